@@ -1,0 +1,51 @@
+# Everything runs from here on a bare machine: the virtual environment is made first, with the newest Python that really runs.
+.DEFAULT_GOAL := help
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+READY := $(VENV)/.ready
+Q ?=
+
+.PHONY: help demo test check serve format clean
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+# A `python3.N` on PATH may be a shim that fails: each candidate has to run and to be able to make an environment.
+$(READY): pyproject.toml requirements.txt
+	@set -e; if [ ! -x $(PYTHON) ] || ! $(PYTHON) -c 'import sys' 2>/dev/null; then \
+	  rm -rf $(VENV); \
+	  for candidate in python3.14 python3.13 python3.12 python3.11 python3 \
+	      $$(ls -d "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/3.*/bin/python 2>/dev/null || true); do \
+	    version=$$("$$candidate" -c 'import sys, venv, ensurepip; print("%d%03d" % sys.version_info[:2] if (3, 11) <= sys.version_info < (3, 15) else "")' 2>/dev/null) || continue; \
+	    [ -n "$$version" ] && echo "$$version $$candidate"; \
+	  done | sort -rn | head -n 1 | { read -r version found || { echo "Python 3.11 to 3.14 with its venv module is needed, and none was found: install one, then run this again." >&2; exit 1; }; \
+	    echo "Setting up $(VENV) with $$($$found --version) ..." >&2; "$$found" -m venv $(VENV); }; \
+	fi
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[local,test]'
+	@touch $@
+
+demo: $(READY) ## a question answered end to end on real servers; Q="..." asks your own
+	@$(PYTHON) -m drift demo $(if $(Q),--question "$(Q)")
+
+serve: $(READY) ## local servers and the function's routes on http://127.0.0.1:7071; Ctrl-C ends all of it
+	@$(PYTHON) -m drift serve
+
+test: $(READY) ## every check that CI runs
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/pytest
+
+check: $(READY) ## the fast inner loop: format, lint, types, unit tests
+	@$(VENV)/bin/ruff format --check --quiet .
+	@$(VENV)/bin/ruff check --quiet .
+	@$(VENV)/bin/mypy --no-error-summary
+	@$(VENV)/bin/pytest -q -m "not slow"
+
+format: $(READY) ## format the code and mend what can be mended
+	@$(VENV)/bin/ruff format .
+	@$(VENV)/bin/ruff check --fix .
+
+clean: ## remove the environment, the local servers' data and all caches of this folder
+	rm -rf $(VENV) .drift .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

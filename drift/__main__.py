@@ -1,0 +1,5 @@
+"""`python -m drift`."""
+
+from drift.cli import main
+
+main()

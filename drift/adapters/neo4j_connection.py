@@ -1,0 +1,78 @@
+"""One long-lived Neo4j driver: opened on first use, in the loop that uses it, with limits that suit a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from neo4j import AsyncDriver, AsyncGraphDatabase, EagerResult, Query, RoutingControl
+
+from drift.adapters.neo4j_errors import translated
+from drift.adapters.neo4j_indexes import READ_TIMEOUT_S
+
+WRITE_TIMEOUT_S = 120.0
+
+# The defaults wait for minutes; a request has seconds. A dead server is given up after about two of them. Cloud networks
+# cut idle connections after four minutes, so a connection idle for one minute is tried before it is used.
+_LIMITS: Mapping[str, Any] = {
+    "max_connection_pool_size": 20,
+    "connection_acquisition_timeout": 10,
+    "connection_timeout": 3,
+    "connection_write_timeout": 10,
+    "max_connection_lifetime": 480,
+    "liveness_check_timeout": 60,
+    "max_transaction_retry_time": 2,
+    "keep_alive": True,
+    "notifications_min_severity": "OFF",
+    "telemetry_disabled": True,
+    "user_agent": "drift-neo4j",
+}
+
+
+class Connection:
+    """Runs statements against one database and translates every error; safe to share between tasks of one loop."""
+
+    def __init__(self, uri: str, username: str, password: str, database: str) -> None:
+        """Keep the values; nothing is opened."""
+        self._uri = uri
+        self._auth = (username, password)
+        self._database = database
+        self._driver: AsyncDriver | None = None
+
+    async def read(self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S) -> EagerResult:
+        """Run a statement that may only read; the server ends it after `timeout_s` seconds.
+
+        Raises:
+            GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: as the error table says.
+        """
+        return await self._run(text, parameters, RoutingControl.READ, timeout_s)
+
+    async def write(self, text: str, parameters: Mapping[str, Any]) -> EagerResult:
+        """Run a statement in its own transaction; errors as for `read`."""
+        return await self._run(text, parameters, RoutingControl.WRITE, WRITE_TIMEOUT_S)
+
+    async def _run(
+        self, text: str, parameters: Mapping[str, Any], routing: RoutingControl, timeout_s: float
+    ) -> EagerResult:
+        query = Query(text, timeout=timeout_s, metadata={"app": "drift"})
+        with translated():
+            return await self._opened().execute_query(
+                query, dict(parameters), database_=self._database, routing_=routing
+            )
+
+    def _opened(self) -> AsyncDriver:
+        if self._driver is None:
+            self._driver = AsyncGraphDatabase.driver(self._uri, auth=self._auth, **_LIMITS)
+        return self._driver
+
+    async def close(self) -> None:
+        """Close the driver; a later call opens a new one."""
+        driver, self._driver = self._driver, None
+        if driver is not None:
+            await driver.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

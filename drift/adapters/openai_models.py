@@ -1,0 +1,236 @@
+"""ChatModel and Embedder over the official SDK: Azure OpenAI, OpenAI, or any server that speaks the same API.
+
+The client is built by `openai_client.build_client` and shared by both. Its own retries are off: `retry.py` decides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from drift.adapters.retry import RetryPolicy, retry_after
+from drift.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError, UnusableReplyError
+from drift.model import ChatReply, Embeddings, Prompt, Tokens, Vector
+from drift.tasks import Deadline, task_group
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+T = TypeVar("T")
+
+TEXTS_PER_REQUEST = 256
+"""Under the 2,048 texts and 300,000 tokens that one request may have."""
+EMBEDDING_REQUESTS_AT_ONCE = 4
+
+DEFAULT_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072}
+"""Floats that these models give unless fewer are asked for; no other model can be asked for fewer."""
+
+_TOO_MANY_REQUESTS = 429
+_SERVER_ERRORS = 500
+_TRANSIENT = {408, 409, _TOO_MANY_REQUESTS}
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Calls the server: each attempt takes at most `timeout_s`, failed ones are repeated by `retry`."""
+
+    timeout_s: float = 60.0
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+
+    async def call(self, request: Callable[[], Awaitable[T]], deadline: Deadline, setting: str) -> tuple[T, int]:
+        """Return the SDK's answer and the number of retries; `setting` names the model for error messages."""
+
+        async def attempt() -> T:
+            async with asyncio.timeout(self.timeout_s):  # the SDK's own limit starts again with every byte
+                return await request()
+
+        from openai import OpenAIError  # noqa: PLC0415 - the SDK is loaded by whoever built the client
+
+        try:
+            return await self.retry.run(attempt, retry_if=is_transient, deadline=deadline, asked_wait=asked_wait)
+        except (OpenAIError, TimeoutError, json.JSONDecodeError) as error:
+            raise translated(error, setting) from error
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIChat:
+    """ChatModel: one chat completion a call; `model` is a model name, on Azure a deployment name."""
+
+    client: AsyncOpenAI
+    model: str
+    temperature: float | None = None
+    caller: Caller = field(default_factory=Caller)
+
+    async def complete(self, prompt: Prompt, deadline: Deadline) -> ChatReply:
+        """Return the model's reply; see ports.ChatModel for the errors.
+
+        The detail of an UnusableReplyError is one of refused, content_filter, length, empty.
+        """
+        request = self._request(prompt)
+        completion, retries = await self.caller.call(
+            lambda: self.client.chat.completions.create(**request), deadline, "OAI_MODEL"
+        )
+        return ChatReply(_reply_text(completion), _tokens(completion), retries)
+
+    def _request(self, prompt: Prompt) -> dict[str, Any]:
+        """Build the request; `temperature` is left out unless it is set, because reasoning models refuse it."""
+        request: dict[str, Any] = {
+            "model": self.model,
+            "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+        }
+        if self.temperature is not None:
+            request["temperature"] = self.temperature
+        if prompt.schema is not None:
+            schema = {"name": prompt.name, "strict": True, "schema": prompt.schema}
+            request["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return request
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIEmbedder:
+    """Embedder: vectors of exactly `dimensions` floats; `deployment` is what the server calls `model`."""
+
+    client: AsyncOpenAI
+    model: str
+    dimensions: int
+    deployment: str | None = None
+    caller: Caller = field(default_factory=Caller)
+
+    async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
+        """Return one vector a text, in order; see ports.Embedder for the errors."""
+        batches = [list(texts[at : at + TEXTS_PER_REQUEST]) for at in range(0, len(texts), TEXTS_PER_REQUEST)]
+        limit = asyncio.Semaphore(EMBEDDING_REQUESTS_AT_ONCE)
+
+        async def embedded(batch: list[str]) -> Embeddings:
+            async with limit:
+                return await self._embed_batch(batch, deadline)
+
+        async with task_group() as group:
+            tasks = [group.create_task(embedded(batch)) for batch in batches]
+        parts = [task.result() for task in tasks]
+        return Embeddings(
+            vectors=tuple(vector for part in parts for vector in part.vectors),
+            tokens=Tokens(prompt=sum(part.tokens.prompt for part in parts)),
+            retries=sum(part.retries for part in parts),
+        )
+
+    async def _embed_batch(self, batch: list[str], deadline: Deadline) -> Embeddings:
+        request: dict[str, Any] = {"model": self.deployment or self.model, "input": batch}
+        if self.dimensions < DEFAULT_DIMENSIONS.get(self.model, 0):
+            request["dimensions"] = self.dimensions
+        response, retries = await self.caller.call(
+            lambda: self.client.embeddings.create(**request), deadline, "OAI_EMBED_DEPLOYMENT_NAME"
+        )
+        return Embeddings(self._vectors(response, len(batch)), _tokens(response), retries)
+
+    def _vectors(self, response: Any, expected: int) -> tuple[Vector, ...]:  # noqa: ANN401 - the SDK does not validate
+        data = getattr(response, "data", None)
+        if data is None:
+            raise _not_this_api()
+        if len(data) != expected:
+            raise ModelMisconfiguredError(
+                f"The embedding model returned {len(data)} vectors for {expected} texts: check OAI_EMBED_MODEL_NAME."
+            )
+        ordered = sorted(data, key=lambda item: item.index)
+        vectors = tuple(tuple(item.embedding) for item in ordered)
+        wrong = next((len(v) for v in vectors if len(v) != self.dimensions), None)
+        if wrong is not None:
+            raise ModelMisconfiguredError(
+                f"The embedding model returned vectors of {wrong} floats, but VECTOR_INDEX_DIMENSIONS is {self.dimensions}: "
+                "set it to the model's number, and build the indexes with it."
+            )
+        return vectors
+
+
+def _reply_text(completion: Any) -> str:  # noqa: ANN401 - the SDK does not validate
+    """Return what the model wrote.
+
+    Raises:
+        UnusableReplyError: refused, content_filter, length or empty.
+        ModelMisconfiguredError: when this is no chat completion at all.
+    """
+    choices = getattr(completion, "choices", None)
+    if choices is None:
+        raise _not_this_api()
+    if not choices:
+        raise UnusableReplyError("empty")
+    message = getattr(choices[0], "message", None)
+    if getattr(message, "refusal", None):
+        raise UnusableReplyError("refused")
+    ended = getattr(choices[0], "finish_reason", None)
+    if ended in ("content_filter", "length"):
+        raise UnusableReplyError(ended)
+    text = str(getattr(message, "content", None) or "")
+    if not text.strip():
+        raise UnusableReplyError("empty")
+    return text
+
+
+def _tokens(answer: Any) -> Tokens:  # noqa: ANN401 - a chat completion or embeddings
+    """Read the usage; compatible servers leave out parts of it, or all."""
+    usage = getattr(answer, "usage", None)
+    details = getattr(usage, "prompt_tokens_details", None)
+    return Tokens(
+        prompt=getattr(usage, "prompt_tokens", None) or 0,
+        completion=getattr(usage, "completion_tokens", None) or 0,
+        cached=getattr(details, "cached_tokens", None) or 0,
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- errors
+def is_transient(error: BaseException) -> bool:
+    """Tell whether the same request may succeed later."""
+    from openai import APIConnectionError  # noqa: PLC0415 - as above
+
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int):
+        return status in _TRANSIENT or status >= _SERVER_ERRORS
+    return isinstance(error, APIConnectionError | TimeoutError | json.JSONDecodeError)
+
+
+def asked_wait(error: BaseException) -> float:
+    """Return the seconds that the server asked to wait with this error."""
+    response = getattr(error, "response", None)
+    return retry_after(response.headers) if response is not None else 0.0
+
+
+def translated(error: Exception, setting: str) -> DriftError:
+    """Return the error of ours for one of the SDK; its text holds nothing of the provider's."""
+    from openai import APITimeoutError  # noqa: PLC0415 - as above
+
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int):
+        return _translated_status(status, error, setting)
+    if isinstance(error, TimeoutError | APITimeoutError):
+        return ModelUnavailableError("The model server did not answer in time.")
+    if is_transient(error):
+        return ModelUnavailableError("The model server cannot be reached, or broke off its answer.")
+    return _not_this_api()
+
+
+def _translated_status(status: int, error: Exception, setting: str) -> DriftError:
+    if status == _TOO_MANY_REQUESTS:
+        return ModelUnavailableError("The model server has too many requests (HTTP 429).")
+    if is_transient(error):
+        return ModelUnavailableError(f"The model server fails (HTTP {status}).")
+    if status in (401, 403):
+        return ModelMisconfiguredError(
+            f"The model server refuses the credentials (HTTP {status}): check OAI_KEY, or the role of the identity."
+        )
+    if status == 404:  # noqa: PLR2004 - the table reads better with the numbers in it
+        return ModelMisconfiguredError(
+            f"The model server does not know the model or the path (HTTP 404): check {setting}, OAI_BASE_URL and OAI_API_VERSION."
+        )
+    if status == 400 and getattr(error, "code", None) == "content_filter":  # noqa: PLR2004 - the same
+        return UnusableReplyError("content_filter")
+    return ModelMisconfiguredError(
+        f"The model server refused the request (HTTP {status}): check that the model of {setting} takes what is sent, "
+        "LLM_TEMPERATURE and JSON schemas among it."
+    )
+
+
+def _not_this_api() -> ModelMisconfiguredError:
+    return ModelMisconfiguredError("The answer is not one of the OpenAI API: check OAI_BASE_URL.")

@@ -1,0 +1,183 @@
+"""Citations that hold: ids are checked against everything retrieved, spans are made verbatim or dropped.
+
+Layer 1 is the prompt, layer 2 the reply's model (contracts.py). Here are layer 3 (ids), layer 4 (spans) and the
+enrichment of the final answer's ids with spans and document names.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
+
+from drift.contracts import CitationOut, CitationReply
+from drift.model import Chunk, Citation, CitationCounts
+
+log = logging.getLogger("drift")
+
+CLOSE_ENOUGH = 0.75
+"""A sentence stands in for a span when the two texts are at least this similar (0..1, see `closest_sentence`)."""
+MAX_SPAN_CHARACTERS = 600
+MAX_SENTENCES_COMPARED = 200
+
+_QUOTES = str.maketrans("\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019\u201a`\u00b4", "\"\"\"\"\"'''''")
+"""Typographic quotes to plain ones."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[.!?][\"')\]])\s+|\n[ \t]*\n|(?<=[\u3002\uff01\uff1f])")
+
+
+def check(
+    replies: Sequence[CitationReply], answer: str, ids: Sequence[str | None], retrieved: Mapping[str, Chunk]
+) -> tuple[tuple[Citation, ...], CitationCounts]:
+    """Return the citations that hold, and what was done.
+
+    `ids` are the chunk ids that the replies mean, in order, None where a reply names no chunk of the prompt; `retrieved`
+    is the full retrieved set, also what did not fit into the prompt. A reply without a span is repaired with the sentence
+    of its chunk that is closest to `answer`.
+    """
+    kept: dict[tuple[str, str], Citation] = {}
+    dropped: Counter[str] = Counter()
+    repaired = 0
+    for index, (reply, chunk_id) in enumerate(zip(replies, ids, strict=True)):
+        seen = {"citation_index": index, "chunk_id": reply.chunk_id, "span": reply.span[:80]}
+        if not reply.chunk_id:
+            dropped["null_chunk_id"] += 1
+            log.warning("citation_validation_null_chunk_id", extra=seen)
+            continue
+        chunk = retrieved.get(chunk_id or reply.chunk_id)
+        if chunk is None:
+            dropped["unmatched_chunk_id"] += 1
+            log.warning("citation_validation_unmatched_chunk_id", extra=seen)
+            continue
+        span = verbatim(reply.span, chunk.text) if reply.span else closest_sentence(answer, chunk.text)
+        if not span:
+            dropped["span_mismatch"] += 1
+            log.warning("citation_validation_span_mismatch", extra=seen)
+            continue
+        repaired += span != reply.span
+        kept.setdefault((chunk.id, span), Citation(chunk.id, span, chunk.document_name))
+    filtered = dropped.total()
+    log.info(
+        "citation_validation_summary",
+        extra={"total": len(replies), "valid": len(replies) - filtered, "filtered": filtered},
+    )
+    return tuple(kept.values()), CitationCounts(len(replies), len(replies) - filtered, repaired, dict(dropped))
+
+
+def verbatim(span: str, text: str) -> str:
+    """Return the text's own words for a span: itself, the same up to white space, case and quotes, or the closest sentence.
+
+    Empty when nothing in the text is close enough.
+    """
+    if span.strip() and span in text:
+        return span
+    return _equal_up_to_form(span, text) or closest_sentence(span, text, CLOSE_ENOUGH)
+
+
+def _equal_up_to_form(span: str, text: str) -> str:
+    wanted, _ = _plain(span)
+    if not wanted:
+        return ""
+    flat, origin = _plain(text)
+    start = flat.find(wanted)
+    if start < 0:
+        return ""
+    return text[origin[start] : origin[start + len(wanted) - 1] + 1]
+
+
+def _plain(text: str) -> tuple[str, list[int]]:
+    """Return the text without case, quote styles and runs of white space, and for each character where it came from."""
+    characters: list[str] = []
+    origin: list[int] = []
+    for position, character in enumerate(text.translate(_QUOTES)):
+        if character.isspace():
+            if characters and characters[-1] != " ":
+                characters.append(" ")
+                origin.append(position)
+            continue
+        for folded in character.casefold():
+            characters.append(folded)
+            origin.append(position)
+    while characters and characters[-1] == " ":
+        characters.pop()
+        origin.pop()
+    return "".join(characters), origin
+
+
+def closest_sentence(wanted: str, text: str, at_least: float = 0.0) -> str:
+    """Return the sentence of the text most similar to `wanted`, verbatim; empty when none reaches `at_least`.
+
+    Similarity is the Sørensen-Dice coefficient of the character pairs (Dice 1945), white space and case apart: unlike an
+    alignment it takes time in proportion to the text, whatever the text is.
+    """
+    target = _pairs(wanted)
+    best, best_score = "", at_least
+    for sentence in islice(sentences(text), MAX_SENTENCES_COMPARED):
+        score = _similarity(_pairs(sentence), target)
+        if score > best_score or (score == best_score and not best):
+            best, best_score = sentence, score
+    return best
+
+
+def _pairs(text: str) -> Counter[tuple[str, str]]:
+    plain = f" {' '.join(text.casefold().split())} "
+    return Counter(pairwise(plain))
+
+
+def _similarity(one: Counter[tuple[str, str]], other: Counter[tuple[str, str]]) -> float:
+    return 2 * (one & other).total() / (one.total() + other.total())
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences and paragraphs of a text as verbatim slices; what is over 600 characters comes in parts."""
+    start = 0
+    for end in [*_SENTENCE_END.finditer(text), None]:
+        piece = text[start : end.start() if end else len(text)]
+        yield from _parts(piece.strip())
+        if end:
+            start = end.end()
+
+
+def _parts(piece: str) -> Iterator[str]:
+    """Yield a piece in parts of at most 600 characters, cut between words where it has words."""
+    while len(piece) > MAX_SPAN_CHARACTERS:
+        space = max(piece.rfind(" ", 1, MAX_SPAN_CHARACTERS), piece.rfind("\n", 1, MAX_SPAN_CHARACTERS))
+        cut = space if space > 0 else MAX_SPAN_CHARACTERS
+        yield piece[:cut].rstrip()
+        piece = piece[cut:].lstrip()
+    if piece:
+        yield piece
+
+
+def enrich(
+    fact: str, ids: Sequence[tuple[str, str | None]], checked: Iterable[Citation], retrieved: Mapping[str, Chunk]
+) -> list[CitationOut | str]:
+    """Return a fact's citations: an object for each chunk of the retrieved set, any other string as it came.
+
+    `ids` are pairs of what the model wrote and the chunk id it means. The span is the checked citation of that chunk that is
+    closest to the fact, else the closest sentence of the chunk; every span is verbatim.
+    """
+    spans: dict[str, list[Citation]] = {}
+    for citation in checked:
+        spans.setdefault(citation.chunk_id, []).append(citation)
+    enriched: dict[str, CitationOut | str] = {}
+    for written, chunk_id in ids:
+        chunk = retrieved.get(chunk_id or written)
+        if chunk is None:
+            log.warning("citation_enrichment_unmatched_chunk_id", extra={"chunk_id": written, "fact": fact[:80]})
+            enriched.setdefault(written, written)
+        elif chunk.id not in enriched:
+            span = _closest([c.span for c in spans.get(chunk.id, ())], fact) or closest_sentence(fact, chunk.text)
+            enriched[chunk.id] = CitationOut(chunk_id=chunk.id, span=span, document_name=chunk.document_name)
+    return list(enriched.values())
+
+
+def _closest(spans: Sequence[str], fact: str) -> str:
+    target = _pairs(fact)
+    return max(spans, key=lambda span: _similarity(_pairs(span), target), default="")
+
+
+def document_names(citations: Iterable[Citation | CitationOut | str]) -> list[str]:
+    """Return the distinct document names in order; plain strings name no document."""
+    return list(dict.fromkeys(c.document_name for c in citations if not isinstance(c, str)))

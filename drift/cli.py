@@ -1,0 +1,213 @@
+"""`python -m drift ...`: the local stack, ingestion, questions, and measurements from a terminal.
+
+Data goes to standard output, remarks and progress to standard error. Exit codes: 0 done, 1 the work failed, 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drift import __version__
+from drift.errors import DriftError, InvalidRequestError
+from drift.local import commands
+from drift.local.console import notes
+from drift.local.doctor import examine
+from drift.local.stack import StackOptions
+
+app = typer.Typer(
+    name="drift",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="DRIFT search over a Neo4j knowledge graph: answers with evidence that was checked.\n\n"
+    "Servers that the environment names (NEO4J_URI, OAI_BASE_URL, REDIS_URL) are used; the others are started on this machine.",
+)
+bench = typer.Typer(no_args_is_help=True, help="Measure: cost of orchestration.")
+app.add_typer(bench, name="bench")
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, for programs.")]
+Neo4jVersion = Annotated[
+    str, typer.Option("--neo4j", metavar="VERSION", help="Version of the local Neo4j: 2026, 5.26, or exact.")
+]
+DataDir = Annotated[Path, typer.Option("--data-dir", help="Where the local servers keep their data.", file_okay=False)]
+CacheDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--cache-dir", help="Where downloads are kept for all projects; the user's cache by default.", file_okay=False
+    ),
+]
+Project = Annotated[str, typer.Option("--project", "-p", help="The tenant: a project's id.")]
+
+DEFAULT_DATA_DIR = Path(".drift")
+DEFAULT_VERSION = "2026"
+
+
+@app.command()
+def up(
+    version: Neo4jVersion = DEFAULT_VERSION,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    cache_dir: CacheDir = None,
+    as_json: Json = False,
+) -> None:
+    """Start the local servers and print the environment they provide; Ctrl-C ends them.
+
+    Neo4j, Valkey and the model server run as child processes on loopback and end with this one.
+    """
+    _run(_until_stopped(commands.up(_options(version, data_dir, cache_dir), as_json=as_json)))
+
+
+@app.command()
+def serve(
+    port: Annotated[
+        int, typer.Option(help="Port of the function's routes; 0 takes a free one.", min=0, max=65535)
+    ] = 7071,
+    version: Neo4jVersion = DEFAULT_VERSION,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    cache_dir: CacheDir = None,
+    as_json: Json = False,
+) -> None:
+    """Start the local servers and serve the function's own routes on 127.0.0.1; Ctrl-C ends all of it.
+
+    Keys are off. For the Functions host itself use `func start` beside `python -m drift up`.
+    """
+    _run(_until_stopped(commands.serve(_options(version, data_dir, cache_dir), port, as_json=as_json)))
+
+
+@app.command()
+def demo(
+    question: Annotated[
+        str, typer.Option("--question", "-q", help="What to ask about Python.")
+    ] = commands.DEMO_QUESTION,
+    version: Neo4jVersion = DEFAULT_VERSION,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    cache_dir: CacheDir = None,
+    as_json: Json = False,
+) -> None:
+    """Ingest the Python reference manual and answer a question about it, end to end on real servers.
+
+    Succeeds only with a cited answer.
+    """
+    cited = _run(commands.demo(_options(version, data_dir, cache_dir), question, as_json=as_json))
+    if not cited:
+        raise typer.Exit(1)
+
+
+@app.command()
+def ingest(
+    source: Annotated[
+        Path | None, typer.Argument(help="A folder or a file: .md, .rst, .txt, .html.", show_default=False)
+    ] = None,
+    project: Project = commands.DEMO_PROJECT,
+    sample: Annotated[bool, typer.Option("--sample", help="Ingest the Python reference manual instead.")] = False,
+    version: Neo4jVersion = DEFAULT_VERSION,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    cache_dir: CacheDir = None,
+    as_json: Json = False,
+) -> None:
+    """Ingest documents into a project's graph: chunks, entities, relations, communities, summaries, embeddings.
+
+    A second run changes nothing; a changed file replaces only its own chunks.
+    """
+    if (source is None) != sample:
+        raise typer.BadParameter("give either a folder or file, or --sample")
+    _run(commands.ingest(_options(version, data_dir, cache_dir), source, project, as_json=as_json))
+
+
+@app.command()
+def prepare(
+    version: Neo4jVersion = DEFAULT_VERSION,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    cache_dir: CacheDir = None,
+    as_json: Json = False,
+) -> None:
+    """Create missing constraints and indexes, wait until they are online, verify their dimensions; safe to repeat."""
+    _run(commands.prepare(_options(version, data_dir, cache_dir), as_json=as_json))
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    project: Project = commands.DEMO_PROJECT,
+    top_k: Annotated[int, typer.Option(help="Communities the primer looks at.", min=1, max=50)] = 5,
+    include: Annotated[
+        list[str] | None, typer.Option(help="Add `usage` or `trace` to the answer; may be repeated.")
+    ] = None,
+    version: Neo4jVersion = DEFAULT_VERSION,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    cache_dir: CacheDir = None,
+    as_json: Json = False,
+) -> None:
+    """Ask a project a question, through the function's own POST /retrieve."""
+    body = {"query": question, "project_id": project, "top_k": top_k, "include": include or []}
+    _run(commands.ask(_options(version, data_dir, cache_dir), body, as_json=as_json))
+
+
+@app.command()
+def doctor(as_json: Json = False, data_dir: DataDir = DEFAULT_DATA_DIR, cache_dir: CacheDir = None) -> None:
+    """Say what is there and what is missing: Python, Java, Neo4j's jars, settings, and the servers they name."""
+    if not _run(examine(_options(DEFAULT_VERSION, data_dir, cache_dir), as_json=as_json)):
+        raise typer.Exit(1)
+
+
+@bench.command()
+def orchestration(
+    chat_ms: Annotated[float, typer.Option(help="Latency of each chat call, in milliseconds.", min=0)] = 200,
+    embed_ms: Annotated[float, typer.Option(help="Latency of each embedding call, in milliseconds.", min=0)] = 50,
+    as_json: Json = False,
+) -> None:
+    """Measure wall time over the longest chain of calls, with a model of fixed latency and a graph in memory."""
+    _run(commands.bench_orchestration(chat_ms, embed_ms, as_json=as_json))
+
+
+@app.callback(invoke_without_command=True)
+def version_option(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)] = False,
+) -> None:
+    """Handle what stands before the command."""
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def _options(version: str, data_dir: Path, cache_dir: Path | None) -> StackOptions:
+    return commands.stack_options(version, data_dir, cache_dir)
+
+
+def _run(work: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - whatever the command returns
+    """Run a command; an error of ours is one clear line and exit code 1."""
+    try:
+        return asyncio.run(work)
+    except InvalidRequestError as error:
+        notes.print(f"[red]error:[/] {error.detail} " + "; ".join(f"{p.field}: {p.message}" for p in error.problems))
+        raise typer.Exit(2) from None
+    except DriftError as error:
+        notes.print("[red]error:[/] ", end="")
+        notes.print(error.detail, markup=False)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
+    """Run until the work ends or somebody stops it; Ctrl-C and SIGTERM are how it is meant to end."""
+    task = asyncio.ensure_future(work)
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(name, task.cancel)
+    try:
+        await task
+    except asyncio.CancelledError:
+        notes.print("[dim]Stopped.[/]")
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="python -m drift")

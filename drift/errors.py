@@ -1,0 +1,156 @@
+"""Every error of ours, in families by what the caller does about it.
+
+DriftError
+├── RequestError               the caller changes the request
+│   ├── InvalidRequestError        400 invalid_request, names every broken field
+│   ├── TooLargeError              413 too_large
+│   └── UnsupportedMediaTypeError  415 unsupported_media_type
+├── BusyError                  429 busy: the caller waits `retry_after_s`
+├── NotConfiguredError         503 not_configured: the operator sets what `problems` names
+├── UpstreamError              500: a server behind us failed after its retries
+│   ├── GraphUnavailableError      graph_unavailable
+│   ├── GraphTimeoutError          graph_unavailable, but only this statement was too slow: the step is dropped
+│   ├── GraphMisconfiguredError    graph_misconfigured: credentials, database, index or dimensions
+│   ├── ModelUnavailableError      model_unavailable
+│   ├── ModelMisconfiguredError    model_misconfigured: key, deployment or model name
+│   └── DeadlineError              deadline: the time of the request is used up
+├── UnusableReplyError         the model answered, but not usably: the step is dropped
+├── IngestError                a source, or the graph that is there, cannot be ingested as asked
+└── LocalStackError            a local server could not be started: the message says what to do
+
+`detail` of an error may be shown to callers: never a URI, a key, a token, a Cypher text or a provider's own message.
+What a developer needs beyond that goes to the log, from the exception's `__cause__`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+class DriftError(Exception):
+    """Base of all; `detail` is one sentence for the caller."""
+
+    code: ClassVar[str] = "internal"
+    status: ClassVar[int] = 500
+
+    def __init__(self, detail: str) -> None:
+        """Keep the sentence."""
+        super().__init__(detail)
+        self.detail = detail
+
+
+class RequestError(DriftError):
+    """The request itself is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProblem:
+    """One broken field: its dotted name (empty for the whole body) and what was expected."""
+
+    field: str
+    message: str
+
+
+class InvalidRequestError(RequestError):
+    """The body is not JSON or breaks the contract; `problems` names every broken field."""
+
+    code = "invalid_request"
+    status = 400
+
+    def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
+        """Keep all problems; the detail names the fields."""
+        names = ", ".join(dict.fromkeys(p.field or "body" for p in problems))
+        super().__init__(f"The request is not valid: {names}.")
+        self.problems = problems
+
+
+class TooLargeError(RequestError):
+    """The body is over the size limit."""
+
+    code = "too_large"
+    status = 413
+
+
+class UnsupportedMediaTypeError(RequestError):
+    """The body is not declared as JSON."""
+
+    code = "unsupported_media_type"
+    status = 415
+
+
+class BusyError(DriftError):
+    """As many requests as allowed are in flight; come back after `retry_after_s` seconds."""
+
+    code = "busy"
+    status = 429
+    retry_after_s = 2
+
+
+class NotConfiguredError(DriftError):
+    """Settings are missing or wrong; `problems` holds one sentence a setting, each beginning with its name."""
+
+    code = "not_configured"
+    status = 503
+    retry_after_s = 30
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        """Keep all problems; the detail repeats them, none contains a value."""
+        super().__init__("The service is not configured. " + " ".join(problems))
+        self.problems = problems
+
+
+class UpstreamError(DriftError):
+    """A server behind this service failed, after its retries."""
+
+
+class GraphUnavailableError(UpstreamError):
+    """The graph database cannot be reached."""
+
+    code = "graph_unavailable"
+
+
+class GraphTimeoutError(GraphUnavailableError):
+    """One statement ran into its time limit; the graph itself answers."""
+
+
+class GraphMisconfiguredError(UpstreamError):
+    """The graph refuses us or lacks what the settings name; retrying does not help."""
+
+    code = "graph_misconfigured"
+
+
+class ModelUnavailableError(UpstreamError):
+    """The model server cannot be reached, throttles, or fails."""
+
+    code = "model_unavailable"
+
+
+class ModelMisconfiguredError(UpstreamError):
+    """The model server refuses the key, the deployment or the model name; retrying does not help."""
+
+    code = "model_misconfigured"
+
+
+class DeadlineError(UpstreamError):
+    """The time of the request is used up and there is nothing to answer from."""
+
+    code = "deadline"
+
+
+class UnusableReplyError(DriftError):
+    """The model answered, but the reply is refused, filtered, cut, empty or not of the asked shape."""
+
+    code = "unusable_reply"
+
+
+class IngestError(DriftError):
+    """A source cannot be read, or does not fit the graph that is there."""
+
+    code = "ingest"
+
+
+class LocalStackError(DriftError):
+    """A local server could not be started; the message says why and what to do."""
+
+    code = "local_stack"

@@ -1,0 +1,145 @@
+"""What orchestration costs: one search against a model of fixed latency, its wall time over the longest chain of calls.
+
+The model server answers over HTTP after exactly the asked latencies; the graph is in memory and answers at once, so that
+nothing but the search itself stands between the calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from drift.contracts import RetrieveRequest, RetrieveResponse
+from drift.followups import Services
+from drift.model import (
+    Chunk,
+    Community,
+    Entity,
+    Evidence,
+    FollowupQuery,
+    GraphHealth,
+    PrimerEvidence,
+    PrimerQuery,
+    Relationship,
+)
+from drift.plan import Limits
+from drift.ports import ChatModel, Embedder
+from drift.progress import Progress
+from drift.search import DriftSearch
+from drift.tasks import Deadline
+
+QUESTION = "How does the lighthouse keeper signal ships in heavy fog?"
+TICK_S = 0.005
+TOLERATED_LAG_S = 0.005
+"""A tick this late is the operating system's doing; what is above counts as blocked."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrchestrationResult:
+    """One run; seconds. `critical_path_s` is computed from the asked latencies, `ratio` is wall over it."""
+
+    wall_s: float
+    critical_path_s: float
+    ratio: float
+    chat_calls: int
+    embedding_calls: int
+    prompt_tokens: int
+    loop_blocked_s: float
+    followups: int
+
+
+class StaticGraph:
+    """GraphStore in memory: five communities, and for every follow-up ten chunks that no other has seen."""
+
+    def __init__(self) -> None:
+        """Start counting questions."""
+        self._asked = 0
+
+    async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
+        """Return five communities with three samples each."""
+        del deadline
+        return PrimerEvidence(
+            tuple(
+                Community(number, 1, f"Signals, part {number}\nHow ships are warned.", 0.9, _chunks(f"s{number}", 3))
+                for number in range(min(5, query.top_k))
+            )
+        )
+
+    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
+        """Return ten new chunks and a small neighbourhood."""
+        del query, deadline
+        self._asked += 1
+        name = f"f{self._asked}"
+        return Evidence(
+            chunks=_chunks(name, 10),
+            neighbors=_chunks(f"{name}n", 3),
+            entities=tuple(Entity(f"{name}e{i}", f"Foghorn {name} {i}", "A horn sounded in fog.") for i in range(5)),
+            relationships=(Relationship(f"Foghorn {name} 0", f"Foghorn {name} 1", "sound together", 1.0),),
+        )
+
+    async def health(self) -> GraphHealth:
+        """Return nothing of interest."""
+        return GraphHealth("in memory", ())
+
+
+def _chunks(name: str, count: int) -> tuple[Chunk, ...]:
+    sentence = "In heavy fog the keeper of lighthouse {0} signals ships with horn {1}, every {2} seconds. "
+    return tuple(
+        Chunk(f"{name}-{i}", "".join(sentence.format(name, i, n) for n in range(10)), f"Logbook {name}", 0.9)
+        for i in range(count)
+    )
+
+
+async def measure(chat: ChatModel, embedder: Embedder, chat_s: float, embed_s: float) -> OrchestrationResult:
+    """Run one warm search and return what it cost; the first search, which opens connections, is not counted."""
+    search = DriftSearch(Services(StaticGraph(), chat, embedder, Limits()))
+    await _search(search)
+    blocked: list[float] = []
+    async with _watched_loop(blocked):
+        start = time.perf_counter()
+        response = await _search(search)
+        wall = time.perf_counter() - start
+    usage, trace = response.usage, response.trace
+    if usage is None or trace is None:
+        raise AssertionError("the search left out what was asked for")
+    answered = [node for node in trace.followups if node.state == "answered"]
+    depth = max((node.pass_ for node in answered), default=0)
+    critical = 3 * chat_s + embed_s + depth * (embed_s + chat_s)
+    return OrchestrationResult(
+        wall_s=round(wall, 3),
+        critical_path_s=round(critical, 3),
+        ratio=round(wall / critical, 3) if critical else 0.0,
+        chat_calls=usage.chat_calls,
+        embedding_calls=usage.embedding_calls,
+        prompt_tokens=usage.prompt_tokens,
+        loop_blocked_s=round(sum(blocked), 4),
+        followups=len(answered),
+    )
+
+
+async def _search(search: DriftSearch) -> RetrieveResponse:
+    request = RetrieveRequest(query=QUESTION, project_id="bench", include=("usage", "trace"))
+    async with Progress("bench", "00000000-0000-0000-0000-000000000000") as progress:
+        return await search.retrieve(request, progress, Deadline.after(200))
+
+
+@asynccontextmanager
+async def _watched_loop(blocked: list[float]) -> AsyncIterator[None]:
+    """Collect by how much more than tolerated the loop was late, tick by tick."""
+
+    async def watch() -> None:
+        while True:
+            before = time.perf_counter()
+            await asyncio.sleep(TICK_S)
+            late = time.perf_counter() - before - TICK_S
+            if late > TOLERATED_LAG_S:
+                blocked.append(late - TOLERATED_LAG_S)
+
+    task = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        task.cancel()

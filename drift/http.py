@@ -1,0 +1,137 @@
+"""The HTTP edge without a framework: headers and raw bytes to a request; results, errors and progress to bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from drift.contracts import MAX_BODY_BYTES, FieldErrorOut, Problem, RetrieveRequest, RetrieveResponse
+from drift.errors import (
+    BusyError,
+    DriftError,
+    FieldProblem,
+    InvalidRequestError,
+    NotConfiguredError,
+    TooLargeError,
+    UnsupportedMediaTypeError,
+)
+
+JSON = "application/json"
+PROBLEM_JSON = "application/problem+json"
+EVENT_STREAM = "text/event-stream"
+BEAT_SECONDS = 15.0
+"""Silence after which a stream says that it is alive."""
+OPEN = b": open\n\n"
+BEAT = b": beat\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An HTTP answer: status, body, and headers besides the content type."""
+
+    status: int
+    body: bytes = b""
+    media_type: str = JSON
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def check_size(length: int) -> None:
+    """Refuse a body of `length` bytes that is over the limit.
+
+    Raises:
+        TooLargeError: over 64 KiB.
+    """
+    if length > MAX_BODY_BYTES:
+        raise TooLargeError(f"The body may have at most {MAX_BODY_BYTES} bytes.")
+
+
+def declared_length(headers: Mapping[str, str]) -> int:
+    """Return the length that a request declares; 0 when it declares none or nonsense."""
+    value = headers.get("content-length", "")
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 19 else 0  # noqa: PLR2004 - fits an int64
+
+
+def check_media_type(content_type: str) -> None:
+    """Refuse a body that is not declared as JSON.
+
+    Raises:
+        UnsupportedMediaTypeError: for anything but application/json, parameters apart.
+    """
+    if content_type.partition(";")[0].strip().lower() != JSON:
+        raise UnsupportedMediaTypeError(f"The content type must be {JSON}.")
+
+
+def parse_request(body: bytes) -> RetrieveRequest:
+    """Return the request in a body.
+
+    Raises:
+        InvalidRequestError: naming every broken field.
+    """
+    try:
+        value = from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        raise InvalidRequestError((FieldProblem("", f"is not valid JSON: {error}"),)) from None
+    if not isinstance(value, dict):
+        raise InvalidRequestError((FieldProblem("", "must be a JSON object"),))
+    try:
+        # once more from the text: strict mode reads a UUID from JSON but not from a Python string
+        return RetrieveRequest.model_validate_json(body)
+    except ValidationError as error:
+        raise InvalidRequestError(tuple(_field_problem(e) for e in error.errors(include_url=False))) from None
+
+
+def _field_problem(error: Any) -> FieldProblem:  # noqa: ANN401 - pydantic's error dictionary
+    message = {
+        "extra_forbidden": "is not a field of this request",
+        "missing": "is required",
+    }.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
+    return FieldProblem(".".join(str(part) for part in error["loc"]), message)
+
+
+def wants_stream(accept: str) -> bool:
+    """Tell whether a caller asks for the answer as a stream of events."""
+    return any(part.partition(";")[0].strip().lower() == EVENT_STREAM for part in accept.split(","))
+
+
+def result(response: RetrieveResponse, retrieval_id: str) -> Reply:
+    """Return an answer as HTTP."""
+    return Reply(HTTPStatus.OK, response.to_json().encode(), headers={"x-retrieval-id": retrieval_id})
+
+
+def problem_body(error: DriftError, retrieval_id: str) -> bytes:
+    """Return an error's body, RFC 9457."""
+    errors = None
+    if isinstance(error, InvalidRequestError):
+        errors = [FieldErrorOut(field=p.field, message=p.message) for p in error.problems]
+    body = Problem(
+        title=HTTPStatus(error.status).phrase,
+        status=error.status,
+        detail=error.detail,
+        code=error.code,
+        retrieval_id=retrieval_id,
+        errors=errors,
+    )
+    return body.model_dump_json(exclude_none=True).encode()
+
+
+def problem(error: DriftError, retrieval_id: str) -> Reply:
+    """Return an error as HTTP."""
+    headers = {"x-retrieval-id": retrieval_id}
+    if isinstance(error, BusyError | NotConfiguredError):
+        headers["retry-after"] = str(error.retry_after_s)
+    return Reply(error.status, problem_body(error, retrieval_id), PROBLEM_JSON, headers)
+
+
+def internal_error() -> DriftError:
+    """Return what a caller sees of an error that nobody foresaw."""
+    return DriftError("An internal error ended the request; its details are in the service's log.")
+
+
+def event(name: str, data: str | bytes) -> bytes:
+    """Return one server-sent event; `data` is JSON on one line."""
+    return b"event: " + name.encode() + b"\ndata: " + (data.encode() if isinstance(data, str) else data) + b"\n\n"

@@ -1,0 +1,65 @@
+"""Pure: everything that is derived from a project's chunks, as one batch: entities, relations, communities, summaries."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Mapping, Sequence
+
+from drift.ingest.communities import Group, find_communities
+from drift.ingest.entities import Found, read_chunks
+from drift.ingest.relations import relate
+from drift.ingest.summaries import Summary, summarise
+from drift.model import ChunkRecord, CommunityRecord, EntityRecord, KnowledgeBatch, RelationRecord
+
+KNOWLEDGE_VERSION = "1"
+"""Part of the fingerprint: a change of the rules makes the next run derive everything anew."""
+
+_NAMESPACE = uuid.UUID("6f6f0a3e-0d3f-5d0e-9a55-1f1c5c0f7d11")
+
+
+def stable_id(*parts: str) -> str:
+    """Return the same UUID for the same parts, on every machine."""
+    return str(uuid.uuid5(_NAMESPACE, "\x1f".join(parts)))
+
+
+def fingerprint(documents: Mapping[str, str], embedding: str) -> str:
+    """Return what tells whether knowledge fits the documents (content hash by id) and the embeddings."""
+    lines = [KNOWLEDGE_VERSION, embedding, *(f"{name}\x1f{own}" for name, own in sorted(documents.items()))]
+    return hashlib.sha256("\x1e".join(lines).encode()).hexdigest()
+
+
+def derive(project_id: str, chunks: Sequence[ChunkRecord], stamp: str) -> KnowledgeBatch:
+    """Return the knowledge of a project, without embeddings; the same for the same chunks in the same order."""
+    readings, entities = read_chunks(chunks)
+    relations = relate(readings, entities)
+    groups = find_communities(readings, entities, relations)
+    ids = {entity.key: stable_id(project_id, "entity", entity.key) for entity in entities}
+    return KnowledgeBatch(
+        tuple(_entity(entity, ids, chunks) for entity in entities),
+        tuple(RelationRecord(ids[r.source], ids[r.target], r.description, r.weight) for r in relations),
+        tuple(
+            _community(group, summary, ids, chunks)
+            for group, summary in zip(groups, summarise(groups, readings, entities), strict=True)
+        ),
+        stamp,
+    )
+
+
+def _entity(entity: Found, ids: Mapping[str, str], chunks: Sequence[ChunkRecord]) -> EntityRecord:
+    places = sorted(entity.chunks)
+    return EntityRecord(ids[entity.key], entity.title, entity.description, tuple(chunks[place].id for place in places))
+
+
+def _community(
+    group: Group, summary: Summary, ids: Mapping[str, str], chunks: Sequence[ChunkRecord]
+) -> CommunityRecord:
+    return CommunityRecord(
+        group.id,
+        group.level,
+        group.parent,
+        summary.title,
+        summary.text,
+        tuple(ids[key] for key in group.entities),
+        tuple(chunks[place].id for place in group.chunks),
+    )

@@ -1,0 +1,245 @@
+"""THE STORY of an ingestion: source -> what changed -> chunks with embeddings -> graph -> knowledge over all of the project.
+
+A run that breaks is repaired by the next: every write of documents marks the project's knowledge as unfinished, and a
+document counts as stored only once it is whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from drift.errors import IngestError
+from drift.ingest.chunking import CHUNKING_VERSION, cut
+from drift.ingest.knowledge import derive, fingerprint, stable_id
+from drift.ingest.report import STAGES, IngestReport, Report, say_nothing
+from drift.ingest.sources import Source, SourceDocument
+from drift.model import ChunkRecord, DocumentBatch, DocumentRecord, KnowledgeBatch, ProjectState, Vector
+from drift.ports import Embedder, GraphWriter
+from drift.tasks import Deadline, task_group
+
+TEXTS_A_CALL = 64
+CALLS_IN_FLIGHT = 4
+CHUNKS_A_BATCH = 128
+BATCHES_AHEAD = 3
+EMBEDDING_TIMEOUT_S = 120.0
+MOST_EMBEDDED_CHARS = 4000
+"""A text is cut to this length before it is embedded; what is stored stays whole."""
+
+READ, CHUNKS, REMOVE, DERIVE, EMBED, KNOWLEDGE = STAGES
+
+
+async def ingest(  # noqa: PLR0913 - one argument a collaborator
+    source: Source,
+    project_id: str,
+    writer: GraphWriter,
+    embedder: Embedder,
+    dimensions: int,
+    *,
+    report: Report = say_nothing,
+    embedding_model: str = "",
+) -> IngestReport:
+    """Make the project hold exactly this source's documents, beside those of other sources, and derive its knowledge.
+
+    What is no longer in the source is removed. When nothing changed, nothing is written. `embedding_model` names the
+    model: when it changes, everything is embedded anew.
+
+    Raises:
+        IngestError: when the embedder gives vectors of another length than `dimensions`.
+        GraphMisconfiguredError, GraphUnavailableError, ModelUnavailableError, ModelMisconfiguredError: as the ports do.
+    """
+    run = _Run(
+        source, project_id, writer, _BatchEmbedder(embedder, dimensions), report, f"{embedding_model}/{dimensions}"
+    )
+    run.result.created = await writer.prepare(dimensions)
+    state = await writer.project_state(project_id)
+    with run.timed(READ):
+        changed = run.compare(state)
+    with run.timed(CHUNKS):
+        await run.write_documents(changed)
+    with run.timed(REMOVE):
+        await run.remove_gone(state)
+    await run.derive_knowledge(state)
+    return run.result
+
+
+@dataclass(slots=True)
+class _Run:
+    source: Source
+    project_id: str
+    writer: GraphWriter
+    embedder: _BatchEmbedder
+    report: Report
+    embedding: str
+    result: IngestReport = field(init=False)
+    documents: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.result = IngestReport(self.source.name, self.project_id, skipped=self.source.skipped)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Add the time of the block to the stage."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.result.seconds[stage] = self.result.seconds.get(stage, 0.0) + time.perf_counter() - began
+
+    def compare(self, state: ProjectState) -> list[DocumentBatch]:
+        """Return the new and changed documents with their chunks, one batch a document."""
+        changed = []
+        for done, document in enumerate(self.source.documents, start=1):
+            name = self._name(document.id, state)
+            content_hash = self._hash(document)
+            self.documents[name] = content_hash
+            if state.documents.get(name) == content_hash:
+                self.result.unchanged.append(name)
+            else:
+                (self.result.changed if name in state.documents else self.result.added).append(name)
+                record = DocumentRecord(name, document.title, self.source.name, content_hash)
+                changed.append(DocumentBatch((record,), self._chunks(record, document)))
+            self.report(READ, done, len(self.source.documents))
+        return changed
+
+    def _name(self, path: str, state: ProjectState) -> str:
+        """Return a document's id: its path, unless another source of the project has the same path already."""
+        *names, last = self._possible_names(path)
+        free = (name for name in names if state.sources.get(name, self.source.name) == self.source.name)
+        return next(free, last)
+
+    def _possible_names(self, path: str) -> tuple[str, str, str]:
+        folder = PurePosixPath(self.source.name).name
+        return path, f"{folder}/{path}", f"{folder}-{stable_id(self.source.name)[:8]}/{path}"
+
+    def _hash(self, document: SourceDocument) -> str:
+        parts = (CHUNKING_VERSION, self.embedding, document.format, document.title, document.text)
+        return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
+
+    def _chunks(self, record: DocumentRecord, document: SourceDocument) -> tuple[ChunkRecord, ...]:
+        chunks = []
+        for ordinal, piece in enumerate(cut(document.text, document.format)):
+            text = document.text[piece.start : piece.end]
+            chunk_id = stable_id(self.project_id, record.id, str(ordinal), text)
+            chunks.append(ChunkRecord(chunk_id, record.id, ordinal, piece.heading or record.title, text))
+        return tuple(chunks)
+
+    async def write_documents(self, changed: Sequence[DocumentBatch]) -> None:
+        """Embed and write, the next batches being embedded while one is written."""
+        total = sum(len(batch.chunks) for batch in changed)
+        waiting: deque[asyncio.Task[DocumentBatch]] = deque()
+        self.report(CHUNKS, 0, total)
+        async with task_group() as group:
+            for batch in _batches(changed):
+                waiting.append(group.create_task(self._embedded(batch)))
+                if len(waiting) > BATCHES_AHEAD:
+                    await self._write(await waiting.popleft(), total)
+            while waiting:
+                await self._write(await waiting.popleft(), total)
+
+    async def _embedded(self, batch: DocumentBatch) -> DocumentBatch:
+        vectors = await self.embedder.embed([f"{chunk.heading}\n{chunk.text}" for chunk in batch.chunks])
+        chunks = tuple(replace(chunk, embedding=vector) for chunk, vector in zip(batch.chunks, vectors, strict=True))
+        return DocumentBatch(batch.documents, chunks)
+
+    async def _write(self, batch: DocumentBatch, total: int) -> None:
+        await self.writer.write_documents(self.project_id, batch)
+        self.result.chunks += len(batch.chunks)
+        self.report(CHUNKS, self.result.chunks, total)
+
+    async def remove_gone(self, state: ProjectState) -> None:
+        """Remove this source's documents that are no longer in it; keep those whose file could not be read this time."""
+        unreadable = [name for s in self.source.skipped if s.unreadable for name in self._possible_names(s.path)]
+        own = [name for name in state.documents if state.sources.get(name) == self.source.name]
+        for name in sorted(set(own) - set(self.documents)):
+            kept = any(name == path or name.startswith(f"{path}/") for path in unreadable)
+            (self.result.kept if kept else self.result.removed).append(name)
+        if self.result.removed:
+            await self.writer.remove_documents(self.project_id, self.result.removed)
+            self.report(REMOVE, len(self.result.removed), len(self.result.removed))
+
+    async def derive_knowledge(self, state: ProjectState) -> None:
+        """Derive the project's knowledge from all of its chunks, unless it is there already."""
+        held = {**state.documents, **self.documents}
+        stamp = fingerprint(
+            {name: own for name, own in held.items() if name not in self.result.removed}, self.embedding
+        )
+        if state.fingerprint == stamp:
+            return
+        with self.timed(DERIVE):
+            self.report(DERIVE, 0, 1)
+            knowledge = derive(self.project_id, await self.writer.read_chunks(self.project_id), stamp)
+            self.report(DERIVE, 1, 1)
+        with self.timed(EMBED):
+            knowledge = await self._embedded_knowledge(knowledge)
+        with self.timed(KNOWLEDGE):
+            self.report(KNOWLEDGE, 0, 1)
+            await self.writer.write_knowledge(self.project_id, knowledge)
+            self.report(KNOWLEDGE, 1, 1)
+        self.result.entities, self.result.relations = len(knowledge.entities), len(knowledge.relations)
+        self.result.communities = dict(sorted(Counter(c.level for c in knowledge.communities).items()))
+
+    async def _embedded_knowledge(self, knowledge: KnowledgeBatch) -> KnowledgeBatch:
+        texts = [
+            *(f"{entity.title}: {entity.description}" for entity in knowledge.entities),
+            *(community.summary for community in knowledge.communities),
+        ]
+        self.report(EMBED, 0, len(texts))
+        vectors = await self.embedder.embed(texts)
+        self.report(EMBED, len(texts), len(texts))
+        split = len(knowledge.entities)
+        return replace(
+            knowledge,
+            entities=tuple(replace(e, embedding=v) for e, v in zip(knowledge.entities, vectors[:split], strict=True)),
+            communities=tuple(
+                replace(c, embedding=v) for c, v in zip(knowledge.communities, vectors[split:], strict=True)
+            ),
+        )
+
+
+def _batches(changed: Sequence[DocumentBatch]) -> Iterator[DocumentBatch]:
+    """Join documents to batches of about CHUNKS_A_BATCH chunks; a document is never divided."""
+    documents: list[DocumentRecord] = []
+    chunks: list[ChunkRecord] = []
+    for one in changed:
+        documents += one.documents
+        chunks += one.chunks
+        if len(chunks) >= CHUNKS_A_BATCH:
+            yield DocumentBatch(tuple(documents), tuple(chunks))
+            documents, chunks = [], []
+    if documents:
+        yield DocumentBatch(tuple(documents), tuple(chunks))
+
+
+class _BatchEmbedder:
+    """Embeds many texts with a few calls in flight, and checks what comes back."""
+
+    def __init__(self, embedder: Embedder, dimensions: int) -> None:
+        self._embedder = embedder
+        self._dimensions = dimensions
+        self._in_flight = asyncio.Semaphore(CALLS_IN_FLIGHT)
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """Return one vector a text, in order."""
+        parts = [texts[at : at + TEXTS_A_CALL] for at in range(0, len(texts), TEXTS_A_CALL)]
+        async with task_group() as group:
+            calls = [group.create_task(self._call(part)) for part in parts]
+        return [vector for call in calls for vector in call.result()]
+
+    async def _call(self, texts: Sequence[str]) -> tuple[Vector, ...]:
+        async with self._in_flight:
+            deadline = Deadline.after(EMBEDDING_TIMEOUT_S)
+            reply = await self._embedder.embed([text[:MOST_EMBEDDED_CHARS] for text in texts], deadline)
+        lengths = {len(vector) for vector in reply.vectors}
+        if len(reply.vectors) != len(texts) or lengths - {self._dimensions}:
+            raise IngestError(
+                f"The embedding model gave {len(reply.vectors)} vectors of {sorted(lengths)} floats for {len(texts)} texts; "
+                f"{self._dimensions} floats each were expected. Check VECTOR_INDEX_DIMENSIONS against the model."
+            )
+        return reply.vectors

@@ -1,0 +1,250 @@
+"""What the commands do, each as one coroutine: servers first, then the work, then the answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from redis.asyncio import Redis
+
+from drift import settings, wiring
+from drift.errors import LocalStackError
+from drift.evals.orchestration import measure
+from drift.ingest.pipeline import ingest as run_ingest
+from drift.ingest.progress_bar import progress_bar
+from drift.ingest.report import IngestReport
+from drift.ingest.sources import Source, read_source
+from drift.local.asking import Asked, ask_over_http
+from drift.local.console import notes, paper, print_json, show_answer, show_progress
+from drift.local.host import serving
+from drift.local.model_process import ModelProcess
+from drift.local.sample import sample_sources
+from drift.local.stack import Stack, StackOptions
+
+LOOPBACK_PASSWORD = "drift-on-loopback-only"  # noqa: S105 - no secret: it stands in local.settings.json.example
+DEMO_PROJECT = "python-reference"
+DEMO_QUESTION = "What does the with statement guarantee about calling __exit__?"
+
+
+def stack_options(version: str, data_dir: Path, cache_dir: Path | None) -> StackOptions:
+    """Return how the local servers are to be started."""
+    return StackOptions(
+        neo4j_version=version,
+        data_dir=data_dir,
+        cache_dir=cache_dir,
+        neo4j_password=LOOPBACK_PASSWORD,
+        given=settings.environment(),
+    )
+
+
+@asynccontextmanager
+async def running(options: StackOptions) -> AsyncIterator[tuple[Stack, settings.Settings]]:
+    """Have all servers running while the block runs, and their addresses in this process's environment."""
+    async with Stack(options) as stack:
+        settings.export(stack.env)
+        yield stack, settings.load()
+
+
+async def up(options: StackOptions, *, as_json: bool) -> None:
+    """Print the environment of the running servers; runs until it is cancelled."""
+    async with running(options) as (stack, _):
+        if as_json:
+            print_json({"env": stack.env, "pids": stack.pids})
+        else:
+            for name, value in stack.env.items():
+                print(f"{name}={value}", flush=True)  # noqa: T201 - the command's output
+        notes.print("[green]Ready.[/] Ctrl-C ends the servers.")
+        await stack.wait()
+
+
+async def serve(options: StackOptions, port: int, *, as_json: bool) -> None:
+    """Serve the function's routes; runs until it is cancelled."""
+    async with running(options) as (stack, _), serving(port) as url:
+        if as_json:
+            print_json({"env": stack.env, "pids": stack.pids, "url": url})
+        notes.print(f"[green]Ready.[/] The function's routes are at {url}; Ctrl-C ends all of it.")
+        notes.print(
+            f"""  curl -s {url}/retrieve -H 'content-type: application/json' \\
+    -d '{{"query": "{DEMO_QUESTION}", "project_id": "{DEMO_PROJECT}"}}'""",
+            markup=False,
+        )
+        await stack.wait()
+
+
+async def ask(options: StackOptions, body: dict[str, Any], *, as_json: bool) -> None:
+    """Ask through the function's own route and print the answer.
+
+    Raises:
+        LocalStackError: when the function answers with an error, in its words.
+    """
+    async with running(options) as (_, values), serving() as url:
+        asked = await _ask(url, values, body)
+    if as_json:
+        print_json(asked.response)
+    else:
+        show_answer(body["query"], asked.response)
+
+
+async def _ask(url: str, values: settings.Settings, body: dict[str, Any]) -> Asked:
+    redis_url = values.redis_url.get_secret_value() if values.redis_url else None
+    asked = await ask_over_http(url, redis_url, body, show_progress)
+    if asked.status != 200:  # noqa: PLR2004 - the one good status
+        fields = "".join(f" {e['field']}: {e['message']}." for e in asked.response.get("errors") or ())
+        raise LocalStackError(f"{asked.response['code']} (HTTP {asked.status}): {asked.response['detail']}{fields}")
+    return asked
+
+
+async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
+    """Index the sample corpus and ask about it through the function's own route; tell whether the answer is cited."""
+    clock = _Stopwatch()
+    async with running(options) as (stack, values):
+        clock.lap("stack_s")
+        await _ingest(values, sample_sources(), DEMO_PROJECT)
+        clock.lap("ingest_s")
+        async with serving() as url:
+            notes.print(f"\nAsking POST {url}/retrieve", markup=False)
+            asked = await _ask(url, values, {"query": question, "project_id": DEMO_PROJECT})
+            clock.lap("retrieve_s")
+        servers = await _servers(values, stack)
+    if as_json:
+        print_json(
+            {
+                "question": question,
+                "response": asked.response,
+                "progress": asked.progress,
+                "timings": clock.laps,
+                "servers": servers,
+            }
+        )
+    else:
+        show_answer(question, asked.response)
+        seconds = ", ".join(f"{name.removesuffix('_s')} {value:.1f} s" for name, value in clock.laps.items())
+        notes.print(f"\n[dim]{seconds}; {servers['neo4j']}, {servers['valkey']}[/]")
+        notes.print('[dim]Ask your own: make demo Q="..."   Keep the servers: make serve[/]', markup=True)
+    facts = asked.response["key_facts"]
+    return bool(facts) and all(isinstance(c, dict) for fact in facts for c in fact["citations"])
+
+
+async def _servers(values: settings.Settings, stack: Stack) -> dict[str, str]:
+    """Ask the servers what they are."""
+    info: dict[str, Any] = {}
+    if values.redis_url:
+        async with Redis.from_url(values.redis_url.get_secret_value(), protocol=2) as client:
+            info = await client.info("server")
+    version = info.get("valkey_version") or info.get("redis_version")
+    graph = wiring.build_graph(values)
+    try:
+        agent = (await graph.health()).server
+    finally:
+        await graph.close()
+    return {
+        "neo4j": agent,
+        "valkey": f"{'Valkey' if 'valkey_version' in info else 'Redis'}/{version}" if version else "none",
+        "model": values.oai_model,
+        "embedding_model": values.oai_embed_model_name,
+        "started_here": ", ".join(name for name, pid in stack.pids.items() if pid) or "none",
+    }
+
+
+async def ingest(options: StackOptions, source: Path | None, project: str, *, as_json: bool) -> None:
+    """Ingest a folder, a file, or without either the sample corpus."""
+    documents = sample_sources() if source is None else read_source(source)
+    async with running(options) as (_, values):
+        report = await _ingest(values, documents, project)
+    if as_json:
+        print_json(
+            {
+                **asdict(report),
+                "wrote": report.wrote,
+                "chunks_per_second": round(report.chunks_per_second, 1),
+            }
+        )
+
+
+async def _ingest(values: settings.Settings, documents: Source, project: str) -> IngestReport:
+    writer = wiring.build_writer(values)
+    _, embedder = wiring.build_models(values)
+    try:
+        with progress_bar(notes) as report:
+            done = await run_ingest(
+                documents,
+                project,
+                writer,
+                embedder,
+                values.vector_index_dimensions,
+                report=report,
+                embedding_model=values.oai_embed_model_name,
+            )
+    finally:
+        await writer.close()
+    _tell(done)
+    return done
+
+
+def _tell(report: IngestReport) -> None:
+    for skipped in report.skipped:
+        notes.print(f"Skipped {skipped.path}: {skipped.reason}.", markup=False)
+    for name in report.kept:
+        notes.print(f"Kept the earlier text of {name}, whose file cannot be read now.", markup=False)
+    if not report.wrote:
+        notes.print(f"Project {report.project_id}: nothing has changed.", markup=False)
+        return
+    notes.print(
+        f"Project {report.project_id}: {len(report.added)} documents added, {len(report.changed)} changed, "
+        f"{len(report.removed)} removed; {report.chunks} chunks written at {report.chunks_per_second:.0f} a second; "
+        f"{report.entities} entities, {report.relations} relations, {sum(report.communities.values())} communities.",
+        markup=False,
+    )
+
+
+async def prepare(options: StackOptions, *, as_json: bool) -> None:
+    """Create what is missing in the database and say so."""
+    async with running(options) as (_, values):
+        writer = wiring.build_writer(values)
+        try:
+            created = await writer.prepare(values.vector_index_dimensions)
+        finally:
+            await writer.close()
+    if as_json:
+        print_json({"created": list(created), "dimensions": values.vector_index_dimensions})
+    elif created:
+        paper.print("Created " + ", ".join(created) + ".", markup=False)
+    else:
+        paper.print("Everything was there, and is online with the right dimensions.")
+
+
+async def bench_orchestration(chat_ms: float, embed_ms: float, *, as_json: bool) -> None:
+    """Run the search against a model server of fixed latency."""
+    with ModelProcess(chat_ms=chat_ms, embed_ms=embed_ms) as server:
+        # no database is spoken to: the graph is in memory
+        values = settings.load({**server.env, "NEO4J_URI": "bolt://localhost", "NEO4J_PASSWORD": "unused"})
+        chat, embedder = wiring.build_models(values)
+        result = await measure(chat, embedder, chat_ms / 1000, embed_ms / 1000)
+    if as_json:
+        print_json(asdict(result))
+        return
+    for name, value in asdict(result).items():
+        paper.print(f"{name:<18} {value}")
+
+
+class _Stopwatch:
+    """Seconds between laps, and in all."""
+
+    def __init__(self) -> None:
+        self._start = self._last = time.perf_counter()
+        self._laps: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        """End a lap."""
+        now = time.perf_counter()
+        self._laps[name] = round(now - self._last, 2)
+        self._last = now
+
+    @property
+    def laps(self) -> dict[str, float]:
+        """The laps by name, and `total_s` up to the last one."""
+        return {**self._laps, "total_s": round(self._last - self._start, 2)}

@@ -1,0 +1,64 @@
+"""What people see: progress and answers with rich; colours and bars only on a terminal, data never on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+notes = Console(stderr=True, highlight=False, soft_wrap=True)
+"""Progress and remarks, on standard error."""
+paper = Console(highlight=False, soft_wrap=True)
+"""Answers, on standard output."""
+
+
+def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
+    """Write one JSON document on one line to standard output."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def show_progress(message: dict[str, Any]) -> None:
+    """Show one progress message as it arrives."""
+    notes.print(
+        f"[dim]{message['progress_pct']:>3}%[/]  [cyan]{message['phase']:<22}[/] {escape(_unescaped(message['thought_summary']))}"
+    )
+    for line in (message.get("details_md") or "").splitlines():
+        notes.print(f"        [dim]{escape(_shortened(_unescaped(line)))}[/]")
+
+
+def show_answer(question: str, response: dict[str, Any]) -> None:
+    """Show an answer with its facts and the evidence of each."""
+    paper.print(f"\n[bold]{escape(question)}[/]\n")
+    if response.get("no_data_found"):
+        paper.print("Nothing was found in this project. Is the name right, and was it ingested?")
+        return
+    paper.print(f"{escape(response['final_answer'])}\n")
+    for number, fact in enumerate(response["key_facts"], start=1):
+        paper.print(f"[bold]{number}.[/] {escape(fact['fact'])}")
+        for citation in fact["citations"]:
+            paper.print(f"   [green]{escape(_evidence(citation))}[/]")
+    if response["residual_uncertainty"]:
+        paper.print(f"\n[yellow]Uncertain:[/] {escape(response['residual_uncertainty'])}")
+
+
+def _evidence(citation: dict[str, str] | str) -> str:
+    if isinstance(citation, str):
+        return f"└ {citation}"
+    return f'└ [{citation["document_name"]}] "{_shortened(" ".join(citation["span"].split()))}"'
+
+
+def _shortened(text: str, most: int = 160) -> str:
+    return text if len(text) <= most else text[:most].rstrip() + "…"
+
+
+def _unescaped(markdown: str) -> str:
+    """Return escaped Markdown as plain text for a terminal."""
+    return "".join(
+        character
+        for position, character in enumerate(markdown)
+        if character != "\\" or (position and markdown[position - 1] == "\\")
+    )

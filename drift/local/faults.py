@@ -1,0 +1,214 @@
+"""Faults that the local model server makes on request, so that failures are tested over a real socket.
+
+A rule says which requests it hits (`kind`), how often (`times`), and what goes wrong (`fault`). Rules are tried in
+order: every `latency` that fits is waited, of the others the first one is made. Faults come in tables, by where
+they strike: STATUS answers with an error, REPLY changes a chat completion, TEXT what the model wrote, VECTORS an
+embedding answer. `hang`, `drop` and `trickle` strike at the connection and live with the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+Json = dict[str, Any]
+Kind = Literal["any", "chat", "hypothesis", "primer_reply", "local_reply", "aggregate_reply", "embedding"]
+Fault = Literal[
+    "latency", "hang", "drop", "trickle",
+    "status", "content_filter",
+    "refusal", "length", "filtered", "empty_choices", "empty_content",
+    "invalid_json", "prose", "fenced", "invented_ids", "invented_spans", "missing_fields",
+    "wrong_count", "wrong_dimensions",
+]  # fmt: skip
+
+
+LATENCY = "latency"
+HANG = "hang"
+
+
+class Rule(BaseModel):
+    """One fault to make; `times` None means for ever, `skip` lets that many fitting requests pass first.
+
+    `seconds` is the latency, or the pause between the pieces of a trickle. `contains` must stand in the request's body.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    fault: Fault
+    kind: Kind = "any"
+    times: int | None = Field(default=1, ge=1)
+    skip: int = Field(default=0, ge=0)
+    contains: str = ""
+    seconds: float = Field(default=0.0, ge=0, le=600)
+    status: int = Field(default=500, ge=400, le=599)
+    headers: dict[str, str] = Field(default_factory=dict)
+
+
+RULES = TypeAdapter(list[Rule])
+
+
+@dataclass(slots=True)
+class Plan:
+    """The rules that are in force, and how often each may still strike."""
+
+    rules: list[Rule] = field(default_factory=list)
+
+    def strike(self, kind: str, body: str) -> list[Rule]:
+        """Return the rules that hit this request, and count them down."""
+        struck: list[Rule] = []
+        for rule in list(self.rules):
+            taken = rule.fault != LATENCY and any(r.fault != LATENCY for r in struck)
+            if taken or not _fits(rule, kind) or rule.contains not in body:
+                continue
+            if rule.skip:
+                rule.skip -= 1
+                continue
+            struck.append(rule)
+            if rule.times is not None:
+                rule.times -= 1
+                if not rule.times:
+                    self.rules.remove(rule)
+        return struck
+
+
+def _fits(rule: Rule, kind: str) -> bool:
+    return rule.kind in ("any", kind) or (rule.kind == "chat" and kind != "embedding")
+
+
+# ------------------------------------------------------------------------------------------ answers with an error
+def error_body(message: str, code: str | None = None, param: str | None = None) -> Json:
+    """Return an error as OpenAI words it."""
+    return {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
+
+
+def _content_filter() -> Json:
+    """Return Azure OpenAI's body for a prompt that its content filter refused."""
+    body = error_body("The response was filtered due to the prompt triggering the content management policy.")
+    verdict = {"hate": {"filtered": True, "severity": "high"}}
+    inner = {"code": "ResponsibleAIPolicyViolation", "content_filter_result": verdict}
+    body["error"] |= {"code": "content_filter", "param": "prompt", "status": 400, "innererror": inner}
+    return body
+
+
+STATUS: Mapping[str, Callable[[Rule], tuple[int, Json]]] = {
+    "status": lambda rule: (rule.status, error_body("A fault was asked for.", "fault")),
+    "content_filter": lambda _: (400, _content_filter()),
+}
+
+
+# -------------------------------------------------------------------------------------- changes a chat completion
+def _choice(**changes: Any) -> Callable[[Json], Json]:  # noqa: ANN401 - JSON values
+    """Return an edit of the first choice; a key that a message has is set there."""
+
+    def edit(completion: Json) -> Json:
+        choice = completion["choices"][0]
+        for key, value in changes.items():
+            target = choice["message"] if key in choice["message"] else choice
+            target[key] = value
+        return completion
+
+    return edit
+
+
+def _cut(completion: Json) -> Json:
+    """Cut the reply in half, as the token limit does."""
+    text = completion["choices"][0]["message"]["content"]
+    return _choice(content=text[: len(text) // 2], finish_reason="length")(completion)
+
+
+REPLY: Mapping[str, Callable[[Json], Json]] = {
+    "refusal": _choice(content=None, refusal="I'm sorry, I can't help with that."),
+    "length": _cut,
+    "filtered": _choice(content="", finish_reason="content_filter"),
+    "empty_choices": lambda completion: completion | {"choices": []},
+    "empty_content": _choice(content=""),
+}
+
+
+# --------------------------------------------------------------------------------------- changes what it wrote
+INVENTED_ID = "K999"
+INVENTED_SPAN = "This sentence stands in no chunk at all, because nobody ever wrote it."
+
+
+def _edit_json(change: Callable[[Json], Any]) -> Callable[[str], str]:
+    """Return an edit of a reply that is a JSON object; others stay as they are."""
+
+    def edit(text: str) -> str:
+        try:
+            reply = json.loads(text)
+        except ValueError:
+            return text
+        change(reply)
+        return json.dumps(reply, ensure_ascii=False)
+
+    return edit
+
+
+def _invent_ids(reply: Json) -> None:
+    for citation in reply.get("citations", ()):
+        citation["chunk_id"] = INVENTED_ID
+    for fact in reply.get("key_facts", ()):
+        fact["citations"] = [INVENTED_ID]
+    for followup in reply.get("followups", ()):
+        followup["target_communities"] = ["C999"]
+
+
+def _invent_spans(reply: Json) -> None:
+    for citation in reply.get("citations", ()):
+        citation["span"] = INVENTED_SPAN
+
+
+def _drop_fields(reply: Json) -> None:
+    for name in ("answer", "final_answer", "initial_answer", "followups", "citations"):
+        reply.pop(name, None)
+
+
+TEXT: Mapping[str, Callable[[str], str]] = {
+    "invalid_json": lambda text: text[:-1] + ",,",
+    "prose": lambda _: "Certainly! Here is what I found about your question.",
+    "fenced": lambda text: f"Here is the JSON:\n```json\n{text}\n```",
+    "invented_ids": _edit_json(_invent_ids),
+    "invented_spans": _edit_json(_invent_spans),
+    "missing_fields": _edit_json(_drop_fields),
+}
+
+
+# ------------------------------------------------------------------------------------------ changes embeddings
+VECTORS: Mapping[str, Callable[[list[Any]], list[Any]]] = {
+    "wrong_count": lambda vectors: vectors[:-1],
+    "wrong_dimensions": lambda vectors: [vector[:-1] for vector in vectors],
+}
+
+
+# ------------------------------------------------------------------------------------------------- the connection
+class _InPieces(Response):
+    """Sends the head and the first half of the body; then breaks off, or goes on byte by byte."""
+
+    def __init__(self, whole: Response, pause_s: float | None) -> None:
+        super().__init__(whole.body, whole.status_code, dict(whole.headers))
+        self._pause_s = pause_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        del scope, receive
+        half = len(self.body) // 2
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        await send({"type": "http.response.body", "body": self.body[:half], "more_body": True})
+        if self._pause_s is None:
+            return  # the announced length is not reached: the server closes the connection
+        for at in range(half, len(self.body)):
+            await asyncio.sleep(self._pause_s)
+            await send({"type": "http.response.body", "body": self.body[at : at + 1], "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+CONNECTION: Mapping[str, Callable[[Response, Rule], Response]] = {
+    "drop": lambda whole, _rule: _InPieces(whole, None),
+    "trickle": lambda whole, rule: _InPieces(whole, rule.seconds),
+}

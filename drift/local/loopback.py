@@ -1,0 +1,58 @@
+"""Ports on the loopback address."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+from drift.errors import LocalStackError
+
+HOST = "127.0.0.1"
+_ATTEMPTS = 3
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def is_free(port: int) -> bool:
+    """Say whether a server could listen on this port now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return not answers(port)  # macOS lets one bind beside a listener on all addresses
+
+
+def answers(port: int) -> bool:
+    """Say whether somebody accepts connections on this port."""
+    try:
+        with socket.create_connection((HOST, port), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def candidates(asked: int | None, preferred: int | None = None) -> Iterator[int]:
+    """Yield the ports to try in turn: the one that was asked for and no other, else the preferred one, else free ones.
+
+    Raises:
+        LocalStackError: when the port that was asked for is taken.
+    """
+    if asked is not None:
+        if not is_free(asked):
+            raise LocalStackError(
+                f"Port {asked} on {HOST} is taken by another process: end that process, or ask for another port or none."
+            )
+        yield asked
+        return
+    if preferred is not None and is_free(preferred):
+        yield preferred
+    for _ in range(_ATTEMPTS):
+        yield free_port()

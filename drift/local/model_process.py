@@ -1,0 +1,55 @@
+"""The model server as a child process."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from drift.local.children import Child
+from drift.local.loopback import HOST
+from drift.local.server import Server
+
+_GRACE_S = 3.0
+_PROJECT = Path(__file__).parents[2]
+"""From here `-m drift...` finds the package, installed or not."""
+
+
+class ModelProcess(Server):
+    """`drift.local.model_server`, ready when it says so."""
+
+    name = "model"
+    ready_s = 60.0
+
+    def __init__(
+        self, folder: Path | None = None, port: int | None = None, *, preferred_port: int | None = None
+    ) -> None:
+        """Name the folder for its log (a temporary one when None) and the port (a free one when None)."""
+        super().__init__(folder, port, preferred_port)
+
+    @property
+    def url(self) -> str:
+        """The root of its routes."""
+        return f"http://{HOST}:{self.port}"
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The settings that lead to it."""
+        return {
+            "OAI_BASE_URL": self.url,
+            "OAI_MODEL": "drift-extractive",
+            "OAI_KEY": "local",
+            "OAI_EMBED_MODEL_NAME": "wordllama-256",
+            "VECTOR_INDEX_DIMENSIONS": "256",
+        }
+
+    def _launch(self, port: int) -> Child:
+        return Child(
+            [sys.executable, "-m", "drift.local.model_server", "--port", str(port), "--with-parent"],
+            log=self.folder / "model.log",
+            cwd=_PROJECT,
+            grace_s=_GRACE_S,
+            remove=self.folder if self.temporary else None,
+        )
+
+    def _not_ready(self, child: Child, port: int) -> str:  # noqa: ARG002 - its own line says the port
+        return "" if '"url"' in child.log_text() else "it has not said that it answers"

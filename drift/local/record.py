@@ -1,0 +1,61 @@
+"""The note that a running stack leaves in its data folder for other commands: `stack.json`, and the ports for next time."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Which process runs the stack, its settings, and the pid of each server it started."""
+
+    owner: int
+    env: dict[str, str]
+    pids: dict[str, int]
+    neo4j_version: str
+
+
+def write_record(folder: Path, record: Record) -> None:
+    """Write the note in one step, readable by its owner alone: it has the password."""
+    _write(folder / "stack.json", asdict(record))
+
+
+def read_record(folder: Path, owner: int | None) -> Record | None:
+    """Return the note if this process left it and still runs."""
+    try:
+        record = Record(**json.loads((folder / "stack.json").read_text()))
+        os.kill(record.owner, 0)
+    except (OSError, ValueError, TypeError):
+        return None
+    return record if record.owner == owner else None
+
+
+def remove_record(folder: Path) -> None:
+    """Remove the note."""
+    (folder / "stack.json").unlink(missing_ok=True)
+
+
+def write_ports(folder: Path, ports: Mapping[str, int]) -> None:
+    """Remember where the servers were, so that they are there again next time."""
+    _write(folder / "ports.json", {**read_ports(folder), **ports})
+
+
+def read_ports(folder: Path) -> dict[str, int]:
+    """Return where the servers were last time."""
+    try:
+        known = json.loads((folder / "ports.json").read_text())
+        return {str(name): int(port) for name, port in known.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _write(path: Path, document: object) -> None:
+    draft = path.with_suffix(".draft")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(document, file)
+    draft.replace(path)

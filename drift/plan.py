@@ -1,0 +1,98 @@
+"""Which follow-ups next, when to stop, how far along: decisions as functions of values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from drift.model import Answer, CommunityId, Node, Question
+
+SAME_QUESTION = 0.8
+"""Two questions are near-duplicates when their content words overlap (Jaccard) at least this much."""
+KNOWN_EVIDENCE = 0.9
+"""A follow-up brings nothing new when at least this share of its chunks was answered from already."""
+CONFIDENT = 0.8
+"""An answer this confident, whose model sees no need to continue, ends its branch."""
+FOLLOWUPS_START_PCT = 40
+FOLLOWUPS_END_PCT = 80
+
+_FILLER = frozenset(
+    """a an and are as at be by can could did do does for from had has have how in is it its of on or should that the
+    their there these this those to was were what when where which who why will with would""".split()  # noqa: SIM905 - reads as words
+)
+
+Proposal = tuple[str, tuple[CommunityId, ...]]
+"""A question as a model proposes it, with the communities to look in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one search: passes over the tree, follow-ups in all, chunks shown to the model at once."""
+
+    max_passes: int = 2
+    max_followups: int = 10
+    max_chunks_for_prompt: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What becomes of proposals: `ready` to be asked now, `settled` without being asked (merged, budget, enough)."""
+
+    ready: tuple[Question, ...]
+    settled: tuple[Node, ...]
+
+
+def schedule(
+    proposals: Sequence[Proposal], known: Sequence[Question], asked: int, parent: Node | None, limits: Limits
+) -> Schedule:
+    """Decide about proposals.
+
+    `known` is every question seen so far, whatever became of it, numbered in order; `asked` of them were really asked.
+    """
+    ready: list[Question] = []
+    settled: list[Node] = []
+    depth = parent.question.depth + 1 if parent else 1
+    budget = limits.max_followups - asked
+    for text, communities in proposals:
+        seen = [*known, *ready, *(n.question for n in settled)]
+        question = Question(len(seen), text, communities, parent.question.id if parent else None, depth)
+        if any(is_same_question(text, other.text) for other in seen):
+            settled.append(Node(question, "merged"))
+        elif depth > limits.max_passes or (parent and parent.answer and is_enough(parent.answer)):
+            settled.append(Node(question, "skipped: enough"))
+        elif len(ready) >= budget:
+            settled.append(Node(question, "skipped: budget"))
+        else:
+            ready.append(question)
+    return Schedule(tuple(ready), tuple(settled))
+
+
+def is_same_question(one: str, other: str) -> bool:
+    """Tell whether two questions are near-duplicates by their content words."""
+    a, b = content_words(one), content_words(other)
+    if not a or not b:
+        return one.casefold().strip() == other.casefold().strip()
+    return len(a & b) / len(a | b) >= SAME_QUESTION
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the words of a text without filler words, case and punctuation."""
+    return frozenset(re.findall(r"\w+", text.casefold())) - _FILLER
+
+
+def is_enough(answer: Answer) -> bool:
+    """Tell whether a branch has come to its end."""
+    return not answer.should_continue and answer.confidence >= CONFIDENT
+
+
+def brings_news(chunk_ids: Collection[str], answered_from: Collection[str]) -> bool:
+    """Tell whether enough of the chunks was not yet answered from."""
+    known = sum(1 for chunk_id in chunk_ids if chunk_id in answered_from)
+    return bool(chunk_ids) and known / len(chunk_ids) < KNOWN_EVIDENCE
+
+
+def percentage(done: int, planned: int) -> int:
+    """Return how far the follow-ups are, 40 to 80, when `done` of the `planned` so far have ended."""
+    share = done / planned if planned else 1.0
+    return FOLLOWUPS_START_PCT + int((FOLLOWUPS_END_PCT - FOLLOWUPS_START_PCT) * min(1.0, share))

@@ -1,0 +1,107 @@
+"""What the core needs from the outside, as protocols; adapters and fakes implement them and pass the same contract tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from drift.model import (
+    ChatReply,
+    ChunkRecord,
+    DocumentBatch,
+    Embeddings,
+    Evidence,
+    FollowupQuery,
+    GraphHealth,
+    KnowledgeBatch,
+    PrimerEvidence,
+    PrimerQuery,
+    ProjectState,
+    Prompt,
+)
+from drift.tasks import Deadline
+
+
+class GraphStore(Protocol):
+    """Reads of one tenant at a time; each method is one round trip; no result holds an embedding.
+
+    Every method raises GraphUnavailableError, GraphTimeoutError or GraphMisconfiguredError; "nothing found" is an empty value.
+    """
+
+    async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
+        """Return the best communities, highest level first, with sample chunks; the best chunks if there are none."""
+        ...
+
+    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
+        """Return the best chunks for a follow-up and their neighbourhood, every list bounded."""
+        ...
+
+    async def health(self) -> GraphHealth:
+        """Return the server's agent and the state of the configured indexes."""
+        ...
+
+
+class GraphWriter(Protocol):
+    """Writes of one tenant at a time; every write is idempotent, so that a broken run is repaired by the next."""
+
+    async def prepare(self, dimensions: int) -> tuple[str, ...]:
+        """Create missing constraints and indexes, wait until they are online; return what was created.
+
+        Raises:
+            GraphMisconfiguredError: when a vector index exists with other dimensions.
+        """
+        ...
+
+    async def project_state(self, project_id: str) -> ProjectState:
+        """Return what the project holds."""
+        ...
+
+    async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
+        """Replace what the project holds of these documents, and mark its knowledge as unfinished."""
+        ...
+
+    async def remove_documents(self, project_id: str, document_ids: Sequence[str]) -> None:
+        """Remove these documents with their chunks, and mark the project's knowledge as unfinished."""
+        ...
+
+    async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
+        """Return all chunks of the project without their embeddings, ordered by document id, then ordinal."""
+        ...
+
+    async def write_knowledge(self, project_id: str, batch: KnowledgeBatch) -> None:
+        """Make the project's entities, relations and communities exactly these; set the fingerprint last."""
+        ...
+
+
+class ChatModel(Protocol):
+    """One chat call with retries inside the deadline."""
+
+    async def complete(self, prompt: Prompt, deadline: Deadline) -> ChatReply:
+        """Return the model's reply.
+
+        Raises:
+            ModelUnavailableError: after the last attempt, or when no attempt fits into the deadline any more.
+            ModelMisconfiguredError: when the server refuses the key, the deployment or the model.
+            UnusableReplyError: when the reply is refused, filtered, cut or empty.
+        """
+        ...
+
+
+class Embedder(Protocol):
+    """Texts to vectors, many in one call."""
+
+    async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
+        """Return one vector a text, in order.
+
+        Raises:
+            ModelUnavailableError, ModelMisconfiguredError: as for chat.
+        """
+        ...
+
+
+class ProgressSink(Protocol):
+    """Where progress messages go."""
+
+    async def publish(self, message: str) -> None:
+        """Publish one JSON message; never raises, never takes more than a second over the life of a request."""
+        ...

@@ -1,0 +1,132 @@
+"""Pure ranking: what a question names, and how vector, full-text and graph evidence become one order.
+
+The weights are one set of constants for all projects and embedding models. They follow from recall measured on multi-hop question
+sets: a hybrid of vector and BM25 scores, plus a walk from the entities that the question names, plus a small bonus for chunks
+of the communities a follow-up aims at (a hard filter there loses evidence).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from drift.model import Chunk
+
+VECTOR_WEIGHT = 0.7
+TEXT_WEIGHT = 0.3
+GRAPH_WEIGHT = 0.5
+SCOPE_BONUS = 0.02
+"""Added to the cosine of a chunk inside the target communities; a larger one drowns the evidence outside."""
+
+MAX_TERMS = 48
+MAX_TITLE_KEYS = 512
+_LONGEST_TITLE = 6
+
+_STOP_WORD_LIST = """
+a about above after again against all am an and any are as at be because been before being below between both but by
+can could did do does doing down during each few for from further had has have having he her here hers him his how i
+if in into is it its just me more most my no nor not now of off on once only or other our out over own same she should
+so some such than that the their them then there these they this those through to too under until up use used using
+very was we were what when where which while who whom whose why will with would you your
+"""
+_STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
+_WORD = re.compile(r"\w+")
+_QUOTES = "`'\"‘’“”«»"  # noqa: RUF001 - the quotation marks people write
+_KEPT_AT_ENDS = "_+#"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that some leg of the search found, with each leg's own score.
+
+    `similarity` is the cosine mapped to 0..1 (None: the chunk has no vector), `text` a BM25 score, `graph` the weight
+    that the walk brought; 0 where a leg did not find the chunk.
+    """
+
+    chunk: Chunk
+    similarity: float | None
+    text: float = 0.0
+    graph: float = 0.0
+    in_scope: bool = False
+
+
+def normalised_title(title: str) -> str:
+    """Return the key by which an entity's title is found: case folded, spaces collapsed, punctuation off both ends.
+
+    A title of punctuation alone keeps it; `_`, `+` and `#` stay, so that `__init__`, `C++` and `C#` remain themselves.
+    """
+    folded = " ".join(unicodedata.normalize("NFKC", title).casefold().split())
+    start, end = 0, len(folded)
+    while start < end and _is_edge(folded[start]):
+        start += 1
+    while end > start and _is_edge(folded[end - 1]):
+        end -= 1
+    return folded[start:end] or folded
+
+
+def _is_edge(character: str) -> bool:
+    return character not in _KEPT_AT_ENDS and unicodedata.category(character)[0] in "PSZC"
+
+
+def title_keys(question: str) -> tuple[str, ...]:
+    """Return the normalised titles that the question may name: its runs of one to six words, longest first."""
+    words = question.split()
+    keys: dict[str, None] = {}
+    for length in range(min(_LONGEST_TITLE, len(words)), 0, -1):
+        for start in range(len(words) - length + 1):
+            run = words[start : start + length]
+            key = normalised_title(" ".join(run))
+            if key and (length > 1 or key not in _STOP_WORDS or run[0][0] in _QUOTES):
+                keys.update(dict.fromkeys((key, _without_possessive(key))))
+    # The shortest runs name most entities, so a long question gives up its longest runs first.
+    return tuple(keys)[-MAX_TITLE_KEYS:]
+
+
+def _without_possessive(key: str) -> str:
+    return re.sub(r"['’]s$", "", key)  # noqa: RUF001 - both apostrophes are written
+
+
+def search_terms(question: str) -> tuple[str, ...]:
+    """Return the words worth a full-text search: lower case, each once, no stop words, at most 48."""
+    words = _WORD.findall(unicodedata.normalize("NFKC", question).lower())
+    return tuple(dict.fromkeys(w for w in words if w not in _STOP_WORDS and w.strip("_")))[:MAX_TERMS]
+
+
+def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
+    """Return the `most` best chunks, best first, each with its fused score.
+
+    Cosines are scaled between the least and the greatest of the candidates, BM25 and the logarithm of the walk's weight by their
+    greatest; the score is 0.7 vector + 0.3 text + 0.5 graph. Equal scores are ordered by id.
+    """
+    pool = list(candidates)
+    vector = _between([_cosine(c) for c in pool])
+    text = _by_greatest([c.text for c in pool])
+    graph = _by_greatest([math.log1p(max(0.0, c.graph)) for c in pool])
+    scored = [
+        replace(candidate.chunk, score=round(VECTOR_WEIGHT * v + TEXT_WEIGHT * t + GRAPH_WEIGHT * g, 6))
+        for candidate, v, t, g in zip(pool, vector, text, graph, strict=True)
+    ]
+    return tuple(sorted(scored, key=lambda chunk: (-chunk.score, chunk.id))[:most])
+
+
+def _cosine(candidate: Candidate) -> float | None:
+    if candidate.similarity is None:
+        return None
+    return 2 * candidate.similarity - 1 + (SCOPE_BONUS if candidate.in_scope else 0.0)
+
+
+def _between(values: Sequence[float | None]) -> list[float]:
+    known = [v for v in values if v is not None]
+    if not known:
+        return [0.0] * len(values)
+    low, high = min(known), max(known)
+    span = high - low
+    return [0.0 if v is None else (v - low) / span if span else 1.0 for v in values]
+
+
+def _by_greatest(values: Sequence[float]) -> list[float]:
+    greatest = max(values, default=0.0)
+    return [v / greatest if greatest > 0 else 0.0 for v in values]

@@ -1,0 +1,94 @@
+"""Asking the model for a reply of a shape: validate, re-ask once with what was wrong, else give the step up."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+from drift.contracts import Phase
+from drift.errors import UnusableReplyError
+from drift.model import ChatReply, Prompt
+from drift.ports import ChatModel
+from drift.prompts import corrected
+from drift.tasks import Deadline
+from drift.usage import Meter
+
+R = TypeVar("R", bound=BaseModel)
+
+WORTH_ASKING_AGAIN = frozenset({"length", "empty"})
+"""Reasons of an unusable reply that a second try may cure; a refusal or a content filter will say the same again."""
+
+_FENCED = re.compile(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
+
+
+async def ask(  # noqa: PLR0913, PLR0917 - one call, everything it needs
+    chat: ChatModel, prompt: Prompt, shape: type[R], phase: Phase, meter: Meter, deadline: Deadline
+) -> R:
+    """Return the model's reply as `shape`; a reply that does not fit is asked for once more, with the reason.
+
+    Raises:
+        UnusableReplyError: when the second reply does not fit either, or the model refuses.
+        ModelUnavailableError, ModelMisconfiguredError: from the model.
+    """
+    try:
+        text = await _complete(chat, prompt, phase, meter, deadline)
+        return parse(text, shape)
+    except _MisfitError as misfit:
+        second = corrected(prompt, misfit.reply, misfit.problem)
+    except UnusableReplyError as unusable:
+        if unusable.detail not in WORTH_ASKING_AGAIN:
+            raise
+        second = corrected(prompt, "", f"it was unusable ({unusable.detail}); be shorter")
+    return parse(await _complete(chat, second, phase, meter, deadline), shape)
+
+
+async def _complete(chat: ChatModel, prompt: Prompt, phase: Phase, meter: Meter, deadline: Deadline) -> str:
+    try:
+        reply = await chat.complete(prompt, deadline)
+    except UnusableReplyError:
+        meter.chat(phase, ChatReply(""))  # a call was made; what it cost is not known
+        raise
+    meter.chat(phase, reply)
+    return reply.text
+
+
+class _MisfitError(UnusableReplyError):
+    """A reply that is not JSON of the asked shape."""
+
+    def __init__(self, reply: str, problem: str) -> None:
+        super().__init__("not of the asked shape")
+        self.reply = reply
+        self.problem = problem
+
+
+def parse(text: str, shape: type[R]) -> R:
+    """Return a reply's text as `shape`, read leniently: JSON alone, in a fence, or between other words.
+
+    Raises:
+        UnusableReplyError: when it holds no JSON of that shape; nothing is patched into it.
+    """
+    problem = "it holds no JSON"
+    for candidate in _candidates(text):
+        try:
+            value = from_json(candidate)
+        except ValueError as error:
+            problem = f"it is not valid JSON: {error}"
+            continue
+        try:
+            return shape.model_validate(value)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            problem = f"{'.'.join(str(part) for part in first['loc']) or 'the whole'}: {first['msg']}"
+    raise _MisfitError(text, problem)
+
+
+def _candidates(text: str) -> list[str]:
+    """Return the places where the JSON may stand, most literal first."""
+    found = [text.strip(), *(match.strip() for match in _FENCED.findall(text))]
+    start, end = text.find("{"), text.rfind("}")
+    if 0 <= start < end:
+        found.append(text[start : end + 1])
+    return [candidate for candidate in dict.fromkeys(found) if candidate[:1] in {"{", "["}]

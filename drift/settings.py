@@ -1,0 +1,183 @@
+"""The only reader of the environment: one frozen object, or one error that names every missing or wrong setting."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, StringConstraints, ValidationError, ValidationInfo, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from drift.errors import NotConfiguredError
+
+KNOWN_EMBEDDING_DIMENSIONS = {
+    "text-embedding-3-small": 1536,
+    "text-embedding-3-large": 3072,
+    "text-embedding-ada-002": 1536,
+}
+"""The most floats these models give."""
+
+_PLAINTEXT = {"bolt", "neo4j", "redis", "http"}
+_UNRESOLVED = "@Microsoft.KeyVault("
+
+Required = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+IndexName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]
+"""Index names are put into statements where Cypher takes no parameter, so only plain identifiers are accepted."""
+
+
+class Settings(BaseSettings):
+    """All settings of the service; names, defaults and meanings are those of the table in README.md."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True, case_sensitive=False)
+
+    # a rule for the addresses below, so it is read before them
+    allow_plaintext: bool = False
+    # model
+    oai_base_url: Required
+    oai_model: Required
+    oai_key: SecretStr | None = None
+    oai_api_version: str | None = None
+    oai_embed_model_name: Required
+    oai_embed_deployment_name: str | None = None
+    oai_timeout_sec: Annotated[float, Field(gt=0, le=600)] = 60.0
+    llm_temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    azure_client_id: str | None = None
+    # graph
+    neo4j_uri: Required
+    neo4j_username: Required = "neo4j"
+    neo4j_password: SecretStr
+    neo4j_database: Required = "neo4j"
+    community_vector_index_name: IndexName = "graphrag_comm_index"
+    chunk_vector_index_name: IndexName = "graphrag_chunk_index"
+    chunk_fulltext_index_name: IndexName = "graphrag_chunk_fulltext"
+    vector_index_dimensions: Annotated[int, Field(ge=1, le=4096, validate_default=True)] = 3072
+    vector_index_similarity: Literal["cosine"] = "cosine"
+    graph_schema: Literal["default"] = "default"
+    followup_scope: Literal["soft", "hard"] = "soft"
+    # progress
+    redis_url: SecretStr | None = None
+    redis_auth: Literal["url", "entra"] = "url"
+    # search and limits
+    max_passes: Annotated[int, Field(ge=1, le=5)] = 2
+    max_followups: Annotated[int, Field(ge=1, le=50)] = 10
+    max_chunks_for_prompt: Annotated[int, Field(ge=1, le=100)] = 10
+    max_inflight: Annotated[int, Field(ge=1, le=1000)] = 32
+    deadline_sec: Annotated[float, Field(gt=0, le=225)] = 200.0
+    retry_max_attempts: Annotated[int, Field(ge=1, le=10)] = 3
+    retry_backoff_base_sec: Annotated[float, Field(ge=0, le=60)] = 2.0
+    retry_backoff_factor: Annotated[float, Field(ge=1, le=10)] = 2.0
+    retry_backoff_max_sec: Annotated[float, Field(ge=0, le=600)] = 60.0
+    log_questions: bool = False
+
+    @field_validator("vector_index_similarity", mode="before")
+    @classmethod
+    def _any_case(cls, value: object) -> object:
+        return value.lower() if isinstance(value, str) else value
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _resolved(cls, value: object) -> object:
+        if isinstance(value, str) and value.startswith(_UNRESOLVED):
+            raise ValueError(
+                "is an unresolved Key Vault reference: check the identity's access to the vault and the secret's name"
+            )
+        return value
+
+    @field_validator("neo4j_uri")
+    @classmethod
+    def _bolt(cls, value: str, info: ValidationInfo) -> str:
+        return _checked_url(value, {"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"}, info)
+
+    @field_validator("oai_base_url")
+    @classmethod
+    def _http(cls, value: str, info: ValidationInfo) -> str:
+        return _checked_url(value, {"http", "https"}, info)
+
+    @field_validator("redis_url")
+    @classmethod
+    def _redis(cls, value: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        if value is not None:
+            _checked_url(value.get_secret_value(), {"redis", "rediss"}, info)
+        return value
+
+    @field_validator("vector_index_dimensions")
+    @classmethod
+    def _fits_the_model(cls, value: int, info: ValidationInfo) -> int:
+        most = KNOWN_EMBEDDING_DIMENSIONS.get(info.data.get("oai_embed_model_name", ""))
+        if most and value > most:
+            raise ValueError(f"is more than the {most} floats that the model of OAI_EMBED_MODEL_NAME gives")
+        return value
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the library's signature
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read from arguments and the environment only: a stray .env file must not change a deployed service."""
+        return init_settings, env_settings
+
+
+def _checked_url(value: str, schemes: set[str], info: ValidationInfo) -> str:
+    wanted = f"must be a URL beginning with one of {', '.join(sorted(f'{s}://' for s in schemes))}"
+    try:
+        parts = urlsplit(value)
+    except ValueError:  # its message would repeat the URL, with the password in it
+        raise ValueError(wanted) from None
+    if parts.scheme not in schemes or not parts.hostname:
+        raise ValueError(wanted)
+    # an ALLOW_PLAINTEXT that is wrong itself is missing here, and is reported on its own
+    if parts.scheme in _PLAINTEXT and not _is_loopback(parts.hostname) and not info.data.get("allow_plaintext", True):
+        raise ValueError(
+            "would be spoken to without encryption: use neo4j+s, https or rediss, or set ALLOW_PLAINTEXT=true"
+        )
+    return value
+
+
+def _is_loopback(host: str | None) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host or "").is_loopback
+    except ValueError:
+        return False
+
+
+def environment() -> dict[str, str]:
+    """Return a copy of the environment."""
+    return dict(os.environ)
+
+
+def export(values: Mapping[str, str]) -> None:
+    """Add values to the environment of this process, where the function reads its settings."""
+    os.environ.update(values)
+
+
+def load(values: Mapping[str, Any] | None = None) -> Settings:
+    """Return the settings from the environment, or from `values` over it.
+
+    Raises:
+        NotConfiguredError: naming every missing or wrong setting at once; no problem contains a value's text.
+    """
+    try:
+        return Settings(**{name.lower(): value for name, value in (values or {}).items()})
+    except ValidationError as error:
+        raise NotConfiguredError(
+            tuple(_problem(e) for e in error.errors(include_input=False, include_url=False))
+        ) from None
+
+
+def _problem(error: Any) -> str:  # noqa: ANN401 - pydantic's error dictionary
+    message = str(error["msg"]).removeprefix("Value error, ")
+    if not error["loc"]:
+        return f"{message}."
+    name = str(error["loc"][0]).upper()
+    if error["type"] == "missing":
+        return f"{name} is not set."
+    return f"{name}: {message}."

@@ -1,0 +1,169 @@
+"""The Azure edge: routes, the guard around each handler, and the one process-wide object. No logic.
+
+Importing this module reads no setting and opens nothing; the SDKs load with the first request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from uuid import uuid4
+
+import azure.functions as func
+from azurefunctions.extensions.http.fastapi import Request, Response, StreamingResponse
+
+from drift import http
+from drift.errors import DriftError
+from drift.streaming import EventStream
+from drift.wiring import ServiceProvider
+
+log = logging.getLogger("drift")
+# its lines hold the whole URL, and with it a function key given as ?code=
+logging.getLogger("uvicorn.access").addFilter(lambda _record: False)
+
+try:
+    # this runtime never forgets an invocation by itself, about 2 KB each; another runtime has nothing to repair
+    from azure_functions_runtime.http_v2 import http_coordinator  # type: ignore[import-untyped, unused-ignore]
+
+    _INVOCATIONS = getattr(http_coordinator, "_context_references", None)
+except ImportError:
+    _INVOCATIONS = None
+
+app = func.FunctionApp(http_auth_level=func.AuthLevel.FUNCTION)
+provider = ServiceProvider()
+
+CLIENT_GONE = 499
+
+
+class Call:
+    """One HTTP call: the request, its retrieval id, and what to do when the answer has left or the client has gone."""
+
+    def __init__(self, request: Request) -> None:
+        """Give the call an id of its own until the body names one."""
+        self.request = request
+        self.retrieval_id = str(uuid4())
+        self.at_end: Callable[[], None] = lambda: None
+
+
+Handler = Callable[[Call], Awaitable[Response]]
+
+
+def endpoint(handler: Handler) -> Callable[[Request, func.Context], Awaitable[Response]]:
+    """Guard a handler: every error becomes the contract's JSON, none of its text leaks, and no trace of the call stays.
+
+    Not functools.wraps: the runtime reads the parameters and annotations of `run` itself.
+    """
+
+    async def run(req: Request, context: func.Context) -> Response:
+        call = Call(req)
+        try:
+            response = await handler(call)
+        except DriftError as error:
+            log.info("request_failed", extra={"retrieval_id": call.retrieval_id, "code": error.code})
+            response = to_response(http.problem(error, call.retrieval_id))
+        except Exception:
+            log.exception("request_crashed", extra={"retrieval_id": call.retrieval_id})
+            response = to_response(http.problem(http.internal_error(), call.retrieval_id))
+        response.headers.setdefault("x-retrieval-id", call.retrieval_id)
+
+        async def finish() -> None:
+            call.at_end()
+            if _INVOCATIONS is not None:
+                _INVOCATIONS.pop(context.invocation_id, None)
+
+        response.background = finish
+        return response
+
+    run.__name__ = handler.__name__
+    return run
+
+
+def to_response(reply: http.Reply) -> Response:
+    """Return a reply of the neutral edge as the extension's own type."""
+    return Response(reply.body, reply.status, dict(reply.headers), reply.media_type)
+
+
+async def read_body(request: Request) -> bytes:
+    """Return the body, refusing a large one by its declared length or as soon as it is over the limit."""
+    http.check_size(http.declared_length(request.headers))
+    body = b""
+    async for part in request.stream():
+        body += part
+        http.check_size(len(body))
+    return body
+
+
+async def disconnected(request: Request) -> None:
+    """Return when the client has gone; the body must have been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+@app.route(route="retrieve", methods=["POST"])
+@endpoint
+async def retrieve(call: Call) -> Response:
+    """Answer a question, buffered or as a stream of events."""
+    http.check_media_type(call.request.headers.get("content-type", ""))
+    request = http.parse_request(await read_body(call.request))
+    if request.retrieval_id is not None:
+        call.retrieval_id = str(request.retrieval_id)
+    service = await provider.get()
+
+    if http.wants_stream(call.request.headers.get("accept", "")):
+        stream = EventStream(call.retrieval_id)
+        stream.follow(service.start(request, call.retrieval_id, stream.listen))
+        call.at_end = stream.cancel
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        return StreamingResponse(stream.events(), media_type=http.EVENT_STREAM, headers=headers)
+
+    answering = service.start(request, call.retrieval_id)
+    gone = asyncio.create_task(disconnected(call.request))
+    try:
+        await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not answering.done():
+            return Response(status_code=CLIENT_GONE)
+        return to_response(http.result(answering.result(), call.retrieval_id))
+    finally:
+        answering.cancel()
+        gone.cancel()
+
+
+@app.route(route="health/live", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@endpoint
+async def health_live(_call: Call) -> Response:
+    """Answer that the process serves; touches nothing."""
+    return Response(status_code=200)
+
+
+@app.route(route="health/ready", methods=["GET"])
+@endpoint
+async def health_ready(_call: Call) -> Response:
+    """Answer whether requests can be served, one entry a dependency."""
+    state = await (await provider.get()).readiness()
+    ready = all(text == "ok" or text.startswith("degraded") for text in state.values())
+    return _json(200 if ready else 503, {"status": "ready" if ready else "not_ready", **state})
+
+
+@app.route(route="health/neo4j", methods=["GET"])
+@endpoint
+async def health_neo4j(_call: Call) -> Response:
+    """Answer whether the graph answers."""
+    state = (await (await provider.get()).graph_state())["graph"]
+    if state == "ok":
+        return _json(200, {"status": "healthy", "message": "Neo4j answers."})
+    return _json(503, {"status": "unhealthy", "message": state})
+
+
+@app.route(route="openapi.yaml", methods=["GET"])
+@endpoint
+async def openapi(_call: Call) -> Response:
+    """Describe this API; JSON is YAML too."""
+    from drift.openapi import document  # noqa: PLC0415 - only this route needs it
+
+    return Response(json.dumps(document(), indent=2), media_type="application/yaml")
+
+
+def _json(status: int, body: dict[str, str]) -> Response:
+    return Response(json.dumps(body), status, media_type=http.JSON)

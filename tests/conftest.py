@@ -1,0 +1,23 @@
+"""Fixtures for all tests."""
+
+import inspect
+from collections.abc import Iterator
+
+import pytest
+from blockbuster import blockbuster_ctx
+from hypothesis import settings
+
+pytest_plugins = ["tests.model_server_fixture", "tests.servers"]
+
+settings.register_profile("project", max_examples=50, deadline=None)
+settings.load_profile("project")
+
+
+@pytest.fixture(autouse=True)
+def _event_loop_stays_free(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail an asynchronous test in which code of ours blocks the event loop: sleeps, reads files, waits on a socket."""
+    if not inspect.iscoroutinefunction(getattr(request, "function", None)):
+        yield
+        return
+    with blockbuster_ctx("drift"):
+        yield

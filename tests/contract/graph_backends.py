@@ -1,0 +1,246 @@
+"""The graphs that the contract tests run on, and small projects to search in, always with a twin beside them.
+
+The twin is another tenant with the same ids, texts and vectors; only its document titles differ. Its id begins with the
+first tenant's id, so that an index that cuts ids into words would mix them up.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import pytest
+
+from drift.adapters.neo4j_connection import Connection
+from drift.adapters.neo4j_graph import Neo4jGraph
+from drift.adapters.neo4j_indexes import IndexNames
+from drift.adapters.neo4j_writer import Neo4jWriter
+from drift.model import (
+    ChunkRecord,
+    CommunityId,
+    CommunityRecord,
+    DocumentBatch,
+    DocumentRecord,
+    EntityRecord,
+    Evidence,
+    FollowupQuery,
+    KnowledgeBatch,
+    PrimerEvidence,
+    PrimerQuery,
+    RelationRecord,
+    Vector,
+)
+from drift.ports import GraphStore, GraphWriter
+from drift.tasks import Deadline
+from tests.fakes_graph import FakeGraph, Project
+
+DIMENSIONS = 256
+TWIN = "twin of "
+
+
+class Backend(Protocol):
+    """One kind of graph: stores over it, a writer, and what no port offers."""
+
+    writer: GraphWriter
+
+    def store(self, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None) -> GraphStore:
+        """A store; `exact_limit` 0 makes it use the vector index where there is one."""
+        ...
+
+    async def orphan(self, project_id: str, chunk_id: str) -> None:
+        """Take the chunk out of its documents."""
+        ...
+
+    async def counts(self, project_id: str) -> dict[str, int]:
+        """Nodes by label and edges by type."""
+        ...
+
+
+class FakeBackend:
+    """The graph in memory."""
+
+    def __init__(self) -> None:
+        self.projects: dict[str, Project] = {}
+        self.writer = FakeGraph(projects=self.projects)
+
+    def store(self, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None) -> GraphStore:
+        del exact_limit
+        graph = FakeGraph(scope, self.projects)
+        graph.dimensions = DIMENSIONS
+        return graph
+
+    async def orphan(self, project_id: str, chunk_id: str) -> None:
+        project = self.projects[project_id]
+        project.held = {(d, k) for d, k in project.held if k != chunk_id}
+
+    async def counts(self, project_id: str) -> dict[str, int]:
+        p = self.projects.get(project_id, Project())
+        communities = p.communities.values()
+        members = sum(
+            len(p.chunks.keys() & set(c.chunk_ids))
+            + len(p.entities.keys() & set(c.entity_ids))
+            + (c.parent in p.communities)
+            for c in communities
+        )
+        found = {
+            "__Document__": len(p.documents),
+            "__Chunk__": len(p.chunks),
+            "__Entity__": len(p.entities),
+            "__Community__": len(p.communities),
+            "HAS_CHUNK": len(p.held),
+            "HAS_ENTITY": sum(len(ids) for ids in p.mentions().values()),
+            "RELATED": len(p.relations),
+            "IN_COMMUNITY": members,
+        }
+        return {name: count for name, count in found.items() if count}
+
+
+@dataclass
+class Neo4jBackend:
+    """A real server; `connection` is opened by the test that uses it."""
+
+    connection: Connection
+    names: IndexNames
+
+    def __post_init__(self) -> None:
+        self.writer = Neo4jWriter(self.connection, self.names)
+
+    def store(self, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None) -> GraphStore:
+        return Neo4jGraph(self.connection, self.names, scope, exact_limit)
+
+    async def orphan(self, project_id: str, chunk_id: str) -> None:
+        text = "MATCH ()-[r:HAS_CHUNK]->(c:__Chunk__ {project_id: $p, id: $id}) DELETE r"
+        await self.connection.write(text, {"p": project_id, "id": chunk_id})
+
+    async def counts(self, project_id: str) -> dict[str, int]:
+        text = """
+        MATCH (n) WHERE n.project_id = $p AND NOT n:__Project__
+        OPTIONAL MATCH (n)-[r]->()
+        WITH n, collect(type(r)) AS types
+        WITH collect(labels(n)[0]) + reduce(all = [], t IN collect(types) | all + t) AS things
+        UNWIND things AS thing
+        RETURN thing, count(*) AS count
+        """
+        records = (await self.connection.read(text, {"p": project_id})).records
+        counted = {r["thing"]: r["count"] for r in records}
+        assert counted.pop("IN_PROJECT", 0) == sum(n for name, n in counted.items() if name.startswith("__"))
+        return counted
+
+
+_real = (pytest.mark.neo4j, pytest.mark.slow)
+_prepared: set[str] = set()
+
+
+@pytest.fixture(params=["fake", pytest.param("neo4j_2026", marks=_real), pytest.param("neo4j_5", marks=_real)])
+async def backend(request: pytest.FixtureRequest) -> AsyncIterator[Backend]:
+    """Each kind of graph in turn, prepared."""
+    if request.param == "fake":
+        yield FakeBackend()
+        return
+    server = request.getfixturevalue(request.param)
+    async with Connection(server.uri, server.user, server.password, "neo4j") as connection:
+        real = Neo4jBackend(connection, IndexNames())
+        if server.uri not in _prepared:
+            await real.writer.prepare(DIMENSIONS)
+            _prepared.add(server.uri)
+        yield real
+
+
+@pytest.fixture
+def project() -> str:
+    """A tenant of the test's own."""
+    return f"team-{uuid.uuid4().hex[:12]}"
+
+
+def twin(project_id: str) -> str:
+    """The tenant beside it."""
+    return f"{project_id}-b"
+
+
+def vector(*weights: float) -> Vector:
+    """A vector with these first floats; the rest is zero."""
+    return (*weights, *([0.0] * (DIMENSIONS - len(weights))))
+
+
+def axis(i: int) -> Vector:
+    """A vector that is orthogonal to every other axis."""
+    return vector(*([0.0] * i), 1.0)
+
+
+def chunk(id_: str, text: str, embedding: Vector, document: str = "d1") -> ChunkRecord:
+    """A chunk of the first document."""
+    return ChunkRecord(id_, document, 0, "", text, embedding)
+
+
+def entity(id_: str, title: str, *chunks: str) -> EntityRecord:
+    """An entity mentioned in these chunks."""
+    return EntityRecord(id_, title, f"about {title}", chunks)
+
+
+def community(
+    id_: CommunityId,
+    level: int,
+    parent: CommunityId | None,
+    embedding: Vector,
+    chunks: Sequence[str] = (),
+    entities: Sequence[str] = (),
+) -> CommunityRecord:
+    """A community whose summary names it."""
+    return CommunityRecord(
+        id_, level, parent, f"title {id_}", f"summary {id_}", tuple(entities), tuple(chunks), embedding
+    )  # type: ignore[arg-type]
+
+
+def documents(chunks: Iterable[ChunkRecord], titles: dict[str, str], prefix: str = "") -> DocumentBatch:
+    """The chunks with their documents, titled `Title of <id>` unless told otherwise."""
+    chunks = tuple(chunks)
+    ids = dict.fromkeys(c.document_id for c in chunks)
+    named = {id_: titles.get(id_, f"Title of {id_}") for id_ in ids}
+    return DocumentBatch(
+        tuple(
+            DocumentRecord(id_, prefix + title if title else title, "source", f"hash of {id_}")
+            for id_, title in named.items()
+        ),
+        chunks,
+    )
+
+
+async def fill(
+    backend: Backend,
+    project_id: str,
+    chunks: Sequence[ChunkRecord],
+    entities: Sequence[EntityRecord] = (),
+    relations: Sequence[RelationRecord] = (),
+    communities: Sequence[CommunityRecord] = (),
+    titles: dict[str, str] | None = None,
+) -> None:
+    """Write the project and its twin."""
+    for id_, prefix in ((project_id, ""), (twin(project_id), TWIN)):
+        await backend.writer.write_documents(id_, documents(chunks, titles or {}, prefix))
+        knowledge = KnowledgeBatch(tuple(entities), tuple(relations), tuple(communities), "fingerprint")
+        await backend.writer.write_knowledge(id_, knowledge)
+
+
+async def ask_primer(store: GraphStore, project_id: str, embedding: Vector, top_k: int = 5) -> PrimerEvidence:
+    """Ask; nothing may come twice or from the twin."""
+    found = await store.primer(PrimerQuery(project_id, "which?", embedding, top_k), Deadline.after(30))
+    assert len({c.id for c in found.communities}) == len(found.communities)
+    for chunks in (found.chunks, *(c.samples for c in found.communities)):
+        assert len({c.id for c in chunks}) == len(chunks)
+        assert not any(c.document_name.startswith(TWIN) for c in chunks)
+    return found
+
+
+async def ask_followup(
+    store: GraphStore, project_id: str, question: str, embedding: Vector, communities: tuple[CommunityId, ...] = ()
+) -> Evidence:
+    """Ask; nothing may come twice or from the twin."""
+    found = await store.followup(FollowupQuery(project_id, question, embedding, communities), Deadline.after(30))
+    for things in (found.chunks, found.neighbors, found.entities):
+        assert len({t.id for t in things}) == len(things)  # type: ignore[attr-defined]
+    assert len(set(found.relationships)) == len(found.relationships)
+    assert not {c.id for c in found.chunks} & {n.id for n in found.neighbors}
+    assert not any(c.document_name.startswith(TWIN) for c in found.all_chunks())
+    return found

@@ -1,0 +1,303 @@
+"""What every GraphStore promises: held by the fake, a Neo4j of the calendar versions and a Neo4j 5 LTS alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from drift.adapters.neo4j_graph import Neo4jGraph
+from drift.adapters.neo4j_indexes import IndexNames
+from drift.errors import DeadlineError, GraphMisconfiguredError
+from drift.model import FollowupQuery, PrimerQuery, RelationRecord
+from drift.tasks import Deadline
+from tests.contract.graph_backends import (
+    DIMENSIONS,
+    Backend,
+    Neo4jBackend,
+    ask_followup,
+    ask_primer,
+    axis,
+    backend,
+    chunk,
+    community,
+    documents,
+    entity,
+    fill,
+    project,
+    twin,
+    vector,
+)
+
+__all__ = ["backend", "project"]
+pytestmark = pytest.mark.timeout(600)
+
+HOSTILE = (
+    "AND", "NOT (", "a AND (b OR", '"unclosed', "title:[* TO *]", "*:*", "~", "^5", "\\", "a\\", '+-&&||!(){}[]^"~*?:\\/', "//", "{",
+    "project_key:x", "a~0.5 b^", "\u0000", "'; DROP", "`", "🦉", "ß Straße", "日本語 の 質問", "[a TO", "text:(", "?a*",
+)  # fmt: skip
+
+
+def ids(things: object) -> list[object]:
+    return [t.id for t in things]  # type: ignore[attr-defined]
+
+
+# ------------------------------------------------------------------------------------------------- primer
+def three_levels(*, root_is_zero: bool) -> list:
+    """A root over two inner communities, one of them over a leaf."""
+    level = (lambda height: 2 - height) if root_is_zero else (lambda height: height)
+    return [
+        community(10, level(2), None, vector(0.5, 1)),
+        community(20, level(1), 10, vector(1, 0.1)),
+        community(21, level(1), 10, axis(5), ["k3"]),
+        community(30, level(0), 20, axis(0), ["k1", "k2"]),
+    ]
+
+
+CHUNKS = [chunk("k1", "alpha", axis(0)), chunk("k2", "beta", axis(1)), chunk("k3", "gamma", axis(2))]
+
+
+@pytest.mark.parametrize("root_is_zero", [True, False])
+async def test_the_highest_level_comes_first_whichever_way_levels_count(
+    backend: Backend, project: str, root_is_zero: bool
+) -> None:
+    await fill(backend, project, CHUNKS, communities=three_levels(root_is_zero=root_is_zero))
+    one = await ask_primer(backend.store(), project, axis(0), top_k=1)
+    assert ids(one.communities) == [10]
+    three = await ask_primer(backend.store(), project, axis(0), top_k=3)
+    assert ids(three.communities) == [10, 20, 21], "the leaf is the closest, but two higher ones are half of three"
+
+
+async def test_lower_levels_fill_up_when_the_higher_ones_are_less_than_half(backend: Backend, project: str) -> None:
+    await fill(backend, project, CHUNKS, communities=three_levels(root_is_zero=False))
+    found = await ask_primer(backend.store(), project, axis(0), top_k=8)
+    assert ids(found.communities) == [10, 20, 21, 30]
+
+
+async def test_samples_come_from_any_depth_best_first_and_three_at_most(backend: Backend, project: str) -> None:
+    chunks = [chunk(f"k{i}", f"text {i}", vector(1, i / 10)) for i in range(6)]
+    tree = [
+        community(1, 2, None, axis(0), ["k5"]),
+        community(2, 1, 1, axis(0), ["k3"]),
+        community(3, 0, 2, axis(0), ["k0", "k1", "k4", "k5"]),
+    ]
+    await fill(backend, project, chunks, communities=tree)
+    for store in (backend.store(), backend.store(exact_limit=0)):
+        found = await ask_primer(store, project, axis(0), top_k=1)
+        assert ids(found.communities[0].samples) == ["k0", "k1", "k3"]
+        assert found.communities[0].summary == "summary 1"
+        assert found.communities[0].samples[0].text == "text 0"
+
+
+async def test_a_community_without_a_parent_is_at_the_top_of_a_ragged_tree(backend: Backend, project: str) -> None:
+    tree = [
+        community(1, 2, None, axis(3)),
+        community(2, 1, 1, axis(0), ["k1"]),
+        community(3, 0, 2, axis(0), ["k1"]),
+        community(4, 0, None, axis(1), ["k2"]),
+    ]
+    await fill(backend, project, CHUNKS, communities=tree)
+    found = await ask_primer(backend.store(), project, axis(1), top_k=4)
+    assert ids(found.communities) == [4, 1]
+
+
+async def test_a_community_keeps_the_type_of_its_key(backend: Backend, project: str) -> None:
+    await fill(backend, project, CHUNKS, communities=[community("north", 0, None, axis(0), ["k1"])])
+    assert ids((await ask_primer(backend.store(), project, axis(0))).communities) == ["north"]
+    found = await ask_followup(backend.store("hard"), project, "what?", axis(0), ("north",))
+    assert ids(found.chunks) == ["k1"]
+
+
+async def test_a_community_without_chunks_has_no_samples(backend: Backend, project: str) -> None:
+    await fill(backend, project, CHUNKS, communities=[community(1, 0, None, axis(0))])
+    assert (await ask_primer(backend.store(), project, axis(0))).communities[0].samples == ()
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+async def test_without_embedded_communities_the_primer_gives_the_best_chunks(
+    backend: Backend, project: str, embedded: bool
+) -> None:
+    communities = [] if embedded else [community(1, 0, None, (), ["k1"])]
+    await fill(backend, project, CHUNKS, communities=communities)
+    for store in (backend.store(), backend.store(exact_limit=0)):
+        found = await ask_primer(store, project, vector(0, 1, 0.5))
+        assert found.communities == ()
+        assert ids(found.chunks) == ["k2", "k3", "k1"]
+
+
+async def test_an_unknown_project_is_empty_not_an_error(backend: Backend, project: str) -> None:
+    assert (await ask_primer(backend.store(), project, axis(0))).is_empty
+    found = await ask_followup(backend.store(), project, "what is alpha?", axis(0), (1,))
+    assert not found.all_chunks()
+    assert not found.entities
+
+
+# ---------------------------------------------------------------------------------------------- follow-up
+async def test_nested_communities_chosen_together_give_each_chunk_once(backend: Backend, project: str) -> None:
+    chunks = [chunk(f"k{i}", f"text {i}", vector(1, i)) for i in range(12)]
+    tree = [
+        community(1, 2, None, axis(0)),
+        community(2, 1, 1, axis(0), ["k0", "k1"]),
+        community(3, 0, 2, axis(0), [f"k{i}" for i in range(2, 10)]),
+        community(4, 0, None, axis(0), ["k10", "k11"]),
+    ]
+    await fill(backend, project, chunks, communities=tree)
+    for scope in ("hard", "soft"):
+        found = await ask_followup(backend.store(scope), project, "what?", axis(0), (1, 2, 3))
+        expected = 10 if scope == "hard" else 12
+        assert len(found.chunks) == expected
+
+
+async def test_soft_scope_prefers_its_chunks_and_hard_scope_has_no_others(backend: Backend, project: str) -> None:
+    chunks = [chunk("k1", "same", axis(0)), chunk("k2", "same", axis(0)), chunk("k3", "far", axis(1))]
+    tree = [community(1, 0, None, axis(0), ["k2"]), community(2, 0, None, axis(0), ["k1", "k3"])]
+    await fill(backend, project, chunks, communities=tree)
+    soft = await ask_followup(backend.store(), project, "what?", axis(0), (1,))
+    assert ids(soft.chunks) == ["k2", "k1", "k3"]
+    hard = await ask_followup(backend.store("hard"), project, "same far", axis(0), (1,))
+    assert ids(hard.chunks) == ["k2"]
+    everywhere = await ask_followup(backend.store("hard"), project, "what?", axis(0))
+    assert len(everywhere.chunks) == 3
+
+
+async def test_words_of_the_question_find_what_the_vector_does_not(backend: Backend, project: str) -> None:
+    near = [chunk(f"k{i:03}", f"filler {i}", vector(1, i / 10)) for i in range(70)]
+    await fill(backend, project, [*near, chunk("word", "the zephyr blows", axis(7))])
+    for store in (backend.store(), backend.store(exact_limit=0)):
+        found = await ask_followup(store, project, "What about the Zephyr?", axis(0))
+        assert "word" in ids(found.chunks)
+    assert "word" not in ids((await ask_followup(backend.store(), project, "What about it?", axis(0))).chunks)
+
+
+async def test_entities_named_in_the_question_lead_to_chunks_over_their_relations(
+    backend: Backend, project: str
+) -> None:
+    near = [chunk(f"k{i:03}", f"filler {i}", vector(1, i / 10)) for i in range(70)]
+    hidden = [chunk("named", "one", axis(7)), chunk("related", "two", axis(8))]
+    entities = [
+        entity("e1", "The Old Mill.", "named"),
+        entity("e2", "Windmill", "related"),
+        entity("e3", "Owl", "k060"),
+    ]
+    relations = [RelationRecord("e2", "e1", "looks like", 2.0)]
+    await fill(backend, project, [*near, *hidden], entities, relations)
+    found = await ask_followup(backend.store(), project, "who owns the old mill?", axis(0))
+    assert {"named", "related"} <= set(ids(found.chunks))
+
+
+async def test_the_neighbourhood_has_entities_relations_both_ways_and_chunks_with_text(
+    backend: Backend, project: str
+) -> None:
+    chunks = [chunk(f"k{i:02}", f"filler {i}", vector(1, i / 100)) for i in range(60)]
+    beside = [chunk("n1", "beside one", axis(8)), chunk("n2", "beside two", axis(9))]
+    entities = [entity("e1", "Centre", "k00", "k01"), entity("e2", "Before", "n1"), entity("e3", "After", "n2")]
+    relations = [RelationRecord("e2", "e1", "feeds", 1.0), RelationRecord("e1", "e3", "drains", 2.0)]
+    await fill(backend, project, [*chunks, *beside], entities, relations)
+    found = await ask_followup(backend.store(), project, "what?", axis(0))
+    assert [(e.id, e.title, e.description, e.mentions) for e in found.entities] == [("e1", "Centre", "about Centre", 2)]
+    edges = {(r.source, r.target, r.description, r.weight) for r in found.relationships}
+    assert edges == {("Before", "Centre", "feeds", 1.0), ("Centre", "After", "drains", 2.0)}
+    assert {(n.id, n.text, n.document_name) for n in found.neighbors} == {
+        ("n1", "beside one", "Title of d1"),
+        ("n2", "beside two", "Title of d1"),
+    }
+
+
+async def test_a_hub_in_every_chunk_keeps_every_list_bounded(backend: Backend, project: str) -> None:
+    chunks = [chunk(f"k{i:03}", f"text hub {i}", vector(1, i / 100)) for i in range(400)]
+    hub = entity("hub", "Hub", *(c.id for c in chunks))
+    spokes = [entity(f"e{i:03}", f"Spoke {i}", f"k{i:03}") for i in range(400)]
+    relations = [RelationRecord("hub", e.id, "touches", 1.0) for e in spokes]
+    await fill(backend, project, chunks, [hub, *spokes], relations)
+    found = await ask_followup(backend.store(), project, "what touches the hub?", axis(0))
+    assert len(found.chunks) == 30
+    assert len(found.neighbors) <= 10
+    assert len(found.entities) <= 20
+    assert 0 < len(found.relationships) <= 30
+
+
+async def test_a_document_is_named_by_title_then_id_then_unknown(backend: Backend, project: str) -> None:
+    chunks = [
+        chunk("titled", "a", axis(0), "d1"),
+        chunk("untitled", "b", axis(1), "d2"),
+        chunk("loose", "c", axis(2), "d3"),
+        chunk("shared", "d", axis(3), "d1"),
+        chunk("shared", "d", axis(3), "d4"),
+    ]
+    await fill(backend, project, chunks, titles={"d1": "Guide", "d2": "", "d4": "Atlas"})
+    await backend.orphan(project, "loose")
+    found = await ask_followup(backend.store(), project, "what?", axis(0))
+    names = {c.id: c.document_name for c in found.chunks}
+    assert names == {"titled": "Guide", "untitled": "d2", "loose": "unknown", "shared": "Atlas"}
+
+
+async def test_no_question_breaks_the_search(backend: Backend, project: str) -> None:
+    await fill(backend, project, CHUNKS, [entity("e1", "AND", "k1")])
+    for question in (*HOSTILE, " ".join(HOSTILE)):
+        found = await ask_followup(backend.store(), project, question, axis(0))
+        assert len(found.chunks) == 3, question
+
+
+@pytest.mark.parametrize("question", ["the of and", "???", "-"])
+async def test_a_question_without_an_indexable_word_is_answered_by_the_vector(
+    backend: Backend, project: str, question: str
+) -> None:
+    await fill(backend, project, CHUNKS)
+    found = await ask_followup(backend.store(), project, question, vector(0.1, 1, 0.05))
+    assert ids(found.chunks) == ["k2", "k1", "k3"]
+
+
+async def test_a_chunk_without_a_vector_is_found_by_its_words_only(backend: Backend, project: str) -> None:
+    await fill(backend, project, [*CHUNKS, chunk("bare", "only words: quokka", ())])
+    assert "bare" in ids((await ask_followup(backend.store(), project, "a quokka?", axis(0))).chunks)
+    assert "bare" not in ids((await ask_followup(backend.store(), project, "a koala?", axis(0))).chunks)
+    assert "bare" not in ids((await ask_primer(backend.store(), project, axis(0))).chunks)
+
+
+@pytest.mark.parametrize("exact_limit", [None, 0])
+async def test_a_small_tenant_is_not_starved_by_a_large_one_beside_it(
+    backend: Backend, project: str, exact_limit: int | None
+) -> None:
+    large = [chunk(f"k{i:03}", "zebra crossing", vector(1, i / 10_000)) for i in range(700)]
+    await backend.writer.write_documents(twin(project), documents(large, {}))
+    await backend.writer.write_documents(
+        project, documents([chunk("k001", "zebra", vector(1, 1)), chunk("mine", "crossing", axis(1))], {})
+    )
+    store = backend.store(exact_limit=exact_limit)
+    assert set(ids((await ask_followup(store, project, "zebra crossing", axis(0))).chunks)) == {"k001", "mine"}
+    assert set(ids((await ask_primer(store, project, axis(0))).chunks)) == {"k001", "mine"}
+    assert set(ids((await ask_followup(store, project, "zebra crossing", axis(200))).chunks)) == {"k001", "mine"}
+
+
+# ---------------------------------------------------------------------------------------- time and indexes
+async def test_a_used_up_deadline_is_said_so(backend: Backend, project: str) -> None:
+    with pytest.raises(DeadlineError):
+        await backend.store().primer(PrimerQuery(project, "q", axis(0), 3), Deadline.after(0))
+
+
+async def test_a_vector_of_other_dimensions_is_refused_with_both_numbers(backend: Backend, project: str) -> None:
+    with pytest.raises(
+        GraphMisconfiguredError, match=rf"graphrag_comm_index has {DIMENSIONS} dimensions, but 3 are wanted"
+    ):
+        await backend.store().followup(FollowupQuery(project, "q", (1.0, 0.0, 0.0), ()), Deadline.after(30))
+
+
+async def test_health_lists_the_indexes_with_their_dimensions(backend: Backend) -> None:
+    health = await backend.store().health()
+    assert health.server
+    assert {(i.name, i.kind, i.online, i.dimensions) for i in health.indexes} == {
+        ("graphrag_comm_index", "vector", True, DIMENSIONS),
+        ("graphrag_chunk_index", "vector", True, DIMENSIONS),
+        ("graphrag_chunk_fulltext", "fulltext", True, None),
+    }
+    assert health.missing == ()
+
+
+async def test_missing_indexes_are_named_and_small_projects_still_searched(backend: Backend, project: str) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return  # the fake has no index to miss
+    await fill(backend, project, CHUNKS)
+    bare = Neo4jGraph(backend.connection, IndexNames("no_community", "no_chunk", "no_text"))
+    assert (await bare.health()).missing == ("no_community", "no_chunk", "no_text")
+    assert len((await ask_followup(bare, project, "alpha", axis(0))).chunks) == 3
+    large = Neo4jGraph(backend.connection, IndexNames(chunk="no_chunk"), exact_limit=0)
+    with pytest.raises(GraphMisconfiguredError, match=r"no_chunk.*python -m drift prepare"):
+        await ask_followup(large, project, "alpha", axis(0))

@@ -1,0 +1,145 @@
+"""Small stand-ins for the servers behind a search; each implements a port of drift/ports.py."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from drift.contracts import RetrieveRequest
+from drift.followups import Services
+from drift.model import (
+    ChatReply,
+    Chunk,
+    Community,
+    Embeddings,
+    Evidence,
+    FollowupQuery,
+    GraphHealth,
+    PrimerEvidence,
+    PrimerQuery,
+    Prompt,
+    Tokens,
+    Vector,
+)
+from drift.plan import Limits
+from drift.tasks import Deadline
+
+Answering = Callable[[Prompt], Any]
+Script = Answering | Mapping[str, Any]
+
+
+class ScriptedChat:
+    """ChatModel: a script answers by the prompt's name; an answer is a text, a value sent as JSON, an error, or a coroutine."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.prompts: list[Prompt] = []
+
+    async def complete(self, prompt: Prompt, deadline: Deadline) -> ChatReply:
+        deadline.require()
+        self.prompts.append(prompt)
+        answer = self.script(prompt) if callable(self.script) else self.script[prompt.name]
+        if callable(answer):
+            answer = answer(prompt)
+        if isinstance(answer, Awaitable):
+            answer = await answer
+        if isinstance(answer, Exception):
+            raise answer
+        text = answer if isinstance(answer, str) else json.dumps(answer)
+        return ChatReply(text, Tokens(prompt=10, completion=2, cached=1))
+
+    def named(self, name: str) -> list[Prompt]:
+        """Return the prompts of that name, in order."""
+        return [p for p in self.prompts if p.name == name]
+
+
+class HashingEmbedder:
+    """Embedder: four floats from the text's digest; `calls` holds the texts of each call."""
+
+    def __init__(self, failure: Callable[[Sequence[str]], Exception | None] = lambda _texts: None) -> None:
+        self.failure = failure
+        self.calls: list[tuple[str, ...]] = []
+
+    async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
+        deadline.require()
+        self.calls.append(tuple(texts))
+        await asyncio.sleep(0)
+        if error := self.failure(texts):
+            raise error
+        return Embeddings(tuple(vector_of(text) for text in texts), Tokens(prompt=len(texts)))
+
+
+def vector_of(text: str) -> Vector:
+    """Return the vector that HashingEmbedder gives a text."""
+    return tuple(byte / 255 for byte in hashlib.sha256(text.encode()).digest()[:4])
+
+
+class ListSink:
+    """ProgressSink that keeps the messages, decoded."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+
+    async def publish(self, message: str) -> None:
+        self.messages.append(json.loads(message))
+
+    @property
+    def phases(self) -> list[str]:
+        """The phases in order."""
+        return [m["phase"] for m in self.messages]
+
+
+class StubGraph:
+    """GraphStore that returns what it is given; an error in place of a value is raised; queries are kept."""
+
+    def __init__(
+        self,
+        primer: PrimerEvidence | Exception,
+        followup: Callable[[FollowupQuery], Evidence | Exception] | Evidence = Evidence(),  # noqa: B008 - frozen
+    ) -> None:
+        self._primer = primer
+        self._followup = followup
+        self.primers: list[PrimerQuery] = []
+        self.followups: list[FollowupQuery] = []
+
+    async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
+        deadline.require()
+        self.primers.append(query)
+        return _value(self._primer)
+
+    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
+        deadline.require()
+        self.followups.append(query)
+        return _value(self._followup(query) if callable(self._followup) else self._followup)
+
+    async def health(self) -> GraphHealth:
+        return GraphHealth("stub", ())
+
+
+def _value(given: Any) -> Any:
+    if isinstance(given, Exception):
+        raise given
+    return given
+
+
+def chunk(name: str, text: str = "", document: str = "doc") -> Chunk:
+    """Return a chunk; its text names it when none is given."""
+    return Chunk(name, text or f"This is the text of {name}. It says a thing about {name}.", document)
+
+
+def community(name: int | str, *samples: Chunk, level: int = 1) -> Community:
+    """Return a community with a summary that names it."""
+    return Community(name, level, f"Summary of {name}", 0.9, samples)
+
+
+def request(query: str = "What is asked?", project_id: str = "p", **fields: Any) -> RetrieveRequest:
+    """Return a valid request."""
+    return RetrieveRequest(query=query, project_id=project_id, **fields)
+
+
+def services(graph: Any, chat: Any, embedder: Any = None, **limits: int) -> Services:
+    """Return the fakes as the search takes them."""
+    return Services(graph, chat, embedder or HashingEmbedder(), Limits(**limits))

@@ -1,0 +1,89 @@
+"""A few small documents, and a project that holds them: what the function is asked about in these tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from drift import wiring
+from drift.ingest.pipeline import ingest
+from drift.ingest.sources import Source, SourceDocument
+from drift.model import ChunkRecord, DocumentBatch, DocumentRecord
+from drift.settings import Settings
+from drift.tasks import Deadline
+
+TEXTS = {
+    "Harbour Office": """# Harbour Office
+
+The Harbour Office assigns every berth of the North Quay. A ship must report to the Harbour Office two hours before it
+arrives.
+
+## Berth rules
+
+The Harbour Office refuses a berth when the Tide Table shows less than four metres of water. The Pilot Service tells the
+Harbour Office which ships need a pilot.
+""",
+    "Pilot Service": """# Pilot Service
+
+The Pilot Service guides every ship longer than ninety metres through the Narrow Channel. A pilot boards at the Outer Buoy.
+
+## Night passages
+
+At night the Pilot Service reads the Tide Table twice, because the Narrow Channel shifts. The Pilot Service stops all
+passages when the Lighthouse is dark.
+""",
+    "Tide Table": """# Tide Table
+
+The Tide Table is computed by the Harbour Office each spring. It lists the depth of the North Quay and of the Narrow
+Channel for every hour of the year.
+
+## Corrections
+
+A storm makes the Tide Table wrong by up to one metre. The Lighthouse measures the true depth, and the Harbour Office
+publishes a correction.
+""",
+    "Lighthouse": """# Lighthouse
+
+The Lighthouse stands beside the Outer Buoy and measures wind, fog and depth. Its keeper reports to the Harbour Office
+every hour.
+
+## Fog signal
+
+In fog the Lighthouse sounds a signal every thirty seconds. The Pilot Service waits at the Outer Buoy until the signal ends.
+""",
+}
+"""Document titles to their Markdown."""
+
+PROJECT = "harbour"
+WITHOUT_COMMUNITIES = "harbour-chunks-only"
+QUESTION = "When does the Harbour Office refuse a berth at the North Quay?"
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What the graph holds, for comparing answers with it."""
+
+    texts: dict[str, str]
+
+    def holds(self, span: str) -> bool:
+        """Tell whether one of the documents contains these very words."""
+        return bool(span) and any(span in text for text in self.texts.values())
+
+
+async def fill(settings: Settings) -> Corpus:
+    """Put the documents into two projects: one with communities, one with chunks alone."""
+    writer = wiring.build_writer(settings)
+    _, embedder = wiring.build_models(settings)
+    documents = tuple(SourceDocument(f"{title}.md", title, text, "markdown") for title, text in TEXTS.items())
+    try:
+        await ingest(Source("tests", documents), PROJECT, writer, embedder, settings.vector_index_dimensions)
+        embedded = await embedder.embed(list(TEXTS.values()), Deadline.after(30))
+        records = tuple(DocumentRecord(title, title, "tests", title) for title in TEXTS)
+        chunks = tuple(
+            ChunkRecord(f"only-{number}", title, 0, title, text, embedded.vectors[number])
+            for number, (title, text) in enumerate(TEXTS.items())
+        )
+        await writer.write_documents(WITHOUT_COMMUNITIES, DocumentBatch(records, chunks))
+    finally:
+        await writer.close()
+        await embedder.client.close()
+    return Corpus(TEXTS)

@@ -1,0 +1,115 @@
+"""A graph in memory and an embedder by hashing, with the promises of the ports."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from drift.errors import GraphUnavailableError
+from drift.model import (
+    ChunkRecord,
+    DocumentBatch,
+    DocumentRecord,
+    Embeddings,
+    KnowledgeBatch,
+    ProjectState,
+)
+from drift.tasks import Deadline
+
+DIMENSIONS = 8
+NOTHING = KnowledgeBatch((), (), (), "")
+
+
+@dataclass
+class Project:
+    documents: dict[str, DocumentRecord] = field(default_factory=dict)
+    chunks: dict[str, tuple[ChunkRecord, ...]] = field(default_factory=dict)
+    knowledge: KnowledgeBatch = NOTHING
+
+
+class MemoryWriter:
+    """GraphWriter in memory; breaks in the middle of the write numbered `breaks_at` (from 0), half of it done."""
+
+    def __init__(self, breaks_at: int | None = None) -> None:
+        self.projects: dict[str, Project] = {}
+        self.calls: list[str] = []
+        self.breaks_at = breaks_at
+
+    def _call(self, name: str) -> bool:
+        self.calls.append(name)
+        return len(self.calls) - 1 == self.breaks_at
+
+    def project(self, project_id: str) -> Project:
+        return self.projects.setdefault(project_id, Project())
+
+    @property
+    def writes(self) -> list[str]:
+        return [c for c in self.calls if c.startswith(("write", "remove"))]
+
+    async def prepare(self, dimensions: int) -> tuple[str, ...]:
+        del dimensions
+        if self._call("prepare"):
+            raise GraphUnavailableError("down")
+        return ()
+
+    async def project_state(self, project_id: str) -> ProjectState:
+        if self._call("project_state"):
+            raise GraphUnavailableError("down")
+        project = self.project(project_id)
+        return ProjectState(
+            {name: d.content_hash for name, d in project.documents.items()},
+            project.knowledge.fingerprint,
+            {name: d.source for name, d in project.documents.items()},
+        )
+
+    async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
+        breaks = self._call("write_documents")
+        project = self.project(project_id)
+        project.knowledge = replace(project.knowledge, fingerprint="")
+        for place, document in enumerate(batch.documents):
+            own = tuple(c for c in batch.chunks if c.document_id == document.id)
+            if breaks and place >= len(batch.documents) // 2:
+                project.documents[document.id] = replace(document, content_hash="")
+                project.chunks[document.id] = own[: len(own) // 2]
+                raise GraphUnavailableError("down")
+            project.documents[document.id] = document
+            project.chunks[document.id] = own
+
+    async def remove_documents(self, project_id: str, document_ids: Sequence[str]) -> None:
+        breaks = self._call("remove_documents")
+        project = self.project(project_id)
+        project.knowledge = replace(project.knowledge, fingerprint="")
+        for name in list(document_ids)[: len(document_ids) // 2 if breaks else None]:
+            del project.documents[name]
+            del project.chunks[name]
+        if breaks:
+            raise GraphUnavailableError("down")
+
+    async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
+        if self._call("read_chunks"):
+            raise GraphUnavailableError("down")
+        chunks = (c for own in self.project(project_id).chunks.values() for c in own)
+        return tuple(sorted((replace(c, embedding=()) for c in chunks), key=lambda c: (c.document_id, c.ordinal)))
+
+    async def write_knowledge(self, project_id: str, batch: KnowledgeBatch) -> None:
+        breaks = self._call("write_knowledge")
+        project = self.project(project_id)
+        if breaks:
+            project.knowledge = KnowledgeBatch(batch.entities[::2], (), (), "")
+            raise GraphUnavailableError("down")
+        project.knowledge = batch
+
+
+class HashEmbedder:
+    """One vector a text, from its hash; counts texts, and remembers how many calls ran at once."""
+
+    def __init__(self, dimensions: int = DIMENSIONS) -> None:
+        self.dimensions = dimensions
+        self.texts = 0
+
+    async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
+        assert deadline.remaining() > 0
+        self.texts += len(texts)
+        digests = [hashlib.sha256(text.encode()).digest() for text in texts]
+        return Embeddings(tuple(tuple(b / 255 for b in digest[: self.dimensions]) for digest in digests))

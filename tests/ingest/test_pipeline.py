@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from drift.errors import GraphUnavailableError, IngestError
+from drift.ingest.pipeline import ingest
+from drift.ingest.report import IngestReport
+from drift.ingest.sources import Skipped, Source, SourceDocument, read_source
+from drift.local.sample import sample_sources
+from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project
+
+TEXTS = {
+    "pump.md": "# Pump manual\n\nThe `Feed Pump` moves *cooling water*. See the Control Panel.\n\n## Start\n\nOpen the `inlet_valve`.\n",
+    "valve.md": "# Valve manual\n\nThe `inlet_valve` lets *cooling water* in. Ask the Control Panel.\n",
+    "deep/panel.txt": "Control Panel\n=============\n\nThe Control Panel shows the `inlet_valve` and the `Feed Pump`.\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "docs"
+    for name, text in TEXTS.items():
+        _put(root / name, text)
+    return root
+
+
+def _put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+async def _run(source: Source | Path, writer: MemoryWriter, project: str = "p", **more: str) -> IngestReport:
+    source = await _read(source) if isinstance(source, Path) else source
+    return await ingest(source, project, writer, HashEmbedder(), DIMENSIONS, **more)
+
+
+async def _read(path: Path) -> Source:
+    return await asyncio.to_thread(read_source, path)
+
+
+async def _clean(*sources: Path) -> Project:
+    writer = MemoryWriter()
+    for source in sources:
+        await _run(source, writer)
+    return writer.project("p")
+
+
+async def test_a_folder_becomes_documents_chunks_entities_relations_and_communities(folder: Path) -> None:
+    writer = MemoryWriter()
+
+    report = await _run(folder, writer)
+
+    project = writer.project("p")
+    assert report.added == sorted(TEXTS) == sorted(project.documents)
+    assert {d.title for d in project.documents.values()} == {"Pump manual", "Valve manual", "Control Panel"}
+    assert report.chunks == sum(len(own) for own in project.chunks.values())
+    titles = {e.title for e in project.knowledge.entities}
+    assert {"inlet_valve", "Control Panel", "cooling water", "Feed Pump"} <= titles
+    assert project.knowledge.relations
+    assert report.communities[0] >= 1
+    assert project.knowledge.fingerprint
+
+
+async def test_everything_stored_has_a_vector_and_chunks_are_slices_of_their_files(folder: Path) -> None:
+    project = await _clean(folder)
+
+    for name, own in project.chunks.items():
+        assert all(c.text in TEXTS[name] and len(c.embedding) == DIMENSIONS for c in own)
+    assert all(len(e.embedding) == DIMENSIONS for e in project.knowledge.entities)
+    assert all(len(c.embedding) == DIMENSIONS for c in project.knowledge.communities)
+
+
+async def test_every_chunk_and_every_entity_is_in_one_leaf_below_a_root() -> None:
+    writer = MemoryWriter()
+    report = await _run(await asyncio.to_thread(sample_sources), writer)
+    project = writer.project("p")
+    communities = {c.community: c for c in project.knowledge.communities}
+
+    inner = {c.parent for c in communities.values()}
+    assert all(c.level == 0 and c.community not in inner for c in communities.values() if c.chunk_ids or c.entity_ids)
+    assert all(communities[c.parent].level > c.level for c in communities.values() if c.parent is not None)
+    in_leaves = [chunk for c in communities.values() for chunk in c.chunk_ids]
+    assert sorted(in_leaves) == sorted(c.id for own in project.chunks.values() for c in own)
+    members = [entity for c in communities.values() for entity in c.entity_ids]
+    assert sorted(members) == sorted(e.id for e in project.knowledge.entities)
+    assert 2 <= len(report.communities) <= 4
+
+
+async def test_a_second_run_writes_nothing(folder: Path) -> None:
+    writer = MemoryWriter()
+    await _run(folder, writer)
+    before = list(writer.writes)
+    embedder = HashEmbedder()
+
+    report = await ingest(await _read(folder), "p", writer, embedder, DIMENSIONS)
+
+    assert writer.writes == before
+    assert embedder.texts == 0
+    assert report.unchanged == sorted(TEXTS)
+    assert not report.wrote
+
+
+async def test_a_changed_file_replaces_only_its_own_chunks(folder: Path) -> None:
+    writer = MemoryWriter()
+    await _run(folder, writer)
+    before = dict(writer.project("p").chunks)
+    _put(folder / "pump.md", TEXTS["pump.md"].replace("Open", "Slowly open"))
+
+    report = await _run(folder, writer)
+
+    after = writer.project("p").chunks
+    assert report.changed == ["pump.md"]
+    assert {name for name in after if after[name] != before[name]} == {"pump.md"}
+    assert writer.project("p") == await _clean(folder)
+
+
+async def test_a_removed_file_takes_its_chunks_and_what_only_it_named_with_it(folder: Path) -> None:
+    writer = MemoryWriter()
+    await _run(folder, writer)
+    (folder / "valve.md").unlink()
+
+    report = await _run(folder, writer)
+
+    assert report.removed == ["valve.md"]
+    assert writer.project("p") == await _clean(folder)
+    assert "Valve manual" not in {e.title for e in writer.project("p").knowledge.entities}
+
+
+async def test_two_folders_of_one_project_both_stay_and_knowledge_covers_both(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "more"
+    _put(other / "pump.md", "# Spare parts\n\nA gasket for the `inlet_valve`.\n")
+    writer = MemoryWriter()
+
+    await _run(folder, writer)
+    await _run(other, writer)
+
+    project = writer.project("p")
+    assert set(project.documents) == {*TEXTS, "more/pump.md"}
+    entity = next(e for e in project.knowledge.entities if e.title == "inlet_valve")
+    held = {c.id: name for name, own in project.chunks.items() for c in own}
+    assert {"more/pump.md", "valve.md"} <= {held[chunk] for chunk in entity.chunk_ids}
+    writes = len(writer.writes)
+    for source in (folder, other):
+        assert not (await _run(source, writer)).wrote
+    assert len(writer.writes) == writes
+
+
+async def test_projects_do_not_share_ids(folder: Path) -> None:
+    writer = MemoryWriter()
+    await _run(folder, writer, "p")
+    await _run(folder, writer, "q")
+
+    ids = [{c.id for own in writer.project(name).chunks.values() for c in own} for name in "pq"]
+    assert ids[0]
+    assert not ids[0] & ids[1]
+
+
+@pytest.mark.parametrize("breaks_at", range(8))
+async def test_a_run_broken_at_any_call_is_repaired_by_the_next(folder: Path, breaks_at: int) -> None:
+    writer = MemoryWriter()
+    await _run(folder, writer)
+    (folder / "valve.md").unlink()
+    _put(folder / "pump.md", TEXTS["pump.md"] + "\nClose the `inlet_valve`.\n")
+    _put(folder / "new.rst", "Filter\n======\n\nThe ``Filter`` cleans *cooling water*.\n")
+    writer.calls, writer.breaks_at = [], breaks_at
+
+    try:
+        await _run(folder, writer)
+    except GraphUnavailableError:
+        assert len(writer.calls) == breaks_at + 1
+    else:
+        assert len(writer.calls) <= breaks_at, "the run has fewer calls than the test breaks at"
+    writer.breaks_at = None
+    await _run(folder, writer)
+
+    assert writer.project("p") == await _clean(folder)
+
+
+MANY = Source(
+    "many",
+    tuple(SourceDocument(f"{n:03}", f"Part {n}", f"Part {n} fits the `bolt_{n % 7}`.", "text") for n in range(300)),
+)
+"""Enough chunks for several batches."""
+
+
+@pytest.mark.parametrize("breaks_at", range(7))
+async def test_a_first_run_broken_at_any_call_is_repaired_by_the_next(breaks_at: int) -> None:
+    clean = MemoryWriter()
+    await _run(MANY, clean)
+    assert clean.calls == ["prepare", "project_state", *["write_documents"] * 3, "read_chunks", "write_knowledge"]
+    writer = MemoryWriter(breaks_at)
+    with pytest.raises(GraphUnavailableError):
+        await _run(MANY, writer)
+    writer.breaks_at = None
+
+    await _run(MANY, writer)
+
+    assert writer.project("p") == clean.project("p")
+
+
+async def test_another_embedding_model_embeds_everything_anew(folder: Path) -> None:
+    writer = MemoryWriter()
+    await _run(folder, writer, embedding_model="one")
+
+    report = await _run(folder, writer, embedding_model="two")
+
+    assert report.changed == sorted(TEXTS)
+
+
+async def test_vectors_of_another_length_are_refused_before_anything_is_written(folder: Path) -> None:
+    writer = MemoryWriter()
+    with pytest.raises(IngestError, match=r"\[5\] floats.*8 floats each were expected"):
+        await ingest(await _read(folder), "p", writer, HashEmbedder(5), DIMENSIONS)
+    assert not writer.writes
+
+
+async def test_a_file_that_cannot_be_read_this_time_keeps_what_the_graph_holds(folder: Path) -> None:
+    writer = MemoryWriter()
+    await _run(folder, writer)
+    source = await _read(folder)
+    without = tuple(d for d in source.documents if d.id not in {"valve.md", "deep/panel.txt"})
+    skipped = (Skipped("deep", "cannot be read", unreadable=True), Skipped("valve.md", "is empty"))
+
+    report = await _run(replace(source, documents=without, skipped=skipped), writer)
+
+    assert report.kept == ["deep/panel.txt"]
+    assert report.removed == ["valve.md"]
+
+
+async def test_progress_never_falls_and_every_stage_ends_complete(folder: Path) -> None:
+    seen: dict[str, list[tuple[int, int]]] = {}
+
+    def report(stage: str, done: int, total: int) -> None:
+        seen.setdefault(stage, []).append((done, total))
+
+    await ingest(await _read(folder), "p", MemoryWriter(), HashEmbedder(), DIMENSIONS, report=report)
+
+    assert list(seen) == ["read", "embed and write chunks", "derive knowledge", "embed knowledge", "write knowledge"]
+    for steps in seen.values():
+        assert steps == sorted(steps)
+        assert steps[-1][0] == steps[-1][1] > 0

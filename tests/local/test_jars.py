@@ -1,0 +1,141 @@
+"""The jar cache: whole or not at all, one fetch at a time, clear refusals."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from drift.errors import LocalStackError
+from drift.local import jars
+from tests.local.processes import runs, script, until
+
+FETCHER = """
+import sys, time
+from pathlib import Path
+from drift.local import jars
+cache, tally = Path(sys.argv[1]), Path(sys.argv[2])
+
+def resolve():
+    with tally.open("a") as file:
+        file.write("resolved\\n")
+    Path(sys.argv[3]).touch()
+    while not Path(sys.argv[4]).exists():
+        time.sleep(0.01)
+    jar = cache / "repository" / "a.jar"
+    jar.parent.mkdir(parents=True, exist_ok=True)
+    jar.write_bytes(b"jar")
+    return [jar]
+
+print(len(jars.fetch("1.0", cache, resolve)), flush=True)
+"""
+
+
+def put(cache: Path, name: str, content: bytes = b"jar") -> Path:
+    jar = cache / "repository" / name
+    jar.parent.mkdir(parents=True, exist_ok=True)
+    jar.write_bytes(content)
+    return jar
+
+
+def test_aliases_stand_for_tried_versions() -> None:
+    assert jars.exact_version("5.26") == "5.26.30"
+    assert jars.exact_version("2026") == jars.DEFAULT_VERSION == "2026.08.1"
+    assert jars.exact_version("2026.07.0") == "2026.07.0"
+
+
+def test_a_kept_version_is_found_in_its_order(tmp_path: Path) -> None:
+    kept = [put(tmp_path, "org/b.jar"), put(tmp_path, "org/a.jar")]
+    jars.keep_listing("1.0", tmp_path, kept)
+    assert jars.find_jars("1.0", tmp_path) == tuple(kept)
+    assert jars.find_jars("1.1", tmp_path) is None
+
+
+@pytest.mark.parametrize("damage", [lambda jar: jar.unlink(), lambda jar: jar.write_bytes(b"j")], ids=["gone", "cut"])
+def test_a_damaged_version_is_fetched_again(tmp_path: Path, damage: object) -> None:
+    jar = put(tmp_path, "org/a.jar")
+    jars.keep_listing("1.0", tmp_path, [jar])
+    damage(jar)  # type: ignore[operator]
+    assert jars.find_jars("1.0", tmp_path) is None
+
+    def resolve() -> list[Path]:
+        assert not jar.exists()  # a resolver takes what is there for good
+        return [put(tmp_path, "org/a.jar")]
+
+    assert jars.fetch("1.0", tmp_path, resolve) == (jar,)
+
+
+def test_drafts_of_a_killed_fetch_are_removed(tmp_path: Path) -> None:
+    draft = put(tmp_path, f"org/{jars.DRAFT}x")
+    jars.fetch("1.0", tmp_path, lambda: [put(tmp_path, "org/a.jar")])
+    assert not draft.exists()
+
+
+def test_a_full_disk_is_refused_before_the_fetch(tmp_path: Path) -> None:
+    with pytest.raises(LocalStackError, match=r"has 12 MB left.*needs 400 MB"):
+        jars.ensure_jars("9.9", tmp_path, say=lambda _: None, free_bytes=lambda _: 12_000_000)
+
+
+def test_a_cache_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LocalStackError, match="cannot be made"):
+        jars.ensure_jars("9.9", tmp_path / "file" / "cache", say=lambda _: None)
+
+
+def test_a_cancelled_fetch_says_so(tmp_path: Path) -> None:
+    cancelled = threading.Event()
+    cancelled.set()
+    with pytest.raises(LocalStackError, match="broken off"):
+        jars.ensure_jars("9.9", tmp_path, say=lambda _: None, cancelled=cancelled)
+
+
+@pytest.mark.slow
+def test_two_fetches_at_once_resolve_once(tmp_path: Path) -> None:
+    begun, go = tmp_path / "begun", tmp_path / "go"
+    arguments = (tmp_path / "cache", tmp_path / "tally", begun, go)
+    with script(FETCHER, *arguments) as first, script(FETCHER, *arguments) as second:
+        assert until(begun.exists)
+        go.touch()
+        assert first.stdout
+        assert second.stdout
+        assert [first.stdout.readline(), second.stdout.readline()] == ["1\n", "1\n"]
+    assert (tmp_path / "tally").read_text() == "resolved\n"
+
+
+@pytest.mark.slow
+def test_a_killed_fetch_leaves_nothing_half_and_no_lock(tmp_path: Path) -> None:
+    cache, begun = tmp_path / "cache", tmp_path / "begun"
+    with script(FETCHER, cache, tmp_path / "tally", begun, tmp_path / "never") as process:
+        assert until(begun.exists)
+        process.kill()
+        assert until(lambda: not runs(process.pid))
+    assert jars.find_jars("1.0", cache) is None
+    jar = cache / "repository" / "a.jar"
+    assert jars.fetch("1.0", cache, lambda: [put(cache, "a.jar")]) == (jar,)
+
+
+@pytest.mark.slow
+def test_a_fetch_ends_with_its_parent(tmp_path: Path) -> None:
+    held = jars.FileLock(tmp_path / ".lock")
+    assert held.try_acquire()
+    text = """
+import sys
+from pathlib import Path
+from drift.local import jars
+jars.ensure_jars("9.9", Path(sys.argv[1]), say=lambda line: print(line, flush=True))
+"""
+    with script(text, tmp_path) as parent:
+        fetches = until_child(parent.pid)
+        parent.kill()
+        assert until(lambda: not any(runs(pid) for pid in fetches))
+    held.release()
+    assert os.listdir(tmp_path) == [".lock"]  # noqa: PTH208 - names are enough
+
+
+def until_child(pid: int) -> list[int]:
+    import psutil  # noqa: PLC0415 - used here alone
+
+    assert until(lambda: bool(psutil.Process(pid).children()))
+    return [child.pid for child in psutil.Process(pid).children()]

@@ -1,0 +1,150 @@
+"""A real Neo4j: its data and password survive, and every refusal says what to do."""
+
+from __future__ import annotations
+
+import json
+import socket
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+
+from drift.errors import LocalStackError
+from drift.local.jars import exact_version, keep_listing
+from drift.local.neo4j_home import Neo4jHome
+from drift.local.neo4j_server import Neo4jServer
+from tests.local.processes import runs, script, until
+
+PARENT = """
+import sys, time
+from pathlib import Path
+from drift.local.neo4j_server import Neo4jServer
+from drift.local.valkey_server import ValkeyServer
+neo4j, valkey = Neo4jServer(folder=Path(sys.argv[1])).start(), ValkeyServer().start()
+print(neo4j.pid, valkey.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def ask(server: Neo4jServer, text: str) -> list[Any]:
+    with neo4j.GraphDatabase.driver(server.uri, auth=(server.user, server.password)) as driver:
+        return [record[0] for record in driver.execute_query(text, database_=server.database).records]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder that looks as if Neo4j 2026.08.1 had run in it."""
+    (tmp_path / "data" / "databases").mkdir(parents=True)
+    (tmp_path / "server.json").write_text(json.dumps({"version": "2026.08.1", "password": "remembered"}))
+    return tmp_path
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """A cache that says it is complete."""
+    folder = tmp_path / "cache"
+    jar = folder / "repository" / "neo4j-2026.08.1.jar"
+    jar.parent.mkdir(parents=True)
+    jar.touch()
+    keep_listing("2026.08.1", folder, [jar])
+    return folder
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+@pytest.mark.neo4j
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_data_and_password_survive_a_restart(tmp_path: Path, neo4j_2026: Neo4jServer) -> None:
+    assert ask(neo4j_2026, "RETURN 1") == [1]  # the session's own server does not mind the others
+    with Neo4jServer(folder=tmp_path) as first:
+        ask(first, "CREATE (:Kept {name: 'Ada'})")
+    assert stat.S_IMODE((tmp_path / "server.json").stat().st_mode) == 0o600
+    with Neo4jServer(folder=tmp_path) as second:
+        assert ask(second, "MATCH (n:Kept) RETURN n.name") == ["Ada"]
+        assert second.port != neo4j_2026.port
+
+
+@pytest.mark.neo4j
+@pytest.mark.slow
+def test_the_lts_version_runs_on_the_same_java(neo4j_5: Neo4jServer) -> None:
+    versions = ask(neo4j_5, "CALL dbms.components() YIELD versions RETURN versions[0]")
+    assert versions == ["5.26.30"]
+
+
+@pytest.mark.neo4j
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_servers_end_when_their_parent_is_killed(tmp_path: Path, neo4j_2026: Neo4jServer) -> None:
+    assert neo4j_2026.pid  # its jars are there
+    with script(PARENT, tmp_path) as parent:
+        assert parent.stdout
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        assert all(runs(pid) for pid in pids)
+        parent.kill()
+        assert until(lambda: not any(runs(pid) for pid in pids))
+    log = (tmp_path / "logs" / "debug.log").read_text()
+    assert 'Checkpoint triggered by \\"Database shutdown\\"' in log  # the guard let it end in order
+
+
+@pytest.mark.neo4j
+@pytest.mark.slow
+def test_a_wrong_password_is_told_with_the_folder(neo4j_2026: Neo4jServer, tmp_path: Path) -> None:
+    impostor = Neo4jServer(folder=tmp_path, password="not-the-password")
+    assert neo4j_2026.child
+    with pytest.raises(LocalStackError, match=f"{tmp_path} was made with another password"):
+        impostor._not_ready(neo4j_2026.child, neo4j_2026.port)
+
+
+def test_a_port_that_is_taken_is_named(home: Path, taken_port: int, cache: Path) -> None:
+    with pytest.raises(LocalStackError, match=f"Port {taken_port} .* is taken"):
+        Neo4jServer(folder=home, port=taken_port, cache=cache).start()
+
+
+def test_a_folder_in_use_names_the_other_process(home: Path) -> None:
+    first = Neo4jServer(folder=home)
+    first._lock = first._locked(home)
+    second = Neo4jServer(folder=home)
+    second.ask_to_end()  # it would wait for a server that is just ending
+    with pytest.raises(LocalStackError, match="in use by another Neo4j server"):
+        second._locked(home)
+    first.stop()
+    assert second._locked(home).held
+
+
+def test_a_lost_password_is_told(home: Path, cache: Path) -> None:
+    (home / "server.json").unlink()
+    with pytest.raises(LocalStackError, match=r"server\.json with its password is missing"):
+        Neo4jServer(folder=home, cache=cache).start()
+
+
+@pytest.mark.parametrize(
+    ("written_by", "asked"), [("2026.08.1", "5.26"), ("5.26.30", "2026"), ("2026.09.0", "2026.08.1")]
+)
+def test_data_of_a_version_that_does_not_fit_is_refused(home: Path, written_by: str, asked: str) -> None:
+    (home / "server.json").write_text(json.dumps({"version": written_by, "password": "remembered"}))
+    with pytest.raises(LocalStackError, match=f"was written by Neo4j {written_by}"):
+        Neo4jHome(home).prepare(exact_version(asked), None)
+
+
+def test_data_of_an_older_version_of_the_same_line_is_opened(home: Path) -> None:
+    assert Neo4jHome(home).prepare("2026.09.0", None) == "remembered"
+    assert json.loads((home / "server.json").read_text())["version"] == "2026.09.0"
+
+
+def test_a_short_password_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LocalStackError, match="at least 8 characters"):
+        Neo4jHome(tmp_path).prepare("2026.08.1", "short")
+
+
+def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LocalStackError, match="cannot be used"):
+        _ = Neo4jServer(folder=tmp_path / "file" / "data").folder

@@ -1,0 +1,241 @@
+"""The stack: what is given is not started, what runs is shared, what dies comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+import redis
+
+from drift.errors import LocalStackError
+from drift.local.neo4j_server import Neo4jServer
+from drift.local.stack import VARIABLES, Stack, StackOptions
+from drift.local.valkey_server import ValkeyServer
+from tests.local.processes import runs, script, until
+
+pytestmark = pytest.mark.slow
+
+GIVEN = {
+    "NEO4J_URI": "bolt://graph.test:7687",
+    "NEO4J_PASSWORD": "given-password",
+    "OAI_BASE_URL": "http://model.test",
+    "OAI_MODEL": "given-model",
+}
+"""With these, Valkey alone is started, which takes a moment."""
+
+OWNER = """
+import sys, time
+from pathlib import Path
+from drift.local.stack import Stack, StackOptions
+given = {"NEO4J_URI": "bolt://graph.test:7687", "OAI_BASE_URL": "http://model.test"}
+stack = Stack(StackOptions(data_dir=Path(sys.argv[1]), given=given)).start()
+print(stack.pids["valkey"], flush=True)
+sys.stdin.read()
+stack.stop()
+"""
+
+
+class Lines(list[str]):
+    """Keeps what was said."""
+
+    def holding(self, text: str) -> list[str]:
+        return [line for line in self if text in line]
+
+
+@pytest.fixture
+def said() -> Lines:
+    return Lines()
+
+
+@pytest.fixture
+def options(tmp_path: Path, said: Lines) -> StackOptions:
+    return StackOptions(data_dir=tmp_path / "data", given=GIVEN, say=said.append)
+
+
+@pytest.fixture
+def killed(options: StackOptions) -> Iterator[tuple[Stack, int]]:
+    """A stack whose Valkey was just killed, and its pid."""
+    with Stack(options) as stack:
+        pid = stack.pids["valkey"]
+        assert pid
+        os.kill(pid, signal.SIGKILL)
+        yield stack, pid
+
+
+def kept(options: StackOptions) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((options.data_dir / "stack.json").read_text())
+    return document
+
+
+@pytest.mark.neo4j
+@pytest.mark.timeout(300)
+def test_the_whole_stack_answers_and_a_killed_database_comes_back(
+    tmp_path: Path, said: Lines, neo4j_2026: Neo4jServer
+) -> None:
+    assert neo4j_2026.pid  # its jars are there
+    with Stack(StackOptions(data_dir=tmp_path / "data", say=said.append)) as stack:
+        assert set(stack.env) >= {first for first, *_ in VARIABLES.values()}
+        assert stack.env["VECTOR_INDEX_DIMENSIONS"] == "256"
+        assert all(runs(pid) for pid in stack.pids.values() if pid)
+        assert None not in stack.pids.values()
+        login = (stack.env["NEO4J_URI"], (stack.env["NEO4J_USERNAME"], stack.env["NEO4J_PASSWORD"]))
+        with neo4j.GraphDatabase.driver(login[0], auth=login[1]) as driver:
+            driver.execute_query("CREATE (:Kept)", database_="neo4j")
+        before = stack.pids["neo4j"]
+        assert before
+        os.kill(before, signal.SIGKILL)
+        assert until(lambda: bool(said.holding("neo4j server answers again")), 180)
+        with neo4j.GraphDatabase.driver(login[0], auth=login[1]) as driver:
+            assert len(driver.execute_query("MATCH (n:Kept) RETURN n", database_="neo4j").records) == 1
+        pids = dict(stack.pids)
+    assert pids["neo4j"] != before
+    assert not any(runs(pid) for pid in pids.values() if pid)
+
+
+def test_what_is_given_is_used_and_not_started(options: StackOptions) -> None:
+    with Stack(options) as stack:
+        assert {name: stack.env[name] for name in GIVEN} == GIVEN
+        assert "OAI_KEY" not in stack.env
+        assert stack.pids["neo4j"] is None
+        assert stack.pids["model"] is None
+        assert redis.Redis.from_url(stack.env["REDIS_URL"]).ping()
+
+
+def test_nothing_is_started_when_all_is_given(tmp_path: Path) -> None:
+    given = {**GIVEN, "REDIS_URL": "redis://progress.test"}
+    with Stack(StackOptions(data_dir=tmp_path / "data", given=given)) as stack:
+        assert set(stack.pids.values()) == {None}
+        assert stack.env == given
+    assert not (tmp_path / "data").exists()
+
+
+def test_secrets_that_were_given_are_not_kept(options: StackOptions) -> None:
+    with Stack(options):
+        assert "given-password" not in (options.data_dir / "stack.json").read_text()
+        assert stat.S_IMODE((options.data_dir / "stack.json").stat().st_mode) == 0o600
+
+
+def test_a_second_command_attaches_and_leaves_the_servers_running(options: StackOptions) -> None:
+    with Stack(options) as first:
+        with Stack(options) as second:
+            assert second.attached
+            assert second.env == first.env
+            assert second.pids == first.pids
+        assert runs(first.pids["valkey"] or 0)
+    assert not (options.data_dir / "stack.json").exists()
+
+
+def test_a_second_command_waits_for_the_start_of_the_first(options: StackOptions, said: Lines) -> None:
+    first = Stack(options)
+    assert first._owns()  # as if it were starting
+    second = Stack(options)
+    waiting = asyncio.run(_attached_once_published(first, second, said))
+    assert waiting.attached
+    first.stop()
+
+
+async def _attached_once_published(first: Stack, second: Stack, said: Lines) -> Stack:
+    attaching = asyncio.create_task(second.__aenter__())
+    assert await asyncio.to_thread(until, lambda: bool(said.holding("waiting for it")))
+    await asyncio.to_thread(first._start_servers)
+    return await attaching
+
+
+def test_a_part_the_running_stack_lacks_is_named(options: StackOptions) -> None:
+    needs_all = StackOptions(data_dir=options.data_dir, say=options.say)
+    with Stack(options), pytest.raises(LocalStackError, match="no neo4j and no model server.*NEO4J_URI, OAI_BASE_URL"):
+        Stack(needs_all).start()
+
+
+def test_a_killed_command_leaves_nothing_that_stops_the_next(options: StackOptions) -> None:
+    with script(OWNER, options.data_dir) as owner:
+        assert owner.stdout
+        orphan = int(owner.stdout.readline())
+        stale = kept(options)
+        owner.kill()
+        assert until(lambda: not runs(orphan))
+    assert stale["pids"] == {"valkey": orphan}
+    assert kept(options) == stale  # it had no time to remove its note
+    with Stack(options) as next_one:
+        assert not next_one.attached
+        assert next_one.pids["valkey"] != orphan
+
+
+async def test_an_attached_command_learns_that_the_owner_ended(options: StackOptions) -> None:
+    with script(OWNER, options.data_dir) as owner:
+        assert owner.stdout
+        await asyncio.to_thread(owner.stdout.readline)
+        async with Stack(options) as attached:
+            assert attached.attached
+            owner.kill()
+            with pytest.raises(LocalStackError, match="has ended"):
+                await attached.wait()
+
+
+def test_a_server_that_died_is_named_and_started_again(
+    killed: tuple[Stack, int], options: StackOptions, said: Lines
+) -> None:
+    stack, pid = killed
+    url = stack.env["REDIS_URL"]
+    assert until(lambda: bool(said.holding("answers again")))
+    assert said.holding(f"valkey server (pid {pid}) ended with signal SIGKILL")
+    assert said.holding("valkey.log")
+    assert redis.Redis.from_url(url).ping()
+    assert until(lambda: kept(options)["pids"] == {"valkey": stack.pids["valkey"]})
+
+
+async def test_a_server_that_dies_again_and_again_is_given_up(options: StackOptions, said: Lines) -> None:
+    async with Stack(options) as stack:
+        for time in range(4):
+            assert await asyncio.to_thread(until, lambda n=time: len(said.holding("answers again")) == n)
+            os.kill(stack.pids["valkey"] or 0, signal.SIGKILL)
+        with pytest.raises(LocalStackError, match="fourth time within 60 s: it is given up"):
+            await stack.wait()
+
+
+def test_servers_answer_at_the_same_ports_next_time(options: StackOptions) -> None:
+    with Stack(options) as first:
+        before = first.env["REDIS_URL"]
+    with Stack(options) as second:
+        assert second.env["REDIS_URL"] == before
+
+
+def test_one_failed_start_ends_the_others_and_is_the_one_that_is_told(tmp_path: Path) -> None:
+    given = {"NEO4J_URI": "bolt://graph.test:7687"}
+    with ValkeyServer() as other:
+        stack = Stack(StackOptions(data_dir=tmp_path, given=given, valkey_port=other.port))
+        with pytest.raises(LocalStackError, match=f"Port {other.port} .* is taken"):
+            stack.start()
+    assert stack.pids == dict.fromkeys(VARIABLES)
+    assert not (tmp_path / "stack.json").exists()
+
+
+@pytest.mark.neo4j
+async def test_a_start_that_is_broken_off_leaves_nothing(tmp_path: Path, neo4j_2026: Neo4jServer) -> None:
+    assert neo4j_2026.pid  # its jars are there
+    given = {"REDIS_URL": "redis://progress.test", "OAI_BASE_URL": "http://model.test"}
+    stack = Stack(StackOptions(data_dir=tmp_path, given=given))
+    starting = asyncio.create_task(stack.__aenter__())
+    assert await asyncio.to_thread(until, lambda: bool(stack.pids["neo4j"]))
+    pid = stack.pids["neo4j"]
+    assert pid
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert not runs(pid)
+    with Stack(StackOptions(data_dir=tmp_path, given={**given, "NEO4J_URI": "bolt://graph.test"})):
+        pass  # the folder is free again
+
+
+def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LocalStackError, match="cannot be made"):
+        Stack(StackOptions(data_dir=tmp_path / "file" / "data", given=GIVEN)).start()

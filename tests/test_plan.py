@@ -1,0 +1,119 @@
+"""Which follow-ups next, when to stop, how far along."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drift import plan
+from drift.model import Answer, Node, Question
+from drift.plan import Limits, percentage, schedule
+
+WORDS = st.sampled_from(["alpha", "beta", "gamma", "delta", "the", "of", "what", "is", "epsilon", "zeta"])
+QUESTIONS = st.lists(WORDS, min_size=1, max_size=6).map(" ".join)
+PROPOSALS = st.lists(st.tuples(QUESTIONS, st.just(())), max_size=8)
+
+
+def answer(confidence: float = 0.5, *, should_continue: bool = True) -> Answer:
+    return Answer("text", (), confidence, should_continue)
+
+
+@given(
+    waves=st.lists(st.tuples(PROPOSALS, st.integers(0, 30)), max_size=6),
+    limits=st.builds(Limits, max_passes=st.integers(1, 4), max_followups=st.integers(1, 7)),
+)
+def test_whatever_is_proposed_the_bounds_hold(waves: list, limits: Limits) -> None:
+    known: list[Question] = []
+    asked: list[Question] = []
+    for proposals, pick in waves:
+        parent = Node(asked[pick % len(asked)], "answered", answer()) if asked else None
+        decided = schedule(proposals, known, len(asked), parent, limits)
+        known += sorted([*decided.ready, *(n.question for n in decided.settled)], key=lambda q: q.id)
+        asked += decided.ready
+        assert len(decided.ready) + len(decided.settled) == len(proposals)
+        assert {n.state for n in decided.settled} <= {"merged", "skipped: enough", "skipped: budget"}
+    assert [q.id for q in known] == list(range(len(known)))
+    assert len(asked) <= limits.max_followups
+    assert all(1 <= q.depth <= limits.max_passes for q in asked)
+    for one in asked:
+        assert not any(plan.is_same_question(one.text, other.text) for other in asked if other.id != one.id)
+
+
+def test_a_near_duplicate_is_merged_with_a_question_of_the_same_wave_and_of_an_earlier_one() -> None:
+    first = schedule([("How does the iterator protocol work?", ())], [], 0, None, Limits())
+    again = schedule(
+        [("how does the ITERATOR protocol work", ()), ("Who wrote it?", ()), ("Who wrote it", ())],
+        first.ready,
+        1,
+        None,
+        Limits(),
+    )
+    assert [q.text for q in again.ready] == ["Who wrote it?"]
+    assert [n.state for n in again.settled] == ["merged", "merged"]
+
+
+def test_a_question_that_was_settled_without_being_asked_is_not_asked_later() -> None:
+    limits = Limits(max_followups=1)
+    first = schedule([("alpha beta", ()), ("gamma delta", ())], [], 0, None, limits)
+    assert [n.state for n in first.settled] == ["skipped: budget"]
+    known = [*first.ready, first.settled[0].question]
+    assert schedule([("gamma delta", ())], known, 1, None, Limits()).settled[0].state == "merged"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("What is X?", "what is x", True),
+        ("Who?", "who?", True),
+        ("Who?", "Where?", False),
+        ("???", "!!!", False),
+        ("What does with open do to files", "Which color is the sky", False),
+        ("什么是迭代器", "什么是迭代器", True),
+        ("什么是迭代器", "什么是生成器", False),
+    ],
+)
+def test_near_duplicates(one: str, other: str, same: bool) -> None:
+    assert plan.is_same_question(one, other) is same
+    assert plan.is_same_question(other, one) is same
+
+
+@pytest.mark.parametrize(
+    ("confidence", "should_continue", "goes_on"),
+    [(0.9, False, False), (0.8, False, False), (0.79, False, True), (0.9, True, True), (0.0, True, True)],
+)
+def test_only_a_confident_answer_without_wish_to_continue_ends_its_branch(
+    confidence: float, should_continue: bool, goes_on: bool
+) -> None:
+    parent = Node(Question(0, "alpha"), "answered", answer(confidence, should_continue=should_continue))
+    decided = schedule([("beta", ())], [parent.question], 1, parent, Limits())
+    assert bool(decided.ready) is goes_on
+    if not goes_on:
+        assert decided.settled[0].state == "skipped: enough"
+
+
+def test_a_follow_up_knows_its_parent_its_depth_and_its_communities() -> None:
+    parent = Node(Question(0, "alpha", depth=1), "answered", answer())
+    [question] = schedule([("beta", (7, "x"))], [parent.question], 1, parent, Limits()).ready
+    assert question == Question(1, "beta", (7, "x"), parent=0, depth=2)
+
+
+@pytest.mark.parametrize(
+    ("chunks", "known", "news"),
+    [
+        ([], [], False),
+        (["a"], [], True),
+        (["a"], ["a"], False),
+        (list("abcdefghij"), list("abcdefghi"), False),
+        (list("abcdefghij"), list("abcdefgh"), True),
+    ],
+)
+def test_nine_known_chunks_in_ten_are_no_news(chunks: list[str], known: list[str], news: bool) -> None:
+    assert plan.brings_news(chunks, set(known)) is news
+
+
+@given(planned=st.integers(0, 60), done=st.integers(0, 60))
+def test_the_percentage_stays_within_40_and_80_and_never_falls_with_more_done(planned: int, done: int) -> None:
+    assert 40 <= percentage(done, planned) <= percentage(done + 1, planned) <= 80
+
+
+def test_the_percentage_begins_at_40_and_ends_at_80() -> None:
+    assert (percentage(0, 4), percentage(2, 4), percentage(4, 4), percentage(0, 0)) == (40, 60, 80, 80)

@@ -1,0 +1,137 @@
+"""Titles, question words and the fusion of evidence."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drift.model import Chunk
+from drift.ranking import (
+    MAX_TERMS,
+    MAX_TITLE_KEYS,
+    SCOPE_BONUS,
+    Candidate,
+    fuse,
+    normalised_title,
+    search_terms,
+    title_keys,
+)
+
+
+def candidate(
+    id_: str, cosine: float | None, text: float = 0.0, graph: float = 0.0, *, in_scope: bool = False
+) -> Candidate:
+    return Candidate(Chunk(id_, "", ""), None if cosine is None else (1 + cosine) / 2, text, graph, in_scope)
+
+
+def order(*candidates: Candidate, most: int = 10) -> list[str]:
+    return [c.id for c in fuse(candidates, most)]
+
+
+@pytest.mark.parametrize(
+    ("title", "key"),
+    [
+        ("The  Old\n Mill.", "the old mill"),
+        ("STRASSE", "strasse"),
+        ("Straße", "strasse"),
+        ("«Faust»", "faust"),
+        ("`with` statement", "with` statement"),
+        ("__init__", "__init__"),
+        ("super()", "super"),
+        ("C++", "c++"),
+        ("C#", "c#"),
+        ("!=", "!="),
+        ("ﬁle", "file"),
+        ("", ""),
+    ],
+)
+def test_a_title_is_folded_collapsed_and_stripped_at_its_ends(title: str, key: str) -> None:
+    assert normalised_title(title) == key
+
+
+@given(st.text())
+def test_normalising_twice_is_normalising_once(title: str) -> None:
+    once = normalised_title(title)
+    assert normalised_title(once) == once
+
+
+def test_a_question_names_its_runs_of_words_longest_first() -> None:
+    keys = title_keys("Who built the Old Mill?")
+    assert keys[0] == "who built the old mill"
+    assert {"old mill", "the old mill", "mill", "built"} <= set(keys)
+    assert keys.index("old mill") < keys.index("mill")
+
+
+def test_a_stop_word_names_nothing_unless_it_is_quoted() -> None:
+    assert "with" not in title_keys("what comes with it")
+    assert "with" in title_keys("what does `with` do")
+
+
+def test_a_possessive_names_its_owner() -> None:
+    assert "danube" in title_keys("What is the Danube's length?")
+
+
+def test_a_long_question_keeps_its_single_words() -> None:
+    keys = title_keys(" ".join(f"word{i}" for i in range(400)))
+    assert len(keys) == MAX_TITLE_KEYS
+    assert {f"word{i}" for i in range(400)} <= set(keys)
+
+
+def test_search_terms_are_lower_case_unique_and_without_stop_words() -> None:
+    assert search_terms("What IS the Zephyr, and the zephyr's (path)?") == ("zephyr", "s", "path")
+    assert search_terms("AND the OR ?!") == ()
+    assert search_terms("__ _") == ()
+    assert len(search_terms(" ".join(f"w{i}" for i in range(99)))) == MAX_TERMS
+
+
+@given(st.text())
+def test_search_terms_hold_no_query_syntax(question: str) -> None:
+    assert all(c.isalnum() or c == "_" for term in search_terms(question) for c in term)
+
+
+def test_without_words_or_graph_the_cosine_decides_and_ids_break_ties() -> None:
+    assert order(candidate("b", 0.5), candidate("a", 0.5), candidate("c", 0.9)) == ["c", "a", "b"]
+
+
+def test_a_chunk_that_the_question_leads_to_overtakes_a_slightly_nearer_one() -> None:
+    far = candidate("far", 0.0)
+    assert order(candidate("near", 0.8), candidate("walked", 0.7, graph=3.0), far)[0] == "walked"
+    assert order(candidate("near", 0.8), candidate("worded", 0.7, text=9.0), far)[0] == "worded"
+
+
+def test_scope_is_a_small_bonus_not_a_filter() -> None:
+    near = SCOPE_BONUS / 2
+    assert order(candidate("out", 0.5 + near), candidate("in", 0.5, in_scope=True), candidate("far", 0.0))[0] == "in"
+    assert (
+        order(candidate("out", 0.5 + 3 * near), candidate("in", 0.5, in_scope=True), candidate("far", 0.0))[0] == "out"
+    )
+
+
+def test_a_chunk_without_a_vector_is_ranked_by_the_rest() -> None:
+    assert order(candidate("bare", None, text=5.0), candidate("far", 0.1), candidate("near", 0.9)) == [
+        "near",
+        "bare",
+        "far",
+    ]
+
+
+def test_no_candidates_and_no_room_give_nothing() -> None:
+    assert order() == []
+    assert order(candidate("a", 1.0), most=0) == []
+
+
+scores = st.floats(0, 1000, allow_nan=False)
+
+
+@given(
+    st.lists(
+        st.builds(Candidate, st.just(Chunk("a", "", "")), st.none() | st.floats(0, 1), scores, scores, st.booleans())
+    )
+)
+def test_fused_scores_are_finite_falling_and_bounded(candidates: list[Candidate]) -> None:
+    fused = [c.score for c in fuse(candidates, 20)]
+    assert all(math.isfinite(s) and 0 <= s <= 1.5 for s in fused)
+    assert fused == sorted(fused, reverse=True)

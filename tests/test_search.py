@@ -1,0 +1,556 @@
+"""The story of one request, with a scripted model and a stub of the graph."""
+
+import asyncio
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from drift.contracts import RetrieveRequest, RetrieveResponse
+from drift.errors import (
+    DeadlineError,
+    DriftError,
+    GraphMisconfiguredError,
+    GraphTimeoutError,
+    GraphUnavailableError,
+    ModelMisconfiguredError,
+    ModelUnavailableError,
+    UnusableReplyError,
+)
+from drift.followups import Services
+from drift.model import Evidence, FollowupQuery, PrimerEvidence, Prompt
+from drift.progress import Progress
+from drift.search import DriftSearch
+from drift.tasks import Deadline
+from tests.fakes import (
+    HashingEmbedder,
+    ListSink,
+    ScriptedChat,
+    StubGraph,
+    chunk,
+    community,
+    request,
+    services,
+    vector_of,
+)
+
+FOUND = PrimerEvidence((community(7, chunk("s1")), community("x")))
+FIRST, SECOND, THIRD = "Who made alpha?", "Where does beta live?", "When was gamma found?"
+
+
+def asked_in(prompt: Prompt) -> str:
+    """Return the follow-up question of a local prompt."""
+    return str(block(prompt, "Follow-up question"))
+
+
+def block(prompt: Prompt, label: str) -> Any:
+    found = re.search(rf"^{label}:\n```json\n(.*)\n```", prompt.user, re.MULTILINE)
+    assert found, label
+    return json.loads(found[1])
+
+
+def proposals(*questions: str, communities: Sequence[str] = ("C1",)) -> list[dict[str, Any]]:
+    return [{"question": question, "target_communities": list(communities)} for question in questions]
+
+
+def primer(*questions: str) -> dict[str, Any]:
+    return {"initial_answer": "Perhaps.", "followups": proposals(*questions), "rationale": ""}
+
+
+def local(
+    answer: str = "It is so.", cited: Sequence[str] = ("K1",), more: Sequence[str] = (), confidence: float = 0.5
+) -> dict[str, Any]:
+    return {
+        "answer": answer,
+        "citations": [{"chunk_id": name, "span": ""} for name in cited],
+        "new_followups": proposals(*more, communities=["C2"]),
+        "confidence": confidence,
+        "should_continue": True,
+    }
+
+
+def aggregated(*cited: str, final: str = "The answer.", doubt: str = "") -> dict[str, Any]:
+    return {
+        "final_answer": final,
+        "key_facts": [{"fact": f"Fact {n}", "citations": [name]} for n, name in enumerate(cited or ["K1"])],
+        "residual_uncertainty": doubt,
+    }
+
+
+def script(**replies: Any) -> dict[str, Any]:
+    """Return a whole search's replies: two follow-ups, each answered from its own chunk."""
+    return {
+        "hypothesis": "A paragraph.",
+        "primer_reply": primer(FIRST, SECOND),
+        "local_reply": local(),
+        "aggregate_reply": aggregated(),
+        **replies,
+    }
+
+
+def own_chunk(query: FollowupQuery) -> Evidence:
+    """Return one chunk for each question, named after it."""
+    return Evidence((chunk(f"chunk of {query.question}", document=query.question.split()[0]),))
+
+
+class Run:
+    """One request against fakes: what came back, what was sent, what was reported."""
+
+    def __init__(self, use: Services, deadline_s: float = 30) -> None:
+        self.services = use
+        self.deadline_s = deadline_s
+        self.sink = ListSink()
+
+    async def __call__(self, asked: RetrieveRequest | None = None) -> RetrieveResponse:
+        async with Progress("p", "r", self.sink) as progress:
+            search = DriftSearch(self.services)
+            return await search.retrieve(asked or request(), progress, Deadline.after(self.deadline_s))
+
+
+def run_of(graph: StubGraph | None = None, embedder: HashingEmbedder | None = None, **replies: Any) -> Run:
+    return Run(services(graph or StubGraph(FOUND, own_chunk), ScriptedChat(script(**replies)), embedder))
+
+
+def states(response: RetrieveResponse) -> dict[str, str]:
+    assert response.trace
+    return {node.question: node.state for node in response.trace.followups}
+
+
+TRACED = request(include=("trace", "usage"))
+
+
+# ------------------------------------------------------------------------------------------------- the whole story
+async def test_two_passes_from_the_question_to_a_cited_answer() -> None:
+    def local_reply(prompt: Prompt) -> dict[str, Any]:
+        return local(more=[THIRD] if asked_in(prompt) == FIRST else ())
+
+    run = run_of(local_reply=local_reply, aggregate_reply=aggregated("K1", "K2", "K3", doubt="Some."))
+    response = await run(TRACED)
+    graph, chat, embedder = run.services.graph, run.services.chat, run.services.embedder
+
+    assert (response.final_answer, response.residual_uncertainty) == ("The answer.", "Some.")
+    assert [[c.chunk_id for c in fact.citations] for fact in response.key_facts] == [
+        [f"chunk of {FIRST}"],
+        [f"chunk of {SECOND}"],
+        [f"chunk of {THIRD}"],
+    ]
+    assert {c.document_name for fact in response.key_facts for c in fact.citations} == {"Who", "Where", "When"}
+    assert embedder.calls == [("What is asked?\nA paragraph.",), (FIRST, SECOND), (THIRD,)]
+    assert graph.primers[0].vector == vector_of("What is asked?\nA paragraph.")
+    assert [(q.question, q.communities, q.vector) for q in graph.followups] == [
+        (FIRST, (7,), vector_of(FIRST)),
+        (SECOND, (7,), vector_of(SECOND)),
+        (THIRD, ("x",), vector_of(THIRD)),
+    ]
+    assert [p.name for p in chat.prompts] == ["hypothesis", "primer_reply", *["local_reply"] * 3, "aggregate_reply"]
+    assert [(n.id, n.parent, n.pass_, n.state) for n in response.trace.followups] == [
+        (0, None, 1, "answered"),
+        (1, None, 1, "answered"),
+        (2, 0, 2, "answered"),
+    ]
+
+
+async def test_progress_passes_every_phase_in_order_and_shows_the_citations() -> None:
+    run = run_of(aggregate_reply=aggregated("K1", "K2", "K1"))
+    await run()
+    messages = run.sink.messages
+    assert list(dict.fromkeys(run.sink.phases)) == [
+        "initializing",
+        "expanding_query",
+        "retrieving_communities",
+        "executing_followup",
+        "aggregating_results",
+        "completed",
+    ]
+    percentages = [m["progress_pct"] for m in messages]
+    assert percentages == sorted(percentages)
+    by_phase = {phase: [m for m in messages if m["phase"] == phase] for phase in run.sink.phases}
+    assert [by_phase[p][0]["progress_pct"] for p in by_phase] == [0, 20, 40, 40, 90, 100]
+    assert by_phase["retrieving_communities"][0]["details_md"] == "- Summary of 7\n- Summary of x"
+    followups = by_phase["executing_followup"]
+    started = [m for m in followups if m["thought_summary"].startswith("Looking into: ")]
+    answered = [m for m in followups if m["thought_summary"].startswith("Answered: ")]
+    assert len(started) + len(answered) == len(followups) == 4
+    assert all("details_md" not in m for m in started)
+    assert [m["details_md"] for m in answered] == [
+        f'[Who] "It says a thing about chunk of {FIRST}."',
+        f'[Where] "It says a thing about chunk of {SECOND}."',
+    ]
+    assert answered[-1]["progress_pct"] == 80
+    assert by_phase["aggregating_results"][0]["details_md"] == "Who, Where"
+    assert by_phase["completed"][0]["details_md"] == "[Who], [Where]"
+
+
+async def test_usage_counts_every_call_by_phase() -> None:
+    response = await run_of()(TRACED)
+    usage = response.usage
+    assert usage
+    assert (usage.chat_calls, usage.embedding_calls, usage.graph_round_trips) == (5, 2, 3)
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens) == (50 + 3, 10, 5)
+    assert {name: phase.chat_calls for name, phase in usage.phases.items()} == {
+        "expanding_query": 1,
+        "retrieving_communities": 1,
+        "executing_followup": 2,
+        "aggregating_results": 1,
+    }
+    assert 0 <= usage.critical_path_seconds <= usage.wall_seconds
+
+
+async def test_usage_and_trace_come_only_when_asked_for() -> None:
+    plain = await run_of()()
+    assert (plain.usage, plain.trace) == (None, None)
+    only = await run_of()(request(include=("trace",)))
+    assert only.usage is None
+    assert only.trace
+    assert only.trace.communities == [7, "x"]
+    assert (only.trace.citations.total, only.trace.citations.kept, only.trace.citations.repaired) == (2, 2, 2)
+    assert only.trace.followups[0].chunk_ids == [f"chunk of {FIRST}"]
+    assert only.trace.followups[0].target_communities == [7]
+
+
+async def test_no_prompt_holds_a_real_id() -> None:
+    run = run_of(StubGraph(FOUND, lambda _q: Evidence((chunk("real-id-1", "Text."),), (chunk("real-id-2", "More."),))))
+    await run()
+    assert not [p for p in run.services.chat.prompts if "real-id" in p.user]
+
+
+# --------------------------------------------------------------------------------------------- nothing found, little found
+async def test_an_empty_project_is_an_answer_with_progress_completed() -> None:
+    run = run_of(StubGraph(PrimerEvidence()))
+    response = await run()
+    assert json.loads(response.to_json()) == {
+        "final_answer": "",
+        "key_facts": [],
+        "residual_uncertainty": "",
+        "no_data_found": True,
+    }
+    assert run.sink.phases[-1] == "completed"
+    assert [p.name for p in run.services.chat.prompts] == ["hypothesis"]
+
+
+async def test_nothing_found_still_brings_what_was_asked_to_be_included() -> None:
+    response = await run_of(StubGraph(PrimerEvidence()))(TRACED)
+    assert response.usage
+    assert response.usage.chat_calls == 1
+    assert response.trace
+    assert response.trace.followups == []
+
+
+async def test_a_project_without_communities_is_answered_from_its_chunks() -> None:
+    run = run_of(StubGraph(PrimerEvidence(chunks=(chunk("loose", "Loose text."),)), own_chunk))
+    response = await run()
+    assert response.no_data_found is None
+    assert response.key_facts
+    [asked] = run.services.chat.named("primer_reply")
+    assert block(asked, "Sample chunks") == [{"id": "K1", "community": None, "document": "doc", "text": "Loose text."}]
+    assert [q.communities for q in run.services.graph.followups] == [(), ()]
+
+
+async def test_a_follow_up_without_chunks_is_not_sent_to_the_model() -> None:
+    graph = StubGraph(FOUND, lambda q: Evidence() if q.question == FIRST else own_chunk(q))
+    run = run_of(graph)
+    response = await run(TRACED)
+    assert states(response) == {FIRST: "no_evidence", SECOND: "answered"}
+    assert len(run.services.chat.named("local_reply")) == 1
+
+
+async def test_a_follow_up_that_finds_only_what_was_answered_from_is_not_sent_to_the_model() -> None:
+    graph = StubGraph(FOUND, Evidence((chunk("same"),)))
+    reply = [local(more=[THIRD]), local()]
+    run = run_of(graph, primer_reply=primer(FIRST), local_reply=lambda _p: reply.pop(0))
+    response = await run(TRACED)
+    assert states(response)[THIRD] == "skipped: enough"
+    assert THIRD not in [asked_in(p) for p in run.services.chat.named("local_reply")]
+
+
+async def test_near_duplicates_reach_neither_graph_nor_model() -> None:
+    run = run_of(primer_reply=primer(FIRST, "who MADE alpha", SECOND))
+    response = await run(TRACED)
+    assert states(response) == {FIRST: "answered", "who MADE alpha": "merged", SECOND: "answered"}
+    assert [q.question for q in run.services.graph.followups] == [FIRST, SECOND]
+    assert run.services.embedder.calls[1] == (FIRST, SECOND)
+
+
+async def test_the_third_pass_does_not_happen() -> None:
+    more = {FIRST: [SECOND], SECOND: [THIRD]}
+    run = run_of(primer_reply=primer(FIRST), local_reply=lambda p: local(more=more.get(asked_in(p), ())))
+    response = await run(TRACED)
+    assert states(response)[SECOND] == "answered"
+    assert states(response)[THIRD] == "skipped: enough"
+
+
+async def test_the_budget_of_follow_ups_holds() -> None:
+    run = Run(services(StubGraph(FOUND, own_chunk), ScriptedChat(script()), max_followups=1))
+    response = await run(TRACED)
+    assert states(response) == {FIRST: "answered", SECOND: "skipped: budget"}
+
+
+async def test_a_primer_proposes_six_follow_ups_at_most_and_a_follow_up_three() -> None:
+    many = [f"word{n} thing{n}?" for n in range(9)]
+    more = [f"other{n} matter{n}?" for n in range(5)]
+    replies = {"local_reply": lambda p: local(more=more if asked_in(p) == many[0] else ())}
+    run = Run(
+        services(
+            StubGraph(FOUND, own_chunk), ScriptedChat(script(primer_reply=primer(*many), **replies)), max_followups=50
+        )
+    )
+    response = await run(TRACED)
+    assert list(states(response)) == [*many[:6], *more[:3]]
+
+
+# -------------------------------------------------------------------------------------------------------- concurrency
+async def test_a_follow_ups_own_follow_up_does_not_wait_for_a_slow_sibling() -> None:
+    child_answered = asyncio.Event()
+
+    async def slow() -> dict[str, Any]:
+        await child_answered.wait()
+        return local()
+
+    def local_reply(prompt: Prompt) -> Any:
+        if asked_in(prompt) == SECOND:
+            return slow()
+        if asked_in(prompt) == THIRD:
+            child_answered.set()
+        return local(more=[THIRD] if asked_in(prompt) == FIRST else ())
+
+    response = await run_of(local_reply=local_reply)(TRACED)
+    assert states(response) == {FIRST: "answered", SECOND: "answered", THIRD: "answered"}
+
+
+async def test_two_requests_at_once_do_not_mix() -> None:
+    both_asked = asyncio.Barrier(2)
+
+    async def meet(reply: dict[str, Any]) -> dict[str, Any]:
+        await both_asked.wait()
+        return reply
+
+    def aggregate_reply(prompt: Prompt) -> Any:
+        return meet(aggregated(final=f"About {block(prompt, 'User question')}"))
+
+    def found_by(query: FollowupQuery) -> Evidence:
+        return Evidence((chunk(f"{query.project_id} {query.question}"),))
+
+    shared = services(StubGraph(FOUND, found_by), ScriptedChat(script(aggregate_reply=aggregate_reply)))
+    one, other = Run(shared), Run(shared)
+    first, second = await asyncio.gather(one(request("one?", "p1")), other(request("other?", "p2")))
+    assert (first.final_answer, second.final_answer) == ("About one?", "About other?")
+    for response, project in ((first, "p1"), (second, "p2")):
+        assert all(c.chunk_id.startswith(project) for f in response.key_facts for c in f.citations)
+    assert one.sink.phases.count("executing_followup") == other.sink.phases.count("executing_followup") == 4
+
+
+# ----------------------------------------------------------------------------------------------------- bad replies
+@pytest.mark.parametrize("reply", ["no JSON at all", UnusableReplyError("refused")], ids=["no JSON", "refused"])
+async def test_an_unusable_primer_is_replaced_by_the_question_itself(reply: Any) -> None:
+    run = run_of(primer_reply=reply)
+    response = await run(TRACED)
+    assert states(response) == {"What is asked?": "answered"}
+    assert run.services.graph.followups[0].communities == (7, "x")
+
+
+async def test_a_primer_with_one_follow_up_also_follows_the_question_itself() -> None:
+    response = await run_of(primer_reply=primer(FIRST))(TRACED)
+    assert list(states(response)) == [FIRST, "What is asked?"]
+
+
+async def test_communities_that_do_not_exist_are_left_out() -> None:
+    reply = {"followups": proposals(FIRST, SECOND, communities=["C9", "C2", "7", "C2"])}
+    run = run_of(primer_reply=reply)
+    await run()
+    assert run.services.graph.followups[0].communities == ("x", 7)
+
+
+async def test_without_a_usable_hypothesis_the_question_alone_is_searched_with() -> None:
+    run = run_of(hypothesis=UnusableReplyError("refused"))
+    await run()
+    assert run.services.embedder.calls[0] == ("What is asked?",)
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [
+        (UnusableReplyError("content_filter"), "unusable_reply"),
+        ("no JSON", "unusable_reply"),
+        (ModelUnavailableError("down"), "model_unavailable"),
+    ],
+    ids=["filtered", "no JSON", "unavailable"],
+)
+async def test_one_bad_follow_up_loses_only_itself_and_is_said(failure: Any, code: str) -> None:
+    run = run_of(local_reply=lambda p: failure if asked_in(p) == FIRST else local())
+    response = await run(TRACED)
+    assert states(response) == {FIRST: f"failed: {code}", SECOND: "answered"}
+    assert "1 follow-up question(s) could not be answered" in response.residual_uncertainty
+    assert run.sink.phases[-1] == "completed"
+
+
+async def test_a_statement_of_the_graph_that_is_too_slow_loses_only_its_follow_up() -> None:
+    graph = StubGraph(FOUND, lambda q: GraphTimeoutError("slow") if q.question == FIRST else own_chunk(q))
+    response = await run_of(graph)(TRACED)
+    assert states(response) == {FIRST: "failed: graph_unavailable", SECOND: "answered"}
+
+
+async def test_a_wave_that_cannot_be_embedded_is_lost_with_its_follow_ups_only() -> None:
+    def failure(texts: Sequence[str]) -> Exception | None:
+        return ModelUnavailableError("busy") if texts == [THIRD] else None
+
+    replies = {"local_reply": lambda p: local(more=[THIRD] if asked_in(p) == FIRST else ())}
+    response = await run_of(None, HashingEmbedder(failure), **replies)(TRACED)
+    assert states(response) == {FIRST: "answered", SECOND: "answered", THIRD: "failed: model_unavailable"}
+
+
+@pytest.mark.parametrize(
+    ("replies", "followup", "error"),
+    [
+        ({"local_reply": UnusableReplyError("refused")}, own_chunk, ModelUnavailableError),
+        ({"local_reply": "no JSON"}, own_chunk, ModelUnavailableError),
+        ({"local_reply": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
+        ({"local_reply": ModelMisconfiguredError("key")}, own_chunk, ModelMisconfiguredError),
+        ({}, lambda _q: GraphTimeoutError("slow"), GraphTimeoutError),
+        ({}, lambda _q: GraphUnavailableError("gone"), GraphUnavailableError),
+        ({}, lambda _q: GraphMisconfiguredError("index"), GraphMisconfiguredError),
+        ({"hypothesis": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
+        ({"primer_reply": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
+        ({"aggregate_reply": UnusableReplyError("refused")}, own_chunk, ModelUnavailableError),
+        ({"aggregate_reply": "no JSON"}, own_chunk, ModelUnavailableError),
+        ({"aggregate_reply": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
+    ],
+)
+async def test_what_leaves_nothing_to_answer_from_is_an_error_and_is_published_once(
+    replies: dict[str, Any], followup: Any, error: type[DriftError]
+) -> None:
+    run = run_of(StubGraph(FOUND, followup), **replies)
+    with pytest.raises(error) as caught:
+        await run()
+    assert type(caught.value) is error
+    assert run.sink.phases.count("error") == 1
+    assert run.sink.phases[-1] == "error"
+    assert "completed" not in run.sink.phases
+
+
+async def test_a_graph_that_is_gone_fails_the_primer() -> None:
+    run = run_of(StubGraph(GraphUnavailableError("The graph cannot be reached.")))
+    with pytest.raises(GraphUnavailableError):
+        await run()
+    assert run.sink.messages[-1]["details_md"] == "The graph cannot be reached."
+    assert run.sink.messages[-1]["progress_pct"] == 20
+
+
+async def test_an_unusable_aggregation_is_asked_for_twice() -> None:
+    run = run_of(aggregate_reply="no JSON")
+    with pytest.raises(ModelUnavailableError):
+        await run()
+    assert len(run.services.chat.named("aggregate_reply")) == 2
+
+
+async def test_an_error_of_ours_is_published_without_its_text() -> None:
+    run = run_of(StubGraph(FOUND, lambda _q: RuntimeError("canary")))
+    with pytest.raises(RuntimeError):
+        await run()
+    assert run.sink.phases[-1] == "error"
+    assert "canary" not in json.dumps(run.sink.messages)
+
+
+# ------------------------------------------------------------------------------------------------------- citations
+async def test_facts_that_cite_nothing_are_left_out_and_said() -> None:
+    reply = {
+        "final_answer": "A",
+        "key_facts": [{"fact": "Cited", "citations": ["K1"]}, {"fact": "Free", "citations": []}, "Bare", {"fact": ""}],
+    }
+    response = await run_of(aggregate_reply=reply)()
+    assert [f.fact for f in response.key_facts] == ["Cited"]
+    assert "3 statement(s) without any evidence were left out." in response.residual_uncertainty
+
+
+async def test_an_invented_id_stays_a_string_and_null_ids_disappear() -> None:
+    reply = {"final_answer": "A", "key_facts": [{"fact": "F", "citations": ["K1", "K99", None, {"chunk_id": None}]}]}
+    response = await run_of(aggregate_reply=reply)()
+    cited, invented = response.key_facts[0].citations
+    assert cited.chunk_id == f"chunk of {FIRST}"
+    assert invented == "K99"
+
+
+async def test_a_citation_of_a_chunk_that_did_not_fit_the_prompt_holds() -> None:
+    many = tuple(chunk(f"c{n}") for n in range(4))
+    graph = StubGraph(FOUND, Evidence(many, (chunk("n1"),)))
+    chat = ScriptedChat(script(local_reply=local(cited=["c3", "n1", "elsewhere"])))
+    run = Run(services(graph, chat, max_chunks_for_prompt=2, max_followups=1))
+    response = await run(TRACED)
+    assert response.trace
+    assert response.trace.citations.kept == 2
+    assert response.trace.citations.dropped == {"unmatched_chunk_id": 1}
+    [asked] = chat.named("local_reply")
+    assert [row["text"] for row in block(asked, "Retrieved chunks")] == [c.text for c in many[:2]]
+    assert block(asked, "Valid chunk ids") == ["K1", "K2", "K3"]
+    assert response.key_facts[0].citations[0].chunk_id == "c3"
+
+
+async def test_an_answer_without_any_citation_says_so() -> None:
+    response = await run_of(local_reply=local(cited=()), aggregate_reply=aggregated("K1"))()
+    assert "No statement could be backed by a citation." in response.residual_uncertainty
+
+
+async def test_every_span_of_the_answer_is_text_of_its_chunk() -> None:
+    reply = local()
+    reply["citations"] = [
+        {"chunk_id": "K1", "span": "IT SAYS a   thing"},
+        {"chunk_id": "K1", "span": "Made up entirely!"},
+    ]
+    response = await run_of(local_reply=reply, aggregate_reply=aggregated("K1", "K2"))(TRACED)
+    for fact in response.key_facts:
+        for cited in fact.citations:
+            assert cited.span in chunk(cited.chunk_id).text
+    assert response.trace
+    assert response.trace.citations.dropped == {"span_mismatch": 2}
+
+
+# -------------------------------------------------------------------------------------------------------- deadline
+async def test_at_three_quarters_of_the_time_the_answer_is_made_from_what_is_there() -> None:
+    async def never() -> None:
+        await asyncio.Event().wait()
+
+    def local_reply(prompt: Prompt) -> Any:
+        return never() if asked_in(prompt) == SECOND else local(more=[THIRD] if asked_in(prompt) == FIRST else ())
+
+    run = run_of(local_reply=local_reply)
+    run.deadline_s = 0.4
+    response = await run(TRACED)
+    assert states(response) == {FIRST: "answered", SECOND: "skipped: deadline", THIRD: "answered"}
+    assert "before 1 follow-up question(s) were answered" in response.residual_uncertainty
+    assert response.key_facts
+    assert run.sink.phases[-1] == "completed"
+
+
+@pytest.mark.parametrize("step", ["hypothesis", "primer_reply", "local_reply", "aggregate_reply"])
+async def test_a_model_that_never_answers_ends_with_the_deadline(step: str) -> None:
+    async def never(_prompt: Prompt) -> None:
+        await asyncio.Event().wait()
+
+    run = run_of(**{step: never})
+    run.deadline_s = 0.1
+    with pytest.raises(DeadlineError):
+        await run()
+    assert run.sink.phases[-1] == "error"
+    assert run.sink.phases.count("error") == 1
+
+
+async def test_a_cancelled_request_cancels_its_calls_and_says_so() -> None:
+    waiting, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def hanging(_prompt: Prompt) -> None:
+        waiting.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    run = run_of(local_reply=hanging)
+    task = asyncio.create_task(run())
+    await waiting.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert cancelled.is_set()
+    assert run.sink.phases[-1] == "error"
+    assert "cancelled" in run.sink.messages[-1]["details_md"]

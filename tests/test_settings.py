@@ -1,0 +1,199 @@
+"""Settings: everything wrong is named at once, and no value is repeated."""
+
+import os
+from typing import Any
+
+import pytest
+
+from drift.errors import NotConfiguredError
+from drift.settings import Settings, load
+
+GOOD = {
+    "OAI_BASE_URL": "https://example.openai.azure.com/",
+    "OAI_MODEL": "gpt",
+    "OAI_EMBED_MODEL_NAME": "text-embedding-3-large",
+    "NEO4J_URI": "neo4j+s://example.databases.neo4j.io",
+    "NEO4J_PASSWORD": "canary-password",
+}
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+        monkeypatch.delenv(name, raising=False)
+
+
+def problems(**changes: Any) -> tuple[str, ...]:
+    values = {name: value for name, value in {**GOOD, **changes}.items() if value is not None}
+    with pytest.raises(NotConfiguredError) as caught:
+        load(values)
+    return caught.value.problems
+
+
+def names(found: tuple[str, ...]) -> set[str]:
+    return {problem.split(":")[0].split(" ")[0] for problem in found}
+
+
+def test_the_required_settings_are_enough_and_the_rest_has_the_documented_defaults() -> None:
+    settings = load(GOOD)
+    assert (settings.retry_max_attempts, settings.retry_backoff_base_sec) == (3, 2)
+    assert (settings.retry_backoff_factor, settings.retry_backoff_max_sec) == (2, 60)
+    assert (settings.max_passes, settings.deadline_sec, settings.log_questions) == (2, 200, False)
+    assert (settings.followup_scope, settings.redis_auth, settings.redis_url) == ("soft", "url", None)
+    assert (settings.oai_key, settings.oai_api_version, settings.llm_temperature) == (None, None, None)
+
+
+def test_the_environment_is_read_in_any_case_and_empty_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {**GOOD, "TOP": "x", "MAX_PASSES": "3", "LLM_TEMPERATURE": "", "LOG_QUESTIONS": "true"}.items():
+        monkeypatch.setenv(name, value)
+    settings = load()
+    assert (settings.max_passes, settings.llm_temperature, settings.log_questions) == (3, None, True)
+    monkeypatch.setenv("OAI_MODEL", "")
+    with pytest.raises(NotConfiguredError, match="OAI_MODEL is not set"):
+        load()
+
+
+def test_values_given_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAX_PASSES", "3")
+    assert load({**GOOD, "MAX_PASSES": "4"}).max_passes == 4
+    assert "MAX_PASSES" in os.environ
+
+
+def test_a_dotenv_file_is_not_read(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".env").write_text("MAX_PASSES=5\n")
+    monkeypatch.chdir(tmp_path)
+    assert load(GOOD).max_passes == 2
+
+
+def test_every_missing_setting_is_named() -> None:
+    with pytest.raises(NotConfiguredError) as caught:
+        load({})
+    assert set(caught.value.problems) == {f"{name} is not set." for name in GOOD}
+    assert all(problem in caught.value.detail for problem in caught.value.problems)
+
+
+def test_missing_wrong_unencrypted_and_mismatched_settings_are_named_at_once() -> None:
+    found = problems(
+        OAI_MODEL=None,
+        MAX_PASSES="many",
+        FOLLOWUP_SCOPE="wide",
+        NEO4J_URI="bolt://db.example.org",
+        REDIS_URL="redis://cache.example.org",
+        OAI_EMBED_MODEL_NAME="text-embedding-3-small",
+        CHUNK_VECTOR_INDEX_NAME="a`b",
+        NEO4J_PASSWORD="@Microsoft.KeyVault(SecretUri=https://v/s)",
+    )
+    assert names(found) == {
+        "OAI_MODEL",
+        "MAX_PASSES",
+        "FOLLOWUP_SCOPE",
+        "NEO4J_URI",
+        "REDIS_URL",
+        "VECTOR_INDEX_DIMENSIONS",
+        "CHUNK_VECTOR_INDEX_NAME",
+        "NEO4J_PASSWORD",
+    }
+    assert len(found) == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OAI_BASE_URL", "canary.example.org"),
+        ("OAI_BASE_URL", "https://[canary]/"),
+        ("NEO4J_URI", "canary://host"),
+        ("NEO4J_URI", "neo4j+s://"),
+        ("REDIS_URL", "rediss://:canary@host\u2100:6380"),
+        ("REDIS_URL", "canary"),
+        ("REDIS_URL", "redis://:canary@cache.example.org"),
+        ("OAI_TIMEOUT_SEC", "canary"),
+        ("OAI_TIMEOUT_SEC", "0"),
+        ("LLM_TEMPERATURE", "3"),
+        ("VECTOR_INDEX_DIMENSIONS", "4097"),
+        ("VECTOR_INDEX_SIMILARITY", "canary"),
+        ("GRAPH_SCHEMA", "canary"),
+        ("REDIS_AUTH", "canary"),
+        ("DEADLINE_SEC", "226"),
+        ("MAX_INFLIGHT", "0"),
+        ("RETRY_MAX_ATTEMPTS", "0"),
+        ("LOG_QUESTIONS", "canary"),
+        ("ALLOW_PLAINTEXT", "canary"),
+        ("OAI_KEY", "@Microsoft.KeyVault(canary)"),
+        ("COMMUNITY_VECTOR_INDEX_NAME", "canary index"),
+        ("CHUNK_FULLTEXT_INDEX_NAME", "x`) DETACH DELETE (canary"),
+        ("CHUNK_VECTOR_INDEX_NAME", "1canary"),
+    ],
+)
+def test_a_wrong_setting_is_named_and_its_value_is_not_repeated(name: str, value: str) -> None:
+    found = problems(**{name: value})
+    assert names(found) == {name}
+    assert "canary" not in " ".join(found)
+
+
+def test_an_unresolved_key_vault_reference_says_so() -> None:
+    [problem] = problems(NEO4J_PASSWORD="@Microsoft.KeyVault(VaultName=v;SecretName=s)")
+    assert "unresolved Key Vault reference" in problem
+
+
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [
+        ("NEO4J_URI", "bolt://db.example.org:7687"),
+        ("NEO4J_URI", "neo4j://10.0.0.5"),
+        ("OAI_BASE_URL", "http://model.example.org/v1"),
+        ("REDIS_URL", "redis://localhost.example.org:6379"),
+        ("REDIS_URL", "redis://127.0.0.1.example.org"),
+    ],
+)
+def test_plaintext_is_refused_unless_it_is_allowed(name: str, url: str) -> None:
+    [problem] = problems(**{name: url})
+    assert "ALLOW_PLAINTEXT" in problem
+    load({**GOOD, name: url, "ALLOW_PLAINTEXT": "true"})
+
+
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [
+        ("NEO4J_URI", "bolt://localhost:7687"),
+        ("NEO4J_URI", "neo4j+ssc://db.example.org"),
+        ("OAI_BASE_URL", "http://127.0.0.9:1234/v1"),
+        ("REDIS_URL", "redis://[::1]:6379"),
+        ("REDIS_URL", "rediss://:secret@cache.example.org:6380"),
+    ],
+)
+def test_loopback_and_encrypted_addresses_are_taken(name: str, url: str) -> None:
+    load({**GOOD, name: url})
+
+
+@pytest.mark.parametrize(
+    ("model", "dimensions", "fits"),
+    [
+        ("text-embedding-3-small", "1536", True),
+        ("text-embedding-3-small", "1537", False),
+        ("text-embedding-3-small", None, False),
+        ("text-embedding-3-large", None, True),
+        ("text-embedding-3-large", "256", True),
+        ("text-embedding-3-large", "3073", False),
+        ("a-model-nobody-knows", "4096", True),
+    ],
+)
+def test_dimensions_are_compared_with_what_the_model_gives(model: str, dimensions: str | None, fits: bool) -> None:
+    changes = {"OAI_EMBED_MODEL_NAME": model, "VECTOR_INDEX_DIMENSIONS": dimensions}
+    if fits:
+        load({k: v for k, v in {**GOOD, **changes}.items() if v is not None})
+    else:
+        [problem] = problems(**changes)
+        assert problem.startswith("VECTOR_INDEX_DIMENSIONS")
+        assert "OAI_EMBED_MODEL_NAME" in problem
+
+
+def test_secrets_are_not_shown_and_settings_cannot_be_changed() -> None:
+    settings = load({**GOOD, "OAI_KEY": "canary-key", "REDIS_URL": "rediss://:canary-token@host"})
+    assert "canary" not in repr(settings) + str(settings) + settings.model_dump_json()
+    with pytest.raises(ValueError, match="frozen"):
+        settings.max_passes = 3
+
+
+def test_the_similarity_is_read_in_any_case() -> None:
+    assert load({**GOOD, "VECTOR_INDEX_SIMILARITY": "COSINE"}).vector_index_similarity == "cosine"

@@ -1,0 +1,241 @@
+"""From settings to one service an event loop: shared builds, remembered failures, admission."""
+
+import asyncio
+import gc
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from drift.errors import BusyError, GraphUnavailableError, ModelUnavailableError, NotConfiguredError
+from drift.model import GraphHealth, IndexState, PrimerEvidence
+from drift.settings import Settings, load
+from drift.wiring import Service, ServiceProvider
+from tests.fakes import HashingEmbedder, ListSink, ScriptedChat, StubGraph, request, services
+
+LOCAL = {
+    "OAI_BASE_URL": "http://127.0.0.1:9/v1",
+    "OAI_MODEL": "m",
+    "OAI_KEY": "k",
+    "OAI_EMBED_MODEL_NAME": "e",
+    "VECTOR_INDEX_DIMENSIONS": "4",
+    "NEO4J_URI": "bolt://127.0.0.1:9",
+    "NEO4J_PASSWORD": "p",
+    "REDIS_URL": "redis://127.0.0.1:9",
+}
+
+
+def reading(*results: Any) -> tuple[Callable[[], Settings], list[int]]:
+    """Return a reader of settings that gives these results in turn, and the list of its calls."""
+    rest, calls = list(results), []
+
+    def read() -> Settings:
+        calls.append(1)
+        result = rest.pop(0) if len(rest) > 1 else rest[0]
+        if isinstance(result, Exception):
+            raise result
+        return load(result)
+
+    return read, calls
+
+
+def service(max_inflight: int = 1, **replies: Any) -> Service:
+    chat = ScriptedChat({"hypothesis": "h", **replies})
+    return Service(services(StubGraph(PrimerEvidence()), chat), ListSink(), max_inflight, 30)
+
+
+# ---------------------------------------------------------------------------------------------------- the provider
+async def test_concurrent_first_calls_share_one_build_and_later_ones_reuse_it() -> None:
+    read, calls = reading(LOCAL)
+    provider = ServiceProvider(read)
+    built = await asyncio.gather(*(provider.get() for _ in range(5)))
+    assert len({id(s) for s in [*built, await provider.get()]}) == 1
+    assert len(calls) == 1
+
+
+async def test_a_first_caller_that_goes_away_does_not_stop_the_build() -> None:
+    read, calls = reading(LOCAL)
+    provider = ServiceProvider(read)
+    first, second = asyncio.create_task(provider.get()), asyncio.create_task(provider.get())
+    await asyncio.sleep(0)
+    first.cancel()
+    assert isinstance(await second, Service)
+    assert len(calls) == 1
+
+
+def test_another_loop_gets_its_own_service() -> None:
+    read, calls = reading(LOCAL)
+    provider = ServiceProvider(read)
+    one, other = asyncio.run(provider.get()), asyncio.run(provider.get())
+    assert one is not other
+    assert len(calls) == 2
+    gc.collect()
+
+
+async def test_concurrent_callers_of_a_failed_build_get_one_error_and_it_is_remembered() -> None:
+    read, calls = reading(NotConfiguredError(("A is not set.",)), LOCAL)
+    provider = ServiceProvider(read)
+    outcomes = await asyncio.gather(*(provider.get() for _ in range(3)), return_exceptions=True)
+    assert [e.problems for e in outcomes] == [("A is not set.",)] * 3
+    with pytest.raises(NotConfiguredError, match="A is not set"):
+        await provider.get()
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        (NotConfiguredError(("A is not set.",)), "A is not set."),
+        (RuntimeError("bolt://user:canary@host"), "The clients could not be built (RuntimeError)."),
+        (ModelUnavailableError("The model is down."), "The model is down."),
+    ],
+    ids=["settings", "unforeseen", "known"],
+)
+async def test_any_failure_of_a_build_is_not_configured_and_is_not_kept_for_ever(failure: Exception, said: str) -> None:
+    read, calls = reading(failure, LOCAL)
+    provider = ServiceProvider(read, rebuild_pause_s=0)
+    with pytest.raises(NotConfiguredError) as caught:
+        await provider.get()
+    assert caught.value.problems == (said,)
+    assert isinstance(await provider.get(), Service)
+    assert len(calls) == 2
+
+
+async def test_a_service_has_what_the_settings_say() -> None:
+    limits = {
+        "MAX_PASSES": "3",
+        "MAX_FOLLOWUPS": "4",
+        "MAX_CHUNKS_FOR_PROMPT": "6",
+        "MAX_INFLIGHT": "7",
+        "DEADLINE_SEC": "9",
+    }
+    read, _ = reading({**LOCAL, **limits})
+    built = await ServiceProvider(read).get()
+    assert (built.max_inflight, built.deadline_s) == (7, 9)
+    bounds = built.services.limits
+    assert (bounds.max_passes, bounds.max_followups, bounds.max_chunks_for_prompt) == (3, 4, 6)
+    assert built.sink is not None
+    read, _ = reading({k: v for k, v in LOCAL.items() if k != "REDIS_URL"})
+    assert (await ServiceProvider(read).get()).sink is None
+
+
+# ---------------------------------------------------------------------------------------------------------- admission
+async def test_one_request_too_many_is_busy_and_the_slot_is_free_after_the_answer() -> None:
+    shared = service(max_inflight=1)
+    first = shared.start(request(), "r1")
+    with pytest.raises(BusyError):
+        shared.start(request(), "r2")
+    assert (await first).no_data_found
+    await asyncio.sleep(0)
+    assert (await shared.start(request(), "r3")).no_data_found
+
+
+async def test_a_request_that_is_cancelled_before_its_first_step_frees_its_slot() -> None:
+    shared = service()
+    task = shared.start(request(), "r")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.sleep(0)
+    assert shared.in_flight == 0
+
+
+async def test_a_request_that_is_cancelled_on_its_way_frees_its_slot_and_says_so() -> None:
+    waiting = asyncio.Event()
+
+    async def hanging() -> None:
+        waiting.set()
+        await asyncio.Event().wait()
+
+    shared = service(hypothesis=lambda _p: hanging())
+    task = shared.start(request(), "r")
+    await waiting.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.sleep(0)
+    assert shared.in_flight == 0
+    assert shared.sink.phases[-1] == "error"
+
+
+@pytest.mark.parametrize("failure", [GraphUnavailableError("gone"), RuntimeError("canary")])
+async def test_a_request_that_fails_frees_its_slot_and_publishes_one_error(failure: Exception) -> None:
+    shared = Service(services(StubGraph(failure), ScriptedChat({"hypothesis": "h"})), ListSink(), 1, 30)
+    with pytest.raises(type(failure)):
+        await shared.start(request(), "r")
+    await asyncio.sleep(0)
+    assert shared.in_flight == 0
+    assert shared.sink.phases.count("error") == 1
+    assert "canary" not in str(shared.sink.messages)
+
+
+async def test_a_failure_that_nobody_waits_for_makes_no_noise(caplog: pytest.LogCaptureFixture) -> None:
+    shared = Service(services(StubGraph(RuntimeError("x")), ScriptedChat({"hypothesis": "h"})), None, 1, 30)
+    await asyncio.wait([shared.start(request(), "r")])
+    gc.collect()
+    assert not [r for r in caplog.records if r.name == "asyncio" and r.levelno >= logging.ERROR]
+
+
+async def test_a_listener_hears_what_the_sink_hears() -> None:
+    heard: list[str] = []
+    shared = service()
+    await shared.start(request(project_id="tenant"), "the-id", heard.append)
+    assert len(heard) == len(shared.sink.messages) == 4
+    assert {m["retrieval_id"] for m in shared.sink.messages} == {"the-id"}
+    assert {m["project_id"] for m in shared.sink.messages} == {"tenant"}
+
+
+# ------------------------------------------------------------------------------------------------------------- health
+class Healthy(StubGraph):
+    """A graph with one healthy and one unhealthy index."""
+
+    async def health(self) -> GraphHealth:
+        good = IndexState("good", "vector", online=True, dimensions=4)
+        bad = IndexState("bad", "vector", online=False, dimensions=5)
+        return GraphHealth("stub", (good, bad), ("lost",))
+
+
+class Gone(StubGraph):
+    """A graph that cannot be reached."""
+
+    async def health(self) -> GraphHealth:
+        raise GraphUnavailableError("The graph cannot be reached.")
+
+
+def ready(graph: StubGraph, failure: Exception | None = None, sink: Any = None) -> Service:
+    use = services(graph, ScriptedChat({}), HashingEmbedder(lambda _texts: failure))
+    return Service(use, sink, 1, 30, load(LOCAL))
+
+
+async def test_every_fault_of_an_index_is_named() -> None:
+    state = await ready(Healthy(PrimerEvidence())).readiness()
+    assert state["graph"] == state["model"] == "ok"
+    assert state["indexes"] == (
+        "lost is missing; bad is not online; bad has 5 dimensions, VECTOR_INDEX_DIMENSIONS is 4"
+    )
+
+
+async def test_one_dependency_that_fails_does_not_hide_the_others() -> None:
+    state = await ready(Gone(PrimerEvidence()), ModelUnavailableError("The model is down.")).readiness()
+    assert state["graph"] == "The graph cannot be reached."
+    assert state["model"] == "The model is down."
+    assert state["indexes"] == "unknown"
+
+
+class Pinged(ListSink):
+    """A sink that knows whether its server answers."""
+
+    def __init__(self, *, answers: bool) -> None:
+        super().__init__()
+        self.answers = answers
+
+    async def healthy(self) -> bool:
+        return self.answers
+
+
+@pytest.mark.parametrize(
+    ("sink", "beginning"), [(None, "degraded"), (Pinged(answers=False), "degraded"), (Pinged(answers=True), "ok")]
+)
+async def test_redis_is_at_worst_degraded(sink: Any, beginning: str) -> None:
+    assert (await ready(StubGraph(PrimerEvidence()), sink=sink).readiness())["redis"].startswith(beginning)
