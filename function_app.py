@@ -61,7 +61,8 @@ def endpoint(handler: Handler) -> Callable[[Request, func.Context], Awaitable[Re
         try:
             response = await handler(call)
         except DriftError as error:
-            log.info("request_failed", extra={"retrieval_id": call.retrieval_id, "code": error.code})
+            reason = {"code": error.code, "cause": type(error.__cause__).__name__}
+            log.warning("request_failed", extra={"retrieval_id": call.retrieval_id, **reason})
             response = to_response(http.problem(error, call.retrieval_id))
         except Exception:
             log.exception("request_crashed", extra={"retrieval_id": call.retrieval_id})

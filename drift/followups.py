@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from drift import context, plan, prompts
@@ -42,6 +43,18 @@ class Services:
     chat: ChatModel
     embedder: Embedder
     limits: plan.Limits
+
+
+@dataclass(frozen=True, slots=True)
+class _Wave:
+    """Questions that became ready together, and the chunks that were answered from before them.
+
+    What siblings answer meanwhile does not count: which of them is faster must not decide what is asked.
+    """
+
+    questions: tuple[Question, ...]
+    answered_before: frozenset[str]
+    group: asyncio.TaskGroup
 
 
 @dataclass(slots=True)
@@ -93,10 +106,12 @@ class FollowupTree:
         for node in decided.settled:
             self._end(node)
         if decided.ready:
-            group.create_task(self._wave(decided.ready, group))
+            wave = _Wave(decided.ready, frozenset(self._answered_from), group)
+            group.create_task(self._embed(wave))
 
-    async def _wave(self, questions: Sequence[Question], group: asyncio.TaskGroup) -> None:
+    async def _embed(self, wave: _Wave) -> None:
         """Embed questions that became ready together in one call, then let each go its own way."""
+        questions = wave.questions
         try:
             embeddings, seconds = await self.meter.timed(
                 self.services.embedder.embed([q.text for q in questions], self.deadline)
@@ -109,24 +124,24 @@ class FollowupTree:
         for question, vector in zip(questions, embeddings.vectors, strict=True):
             before = self._chain_s.get(question.parent, 0.0) if question.parent is not None else 0.0
             self._chain_s[question.id] = before + seconds
-            group.create_task(self._follow(question, vector, group))
+            wave.group.create_task(self._follow(question, vector, wave))
 
-    async def _follow(self, question: Question, vector: Vector, group: asyncio.TaskGroup) -> None:
+    async def _follow(self, question: Question, vector: Vector, wave: _Wave) -> None:
         """Ask one follow-up; on its answer, start the follow-ups it proposes."""
         self._report(f"Looking into: {question.text}")
         try:
-            node, seconds = await self.meter.timed(self._answer(question, vector))
+            node, seconds = await self.meter.timed(self._answer(question, vector, wave.answered_before))
         except LOSES_ONLY_THE_STEP as error:
             log.warning("followup_failed", extra={"code": error.code, "followup": question.id, "reason": error.detail})
             self._end(Node(question, f"failed: {error.code}"))
             return
         self._chain_s[question.id] += seconds
         self.critical_path_s = max(self.critical_path_s, self._chain_s[question.id])
-        self._end(Node(node.question, node.state, node.answer, node.chunk_ids, round(seconds, 4)))
         if node.answer:
-            self._start(node.answer.followups, node, group)
+            self._start(node.answer.followups, node, wave.group)
+        self._end(Node(node.question, node.state, node.answer, node.chunk_ids, round(seconds, 4)))
 
-    async def _answer(self, question: Question, vector: Vector) -> Node:
+    async def _answer(self, question: Question, vector: Vector, answered_before: Collection[str]) -> Node:
         query = FollowupQuery(self.project_id, question.text, vector, question.communities)
         self.meter.graph_round_trips += 1
         evidence = await self.services.graph.followup(query, self.deadline)
@@ -135,7 +150,7 @@ class FollowupTree:
         if not shown:
             return Node(question, "no_evidence")
         self.retrieved.update((c.id, c) for c in evidence.all_chunks())
-        if not plan.brings_news(chunk_ids, self._answered_from):
+        if not plan.brings_news(chunk_ids, answered_before):
             return Node(question, "skipped: enough", chunk_ids=chunk_ids)
         answer = await self._ask_model(question, evidence, shown)
         self._answered_from.update(chunk_ids)
@@ -174,7 +189,9 @@ class FollowupTree:
             self._report(f"Answered: {node.question.text}", citation_lines(node.answer.citations))
 
     def _report(self, summary: str, details: str = "") -> None:
-        pct = plan.percentage(len(self.nodes), len(self._known))
+        planned = Counter(question.depth for question in self._known)
+        ended = Counter(node.question.depth for node in self.nodes.values())
+        pct = plan.percentage(ended, planned, self.services.limits.max_passes)
         self.progress.report(Phase.EXECUTING_FOLLOWUP, escape_markdown(summary), details, pct)
 
 

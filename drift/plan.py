@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from drift.model import Answer, CommunityId, Node, Question
@@ -92,7 +92,14 @@ def brings_news(chunk_ids: Collection[str], answered_from: Collection[str]) -> b
     return bool(chunk_ids) and known / len(chunk_ids) < KNOWN_EVIDENCE
 
 
-def percentage(done: int, planned: int) -> int:
-    """Return how far the follow-ups are, 40 to 80, when `done` of the `planned` so far have ended."""
-    share = done / planned if planned else 1.0
-    return FOLLOWUPS_START_PCT + int((FOLLOWUPS_END_PCT - FOLLOWUPS_START_PCT) * min(1.0, share))
+def percentage(ended: Mapping[int, int], planned: Mapping[int, int], passes: int) -> int:
+    """Return how far the follow-ups are, 40 to 80; each of the passes has an equal share, and when all have ended it is 80.
+
+    `planned` holds the number of follow-ups of each pass (from 1) so far, `ended` how many of them have ended.
+    """
+    if all(ended.get(number, 0) >= count for number, count in planned.items()):
+        return FOLLOWUPS_END_PCT
+    shares = (
+        min(1.0, ended.get(number, 0) / planned[number]) for number in range(1, passes + 1) if planned.get(number)
+    )
+    return FOLLOWUPS_START_PCT + int((FOLLOWUPS_END_PCT - FOLLOWUPS_START_PCT) * sum(shares) / passes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from drift.errors import GraphMisconfiguredError, IngestError
@@ -193,7 +193,14 @@ class FakeGraph:
 
     async def project_state(self, project_id: str) -> ProjectState:
         project = self._answer(project_id, Deadline.after(1))
-        return ProjectState({d.id: d.content_hash for d in project.documents.values()}, project.fingerprint)
+        hashes = {d.id: d.content_hash for d in project.documents.values()}
+        return ProjectState(hashes, project.fingerprint, {d.id: d.source for d in project.documents.values()})
+
+    async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
+        project = self._answer(project_id, Deadline.after(1))
+        first = {k: min(d for d, held in project.held if held == k) for _, k in project.held}
+        records = [replace(project.chunks[k], document_id=d, embedding=()) for k, d in first.items()]
+        return tuple(sorted(records, key=lambda c: (c.document_id, c.ordinal, c.id)))
 
     async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
         ids = {d.id for d in batch.documents}

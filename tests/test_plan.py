@@ -110,10 +110,21 @@ def test_nine_known_chunks_in_ten_are_no_news(chunks: list[str], known: list[str
     assert plan.brings_news(chunks, set(known)) is news
 
 
-@given(planned=st.integers(0, 60), done=st.integers(0, 60))
-def test_the_percentage_stays_within_40_and_80_and_never_falls_with_more_done(planned: int, done: int) -> None:
-    assert 40 <= percentage(done, planned) <= percentage(done + 1, planned) <= 80
+COUNTS = st.dictionaries(st.integers(1, 5), st.integers(0, 60))
 
 
-def test_the_percentage_begins_at_40_and_ends_at_80() -> None:
-    assert (percentage(0, 4), percentage(2, 4), percentage(4, 4), percentage(0, 0)) == (40, 60, 80, 80)
+@given(planned=COUNTS, ended=COUNTS, number=st.integers(1, 5), passes=st.integers(1, 5))
+def test_the_percentage_stays_within_40_and_80_and_never_falls_with_more_ended(
+    planned: dict[int, int], ended: dict[int, int], number: int, passes: int
+) -> None:
+    more = {**ended, number: ended.get(number, 0) + 1}
+    assert 40 <= percentage(ended, planned, passes) <= percentage(more, planned, passes) <= 80
+
+
+def test_each_pass_has_an_equal_share_of_the_percentage() -> None:
+    assert percentage({}, {1: 4}, 2) == 40
+    assert percentage({1: 2}, {1: 4}, 2) == 50
+    assert percentage({1: 4}, {1: 4, 2: 2}, 2) == 60
+    assert percentage({1: 4}, {1: 4}, 2) == 80
+    assert percentage({1: 4, 2: 2}, {1: 4, 2: 2}, 2) == 80
+    assert percentage({1: 4, 2: 2, 3: 1}, {1: 4, 2: 2, 3: 1}, 2) == 80

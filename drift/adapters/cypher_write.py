@@ -59,8 +59,16 @@ OPTIONAL MATCH (p:__Project__ {id: $project_id})
 RETURN coalesce(p.fingerprint, '') AS fingerprint,
   COLLECT {
     MATCH (d:__Document__) WHERE d.project_id = $project_id
-    RETURN [d.id, coalesce(d.content_hash, '')]
+    RETURN [d.id, coalesce(d.content_hash, ''), coalesce(d.source, '')]
   } AS documents
+"""
+
+READ_CHUNKS = """
+MATCH (d:__Document__)-[:HAS_CHUNK]->(ch:__Chunk__)
+WHERE d.project_id = $project_id AND ch.project_id = $project_id
+WITH ch, min(d.id) AS document_id
+RETURN ch.id AS id, document_id, ch.ordinal AS ordinal, ch.heading AS heading, ch.text AS text
+ORDER BY document_id, ordinal, id
 """
 
 MARK_UNFINISHED = "MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id, p.fingerprint = ''"
@@ -180,10 +188,10 @@ RETURN count(*) AS dropped
 """
 
 
-def drop_stale_edges(label: str, edge: str) -> str:
-    """Return the statement that removes up to $most `edge`s from nodes of `label` that the run did not touch."""
+def drop_stale_edges(label: str, edges: str) -> str:
+    """Return the statement that removes up to $most `edges` from nodes of `label` that the run did not touch."""
     return f"""
-MATCH (n:{label})-[r:{edge}]->()
+MATCH (n:{label})-[r:{edges}]->()
 WHERE n.project_id = $project_id AND (r.run IS NULL OR r.run <> $run)
 WITH r LIMIT $most
 DELETE r

@@ -8,9 +8,7 @@ from typing import Any, Self
 from neo4j import AsyncDriver, AsyncGraphDatabase, EagerResult, Query, RoutingControl
 
 from drift.adapters.neo4j_errors import translated
-from drift.adapters.neo4j_indexes import READ_TIMEOUT_S
-
-WRITE_TIMEOUT_S = 120.0
+from drift.adapters.neo4j_indexes import READ_TIMEOUT_S, WRITE_TIMEOUT_S
 
 # The defaults wait for minutes; a request has seconds. A dead server is given up after about two of them. Cloud networks
 # cut idle connections after four minutes, so a connection idle for one minute is tried before it is used.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from drift.adapters import cypher
 from drift.adapters.neo4j_indexes import READ_TIMEOUT_S, IndexNames, Inventory, take_inventory
 from drift.adapters.tenant_key import project_key
-from drift.errors import GraphMisconfiguredError
+from drift.errors import GraphMisconfiguredError, GraphTimeoutError, GraphUnavailableError
 from drift.model import (
     Chunk,
     Community,
@@ -34,6 +34,7 @@ EXACT_FLOATS = 1_500_000
 
 MOST_CHUNKS = 30
 HEALTH_TIMEOUT_S = 5.0
+COLD_TIMEOUT_S = 30.0
 _REPROBE_S = 30.0
 
 _BOUNDS: Mapping[str, int | float] = {
@@ -75,7 +76,7 @@ class Neo4jGraph:
     def __init__(
         self,
         connection: Connection,
-        names: IndexNames,
+        names: IndexNames | None = None,
         followup_scope: Literal["soft", "hard"] = "soft",
         exact_limit: int | None = None,
     ) -> None:
@@ -83,15 +84,16 @@ class Neo4jGraph:
 
         Args:
             connection: the open or unopened connection; whoever made it closes it, or `close` does.
-            names: the configured index names.
+            names: the configured index names; None for the defaults.
             followup_scope: hard keeps a follow-up inside its target communities; soft prefers them a little.
             exact_limit: chunks of a project up to which all are scored; None derives it from the vector's length.
         """
         self._connection = connection
-        self._names = names
+        self._names = names or IndexNames()
         self._hard = followup_scope == "hard"
         self._exact_limit = exact_limit
         self._features: _Features | None = None
+        self._warm: set[str] = set()
 
     @classmethod
     def connect(  # noqa: PLR0913 - what a connection takes, and how to search
@@ -107,7 +109,7 @@ class Neo4jGraph:
         """Return a graph with a connection of its own, not opened yet."""
         from drift.adapters.neo4j_connection import Connection  # noqa: PLC0415 - the SDK is loaded by whoever connects
 
-        return cls(Connection(uri, username, password, database), names or IndexNames(), followup_scope)
+        return cls(Connection(uri, username, password, database), names, followup_scope)
 
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
         """Return the best communities, highest level first, with samples; the project's best chunks if it has none.
@@ -141,7 +143,7 @@ class Neo4jGraph:
 
     async def warm_up(self, dimensions: int) -> None:
         """Run both statements once on a project that cannot exist: the first run of each costs the server a second."""
-        vector, deadline = (1.0,) * dimensions, Deadline.after(READ_TIMEOUT_S)
+        vector, deadline = (1.0,) * dimensions, Deadline.after(2 * COLD_TIMEOUT_S)
         await self.primer(PrimerQuery("", "warm up", vector, 1), deadline)
         await self.followup(FollowupQuery("", "warm up", vector, ()), deadline)
 
@@ -150,14 +152,21 @@ class Neo4jGraph:
         await self._connection.close()
 
     async def _row(self, text: str, parameters: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
-        timeout = min(READ_TIMEOUT_S, deadline.require())
+        # A server that has not seen a text yet plans and compiles it for seconds; that is not a slow search.
+        limit = READ_TIMEOUT_S if text in self._warm else COLD_TIMEOUT_S
         try:
-            result = await self._connection.read(text, parameters, timeout)
+            result = await self._connection.read(text, parameters, min(limit, deadline.require()))
+        except GraphTimeoutError:
+            raise
+        except GraphUnavailableError:
+            self._warm.clear()
+            raise
         except GraphMisconfiguredError:
             # Say which index it is, when it is an index; and look again next time.
             self._features = None
             (await take_inventory(self._connection, self._names)).require_vector_indexes()
             raise
+        self._warm.add(text)
         return result.records[0].data()
 
     def _parameters(self, project_id: str, vector: Vector) -> dict[str, Any]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # the connection imports the SDK
     from drift.adapters.neo4j_connection import Connection
 
 READ_TIMEOUT_S = 10.0
+WRITE_TIMEOUT_S = 120.0
 PREPARE = "run `python -m drift prepare`"
 
 

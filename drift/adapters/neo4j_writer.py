@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from drift.adapters import cypher_write
-from drift.adapters.neo4j_indexes import PREPARE, IndexNames, take_inventory
+from drift.adapters.neo4j_indexes import PREPARE, WRITE_TIMEOUT_S, IndexNames, take_inventory
 from drift.adapters.tenant_key import project_key
 from drift.errors import GraphMisconfiguredError, IngestError
 from drift.model import (
@@ -102,7 +102,20 @@ class Neo4jWriter:
     async def project_state(self, project_id: str) -> ProjectState:
         """Return the content hash of each document and the fingerprint of the knowledge; empty for an unknown project."""
         record = (await self._connection.read(cypher_write.PROJECT_STATE, {"project_id": project_id})).records[0]
-        return ProjectState({str(id_): str(hash_) for id_, hash_ in record["documents"]}, str(record["fingerprint"]))
+        documents = record["documents"]
+        return ProjectState(
+            documents={str(id_): str(content_hash) for id_, content_hash, _ in documents},
+            fingerprint=str(record["fingerprint"]),
+            sources={str(id_): str(source) for id_, _, source in documents},
+        )
+
+    async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
+        """Return every chunk that belongs to a document, without embeddings, ordered by document id and ordinal."""
+        result = await self._connection.read(cypher_write.READ_CHUNKS, {"project_id": project_id}, WRITE_TIMEOUT_S)
+        return tuple(
+            ChunkRecord(str(r["id"]), str(r["document_id"]), r["ordinal"] or 0, r["heading"] or "", r["text"] or "")
+            for r in result.records
+        )
 
     async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
         """Replace what the project holds of these documents, and mark its knowledge as unfinished.
@@ -190,14 +203,12 @@ async def _link(write: _Write, batch: KnowledgeBatch) -> None:
 async def _drop_stale(write: _Write) -> None:
     for label in ("__Entity__", "__Community__"):
         await write.until_none(cypher_write.drop_stale_nodes(label))
-    for label, edge in (
-        ("__Chunk__", "HAS_ENTITY"),
-        ("__Entity__", "RELATED"),
-        ("__Entity__", "IN_COMMUNITY"),
-        ("__Chunk__", "IN_COMMUNITY"),
+    for label, edges in (
+        ("__Chunk__", "HAS_ENTITY|IN_COMMUNITY"),
+        ("__Entity__", "RELATED|IN_COMMUNITY"),
         ("__Community__", "IN_COMMUNITY"),
     ):
-        await write.until_none(cypher_write.drop_stale_edges(label, edge))
+        await write.until_none(cypher_write.drop_stale_edges(label, edges))
 
 
 def _require_one_length(vectors: Iterable[Vector]) -> None:

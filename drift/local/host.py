@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
-from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -104,9 +104,10 @@ async def serving(port: int = 0) -> AsyncIterator[str]:
 class _Server(uvicorn.Server):
     """Leaves signals to the command that runs it."""
 
-    def capture_signals(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
         """Capture none."""
-        return nullcontext()
+        yield
 
 
 def _listen(port: int) -> socket.socket:

@@ -39,6 +39,20 @@ class FileLock:
         self.descriptor = descriptor
         return True
 
+    def is_free(self) -> bool:
+        """Say whether nobody holds the lock at this moment."""
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY)
+        except OSError:
+            return True
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        finally:
+            os.close(descriptor)
+        return True
+
     def acquire(self, timeout_s: float, cancelled: threading.Event | None = None) -> bool:
         """Wait for the lock, at most `timeout_s` seconds; False when it is still held or the wait was cancelled."""
         deadline = time.monotonic() + timeout_s

@@ -62,10 +62,13 @@ class Neo4jHome:
             "server.https.enabled": "false",
             "server.memory.pagecache.size": memory.pagecache,
             "dbms.usage_report.enabled": "false",
+            "server.fleet_discovery.enabled": "false",
+            "dbms.fleet_manager.enabled": "false",
             "db.tx_log.preallocate": "false",
             "db.tx_log.rotation.retention_policy": "keep_none",
-            # Bolt waits twice for five quiet seconds after the databases are closed; a version without the setting ignores it
+            # Bolt would wait twice for five quiet seconds after the databases are closed.
             "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
+            # A version that lacks one of these settings says so in its log and starts.
             "server.config.strict_validation.enabled": "false",
         }
         lines = "".join(f"{name}={value}\n" for name, value in settings.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from drift.errors import LocalStackError
@@ -42,6 +43,7 @@ class Neo4jServer(Server):
         cache: Path | None = None,
         java_home: Path | None = None,
         memory: Memory | None = None,
+        java_flags: Sequence[str] = (),
         say: Say = say_on_stderr,
     ) -> None:
         """Choose a version (exact, "5.26" or "2026"), a data folder (temporary when None) and a port (free when None).
@@ -54,6 +56,7 @@ class Neo4jServer(Server):
         self._cache = cache or default_cache()
         self._java_home = java_home
         self._memory = memory or Memory()
+        self._java_flags = tuple(java_flags)
         self._say = say
         self._lock: FileLock | None = None
         self._java: Java | None = None
@@ -108,16 +111,24 @@ class Neo4jServer(Server):
         assert self._lock  # noqa: S101 - the same
         home = Neo4jHome(self.folder)
         home.configure(port, self._memory)
-        flags = ["-Xms128m", f"-Xmx{self._memory.heap}", "-XX:+UseG1GC", "-XX:+ExitOnOutOfMemoryError"]
+        flags = [
+            *self._java.flags,
+            *self._java_flags,
+            "-Xms128m",
+            f"-Xmx{self._memory.heap}",
+            "-XX:+UseG1GC",
+            "-XX:+ExitOnOutOfMemoryError",
+        ]
         flags += ["-Dfile.encoding=UTF-8", "-Dlog4j2.disable.jmx=true", "-Dio.netty.tryReflectionSetAccessible=true"]
         flags += [
             _entry_point(self._jars, self.version),
             f"--home-dir={home.folder}",
             f"--config-dir={home.folder / 'conf'}",
+            "--console-mode",
         ]
         class_path = os.pathsep.join(str(jar) for jar in self._jars)
         return Child(
-            [self._java.program, *self._java.flags, *flags],
+            [self._java.program, *flags],
             log=home.log,
             cwd=home.folder,
             grace_s=0.0 if self.temporary else _GRACE_S,
@@ -126,8 +137,17 @@ class Neo4jServer(Server):
             keep_open=[self._lock.descriptor],
         )
 
-    def _not_ready(self, child: Child, port: int) -> str:  # noqa: ARG002 - the port says it all
-        """Log in and ask one query, with the official driver."""
+    def _not_ready(self, child: Child, port: int) -> str:
+        if "Bolt enabled" not in child.log_text():
+            return "it does not listen"  # whoever answers at the port, it is not this one
+        return self._login_fails(port)
+
+    def _login_fails(self, port: int) -> str:
+        """Log in and ask one query, with the official driver; return "" when that works, else why it does not yet.
+
+        Raises:
+            LocalStackError: the password is wrong.
+        """
         import neo4j  # noqa: PLC0415 - takes a third of a second, which passes here while Java starts
         from neo4j.exceptions import AuthError, DriverError, Neo4jError  # noqa: PLC0415
 

@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -99,6 +100,10 @@ class Server(ABC):
             self._folder = None
         self._ending = threading.Event()
 
+    def _ports(self) -> Iterator[int]:
+        """Yield the ports to try; the next one when somebody else takes one just before the server does."""
+        return candidates(self._asked_port, self._preferred_port)
+
     def _prepare(self) -> None:  # noqa: B027 - most servers need nothing
         """See that everything the start needs is there."""
 
@@ -112,7 +117,7 @@ class Server(ABC):
 
     def _start_on_a_port(self) -> None:
         reason, log = "it was told to end", ""
-        for port in candidates(self._asked_port, self._preferred_port):
+        for port in self._ports():
             if self._ending.is_set():
                 break
             self.child = self._launch(port)

@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -135,7 +135,7 @@ class Stack:
             for keeper in self._keepers:
                 if keeper.failure:
                     raise keeper.failure
-            if self.attached and not await asyncio.to_thread(self._owner_runs):
+            if self.attached and await asyncio.to_thread(self._lock.is_free):
                 raise LocalStackError(
                     f"The command that ran the local stack in {self._folder} has ended, and its servers with it."
                 )
@@ -197,7 +197,12 @@ class Stack:
             self.ask_to_end()
         failures: list[Exception] = []
         with ThreadPoolExecutor(len(self._servers)) as pool:
-            list(pool.map(lambda server: self._start_one(server, failures), self._servers))
+            starts = [pool.submit(self._start_one, server, failures) for server in self._servers]
+            try:
+                wait(starts)
+            except BaseException:  # Ctrl-C in the main thread
+                self.ask_to_end()
+                raise
         if failures:
             raise failures[0]
         write_ports(self._folder, {server.name: server.port for server in self._servers})
@@ -240,9 +245,6 @@ class Stack:
             pids = {server.name: server.pid for server in self._servers if server.pid}
             self.env |= ours
             write_record(self._folder, Record(os.getpid(), ours, pids, exact_version(self.options.neo4j_version)))
-
-    def _owner_runs(self) -> bool:
-        return read_record(self._folder, self._lock.holder()) is not None
 
     async def __aenter__(self) -> Self:
         try:

@@ -50,7 +50,9 @@ class ValkeyServer(Server):
             remove=self.folder if self.temporary else None,
         )
 
-    def _not_ready(self, child: Child, port: int) -> str:  # noqa: ARG002 - the port says it all
+    def _not_ready(self, child: Child, port: int) -> str:
+        if "Ready to accept connections" not in child.log_text():
+            return "it does not listen"  # whoever answers at the port, it is not this one
         try:
             with socket.create_connection((HOST, port), timeout=1) as connection:
                 connection.sendall(b"PING\r\n")

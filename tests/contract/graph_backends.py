@@ -17,6 +17,7 @@ from drift.adapters.neo4j_connection import Connection
 from drift.adapters.neo4j_graph import Neo4jGraph
 from drift.adapters.neo4j_indexes import IndexNames
 from drift.adapters.neo4j_writer import Neo4jWriter
+from drift.local.neo4j_server import Neo4jServer
 from drift.model import (
     ChunkRecord,
     CommunityId,
@@ -134,17 +135,22 @@ _prepared: set[str] = set()
 
 
 @pytest.fixture(params=["fake", pytest.param("neo4j_2026", marks=_real), pytest.param("neo4j_5", marks=_real)])
-async def backend(request: pytest.FixtureRequest) -> AsyncIterator[Backend]:
-    """Each kind of graph in turn, prepared."""
-    if request.param == "fake":
+def graph_server(request: pytest.FixtureRequest) -> Neo4jServer | None:
+    """Each kind of server in turn, started outside of any event loop; None for the fake."""
+    return None if request.param == "fake" else request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+async def backend(graph_server: Neo4jServer | None) -> AsyncIterator[Backend]:
+    """A prepared graph of that kind."""
+    if graph_server is None:
         yield FakeBackend()
         return
-    server = request.getfixturevalue(request.param)
-    async with Connection(server.uri, server.user, server.password, "neo4j") as connection:
+    async with Connection(graph_server.uri, graph_server.user, graph_server.password, "neo4j") as connection:
         real = Neo4jBackend(connection, IndexNames())
-        if server.uri not in _prepared:
+        if graph_server.uri not in _prepared:
             await real.writer.prepare(DIMENSIONS)
-            _prepared.add(server.uri)
+            _prepared.add(graph_server.uri)
         yield real
 
 
@@ -179,7 +185,7 @@ def entity(id_: str, title: str, *chunks: str) -> EntityRecord:
     return EntityRecord(id_, title, f"about {title}", chunks)
 
 
-def community(
+def community(  # noqa: PLR0917 - a record in short
     id_: CommunityId,
     level: int,
     parent: CommunityId | None,
@@ -207,7 +213,7 @@ def documents(chunks: Iterable[ChunkRecord], titles: dict[str, str], prefix: str
     )
 
 
-async def fill(
+async def fill(  # noqa: PLR0917 - what a project is made of
     backend: Backend,
     project_id: str,
     chunks: Sequence[ChunkRecord],

@@ -25,12 +25,13 @@ from tests.contract.graph_backends import (
     documents,
     entity,
     fill,
+    graph_server,
     project,
     twin,
     vector,
 )
 
-__all__ = ["backend", "project"]
+__all__ = ["backend", "graph_server", "project"]
 pytestmark = pytest.mark.timeout(600)
 
 CHUNKS = (
@@ -94,7 +95,16 @@ async def test_a_project_holds_what_was_written_and_its_fingerprint(backend: Bac
     await fill_all(backend, project)
     assert await backend.counts(project) == FULL
     state = await backend.writer.project_state(project)
-    assert state == ProjectState({"d1": "hash of d1", "d2": "hash of d2"}, "fingerprint")
+    assert state == ProjectState(
+        {"d1": "hash of d1", "d2": "hash of d2"}, "fingerprint", {"d1": "source", "d2": "source"}
+    )
+
+
+async def test_stored_chunks_are_read_back_in_order_without_vectors(backend: Backend, project: str) -> None:
+    second = replace(CHUNKS[0], ordinal=1, heading="Part > One")
+    await fill(backend, project, [CHUNKS[2], second, CHUNKS[1]])
+    expected = tuple(replace(c, embedding=()) for c in (CHUNKS[1], second, CHUNKS[2]))
+    assert await backend.writer.read_chunks(project) == expected
 
 
 async def test_a_second_identical_write_changes_nothing(backend: Backend, project: str) -> None:
@@ -146,7 +156,7 @@ async def test_removed_documents_go_with_their_chunks(backend: Backend, project:
     await backend.writer.remove_documents(project, ["d1", "never there"])
     counts = await backend.counts(project)
     assert (counts["__Document__"], counts["__Chunk__"], counts["HAS_CHUNK"]) == (1, 1, 1)
-    assert await backend.writer.project_state(project) == ProjectState({"d2": "hash of d2"}, "")
+    assert await backend.writer.project_state(project) == ProjectState({"d2": "hash of d2"}, "", {"d2": "source"})
     assert await backend.counts(twin(project)) == FULL
 
 
@@ -224,10 +234,10 @@ class BrokenConnection(Connection):
         self._whole = whole
         self._writes = writes
 
-    async def read(self, text: str, parameters: Mapping[str, Any], timeout_s: float = 10.0) -> Any:  # noqa: ANN401
+    async def read(self, text: str, parameters: Mapping[str, Any], timeout_s: float = 10.0) -> Any:
         return await self._whole.read(text, parameters, timeout_s)
 
-    async def write(self, text: str, parameters: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    async def write(self, text: str, parameters: Mapping[str, Any]) -> Any:
         if self._writes == 0:
             raise GraphUnavailableError("killed")
         self._writes -= 1

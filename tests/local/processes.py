@@ -36,7 +36,7 @@ def until(holds: Callable[[], bool], seconds: float = 60.0) -> bool:
 def script(text: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
     """Run Python code as a process of its own; it is killed at the end of the block."""
     command = [sys.executable, "-c", text, *map(str, arguments)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=PROJECT) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=PROJECT) as process:  # noqa: S603 - our code
         try:
             yield process
         finally:

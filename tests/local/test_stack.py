@@ -38,8 +38,7 @@ from drift.local.stack import Stack, StackOptions
 given = {"NEO4J_URI": "bolt://graph.test:7687", "OAI_BASE_URL": "http://model.test"}
 stack = Stack(StackOptions(data_dir=Path(sys.argv[1]), given=given)).start()
 print(stack.pids["valkey"], flush=True)
-sys.stdin.read()
-stack.stop()
+time.sleep(600)
 """
 
 
@@ -151,7 +150,7 @@ async def _attached_once_published(first: Stack, second: Stack, said: Lines) -> 
 
 def test_a_part_the_running_stack_lacks_is_named(options: StackOptions) -> None:
     needs_all = StackOptions(data_dir=options.data_dir, say=options.say)
-    with Stack(options), pytest.raises(LocalStackError, match="no neo4j and no model server.*NEO4J_URI, OAI_BASE_URL"):
+    with Stack(options), pytest.raises(LocalStackError, match=r"no neo4j and no model server.*NEO4J_URI, OAI_BASE_URL"):
         Stack(needs_all).start()
 
 

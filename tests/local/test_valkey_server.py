@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import redis
 
 from drift.errors import LocalStackError
+from drift.local.loopback import free_port
 from drift.local.valkey_server import ValkeyServer
 from tests.local.processes import runs, until
 
@@ -38,6 +40,17 @@ def test_a_preferred_port_that_is_taken_gives_another() -> None:
         port = listener.getsockname()[1]
         with ValkeyServer(preferred_port=port) as server:
             assert server.port not in {0, port}
+
+
+def test_a_port_that_is_lost_in_the_last_moment_gives_another_and_never_a_strangers_answer() -> None:
+    class Late(ValkeyServer):
+        def _ports(self) -> Iterator[int]:
+            return iter([stranger.port, free_port()])
+
+    with ValkeyServer() as stranger, Late() as server:
+        assert server.port != stranger.port
+        with redis.Redis.from_url(server.url) as client:
+            assert client.info("server")["process_id"] == server.pid
 
 
 def test_a_preferred_port_that_is_free_is_taken(tmp_path: Path) -> None:

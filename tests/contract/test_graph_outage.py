@@ -1,0 +1,159 @@
+"""What a search says when the graph is away, refuses it or is too slow; real servers only."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from neo4j.exceptions import (
+    AuthError,
+    ClientError,
+    ConfigurationError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+    TransientError,
+)
+
+from drift.adapters.neo4j_connection import Connection
+from drift.adapters.neo4j_errors import translated
+from drift.adapters.neo4j_graph import Neo4jGraph
+from drift.adapters.neo4j_indexes import IndexNames
+from drift.errors import GraphMisconfiguredError, GraphTimeoutError, GraphUnavailableError, UpstreamError
+from drift.local.neo4j_server import Neo4jServer
+from drift.model import PrimerQuery
+from drift.tasks import Deadline
+from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, axis, backend, chunk, fill, graph_server, project
+
+__all__ = ["backend", "graph_server", "project"]
+pytestmark = pytest.mark.timeout(600)
+real = [pytest.mark.neo4j, pytest.mark.slow]
+
+SLOW = "UNWIND range(1, 1000000000) AS i WITH i WHERE i % 7 = 8 RETURN count(i) AS n"
+
+
+def ask(graph: Neo4jGraph, tenant: str = "t") -> Awaitable[object]:
+    return graph.primer(PrimerQuery(tenant, "q", axis(0), 3), Deadline.after(60))
+
+
+def failure(code: str, kind: type[Neo4jError] = ClientError) -> Neo4jError:
+    """An error as the driver makes it of a server's reply."""
+    error = kind("the server's own words at bolt://secret")
+    error._neo4j_code = code
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "expected", "says"),
+    [
+        (failure("Neo.ClientError.Security.Unauthorized", AuthError), GraphMisconfiguredError, "NEO4J_PASSWORD"),
+        (failure("Neo.ClientError.Security.AuthenticationRateLimit"), GraphMisconfiguredError, "NEO4J_PASSWORD"),
+        (failure("Neo.ClientError.Database.DatabaseNotFound"), GraphMisconfiguredError, "NEO4J_DATABASE"),
+        (failure("Neo.ClientError.Procedure.ProcedureCallFailed"), GraphMisconfiguredError, "python -m drift prepare"),
+        (failure("Neo.ClientError.Schema.IndexNotFound"), GraphMisconfiguredError, "python -m drift prepare"),
+        (failure("Neo.ClientError.Statement.ArgumentError"), GraphMisconfiguredError, "dimensions"),
+        (failure("Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"), GraphTimeoutError, "in time"),
+        (failure("Neo.ClientError.Transaction.Terminated"), GraphTimeoutError, "ended"),
+        (
+            failure("Neo.TransientError.General.MemoryPoolOutOfMemoryError", TransientError),
+            GraphUnavailableError,
+            "overloaded",
+        ),
+        (ConfigurationError("x"), GraphMisconfiguredError, "NEO4J_URI"),
+        (ServiceUnavailable("x"), GraphUnavailableError, "reached"),
+        (SessionExpired("x"), GraphUnavailableError, "reached"),
+        (ConnectionResetError(), GraphUnavailableError, "reached"),
+    ],
+    ids=lambda value: getattr(value, "code", None) or type(value).__name__,
+)
+def test_each_error_of_the_driver_has_one_of_ours(error: Exception, expected: type[UpstreamError], says: str) -> None:
+    with pytest.raises(expected, match=says) as caught, translated():
+        raise error
+    assert type(caught.value) is expected
+    assert "secret" not in caught.value.detail
+    assert caught.value.__cause__ is error
+
+
+async def test_nothing_listening_is_unavailable_within_seconds_and_says_no_address() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        graph = Neo4jGraph.connect(f"bolt://127.0.0.1:{taken.getsockname()[1]}", "neo4j", "password", "neo4j")
+        async with asyncio.timeout(20):
+            for call in (lambda: ask(graph), graph.health):
+                with pytest.raises(GraphUnavailableError) as caught:
+                    await call()
+                assert "127.0.0.1" not in caught.value.detail
+        await graph.close()
+
+
+@pytest.mark.parametrize(
+    "graph_server", [pytest.param("neo4j_2026", marks=real), pytest.param("neo4j_5", marks=real)], indirect=True
+)
+class TestOnARunningServer:
+    async def test_a_statement_over_its_time_is_ended_and_the_connection_lives(self, backend: Neo4jBackend) -> None:
+        with pytest.raises(GraphTimeoutError):
+            await backend.connection.read(SLOW, {}, timeout_s=0.3)
+        assert (await backend.store().health()).missing == ()
+
+    async def test_a_cancelled_statement_leaves_a_connection_that_works(self, backend: Neo4jBackend) -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await backend.connection.read(SLOW, {}, timeout_s=30)
+        assert (await backend.store().health()).missing == ()
+
+    async def test_a_read_cannot_write(self, backend: Neo4jBackend, project: str) -> None:
+        with pytest.raises(GraphMisconfiguredError):
+            await backend.connection.read("CREATE (:__Chunk__ {project_id: $p})", {"p": project})
+        assert await backend.counts(project) == {}
+
+
+@pytest.fixture
+async def own_server(tmp_path: Path) -> AsyncIterator[Neo4jServer]:
+    """A server that a test may kill or lock itself out of."""
+    server = Neo4jServer("2026", folder=tmp_path / "neo4j")
+    await asyncio.to_thread(server.start)
+    yield server
+    await asyncio.to_thread(server.stop)
+
+
+@pytest.mark.neo4j
+@pytest.mark.slow
+async def test_wrong_logins_and_databases_are_misconfigured_and_a_killed_server_unavailable_until_it_is_back(
+    own_server: Neo4jServer,
+) -> None:
+    uri, user, password = own_server.uri, own_server.user, own_server.password
+    for login, database, says in (("wrong", "neo4j", "NEO4J_PASSWORD"), (password, "nowhere", "NEO4J_DATABASE")):
+        stranger = Neo4jGraph.connect(uri, user, login, database)
+        with pytest.raises(GraphMisconfiguredError, match=says) as caught:
+            await ask(stranger)
+        assert uri not in caught.value.detail
+        await stranger.close()
+    async with Connection(uri, user, password, "neo4j") as connection:
+        own = Neo4jBackend(connection, IndexNames())
+        await own.writer.prepare(DIMENSIONS)
+        await fill(own, "t", [chunk("k1", "alpha", axis(0))])
+        graph = own.store()
+        before = await ask(graph)
+        await _kill(own_server)
+        async with asyncio.timeout(20):
+            with pytest.raises(GraphUnavailableError):
+                await ask(graph)
+        await asyncio.to_thread(own_server.restart)
+        assert await ask(graph) == before
+
+
+async def _kill(server: Neo4jServer) -> None:
+    assert server.pid is not None
+    os.kill(server.pid, signal.SIGKILL)
+    await _until(lambda: server.exit_status() is not None)
+
+
+async def _until(happened: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not happened():  # noqa: ASYNC110 - another process gives no event
+            await asyncio.sleep(0.01)

@@ -1,0 +1,95 @@
+"""Health checks and the description of the API."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from drift.local.host import serving
+from tests.function.calling import Caller, assert_is_problem, calling
+from tests.model_server_fixture import ModelServerControl
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+READY = {"status": "ready", "graph": "ok", "indexes": "ok", "model": "ok", "redis": "ok"}
+
+
+@pytest.mark.usefixtures("no_settings")
+async def test_live_needs_no_setting_and_says_nothing() -> None:
+    async with serving() as url, calling(url) as caller:
+        response = await caller.client.get("/health/live")
+    assert (response.status_code, response.content) == (200, b"")
+    assert response.headers["x-retrieval-id"]
+
+
+async def test_ready_names_every_dependency(function: Caller) -> None:
+    response = await function.client.get("/health/ready")
+    assert (response.status_code, response.json()) == (200, READY)
+
+
+@pytest.mark.parametrize("name", ["COMMUNITY_VECTOR_INDEX_NAME", "CHUNK_VECTOR_INDEX_NAME", "CHUNK_FULLTEXT_INDEX_NAME"])
+async def test_ready_names_a_missing_index(function: Caller, environment: pytest.MonkeyPatch, name: str) -> None:
+    environment.setenv(name, "absent_index")
+    response = await function.client.get("/health/ready")
+    assert response.status_code == 503
+    assert response.json() == {**READY, "status": "not_ready", "indexes": "absent_index is missing"}
+
+
+async def test_ready_compares_the_dimensions_of_indexes_and_settings(
+    function: Caller, environment: pytest.MonkeyPatch
+) -> None:
+    environment.setenv("OAI_EMBED_MODEL_NAME", "text-embedding-3-small")
+    environment.setenv("VECTOR_INDEX_DIMENSIONS", "128")
+    response = await function.client.get("/health/ready")
+    assert response.status_code == 503
+    assert "VECTOR_INDEX_DIMENSIONS is 128" in response.json()["indexes"]
+
+
+async def test_ready_tells_of_a_model_that_refuses_the_key(function: Caller, model_server: ModelServerControl) -> None:
+    model_server.fail({"fault": "status", "status": 401})
+    response = await function.client.get("/health/ready")
+    assert response.status_code == 503
+    assert "OAI_KEY" in response.json()["model"]
+
+
+async def test_a_missing_redis_degrades_and_does_not_fail(function: Caller, environment: pytest.MonkeyPatch) -> None:
+    environment.delenv("REDIS_URL")
+    response = await function.client.get("/health/ready")
+    assert (response.status_code, response.json()["status"]) == (200, "ready")
+    assert response.json()["redis"].startswith("degraded")
+
+
+@pytest.mark.usefixtures("no_settings")
+@pytest.mark.parametrize("route", ["/health/ready", "/health/neo4j"])
+async def test_health_without_settings_names_them(route: str) -> None:
+    async with serving() as url, calling(url) as caller:
+        problem = assert_is_problem(await caller.client.get(route), 503, "not_configured")
+    assert "NEO4J_URI is not set" in problem["detail"]
+
+
+async def test_neo4j_is_healthy(function: Caller) -> None:
+    response = await function.client.get("/health/neo4j")
+    assert response.status_code == 200
+    assert response.json()["status"] == "healthy"
+    assert response.json()["message"]
+
+
+async def test_neo4j_is_unhealthy_without_a_word_of_where_it_should_be(
+    function: Caller, environment: pytest.MonkeyPatch
+) -> None:
+    environment.setenv("NEO4J_USERNAME", "canary-user")
+    response = await function.client.get("/health/neo4j")
+    assert response.status_code == 503
+    assert response.json()["status"] == "unhealthy"
+    assert "NEO4J_USERNAME" in response.json()["message"]
+    assert "canary" not in response.text
+    assert "bolt" not in response.text
+
+
+async def test_the_description_covers_every_route(function: Caller) -> None:
+    response = await function.client.get("/openapi.yaml")
+    assert response.headers["content-type"].startswith("application/yaml")
+    document = json.loads(response.text)
+    assert document["openapi"].startswith("3.")
+    assert set(document["paths"]) == {"/retrieve", "/health/live", "/health/ready", "/health/neo4j", "/openapi.yaml"}

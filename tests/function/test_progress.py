@@ -1,0 +1,131 @@
+"""Progress as a Redis subscriber receives it, in the shapes of the contract."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+import pytest
+
+from drift.local.valkey_server import ValkeyServer
+from tests.function.calling import Caller, Subscriber, assert_is_problem, citations
+from tests.function.corpus import PROJECT
+from tests.model_server_fixture import ModelServerControl
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+PHASES = [
+    "initializing",
+    "expanding_query",
+    "retrieving_communities",
+    "executing_followup",
+    "aggregating_results",
+    "completed",
+]
+FIXED_PCT = {
+    "initializing": 0,
+    "expanding_query": 20,
+    "retrieving_communities": 40,
+    "aggregating_results": 90,
+    "completed": 100,
+}
+
+
+async def test_all_phases_come_in_order_and_the_percentage_never_falls(function: Caller, valkey: ValkeyServer) -> None:
+    retrieval_id = str(uuid4())
+    async with Subscriber(valkey.url, retrieval_id) as subscriber:
+        await function.answer(retrieval_id=retrieval_id)
+        messages = await subscriber.until_the_end()
+    assert subscriber.phases == PHASES
+    percentages = [m["progress_pct"] for m in messages]
+    assert percentages == sorted(percentages)
+    for message in messages:
+        if message["phase"] == "executing_followup":
+            assert 40 <= message["progress_pct"] <= 80
+        else:
+            assert message["progress_pct"] == FIXED_PCT[message["phase"]]
+
+
+async def test_every_message_has_the_fields_of_the_contract(function: Caller, valkey: ValkeyServer) -> None:
+    retrieval_id = str(uuid4())
+    async with Subscriber(valkey.url, retrieval_id) as subscriber:
+        await function.answer(retrieval_id=retrieval_id)
+        messages = await subscriber.until_the_end()
+    assert len({UUID(m["message_id"]) for m in messages}) == len(messages)
+    for message in messages:
+        assert set(message) - {"details_md"} == {
+            "message_type",
+            "project_id",
+            "retrieval_id",
+            "phase",
+            "progress_pct",
+            "thought_summary",
+            "message_id",
+            "timestamp",
+        }
+        assert (message["message_type"], message["project_id"]) == ("retrieval_progress", PROJECT)
+        assert message["thought_summary"]
+        assert datetime.fromisoformat(message["timestamp"]).utcoffset() == timedelta(0)
+
+
+async def test_details_name_communities_citations_and_documents(function: Caller, valkey: ValkeyServer) -> None:
+    retrieval_id = str(uuid4())
+    async with Subscriber(valkey.url, retrieval_id) as subscriber:
+        document = await function.answer(retrieval_id=retrieval_id)
+        messages = await subscriber.until_the_end()
+    details = {m["phase"]: m.get("details_md", "") for m in messages}
+    names = list(dict.fromkeys(c["document_name"] for c in citations(document)))
+    assert details["retrieving_communities"].startswith("- ")
+    cited = [m["details_md"] for m in messages if m["phase"] == "executing_followup" and m.get("details_md")]
+    assert cited
+    assert all(re.fullmatch(r'\[[^]]+\] ".+"', line) for lines in cited for line in lines.splitlines())
+    assert set(names) <= set(details["aggregating_results"].split(", "))
+    assert details["completed"] == ", ".join(f"[{name}]" for name in names)
+
+
+async def test_each_followup_is_told_when_it_starts_and_when_it_is_answered(function: Caller, valkey: ValkeyServer) -> None:
+    retrieval_id = str(uuid4())
+    async with Subscriber(valkey.url, retrieval_id) as subscriber:
+        document = await function.answer(retrieval_id=retrieval_id, include=["trace"])
+        messages = await subscriber.until_the_end()
+    told = [m["thought_summary"].split(":")[0] for m in messages if m["phase"] == "executing_followup"]
+    states = [node["state"] for node in document["trace"]["followups"]]
+    assert told.count("Answered") == states.count("answered") > 0
+    assert told.count("Looking into") >= states.count("answered")
+
+
+async def test_a_failed_request_ends_with_one_error_at_the_last_percentage(
+    function: Caller, valkey: ValkeyServer, model_server: ModelServerControl
+) -> None:
+    model_server.fail({"fault": "refusal", "kind": "aggregate_reply", "times": None})
+    retrieval_id = str(uuid4())
+    async with Subscriber(valkey.url, retrieval_id) as subscriber:
+        assert_is_problem(await function.ask(retrieval_id=retrieval_id), 500, "model_unavailable")
+        messages = await subscriber.until_the_end()
+    assert subscriber.phases == [*PHASES[:-1], "error"]
+    assert messages[-1]["progress_pct"] == 90
+    assert messages[-1]["details_md"]
+
+
+async def test_nothing_comes_after_the_last_message(function: Caller, valkey: ValkeyServer) -> None:
+    first, second = str(uuid4()), str(uuid4())
+    async with Subscriber(valkey.url, first) as one, Subscriber(valkey.url, second) as other:
+        await function.answer(retrieval_id=first)
+        await one.until_the_end()
+        # whatever the first request had still to say would arrive before the second one's end
+        await function.answer(project_id="unknown", retrieval_id=second)
+        await other.until_the_end()
+    assert [m["phase"] in ("completed", "error") for m in one.messages].count(True) == 1
+    assert one.messages[-1]["phase"] == "completed"
+
+
+async def test_two_requests_at_once_keep_their_messages_apart(function: Caller, valkey: ValkeyServer) -> None:
+    first, second = str(uuid4()), str(uuid4())
+    async with Subscriber(valkey.url, first) as one, Subscriber(valkey.url, second) as other:
+        await function.answer(project_id="unknown", retrieval_id=second)
+        await function.answer(retrieval_id=first)
+        await one.until_the_end()
+        await other.until_the_end()
+    assert one.phases == PHASES
+    assert other.phases == ["initializing", "expanding_query", "retrieving_communities", "completed"]

@@ -1,0 +1,60 @@
+"""What the function registers: routes, methods, authorisation, and what the streams extension needs of a handler."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import azure.functions as func
+import pytest
+from azurefunctions.extensions.base import RequestTrackerMeta, ResponseTrackerMeta
+
+import function_app
+from drift.local.host import RegisteredRoute, registered_routes, serving
+from tests.function.calling import calling
+
+ROUTES = {
+    "/retrieve": (("POST",), "function"),
+    "/health/live": (("GET",), "anonymous"),
+    "/health/ready": (("GET",), "function"),
+    "/health/neo4j": (("GET",), "function"),
+    "/openapi.yaml": (("GET",), "function"),
+}
+
+
+@pytest.fixture
+def routes() -> list[RegisteredRoute]:
+    return registered_routes(function_app.app)
+
+
+def test_every_route_has_its_methods_and_its_key(routes: list[RegisteredRoute]) -> None:
+    assert {r.path: (r.methods, r.auth_level.lower()) for r in routes} == ROUTES
+
+
+def test_every_handler_is_annotated_with_the_extensions_own_types(routes: list[RegisteredRoute]) -> None:
+    for route in routes:
+        signature = inspect.signature(route.handler, eval_str=True)
+        request, context = signature.parameters.values()
+        assert RequestTrackerMeta.check_type(request.annotation), route.path
+        assert context.annotation is func.Context, route.path
+        assert ResponseTrackerMeta.check_type(signature.return_annotation), route.path
+
+
+def test_no_route_hides_behind_a_name_of_the_frameworks_own_pages(routes: list[RegisteredRoute]) -> None:
+    assert not {r.path.strip("/").lower() for r in routes} & {"docs", "redoc", "openapi.json"}
+
+
+def test_the_worker_is_not_given_the_words_that_choose_another_runtime() -> None:
+    text = Path(function_app.__file__).read_text(encoding="utf-8")
+    assert "from fastapi import" not in text
+    assert "FastAPI(" not in text
+
+
+@pytest.mark.usefixtures("no_settings")
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/"), ("GET", "/docs"), ("GET", "/nothing"), ("GET", "/retrieve"), ("PUT", "/retrieve"), ("POST", "/health/live")],
+)
+async def test_an_unknown_route_or_a_wrong_method_is_not_found(method: str, path: str) -> None:
+    async with serving() as url, calling(url) as caller:
+        assert (await caller.client.request(method, path)).status_code == 404
