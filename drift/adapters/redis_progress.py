@@ -61,6 +61,7 @@ class RedisProgress:
             health_check_interval=30,
             max_connections=16,
             retry=Retry(NoBackoff(), 1),
+            driver_info=None,  # else every new connection reads the package's version from disk, in the event loop
             credential_provider=_entra_provider(credential) if credential else None,
         )
         return cls(client)

@@ -51,33 +51,46 @@ class OrchestrationResult:
     followups: int
 
 
+TOPICS = {
+    "foghorn": "The foghorn of the lighthouse warns ships in heavy fog with a long blast",
+    "signal lamp": "A signal lamp tells ships in fog how far the lighthouse rocks reach",
+    "radio beacon": "The radio beacon reaches ships that neither lamp nor horn of the keeper can reach in fog",
+    "fog bell": "The keeper rings the fog bell by hand when the signal horn has failed",
+    "bell buoy": "A bell buoy marks the channel for ships when fog hides the lighthouse",
+}
+"""What the communities are about: close to the question, each with a word of its own."""
+
+
 class StaticGraph:
-    """GraphStore in memory: five communities, and for every follow-up ten chunks that no other has seen."""
+    """GraphStore in memory: a community for each topic, and for every follow-up ten chunks that no other has seen."""
 
     def __init__(self) -> None:
         """Start counting questions."""
         self._asked = 0
 
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
-        """Return five communities with three samples each."""
-        del deadline
+        """Return the communities with three samples each."""
+        del query, deadline
         return PrimerEvidence(
             tuple(
-                Community(number, 1, f"Signals, part {number}\nHow ships are warned.", 0.9, _chunks(f"s{number}", 3))
-                for number in range(min(5, query.top_k))
+                Community(
+                    number, 1, f"{topic}\n{sentence}, says the {topic} manual.", 0.9, _chunks(topic, f"s{number}", 3)
+                )
+                for number, (topic, sentence) in enumerate(TOPICS.items())
             )
         )
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
-        """Return ten new chunks and a small neighbourhood."""
+        """Return ten new chunks about one topic, with entities of the others."""
         del query, deadline
         self._asked += 1
-        name = f"f{self._asked}"
+        topics = list(TOPICS)
+        name, topic = f"f{self._asked}", topics[self._asked % len(topics)]
         return Evidence(
-            chunks=_chunks(name, 10),
-            neighbors=_chunks(f"{name}n", 3),
-            entities=tuple(Entity(f"{name}e{i}", f"Foghorn {name} {i}", "A horn sounded in fog.") for i in range(5)),
-            relationships=(Relationship(f"Foghorn {name} 0", f"Foghorn {name} 1", "sound together", 1.0),),
+            chunks=_chunks(topic, name, 10),
+            neighbors=_chunks(topic, f"{name}n", 3),
+            entities=tuple(Entity(other, other, TOPICS[other]) for other in topics if other != topic),
+            relationships=(Relationship(topics[0], topics[1], "both warn ships", 1.0),),
         )
 
     async def health(self) -> GraphHealth:
@@ -85,10 +98,15 @@ class StaticGraph:
         return GraphHealth("in memory", ())
 
 
-def _chunks(name: str, count: int) -> tuple[Chunk, ...]:
-    sentence = "In heavy fog the keeper of lighthouse {0} signals ships with horn {1}, every {2} seconds. "
+def _chunks(topic: str, name: str, count: int) -> tuple[Chunk, ...]:
+    text = "{} of {} {}, once every {} seconds, as the rules for the {} say. "
     return tuple(
-        Chunk(f"{name}-{i}", "".join(sentence.format(name, i, n) for n in range(10)), f"Logbook {name}", 0.9)
+        Chunk(
+            f"{name}-{i}",
+            "".join(text.format(TOPICS[topic], name, i, 10 * n + i, topic) for n in range(8)),
+            f"Manual of the {topic}",
+            0.9,
+        )
         for i in range(count)
     )
 

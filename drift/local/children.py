@@ -46,8 +46,7 @@ class Child:
         self.log_start = log.stat().st_size if log.exists() else 0
         self._grace_s = grace_s
         guard = [sys.executable, "-IS", _GUARD, f"--parent={os.getpid()}", f"--grace={grace_s}", f"--log={log}"]
-        guard += [f"--cwd={cwd}", f"--env={json.dumps(dict(env) if env is not None else None)}"]
-        guard += [f"--remove={remove}"] if remove else []
+        guard += [f"--cwd={cwd}", *([f"--remove={remove}"] if remove else [])]
         self._guard = subprocess.Popen(  # noqa: S603 - our own script
             [str(part) for part in (*guard, "--", *command)],
             stdin=subprocess.PIPE,
@@ -56,6 +55,7 @@ class Child:
             start_new_session=True,
             pass_fds=tuple(keep_open),
         )
+        self._write(json.dumps(None if env is None else dict(env)).encode() + b"\n")
         first = self._read_line()
         if "pid" not in first:
             self._close()
@@ -78,12 +78,11 @@ class Child:
 
     def ask_to_end(self, *, kill: bool = False) -> None:
         """Tell the guard to terminate the server, or to kill it at once, and return immediately."""
-        if self._guard.stdin is None or self._guard.stdin.closed:
-            return
-        with contextlib.suppress(OSError):
-            if kill:
-                self._guard.stdin.write(b"k")
-            self._guard.stdin.close()
+        if kill:
+            self._write(b"k")
+        if self._guard.stdin:
+            with contextlib.suppress(OSError):
+                self._guard.stdin.close()
 
     def stop(self, *, kill: bool = False) -> None:
         """End the server and wait until it has ended."""
@@ -102,6 +101,11 @@ class Child:
             log.seek(max(self.log_start, end - _LOG_TAIL_BYTES))
             return log.read().decode(errors="replace")
         return ""
+
+    def _write(self, data: bytes) -> None:
+        if self._guard.stdin and not self._guard.stdin.closed:
+            with contextlib.suppress(OSError):  # the guard has ended
+                self._guard.stdin.write(data)
 
     def _read_line(self) -> dict[str, object]:
         line = self._guard.stdout.readline() if self._guard.stdout else b""

@@ -27,7 +27,7 @@ from drift.local.stack import Stack, StackOptions
 
 LOOPBACK_PASSWORD = "drift-on-loopback-only"  # noqa: S105 - no secret: it stands in local.settings.json.example
 DEMO_PROJECT = "python-reference"
-DEMO_QUESTION = "What does the with statement guarantee about calling __exit__?"
+DEMO_QUESTION = "How are default parameter values evaluated?"
 
 
 def stack_options(version: str, data_dir: Path, cache_dir: Path | None) -> StackOptions:

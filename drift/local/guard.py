@@ -3,7 +3,8 @@
 It holds the read end of a pipe as its standard input: the end of that input means that its parent is gone or wants the
 server to stop. It runs as a script with the standard library alone, so that it starts in a few hundredths of a second.
 
-Standard input:  nothing, then its end: terminate the server, kill it after the grace. A byte before that: kill at once.
+Standard input:  one JSON line, the server's environment (null: our own), which command lines would show to everybody.
+                 Then its end: terminate the server, kill it after the grace. A byte before that: kill at once.
 Standard output: one JSON line `{"pid": 123}` when the server runs or `{"error": "..."}` when it cannot be started, and one
 `{"exit": -9}` when it has ended: its exit status, or the negative number of the signal.
 """
@@ -55,7 +56,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--grace", type=float, required=True)
     parser.add_argument("--log", type=Path, required=True)
     parser.add_argument("--cwd", type=Path, required=True)
-    parser.add_argument("--env", default="null")
     parser.add_argument("--remove", type=Path)
     parser.add_argument("command", nargs="+")
     return parser.parse_args()
@@ -81,10 +81,19 @@ def _start(options: argparse.Namespace) -> subprocess.Popen[bytes]:
             stdout=log,
             stderr=subprocess.STDOUT,
             cwd=options.cwd,
-            env=json.loads(options.env),
+            env=_environment(),
             process_group=0,
             preexec_fn=_death_signal(),  # noqa: PLW1509 - this process has one thread
         )
+
+
+def _environment() -> dict[str, str] | None:
+    """Read the first line byte by byte: what follows must stay in the pipe, where select() sees it."""
+    line = bytearray()
+    while (byte := os.read(sys.stdin.fileno(), 1)) not in {b"", b"\n"}:
+        line += byte
+    environment: dict[str, str] | None = json.loads(line or b"null")
+    return environment
 
 
 def _death_signal() -> Callable[[], None] | None:
@@ -124,6 +133,7 @@ def _end(server: subprocess.Popen[bytes], wake: int, grace_s: float) -> None:
                 break
             open_input = []
     _signal_group(server.pid, signal.SIGKILL)
+    server.kill()
     server.wait()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import time
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -40,7 +41,7 @@ from drift.local.faults import (
 )
 
 CHAT_MODEL = "drift-extractive"
-EMBEDDING_MODEL = "drift-wordllama-256"
+EMBEDDING_MODEL = "wordllama-256"
 
 RECORDED_REQUESTS = 500
 RECORDED_HEADERS = ("authorization", "api-key", "x-stainless-retry-count")
@@ -113,7 +114,8 @@ class ModelApi:
         make: Callable[[Json, Rule | None], Json],
         seconds: float,
     ) -> Response:
-        """Answer one call of the API: wait, make the fault that is planned for it, or answer well."""
+        """Answer one call of the API: make the fault that is planned for it, or answer well, after the latency."""
+        began = time.perf_counter()
         raw = await request.body()
         body = _parsed(raw)
         if body is None:
@@ -123,14 +125,17 @@ class ModelApi:
         try:
             rule = next((rule for rule in struck if rule.fault != LATENCY), None)
             wait = seconds + sum(rule.seconds for rule in struck if rule.fault == LATENCY)
-            if await _client_goes(request, None if rule and rule.fault == HANG else wait):
-                self.abandoned += 1
-                return Response(status_code=CLIENT_GONE)
             if rule and rule.fault in STATUS:
                 status, error = STATUS[rule.fault](rule)
-                return JSONResponse(error, status, headers=rule.headers)
-            long = len(raw) > LONG_REQUEST and kind == EMBEDDING
-            answer = JSONResponse(await run_in_threadpool(make, body, rule) if long else make(body, rule))
+                answer = JSONResponse(error, status, headers=rule.headers)
+            else:
+                long = len(raw) > LONG_REQUEST and kind == EMBEDDING
+                answer = JSONResponse(await run_in_threadpool(make, body, rule) if long else make(body, rule))
+            # the latency is that of the whole call: what the answer took is part of it
+            left = max(0.0, wait - (time.perf_counter() - began))
+            if await _client_goes(request, None if rule and rule.fault == HANG else left):
+                self.abandoned += 1
+                return Response(status_code=CLIENT_GONE)
         except _RefusedError as error:
             return JSONResponse(error_body(str(error), param=error.param), 400)
         finally:

@@ -21,10 +21,20 @@ class ModelProcess(Server):
     ready_s = 60.0
 
     def __init__(
-        self, folder: Path | None = None, port: int | None = None, *, preferred_port: int | None = None
+        self,
+        folder: Path | None = None,
+        port: int | None = None,
+        *,
+        preferred_port: int | None = None,
+        chat_ms: float = 0,
+        embed_ms: float = 0,
     ) -> None:
-        """Name the folder for its log (a temporary one when None) and the port (a free one when None)."""
+        """Name the folder for its log (a temporary one when None) and the port (a free one when None).
+
+        `chat_ms` and `embed_ms` are latencies of each call, in milliseconds.
+        """
         super().__init__(folder, port, preferred_port)
+        self._latencies = ("--chat-ms", f"{chat_ms:g}", "--embed-ms", f"{embed_ms:g}")
 
     @property
     def url(self) -> str:
@@ -44,7 +54,7 @@ class ModelProcess(Server):
 
     def _launch(self, port: int) -> Child:
         return Child(
-            [sys.executable, "-m", "drift.local.model_server", "--port", str(port), "--with-parent"],
+            [sys.executable, "-m", "drift.local.model_server", "--port", str(port), "--with-parent", *self._latencies],
             log=self.folder / "model.log",
             cwd=_PROJECT,
             grace_s=_GRACE_S,

@@ -37,8 +37,8 @@ VARIABLES = {
 }
 """The settings of each part; when the first of a part is given, that part is not started."""
 
-USUAL_PORTS = {"neo4j": 7687, "valkey": 6379, "model": 8081}
-"""Taken when they are free and nothing else was asked for or used before."""
+USUAL_PORTS = {"neo4j": 17687, "valkey": 16379, "model": 18080}
+"""Those of local.settings.json.example, away from what else may run here; others are taken when these are not free."""
 
 _LOOK_EVERY_S = 0.1
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
 
 import pytest
 
@@ -18,16 +17,13 @@ from tests.function.corpus import Corpus, fill
 from tests.model_server_fixture import ModelServerControl
 
 MODEL_KEY = "canary-model-key-7f3a91"
-INDEX = "function_tests"
 
 Environment = dict[str, str]
 
 
 @pytest.fixture(scope="session")
 def graph_server() -> Iterator[Neo4jServer]:
-    """A Neo4j for these tests alone: one of them kills it, and the indexes have a size and names of their own."""
-    import os,json; from types import SimpleNamespace  # DEV
-    if "DEV_GRAPH" in os.environ: yield SimpleNamespace(**json.loads(__import__("pathlib").Path("/tmp/scratch/fn_dev.json").read_text())); return  # DEV
+    """A Neo4j for these tests alone: one of them kills it, and its indexes hold vectors of the local model."""
     with Neo4jServer("2026") as server:
         yield server
 
@@ -47,15 +43,6 @@ def base_settings(graph_server: Neo4jServer, model_server_process: ModelServerCo
         "NEO4J_DATABASE": graph_server.database,
         "RETRY_BACKOFF_BASE_SEC": "0",
     }
-
-
-import drift.adapters.neo4j_writer as _w  # DEV
-if not hasattr(_w.Neo4jWriter, "read_chunks"):  # DEV
-    async def _rc(self, project_id):  # DEV
-        from drift.model import ChunkRecord  # DEV
-        r = await self._connection.read("MATCH (d:__Document__)-[]-(c:__Chunk__) WHERE c.project_id=$p RETURN DISTINCT c.id AS id, d.id AS d, coalesce(c.ordinal,0) AS o, coalesce(c.heading,'') AS h, c.text AS t ORDER BY d,o", {"p": project_id})  # DEV
-        return tuple(ChunkRecord(x["id"], x["d"], x["o"], x["h"], x["t"]) for x in r.records)  # DEV
-    _w.Neo4jWriter.read_chunks = _rc  # DEV
 
 
 @pytest.fixture(scope="session")
@@ -93,10 +80,3 @@ async def function(
     """A client of the function with working servers behind it."""
     async with serving() as url, calling(url) as caller:
         yield caller
-
-
-@pytest.fixture
-def log_records(caplog: pytest.LogCaptureFixture) -> Any:  # noqa: ANN401 - pytest's list of records
-    """What the function logs."""
-    caplog.set_level("INFO", logger="drift")
-    return caplog

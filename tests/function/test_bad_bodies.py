@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
-from tests.function.calling import Caller, assert_is_problem
-
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+from drift.local.host import serving
+from tests.function.calling import Caller, assert_is_problem, calling
+from tests.model_server_fixture import ModelServerControl
 
 GOOD = {"query": "Who is asked?", "project_id": "harbour"}
 
 
-def changed(**fields: Any) -> bytes:  # noqa: ANN401 - any JSON
+def changed(**fields: Any) -> bytes:
     """Return a good body with these fields instead."""
     return json.dumps({**GOOD, **fields}).encode()
 
@@ -79,25 +81,42 @@ BAD_BODIES: dict[str, tuple[bytes, tuple[str, ...]]] = {
 }
 
 
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def edge() -> AsyncIterator[Caller]:
+    """A client of the function without any server behind it: a bad body is refused before a setting is read."""
+    async with serving() as url, calling(url) as caller:
+        yield caller
+
+
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(("body", "fields"), BAD_BODIES.values(), ids=BAD_BODIES)
-async def test_a_bad_body_is_refused_by_name(function: Caller, body: bytes, fields: tuple[str, ...]) -> None:
-    document = assert_is_problem(await function.send(body), 400, "invalid_request")
+async def test_a_bad_body_is_refused_by_name(edge: Caller, body: bytes, fields: tuple[str, ...]) -> None:
+    document = assert_is_problem(await edge.send(body), 400, "invalid_request")
     assert {error["field"] for error in document["errors"]} == set(fields)
     assert all(set(error) == {"field", "message"} and error["message"] for error in document["errors"])
     assert len(json.dumps(document)) < 4_000, "the body must not come back"
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(180)
 @pytest.mark.parametrize(
     "body",
     [
         changed(query="  " + "x" * 4000 + "  ", project_id="unknown"),
         changed(project_id="p" * 128, top_k=1),
         changed(project_id="unknown", top_k=50),
-        changed(project_id="unknown", retrieval_id=None) if False else changed(project_id="unknown", include=[]),
+        changed(project_id="unknown", include=[]),
         json.dumps({**GOOD, "query": "Wo liegt Čierna? 😀", "project_id": "проект"}, ensure_ascii=False).encode(),
         b'{"query": "\\ud83d\\ude00", "project_id": "unknown"}',
     ],
-    ids=["query of 4000 characters", "project of 128 characters", "top_k 50", "nothing included", "not ASCII", "a surrogate pair"],
+    ids=[
+        "query of 4000 characters",
+        "project of 128 characters",
+        "top_k 50",
+        "nothing included",
+        "not ASCII",
+        "a surrogate pair",
+    ],
 )
 async def test_the_most_that_is_allowed_is_accepted(function: Caller, body: bytes) -> None:
     response = await function.send(body)
@@ -105,11 +124,15 @@ async def test_the_most_that_is_allowed_is_accepted(function: Caller, body: byte
     assert response.json()["no_data_found"] is True
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(180)
 async def test_a_body_of_exactly_64_kib_is_read(function: Caller) -> None:
     body = changed(project_id="unknown")
     assert (await function.send(body + b" " * (64 * 1024 - len(body)))).status_code == 200
 
 
-async def test_no_model_is_asked_about_a_bad_body(function: Caller, model_server: Any) -> None:  # noqa: ANN401
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+async def test_no_model_is_asked_about_a_bad_body(function: Caller, model_server: ModelServerControl) -> None:
     await function.send(changed(top_k=0))
     assert model_server.counts() == {}

@@ -28,7 +28,9 @@ async def test_ready_names_every_dependency(function: Caller) -> None:
     assert (response.status_code, response.json()) == (200, READY)
 
 
-@pytest.mark.parametrize("name", ["COMMUNITY_VECTOR_INDEX_NAME", "CHUNK_VECTOR_INDEX_NAME", "CHUNK_FULLTEXT_INDEX_NAME"])
+@pytest.mark.parametrize(
+    "name", ["COMMUNITY_VECTOR_INDEX_NAME", "CHUNK_VECTOR_INDEX_NAME", "CHUNK_FULLTEXT_INDEX_NAME"]
+)
 async def test_ready_names_a_missing_index(function: Caller, environment: pytest.MonkeyPatch, name: str) -> None:
     environment.setenv(name, "absent_index")
     response = await function.client.get("/health/ready")

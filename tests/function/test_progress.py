@@ -84,7 +84,9 @@ async def test_details_name_communities_citations_and_documents(function: Caller
     assert details["completed"] == ", ".join(f"[{name}]" for name in names)
 
 
-async def test_each_followup_is_told_when_it_starts_and_when_it_is_answered(function: Caller, valkey: ValkeyServer) -> None:
+async def test_each_followup_is_told_when_it_starts_and_when_it_is_answered(
+    function: Caller, valkey: ValkeyServer
+) -> None:
     retrieval_id = str(uuid4())
     async with Subscriber(valkey.url, retrieval_id) as subscriber:
         document = await function.answer(retrieval_id=retrieval_id, include=["trace"])

@@ -53,7 +53,14 @@ def test_the_worker_is_not_given_the_words_that_choose_another_runtime() -> None
 @pytest.mark.usefixtures("no_settings")
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("GET", "/"), ("GET", "/docs"), ("GET", "/nothing"), ("GET", "/retrieve"), ("PUT", "/retrieve"), ("POST", "/health/live")],
+    [
+        ("GET", "/"),
+        ("GET", "/docs"),
+        ("GET", "/nothing"),
+        ("GET", "/retrieve"),
+        ("PUT", "/retrieve"),
+        ("POST", "/health/live"),
+    ],
 )
 async def test_an_unknown_route_or_a_wrong_method_is_not_found(method: str, path: str) -> None:
     async with serving() as url, calling(url) as caller:

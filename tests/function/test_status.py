@@ -164,7 +164,9 @@ async def test_a_model_that_nobody_serves_is_unavailable(function: Caller, envir
     assert_is_problem(await function.ask(), 500, "model_unavailable")
 
 
-@pytest.mark.parametrize(("status", "named"), [(401, "OAI_KEY"), (403, "OAI_KEY"), (404, "OAI_MODEL"), (422, "OAI_MODEL")])
+@pytest.mark.parametrize(
+    ("status", "named"), [(401, "OAI_KEY"), (403, "OAI_KEY"), (404, "OAI_MODEL"), (422, "OAI_MODEL")]
+)
 async def test_a_model_that_refuses_us_is_misconfigured(
     function: Caller, model_server: ModelServerControl, status: int, named: str
 ) -> None:

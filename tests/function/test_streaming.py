@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 STREAM = {"accept": "text/event-stream"}
 
 
-async def post_stream(function: Caller, **fields: Any) -> httpx2.Response:  # noqa: ANN401 - JSON
+async def post_stream(function: Caller, **fields: Any) -> httpx2.Response:
     """Ask for a stream and read all of it."""
     body = {"query": QUESTION, "project_id": PROJECT, **fields}
     return await function.client.post("/retrieve", json=body, headers=STREAM)
@@ -27,7 +27,7 @@ async def post_stream(function: Caller, **fields: Any) -> httpx2.Response:  # no
 
 async def until_free(function: Caller) -> httpx2.Response:
     """Ask until the one slot is free; the test's time limit ends an endless wait."""
-    while (response := await function.ask()).status_code == 429:
+    while (response := await function.ask()).status_code == 429:  # noqa: ASYNC110 - only asking shows it
         await asyncio.sleep(0.01)
     return response
 
@@ -50,7 +50,10 @@ async def test_a_stream_opens_with_a_comment_and_ends_with_one_result(function: 
 
 async def test_a_stream_carries_the_messages_that_redis_carries(function: Caller, valkey: ValkeyServer) -> None:
     retrieval_id = str(uuid4())
-    async with Subscriber(valkey.url, retrieval_id) as subscriber, function.streaming(retrieval_id=retrieval_id) as events:
+    async with (
+        Subscriber(valkey.url, retrieval_id) as subscriber,
+        function.streaming(retrieval_id=retrieval_id) as events,
+    ):
         received = await events.all()
         assert await subscriber.until_the_end() == [data for name, data in received if name == "progress"]
 
@@ -97,7 +100,9 @@ async def test_a_stream_without_settings_is_503(function: Caller, environment: p
     assert_is_problem(await post_stream(function), 503, "not_configured")
 
 
-async def test_an_error_after_the_first_byte_is_the_last_event(function: Caller, model_server: ModelServerControl) -> None:
+async def test_an_error_after_the_first_byte_is_the_last_event(
+    function: Caller, model_server: ModelServerControl
+) -> None:
     model_server.fail({"fault": "status", "status": 401, "kind": "aggregate_reply"})
     retrieval_id = str(uuid4())
     async with function.streaming(retrieval_id=retrieval_id) as events:

@@ -100,6 +100,18 @@ def test_the_signal_that_ended_a_child_is_told(tmp_path: Path) -> None:
     assert ending(child.exit_status() or 0) == "signal SIGKILL"
 
 
+def test_a_child_gets_the_environment_it_is_given_and_its_guard_shows_it_to_nobody(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-c",
+        "import os, time; print('begun', os.environ['SECRET'], flush=True); time.sleep(600)",
+    ]
+    child = Child(command, log=tmp_path / "log", cwd=tmp_path, grace_s=1, env={"SECRET": "canary"})
+    assert until(lambda: "begun canary" in child.log_text())
+    assert "canary" not in " ".join(psutil.Process(child.pid).parent().cmdline())
+    child.stop()
+
+
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(LocalStackError, match="/no/such/program"):
         Child(["/no/such/program"], log=tmp_path / "log", cwd=tmp_path, grace_s=1)

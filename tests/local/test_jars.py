@@ -29,7 +29,7 @@ def resolve():
     jar.write_bytes(b"jar")
     return [jar]
 
-print(len(jars.fetch("1.0", cache, resolve)), flush=True)
+print(len(jars.fetch("1.0", cache, resolve, say=lambda _: (cache / "waiting").touch())), flush=True)
 """
 
 
@@ -96,7 +96,7 @@ def test_two_fetches_at_once_resolve_once(tmp_path: Path) -> None:
     begun, go = tmp_path / "begun", tmp_path / "go"
     arguments = (tmp_path / "cache", tmp_path / "tally", begun, go)
     with script(FETCHER, *arguments) as first, script(FETCHER, *arguments) as second:
-        assert until(begun.exists)
+        assert until(lambda: begun.exists() and (tmp_path / "cache" / "waiting").exists())
         go.touch()
         assert first.stdout
         assert second.stdout

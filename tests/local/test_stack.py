@@ -16,7 +16,9 @@ import pytest
 import redis
 
 from drift.errors import LocalStackError
+from drift.local.children import Child
 from drift.local.neo4j_server import Neo4jServer
+from drift.local.server import Server
 from drift.local.stack import VARIABLES, Stack, StackOptions
 from drift.local.valkey_server import ValkeyServer
 from tests.local.processes import runs, script, until
@@ -207,14 +209,26 @@ def test_servers_answer_at_the_same_ports_next_time(options: StackOptions) -> No
         assert second.env["REDIS_URL"] == before
 
 
-def test_one_failed_start_ends_the_others_and_is_the_one_that_is_told(tmp_path: Path) -> None:
-    given = {"NEO4J_URI": "bolt://graph.test:7687"}
+class NeverReady(ValkeyServer):
+    """Runs, but would be waited for until the test is over."""
+
+    ready_s = 600.0
+
+    def _not_ready(self, child: Child, port: int) -> str:
+        return f"{port} never is ({child.pid})"
+
+
+def test_one_failed_start_ends_the_others_and_is_the_one_that_is_told(options: StackOptions) -> None:
+    class Mixed(Stack):
+        def _all_servers(self) -> list[Server]:
+            return [NeverReady(), ValkeyServer(port=other.port)]
+
     with ValkeyServer() as other:
-        stack = Stack(StackOptions(data_dir=tmp_path, given=given, valkey_port=other.port))
+        stack = Mixed(options)
         with pytest.raises(LocalStackError, match=f"Port {other.port} .* is taken"):
             stack.start()
     assert stack.pids == dict.fromkeys(VARIABLES)
-    assert not (tmp_path / "stack.json").exists()
+    assert not (options.data_dir / "stack.json").exists()
 
 
 @pytest.mark.neo4j

@@ -1,0 +1,133 @@
+"""Servers that die, or never answer: Redis changes nothing, the graph is an error that the next request has forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+import function_app
+from drift.local.neo4j_server import Neo4jServer
+from drift.local.valkey_server import ValkeyServer
+from tests.function.calling import Caller, Subscriber, assert_is_problem
+from tests.function.corpus import Corpus
+from tests.model_server_fixture import ModelServerControl
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+TRIES = 100
+
+
+@pytest.fixture
+def mortal_valkey() -> Iterator[ValkeyServer]:
+    """A Valkey that a test may kill."""
+    with ValkeyServer() as server:
+        yield server
+
+
+@pytest.fixture
+def one_followup(environment: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Settings whose answers do not depend on which follow-up is the first to end."""
+    environment.setenv("MAX_FOLLOWUPS", "1")
+    return environment
+
+
+def kill(pid: int | None) -> None:
+    """End a server as a power cut does."""
+    assert pid
+    os.kill(pid, signal.SIGKILL)
+
+
+@asynccontextmanager
+async def silent_server() -> AsyncIterator[str]:
+    """A Redis URL where connections are taken and nothing is ever said."""
+    open_connections: list[asyncio.StreamWriter] = []
+    server = await asyncio.start_server(lambda _, writer: open_connections.append(writer), "127.0.0.1", 0)
+    try:
+        yield f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}/0"
+    finally:
+        server.close()
+        for writer in open_connections:
+            writer.close()
+
+
+async def expected_answer(function: Caller) -> dict[str, Any]:
+    """Return the answer with everything at work."""
+    document = await function.answer()
+    assert document["key_facts"]
+    return document
+
+
+async def test_a_redis_that_nobody_serves_changes_no_answer(
+    function: Caller, one_followup: pytest.MonkeyPatch, mortal_valkey: ValkeyServer
+) -> None:
+    one_followup.setenv("REDIS_URL", mortal_valkey.url)
+    expected = await expected_answer(function)
+    kill(mortal_valkey.pid)
+    assert await function.answer() == expected
+    assert await function.answer() == expected
+
+
+async def test_a_redis_that_dies_during_a_request_changes_no_answer(
+    function: Caller, one_followup: pytest.MonkeyPatch, mortal_valkey: ValkeyServer, model_server: ModelServerControl
+) -> None:
+    one_followup.setenv("REDIS_URL", mortal_valkey.url)
+    expected = await expected_answer(function)
+    model_server.fail({"fault": "latency", "kind": "aggregate_reply", "seconds": 1})
+    asked = asyncio.create_task(function.answer())
+    await model_server.until(lambda seen: seen["in_flight"] == 1 and seen["counts"]["aggregate_reply"] == 2)
+    kill(mortal_valkey.pid)
+    assert await asked == expected
+
+
+async def test_a_redis_that_never_answers_changes_no_answer(function: Caller, one_followup: pytest.MonkeyPatch) -> None:
+    async with silent_server() as url:
+        one_followup.setenv("REDIS_URL", url)
+        silent = await function.answer()
+        ready = (await function.client.get("/health/ready")).json()
+    assert silent["key_facts"]
+    assert ready["status"] == "ready"
+    assert ready["redis"].startswith("degraded")
+
+
+async def test_with_and_without_redis_the_answer_is_the_same(
+    function: Caller, one_followup: pytest.MonkeyPatch, valkey: ValkeyServer
+) -> None:
+    retrieval_id = str(uuid4())
+    async with Subscriber(valkey.url, retrieval_id) as subscriber:
+        expected = await function.answer(retrieval_id=retrieval_id)
+        await subscriber.until_the_end()
+    await function_app.provider.close()
+    async with silent_server() as url:
+        one_followup.setenv("REDIS_URL", url)
+        assert await function.answer() == expected
+
+
+async def test_a_graph_that_dies_during_a_request_is_unavailable_until_it_is_back(
+    function: Caller, corpus: Corpus, graph_server: Neo4jServer, model_server: ModelServerControl, valkey: ValkeyServer
+) -> None:
+    assert corpus
+    await function.answer()
+    model_server.fail({"fault": "latency", "kind": "hypothesis", "seconds": 1})
+    retrieval_id = str(uuid4())
+    async with Subscriber(valkey.url, retrieval_id) as subscriber:
+        asked = asyncio.create_task(function.ask(retrieval_id=retrieval_id))
+        await model_server.until(lambda seen: seen["in_flight"] == 1)
+        kill(graph_server.pid)
+        assert_is_problem(await asked, 500, "graph_unavailable")
+        assert (await subscriber.until_the_end())[-1]["phase"] == "error"
+    assert_is_problem(await function.ask(), 500, "graph_unavailable")
+    while graph_server.child and graph_server.child.exit_status() is None:  # noqa: ASYNC110 - a process, no event
+        await asyncio.sleep(0.01)
+    await asyncio.to_thread(graph_server.restart)
+    for _ in range(TRIES):
+        if (response := await function.ask()).status_code == 200:
+            break
+    assert response.status_code == 200, response.text
+    assert response.json()["key_facts"]
