@@ -51,7 +51,7 @@ class Caller:
 
         try:
             return await self.retry.run(attempt, retry_if=is_transient, deadline=deadline, asked_wait=asked_wait)
-        except (OpenAIError, TimeoutError, json.JSONDecodeError) as error:
+        except (OpenAIError, TimeoutError, ValueError) as error:  # ValueError: an answer that the SDK cannot read
             raise translated(error, setting) from error
 
 

@@ -87,6 +87,10 @@ class Child:
     def stop(self, *, kill: bool = False) -> None:
         """End the server and wait until it has ended."""
         self.ask_to_end(kill=kill)
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until the server, which has ended or was told to, and its guard are gone."""
         try:
             self._guard.wait(self._grace_s + 10)
         except subprocess.TimeoutExpired:

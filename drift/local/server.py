@@ -80,6 +80,8 @@ class Server(ABC):
 
     def restart(self) -> None:
         """Start again on the same port with the same data, after the server has ended by itself."""
+        if self.child:
+            self.child.wait()
         self._asked_port = self.port
         self.start()
 

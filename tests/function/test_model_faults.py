@@ -51,6 +51,7 @@ CASES = (
     Case("hypothesis", "hang", None, ATTEMPTS, UNAVAILABLE),
     Case("hypothesis", "drop", 2, 3),
     Case("embedding", "status", None, ATTEMPTS, UNAVAILABLE),
+    Case("embedding", "wrong_count", None, 1, MISCONFIGURED),
     Case("embedding", "wrong_count", None, 2, MISCONFIGURED, more={"skip": 1}),
     Case("embedding", "wrong_dimensions", None, 1, MISCONFIGURED),
     Case("primer_reply", "status", None, ATTEMPTS, UNAVAILABLE),

@@ -53,7 +53,7 @@ def nearest(question: str, most: int = 10) -> list[dict[str, str]]:
     return [CHUNKS[i] for i in ranked[:most]]
 
 
-def answered(followup: str, question: str | None = None, **neighborhood: Any) -> tuple[LocalReply, dict[str, str]]:  # noqa: ANN401 - JSON
+def answered(followup: str, question: str | None = None, **neighborhood: Any) -> tuple[LocalReply, dict[str, str]]:
     chunks = nearest(followup)
     prompt = prompts.local(
         question or followup, followup, COMMUNITIES, chunks, neighborhood, [chunk["id"] for chunk in chunks]

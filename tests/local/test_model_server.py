@@ -48,7 +48,7 @@ def reply_of(server: ModelServerControl, prompt: Prompt, prefix: str = "/v1") ->
     return answer["choices"][0]["message"]["content"]
 
 
-def embedded(server: ModelServerControl, **body: Any) -> list[Any]:  # noqa: ANN401 - a request's fields
+def embedded(server: ModelServerControl, **body: Any) -> list[Any]:
     status, answer = server.ask("POST", "/v1/embeddings", body)
     assert status == 200, answer
     return [item["embedding"] for item in answer["data"]]

@@ -1,4 +1,4 @@
-# ruff: noqa: ANN401 - values are handed on to constructors
+
 from __future__ import annotations
 
 import asyncio

@@ -1,0 +1,167 @@
+"""The command line as people and programs use it: real processes, real servers, one stack for all of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from pydoc_data.topics import topics
+from typing import Any
+
+import httpx2
+import pytest
+
+from drift.contracts import Phase
+from drift.local.stack import VARIABLES
+
+ROOT = Path(__file__).resolve().parents[2]
+NO_SERVERS_GIVEN = {
+    name: value for name, value in os.environ.items() if name not in {n for names in VARIABLES.values() for n in names}
+}
+PATIENCE_S = 240
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]
+
+
+def drift(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `python -m drift` to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "drift", *arguments],
+        cwd=ROOT,
+        env={**NO_SERVERS_GIVEN, **environment},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """`serve --json`: its document, and the data folder that the other commands share."""
+    data = tmp_path_factory.mktemp("data")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "drift", "serve", "--port", "0", "--json", "--data-dir", str(data)],
+        cwd=ROOT,
+        env=NO_SERVERS_GIVEN,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    with process:
+        yield {**json.loads(process.stdout.readline()), "data": str(data)}
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE_S) == 0
+
+
+@pytest.fixture(scope="module")
+def demo(serving: dict[str, Any]) -> dict[str, Any]:
+    """`demo --json` on the running servers."""
+    done = drift("demo", "--json", "--data-dir", serving["data"])
+    assert done.returncode == 0, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def test_serve_prints_one_document_with_environment_pids_and_url(serving: dict[str, Any]) -> None:
+    assert set(serving) == {"env", "pids", "url", "data"}
+    assert set(serving["pids"]) == {"neo4j", "valkey", "model"}
+    assert all(isinstance(pid, int) for pid in serving["pids"].values())
+    assert {"NEO4J_URI", "NEO4J_PASSWORD", "REDIS_URL", "OAI_BASE_URL"} <= set(serving["env"])
+    assert httpx2.get(f"{serving['url']}/health/live", trust_env=False).status_code == 200
+
+
+def test_the_demo_answers_with_evidence_from_the_reference_manual(demo: dict[str, Any]) -> None:
+    assert set(demo) == {"question", "response", "progress", "timings", "servers"}
+    facts = demo["response"]["key_facts"]
+    assert len(facts) >= 3
+    manual = list(topics.values())
+    for fact in facts:
+        assert fact["citations"]
+        for citation in fact["citations"]:
+            assert any(citation["span"] in text for text in manual), citation
+    assert demo["servers"]["neo4j"].startswith("Neo4j/")
+    assert demo["servers"]["valkey"].startswith("Valkey/")
+
+
+def test_the_demo_s_progress_came_over_redis_with_every_phase_in_order(demo: dict[str, Any]) -> None:
+    phases = list(dict.fromkeys(message["phase"] for message in demo["progress"]))
+    assert phases == [phase.value for phase in Phase if phase is not Phase.ERROR]
+    percentages = [message["progress_pct"] for message in demo["progress"]]
+    assert percentages == sorted(percentages)
+    assert len({message["message_id"] for message in demo["progress"]}) == len(percentages)
+
+
+def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "ferry.md").write_text(
+        "# Ferry\n\nThe ferry to Utsira leaves Haugesund at six in the morning. The crossing takes seventy minutes.\n\n"
+        "## Tickets\n\nTickets for the ferry are sold on board, and children under four travel free.\n"
+    )
+    (tmp_path / "noise.md").write_bytes(b"\x00\x01\x02")
+    arguments = ("ingest", str(tmp_path), "--project", "ferries", "--json", "--data-dir", serving["data"])
+    first, second = (json.loads(drift(*arguments).stdout) for _ in range(2))
+    assert first["added"] == ["ferry.md"]
+    assert [s["path"] for s in first["skipped"]] == ["noise.md"]
+    assert (second["wrote"], second["chunks"], second["unchanged"]) == (False, 0, ["ferry.md"])
+
+    asked = drift(
+        "ask",
+        "When does the ferry to Utsira leave Haugesund?",
+        "--project",
+        "ferries",
+        "--json",
+        "--data-dir",
+        serving["data"],
+    )
+    answer = json.loads(asked.stdout)
+    assert "six in the morning" in answer["final_answer"]
+    spans = [c["span"] for fact in answer["key_facts"] for c in fact["citations"]]
+    text = (tmp_path / "ferry.md").read_text()
+    assert spans
+    assert all(span in text for span in spans)
+
+
+def test_an_unknown_project_is_an_answer(serving: dict[str, Any]) -> None:
+    asked = drift("ask", "Anything?", "--project", "nobody", "--json", "--data-dir", serving["data"])
+    assert asked.returncode == 0
+    assert json.loads(asked.stdout)["no_data_found"] is True
+
+
+def test_prepare_says_that_nothing_is_missing(serving: dict[str, Any], demo: dict[str, Any]) -> None:
+    assert demo
+    done = drift("prepare", "--json", "--data-dir", serving["data"])
+    assert json.loads(done.stdout) == {"created": [], "dimensions": 256}
+
+
+def test_the_doctor_sees_the_servers_that_the_environment_names(serving: dict[str, Any], demo: dict[str, Any]) -> None:
+    assert demo
+    done = drift("doctor", "--json", **serving["env"])
+    report = json.loads(done.stdout)
+    states = {finding["name"]: finding["state"] for finding in report["findings"]}
+    assert report["ok"] is True
+    assert {states[name] for name in ("settings", "graph", "indexes", "model", "redis")} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("ingest", "/no/such/folder"), 1, "/no/such/folder cannot be read"),
+        (("ingest",), 2, "--sample"),
+        (("ingest", ".", "--sample"), 2, "--sample"),
+        (("ask", "Anything?", "--top-k", "51"), 2, "less than or equal to 50"),
+        (("up", "--neo4j", "no-version"), 1, "no-version"),
+        (("nonsense",), 2, "nonsense"),
+    ],
+)
+def test_wrong_usage_is_one_clear_message(arguments: tuple[str, ...], code: int, said: str, tmp_path: Path) -> None:
+    takes_a_folder = arguments[0] in {"ingest", "ask", "up"}
+    done = drift(*arguments, *(("--data-dir", str(tmp_path)) if takes_a_folder else ()))
+    assert done.returncode == code
+    assert said in done.stderr.replace("\n", "")
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
