@@ -1,8 +1,9 @@
 """Pure ranking: what a question names, and how vector, full-text and graph evidence become one order.
 
 The weights are one set of constants for all projects and embedding models. They follow from recall measured on multi-hop question
-sets: a hybrid of vector and BM25 scores, plus a walk from the entities that the question names, plus a small bonus for chunks
-of the communities a follow-up aims at (a hard filter there loses evidence).
+sets: a hybrid of vector and BM25 scores, plus a walk from the entities that the question names, plus a bonus for chunks that
+go on where the best ones end, plus a small one for chunks of the communities a follow-up aims at (a hard filter there loses
+evidence).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +22,14 @@ TEXT_WEIGHT = 0.3
 GRAPH_WEIGHT = 0.5
 SCOPE_BONUS = 0.02
 """Added to the cosine of a chunk inside the target communities; a larger one drowns the evidence outside."""
+LEAST_MASS = 1 / 4000
+"""A walk's mass that is not worth another step; the logarithm of its mass is taken in units of this."""
+
+HOP_WEIGHT = 0.2
+HOP_SEEDS = 3
+"""The best chunks, whose entities lead one hop on."""
+MENTION_SHARE = 0.1
+"""What merely mentioning a shared entity counts beside being about it."""
 
 MAX_TERMS = 48
 MAX_TITLE_KEYS = 512
@@ -39,10 +49,20 @@ _KEPT_AT_ENDS = "_+#"
 
 
 @dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity that several candidates mention: `rarity` its inverse document frequency, `about` (0..1) how much of this
+    candidate has to do with it."""
+
+    entity: int
+    rarity: float
+    about: float
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A chunk that some leg of the search found, with each leg's own score.
 
-    `similarity` is the cosine mapped to 0..1 (None: the chunk has no vector), `text` a BM25 score, `graph` the weight
+    `similarity` is the cosine mapped to 0..1 (None: the chunk has no vector), `text` a BM25 score, `graph` the mass
     that the walk brought; 0 where a leg did not find the chunk.
     """
 
@@ -51,6 +71,7 @@ class Candidate:
     text: float = 0.0
     graph: float = 0.0
     in_scope: bool = False
+    mentions: tuple[Mention, ...] = ()
 
 
 def normalised_title(title: str) -> str:
@@ -98,18 +119,37 @@ def search_terms(question: str) -> tuple[str, ...]:
 def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
     """Return the `most` best chunks, best first, each with its fused score.
 
-    Cosines are scaled between the least and the greatest of the candidates, BM25 and the logarithm of the walk's weight by their
-    greatest; the score is 0.7 vector + 0.3 text + 0.5 graph. Equal scores are ordered by id.
+    Cosines are scaled between the least and the greatest of the candidates, BM25 and the logarithm of the walk's mass by their
+    greatest; the score is 0.7 vector + 0.3 text + 0.5 graph + 0.2 hop. Equal scores are ordered by id.
     """
     pool = list(candidates)
     vector = _between([_cosine(c) for c in pool])
     text = _by_greatest([c.text for c in pool])
-    graph = _by_greatest([math.log1p(max(0.0, c.graph)) for c in pool])
+    graph = _by_greatest([math.log1p(max(0.0, c.graph) / LEAST_MASS) for c in pool])
+    scores = [
+        VECTOR_WEIGHT * v + TEXT_WEIGHT * t + GRAPH_WEIGHT * g for v, t, g in zip(vector, text, graph, strict=True)
+    ]
     scored = [
-        replace(candidate.chunk, score=round(VECTOR_WEIGHT * v + TEXT_WEIGHT * t + GRAPH_WEIGHT * g, 6))
-        for candidate, v, t, g in zip(pool, vector, text, graph, strict=True)
+        replace(candidate.chunk, score=round(score + HOP_WEIGHT * hop, 6))
+        for candidate, score, hop in zip(pool, scores, _one_hop(pool, scores), strict=True)
     ]
     return tuple(sorted(scored, key=lambda chunk: (-chunk.score, chunk.id))[:most])
+
+
+def _one_hop(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
+    """Return how much each candidate continues the best ones, 0..1: how much it is about what they mention, rare things first."""
+    seeds = sorted(range(len(pool)), key=lambda place: (-scores[place], pool[place].chunk.id))[:HOP_SEEDS]
+    mentioned = Counter(mention.entity for seed in seeds for mention in pool[seed].mentions)
+    gains = []
+    for place, candidate in enumerate(pool):
+        own = place in seeds  # a seed does not continue itself
+        gains.append(
+            sum(
+                (mentioned[m.entity] - own) * max(0.0, m.rarity) ** 2 * (MENTION_SHARE + m.about)
+                for m in candidate.mentions
+            )
+        )
+    return _by_greatest(gains)
 
 
 def _cosine(candidate: Candidate) -> float | None:

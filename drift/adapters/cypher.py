@@ -195,42 +195,67 @@ CALL () {{
 }}
 """
 
-# From the entities that the question names to themselves and their strongest relations, then to the chunks that mention them. Rare
-# entities weigh more; an entity mentioned nearly everywhere tells nothing and is left out.
-_GRAPH_LEG = f"""
-CALL (chunk_count) {{
-  CALL () {{
+# The entities that the question names, by their longest names only: who asks for the old mill does not mean every mill.
+_NAMED = """
+  CALL () {
     MATCH (e:__Entity__)
     WHERE e.project_id = $project_id AND e.title_key IN $title_keys
     WITH e, size(e.title_key) AS length
     ORDER BY length DESC, e.id
+    LIMIT $most_named
+    RETURN collect(e) AS named
+  }
+  CALL (named, chunk_count) {
+    UNWIND named AS e
+    WITH e, chunk_count, COUNT { (e)<-[:HAS_ENTITY]-() } AS mentions
+    WHERE NOT any(other IN named WHERE size(other.title_key) > size(e.title_key)
+      AND (' ' + other.title_key + ' ') CONTAINS (' ' + e.title_key + ' '))
+    WITH e, CASE WHEN mentions = 0 THEN 1.0 ELSE log(1.0 + toFloat(chunk_count) / mentions) END AS rarity
+    ORDER BY rarity DESC, e.id
     LIMIT $most_seeds
-    RETURN collect(e) AS seeds
+    WITH collect({node: e, rarity: rarity}) AS seeds, sum(rarity) AS total
+    RETURN [s IN seeds | {node: s.node, mass: s.rarity / total}] AS walkers0
+  }
+"""
+
+
+def _step(before: int) -> str:
+    """Return one step of the walk: what stands on a node goes to its neighbours in equal parts, less of it to common entities.
+
+    A node whose parts would be smaller than `$least_mass` keeps them, so that a step never costs more than 1 / $least_mass
+    rows, hubs or not (Andersen, Chung, Lang, "Local graph partitioning using PageRank vectors", 2006).
+    """
+    return f"""
+  CALL (walkers{before}, chunk_count) {{
+    UNWIND walkers{before} AS walker
+    WITH walker.node AS node, walker.mass AS mass, chunk_count
+    WITH node, mass, chunk_count, COUNT {{ (node)-[:HAS_ENTITY]-() }} + COUNT {{ (node)-[:RELATED]-() }} AS degree
+    WHERE degree > 0 AND mass / degree >= $least_mass
+    MATCH (node)-[:HAS_ENTITY|RELATED]-(next)
+    WHERE next.project_id = $project_id
+    WITH next, chunk_count, sum($damping * mass / degree) AS mass
+    WITH next, mass, chunk_count, CASE WHEN next:__Entity__ THEN COUNT {{ (next)<-[:HAS_ENTITY]-() }} END AS mentions
+    WITH next, CASE WHEN mentions > 0 THEN mass * log(1.0 + toFloat(chunk_count) / mentions) / log(1.0 + chunk_count) ELSE mass END AS mass
+    ORDER BY mass DESC, next.id
+    LIMIT $most_walked
+    RETURN collect({{node: next, mass: mass}}) AS walkers{before + 1}
+  }}"""
+
+
+# A walk of three steps from there over mentions and relations, both ways: the mass that the chunks on the way have seen.
+_GRAPH_LEG = f"""
+CALL (chunk_count) {{{_NAMED}{_step(0)}{_step(1)}{_step(2)}
+  CALL (walkers1, walkers2, walkers3) {{
+    UNWIND walkers1 + walkers2 + walkers3 AS walker
+    WITH walker.node AS ch, walker.mass AS mass
+    WHERE ch:__Chunk__
+    WITH ch, sum(mass) AS weight
+    WHERE NOT $hard OR {_IN_SCOPE}
+    ORDER BY weight DESC, ch.id
+    LIMIT $graph_pool
+    RETURN collect({{ch: ch, weight: weight}}) AS walked
   }}
-  UNWIND seeds AS seed
-  CALL (seed) {{
-    RETURN seed AS e, 1.0 AS share
-  UNION ALL
-    MATCH (seed)-[r:RELATED]-(other:__Entity__)
-    WHERE other.project_id = $project_id
-    WITH other, sum(coalesce(r.weight, 1.0)) AS weight
-    ORDER BY weight DESC, other.id
-    LIMIT $fan
-    WITH collect({{e: other, weight: weight}}) AS others, sum(weight) AS total
-    UNWIND others AS o
-    RETURN o.e AS e, CASE WHEN total > 0 THEN $damping * o.weight / total ELSE 0.0 END AS share
-  }}
-  WITH e, sum(share) AS share, chunk_count
-  ORDER BY share DESC, e.id
-  LIMIT $most_walked
-  WITH e, share, chunk_count, COUNT {{ (e)<-[:HAS_ENTITY]-() }} AS mentions
-  WHERE 0 < mentions AND mentions <= $hub_mentions
-  MATCH (e)<-[:HAS_ENTITY]-(ch:__Chunk__)
-  WHERE ch.project_id = $project_id AND (NOT $hard OR {_IN_SCOPE})
-  WITH ch, sum(share * log(1.0 + toFloat(chunk_count) / mentions)) AS weight
-  ORDER BY weight DESC, ch.id
-  LIMIT $graph_pool
-  RETURN collect({{ch: ch, weight: weight}}) AS walked
+  RETURN walked
 }}
 """
 
@@ -246,14 +271,42 @@ UNION ALL
   UNWIND range(0, size(walked) - 1) AS i
   RETURN walked[i].ch AS ch, 1.0 / (60 + i) AS vote, 0.0 AS text, walked[i].weight AS graph
 }}
-WITH ch, sum(vote) AS votes, max(text) AS text, max(graph) AS graph
+WITH chunk_count, ch, sum(vote) AS votes, max(text) AS text, max(graph) AS graph
 ORDER BY votes DESC, ch.id
 LIMIT $keep
-WITH ch, text, graph, CASE WHEN size(ch.embedding) = $dimensions THEN {_COSINE} END AS similarity
-WITH collect(ch) AS chosen, collect({{
+WITH chunk_count, ch, text, graph, CASE WHEN size(ch.embedding) = $dimensions THEN {_COSINE} END AS similarity
+WITH chunk_count, collect(ch) AS chosen, collect({{
   id: ch.id, text: ch.text, document_name: {_DOCUMENT_NAME}, similarity: similarity, bm25: text, graph: graph,
   in_scope: size($communities) > 0 AND {_IN_SCOPE}
 }}) AS candidates
+"""
+
+# What two candidates both mention, as [place of the candidate, number of the entity, its rarity, how much the candidate is about it]:
+# the share of the candidate's other entities that the entity has a relation to. The rarest come first.
+_SHARED = """
+CALL (chosen, chunk_count) {
+  UNWIND range(0, size(chosen) - 1) AS place
+  WITH place, chosen[place] AS ch, chunk_count
+  CALL (ch) {
+    MATCH (ch)-[:HAS_ENTITY]->(e:__Entity__)
+    WHERE e.project_id = $project_id
+    RETURN e LIMIT $mentions_each
+  }
+  WITH e, chunk_count, collect({place: place, ch: ch}) AS holders
+  WHERE size(holders) > 1
+  WITH e, holders, chunk_count, COUNT { (e)<-[:HAS_ENTITY]-() } AS mentions
+  ORDER BY mentions, e.id
+  LIMIT $most_shared
+  WITH collect({e: e, holders: holders, rarity: log(1.0 + toFloat(chunk_count) / mentions)}) AS held
+  UNWIND range(0, size(held) - 1) AS number
+  WITH number, held[number].e AS e, held[number].rarity AS rarity, held[number].holders AS holders
+  WITH number, e, rarity, holders, COUNT { (e)-[:RELATED]->() } AS told
+  UNWIND holders AS holder
+  WITH number, e, rarity, told, holder.place AS place, holder.ch AS ch
+  WITH number, rarity, place, COUNT { (ch)-[:HAS_ENTITY]->() } - 1 AS others,
+    CASE WHEN told > 0 AND told <= $fan THEN COUNT { (e)-[:RELATED]->()<-[:HAS_ENTITY]-(ch) } ELSE 0 END AS found
+  RETURN collect([place, number, rarity, CASE WHEN others > 0 THEN toFloat(found) / others ELSE 0.0 END]) AS shared
+}
 """
 
 _NEIGHBOURHOOD = f"""
@@ -299,8 +352,8 @@ CALL (chosen, mentioned, others) {{
 """
 
 _FOLLOWUP = f"""
-{_PICKED}{_COUNT}{_VECTOR_LEG}{_TEXT_LEG}{_GRAPH_LEG}{_CANDIDATES}{_NEIGHBOURHOOD}
-RETURN candidates, entities, relationships, neighbors
+{_PICKED}{_COUNT}{_VECTOR_LEG}{_TEXT_LEG}{_GRAPH_LEG}{_CANDIDATES}{_SHARED}{_NEIGHBOURHOOD}
+RETURN candidates, shared, entities, relationships, neighbors
 """
 
 # ------------------------------------------------------------------------------------------------- probes

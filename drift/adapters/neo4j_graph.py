@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -23,7 +24,7 @@ from drift.model import (
     Relationship,
     Vector,
 )
-from drift.ranking import Candidate, fuse, search_terms, title_keys
+from drift.ranking import LEAST_MASS, Candidate, Mention, fuse, search_terms, title_keys
 from drift.tasks import Deadline
 
 if TYPE_CHECKING:  # the connection imports the SDK
@@ -46,11 +47,14 @@ _BOUNDS: Mapping[str, int | float] = {
     "samples": 3,
     "spare_samples": 50,  # chunks of a big community looked at beyond its share of the nearest
     "spare_chunks": 10,  # chunks in the place of communities
+    "most_named": 50,
     "most_seeds": 12,
-    "fan": 20,
-    "damping": 0.5,
-    "most_walked": 60,
-    "hub_mentions": 300,
+    "damping": 0.85,
+    "least_mass": LEAST_MASS,
+    "most_walked": 300,
+    "mentions_each": 40,
+    "most_shared": 200,
+    "fan": 100,  # relations of an entity that say what a chunk is about; one with more of them is a hub
     "rooted": 10,  # chunks whose neighbourhood is sent
     "most_entities": 20,
     "relations_each": 8,
@@ -221,7 +225,11 @@ def _community(row: Mapping[str, Any]) -> Community:
 
 
 def _evidence(row: Mapping[str, Any]) -> Evidence:
-    chunks = fuse((_candidate(c) for c in row["candidates"]), MOST_CHUNKS)
+    mentions: defaultdict[int, list[Mention]] = defaultdict(list)
+    for place, number, rarity, about in row["shared"]:
+        mentions[place].append(Mention(number, rarity, about))
+    candidates = (_candidate(c, mentions[place]) for place, c in enumerate(row["candidates"]))
+    chunks = fuse(candidates, MOST_CHUNKS)
     return Evidence(
         chunks=chunks,
         neighbors=tuple(_chunk(n) for n in row["neighbors"]),
@@ -232,8 +240,8 @@ def _evidence(row: Mapping[str, Any]) -> Evidence:
     )
 
 
-def _candidate(row: Mapping[str, Any]) -> Candidate:
-    return Candidate(_chunk(row), row["similarity"], row["bm25"], row["graph"], row["in_scope"])
+def _candidate(row: Mapping[str, Any], mentions: Iterable[Mention]) -> Candidate:
+    return Candidate(_chunk(row), row["similarity"], row["bm25"], row["graph"], row["in_scope"], tuple(mentions))
 
 
 def _relationships(rows: Iterable[Mapping[str, Any]]) -> Iterable[Relationship]:

@@ -35,7 +35,8 @@ class Case:
     def __str__(self) -> str:
         """Return a name for the test."""
         often = "for ever" if self.times is None else f"{self.times}x"
-        return f"{self.kind} {self.more.get('status', '')}{self.fault} {often}"
+        later = f" after {self.more['skip']}" if "skip" in self.more else ""
+        return f"{self.kind} {self.more.get('status', '')}{self.fault} {often}{later}"
 
 
 TOO_MANY = {"status": 429, "headers": {"retry-after-ms": "1"}}

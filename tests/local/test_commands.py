@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]
 
 def drift(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run `python -m drift` to its end."""
-    return subprocess.run(
+    return subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-m", "drift", *arguments],
         cwd=ROOT,
         env={**NO_SERVERS_GIVEN, **environment},
@@ -44,7 +44,7 @@ def drift(*arguments: str, **environment: str) -> subprocess.CompletedProcess[st
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """`serve --json`: its document, and the data folder that the other commands share."""
     data = tmp_path_factory.mktemp("data")
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603 - our own command
         [sys.executable, "-m", "drift", "serve", "--port", "0", "--json", "--data-dir", str(data)],
         cwd=ROOT,
         env=NO_SERVERS_GIVEN,
