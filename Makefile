@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 READY := $(VENV)/.ready
 Q ?=
 
-.PHONY: help demo test check serve format clean
+.PHONY: help demo test check serve format openapi clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -45,6 +45,9 @@ check: $(READY) ## the fast inner loop: format, lint, types, unit tests
 format: $(READY) ## format the code and mend what can be mended
 	@$(VENV)/bin/ruff format .
 	@$(VENV)/bin/ruff check --fix .
+
+openapi: $(READY) ## write docs/openapi.yaml from the models
+	@$(PYTHON) -c 'import yaml; from drift.openapi import document; print(yaml.safe_dump(document(), sort_keys=False), end="")' > docs/openapi.yaml
 
 clean: ## remove the environment, the local servers' data and all caches of this folder
 	rm -rf $(VENV) .drift .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info

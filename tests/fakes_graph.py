@@ -31,7 +31,7 @@ from drift.model import (
     Relationship,
     Vector,
 )
-from drift.ranking import Candidate, fuse, normalised_title, search_terms, title_keys
+from drift.ranking import LEAST_MASS, Candidate, Mention, fuse, normalised_title, search_terms, title_keys
 from drift.tasks import Deadline
 
 POOL = 60
@@ -43,7 +43,9 @@ ROOTED = 10
 MOST_ENTITIES = 20
 MOST_RELATIONS = 30
 MOST_NEIGHBORS = 10
-HUB_MENTIONS = 300
+STEPS = 3
+DAMPING = 0.85
+MOST_SEEDS = 12
 
 
 @dataclass
@@ -138,8 +140,9 @@ class FakeGraph:
         chosen = sorted(votes, key=lambda k: (-votes[k], k))[:KEPT]
         text, graph = dict(legs[1]), dict(legs[2])
         cosines = dict(project.nearest(query.vector, chosen))
+        shared = _shared(project, chosen)
         candidates = [
-            Candidate(project.chunk(k, 0.0), cosines.get(k), text.get(k, 0.0), graph.get(k, 0.0), k in scope)
+            Candidate(project.chunk(k, 0.0), cosines.get(k), text.get(k, 0.0), graph.get(k, 0.0), k in scope, shared[k])
             for k in chosen
         ]
         return _with_neighbourhood(project, fuse(candidates, MOST_CHUNKS), chosen, query.vector)
@@ -281,22 +284,67 @@ def _worded(project: Project, question: str, searched: set[str]) -> list[tuple[s
     return _ranked(weights)
 
 
+def _rarity(project: Project, entity_id: str) -> float:
+    found = sum(k in project.chunks for k in set(project.entities[entity_id].chunk_ids))
+    return math.log(1 + len(project.chunks) / found) if found else 0.0
+
+
+def _seeds(project: Project, question: str) -> dict[str, float]:
+    asked = set(title_keys(question))
+    keys = {e.id: normalised_title(e.title) for e in project.entities.values()}
+    named = {e: key for e, key in keys.items() if key in asked}
+    longest = [e for e, key in named.items() if not any(key != k and f" {key} " in f" {k} " for k in named.values())]
+    rarities = {e: _rarity(project, e) or 1.0 for e in longest}
+    best = sorted(longest, key=lambda e: (-rarities[e], e))[:MOST_SEEDS]
+    return {e: rarities[e] / sum(rarities[b] for b in best) for e in best}
+
+
 def _walked(project: Project, question: str, searched: set[str]) -> list[tuple[str, float]]:
-    keys = set(title_keys(question))
-    share: Counter[str] = Counter()
-    for seed in (e.id for e in project.entities.values() if normalised_title(e.title) in keys):
-        share[seed] += 1
-        linked = [r for r in project.relations if seed in (r.source_id, r.target_id)]
-        total = sum(r.weight for r in linked)
-        for r in linked:
-            share[r.target_id if r.source_id == seed else r.source_id] += 0.5 * r.weight / total if total else 0  # type: ignore[assignment]
+    beside: defaultdict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    for chunk, entities in project.mentions().items():
+        for e in entities:
+            beside["chunk", chunk].append(("entity", e))
+            beside["entity", e].append(("chunk", chunk))
+    for r in project.relations:
+        beside["entity", r.source_id].append(("entity", r.target_id))
+        beside["entity", r.target_id].append(("entity", r.source_id))
+    mass: dict[tuple[str, str], float] = {("entity", e): m for e, m in _seeds(project, question).items()}
     weights: Counter[str] = Counter()
-    for entity_id, part in share.items():
-        chunks = {k for k in project.entities[entity_id].chunk_ids if k in project.chunks}
-        if 0 < len(chunks) <= HUB_MENTIONS:
-            for k in chunks & searched:
-                weights[k] += part * math.log(1 + len(project.chunks) / len(chunks))  # type: ignore[assignment]
+    for _ in range(STEPS):
+        mass = _step(project, beside, mass)
+        for (kind, id_), m in mass.items():
+            if kind == "chunk" and id_ in searched:
+                weights[id_] += m  # type: ignore[assignment]
     return _ranked(weights)
+
+
+def _step(
+    project: Project, beside: dict[tuple[str, str], list[tuple[str, str]]], mass: dict[tuple[str, str], float]
+) -> dict[tuple[str, str], float]:
+    arrived: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for node, m in mass.items():
+        around = beside[node]
+        if around and m / len(around) >= LEAST_MASS:
+            for other in around:
+                arrived[other] += DAMPING * m / len(around)
+    for (kind, id_), m in arrived.items():
+        if kind == "entity" and (rarity := _rarity(project, id_)):
+            arrived[kind, id_] = m * rarity / math.log(1 + len(project.chunks))
+    return arrived
+
+
+def _shared(project: Project, chosen: list[str]) -> dict[str, tuple[Mention, ...]]:
+    mentions = project.mentions()
+    numbers = {e: number for number, e in enumerate(project.entities)}
+    common = {e for e, n in Counter(e for k in chosen for e in mentions[k]).items() if n > 1}
+    told = Counter((r.source_id, r.target_id) for r in project.relations)
+
+    def mention(e: str, k: str) -> Mention:
+        others = len(mentions[k]) - 1
+        found = sum(told[e, other] for other in mentions[k])
+        return Mention(numbers[e], _rarity(project, e), found / others if others else 0.0)
+
+    return {k: tuple(mention(e, k) for e in mentions[k] if e in common) for k in chosen}
 
 
 def _with_neighbourhood(project: Project, chunks: tuple[Chunk, ...], chosen: list[str], vector: Vector) -> Evidence:

@@ -14,6 +14,7 @@ from drift.ranking import (
     MAX_TITLE_KEYS,
     SCOPE_BONUS,
     Candidate,
+    Mention,
     fuse,
     normalised_title,
     search_terms,
@@ -135,3 +136,25 @@ def test_fused_scores_are_finite_falling_and_bounded(candidates: list[Candidate]
     fused = [c.score for c in fuse(candidates, 20)]
     assert all(math.isfinite(s) and 0 <= s <= 1.5 for s in fused)
     assert fused == sorted(fused, reverse=True)
+
+
+def mentioning(id_: str, cosine: float, *mentions: Mention) -> Candidate:
+    return Candidate(Chunk(id_, "", ""), (1 + cosine) / 2, mentions=mentions)
+
+
+def test_a_chunk_about_what_the_best_ones_mention_overtakes_one_that_only_mentions_it() -> None:
+    best = [mentioning(id_, 1.0, Mention(1, 3.0, 0.0), Mention(2, 3.0, 0.0)) for id_ in ("s1", "s2", "s3")]
+    about, beside = mentioning("about", 0.1, Mention(1, 3.0, 1.0)), mentioning("beside", 0.2, Mention(2, 3.0, 0.0))
+    assert order(*best, about, beside, mentioning("far", 0.0)) == ["s1", "s2", "s3", "about", "beside", "far"]
+
+
+def test_a_common_entity_leads_less_far_than_a_rare_one() -> None:
+    best = [mentioning(id_, 1.0, Mention(1, 1.0, 0.0), Mention(2, 5.0, 0.0)) for id_ in ("s1", "s2", "s3")]
+    common, rare = mentioning("common", 0.1, Mention(1, 1.0, 1.0)), mentioning("rare", 0.1, Mention(2, 5.0, 1.0))
+    assert order(*best, common, rare, mentioning("far", 0.0))[3:5] == ["rare", "common"]
+
+
+def test_an_entity_that_no_good_chunk_mentions_leads_nowhere() -> None:
+    best = [mentioning(id_, 1.0) for id_ in ("s1", "s2", "s3")]
+    others = [mentioning("a", 0.1, Mention(7, 5.0, 1.0)), mentioning("b", 0.2, Mention(7, 5.0, 1.0))]
+    assert order(*best, *others, mentioning("far", 0.0))[3:] == ["b", "a", "far"]

@@ -10,8 +10,9 @@ import pytest
 
 from drift.errors import BusyError, GraphUnavailableError, ModelUnavailableError, NotConfiguredError
 from drift.model import GraphHealth, IndexState, PrimerEvidence
+from drift.provider import ServiceProvider
+from drift.service import Service
 from drift.settings import Settings, load
-from drift.wiring import Service, ServiceProvider
 from tests.fakes import HashingEmbedder, ListSink, ScriptedChat, StubGraph, request, services
 
 LOCAL = {

@@ -275,7 +275,7 @@ WITH chunk_count, ch, sum(vote) AS votes, max(text) AS text, max(graph) AS graph
 ORDER BY votes DESC, ch.id
 LIMIT $keep
 WITH chunk_count, ch, text, graph, CASE WHEN size(ch.embedding) = $dimensions THEN {_COSINE} END AS similarity
-WITH chunk_count, collect(ch) AS chosen, collect({{
+WITH max(chunk_count) AS chunk_count, collect(ch) AS chosen, collect({{
   id: ch.id, text: ch.text, document_name: {_DOCUMENT_NAME}, similarity: similarity, bm25: text, graph: graph,
   in_scope: size($communities) > 0 AND {_IN_SCOPE}
 }}) AS candidates

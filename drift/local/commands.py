@@ -9,11 +9,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import httpx2
 from redis.asyncio import Redis
 
 from drift import settings, wiring
 from drift.errors import LocalStackError
 from drift.evals.orchestration import measure
+from drift.evals.timing import measure_imports, measure_retrievals
 from drift.ingest.pipeline import ingest as run_ingest
 from drift.ingest.progress_bar import progress_bar
 from drift.ingest.report import IngestReport
@@ -224,10 +226,33 @@ async def bench_orchestration(chat_ms: float, embed_ms: float, *, as_json: bool)
         values = settings.load({**server.env, "NEO4J_URI": "bolt://localhost", "NEO4J_PASSWORD": "unused"})
         chat, embedder = wiring.build_models(values)
         result = await measure(chat, embedder, chat_ms / 1000, embed_ms / 1000)
+    _print_result(asdict(result), as_json=as_json)
+
+
+def bench_imports(*, as_json: bool) -> None:
+    """Measure the import of the function against that of the streams extension alone."""
+    _print_result(asdict(measure_imports()), as_json=as_json)
+
+
+async def bench_retrieval(options: StackOptions, question: str, *, as_json: bool) -> None:
+    """Measure requests to the function's own route on the sample corpus."""
+    async with running(options) as (_, values):
+        await _ingest(values, sample_sources(), DEMO_PROJECT)
+        async with serving() as url, httpx2.AsyncClient(timeout=240, trust_env=False) as client:
+
+            async def ask_once() -> None:
+                body = {"query": question, "project_id": DEMO_PROJECT}
+                (await client.post(f"{url}/retrieve", json=body)).raise_for_status()
+
+            result = await measure_retrievals(ask_once)
+    _print_result(asdict(result), as_json=as_json)
+
+
+def _print_result(result: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        print_json(asdict(result))
+        print_json(result)
         return
-    for name, value in asdict(result).items():
+    for name, value in result.items():
         paper.print(f"{name:<18} {value}")
 
 

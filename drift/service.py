@@ -1,0 +1,125 @@
+"""What every request of one event loop shares: the search, admission, and the state of the servers behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from drift.contracts import RetrieveRequest, RetrieveResponse
+from drift.errors import BusyError, DriftError
+from drift.followups import Services
+from drift.model import GraphHealth
+from drift.ports import ProgressSink
+from drift.progress import Progress
+from drift.search import DriftSearch
+from drift.settings import Settings
+from drift.tasks import Deadline
+
+log = logging.getLogger("drift")
+
+HEALTH_TIMEOUT_S = 10.0
+
+
+@dataclass(slots=True)
+class Service:
+    """What every request of one event loop shares: clients, limits, and how many requests are in flight."""
+
+    services: Services
+    sink: ProgressSink | None
+    max_inflight: int
+    deadline_s: float
+    settings: Settings | None = None
+    closers: tuple[Callable[[], Awaitable[None]], ...] = ()
+    in_flight: int = 0
+    _search: DriftSearch = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Build the search over the services."""
+        self._search = DriftSearch(self.services)
+
+    def start(
+        self, request: RetrieveRequest, retrieval_id: str, listener: Callable[[str], None] | None = None
+    ) -> asyncio.Task[RetrieveResponse]:
+        """Admit a request and start answering it; the slot is free again when the task ends, however it ends.
+
+        Raises:
+            BusyError: when `max_inflight` requests are being answered.
+        """
+        if self.in_flight >= self.max_inflight:
+            raise BusyError(f"{self.max_inflight} requests are being answered; try again later.")
+        self.in_flight += 1
+        task = asyncio.create_task(self._answer(request, retrieval_id, listener))
+        task.add_done_callback(self._free_slot)
+        return task
+
+    def _free_slot(self, task: asyncio.Task[RetrieveResponse]) -> None:
+        self.in_flight -= 1
+        if not task.cancelled():
+            task.exception()  # marks it as seen: whoever waited may have gone
+
+    async def _answer(
+        self, request: RetrieveRequest, retrieval_id: str, listener: Callable[[str], None] | None
+    ) -> RetrieveResponse:
+        deadline = Deadline.after(self.deadline_s)
+        log.info("retrieval_started", extra=self._described(request, retrieval_id))
+        async with Progress(request.project_id, retrieval_id, self.sink, listener) as progress:
+            return await self._search.retrieve(request, progress, deadline)
+
+    async def close(self) -> None:
+        """Close the clients. The platform never asks for it, so nothing depends on it."""
+        for close in self.closers:
+            await close()
+
+    def _described(self, request: RetrieveRequest, retrieval_id: str) -> dict[str, object]:
+        """Describe a request for the log: its question as length and hash, unless LOG_QUESTIONS allows its words."""
+        question: dict[str, object] = {
+            "query_characters": len(request.query),
+            "query_sha256": hashlib.sha256(request.query.encode()).hexdigest()[:16],
+        }
+        if self.settings and self.settings.log_questions:
+            question = {"query": request.query}
+        return {"retrieval_id": retrieval_id, "project_id": request.project_id, "top_k": request.top_k, **question}
+
+    async def readiness(self) -> dict[str, str]:
+        """Return one line for each dependency: `ok`, or what is wrong; Redis may only be degraded."""
+        graph, model, redis = await asyncio.gather(self.graph_state(), self._model_state(), self._redis_state())
+        return {**graph, **model, **redis}
+
+    async def graph_state(self) -> dict[str, str]:
+        """Return one line for the graph and one for its indexes: `ok`, or what is wrong."""
+        try:
+            async with asyncio.timeout(HEALTH_TIMEOUT_S):
+                health = await self.services.graph.health()
+        except (DriftError, TimeoutError) as error:
+            return {"graph": _detail(error), "indexes": "unknown"}
+        return {"graph": "ok", "indexes": self._index_state(health)}
+
+    def _index_state(self, health: GraphHealth) -> str:
+        wanted = self.settings.vector_index_dimensions if self.settings else None
+        problems = [f"{name} is missing" for name in health.missing]
+        for index in health.indexes:
+            if not index.online:
+                problems.append(f"{index.name} is not online")
+            if index.dimensions is not None and wanted is not None and index.dimensions != wanted:
+                problems.append(f"{index.name} has {index.dimensions} dimensions, VECTOR_INDEX_DIMENSIONS is {wanted}")
+        return "; ".join(problems) or "ok"
+
+    async def _model_state(self) -> dict[str, str]:
+        try:
+            await self.services.embedder.embed(["ready?"], Deadline.after(HEALTH_TIMEOUT_S))
+        except DriftError as error:
+            return {"model": error.detail}
+        return {"model": "ok"}
+
+    async def _redis_state(self) -> dict[str, str]:
+        healthy = getattr(self.sink, "healthy", None)
+        if healthy is None:
+            return {"redis": "degraded: REDIS_URL is not set, nobody sees progress"}
+        return {"redis": "ok" if await healthy() else "degraded: no answer, progress messages are lost"}
+
+
+def _detail(error: Exception) -> str:
+    return error.detail if isinstance(error, DriftError) else "no answer in time"

@@ -1,0 +1,84 @@
+"""Question sets from disk, as values."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from drift.errors import IngestError
+from drift.evals.question_sets import read_question_sets
+
+DOCUMENTS = [
+    {"id": "p1", "title": "The Mill", "text": "It stands."},
+    {"id": "p2", "title": "Ada", "text": "She mills."},
+]
+QUESTIONS = [{"id": "q1", "question": "Who mills?", "supporting_ids": ["p1", "p2"]}]
+ENTITIES = [{"id": "p1", "entities": ["the mill", "Danube"]}]
+
+
+def write(folder: Path, **files: list[dict[str, Any]]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, rows in files.items():
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return folder
+
+
+def test_sets_are_read_by_name_and_other_folders_left_alone(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        write(tmp_path / name, documents=DOCUMENTS, questions=QUESTIONS, heuristic_entities=ENTITIES)
+    (tmp_path / "notes").mkdir()
+    first, second = read_question_sets(tmp_path)
+    assert (first.name, second.name) == ("a", "b")
+    assert [p.id for p in first.passages] == ["p1", "p2"]
+    assert first.questions[0].supporting == {"p1", "p2"}
+    assert first.questions[0].steps == ()
+
+
+def test_without_triples_a_passage_is_about_its_title(tmp_path: Path) -> None:
+    write(tmp_path / "a", documents=DOCUMENTS, questions=QUESTIONS, heuristic_entities=ENTITIES)
+    mill, ada = read_question_sets(tmp_path)[0].passages
+    assert [(s, o) for s, _, o in mill.triples] == [("The Mill", "Danube")]
+    assert mill.entities == ("The Mill", "Danube")
+    assert (ada.entities, ada.triples) == ((), ())
+
+
+def test_triples_are_taken_as_stated_and_malformed_ones_left_out(tmp_path: Path) -> None:
+    stated = [
+        {"id": "p1", "entities": ["Rhine"], "triples": [["Mill", "at", "Danube"], ["a", "b"], ["a", "b", "c", "d"]]}
+    ]
+    write(tmp_path / "a", documents=DOCUMENTS, questions=QUESTIONS, triples=stated, heuristic_entities=ENTITIES)
+    passage = read_question_sets(tmp_path)[0].passages[0]
+    assert passage.triples == (("Mill", "at", "Danube"),)
+    assert set(passage.entities) == {"Mill", "Danube", "Rhine"}
+
+
+def test_answers_of_earlier_steps_are_filled_into_later_ones(tmp_path: Path) -> None:
+    steps = [{"question": "Who owns it?", "answer": "Ada"}, {"question": "Where was #1 born, and #9?", "answer": "Ulm"}]
+    write(tmp_path / "a", documents=DOCUMENTS, questions=[QUESTIONS[0] | {"decomposition": steps}], triples=[])
+    assert read_question_sets(tmp_path)[0].questions[0].steps == ("Who owns it?", "Where was Ada born, and #9?")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "not JSON"),
+        ("[]", "an object is missing"),
+        ('{"id": "q", "question": "?"}', "supporting_ids is missing"),
+    ],
+)
+def test_a_wrong_line_is_named(tmp_path: Path, line: str, said: str) -> None:
+    folder = write(tmp_path / "a", documents=DOCUMENTS, heuristic_entities=[])
+    (folder / "questions.jsonl").write_text(json.dumps(QUESTIONS[0]) + "\n" + line, encoding="utf-8")
+    with pytest.raises(IngestError, match=rf"questions\.jsonl, line 2: .*{said}"):
+        read_question_sets(tmp_path)
+
+
+def test_a_missing_file_and_an_empty_folder_are_named(tmp_path: Path) -> None:
+    with pytest.raises(IngestError, match="holds no question set"):
+        read_question_sets(tmp_path / "nowhere")
+    write(tmp_path / "a", documents=DOCUMENTS, questions=QUESTIONS)
+    with pytest.raises(IngestError, match=r"heuristic_entities\.jsonl cannot be read"):
+        read_question_sets(tmp_path)

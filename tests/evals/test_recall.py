@@ -1,0 +1,161 @@
+"""Recall, from the loaded set to the report; the graph is the fake."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drift.evals.bootstrap import paired_interval
+from drift.evals.question_graph import load_set, project_of
+from drift.evals.question_sets import LabelledQuestion, Passage, QuestionSet
+from drift.evals.recall import Bench, SetResult, in_turns, measure, recalls_of, reciprocal_ranks, report
+from tests.fakes_graph import FakeGraph
+
+DIMENSIONS = 8
+
+
+class LetterEmbedder:
+    """A vector from which letters a text has; counts texts."""
+
+    name = "letters"
+    dimensions = DIMENSIONS
+
+    def __init__(self) -> None:
+        self.embedded = 0
+
+    async def passages(self, texts: Sequence[str]) -> Sequence[tuple[float, ...]]:
+        self.embedded += len(texts)
+        return [tuple(1.0 + sum(ord(c) % DIMENSIONS == i for c in text) for i in range(DIMENSIONS)) for text in texts]
+
+    questions = passages
+
+
+def passage(id_: str, title: str, text: str, *triples: tuple[str, str, str]) -> Passage:
+    ends = dict.fromkeys(end for s, _, o in triples for end in (s, o))
+    return Passage(id_, title, text, tuple(ends), triples)
+
+
+MILL = QuestionSet(
+    "mill",
+    (
+        passage("p1", "Old Mill", "The old mill belongs to Ada.", ("Old Mill", "belongs to", "Ada")),
+        passage("p2", "Ada", "Ada was born in Ulm.", ("Ada", "born in", "Ulm")),
+        passage("p3", "Owl", "An owl hoots.", ("Owl", "does", "hoot")),
+    ),
+    (
+        LabelledQuestion(
+            "q1", "Where was the owner of the old mill born?", frozenset({"p1", "p2"}), ("who?", "where?")
+        ),
+        LabelledQuestion("q2", "What does the owl do?", frozenset({"p3"}), ("what?",)),
+    ),
+)
+
+
+async def rows(statement: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    assert parameters["project_id"] == project_of(MILL)
+    return [{"id": "p3"}] if "fulltext" in statement else [{"id": "p1"}]
+
+
+async def measured(own: QuestionSet, graph: FakeGraph, embedder: LetterEmbedder) -> SetResult:
+    hard = FakeGraph("hard", graph.projects)
+    (result,) = await measure([own], Bench(graph, hard, graph, rows, "text", embedder), lambda _: None)
+    return result
+
+
+async def test_a_set_is_loaded_once_and_again_when_it_changes() -> None:
+    graph, embedder = FakeGraph(), LetterEmbedder()
+    assert await load_set(MILL, graph, embedder)
+    before = embedder.embedded
+    assert not await load_set(MILL, graph, embedder)
+    assert embedder.embedded == before
+    fewer = QuestionSet(MILL.name, MILL.passages[:2], MILL.questions)
+    assert await load_set(fewer, graph, embedder)
+    assert set(graph.projects[project_of(MILL)].chunks) == {"p1", "p2"}
+
+
+async def test_what_passages_state_becomes_entities_relations_and_embedded_communities() -> None:
+    graph = FakeGraph()
+    await load_set(MILL, graph, LetterEmbedder())
+    held = graph.projects[project_of(MILL)]
+    titles = {e.id: e.title for e in held.entities.values()}
+    assert {(titles[r.source_id], titles[r.target_id]) for r in held.relations} == {
+        ("Old Mill", "Ada"),
+        ("Ada", "Ulm"),
+        ("Owl", "hoot"),
+    }
+    assert {e.title: set(e.chunk_ids) for e in held.entities.values()}["Ada"] == {"p1", "p2"}
+    assert held.communities
+    assert all(len(c.embedding) == DIMENSIONS for c in held.communities.values())
+    assert {k for c in held.communities.values() for k in c.chunk_ids} == {"p1", "p2", "p3"}
+
+
+async def test_every_method_answers_every_question() -> None:
+    result = await measured(MILL, FakeGraph(), LetterEmbedder())
+    assert set(result.recalls) == {
+        *("vector", "bm25", "hybrid", "hard", "soft", "ours"),
+        *("ideal_vector", "ideal_hard", "ideal_soft", "ideal_ours"),
+    }
+    assert result.recalls["vector"] == [(0.5, 0.5, 0.5), (0.0, 0.0, 0.0)]
+    assert result.recalls["hybrid"] == [(0.5, 0.5, 0.5), (1.0, 1.0, 1.0)]
+    assert result.recalls["ours"][0][0] == 1.0, "the walk from the mill ends at its owner"
+
+
+async def test_without_sub_questions_there_is_no_ideal_row() -> None:
+    bare = QuestionSet("mill", MILL.passages, (MILL.questions[0], LabelledQuestion("q2", "owl?", frozenset({"p3"}))))
+    result = await measured(bare, FakeGraph(), LetterEmbedder())
+    assert not [name for name in result.recalls if name.startswith("ideal")]
+
+
+# ----------------------------------------------------------------------------------------------------------- pure
+def test_recall_is_the_share_of_supporting_passages_among_the_first() -> None:
+    assert recalls_of(["a", "x", "b", "y", "z", "c"], frozenset("abcd")) == (0.25, 0.5, 0.75)
+    assert recalls_of([], frozenset("a")) == (0.0, 0.0, 0.0)
+
+
+def test_reciprocal_ranks_prefer_what_both_legs_have() -> None:
+    assert reciprocal_ranks(["a", "b"], ["c", "b"]) == ["b", "a", "c"]
+    assert reciprocal_ranks([], []) == []
+
+
+def test_lists_are_taken_in_turns_each_id_once() -> None:
+    assert in_turns([["a", "b", "c"], ["b"], []]) == ["a", "b", "c"]
+
+
+def result(name: str, ours: list[float], hybrid: list[float], **more: list[float]) -> SetResult:
+    methods = {"ours": ours, "hybrid": hybrid, **more}
+    return SetResult(name, len(ours), {m: [(v, v, v) for v in values] for m, values in methods.items()})
+
+
+def test_the_report_is_in_percent_and_pools_over_questions() -> None:
+    document = report([result("a", [1.0, 1.0, 1.0], [0.0, 0.5, 1.0], ideal_ours=[1.0] * 3), result("b", [0.0], [0.5])])
+    assert document["sets"][0]["methods"]["hybrid"] == {"r2": 50.0, "r5": 50.0, "r10": 50.0}
+    assert document["sets"][1] == {
+        "name": "b",
+        "questions": 1,
+        "methods": {
+            "ours": dict.fromkeys(("r2", "r5", "r10"), 0.0),
+            "hybrid": dict.fromkeys(("r2", "r5", "r10"), 50.0),
+        },
+    }
+    pooled = document["pooled"]
+    assert set(pooled["methods"]) == {"ours", "hybrid"}, "a method that one set lacks is not pooled"
+    assert pooled["methods"]["ours"]["r5"] == 75.0
+    assert pooled["ours_minus_hybrid"]["r5"] == 25.0
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=30))
+def test_the_interval_lies_between_the_extremes_and_is_the_same_again(differences: list[float]) -> None:
+    low, high = paired_interval(differences, 200)
+    assert min(differences) - 1e-9 <= low <= high <= max(differences) + 1e-9
+    assert (low, high) == paired_interval(differences, 200)
+
+
+def test_the_interval_is_about_two_standard_errors_wide() -> None:
+    low, high = paired_interval([0.0, 1.0] * 50)
+    assert low == pytest.approx(0.4, abs=0.02)
+    assert high == pytest.approx(0.6, abs=0.02)
+    assert paired_interval([]) == (0.0, 0.0)

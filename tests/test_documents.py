@@ -1,0 +1,85 @@
+"""What the documents say is what the code does: settings, routes, commands, links, the example file."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from drift.errors import DriftError
+from drift.local.commands import LOOPBACK_PASSWORD
+from drift.local.stack import USUAL_PORTS, VARIABLES
+from drift.openapi import document
+from drift.settings import Settings, load
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text()
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXAMPLE = json.loads((ROOT / "local.settings.json.example").read_text())["Values"]
+
+
+def settings_table() -> dict[str, str]:
+    """Return the README's settings with what it says of their defaults."""
+    rows = re.findall(r"^\| `([A-Z][A-Z0-9_]+)` \| ([^|]*) \|", README, re.MULTILINE)
+    return {name: default.strip() for name, default in rows}
+
+
+def test_the_readme_lists_every_setting_and_no_other() -> None:
+    assert set(settings_table()) == {name.upper() for name in Settings.model_fields}
+
+
+@pytest.mark.parametrize(("name", "said"), settings_table().items())
+def test_the_readme_gives_the_real_default(name: str, said: str) -> None:
+    field = Settings.model_fields[name.lower()]
+    if field.is_required():
+        assert said == "required"
+    elif field.default is None:
+        assert said in {"unset", "the model's name"}
+    else:
+        default = str(field.default).lower() if isinstance(field.default, bool) else field.default
+        assert said == (f"{default:g}" if isinstance(default, float) else str(default))
+
+
+def test_the_example_file_is_a_complete_configuration_of_the_local_stack() -> None:
+    settings = load(EXAMPLE)
+    assert settings.neo4j_uri == f"bolt://127.0.0.1:{USUAL_PORTS['neo4j']}"
+    assert settings.neo4j_password.get_secret_value() == LOOPBACK_PASSWORD
+    assert EXAMPLE["REDIS_URL"] == f"redis://127.0.0.1:{USUAL_PORTS['valkey']}"
+    assert EXAMPLE["OAI_BASE_URL"] == f"http://127.0.0.1:{USUAL_PORTS['model']}"
+    assert set(EXAMPLE) - {"FUNCTIONS_WORKER_RUNTIME", "AzureWebJobsStorage"} <= {
+        n for v in VARIABLES.values() for n in v
+    }
+
+
+def test_the_openapi_file_is_what_the_models_give() -> None:
+    assert yaml.safe_load((ROOT / "docs" / "openapi.yaml").read_text()) == document(), "run `make openapi`"
+
+
+def test_the_readme_names_every_code_that_a_caller_can_get() -> None:
+    def codes(kind: type[DriftError]) -> set[str]:
+        return {kind.code}.union(*(codes(child) for child in kind.__subclasses__()))
+
+    never_answered = {"internal", "unusable_reply", "ingest", "local_stack"}
+    assert codes(DriftError) - never_answered <= set(re.findall(r"`([a-z_]+)`", README))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text()):
+        assert target.startswith("https://") or (path.parent / target).exists(), target
+
+
+def test_what_is_never_deployed_is_left_out_of_the_package() -> None:
+    ignored = (ROOT / ".funcignore").read_text().split()
+    assert {
+        "tests",
+        "docs",
+        "drift/local",
+        "drift/ingest",
+        "drift/evals",
+        "drift/cli.py",
+        "local.settings.json",
+    } <= set(ignored)
