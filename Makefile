@@ -3,20 +3,21 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 READY := $(VENV)/.ready
-Q ?=
+export Q
 
 .PHONY: help demo test check serve format openapi clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-# A `python3.N` on PATH may be a shim that fails: each candidate has to run and to be able to make an environment.
+# A `python3.N` on PATH may be a shim that fails: each candidate has to run and to be able to make an environment. 3.14 is
+# taken only when there is no other: wordllama has no wheel for it yet and would have to be compiled.
 $(READY): pyproject.toml requirements.txt
 	@set -e; if [ ! -x $(PYTHON) ] || ! $(PYTHON) -c 'import sys' 2>/dev/null; then \
 	  rm -rf $(VENV); \
 	  for candidate in python3.14 python3.13 python3.12 python3.11 python3 \
 	      $$(ls -d "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/3.*/bin/python 2>/dev/null || true); do \
-	    version=$$("$$candidate" -c 'import sys, venv, ensurepip; print("%d%03d" % sys.version_info[:2] if (3, 11) <= sys.version_info < (3, 15) else "")' 2>/dev/null) || continue; \
+	    version=$$("$$candidate" -c 'import sys, venv, ensurepip; v = sys.version_info[1]; print({11: 11, 12: 12, 13: 13, 14: 10}.get(v, "") if sys.version_info[0] == 3 else "")' 2>/dev/null) || continue; \
 	    [ -n "$$version" ] && echo "$$version $$candidate"; \
 	  done | sort -rn | head -n 1 | { read -r version found || { echo "Python 3.11 to 3.14 with its venv module is needed, and none was found: install one, then run this again." >&2; exit 1; }; \
 	    echo "Setting up $(VENV) with $$($$found --version) ..." >&2; "$$found" -m venv $(VENV); }; \
@@ -25,7 +26,7 @@ $(READY): pyproject.toml requirements.txt
 	@touch $@
 
 demo: $(READY) ## a question answered end to end on real servers; Q="..." asks your own
-	@$(PYTHON) -m drift demo $(if $(Q),--question "$(Q)")
+	@$(PYTHON) -m drift demo $${Q:+--question "$$Q"}
 
 serve: $(READY) ## local servers and the function's routes on http://127.0.0.1:7071; Ctrl-C ends all of it
 	@$(PYTHON) -m drift serve

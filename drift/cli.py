@@ -18,8 +18,7 @@ from drift.errors import DriftError, InvalidRequestError
 from drift.local import commands
 from drift.local.console import notes
 from drift.local.doctor import examine
-from drift.local.question_embedders import EmbedderName
-from drift.local.recall_command import eval_recall
+from drift.local.recall_command import EmbedderName, eval_recall
 from drift.local.stack import StackOptions
 
 app = typer.Typer(

@@ -25,7 +25,7 @@ SCOPE_BONUS = 0.02
 LEAST_MASS = 1 / 4000
 """A walk's mass that is not worth another step; the logarithm of its mass is taken in units of this."""
 
-HOP_WEIGHT = 0.2
+HOP_WEIGHT = 0.3
 HOP_SEEDS = 3
 """The best chunks, whose entities lead one hop on."""
 MENTION_SHARE = 0.1
@@ -123,7 +123,7 @@ def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
     """Return the `most` best chunks, best first, each with its fused score.
 
     Cosines are scaled between the least and the greatest of the candidates, BM25 and the logarithm of the walk's mass by their
-    greatest; the score is 0.7 vector + 0.3 text + 0.5 graph + 0.2 hop. Equal scores are ordered by id.
+    greatest; the score is 0.7 vector + 0.3 text + 0.5 graph + 0.3 hop. Equal scores are ordered by id.
     """
     pool = list(candidates)
     vector = _between([_cosine(c) for c in pool])

