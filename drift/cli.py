@@ -16,7 +16,7 @@ import typer
 from drift import __version__
 from drift.errors import DriftError, InvalidRequestError
 from drift.local import commands
-from drift.local.console import notes
+from drift.local.console import log_to_stderr, notes
 from drift.local.doctor import examine
 from drift.local.recall_command import EmbedderName, eval_recall
 from drift.local.stack import StackOptions
@@ -253,4 +253,5 @@ async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
 
 def main() -> None:
     """Run the command line."""
+    log_to_stderr()
     app(prog_name="python -m drift")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,7 +14,7 @@ import httpx2
 from redis.asyncio import Redis
 
 from drift import settings, wiring
-from drift.errors import LocalStackError
+from drift.errors import DriftError, LocalStackError
 from drift.evals.orchestration import measure
 from drift.evals.timing import measure_imports, measure_retrievals
 from drift.ingest.pipeline import ingest as run_ingest
@@ -25,7 +26,7 @@ from drift.local.console import notes, paper, print_json, show_answer, show_prog
 from drift.local.host import serving
 from drift.local.model_process import ModelProcess
 from drift.local.sample import sample_sources
-from drift.local.stack import Stack, StackOptions
+from drift.local.stack import VARIABLES, Stack, StackOptions
 
 LOOPBACK_PASSWORD = "drift-on-loopback-only"  # noqa: S105 - no secret: it stands in local.settings.json.example
 DEMO_PROJECT = "python-reference"
@@ -46,6 +47,9 @@ def stack_options(version: str, data_dir: Path, cache_dir: Path | None) -> Stack
 @asynccontextmanager
 async def running(options: StackOptions) -> AsyncIterator[tuple[Stack, settings.Settings]]:
     """Have all servers running while the block runs, and their addresses in this process's environment."""
+    missing = [name for name, (first, *_) in VARIABLES.items() if not options.given.get(first)]
+    if missing:
+        notes.print(f"Starting {', '.join(missing)} on this machine, or joining those that run ...", markup=False)
     async with Stack(options) as stack:
         settings.export(stack.env)
         yield stack, settings.load()
@@ -65,9 +69,10 @@ async def up(options: StackOptions, *, as_json: bool) -> None:
 
 async def serve(options: StackOptions, port: int, *, as_json: bool) -> None:
     """Serve the function's routes; runs until it is cancelled."""
-    async with running(options) as (stack, _), serving(port) as url:
+    async with running(options) as (stack, values), serving(port) as url:
         if as_json:
             print_json({"env": stack.env, "pids": stack.pids, "url": url})
+        await _warm_up(values)
         notes.print(f"[green]Ready.[/] The function's routes are at {url}; Ctrl-C ends all of it.")
         notes.print(
             f"""  curl -s {url}/retrieve -H 'content-type: application/json' \\
@@ -105,7 +110,9 @@ async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
     clock = _Stopwatch()
     async with running(options) as (stack, values):
         clock.lap("stack_s")
-        await _ingest(values, sample_sources(), DEMO_PROJECT)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_warm_up(values))
+            await _ingest(values, sample_sources(), DEMO_PROJECT)
         clock.lap("ingest_s")
         async with serving() as url:
             notes.print(f"\nAsking POST {url}/retrieve", markup=False)
@@ -132,6 +139,17 @@ async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
     if not cited:
         notes.print("[yellow]No answer with evidence was found; the local model only copies sentences.[/]")
     return cited
+
+
+async def _warm_up(values: settings.Settings) -> None:
+    """Run the search's statements once: a fresh server takes seconds to plan them, and the first question would wait."""
+    graph = wiring.build_graph(values)
+    try:
+        await graph.warm_up(values.vector_index_dimensions)
+    except DriftError:
+        pass  # an empty database has no indexes yet; whoever asks it a question is told
+    finally:
+        await graph.close()
 
 
 async def _servers(values: settings.Settings, stack: Stack) -> dict[str, str]:

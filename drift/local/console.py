@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from typing import Any
 
@@ -13,6 +14,24 @@ notes = Console(stderr=True, highlight=False, soft_wrap=True)
 """Progress and remarks, on standard error."""
 paper = Console(highlight=False, soft_wrap=True)
 """Answers, on standard output."""
+
+
+class LogLine(logging.Formatter):
+    """An event with its fields on one line: `followup_failed code=model_unavailable followup=1`."""
+
+    _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName"}
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Append what was given as `extra`."""
+        fields = " ".join(f"{name}={value}" for name, value in vars(record).items() if name not in self._OWN)
+        return f"{super().format(record)} {fields}".rstrip()
+
+
+def log_to_stderr() -> None:
+    """Show warnings and errors of the service with their fields."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(LogLine("%(message)s"))
+    logging.getLogger("drift").addHandler(handler)
 
 
 def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
