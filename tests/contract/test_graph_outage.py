@@ -79,6 +79,7 @@ def test_each_error_of_the_driver_has_one_of_ours(error: Exception, expected: ty
     assert caught.value.__cause__ is error
 
 
+@pytest.mark.slow
 async def test_nothing_listening_is_unavailable_within_seconds_and_says_no_address() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

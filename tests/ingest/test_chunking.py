@@ -77,6 +77,7 @@ def test_an_indented_block_is_never_cut(parts: list[tuple[str, list[str]]], text
     assert all(any(block in chunk for chunk in chunks) for block in blocks if len(block) <= MAX_CHARS - 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["word ", "x", "Short sentence. ", " " * 50 + "a"])
 @pytest.mark.parametrize("text_format", ["text", "markdown"])
 def test_a_line_of_twenty_megabytes_is_cut_within_the_maximum(word: str, text_format: Format) -> None:

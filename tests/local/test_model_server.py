@@ -20,6 +20,8 @@ from drift.contracts import AggregateReply, LocalReply, PrimerReply
 from drift.model import Prompt
 from tests.model_server_fixture import ModelServerControl
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "How are names resolved?"
 CHUNK = {
     "id": "K1",

@@ -23,6 +23,8 @@ from drift.errors import DriftError, ModelMisconfiguredError, ModelUnavailableEr
 from drift.tasks import Deadline
 from tests.model_server_fixture import ModelServerControl
 
+pytestmark = pytest.mark.slow
+
 KEY = "canary-key-0123456789"
 ATTEMPTS = 3
 PROMPT = prompts.hypothesis("How are names resolved?")
