@@ -78,7 +78,8 @@ def _plain(version: str) -> maven.Progress:
         nonlocal next_line
         if time.monotonic() >= next_line:
             next_line = time.monotonic() + _PLAIN_LINE_EVERY_S
-            say_on_stderr(f"Neo4j {version}: {done} of {expected or '?'} jars, {size / 1e6:.0f} MB")
+            what = f"{done} of {expected} jars" if expected else "reading what it consists of"
+            say_on_stderr(f"Neo4j {version}: {what}, {size / 1e6:.0f} MB")
 
     return show
 
