@@ -25,7 +25,7 @@ logging.getLogger("uvicorn.access").addFilter(lambda _record: False)
 
 try:
     # this runtime never forgets an invocation by itself, about 2 KB each; another runtime has nothing to repair
-    from azure_functions_runtime.http_v2 import http_coordinator  # type: ignore[import-untyped, unused-ignore]
+    from azure_functions_runtime.http_v2 import http_coordinator
 
     _INVOCATIONS = getattr(http_coordinator, "_context_references", None)
 except ImportError:

@@ -32,6 +32,7 @@ def log_to_stderr() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(LogLine("%(message)s"))
     logging.getLogger("drift").addHandler(handler)
+    logging.getLogger("neo4j").setLevel(logging.ERROR)  # its retries: whether they helped is said by the command
 
 
 def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value

