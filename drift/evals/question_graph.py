@@ -12,13 +12,12 @@ from typing import Protocol
 from drift.evals.question_sets import Passage, QuestionSet
 from drift.ingest.communities import find_communities
 from drift.ingest.entities import Found, Reading, ReadSentence
-from drift.ingest.knowledge import fingerprint, stable_id
+from drift.ingest.knowledge import community_record, fingerprint, stable_id
 from drift.ingest.prose import sentences
 from drift.ingest.relations import Relation
 from drift.ingest.summaries import summarise
 from drift.model import (
     ChunkRecord,
-    CommunityRecord,
     DocumentBatch,
     DocumentRecord,
     EntityRecord,
@@ -111,19 +110,12 @@ def derive(own: QuestionSet, stamp: str) -> KnowledgeBatch:
     found = tuple(entities[key] for key in sorted(entities))
     groups = find_communities(readings, found, _undirected(edges.values()))
     ids = {key: stable_id(project_of(own), "entity", key) for key in entities}
+    passage_ids = [passage.id for passage in own.passages]
     return KnowledgeBatch(
         tuple(_entity(ids[e.key], e, own.passages) for e in found),
         tuple(RelationRecord(ids[r.source], ids[r.target], r.description, r.weight) for r in edges.values()),
         tuple(
-            CommunityRecord(
-                group.id,
-                group.level,
-                group.parent,
-                summary.title,
-                summary.text,
-                tuple(ids[key] for key in group.entities),
-                tuple(own.passages[place].id for place in group.chunks),
-            )
+            community_record(group, summary, ids, passage_ids)
             for group, summary in zip(groups, summarise(groups, readings, found), strict=True)
         ),
         stamp,

@@ -35,11 +35,12 @@ def derive(project_id: str, chunks: Sequence[ChunkRecord], stamp: str) -> Knowle
     relations = relate(readings, entities)
     groups = find_communities(readings, entities, relations)
     ids = {entity.key: stable_id(project_id, "entity", entity.key) for entity in entities}
+    chunk_ids = [chunk.id for chunk in chunks]
     return KnowledgeBatch(
         tuple(_entity(entity, ids, chunks) for entity in entities),
         tuple(RelationRecord(ids[r.source], ids[r.target], r.description, r.weight) for r in relations),
         tuple(
-            _community(group, summary, ids, chunks)
+            community_record(group, summary, ids, chunk_ids)
             for group, summary in zip(groups, summarise(groups, readings, entities), strict=True)
         ),
         stamp,
@@ -51,9 +52,10 @@ def _entity(entity: Found, ids: Mapping[str, str], chunks: Sequence[ChunkRecord]
     return EntityRecord(ids[entity.key], entity.title, entity.description, tuple(chunks[place].id for place in places))
 
 
-def _community(
-    group: Group, summary: Summary, ids: Mapping[str, str], chunks: Sequence[ChunkRecord]
+def community_record(
+    group: Group, summary: Summary, ids: Mapping[str, str], chunk_ids: Sequence[str]
 ) -> CommunityRecord:
+    """Return a community as it is stored; `ids` are entity ids by key, `chunk_ids` those of the chunks by place."""
     return CommunityRecord(
         group.id,
         group.level,
@@ -61,5 +63,5 @@ def _community(
         summary.title,
         summary.text,
         tuple(ids[key] for key in group.entities),
-        tuple(chunks[place].id for place in group.chunks),
+        tuple(chunk_ids[place] for place in group.chunks),
     )

@@ -110,9 +110,7 @@ async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
     clock = _Stopwatch()
     async with running(options) as (stack, values):
         clock.lap("stack_s")
-        async with asyncio.TaskGroup() as group:
-            group.create_task(_warm_up(values))
-            await _ingest(values, sample_sources(), DEMO_PROJECT)
+        await asyncio.gather(_ingest(values, sample_sources(), DEMO_PROJECT), _warm_up(values))
         clock.lap("ingest_s")
         async with serving() as url:
             notes.print(f"\nAsking POST {url}/retrieve", markup=False)

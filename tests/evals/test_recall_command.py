@@ -3,36 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from drift.evals.recall import METHODS
 from drift.local.neo4j_server import Neo4jServer
-from drift.local.stack import VARIABLES
-
-ROOT = Path(__file__).resolve().parents[2]
-NO_SERVERS_GIVEN = {
-    name: value for name, value in os.environ.items() if name not in {n for names in VARIABLES.values() for n in names}
-}
-PATIENCE_S = 240
+from tests.command_line import PATIENCE_S, drift
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]
-
-
-def recall(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # noqa: S603 - our own interpreter and arguments
-        [sys.executable, "-m", "drift", "eval", "recall", *arguments],
-        cwd=ROOT,
-        env={**NO_SERVERS_GIVEN, **environment},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
 
 
 def write_set(folder: Path) -> None:
@@ -65,7 +44,7 @@ def test_a_set_is_loaded_measured_and_reported_and_the_second_run_loads_nothing(
 ) -> None:
     write_set(tmp_path / "mill")
     arguments = ("--data", str(tmp_path), "--data-dir", str(tmp_path / "state"), "--json")
-    first, second = (recall(*arguments, **neo4j_2026.env) for _ in range(2))
+    first, second = (drift("eval", "recall", *arguments, **neo4j_2026.env) for _ in range(2))
     assert first.returncode == 0, first.stderr
     document = json.loads(first.stdout)
     assert set(document) == {"sets", "pooled"}
@@ -79,7 +58,7 @@ def test_a_set_is_loaded_measured_and_reported_and_the_second_run_loads_nothing(
 
 
 def test_a_folder_without_a_set_is_one_clear_line(tmp_path: Path) -> None:
-    done = recall("--data", str(tmp_path))
+    done = drift("eval", "recall", "--data", str(tmp_path))
     assert done.returncode == 1
     assert "holds no question set" in done.stderr
     assert "Traceback" not in done.stderr
@@ -87,6 +66,6 @@ def test_a_folder_without_a_set_is_one_clear_line(tmp_path: Path) -> None:
 
 def test_the_configured_model_must_be_named(tmp_path: Path) -> None:
     write_set(tmp_path / "mill")
-    done = recall("--data", str(tmp_path), "--embedder", "openai")
+    done = drift("eval", "recall", "--data", str(tmp_path), "--embedder", "openai")
     assert done.returncode == 1
     assert "OAI_BASE_URL" in done.stderr

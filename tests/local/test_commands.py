@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -16,28 +15,9 @@ import httpx2
 import pytest
 
 from drift.contracts import Phase
-from drift.local.stack import VARIABLES
-
-ROOT = Path(__file__).resolve().parents[2]
-NO_SERVERS_GIVEN = {
-    name: value for name, value in os.environ.items() if name not in {n for names in VARIABLES.values() for n in names}
-}
-PATIENCE_S = 240
+from tests.command_line import NO_SERVERS_GIVEN, PATIENCE_S, ROOT, drift
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]
-
-
-def drift(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run `python -m drift` to its end."""
-    return subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-m", "drift", *arguments],
-        cwd=ROOT,
-        env={**NO_SERVERS_GIVEN, **environment},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")
