@@ -1,0 +1,811 @@
+// DRIFT for Neo4j on Azure: a keyless function, its stores, models and wiring, in one resource group.
+targetScope = 'subscription'
+
+// ---- what and where
+@description('Name of the environment: letters, digits and dashes. Every name is made of it, the subscription and the region.')
+@minLength(1)
+@maxLength(64)
+param environmentName string
+
+@description('Region of everything; it has to offer Flex Consumption, and the models when they are created here.')
+@minLength(1)
+@metadata({
+  azd: {
+    type: 'location'
+  }
+})
+param location string
+
+@description('Tags of every resource, besides azd-env-name.')
+param tags object = {}
+
+@description('Name of the resource group; empty: made from the environment.')
+@maxLength(90)
+param resourceGroupName string = ''
+
+@description('Name of the function app; empty: made from the environment.')
+@maxLength(60)
+param functionAppName string = ''
+
+@description('Name of the storage account, lower-case letters and digits; empty: made from the environment.')
+@maxLength(24)
+param storageAccountName string = ''
+
+@description('Name of the vault; empty: made from the environment.')
+@maxLength(24)
+param keyVaultName string = ''
+
+@description('Object id of a developer who may use models, blobs and the secret; empty: nobody.')
+@maxLength(36)
+param developerPrincipalId string = ''
+
+@description('What the developer principal is.')
+@allowed([
+  'User'
+  'Group'
+  'ServicePrincipal'
+])
+param developerPrincipalType string = 'User'
+
+// ---- the graph: AuraDB, or another Neo4j; it is never created here
+@description('Address, neo4j+s://... or bolt+s://...')
+@minLength(10)
+@maxLength(512)
+param neo4jUri string
+
+@description('User that the function signs in as; reading is enough.')
+@minLength(1)
+@maxLength(128)
+param neo4jUsername string = 'neo4j'
+
+@description('Its password; it goes into the vault and nowhere else.')
+@secure()
+@minLength(8)
+@maxLength(1024)
+param neo4jPassword string
+
+@description('Database of the graph.')
+@minLength(1)
+@maxLength(63)
+param neo4jDatabase string = 'neo4j'
+
+@description('GRAPH_SCHEMA: how the graph is laid out.')
+@allowed([
+  'default'
+  'v1'
+])
+param graphSchema string = 'default'
+
+@description('COMMUNITY_VECTOR_INDEX_NAME: vector index over communities.')
+@minLength(1)
+@maxLength(63)
+param communityVectorIndexName string = 'graphrag_comm_index'
+
+@description('CHUNK_VECTOR_INDEX_NAME: vector index over chunks.')
+@minLength(1)
+@maxLength(63)
+param chunkVectorIndexName string = 'graphrag_chunk_index'
+
+@description('CHUNK_FULLTEXT_INDEX_NAME: full-text index over chunks.')
+@minLength(1)
+@maxLength(63)
+param chunkFulltextIndexName string = 'graphrag_chunk_fulltext'
+
+@description('VECTOR_INDEX_DIMENSIONS: floats of the embedding model and of both vector indexes.')
+@minValue(1)
+@maxValue(4096)
+param vectorIndexDimensions int = 3072
+
+@description('VECTOR_INDEX_SIMILARITY: how vectors are compared.')
+@allowed([
+  'cosine'
+])
+param vectorIndexSimilarity string = 'cosine'
+
+// ---- the models
+@description('Whether Azure OpenAI is created here or there already.')
+@allowed([
+  'create'
+  'existing'
+])
+param openAiMode string = 'create'
+
+@description('Resource id of an account that is there, with both deployments; for openAiMode existing.')
+@maxLength(512)
+param openAiExistingId string = ''
+
+@description('Name of the account that is created; empty: made from the environment.')
+@maxLength(64)
+param openAiName string = ''
+
+@description('OAI_API_VERSION: empty for the v1 API, a version for the classic paths.')
+@maxLength(32)
+param openAiApiVersion string = ''
+
+@description('OAI_MODEL: name of the chat deployment.')
+@minLength(1)
+@maxLength(64)
+param chatDeploymentName string = 'chat'
+
+@description('Model behind it.')
+@minLength(1)
+@maxLength(64)
+param chatModelName string = 'gpt-5.4'
+
+@description('Version of the model.')
+@minLength(1)
+@maxLength(32)
+param chatModelVersion string = '2026-03-05'
+
+@description('Where its requests are processed.')
+@allowed([
+  'GlobalStandard'
+  'DataZoneStandard'
+  'Standard'
+  'GlobalProvisionedManaged'
+  'DataZoneProvisionedManaged'
+  'ProvisionedManaged'
+])
+param chatSkuName string = 'GlobalStandard'
+
+@description('Capacity of the chat deployment, in thousands of tokens a minute (standard) or in units (provisioned).')
+@minValue(1)
+@maxValue(10000)
+param chatCapacity int = 30
+
+@description('OAI_EMBED_DEPLOYMENT_NAME: name of the embedding deployment.')
+@minLength(1)
+@maxLength(64)
+param embeddingDeploymentName string = 'embedding'
+
+@description('OAI_EMBED_MODEL_NAME: the model that the graph was embedded with.')
+@minLength(1)
+@maxLength(64)
+param embeddingModelName string = 'text-embedding-3-large'
+
+@description('Version of the model.')
+@minLength(1)
+@maxLength(32)
+param embeddingModelVersion string = '1'
+
+@description('Where its requests are processed.')
+@allowed([
+  'GlobalStandard'
+  'DataZoneStandard'
+  'Standard'
+])
+param embeddingSkuName string = 'GlobalStandard'
+
+@description('Capacity of the embedding deployment, in thousands of tokens a minute.')
+@minValue(1)
+@maxValue(10000)
+param embeddingCapacity int = 30
+
+@description('OAI_TIMEOUT_SEC: longest wait for one reply.')
+@minValue(1)
+@maxValue(600)
+param modelTimeoutSec int = 60
+
+@description('LLM_TEMPERATURE: a number from 0 to 2; empty: not sent, which reasoning models need.')
+@maxLength(4)
+param temperature string = ''
+
+// ---- progress and cache
+@description('Whether Azure Managed Redis is created here, there already, or not used: then nobody sees progress.')
+@allowed([
+  'create'
+  'existing'
+  'off'
+])
+param redisMode string = 'create'
+
+@description('Resource id of an Azure Managed Redis that is there; for redisMode existing.')
+@maxLength(512)
+param redisExistingId string = ''
+
+@description('Name of the cluster that is created; empty: made from the environment.')
+@maxLength(60)
+param redisName string = ''
+
+@description('Size of the cluster.')
+@allowed([
+  'Balanced_B0'
+  'Balanced_B1'
+  'Balanced_B3'
+  'Balanced_B5'
+  'Balanced_B10'
+  'Balanced_B20'
+])
+param redisSkuName string = 'Balanced_B0'
+
+@description('Whether a replica stands by; doubles the price.')
+param redisHighAvailability bool = true
+
+// ---- the function
+@description('Version of Python.')
+@allowed([
+  '3.12'
+  '3.13'
+  '3.14'
+])
+param pythonVersion string = '3.13'
+
+@description('Memory of one instance in MB.')
+@allowed([
+  512
+  2048
+  4096
+])
+param instanceMemoryMB int = 2048
+
+@description('Most instances; each opens a pool of connections to the graph, so compare with what the graph allows.')
+@minValue(40)
+@maxValue(1000)
+param maximumInstanceCount int = 40
+
+@description('Instances that are always warm, and always paid.')
+@minValue(0)
+@maxValue(100)
+param alwaysReadyInstances int = 0
+
+@description('MAX_INFLIGHT, and the requests that the platform sends one instance at a time.')
+@minValue(1)
+@maxValue(1000)
+param httpConcurrency int = 8
+
+@description('Lowest TLS version that callers may use.')
+@allowed([
+  '1.2'
+  '1.3'
+])
+param minTlsVersion string = '1.2'
+
+@description('Origins of browsers that may call, such as https://portal.example.com; empty: none.')
+@maxLength(50)
+param corsOrigins array = []
+
+@description('Redundancy of the storage account.')
+@allowed([
+  'Standard_LRS'
+  'Standard_ZRS'
+  'Standard_GRS'
+  'Standard_GZRS'
+])
+param storageSkuName string = 'Standard_LRS'
+
+@description('Whether a deleted vault has to stay until its retention is over. Once on, it stays on.')
+param keyVaultPurgeProtection bool = true
+
+@description('Days that a deleted vault or secret can be recovered; fixed once the vault exists.')
+@minValue(7)
+@maxValue(90)
+param keyVaultRetentionDays int = 90
+
+// ---- the search; the meaning of each is in the table of the README
+@description('DEADLINE_SEC: time of one request; the platform cuts at 230.')
+@minValue(1)
+@maxValue(225)
+param deadlineSec int = 200
+
+@description('MAX_PASSES: depth of the tree of follow-ups.')
+@minValue(1)
+@maxValue(5)
+param maxPasses int = 2
+
+@description('MAX_FOLLOWUPS: follow-ups asked in one request.')
+@minValue(1)
+@maxValue(50)
+param maxFollowups int = 10
+
+@description('MAX_CHUNKS_FOR_PROMPT: chunks shown to the model at once.')
+@minValue(1)
+@maxValue(100)
+param maxChunksForPrompt int = 10
+
+@description('FOLLOWUP_SCOPE: hard keeps follow-ups inside their target communities.')
+@allowed([
+  'soft'
+  'hard'
+])
+param followupScope string = 'soft'
+
+@description('RETRY_MAX_ATTEMPTS: attempts for each model call.')
+@minValue(1)
+@maxValue(10)
+param retryMaxAttempts int = 3
+
+@description('RETRY_BACKOFF_BASE_SEC: first pause.')
+@minValue(0)
+@maxValue(60)
+param retryBackoffBaseSec int = 2
+
+@description('RETRY_BACKOFF_FACTOR: growth of the pause.')
+@minValue(1)
+@maxValue(10)
+param retryBackoffFactor int = 2
+
+@description('RETRY_BACKOFF_MAX_SEC: longest pause.')
+@minValue(0)
+@maxValue(600)
+param retryBackoffMaxSec int = 60
+
+@description('LOG_QUESTIONS: words of questions and documents in the log.')
+param logQuestions bool = false
+
+// ---- the network
+@description('Whether everything is private: no store can be reached from the internet, and the function sends through a network.')
+param vnetEnabled bool = false
+
+@description('Addresses of the network that is created, /25 or larger.')
+@minLength(9)
+@maxLength(18)
+param vnetAddressPrefix string = '10.60.0.0/24'
+
+@description('Subnet of yours, delegated to Microsoft.App/environments, /26 or larger; empty: a network is created.')
+@maxLength(512)
+param existingAppSubnetId string = ''
+
+@description('Subnet of yours for private endpoints, in the same network; empty: a network is created.')
+@maxLength(512)
+param existingEndpointSubnetId string = ''
+
+@description('Whether private DNS zones are made here; false where a policy of yours does it.')
+param privateDnsZonesEnabled bool = true
+
+@description('Whether a created network gets a NAT gateway: one outgoing address, for the allow list of AuraDB.')
+param natGatewayEnabled bool = true
+
+@description('What the internet may reach of the function: everything, only the entrance for deployments (with an Entra token), or nothing; auto: everything without vnetEnabled, else the entrance.')
+@allowed([
+  'auto'
+  'public'
+  'deployOnly'
+  'private'
+])
+param functionAccess string = 'auto'
+
+// ---- logs and alerts
+@description('Days that logs are kept.')
+@minValue(30)
+@maxValue(730)
+param logRetentionDays int = 30
+
+@description('Most GB of logs a day; what comes after is dropped.')
+@minValue(1)
+@maxValue(1000)
+param logDailyQuotaGb int = 5
+
+@description('Who gets alerts by mail; empty: alerts are seen in the portal only.')
+@maxLength(254)
+param alertEmail string = ''
+
+@description('Percentage of failed retrievals that raises an alert.')
+@minValue(1)
+@maxValue(100)
+param alertFailurePercent int = 5
+
+@description('Seconds that 95 of 100 retrievals have to stay under.')
+@minValue(1)
+@maxValue(225)
+param alertRetrievalSeconds int = 60
+
+@description('Seconds that 95 of 100 embeddings of a question have to stay under.')
+@minValue(1)
+@maxValue(60)
+param alertEmbeddingSeconds int = 1
+
+// ---- names: the token is the same for the same subscription, environment and region, so a second run changes nothing
+var abbrs = loadJsonContent('abbreviations.json')
+var token = uniqueString(subscription().id, environmentName, location)
+var allTags = union(tags, { 'azd-env-name': environmentName })
+var serviceName = 'api'
+var names = {
+  actionGroup: '${abbrs.actionGroup}${token}'
+  applicationInsights: '${abbrs.applicationInsights}${token}'
+  functionApp: empty(functionAppName) ? '${abbrs.functionApp}${serviceName}-${token}' : functionAppName
+  identity: '${abbrs.managedIdentity}${token}'
+  keyVault: empty(keyVaultName) ? '${abbrs.keyVault}${token}' : keyVaultName
+  logAnalytics: '${abbrs.logAnalytics}${token}'
+  natGateway: '${abbrs.natGateway}${token}'
+  openAi: empty(openAiName) ? '${abbrs.openAi}${token}' : openAiName
+  plan: '${abbrs.plan}${token}'
+  privateEndpointPrefix: '${abbrs.privateEndpoint}${token}'
+  publicIp: '${abbrs.publicIp}${token}'
+  redis: empty(redisName) ? '${abbrs.managedRedis}${token}' : redisName
+  resourceGroup: empty(resourceGroupName) ? '${abbrs.resourceGroup}${environmentName}' : resourceGroupName
+  securityGroupPrefix: '${abbrs.networkSecurityGroup}${token}'
+  storage: empty(storageAccountName) ? '${abbrs.storage}${token}' : storageAccountName
+  virtualNetwork: '${abbrs.virtualNetwork}${token}'
+}
+
+// ---- rules that no decorator can say; what is wrong is refused before anything is created
+var nameLetters = 'abcdefghijklmnopqrstuvwxyz0123456789-'
+var strangeLetters = filter(range(0, length(environmentName)), i => !contains(nameLetters, toLower(substring(environmentName, i, 1))))
+var nameIsPlain = empty(strangeLetters)
+var openAiIsAccount = length(split(openAiExistingId, '/')) == 9 && contains(toLower(openAiExistingId), '/providers/microsoft.cognitiveservices/accounts/')
+var redisIsCluster = length(split(redisExistingId, '/')) == 9 && contains(toLower(redisExistingId), '/providers/microsoft.cache/redisenterprise/')
+var appSubnetIsSubnet = length(split(existingAppSubnetId, '/')) == 11 && contains(toLower(existingAppSubnetId), '/providers/microsoft.network/virtualnetworks/')
+var endpointSubnetIsSubnet = length(split(existingEndpointSubnetId, '/')) == 11 && contains(toLower(existingEndpointSubnetId), '/providers/microsoft.network/virtualnetworks/')
+var reachable = vnetEnabled || functionAccess == 'public' || functionAccess == 'auto'
+var encrypted = startsWith(neo4jUri, 'neo4j+s://') || startsWith(neo4jUri, 'bolt+s://')
+var findings = [
+  nameIsPlain ? '' : 'environmentName may hold letters, digits and dashes only.'
+  encrypted ? '' : 'neo4jUri must begin with neo4j+s:// or bolt+s://.'
+  contains(neo4jUri, '@') ? 'neo4jUri must hold no user and no password: give neo4jUsername and neo4jPassword.' : ''
+  contains(corsOrigins, '*') ? 'corsOrigins must name each origin: the origin * would let every page on the internet call with its visitors.' : ''
+  openAiMode == 'existing' && !openAiIsAccount ? 'openAiExistingId must be the resource id of a Microsoft.CognitiveServices/accounts.' : ''
+  redisMode == 'existing' && !redisIsCluster ? 'redisExistingId must be the resource id of a Microsoft.Cache/redisEnterprise (Azure Managed Redis).' : ''
+  empty(existingAppSubnetId) == empty(existingEndpointSubnetId) ? '' : 'existingAppSubnetId and existingEndpointSubnetId must be given together.'
+  !empty(existingAppSubnetId) && !appSubnetIsSubnet ? 'existingAppSubnetId must be the resource id of a subnet.' : ''
+  !empty(existingEndpointSubnetId) && !endpointSubnetIsSubnet ? 'existingEndpointSubnetId must be the resource id of a subnet.' : ''
+  reachable ? '' : 'functionAccess must be public without vnetEnabled: nobody could call the function.'
+]
+var problems = filter(findings, finding => !empty(finding))
+
+// any(): the compiler cannot know what a deployment will compute
+module checks 'modules/checks.bicep' = {
+  name: 'checks'
+  params: {
+    problems: any(empty(problems) ? 'none' : join(problems, ' '))
+  }
+}
+
+// ---- what is created, in the order identity -> stores -> roles -> site
+var access = functionAccess == 'auto' ? (vnetEnabled ? 'deployOnly' : 'public') : functionAccess
+var createNetwork = vnetEnabled && empty(existingAppSubnetId)
+var groupId = '${subscription().id}/resourceGroups/${names.resourceGroup}'
+var openAiId = openAiMode == 'existing' && openAiIsAccount ? openAiExistingId : '${groupId}/providers/Microsoft.CognitiveServices/accounts/${names.openAi}'
+var openAiParts = split(openAiId, '/')
+var redisId = redisMode == 'existing' && redisIsCluster ? redisExistingId : '${groupId}/providers/Microsoft.Cache/redisEnterprise/${names.redis}'
+var redisParts = split(redisId, '/')
+
+resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
+  name: names.resourceGroup
+  location: location
+  tags: allTags
+  dependsOn: [
+    checks
+  ]
+}
+
+module identity 'modules/identity.bicep' = {
+  name: 'identity'
+  scope: group
+  params: {
+    name: names.identity
+    location: location
+    tags: allTags
+  }
+}
+
+module monitoring 'modules/monitoring.bicep' = {
+  name: 'monitoring'
+  scope: group
+  params: {
+    actionGroupName: names.actionGroup
+    alertEmail: alertEmail
+    alertEmbeddingSeconds: alertEmbeddingSeconds
+    alertFailurePercent: alertFailurePercent
+    alertRetrievalSeconds: alertRetrievalSeconds
+    applicationInsightsName: names.applicationInsights
+    dailyQuotaGb: logDailyQuotaGb
+    location: location
+    retentionDays: logRetentionDays
+    tags: allTags
+    workspaceName: names.logAnalytics
+  }
+}
+
+module network 'modules/network.bicep' = if (createNetwork) {
+  name: 'network'
+  scope: group
+  params: {
+    addressPrefix: vnetAddressPrefix
+    location: location
+    name: names.virtualNetwork
+    natGatewayEnabled: natGatewayEnabled
+    natGatewayName: names.natGateway
+    publicIpName: names.publicIp
+    securityGroupPrefix: names.securityGroupPrefix
+    tags: allTags
+  }
+}
+
+var appSubnetId = createNetwork ? (network.?outputs.appSubnetId ?? '') : existingAppSubnetId
+var endpointSubnetId = createNetwork ? (network.?outputs.endpointSubnetId ?? '') : existingEndpointSubnetId
+
+module storage 'modules/storage.bicep' = {
+  name: 'storage'
+  scope: group
+  params: {
+    containerName: 'app-package'
+    location: location
+    name: names.storage
+    publicAccess: !vnetEnabled
+    skuName: storageSkuName
+    tags: allTags
+  }
+}
+
+module keyVault 'modules/keyvault.bicep' = {
+  name: 'keyvault'
+  scope: group
+  params: {
+    location: location
+    name: names.keyVault
+    neo4jPassword: neo4jPassword
+    publicAccess: !vnetEnabled
+    purgeProtection: keyVaultPurgeProtection
+    softDeleteRetentionDays: keyVaultRetentionDays
+    tags: allTags
+    workspaceId: monitoring.outputs.workspaceId
+  }
+}
+
+module redis 'modules/redis.bicep' = if (redisMode == 'create') {
+  name: 'redis'
+  scope: group
+  params: {
+    highAvailability: redisHighAvailability
+    location: location
+    name: names.redis
+    publicAccess: !vnetEnabled
+    skuName: redisSkuName
+    tags: allTags
+  }
+}
+
+module openAi 'modules/openai.bicep' = if (openAiMode == 'create') {
+  name: 'openai'
+  scope: group
+  params: {
+    deployments: [
+      {
+        name: chatDeploymentName
+        model: chatModelName
+        version: chatModelVersion
+        skuName: chatSkuName
+        capacity: chatCapacity
+      }
+      {
+        name: embeddingDeploymentName
+        model: embeddingModelName
+        version: embeddingModelVersion
+        skuName: embeddingSkuName
+        capacity: embeddingCapacity
+      }
+    ]
+    location: location
+    name: names.openAi
+    publicAccess: !vnetEnabled
+    tags: allTags
+    workspaceId: monitoring.outputs.workspaceId
+  }
+}
+
+var storeEndpoints = [
+  {
+    name: 'blob'
+    resourceId: storage.outputs.id
+    groupId: 'blob'
+    zone: 'privatelink.blob.${environment().suffixes.storage}'
+  }
+  {
+    name: 'vault'
+    resourceId: keyVault.outputs.id
+    groupId: 'vault'
+    zone: 'privatelink.vaultcore.azure.net'
+  }
+  {
+    name: 'openai'
+    resourceId: openAiId
+    groupId: 'account'
+    zone: 'privatelink.openai.azure.com'
+  }
+]
+var redisEndpoints = redisMode == 'off' ? [] : [
+  {
+    name: 'redis'
+    resourceId: redisId
+    groupId: 'redisEnterprise'
+    zone: 'privatelink.redis.azure.net'
+  }
+]
+
+module endpoints 'modules/endpoints.bicep' = if (vnetEnabled) {
+  name: 'endpoints'
+  scope: group
+  params: {
+    dnsZonesEnabled: privateDnsZonesEnabled
+    endpoints: concat(storeEndpoints, redisEndpoints)
+    location: location
+    namePrefix: names.privateEndpointPrefix
+    subnetId: endpointSubnetId
+    tags: allTags
+  }
+  dependsOn: [
+    openAi
+    redis
+  ]
+}
+
+module rbac 'modules/rbac.bicep' = {
+  name: 'rbac'
+  scope: group
+  params: {
+    applicationInsightsName: names.applicationInsights
+    developerPrincipalId: developerPrincipalId
+    developerPrincipalType: developerPrincipalType
+    keyVaultName: names.keyVault
+    principalId: identity.outputs.principalId
+    storageName: names.storage
+  }
+  dependsOn: [
+    keyVault
+    monitoring
+    storage
+  ]
+}
+
+module openAiAccess 'modules/openai-access.bicep' = {
+  name: 'openai-access-${token}'
+  scope: resourceGroup(openAiParts[2], openAiParts[4])
+  params: {
+    accountName: openAiParts[8]
+    developerPrincipalId: developerPrincipalId
+    developerPrincipalType: developerPrincipalType
+    principalId: identity.outputs.principalId
+  }
+  dependsOn: [
+    openAi
+  ]
+}
+
+module redisAccess 'modules/redis-access.bicep' = if (redisMode != 'off') {
+  name: 'redis-access-${token}'
+  scope: resourceGroup(redisParts[2], redisParts[4])
+  params: {
+    clusterName: redisParts[8]
+    principalId: identity.outputs.principalId
+  }
+  dependsOn: [
+    redis
+  ]
+}
+
+// ---- every setting of the application, in one place: what is set by hand in the portal is gone with the next deployment
+var settings = {
+  AZURE_CLIENT_ID: identity.outputs.clientId
+  CHUNK_FULLTEXT_INDEX_NAME: chunkFulltextIndexName
+  CHUNK_VECTOR_INDEX_NAME: chunkVectorIndexName
+  COMMUNITY_VECTOR_INDEX_NAME: communityVectorIndexName
+  DEADLINE_SEC: string(deadlineSec)
+  FOLLOWUP_SCOPE: followupScope
+  GRAPH_SCHEMA: graphSchema
+  LLM_TEMPERATURE: temperature
+  LOG_QUESTIONS: logQuestions ? 'true' : 'false'
+  MAX_CHUNKS_FOR_PROMPT: string(maxChunksForPrompt)
+  MAX_FOLLOWUPS: string(maxFollowups)
+  MAX_INFLIGHT: string(httpConcurrency)
+  MAX_PASSES: string(maxPasses)
+  NEO4J_DATABASE: neo4jDatabase
+  NEO4J_PASSWORD: '@Microsoft.KeyVault(SecretUri=${keyVault.outputs.neo4jReferenceUri})'
+  NEO4J_URI: neo4jUri
+  NEO4J_USERNAME: neo4jUsername
+  OAI_API_VERSION: openAiApiVersion
+  OAI_BASE_URL: openAiAccess.outputs.endpoint
+  OAI_EMBED_DEPLOYMENT_NAME: embeddingDeploymentName
+  OAI_EMBED_MODEL_NAME: embeddingModelName
+  OAI_MODEL: chatDeploymentName
+  OAI_TIMEOUT_SEC: string(modelTimeoutSec)
+  REDIS_AUTH: redisMode == 'off' ? 'url' : 'entra'
+  REDIS_URL: redisMode == 'off' ? '' : (redisAccess.?outputs.url ?? '')
+  RETRY_BACKOFF_BASE_SEC: string(retryBackoffBaseSec)
+  RETRY_BACKOFF_FACTOR: string(retryBackoffFactor)
+  RETRY_BACKOFF_MAX_SEC: string(retryBackoffMaxSec)
+  RETRY_MAX_ATTEMPTS: string(retryMaxAttempts)
+  VECTOR_INDEX_DIMENSIONS: string(vectorIndexDimensions)
+  VECTOR_INDEX_SIMILARITY: vectorIndexSimilarity
+}
+
+module functionApp 'modules/function.bicep' = {
+  name: 'function'
+  scope: group
+  params: {
+    // any(): the compiler does not see that auto is gone by now
+    access: any(access)
+    alwaysReadyInstances: alwaysReadyInstances
+    applicationInsightsName: monitoring.outputs.applicationInsightsName
+    blobEndpoint: storage.outputs.blobEndpoint
+    containerUrl: storage.outputs.containerUrl
+    corsOrigins: corsOrigins
+    httpConcurrency: httpConcurrency
+    identityClientId: identity.outputs.clientId
+    identityId: identity.outputs.id
+    instanceMemoryMB: instanceMemoryMB
+    location: location
+    maximumInstanceCount: maximumInstanceCount
+    minTlsVersion: minTlsVersion
+    name: names.functionApp
+    planName: names.plan
+    pythonVersion: pythonVersion
+    serviceName: serviceName
+    settings: settings
+    subnetId: vnetEnabled ? appSubnetId : ''
+    tags: allTags
+    workspaceId: monitoring.outputs.workspaceId
+  }
+  // roles first: the host reads its container and resolves the secret when it starts
+  dependsOn: [
+    endpoints
+    rbac
+  ]
+}
+
+module functionEndpoint 'modules/endpoints.bicep' = if (vnetEnabled) {
+  name: 'function-endpoint'
+  scope: group
+  params: {
+    dnsZonesEnabled: privateDnsZonesEnabled
+    endpoints: [
+      {
+        name: 'site'
+        resourceId: functionApp.outputs.id
+        groupId: 'sites'
+        zone: 'privatelink.azurewebsites.net'
+      }
+    ]
+    location: location
+    namePrefix: names.privateEndpointPrefix
+    subnetId: endpointSubnetId
+    tags: allTags
+  }
+}
+
+// ---- for callers, azd and the command line
+@description('Region of everything.')
+output AZURE_LOCATION string = location
+
+@description('Tenant.')
+output AZURE_TENANT_ID string = tenant().tenantId
+
+@description('Resource group that everything is in.')
+output AZURE_RESOURCE_GROUP string = group.name
+
+@description('Name of the function app.')
+output AZURE_FUNCTION_NAME string = functionApp.outputs.name
+
+@description('Name of the function app, where azd looks for it.')
+output SERVICE_API_NAME string = functionApp.outputs.name
+
+@description('Root of the routes.')
+output SERVICE_API_URI string = functionApp.outputs.url
+
+@description('Client id of the identity of the function.')
+output AZURE_FUNCTION_CLIENT_ID string = identity.outputs.clientId
+
+@description('Vault with the password of the graph.')
+output AZURE_KEY_VAULT_NAME string = names.keyVault
+
+@description('Storage account of the host.')
+output AZURE_STORAGE_ACCOUNT_NAME string = names.storage
+
+@description('Application Insights component.')
+output AZURE_APPLICATION_INSIGHTS_NAME string = monitoring.outputs.applicationInsightsName
+
+@description('Root of Azure OpenAI.')
+output AZURE_OPENAI_ENDPOINT string = openAiAccess.outputs.endpoint
+
+@description('Resource id of Azure Managed Redis, empty where it is off.')
+output AZURE_REDIS_ID string = redisMode == 'off' ? '' : redisId
+
+@description('Fixed outgoing address for the allow list of AuraDB, empty without a NAT gateway.')
+output AZURE_OUTGOING_ADDRESS string = createNetwork ? (network.?outputs.outgoingAddress ?? '') : ''
+
+@description('What is left to do.')
+output NEXT_STEPS array = [
+  'Let the function through the allow list of the graph at ${neo4jUri}.'
+  'Create constraints and indexes once: python -m drift prepare'
+  'If the first deployment of the code answered 403, wait a minute and run: azd deploy'
+  'Ask for the state, with a function key: ${functionApp.outputs.url}/health/ready'
+]

@@ -1,0 +1,42 @@
+// Values come from the environment: `azd env set NAME VALUE`, or plain variables for `az deployment sub create`.
+// The four without a default stop the deployment when they are not set.
+using './main.bicep'
+
+param environmentName = readEnvironmentVariable('AZURE_ENV_NAME')
+param location = readEnvironmentVariable('AZURE_LOCATION')
+param neo4jUri = readEnvironmentVariable('NEO4J_URI')
+param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
+
+param neo4jUsername = readEnvironmentVariable('NEO4J_USERNAME', 'neo4j')
+param neo4jDatabase = readEnvironmentVariable('NEO4J_DATABASE', 'neo4j')
+param graphSchema = any(readEnvironmentVariable('GRAPH_SCHEMA', 'default'))
+param vectorIndexDimensions = int(readEnvironmentVariable('VECTOR_INDEX_DIMENSIONS', '3072'))
+
+param openAiMode = any(readEnvironmentVariable('OPENAI_MODE', 'create'))
+param openAiExistingId = readEnvironmentVariable('OPENAI_EXISTING_ID', '')
+param chatDeploymentName = readEnvironmentVariable('CHAT_DEPLOYMENT_NAME', 'chat')
+param chatModelName = readEnvironmentVariable('CHAT_MODEL_NAME', 'gpt-5.4')
+param chatModelVersion = readEnvironmentVariable('CHAT_MODEL_VERSION', '2026-03-05')
+param chatCapacity = int(readEnvironmentVariable('CHAT_CAPACITY', '30'))
+param embeddingDeploymentName = readEnvironmentVariable('EMBEDDING_DEPLOYMENT_NAME', 'embedding')
+param embeddingModelName = readEnvironmentVariable('EMBEDDING_MODEL_NAME', 'text-embedding-3-large')
+param embeddingModelVersion = readEnvironmentVariable('EMBEDDING_MODEL_VERSION', '1')
+param embeddingCapacity = int(readEnvironmentVariable('EMBEDDING_CAPACITY', '30'))
+
+param redisMode = any(readEnvironmentVariable('REDIS_MODE', 'create'))
+param redisExistingId = readEnvironmentVariable('REDIS_EXISTING_ID', '')
+
+param vnetEnabled = bool(readEnvironmentVariable('VNET_ENABLED', 'false'))
+param functionAccess = any(readEnvironmentVariable('FUNCTION_ACCESS', 'auto'))
+param existingAppSubnetId = readEnvironmentVariable('EXISTING_APP_SUBNET_ID', '')
+param existingEndpointSubnetId = readEnvironmentVariable('EXISTING_ENDPOINT_SUBNET_ID', '')
+
+param developerPrincipalId = readEnvironmentVariable('DEVELOPER_PRINCIPAL_ID', '')
+
+param maximumInstanceCount = int(readEnvironmentVariable('MAXIMUM_INSTANCE_COUNT', '40'))
+param alwaysReadyInstances = int(readEnvironmentVariable('ALWAYS_READY_INSTANCES', '0'))
+param httpConcurrency = int(readEnvironmentVariable('HTTP_CONCURRENCY', '8'))
+
+param keyVaultName = readEnvironmentVariable('KEY_VAULT_NAME', '')
+param keyVaultPurgeProtection = bool(readEnvironmentVariable('KEY_VAULT_PURGE_PROTECTION', 'true'))
+param alertEmail = readEnvironmentVariable('ALERT_EMAIL', '')

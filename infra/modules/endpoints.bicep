@@ -1,0 +1,85 @@
+// Private endpoints with their DNS, for what the function uses and for the function itself.
+targetScope = 'resourceGroup'
+
+@description('Endpoints to make, each {name, resourceId, groupId, zone}.')
+@minLength(1)
+@maxLength(8)
+param endpoints array
+
+@description('Prefix of the names of the endpoints.')
+@maxLength(40)
+param namePrefix string
+
+@description('Region.')
+@minLength(1)
+param location string
+
+@description('Tags of every resource.')
+param tags object
+
+@description('Subnet of the endpoints.')
+@maxLength(512)
+param subnetId string
+
+@description('Whether DNS zones are made here and linked to the network; otherwise a policy of yours gives the endpoints their names.')
+param dnsZonesEnabled bool
+
+// .../virtualNetworks/NAME/subnets/NAME: the first nine parts name the network
+var networkId = join(take(split(subnetId, '/'), 9), '/')
+var zoned = dnsZonesEnabled ? endpoints : []
+
+resource endpoint 'Microsoft.Network/privateEndpoints@2024-07-01' = [for item in endpoints: {
+  name: '${namePrefix}-${item.name}'
+  location: location
+  tags: tags
+  properties: {
+    privateLinkServiceConnections: [
+      {
+        name: item.name
+        properties: {
+          groupIds: [
+            item.groupId
+          ]
+          privateLinkServiceId: item.resourceId
+        }
+      }
+    ]
+    subnet: {
+      id: subnetId
+    }
+  }
+}]
+
+resource zone 'Microsoft.Network/privateDnsZones@2024-06-01' = [for item in zoned: {
+  name: item.zone
+  location: 'global'
+  tags: tags
+}]
+
+resource link 'Microsoft.Network/privateDnsZones/virtualNetworkLinks@2024-06-01' = [for (item, i) in zoned: {
+  parent: zone[i]
+  name: uniqueString(networkId)
+  location: 'global'
+  tags: tags
+  properties: {
+    registrationEnabled: false
+    virtualNetwork: {
+      id: networkId
+    }
+  }
+}]
+
+resource names 'Microsoft.Network/privateEndpoints/privateDnsZoneGroups@2024-07-01' = [for (item, i) in zoned: {
+  parent: endpoint[i]
+  name: 'default'
+  properties: {
+    privateDnsZoneConfigs: [
+      {
+        name: item.name
+        properties: {
+          privateDnsZoneId: zone[i].id
+        }
+      }
+    ]
+  }
+}]

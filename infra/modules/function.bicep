@@ -1,0 +1,244 @@
+// The Flex Consumption plan and the site: keyless, HTTPS only, every setting of the application in one place.
+targetScope = 'resourceGroup'
+
+@description('Name of the function app.')
+@maxLength(60)
+param name string
+
+@description('Name of the plan.')
+@maxLength(60)
+param planName string
+
+@description('Region.')
+@minLength(1)
+param location string
+
+@description('Tags of every resource.')
+param tags object
+
+@description('Name of the service in azure.yaml, by which azd finds the site.')
+@minLength(1)
+@maxLength(64)
+param serviceName string
+
+@description('Resource id of the identity that the site runs as.')
+@minLength(1)
+param identityId string
+
+@description('Client id of the same identity.')
+@minLength(36)
+@maxLength(36)
+param identityClientId string
+
+@description('Blob endpoint of the storage account of the host.')
+@minLength(1)
+param blobEndpoint string
+
+@description('Container of the deployment package.')
+@minLength(1)
+param containerUrl string
+
+@description('Name of the Application Insights component.')
+@minLength(1)
+@maxLength(260)
+param applicationInsightsName string
+
+@description('Workspace of the log.')
+@minLength(1)
+param workspaceId string
+
+@description('Settings of the application, name to value; secrets only as references to the vault.')
+param settings object
+
+@description('Version of Python.')
+@allowed([
+  '3.12'
+  '3.13'
+  '3.14'
+])
+param pythonVersion string
+
+@description('Memory of one instance in MB.')
+@allowed([
+  512
+  2048
+  4096
+])
+param instanceMemoryMB int
+
+@description('Most instances.')
+@minValue(40)
+@maxValue(1000)
+param maximumInstanceCount int
+
+@description('Instances that are always warm.')
+@minValue(0)
+@maxValue(100)
+param alwaysReadyInstances int
+
+@description('Requests that one instance answers at a time.')
+@minValue(1)
+@maxValue(1000)
+param httpConcurrency int
+
+@description('Lowest TLS version that callers may use.')
+@allowed([
+  '1.2'
+  '1.3'
+])
+param minTlsVersion string
+
+@description('Origins of browsers that may call; empty: none.')
+@maxLength(50)
+param corsOrigins array
+
+@description('What the internet may reach: everything, only the entrance for deployments (with an Entra token), or nothing.')
+@allowed([
+  'public'
+  'deployOnly'
+  'private'
+])
+param access string
+
+@description('Subnet that the site sends from; empty: no network.')
+param subnetId string
+
+resource applicationInsights 'Microsoft.Insights/components@2020-02-02' existing = {
+  name: applicationInsightsName
+}
+
+var platformSettings = {
+  APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'ClientId=${identityClientId};Authorization=AAD'
+  APPLICATIONINSIGHTS_CONNECTION_STRING: applicationInsights.properties.ConnectionString
+  AzureWebJobsStorage__blobServiceUri: blobEndpoint
+  AzureWebJobsStorage__clientId: identityClientId
+  AzureWebJobsStorage__credential: 'managedidentity'
+}
+// the worker of 3.12 looks for HTTP streams only when it is told to
+var versionSettings = pythonVersion == '3.12' ? { PYTHON_ENABLE_INIT_INDEXING: '1' } : {}
+var allSettings = union(platformSettings, versionSettings, settings)
+
+resource plan 'Microsoft.Web/serverfarms@2024-11-01' = {
+  name: planName
+  location: location
+  tags: tags
+  kind: 'functionapp'
+  sku: {
+    name: 'FC1'
+    tier: 'FlexConsumption'
+  }
+  properties: {
+    reserved: true
+  }
+}
+
+resource site 'Microsoft.Web/sites@2024-11-01' = {
+  name: name
+  location: location
+  tags: union(tags, { 'azd-service-name': serviceName })
+  kind: 'functionapp,linux'
+  identity: {
+    type: 'UserAssigned'
+    userAssignedIdentities: {
+      '${identityId}': {}
+    }
+  }
+  properties: {
+    clientAffinityEnabled: false
+    functionAppConfig: {
+      deployment: {
+        storage: {
+          authentication: {
+            type: 'UserAssignedIdentity'
+            userAssignedIdentityResourceId: identityId
+          }
+          type: 'blobContainer'
+          value: containerUrl
+        }
+      }
+      runtime: {
+        name: 'python'
+        version: pythonVersion
+      }
+      scaleAndConcurrency: {
+        alwaysReady: alwaysReadyInstances == 0 ? [] : [
+          {
+            name: 'http'
+            instanceCount: alwaysReadyInstances
+          }
+        ]
+        instanceMemoryMB: instanceMemoryMB
+        maximumInstanceCount: maximumInstanceCount
+        triggers: {
+          http: {
+            perInstanceConcurrency: httpConcurrency
+          }
+        }
+      }
+    }
+    httpsOnly: true
+    keyVaultReferenceIdentity: identityId
+    publicNetworkAccess: access == 'private' ? 'Disabled' : 'Enabled'
+    serverFarmId: plan.id
+    siteConfig: {
+      // map and not a loop: a loop may not depend on what another resource answers
+      appSettings: map(items(allSettings), setting => { name: setting.key, value: setting.value })
+      cors: empty(corsOrigins) ? null : {
+        allowedOrigins: corsOrigins
+        supportCredentials: false
+      }
+      ftpsState: 'Disabled'
+      http20Enabled: true
+      // private endpoints are not asked by these
+      ipSecurityRestrictionsDefaultAction: access == 'public' ? 'Allow' : 'Deny'
+      minTlsVersion: minTlsVersion
+      scmIpSecurityRestrictionsDefaultAction: access == 'private' ? 'Deny' : 'Allow'
+      scmIpSecurityRestrictionsUseMain: false
+      scmMinTlsVersion: minTlsVersion
+    }
+    virtualNetworkSubnetId: empty(subnetId) ? null : subnetId
+  }
+}
+
+resource noFtpPassword 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2024-11-01' = {
+  parent: site
+  name: 'ftp'
+  properties: {
+    allow: false
+  }
+}
+
+resource noScmPassword 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2024-11-01' = {
+  parent: site
+  name: 'scm'
+  properties: {
+    allow: false
+  }
+  // the service answers 409 to two of these at a time
+  dependsOn: [
+    noFtpPassword
+  ]
+}
+
+resource log 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
+  scope: site
+  name: 'log'
+  properties: {
+    logs: [
+      {
+        category: 'FunctionAppLogs'
+        enabled: true
+      }
+    ]
+    workspaceId: workspaceId
+  }
+}
+
+@description('Resource id, for the private endpoint.')
+output id string = site.id
+
+@description('Name of the function app.')
+output name string = site.name
+
+@description('Address of the function.')
+output url string = 'https://${site.properties.defaultHostName}'

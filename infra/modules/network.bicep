@@ -1,0 +1,162 @@
+// A network for the function: a subnet that it sends from, a subnet for private endpoints, a fixed outgoing address.
+targetScope = 'resourceGroup'
+
+@description('Name of the virtual network.')
+@maxLength(64)
+param name string
+
+@description('Prefix of the names of the network security groups.')
+@maxLength(70)
+param securityGroupPrefix string
+
+@description('Name of the NAT gateway.')
+@maxLength(80)
+param natGatewayName string
+
+@description('Name of the public address of the NAT gateway.')
+@maxLength(80)
+param publicIpName string
+
+@description('Region.')
+@minLength(1)
+param location string
+
+@description('Tags of every resource.')
+param tags object
+
+@description('Addresses of the network; the function gets a /26 of it and the endpoints a /27.')
+@minLength(9)
+@maxLength(18)
+param addressPrefix string
+
+@description('Whether a NAT gateway gives outgoing traffic one fixed address, for the allow list of AuraDB.')
+param natGatewayEnabled bool
+
+resource appSecurityGroup 'Microsoft.Network/networkSecurityGroups@2024-07-01' = {
+  name: '${securityGroupPrefix}-app'
+  location: location
+  tags: tags
+}
+
+resource endpointSecurityGroup 'Microsoft.Network/networkSecurityGroups@2024-07-01' = {
+  name: '${securityGroupPrefix}-endpoints'
+  location: location
+  tags: tags
+  properties: {
+    securityRules: [
+      {
+        name: 'AllowTlsFromNetwork'
+        properties: {
+          access: 'Allow'
+          description: 'Storage, vault, models, site (443) and Redis (10000).'
+          destinationAddressPrefix: '*'
+          destinationPortRanges: [
+            '443'
+            '10000'
+          ]
+          direction: 'Inbound'
+          priority: 100
+          protocol: 'Tcp'
+          sourceAddressPrefix: 'VirtualNetwork'
+          sourcePortRange: '*'
+        }
+      }
+      {
+        name: 'DenyOtherInbound'
+        properties: {
+          access: 'Deny'
+          destinationAddressPrefix: '*'
+          destinationPortRange: '*'
+          direction: 'Inbound'
+          priority: 4096
+          protocol: '*'
+          sourceAddressPrefix: '*'
+          sourcePortRange: '*'
+        }
+      }
+    ]
+  }
+}
+
+resource publicIp 'Microsoft.Network/publicIPAddresses@2024-07-01' = if (natGatewayEnabled) {
+  name: publicIpName
+  location: location
+  tags: tags
+  sku: {
+    name: 'Standard'
+  }
+  properties: {
+    publicIPAllocationMethod: 'Static'
+  }
+}
+
+resource natGateway 'Microsoft.Network/natGateways@2024-07-01' = if (natGatewayEnabled) {
+  name: natGatewayName
+  location: location
+  tags: tags
+  sku: {
+    name: 'Standard'
+  }
+  properties: {
+    publicIpAddresses: [
+      {
+        id: publicIp.id
+      }
+    ]
+  }
+}
+
+// The subnets are part of the network: as resources of their own, a second deployment would remove and remake them.
+resource network 'Microsoft.Network/virtualNetworks@2024-07-01' = {
+  name: name
+  location: location
+  tags: tags
+  properties: {
+    addressSpace: {
+      addressPrefixes: [
+        addressPrefix
+      ]
+    }
+    subnets: [
+      {
+        name: 'app'
+        properties: {
+          addressPrefix: cidrSubnet(addressPrefix, 26, 0)
+          defaultOutboundAccess: !natGatewayEnabled
+          delegations: [
+            {
+              name: 'functions'
+              properties: {
+                serviceName: 'Microsoft.App/environments'
+              }
+            }
+          ]
+          natGateway: natGatewayEnabled ? { id: natGateway.id } : null
+          networkSecurityGroup: {
+            id: appSecurityGroup.id
+          }
+        }
+      }
+      {
+        name: 'endpoints'
+        properties: {
+          addressPrefix: cidrSubnet(addressPrefix, 27, 2)
+          defaultOutboundAccess: false
+          networkSecurityGroup: {
+            id: endpointSecurityGroup.id
+          }
+          privateEndpointNetworkPolicies: 'NetworkSecurityGroupEnabled'
+        }
+      }
+    ]
+  }
+}
+
+@description('Subnet that the function sends from.')
+output appSubnetId string = '${network.id}/subnets/app'
+
+@description('Subnet of the private endpoints.')
+output endpointSubnetId string = '${network.id}/subnets/endpoints'
+
+@description('The fixed outgoing address, empty without a NAT gateway.')
+output outgoingAddress string = natGatewayEnabled ? (publicIp.?properties.ipAddress ?? '') : ''

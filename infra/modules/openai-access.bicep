@@ -1,0 +1,53 @@
+// Lets identities use the models of an Azure OpenAI account that is there, made by this template or by others.
+targetScope = 'resourceGroup'
+
+@description('Name of the account.')
+@minLength(2)
+@maxLength(64)
+param accountName string
+
+@description('Object id of the function identity.')
+@minLength(36)
+@maxLength(36)
+param principalId string
+
+@description('Object id of a developer who may use the models as well; empty: nobody.')
+@maxLength(36)
+param developerPrincipalId string = ''
+
+@description('What the developer principal is.')
+@allowed([
+  'User'
+  'Group'
+  'ServicePrincipal'
+])
+param developerPrincipalType string = 'User'
+
+var openAiUser = '5e0bd9bd-7b93-4f28-af87-19fc36ad61bd' // Cognitive Services OpenAI User
+
+resource account 'Microsoft.CognitiveServices/accounts@2025-06-01' existing = {
+  name: accountName
+}
+
+resource functionUsesModels 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  scope: account
+  name: guid(account.id, principalId, openAiUser)
+  properties: {
+    principalId: principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', openAiUser)
+  }
+}
+
+resource developerUsesModels 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (!empty(developerPrincipalId)) {
+  scope: account
+  name: guid(account.id, developerPrincipalId, openAiUser)
+  properties: {
+    principalId: developerPrincipalId
+    principalType: developerPrincipalType
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', openAiUser)
+  }
+}
+
+@description('Root of the account, for OAI_BASE_URL.')
+output endpoint string = account.properties.endpoint
