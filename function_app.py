@@ -13,13 +13,14 @@ from uuid import uuid4
 
 import azure.functions as func
 from azurefunctions.extensions.http.fastapi import Request, Response, StreamingResponse
+from starlette.requests import ClientDisconnect
 
-from drift import http
+from drift import http, otel
 from drift.errors import DriftError
+from drift.logs import log
 from drift.provider import ServiceProvider
 from drift.streaming import EventStream
 
-log = logging.getLogger("drift")
 # its lines hold the whole URL, and with it a function key given as ?code=
 logging.getLogger("uvicorn.access").addFilter(lambda _record: False)
 
@@ -58,15 +59,8 @@ def endpoint(handler: Handler) -> Callable[[Request, func.Context], Awaitable[Re
 
     async def run(req: Request, context: func.Context) -> Response:
         call = Call(req)
-        try:
-            response = await handler(call)
-        except DriftError as error:
-            reason = {"code": error.code, "cause": type(error.__cause__).__name__}
-            log.warning("request_failed", extra={"retrieval_id": call.retrieval_id, **reason})
-            response = to_response(http.problem(error, call.retrieval_id))
-        except Exception:
-            log.exception("request_crashed", extra={"retrieval_id": call.retrieval_id})
-            response = to_response(http.problem(http.internal_error(), call.retrieval_id))
+        with otel.invocation(context, req.headers):
+            response = await _answer(call, handler)
         response.headers.setdefault("x-retrieval-id", call.retrieval_id)
 
         async def finish() -> None:
@@ -79,6 +73,20 @@ def endpoint(handler: Handler) -> Callable[[Request, func.Context], Awaitable[Re
 
     run.__name__ = handler.__name__
     return run
+
+
+async def _answer(call: Call, handler: Handler) -> Response:
+    """Return the handler's response, or that of its error."""
+    try:
+        return await handler(call)
+    except ClientDisconnect:  # in the middle of its own request
+        return Response(status_code=CLIENT_GONE)
+    except DriftError as error:
+        log.warning("request_failed", exc_info=error, extra={"retrieval_id": call.retrieval_id})
+        return to_response(http.problem(error, call.retrieval_id))
+    except Exception:
+        log.exception("request_crashed", extra={"retrieval_id": call.retrieval_id})
+        return to_response(http.problem(http.internal_error(), call.retrieval_id))
 
 
 def to_response(reply: http.Reply) -> Response:

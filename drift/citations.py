@@ -6,16 +6,14 @@ enrichment of the final answer's ids with spans and document names.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
 from drift.contracts import CitationOut, CitationReply
+from drift.logs import log
 from drift.model import Chunk, Citation, CitationCounts
-
-log = logging.getLogger("drift")
 
 CLOSE_ENOUGH = 0.75
 """A sentence stands in for a span when the two texts are at least this similar (0..1, see `closest_sentence`)."""

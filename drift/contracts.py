@@ -5,7 +5,6 @@ What is accepted from a caller is strict; what is accepted from a model is lenie
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal, get_args
@@ -13,7 +12,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
-log = logging.getLogger("drift")
+from drift.logs import log
 
 MAX_BODY_BYTES = 64 * 1024
 NO_DATA_STATE = "no_data_found"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from drift import context, plan, prompts
+from drift import context, plan, prompts, telemetry
 from drift.citations import check
 from drift.contracts import LocalReply, Phase
-from drift.errors import GraphTimeoutError, ModelUnavailableError, UnusableReplyError
+from drift.errors import DriftError, GraphTimeoutError, ModelUnavailableError, UnusableReplyError
+from drift.logs import log
 from drift.model import (
     Answer,
     Chunk,
@@ -28,8 +28,6 @@ from drift.progress import Progress, citation_lines, escape_markdown
 from drift.replies import ask
 from drift.tasks import Deadline, task_group
 from drift.usage import Meter
-
-log = logging.getLogger("drift")
 
 LOSES_ONLY_THE_STEP = (UnusableReplyError, ModelUnavailableError, GraphTimeoutError)
 """Errors of one follow-up that cost that follow-up alone; any other means that a whole server is gone."""
@@ -118,7 +116,7 @@ class FollowupTree:
             )
         except ModelUnavailableError as error:
             for question in questions:
-                self._end(Node(question, f"failed: {error.code}"))
+                self._fail(question, error)
             return
         self.meter.embedding(Phase.EXECUTING_FOLLOWUP, embeddings)
         for question, vector in zip(questions, embeddings.vectors, strict=True):
@@ -130,10 +128,11 @@ class FollowupTree:
         """Ask one follow-up; on its answer, start the follow-ups it proposes."""
         self._report(f"Looking into: {question.text}")
         try:
-            node, seconds = await self.meter.timed(self._answer(question, vector, wave.answered_before))
+            with telemetry.followup(question.id, question.depth) as part:
+                node, seconds = await self.meter.timed(self._answer(question, vector, wave.answered_before))
+                part.add(state=node.state, chunks=len(node.chunk_ids))
         except LOSES_ONLY_THE_STEP as error:
-            log.warning("followup_failed", extra={"code": error.code, "followup": question.id, "reason": error.detail})
-            self._end(Node(question, f"failed: {error.code}"))
+            self._fail(question, error)
             return
         self._chain_s[question.id] += seconds
         self.critical_path_s = max(self.critical_path_s, self._chain_s[question.id])
@@ -182,6 +181,10 @@ class FollowupTree:
         """Return the communities that a model named; none that is not known."""
         found = (self.handles.resolve(name) for name in names)
         return tuple(dict.fromkeys(key for key in found if key is not None))
+
+    def _fail(self, question: Question, error: DriftError) -> None:
+        log.warning("followup_failed", exc_info=error, extra={"followup": question.id})
+        self._end(Node(question, f"failed: {error.code}"))
 
     def _end(self, node: Node) -> None:
         self.nodes[node.question.id] = node

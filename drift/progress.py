@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import re
 import uuid
 from collections.abc import Callable, Iterable
@@ -13,10 +12,9 @@ from types import TracebackType
 from typing import Self
 
 from drift.contracts import PHASE_PCT, Phase, ProgressMessage
+from drift.logs import log
 from drift.model import Citation
 from drift.ports import ProgressSink
-
-log = logging.getLogger("drift")
 
 FLUSH_SECONDS = 1.0
 """The most an answer waits for its progress messages to leave."""

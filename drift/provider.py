@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from drift.errors import DriftError, NotConfiguredError
+from drift.logs import log
 
 if TYPE_CHECKING:
     from drift.service import Service
     from drift.settings import Settings
-
-log = logging.getLogger("drift")
 
 REBUILD_PAUSE_S = 5.0
 """How long a failed build is remembered before it is tried again."""

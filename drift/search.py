@@ -5,12 +5,12 @@ DRIFT search after Microsoft Research (2024), over a Neo4j graph with a communit
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from drift import citations, context, prompts
+from drift import citations, context, prompts, telemetry
 from drift.contracts import (
+    NO_DATA_STATE,
     AggregateReply,
     CitationCountsOut,
     CitationOut,
@@ -25,14 +25,13 @@ from drift.contracts import (
 )
 from drift.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.followups import FollowupTree, Services, require_answers
+from drift.logs import log
 from drift.model import CitationCounts, Node, PrimerEvidence, PrimerQuery, Vector
 from drift.plan import Proposal
 from drift.progress import Progress, escape_markdown, name_list
 from drift.replies import ask
 from drift.tasks import Deadline
 from drift.usage import Meter
-
-log = logging.getLogger("drift")
 
 MIN_FOLLOWUPS = 2
 MAX_PRIMER_FOLLOWUPS = 6
@@ -51,9 +50,14 @@ class DriftSearch:
         Raises:
             UpstreamError: when the graph or the model failed after its retries, or nothing was found in time.
         """
+        retrieval = _Retrieval(self._services, request, progress, deadline, Meter())
         try:
-            async with deadline.enforced():
-                return await _Retrieval(self._services, request, progress, deadline, Meter()).answer()
+            with telemetry.retrieval(progress.retrieval_id, request.project_id, retrieval.meter) as whole:
+                async with deadline.enforced():
+                    response = await retrieval.answer()
+                if response.no_data_found:
+                    whole.outcome = NO_DATA_STATE
+                return response
         except DriftError as error:
             progress.failed(error.detail)
             raise
@@ -73,17 +77,23 @@ class _Retrieval:
     async def answer(self) -> RetrieveResponse:
         self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
         self.progress.report(Phase.EXPANDING_QUERY, "Imagining an ideal answer to search with")
-        hypothesis = await self.expand_query()
-        vector = await self.embed(f"{self.request.query}\n{hypothesis}".strip())
-        found = await self.find_communities(vector)
-        if found.is_empty:
-            return self.no_data()
-        initial_answer, proposals = await self.prime(found)
-        tree = await self.follow_up(found, proposals)
+        with telemetry.phase(Phase.EXPANDING_QUERY, self.meter):
+            hypothesis = await self.expand_query()
+            vector = await self.embed(f"{self.request.query}\n{hypothesis}".strip())
+        with telemetry.phase(Phase.RETRIEVING_COMMUNITIES, self.meter) as part:
+            found = await self.find_communities(vector)
+            part.add(communities=len(found.communities), chunks=len(found.all_chunks()))
+            if found.is_empty:
+                return self.no_data()
+            initial_answer, proposals = await self.prime(found)
+        with telemetry.phase(Phase.EXECUTING_FOLLOWUP, self.meter) as part:
+            tree = await self.follow_up(found, proposals, part)
         self.progress.report(
             Phase.AGGREGATING_RESULTS, "Putting the answer together", name_list(_documents(tree), bracketed=False)
         )
-        reply = await self.aggregate(initial_answer, tree)
+        with telemetry.phase(Phase.AGGREGATING_RESULTS, self.meter) as part:
+            reply = await self.aggregate(initial_answer, tree)
+            part.add(facts=len(reply.key_facts))
         return self.respond(reply, initial_answer, found, tree)
 
     async def expand_query(self) -> str:
@@ -157,7 +167,9 @@ class _Retrieval:
             proposals.append(question)
         return reply.initial_answer, proposals
 
-    async def follow_up(self, found: PrimerEvidence, proposals: Sequence[Proposal]) -> FollowupTree:
+    async def follow_up(
+        self, found: PrimerEvidence, proposals: Sequence[Proposal], part: telemetry.Part
+    ) -> FollowupTree:
         """Return the tree of follow-ups, each asked of the graph and of the model."""
         tree = FollowupTree(
             self.services,
@@ -170,6 +182,8 @@ class _Retrieval:
         )
         tree.retrieved.update((chunk.id, chunk) for chunk in found.all_chunks())
         await tree.run(proposals)
+        part.add(chunks=len(tree.retrieved))
+        telemetry.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
         require_answers(tree)
         self.critical_path_s += tree.critical_path_s
         return tree

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from drift import telemetry
 from drift.contracts import RetrieveRequest, RetrieveResponse
 from drift.errors import BusyError, DriftError
 from drift.followups import Services
+from drift.logs import bound, log
 from drift.model import GraphHealth
 from drift.ports import ProgressSink
 from drift.progress import Progress
 from drift.search import DriftSearch
 from drift.settings import Settings
 from drift.tasks import Deadline
-
-log = logging.getLogger("drift")
 
 HEALTH_TIMEOUT_S = 10.0
 
@@ -49,6 +47,7 @@ class Service:
             BusyError: when `max_inflight` requests are being answered.
         """
         if self.in_flight >= self.max_inflight:
+            telemetry.refused(BusyError.code)
             raise BusyError(f"{self.max_inflight} requests are being answered; try again later.")
         self.in_flight += 1
         task = asyncio.create_task(self._answer(request, retrieval_id, listener))
@@ -64,24 +63,16 @@ class Service:
         self, request: RetrieveRequest, retrieval_id: str, listener: Callable[[str], None] | None
     ) -> RetrieveResponse:
         deadline = Deadline.after(self.deadline_s)
-        log.info("retrieval_started", extra=self._described(request, retrieval_id))
-        async with Progress(request.project_id, retrieval_id, self.sink, listener) as progress:
-            return await self._search.retrieve(request, progress, deadline)
+        words = self.settings is not None and self.settings.log_questions
+        with bound(retrieval_id=retrieval_id, project_id=request.project_id, words=words):
+            log.info("retrieval_started", extra={"query": request.query, "top_k": request.top_k})
+            async with Progress(request.project_id, retrieval_id, self.sink, listener) as progress:
+                return await self._search.retrieve(request, progress, deadline)
 
     async def close(self) -> None:
         """Close the clients. The platform never asks for it, so nothing depends on it."""
         for close in self.closers:
             await close()
-
-    def _described(self, request: RetrieveRequest, retrieval_id: str) -> dict[str, object]:
-        """Describe a request for the log: its question as length and hash, unless LOG_QUESTIONS allows its words."""
-        question: dict[str, object] = {
-            "query_characters": len(request.query),
-            "query_sha256": hashlib.sha256(request.query.encode()).hexdigest()[:16],
-        }
-        if self.settings and self.settings.log_questions:
-            question = {"query": request.query}
-        return {"retrieval_id": retrieval_id, "project_id": request.project_id, "top_k": request.top_k, **question}
 
     async def readiness(self) -> dict[str, str]:
         """Return one line for each dependency: `ok`, or what is wrong; Redis may only be degraded."""

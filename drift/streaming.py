@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 
 from drift import http
 from drift.contracts import RetrieveResponse
 from drift.errors import DriftError
-
-log = logging.getLogger("drift")
+from drift.logs import log
 
 
 class EventStream:

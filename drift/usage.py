@@ -34,13 +34,13 @@ class Meter:
 
     def chat(self, phase: Phase, reply: ChatReply) -> None:
         """Count one chat call."""
-        usage = self._of(phase)
+        usage = self.of(phase)
         usage.chat_calls += 1
         self._count_tokens(usage, reply)
 
     def embedding(self, phase: Phase, embeddings: Embeddings) -> None:
         """Count one embedding call, however many texts it carried."""
-        usage = self._of(phase)
+        usage = self.of(phase)
         usage.embedding_calls += 1
         self._count_tokens(usage, embeddings)
 
@@ -56,7 +56,8 @@ class Meter:
             phases=phases,
         )
 
-    def _of(self, phase: Phase) -> PhaseUsage:
+    def of(self, phase: Phase) -> PhaseUsage:
+        """Return what a phase has cost so far."""
         return self._phases.setdefault(phase, PhaseUsage())
 
     @staticmethod

@@ -8,7 +8,7 @@ import pytest
 from blockbuster import blockbuster_ctx
 from hypothesis import settings
 
-pytest_plugins = ["tests.model_server_fixture", "tests.servers"]
+pytest_plugins = ["tests.model_server_fixture", "tests.servers", "tests.telemetry_fixture"]
 
 settings.register_profile("project", max_examples=50, deadline=None)
 settings.load_profile("project")

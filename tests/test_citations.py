@@ -90,7 +90,7 @@ def checked(replies: list[CitationReply], retrieved: list[Chunk], ids: list[str 
 
 
 def events(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.message for record in caplog.records]
+    return [record.event for record in caplog.records]
 
 
 def test_an_exact_citation_is_kept_with_its_document_name(caplog: pytest.LogCaptureFixture) -> None:
@@ -121,7 +121,7 @@ def test_every_reason_to_drop_is_logged_by_name_and_summed_up_once(caplog: pytes
         "citation_validation_summary",
     ]
     unmatched, summary = caplog.records[1], caplog.records[-1]
-    assert (unmatched.citation_index, unmatched.chunk_id, unmatched.span) == (1, "nowhere", "y")
+    assert (unmatched.citation_index, unmatched.chunk_id, unmatched.span_characters) == (1, "nowhere", 1)
     assert (summary.total, summary.valid, summary.filtered) == (4, 1, 3)
 
 

@@ -199,8 +199,8 @@ def test_null_and_empty_ids_are_logged_by_name(caplog: pytest.LogCaptureFixture)
     given_ = [{"chunk_id": None, "span": "one"}, {"span": "two"}, None, {"chunk_id": " ", "span": "three"}, ""]
     LocalReply.model_validate({"answer": "a", "citations": given_})
     null, empty = "citation_model_null_chunk_id", "citation_model_empty_chunk_id"
-    assert [r.message for r in caplog.records] == [null, null, null, empty, empty]
-    assert caplog.records[0].span == "one"
+    assert [r.event for r in caplog.records] == [null, null, null, empty, empty]
+    assert caplog.records[0].span_characters == len("one")
     assert all(r.levelno == logging.WARNING for r in caplog.records)
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import logging
 import re
-import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
+from drift import otel
+from drift.adapters.entra import TokenCredential, TokenSource, identity
 from drift.errors import ModelMisconfiguredError, ModelUnavailableError
 
 if TYPE_CHECKING:
@@ -73,8 +73,20 @@ def _http_client(timeout_s: float, parts: SplitResult) -> Any:  # noqa: ANN401 -
         limits=httpx2.Limits(
             max_connections=MAX_CONNECTIONS, max_keepalive_connections=32, keepalive_expiry=KEEPALIVE_S
         ),
+        event_hooks={"request": [_carry_trace]},
         trust_env=not _is_loopback(parts.hostname or ""),  # a proxy cannot reach this machine's own ports
     )
+
+
+def provider_name(server: ModelServer) -> str:
+    """Return what traces and metrics call the server, OpenTelemetry's `gen_ai.provider.name`."""
+    return "azure.ai.openai" if server.api_version or is_azure(urlsplit(server.base_url)) else "openai"
+
+
+async def _carry_trace(request: Any) -> None:  # noqa: ANN401 - an httpx2.Request
+    """Pass the caller's trace on with every request, unless an instrumentation did."""
+    for name, value in otel.outgoing().items():
+        request.headers.setdefault(name, value)
 
 
 def is_azure(parts: SplitResult) -> bool:
@@ -114,14 +126,15 @@ def _is_loopback(host: str) -> bool:
 class EntraTokens:
     """Tokens of the managed identity `client_id`, or of whoever is signed in on this machine.
 
-    Uses the synchronous credentials in a thread: the asynchronous ones need aiohttp. They cache and renew tokens.
+    Raises errors of ours alone, so that a request says what is missing.
     """
 
-    def __init__(self, client_id: str | None, credential: Any = None) -> None:  # noqa: ANN401 - azure.core's TokenCredential
-        """Remember the identity, or the credential to use instead; nothing is imported or asked yet."""
-        self._client_id = client_id
-        self._credential = credential
-        self._lock = threading.Lock()
+    def __init__(self, client_id: str | None, credential: TokenCredential | None = None) -> None:
+        """Remember the identity, or the credential to use instead; nothing is asked yet."""
+        from azure.core import exceptions  # noqa: PLC0415 - only with Entra ID, and never in the event loop
+
+        self._errors = exceptions
+        self._source = TokenSource(ENTRA_SCOPE, lambda: credential or identity(client_id))
 
     async def __call__(self) -> str:
         """Return a token that is valid now.
@@ -130,26 +143,13 @@ class EntraTokens:
             ModelMisconfiguredError: when no credential works.
             ModelUnavailableError: when Entra ID cannot be reached.
         """
-        return await asyncio.to_thread(self._token)
-
-    def _token(self) -> str:
-        from azure.core.exceptions import AzureError, ClientAuthenticationError  # noqa: PLC0415 - only with Entra ID
-        from azure.identity import DefaultAzureCredential, ManagedIdentityCredential  # noqa: PLC0415 - the same
-
-        with self._lock:
-            if self._credential is None:
-                self._credential = (
-                    ManagedIdentityCredential(client_id=self._client_id)
-                    if self._client_id
-                    else DefaultAzureCredential()
-                )
         try:
-            return str(self._credential.get_token(ENTRA_SCOPE).token)
-        except ClientAuthenticationError as error:
+            return (await self._source.get()).token
+        except self._errors.ClientAuthenticationError as error:
             raise ModelMisconfiguredError(
                 "No Entra ID token for the model server: give the app an identity with access, sign in, or set OAI_KEY."
             ) from error
-        except AzureError as error:
+        except self._errors.AzureError as error:
             raise ModelUnavailableError(
                 "Entra ID, which gives the token for the model server, cannot be reached."
             ) from error

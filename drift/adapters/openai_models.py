@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from drift import telemetry
 from drift.adapters.retry import RetryPolicy, retry_after
 from drift.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError, UnusableReplyError
 from drift.model import ChatReply, Embeddings, Prompt, Tokens, Vector
@@ -28,6 +29,9 @@ EMBEDDING_REQUESTS_AT_ONCE = 4
 DEFAULT_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072}
 """Floats that these models give unless fewer are asked for; no other model can be asked for fewer."""
 
+_SETTINGS: Mapping[telemetry.Operation, str] = {"chat": "OAI_MODEL", "embeddings": "OAI_EMBED_DEPLOYMENT_NAME"}
+"""The setting that names the model of an operation."""
+
 _TOO_MANY_REQUESTS = 429
 _SERVER_ERRORS = 500
 _TRANSIENT = {408, 409, _TOO_MANY_REQUESTS}
@@ -39,20 +43,27 @@ class Caller:
 
     timeout_s: float = 60.0
     retry: RetryPolicy = field(default_factory=RetryPolicy)
+    provider: str = "openai"
+    """What traces and metrics call the server, `gen_ai.provider.name`."""
 
-    async def call(self, request: Callable[[], Awaitable[T]], deadline: Deadline, setting: str) -> tuple[T, int]:
-        """Return the SDK's answer and the number of retries; `setting` names the model for error messages."""
+    async def call(
+        self, request: Callable[[], Awaitable[T]], deadline: Deadline, operation: telemetry.Operation, model: str
+    ) -> tuple[T, int]:
+        """Return the SDK's answer and the number of retries; errors name the setting that `model` comes from."""
 
         async def attempt() -> T:
-            async with asyncio.timeout(self.timeout_s):  # the SDK's own limit starts again with every byte
-                return await request()
+            with telemetry.model_call(operation, model, self.provider) as call:
+                async with asyncio.timeout(self.timeout_s):  # the SDK's own limit starts again with every byte
+                    answer = await request()
+                call.tokens, call.model = _tokens(answer), str(getattr(answer, "model", None) or "")
+                return answer
 
         from openai import OpenAIError  # noqa: PLC0415 - the SDK is loaded by whoever built the client
 
         try:
             return await self.retry.run(attempt, retry_if=is_transient, deadline=deadline, asked_wait=asked_wait)
         except (OpenAIError, TimeoutError, ValueError) as error:  # ValueError: an answer that the SDK cannot read
-            raise translated(error, setting) from error
+            raise translated(error, _SETTINGS[operation]) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +82,7 @@ class OpenAIChat:
         """
         request = self._request(prompt)
         completion, retries = await self.caller.call(
-            lambda: self.client.chat.completions.create(**request), deadline, "OAI_MODEL"
+            lambda: self.client.chat.completions.create(**request), deadline, "chat", self.model
         )
         return ChatReply(_reply_text(completion), _tokens(completion), retries)
 
@@ -122,7 +133,7 @@ class OpenAIEmbedder:
         if self.dimensions < DEFAULT_DIMENSIONS.get(self.model, 0):
             request["dimensions"] = self.dimensions
         response, retries = await self.caller.call(
-            lambda: self.client.embeddings.create(**request), deadline, "OAI_EMBED_DEPLOYMENT_NAME"
+            lambda: self.client.embeddings.create(**request), deadline, "embeddings", request["model"]
         )
         return Embeddings(self._vectors(response, len(batch)), _tokens(response), retries)
 

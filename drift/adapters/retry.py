@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential, wait_random
 
+from drift import telemetry
 from drift.tasks import Deadline
 
 T = TypeVar("T")
@@ -63,8 +64,16 @@ class RetryPolicy:
             async with asyncio.timeout(deadline.remaining()):
                 return await call()
 
+        def said(state: RetryCallState) -> None:
+            telemetry.retrying(_error(state), state.attempt_number, state.upcoming_sleep)
+
         retrying = AsyncRetrying(
-            retry=retry_if_exception(retry_if), wait=wait, stop=stop, sleep=self.sleep, reraise=True
+            retry=retry_if_exception(retry_if),
+            wait=wait,
+            stop=stop,
+            sleep=self.sleep,
+            before_sleep=said,
+            reraise=True,
         )
         result: T = await retrying(attempt)
         return result, int(retrying.statistics["attempt_number"]) - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 from typing import Any
 
@@ -16,15 +17,21 @@ paper = Console(highlight=False, soft_wrap=True)
 """Answers, on standard output."""
 
 
+_PLAIN = re.compile(r"[\w.:/-]+")
+
+
 class LogLine(logging.Formatter):
     """An event with its fields on one line: `followup_failed code=model_unavailable followup=1`."""
 
-    _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName"}
+    _HIDDEN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName", "event", "invocation_id", "trace_id"}
 
     def format(self, record: logging.LogRecord) -> str:
-        """Append what was given as `extra`."""
-        fields = " ".join(f"{name}={value}" for name, value in vars(record).items() if name not in self._OWN)
-        return f"{super().format(record)} {fields}".rstrip()
+        """Write the service's records for people; what is not a plain word is quoted, so that no text forges a line."""
+        fields = {name: value for name, value in vars(record).items() if name not in self._HIDDEN}
+        words = [
+            f"{name}={value if _PLAIN.fullmatch(str(value)) else json.dumps(value)}" for name, value in fields.items()
+        ]
+        return " ".join([getattr(record, "event", None) or super().format(record), *words])
 
 
 def log_to_stderr() -> None:

@@ -26,11 +26,14 @@ from starlette.routing import Route
 
 from drift.local import embedding, extractive
 from drift.local.faults import (
+    BODY,
     CONNECTION,
+    DATA,
     HANG,
     LATENCY,
     REPLY,
     RULES,
+    SAYS,
     STATUS,
     TEXT,
     VECTORS,
@@ -44,7 +47,7 @@ CHAT_MODEL = "drift-extractive"
 EMBEDDING_MODEL = "wordllama-256"
 
 RECORDED_REQUESTS = 500
-RECORDED_HEADERS = ("authorization", "api-key", "x-stainless-retry-count")
+RECORDED_HEADERS = ("authorization", "api-key", "x-stainless-retry-count", "traceparent", "tracestate")
 CHARACTERS_PER_TOKEN = 4
 MOST_TEXTS = 2048
 LONG_REQUEST = 32 * 1024
@@ -127,7 +130,9 @@ class ModelApi:
             wait = seconds + sum(rule.seconds for rule in struck if rule.fault == LATENCY)
             if rule and rule.fault in STATUS:
                 status, error = STATUS[rule.fault](rule)
-                answer = JSONResponse(error, status, headers=rule.headers)
+                answer: Response = JSONResponse(error, status, headers=rule.headers)
+            elif rule and rule.fault == BODY:
+                answer = Response(rule.text, media_type=rule.content_type)
             else:
                 long = len(raw) > LONG_REQUEST and kind == EMBEDDING
                 answer = JSONResponse(await run_in_threadpool(make, body, rule) if long else make(body, rule))
@@ -159,7 +164,7 @@ class ModelApi:
         if name not in extractive.REPLIES:
             raise _RefusedError(f"This server writes only {', '.join(extractive.REPLIES)}.", "response_format")
         fault = rule.fault if rule else ""
-        text = TEXT.get(fault, str)(extractive.reply(name, user))
+        text = rule.text if rule and fault == SAYS else TEXT.get(fault, str)(extractive.reply(name, user))
         cached = tokens(system) if system in self.seen_prefixes else 0
         self.seen_prefixes.add(system)
         completion = {
@@ -273,10 +278,16 @@ def _embed(body: Json, rule: Rule | None) -> Json:
     if encoding not in ("float", "base64"):
         raise _RefusedError("encoding_format must be float or base64.", "encoding_format")
     vectors = embedding.normalised(embedding.embed(texts)[:, :size])
-    rows = VECTORS.get(rule.fault if rule else "", list)(list(vectors))
+    fault = rule.fault if rule else ""
+    rows = VECTORS.get(fault, list)(list(vectors))
     data = [{"object": "embedding", "index": i, "embedding": _encoded(row, encoding)} for i, row in enumerate(rows)]
     usage = _usage(sum(map(tokens, texts)))
-    return {"object": "list", "data": data, "model": body.get("model", EMBEDDING_MODEL), "usage": usage}
+    return {
+        "object": "list",
+        "data": DATA.get(fault, list)(data),
+        "model": body.get("model", EMBEDDING_MODEL),
+        "usage": usage,
+    }
 
 
 def _texts(given: Any) -> list[str]:  # noqa: ANN401 - JSON

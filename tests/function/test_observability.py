@@ -1,0 +1,179 @@
+"""What calls of the function's own routes leave behind, with a real graph and a model server that fails when asked to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.function.calling import Caller
+from tests.function.conftest import MODEL_KEY
+from tests.function.corpus import PROJECT, QUESTION
+from tests.model_server_fixture import ModelServerControl
+from tests.telemetry_fixture import Recorded
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
+PARENT = f"00-{TRACE_ID}-00f067aa0ba902b7-01"
+PROVIDERS_WORDS = "A fault was asked for"
+
+
+@pytest.fixture
+def lines(caplog: pytest.LogCaptureFixture) -> Iterator[Any]:
+    """Read the service's log lines so far, all or those of one event."""
+    caplog.set_level(logging.INFO)
+
+    def read(event: str = "") -> list[dict[str, Any]]:
+        every = [json.loads(record.getMessage()) for record in caplog.records if record.name == "drift"]
+        return [line for line in every if event in ("", line["event"])]
+
+    return read
+
+
+async def ended(lines: Any, event: str = "retrieval_ended") -> list[dict[str, Any]]:
+    """Wait for the last line of a retrieval, which may follow its answer."""
+    async with asyncio.timeout(10):
+        while not (found := lines(event)):  # noqa: ASYNC110 - the log has no event to wait for
+            await asyncio.sleep(0.01)
+    return found  # type: ignore[no-any-return]
+
+
+async def test_every_line_of_a_call_names_its_retrieval_invocation_project_and_trace(
+    function: Caller, lines: Any
+) -> None:
+    headers = {"traceparent": PARENT}
+    body = {"query": QUESTION, "project_id": PROJECT}
+    response = await function.client.post("/retrieve", json=body, headers=headers)
+    assert response.status_code == 200
+    [last] = await ended(lines)
+    own = [line for line in lines() if "retrieval_id" in line]
+    assert {line["retrieval_id"] for line in own} == {response.headers["x-retrieval-id"]}
+    assert {(line["project_id"], line["trace_id"], line["invocation_id"]) for line in own} == {
+        (PROJECT, TRACE_ID, last["invocation_id"])
+    }
+    assert [line["phase"] for line in lines("phase_ended")] == [
+        "expanding_query",
+        "retrieving_communities",
+        "executing_followup",
+        "aggregating_results",
+    ]
+    assert all(last[name] > 0 for name in ("chat_s", "embedding_s", "graph_s", "prompt_tokens", "citations_kept"))
+
+
+async def test_the_trace_reaches_the_model_and_a_wrong_one_does_not(
+    function: Caller, model_server: ModelServerControl, recorded: Recorded
+) -> None:
+    body = {"query": QUESTION, "project_id": PROJECT}
+    await function.client.post("/retrieve", json=body, headers={"traceparent": PARENT, "tracestate": "vendor=1"})
+    sent = [request["headers"] for request in model_server.requests()]
+    assert {headers["traceparent"][3:35] for headers in sent} == {TRACE_ID}
+    assert {headers["tracestate"] for headers in sent} == {"vendor=1"}
+    calls = {f"{span.context.span_id:016x}" for span in recorded.spans("chat") + recorded.spans("embeddings")}
+    assert {headers["traceparent"][36:52] for headers in sent} == calls
+    model_server.reset()
+    await function.client.post("/retrieve", json=body, headers={"traceparent": PARENT.replace("00-", "ff-", 1)})
+    assert TRACE_ID not in json.dumps([request["headers"] for request in model_server.requests()])
+
+
+async def test_spans_of_model_and_graph_stand_below_their_phases(function: Caller, recorded: Recorded) -> None:
+    await function.answer()
+    name_of = {span.context.span_id: span.name for span in recorded.spans()}
+    below = {(name_of[s.parent.span_id], s.name) for s in recorded.spans() if s.parent}
+    chat, embeddings = "chat drift-extractive", "embeddings wordllama-256"
+    assert {
+        ("retrieve", "expand query"),
+        ("expand query", chat),
+        ("expand query", embeddings),
+        ("primer", "read neo4j"),
+        ("primer", chat),
+        ("followups", "followup"),
+        ("followups", embeddings),
+        ("followup", "read neo4j"),
+        ("followup", chat),
+        ("aggregate", chat),
+    } <= below
+    points = recorded.points()
+    assert {a["gen_ai.operation.name"] for a, _ in points["gen_ai.client.operation.duration"]} == {"chat", "embeddings"}
+    assert {a["db.operation.name"] for a, _ in points["db.client.operation.duration"]} == {"read"}
+    assert points["drift.retrievals"] == [({"outcome": "ok"}, 1)]
+
+
+async def test_a_repeated_call_is_logged_with_its_cause_and_counted(
+    function: Caller, model_server: ModelServerControl, recorded: Recorded, lines: Any
+) -> None:
+    model_server.fail({"fault": "status", "status": 503, "kind": "primer_reply", "times": 2})
+    await function.answer()
+    retries = lines("retrying")
+    assert [line["attempt"] for line in retries] == [1, 2]
+    assert all(line["cause"].startswith("InternalServerError 503") for line in retries)
+    assert recorded.points()["drift.retries"] == [({"error.type": "503"}, 2)]
+    [last] = await ended(lines)
+    assert last["retries"] == 2
+
+
+@pytest.mark.parametrize(("status", "cause"), [(401, "AuthenticationError 401"), (404, "NotFoundError 404")])
+async def test_a_refused_request_is_logged_with_the_providers_status(
+    function: Caller, model_server: ModelServerControl, lines: Any, status: int, cause: str
+) -> None:
+    model_server.fail({"fault": "status", "status": status, "times": None})
+    response = await function.ask()
+    [failed] = lines("request_failed")
+    assert failed["retrieval_id"] == response.headers["x-retrieval-id"]
+    assert failed["code"] == "model_misconfigured"
+    assert failed["cause"].startswith(cause)
+    [last] = await ended(lines)
+    assert last["outcome"] == "model_misconfigured"
+
+
+async def test_a_wrong_login_is_logged_with_the_servers_code(
+    function: Caller, environment: pytest.MonkeyPatch, lines: Any
+) -> None:
+    environment.setenv("NEO4J_PASSWORD", "canary-password")
+    await function.ask()
+    assert "AuthError Neo.ClientError.Security.Unauthorized" in lines("request_failed")[0]["cause"]
+
+
+async def test_no_line_span_or_metric_holds_secrets_or_words(
+    function: Caller,
+    environment: pytest.MonkeyPatch,
+    model_server: ModelServerControl,
+    recorded: Recorded,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG, "drift")
+    environment.setenv("NEO4J_PASSWORD", "canary-password")
+    question = "What does the canary-question ask?"
+    await function.ask(question)
+    model_server.fail({"fault": "status", "status": 500, "times": None})
+    await function.ask(question)
+    text = "\n".join(r.getMessage() + repr(vars(r)) for r in caplog.records if r.name == "drift")
+    for left in (text, recorded.everything()):
+        assert left
+        for secret in ("canary", MODEL_KEY, PROVIDERS_WORDS, "bolt://", "http://", "127.0.0.1"):
+            assert secret not in left
+
+
+async def test_words_are_logged_when_they_are_allowed(
+    function: Caller, environment: pytest.MonkeyPatch, lines: Any
+) -> None:
+    environment.setenv("LOG_QUESTIONS", "true")
+    await function.answer()
+    assert lines("retrieval_started")[0]["query"] == QUESTION
+
+
+async def test_concurrent_calls_never_mix(function: Caller, lines: Any) -> None:
+    parents = [f"00-{n:032x}-00f067aa0ba902b7-01" for n in range(1, 9)]
+    body = {"query": QUESTION, "project_id": PROJECT}
+    responses = await asyncio.gather(
+        *(function.client.post("/retrieve", json=body, headers={"traceparent": parent}) for parent in parents)
+    )
+    expected = {(r.headers["x-retrieval-id"], p[3:35]) for r, p in zip(responses, parents, strict=True)}
+    lasts = lines("retrieval_ended")
+    assert {(line["retrieval_id"], line["trace_id"]) for line in lasts} == expected
+    assert len({line["invocation_id"] for line in lasts}) == len(parents)
+    assert {(line["retrieval_id"], line["trace_id"]) for line in lines() if "retrieval_id" in line} == expected
