@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Self
 
-from neo4j import AsyncDriver, AsyncGraphDatabase, EagerResult, Query, RoutingControl
+from neo4j import (
+    READ_ACCESS,
+    WRITE_ACCESS,
+    AsyncDriver,
+    AsyncGraphDatabase,
+    EagerResult,
+    Query,
+    Record,
+    RoutingControl,
+    SummaryCounters,
+)
 
+from drift import telemetry
 from drift.adapters.neo4j_errors import translated
 from drift.adapters.neo4j_indexes import READ_TIMEOUT_S, WRITE_TIMEOUT_S
 
 # The defaults wait for minutes; a request has seconds. A dead server is given up after about two of them. Cloud networks
-# cut idle connections after four minutes, so a connection idle for one minute is tried before it is used.
+# drop what is idle for four minutes and tell neither end; a check of such a connection waits as long as a request may wait
+# for any. So a connection is replaced before it can be that old, and the check is for what breaks sooner.
 _LIMITS: Mapping[str, Any] = {
     "max_connection_pool_size": 20,
     "connection_acquisition_timeout": 10,
     "connection_timeout": 3,
     "connection_write_timeout": 10,
-    "max_connection_lifetime": 480,
+    "max_connection_lifetime": 200,
     "liveness_check_timeout": 60,
     "max_transaction_retry_time": 2,
     "keep_alive": True,
@@ -25,6 +38,11 @@ _LIMITS: Mapping[str, Any] = {
     "telemetry_disabled": True,
     "user_agent": "drift-neo4j",
 }
+
+PATIENCE_S = 15.0
+"""What a statement may take beyond its own time, to get or open a connection; after that nobody is at the other end."""
+WHOLE_GRAPH_S = 3600.0
+"""How long a statement over a whole graph may take: no request waits for it."""
 
 
 class Connection:
@@ -53,10 +71,26 @@ class Connection:
         self, text: str, parameters: Mapping[str, Any], routing: RoutingControl, timeout_s: float
     ) -> EagerResult:
         query = Query(text, timeout=timeout_s, metadata={"app": "drift"})
+        operation: telemetry.Statement = "read" if routing is RoutingControl.READ else "write"
+        with translated(), telemetry.graph_call(operation, self._database):
+            async with asyncio.timeout(timeout_s + PATIENCE_S):
+                return await self._opened().execute_query(
+                    query, dict(parameters), database_=self._database, routing_=routing
+                )
+
+    async def stream(self, text: str, parameters: Mapping[str, Any]) -> AsyncGenerator[Record]:
+        """Yield the records of a statement that looks at a whole graph, as they come; errors as for `read`."""
         with translated():
-            return await self._opened().execute_query(
-                query, dict(parameters), database_=self._database, routing_=routing
-            )
+            async with self._opened().session(database=self._database, default_access_mode=READ_ACCESS) as session:
+                async for record in await session.run(_whole_graph(text), dict(parameters)):
+                    yield record
+
+    async def write_in_batches(self, text: str, parameters: Mapping[str, Any]) -> SummaryCounters:
+        """Run a statement that commits by itself (CALL ... IN TRANSACTIONS) and return what it changed; errors as for `read`."""
+        with translated():
+            async with self._opened().session(database=self._database, default_access_mode=WRITE_ACCESS) as session:
+                result = await session.run(_whole_graph(text), dict(parameters))
+                return (await result.consume()).counters
 
     def _opened(self) -> AsyncDriver:
         if self._driver is None:
@@ -74,3 +108,7 @@ class Connection:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+def _whole_graph(text: str) -> Query:
+    return Query(text, timeout=WHOLE_GRAPH_S, metadata={"app": "drift"})

@@ -1,90 +1,175 @@
-"""The function inside the library that Azure's Python worker runs on, in a process of its own."""
+"""The function inside the library that Azure's Python worker runs on: what it indexes, and what it answers unconfigured."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-import os
-import subprocess
-import sys
+from collections import Counter
+from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from uuid import uuid4
 
 import pytest
 
-from drift.settings import Settings
+from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, ROOT, WorkerHost, worker_host
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.version_info < (3, 13), reason="azure-functions-runtime needs Python 3.13"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)]
 
-ROOT = Path(__file__).parents[2]
-SUCCESS = 1
-
-
-@pytest.fixture(scope="module")
-def run() -> subprocess.CompletedProcess[str]:
-    """The process, ended, without any setting of the function."""
-    script = Path(__file__).with_name("runtime_host.py")
-    unset = {name.upper() for name in Settings.model_fields}
-    environment = {name: value for name, value in os.environ.items() if name not in unset}
-    return subprocess.run(  # noqa: S603 - our own script
-        [sys.executable, str(script), str(ROOT)],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-    )
+ROUTES = {
+    "retrieve": ("retrieve", ["POST"], "function"),
+    "health_live": ("health/live", ["GET"], "anonymous"),
+    "health_ready": ("health/ready", ["GET"], "function"),
+    "health_neo4j": ("health/neo4j", ["GET"], "function"),
+    "openapi": ("openapi.yaml", ["GET"], "function"),
+}
+CONCURRENT = 100
 
 
 @pytest.fixture(scope="module")
-def told(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    """What the worker told and answered."""
-    assert run.returncode == 0, run.stderr
-    document: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
-    return document
+def host() -> Iterator[WorkerHost]:
+    """The worker with the function as it is, without any setting."""
+    with worker_host({}) as running:
+        yield running
 
 
-def test_indexing_finds_every_function_with_its_route_methods_and_key(told: dict[str, Any]) -> None:
+# ---------------------------------------------------------------------------------------------------- what it indexes
+def test_indexing_finds_every_function_with_its_route_methods_and_key(host: WorkerHost) -> None:
+    triggers = host.told["triggers"]
     found = {
-        name: (t["route"], [m.upper() for m in t["methods"]], t["authLevel"].lower())
-        for name, t in told["triggers"].items()
+        name: (t["route"], [m.upper() for m in t["methods"]], t["authLevel"].lower()) for name, t in triggers.items()
     }
-    assert found == {
-        "retrieve": ("retrieve", ["POST"], "function"),
-        "health_live": ("health/live", ["GET"], "anonymous"),
-        "health_ready": ("health/ready", ["GET"], "function"),
-        "health_neo4j": ("health/neo4j", ["GET"], "function"),
-        "openapi": ("openapi.yaml", ["GET"], "function"),
+    assert found == ROUTES
+
+
+def test_every_trigger_binds_the_parameter_of_its_handler(host: WorkerHost) -> None:
+    assert {(t["name"], t["direction"].lower()) for t in host.told["triggers"].values()} == {("req", "in")}
+
+
+def test_the_worker_offers_its_own_port_for_requests(host: WorkerHost) -> None:
+    capabilities = host.told["capabilities"]
+    assert capabilities["HttpUri"].startswith("http://127.0.0.1:")
+    assert capabilities["RequiresRouteParameters"] == "true"
+
+
+def test_the_tested_versions_are_the_deployed_ones() -> None:
+    lines = Path(ROOT, "requirements.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(line.partition(";")[0].split("==") for line in lines if "==" in line.partition(";")[0])
+    exact = {
+        "azure-functions-runtime",
+        "azurefunctions-extensions-http-fastapi",
+        "fastapi",
+        "starlette",
+        "uvicorn",
     }
+    assert set(pins) == exact
+    assert {name: version(name) for name in pins} == {name: pin.strip() for name, pin in pins.items()}
 
 
-def test_the_worker_offers_its_own_port_for_requests(told: dict[str, Any]) -> None:
-    assert told["capabilities"]["HttpUri"].startswith("http://127.0.0.1:")
+# --------------------------------------------------------------------------------------------------- what it answers
+async def test_live_answers_anyone_and_says_nothing(host: WorkerHost) -> None:
+    async with host.client(key="") as client:
+        response = await client.get("/health/live")
+    assert (response.status_code, response.content) == (200, b"")
 
 
-def test_live_answers(told: dict[str, Any]) -> None:
-    assert told["live"] == {"status": 200, "body": "", "invocation": SUCCESS}
+@pytest.mark.parametrize("path", [route for route, _, level in ROUTES.values() if level == "function"])
+async def test_without_a_key_nothing_else_is_reached(host: WorkerHost, path: str) -> None:
+    method = "POST" if path == "retrieve" else "GET"
+    async with host.client(key="wrong") as client:
+        assert (await client.request(method, path)).status_code == 401
 
 
-def test_a_bad_body_gets_the_contracts_own_error(told: dict[str, Any]) -> None:
-    problem = json.loads(told["bad"]["body"])
-    assert (told["bad"]["status"], told["bad"]["invocation"], problem["code"]) == (400, SUCCESS, "invalid_request")
+async def test_a_bad_body_gets_the_contracts_own_error(host: WorkerHost) -> None:
+    async with host.client() as client:
+        response = await client.post("/retrieve", json={"top_k": 0})
+    problem = response.json()
+    assert (response.status_code, problem["code"]) == (400, "invalid_request")
+    assert response.headers["content-type"] == "application/problem+json"
     assert {error["field"] for error in problem["errors"]} == {"query", "project_id", "top_k"}
 
 
-def test_missing_settings_are_named(told: dict[str, Any]) -> None:
-    problem = json.loads(told["unset"]["body"])
-    assert (told["unset"]["status"], problem["code"]) == (503, "not_configured")
-    assert "NEO4J_URI is not set" in problem["detail"]
+async def test_missing_settings_are_named(host: WorkerHost) -> None:
+    async with host.client() as client:
+        response = await client.post("/retrieve", json={"query": "q", "project_id": "p"})
+    assert (response.status_code, response.json()["code"]) == (503, "not_configured")
+    assert "NEO4J_URI is not set" in response.json()["detail"]
+    assert int(response.headers["retry-after"]) > 0
 
 
-def test_no_trace_of_an_answered_call_stays(told: dict[str, Any]) -> None:
-    assert told["entries_left"] == 0
+async def test_text_beyond_ascii_comes_back_as_it_was_sent(host: WorkerHost) -> None:
+    async with host.client() as client:
+        response = await client.post("/retrieve", json={"query": "q", "project_id": "p", "größe 🛰": 1})
+    assert [error["field"] for error in response.json()["errors"]] == ["größe 🛰"]
+    assert "größe 🛰".encode() in response.content
 
 
-def test_a_key_in_the_url_is_not_logged(run: subprocess.CompletedProcess[str], told: dict[str, Any]) -> None:
-    assert told
-    assert "canary-key" not in run.stdout + run.stderr
+async def test_a_hundred_calls_at_once_are_each_answered_with_their_own(host: WorkerHost) -> None:
+    ids = [str(uuid4()) for _ in range(CONCURRENT)]
+    async with host.client() as client:
+        bodies = ({"query": "q", "project_id": "p", "retrieval_id": own} for own in ids)
+        responses = await asyncio.gather(*(client.post("/retrieve", json=body) for body in bodies))
+    assert Counter(r.status_code for r in responses) == {503: CONCURRENT}
+    assert [r.headers["x-retrieval-id"] for r in responses] == ids
+    assert [r.json()["retrieval_id"] for r in responses] == ids
+
+
+async def test_each_log_line_belongs_to_the_invocation_that_wrote_it(host: WorkerHost) -> None:
+    ids = [str(uuid4()) for _ in range(CONCURRENT)]
+    async with host.client() as client:
+        bodies = ({"query": "q", "project_id": "p", "retrieval_id": own} for own in ids)
+        await asyncio.gather(*(client.post("/retrieve", json=body) for body in bodies))
+    lines = [line for line in host.log_lines() if line["retrieval_id"] in ids]
+    belongs = {line["retrieval_id"]: line["invocation"] for line in lines}
+    assert set(belongs) == set(ids)
+    assert len(set(belongs.values())) == CONCURRENT
+    assert all(line["invocation"] == belongs[line["retrieval_id"]] for line in lines)
+
+
+async def test_every_invocation_so_far_is_a_success_for_the_host(host: WorkerHost) -> None:
+    async with host.client() as client:
+        await client.get("/health/live")
+    assert set((await host.state())["outcomes"]) == {"success"}
+
+
+# ---------------------------------------------------------------------------------------- what stays after an answer
+async def test_no_trace_of_two_thousand_answered_calls_stays(host: WorkerHost) -> None:
+    async def caller() -> None:
+        for _ in range(20):
+            assert (await client.get("/health/live")).status_code == 200
+
+    before = await host.state()
+    async with host.client() as client:
+        await asyncio.gather(*(caller() for _ in range(CONCURRENT)))
+    after = await host.state()
+    assert after["outcomes"]["success"] - before["outcomes"]["success"] == 20 * CONCURRENT
+    assert (after["entries"], after["invocations"]) == (0, 0)
+    assert len(after["tasks"]) == len(before["tasks"])
+
+
+async def test_a_key_is_in_no_log_wherever_it_came(host: WorkerHost) -> None:
+    async with host.client(key="") as client:
+        body = {"query": "q", "project_id": "p"}
+        in_url = await client.post(f"/retrieve?code={KEY}", json=body)
+        in_header = await client.post("/retrieve", json=body, headers={"x-functions-key": KEY})
+    assert (in_url.status_code, in_header.status_code) == (503, 503)
+    assert KEY not in host.log_text()
+
+
+def test_the_pinned_runtime_still_has_the_name_that_forgets_invocations() -> None:
+    from azure_functions_runtime.http_v2 import http_coordinator  # noqa: PLC0415 - not there before Python 3.13
+
+    import function_app  # noqa: PLC0415
+
+    assert function_app._INVOCATIONS is http_coordinator._context_references
+
+
+def test_the_platforms_own_time_limit_is_beyond_the_front_ends_and_that_beyond_ours() -> None:
+    from drift.settings import Settings  # noqa: PLC0415
+
+    hours, minutes, seconds = json.loads(Path(ROOT, "host.json").read_text(encoding="utf-8"))["functionTimeout"].split(
+        ":"
+    )
+    platform = int(hours) * 3600 + int(minutes) * 60 + int(seconds)
+    most = max(m.le for m in Settings.model_fields["deadline_sec"].metadata if hasattr(m, "le"))
+    assert platform > 230 > most >= Settings.model_fields["deadline_sec"].default

@@ -1,0 +1,224 @@
+"""One contract, whoever carries the request: the local host or the real worker library, buffered or as a stream."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx2
+import pytest
+
+from drift.contracts import MAX_BODY_BYTES
+from drift.local.host import serving
+from drift.local.valkey_server import ValkeyServer
+from tests.function.calling import PROBLEM_FIELDS, Caller, assert_is_problem, calling
+from tests.function.corpus import PROJECT, QUESTION, Corpus
+from tests.model_server_fixture import ModelServerControl
+from tests.runtime.worker_process import NEEDS_PYTHON_313, REASON, WorkerHost, worker_host
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+SLOTS = 2
+LIMITS = {"MAX_INFLIGHT": str(SLOTS), "MAX_FOLLOWUPS": "1"}
+STREAM = {"accept": "text/event-stream"}
+ASKING = {"query": QUESTION, "project_id": PROJECT}
+needs_the_worker = pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)
+
+
+@pytest.fixture(scope="module")
+def worker(base_settings: dict[str, str], valkey: ValkeyServer) -> Iterator[WorkerHost]:
+    """The function in the real worker, with working servers behind it."""
+    with worker_host({**base_settings, **LIMITS, "REDIS_URL": valkey.url}) as host:
+        yield host
+
+
+@pytest.fixture(params=["local", pytest.param("worker", marks=needs_the_worker)])
+async def hosted(
+    request: pytest.FixtureRequest,
+    environment: pytest.MonkeyPatch,
+    corpus: Corpus,  # noqa: ARG001 - the graph is filled
+    model_server: ModelServerControl,  # noqa: ARG001 - without faults
+) -> AsyncIterator[Caller]:
+    """A client of the function on one of the hosts."""
+    if request.param == "worker":
+        async with request.getfixturevalue("worker").client() as client:
+            yield Caller(client)
+        return
+    for name, value in LIMITS.items():
+        environment.setenv(name, value)
+    async with serving() as url, calling(url) as caller:
+        yield caller
+
+
+async def outcome(hosted: Caller, way: str, **fields: Any) -> tuple[str, dict[str, Any]]:
+    """Ask, and return what a question comes to, which must not depend on the way: `result` or `error`, and the document."""
+    if way == "stream":
+        async with hosted.streaming(**fields) as events:
+            assert events.response.status_code == 200
+            received = await events.all()
+        assert [name for name, _ in received[:-1]] == ["progress"] * (len(received) - 1)
+        return received[-1]
+    response = await hosted.ask(**fields)
+    name = "result" if response.status_code == 200 else "error"
+    return name, response.json()
+
+
+both_ways = pytest.mark.parametrize("way", ["buffered", "stream"])
+
+
+# -------------------------------------------------------------------------------------------------- what is answered
+@both_ways
+async def test_an_answer_has_the_fields_of_the_contract_and_true_spans(
+    hosted: Caller, corpus: Corpus, way: str
+) -> None:
+    name, document = await outcome(hosted, way)
+    assert (name, set(document)) == ("result", {"final_answer", "key_facts", "residual_uncertainty"})
+    assert document["key_facts"]
+    assert all(corpus.holds(c["span"]) for fact in document["key_facts"] for c in fact["citations"])
+
+
+@both_ways
+async def test_nothing_found_is_said(hosted: Caller, way: str) -> None:
+    name, document = await outcome(hosted, way, project_id="unknown")
+    assert (name, document["no_data_found"], document["key_facts"]) == ("result", True, [])
+
+
+@both_ways
+async def test_usage_comes_when_it_is_asked_for(hosted: Caller, model_server: ModelServerControl, way: str) -> None:
+    _, document = await outcome(hosted, way, include=["usage"])
+    counts = model_server.counts()
+    assert document["usage"]["embedding_calls"] == counts.pop("embedding")
+    assert document["usage"]["chat_calls"] == sum(counts.values())
+
+
+@both_ways
+async def test_a_question_beyond_ascii_reaches_the_model_as_it_was_asked(
+    hosted: Caller, model_server: ModelServerControl, way: str
+) -> None:
+    question = "Wann fährt das Schiff „Möwe“ zur 港口 🛳?"
+    assert (await outcome(hosted, way, query=question))[0] == "result"
+    assert question in json.dumps(model_server.requests()[0]["body"], ensure_ascii=False)
+
+
+@both_ways
+@pytest.mark.parametrize("kind", ["hypothesis", "aggregate_reply"])
+async def test_a_server_that_refuses_us_is_the_same_error(
+    hosted: Caller, model_server: ModelServerControl, way: str, kind: str
+) -> None:
+    model_server.fail({"fault": "status", "status": 401, "kind": kind, "times": None})
+    own = str(uuid4())
+    name, problem = await outcome(hosted, way, retrieval_id=own)
+    assert (name, set(problem)) == ("error", PROBLEM_FIELDS)
+    assert (problem["status"], problem["code"], problem["retrieval_id"]) == (500, "model_misconfigured", own)
+
+
+@needs_the_worker
+async def test_both_hosts_give_the_same_answer_both_ways(
+    worker: WorkerHost, environment: pytest.MonkeyPatch, corpus: Corpus, model_server: ModelServerControl
+) -> None:
+    assert corpus
+    assert model_server
+    for name, value in LIMITS.items():
+        environment.setenv(name, value)
+    async with worker.client() as client, serving() as url, calling(url) as local:
+        answers = [await outcome(host, way) for host in (local, Caller(client)) for way in ("buffered", "stream")]
+    assert answers[0][1]["key_facts"]
+    assert answers == [answers[0]] * 4
+
+
+# --------------------------------------------------------------------------------------------------- how it is carried
+async def test_the_answer_carries_its_id_and_its_type(hosted: Caller) -> None:
+    own = str(uuid4())
+    given, made = await hosted.ask(retrieval_id=own), await hosted.ask(project_id="unknown")
+    assert given.headers["x-retrieval-id"] == own
+    assert UUID(made.headers["x-retrieval-id"])
+    assert given.headers["content-type"] == "application/json"
+
+
+async def test_a_stream_is_read_piece_by_piece(hosted: Caller) -> None:
+    async with hosted.client.stream("POST", "/retrieve", json=ASKING, headers=STREAM) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        assert response.headers["cache-control"] == "no-store"
+        pieces = [piece async for piece in response.aiter_raw()]
+    assert pieces[0].startswith(b": open\n\n")
+    assert len(pieces) >= 3
+    assert b"".join(pieces).endswith(b"\n\n")
+
+
+async def test_the_first_event_comes_while_the_search_still_runs(
+    hosted: Caller, model_server: ModelServerControl
+) -> None:
+    model_server.fail({"fault": "hang", "kind": "hypothesis", "times": None})
+    async with hosted.streaming() as events:
+        async for name, message in events:
+            assert (name, message["phase"]) == ("progress", "initializing")
+            await model_server.until(lambda seen: seen["in_flight"] == 1)
+            break
+    await model_server.until(lambda seen: seen["abandoned"] == 1)
+
+
+async def test_a_body_in_chunks_is_read_whole(hosted: Caller) -> None:
+    async def parts() -> AsyncIterator[bytes]:
+        yield b'{"query": "Who is asked?", '
+        yield b'"project_id": "unknown"}'
+
+    response = await hosted.client.post("/retrieve", content=parts(), headers={"content-type": "application/json"})
+    assert response.json()["no_data_found"] is True
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "expected"),
+    [
+        (b"[]", "application/json", (400, "invalid_request")),
+        (b"\xff\xfe", "application/json", (400, "invalid_request")),
+        (b" " * (MAX_BODY_BYTES + 1), "application/json", (413, "too_large")),
+        (b"{}", "text/plain", (415, "unsupported_media_type")),
+    ],
+    ids=["not an object", "not UTF-8", "too large", "not JSON"],
+)
+async def test_a_bad_request_is_refused_before_the_first_byte_of_either_way(
+    hosted: Caller, body: bytes, content_type: str, expected: tuple[int, str]
+) -> None:
+    for accept in ({}, STREAM):
+        headers = {"content-type": content_type, **accept}
+        assert_is_problem(await hosted.client.post("/retrieve", content=body, headers=headers), *expected)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "/retrieve"), ("PUT", "/retrieve"), ("POST", "/health/live"), ("GET", "/docs")]
+)
+async def test_a_wrong_method_or_route_is_not_found(hosted: Caller, method: str, path: str) -> None:
+    assert (await hosted.client.request(method, path)).status_code == 404
+
+
+async def test_health_and_description_are_served(hosted: Caller) -> None:
+    live = await hosted.client.get("/health/live")
+    assert (live.status_code, live.content) == (200, b"")
+    assert (await hosted.client.get("/health/ready")).json()["status"] == "ready"
+    assert (await hosted.client.get("/health/neo4j")).json()["status"] == "healthy"
+    assert "/retrieve" in (await hosted.client.get("/openapi.yaml")).json()["paths"]
+
+
+# --------------------------------------------------------------------------------------------------------- who may enter
+async def test_one_more_than_the_slots_is_busy_and_whoever_leaves_frees_one(
+    hosted: Caller, model_server: ModelServerControl
+) -> None:
+    model_server.fail({"fault": "hang", "kind": "hypothesis", "times": SLOTS})
+    asked = [asyncio.create_task(hosted.ask()) for _ in range(SLOTS)]
+    await model_server.until(lambda seen: seen["in_flight"] == SLOTS)
+    assert_is_problem(await hosted.ask(), 429, "busy")
+    assert_is_problem(await hosted.client.post("/retrieve", json=ASKING, headers=STREAM), 429, "busy")
+    for task in asked:
+        task.cancel()
+    await model_server.until(lambda seen: seen["abandoned"] == SLOTS)
+    assert (await until_free(hosted)).status_code == 200
+
+
+async def until_free(hosted: Caller) -> httpx2.Response:
+    """Ask until a slot is free; the test's time limit ends an endless wait."""
+    while (response := await hosted.ask(project_id="unknown")).status_code == 429:  # noqa: ASYNC110 - only asking shows it
+        await asyncio.sleep(0.01)
+    return response

@@ -1,0 +1,170 @@
+"""However a server behind the function delays: the caller has an answer, or an error, by the deadline."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from email.utils import formatdate
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.function.calling import Caller, assert_is_problem
+from tests.model_server_fixture import ModelServerControl
+from tests.proxy import Proxy, proxied
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+DEADLINE_S = 3.0
+LATE_S = 2.0
+"""What a busy machine may add."""
+STREAM = {"accept": "text/event-stream"}
+
+
+@pytest.fixture
+def short_deadline(environment: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Settings with a few seconds for a request, and more patience with a single call than that."""
+    environment.setenv("DEADLINE_SEC", str(DEADLINE_S))
+    environment.setenv("OAI_TIMEOUT_SEC", "60")
+    environment.setenv("MAX_FOLLOWUPS", "1")
+    return environment
+
+
+@asynccontextmanager
+async def in_time(seconds: float = DEADLINE_S) -> AsyncIterator[None]:
+    """Check that the block has ended by the deadline."""
+    began = time.monotonic()
+    yield
+    assert time.monotonic() - began < seconds + LATE_S
+
+
+async def warmed(function: Caller, model_server: ModelServerControl) -> None:
+    """Have the clients built and the graph's statements planned; then forget the requests of it."""
+    await function.client.get("/health/ready")
+    model_server.reset()
+
+
+# --------------------------------------------------------------------------------------------------------- the model
+@pytest.mark.parametrize("kind", ["hypothesis", "aggregate_reply"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"fault": "hang"},
+        {"fault": "trickle", "seconds": 0.5},
+        {"fault": "status", "status": 429},
+        {"fault": "status", "status": 503, "headers": {"retry-after": "120"}},
+    ],
+    ids=["hangs", "trickles", "refuses for ever", "asks for two minutes"],
+)
+async def test_a_model_that_delays_does_not_delay_the_end(
+    short_deadline: pytest.MonkeyPatch,
+    function: Caller,
+    model_server: ModelServerControl,
+    fault: dict[str, Any],
+    kind: str,
+) -> None:
+    short_deadline.setenv("RETRY_MAX_ATTEMPTS", "10")
+    short_deadline.setenv("RETRY_BACKOFF_BASE_SEC", "0.2")
+    await warmed(function, model_server)
+    model_server.fail({**fault, "kind": kind, "times": None})
+    async with in_time():
+        response = await function.ask()
+    assert_is_problem(response, 500, response.json()["code"])
+    assert response.json()["code"] in ("deadline", "model_unavailable")
+
+
+async def test_a_stream_ends_by_the_deadline_too(
+    short_deadline: pytest.MonkeyPatch, function: Caller, model_server: ModelServerControl
+) -> None:
+    assert short_deadline
+    await warmed(function, model_server)
+    model_server.fail({"fault": "hang", "kind": "primer_reply", "times": None})
+    async with in_time(), function.streaming() as events:
+        name, problem = (await events.all())[-1]
+    assert (name, problem["code"]) == ("error", "deadline")
+
+
+# ----------------------------------------------------------------------------------------------------------- retries
+async def test_a_wait_that_cannot_end_in_time_is_not_begun(
+    short_deadline: pytest.MonkeyPatch, function: Caller, model_server: ModelServerControl
+) -> None:
+    short_deadline.setenv("DEADLINE_SEC", "60")
+    await warmed(function, model_server)
+    model_server.fail({"fault": "status", "status": 429, "headers": {"retry-after": "120"}, "times": None})
+    async with in_time(10):
+        assert_is_problem(await function.ask(), 500, "model_unavailable")
+    assert model_server.counts() == {"hypothesis": 1}
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 5])
+@pytest.mark.parametrize("fault", [{"fault": "status", "status": 429}, {"fault": "drop"}], ids=["429", "broken off"])
+async def test_exactly_as_many_requests_as_configured_are_sent(
+    environment: pytest.MonkeyPatch,
+    function: Caller,
+    model_server: ModelServerControl,
+    fault: dict[str, Any],
+    attempts: int,
+) -> None:
+    environment.setenv("RETRY_MAX_ATTEMPTS", str(attempts))
+    model_server.fail({**fault, "kind": "hypothesis", "times": None})
+    assert_is_problem(await function.ask(), 500, "model_unavailable")
+    assert model_server.counts() == {"hypothesis": attempts}
+
+
+def in_seconds(seconds: float) -> str:
+    """Return an HTTP date so many seconds from now; dates have whole seconds, so it may be up to one less."""
+    return formatdate(time.time() + seconds, usegmt=True)
+
+
+FORMS: dict[str, Callable[[], dict[str, str]]] = {
+    "seconds": lambda: {"retry-after": "1"},
+    "milliseconds": lambda: {"retry-after-ms": "1000", "retry-after": "60"},
+    "a date": lambda: {"retry-after": in_seconds(2)},
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+async def test_the_wait_that_a_server_asks_for_is_kept_in_each_of_its_forms(
+    function: Caller, model_server: ModelServerControl, form: Callable[[], dict[str, str]]
+) -> None:
+    await warmed(function, model_server)
+    model_server.fail({"fault": "status", "status": 429, "kind": "hypothesis", "headers": form()})
+    began = time.monotonic()
+    await function.answer(project_id="unknown")
+    assert time.monotonic() - began >= 0.9
+    assert model_server.counts()["hypothesis"] == 2
+
+
+# --------------------------------------------------------------------------------------------------------- the graph
+@pytest.fixture
+async def silent_graph(short_deadline: pytest.MonkeyPatch, base_settings: dict[str, str]) -> AsyncIterator[Proxy]:
+    """A proxy in front of the graph, which a test makes swallow what is sent."""
+    address = base_settings["NEO4J_URI"]
+    port = urlsplit(address).port
+    assert port
+    async with proxied(port) as proxy:
+        short_deadline.setenv("NEO4J_URI", address.replace(f":{port}", f":{proxy.port}"))
+        yield proxy
+
+
+@pytest.mark.parametrize("warm", [True, False], ids=["in the middle of its life", "from the beginning"])
+async def test_a_graph_that_falls_silent_does_not_delay_the_end(
+    silent_graph: Proxy, function: Caller, *, warm: bool
+) -> None:
+    if warm:
+        assert (await function.client.get("/health/neo4j")).status_code == 200
+    silent_graph.swallow(new=True)
+    async with in_time():
+        response = await function.ask()
+    assert response.status_code == 500
+    assert response.json()["code"] in ("deadline", "graph_unavailable")
+    silent_graph.heal()
+
+
+async def test_health_tells_of_a_silent_graph_in_time(silent_graph: Proxy, function: Caller) -> None:
+    silent_graph.swallow(new=True)
+    async with in_time(10):
+        response = await function.client.get("/health/neo4j")
+    assert (response.status_code, response.json()["status"]) == (503, "unhealthy")

@@ -1,0 +1,87 @@
+"""What a warm worker keeps between calls: one set of clients a loop, and never a failure for long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+import function_app
+from drift.local.host import serving
+from drift.provider import ServiceProvider
+from drift.settings import Settings, load
+from tests.function.calling import Caller, assert_is_problem, calling
+from tests.function.corpus import Corpus
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+
+class Counting:
+    """Reads the settings from the environment and counts how often: once for each set of clients."""
+
+    def __init__(self) -> None:
+        self.builds = 0
+
+    def __call__(self) -> Settings:
+        self.builds += 1
+        return load()
+
+
+@pytest.fixture
+def builds(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    """The number of sets of clients that the function builds."""
+    counting = Counting()
+    monkeypatch.setattr(function_app, "provider", ServiceProvider(counting))
+    return counting
+
+
+async def test_first_calls_at_once_build_one_set_of_clients(builds: Counting, function: Caller) -> None:
+    responses = await asyncio.gather(*(function.ask(project_id="unknown") for _ in range(8)))
+    assert {response.status_code for response in responses} == {200}
+    assert (await function.ask(project_id="unknown")).status_code == 200
+    assert builds.builds == 1
+
+
+def test_a_loop_that_is_gone_is_followed_by_new_clients(
+    builds: Counting, environment: pytest.MonkeyPatch, corpus: Corpus
+) -> None:
+    assert environment
+    assert corpus
+
+    async def asked() -> int:
+        async with serving() as url, calling(url) as caller:
+            return (await caller.ask(project_id="unknown")).status_code
+
+    assert [asyncio.run(asked()) for _ in range(3)] == [200] * 3
+    assert builds.builds == 3
+
+
+async def test_clients_that_could_not_be_built_are_503_for_a_while_and_then_built(
+    monkeypatch: pytest.MonkeyPatch, environment: pytest.MonkeyPatch, function: Caller
+) -> None:
+    uri = load().neo4j_uri
+    environment.delenv("NEO4J_URI")
+    for pause_s, still in ((3600, 503), (0, 200)):
+        counting = Counting()
+        monkeypatch.setattr(function_app, "provider", ServiceProvider(counting, rebuild_pause_s=pause_s))
+        assert_is_problem(await function.ask(), 503, "not_configured")
+        environment.setenv("NEO4J_URI", uri)
+        response = await function.ask(project_id="unknown")
+        assert response.status_code == still
+        assert counting.builds == (1 if still == 503 else 2)
+        environment.delenv("NEO4J_URI")
+
+
+async def test_a_caller_that_goes_during_the_build_does_not_spoil_it(builds: Counting, function: Caller) -> None:
+    first = asyncio.create_task(function.ask(project_id="unknown"))
+    await started(lambda: builds.builds == 1)
+    first.cancel()
+    assert (await function.ask(project_id="unknown")).status_code == 200
+    assert builds.builds == 1
+
+
+async def started(holds: Callable[[], bool]) -> None:
+    """Return when it is so; the test's time limit ends an endless wait."""
+    while not holds():  # noqa: ASYNC110 - another thread
+        await asyncio.sleep(0.001)

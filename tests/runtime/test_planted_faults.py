@@ -1,0 +1,100 @@
+"""Mistakes that the platform answers with "no functions", or worse with wrong answers: each is seen before it is deployed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, ROOT, WorkerFailedError, WorkerHost, worker_host
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)]
+
+IMPORTS = "import asyncio\n"
+GUARD = "async def run(req: Request, context: func.Context) -> Response:"
+LIVE = "return Response(status_code=200)"
+APP = "provider = ServiceProvider()\n"
+
+
+def mutated(folder: Path, old: str, new: str) -> Path:
+    """Return a folder with a copy of the function in which `old` has become `new`."""
+    text = Path(ROOT, "function_app.py").read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{old!r} is no longer in function_app.py exactly once"
+    (folder / "function_app.py").write_text(text.replace(old, new), encoding="utf-8")
+    (folder / "host.json").write_bytes(Path(ROOT, "host.json").read_bytes())
+    return folder
+
+
+async def complaints(host: WorkerHost) -> list[str]:
+    """Return what is wrong with a function that could be indexed."""
+    async with host.client() as client:
+        live = await client.get("/health/live")
+        bad = await client.post(f"/retrieve?code={KEY}", content=b"{}", headers={"content-type": "application/json"})
+    state = await host.state()
+    found = {
+        f"health/live answered {live.status_code} {live.text!r}": (live.status_code, live.content) != (200, b""),
+        f"retrieve answered {bad.status_code} {bad.text!r}": (bad.status_code, bad.headers.get("content-type"))
+        != (400, "application/problem+json"),
+        f"an invocation failed: {', '.join(state['outcomes'])}": set(state["outcomes"]) != {"success"},
+        f"{state['entries']} answered invocations are not forgotten": state["entries"] > 0,
+        "a function key is in the log": KEY in host.log_text(),
+    }
+    return [complaint for complaint, holds in found.items() if holds]
+
+
+async def test_the_function_as_it_is_gives_no_cause_for_complaint(tmp_path: Path) -> None:
+    with worker_host({}, mutated(tmp_path, APP, APP)) as host:
+        assert await complaints(host) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (IMPORTS, 'import asyncio\nimport os\nURI = os.environ["NEO4J_URI"]\n', "'NEO4J_URI'"),
+        (IMPORTS, "import asyncio\nimport absent_package\n", "absent_package"),
+        (GUARD, GUARD.replace("req:", "request:"), "request"),
+        (GUARD, GUARD.replace(", context: func.Context", ", context: func.Context, more: str"), "more"),
+        (GUARD, GUARD.replace("req: Request", "req: func.HttpRequest"), "HttpRequest"),
+        (GUARD, GUARD.replace("-> Response", "-> func.HttpResponse"), "HttpResponse"),
+        (APP, APP + "asyncio.run(asyncio.sleep(0))\n", r"asyncio\.run\(\) cannot be called"),
+        (APP, APP + "second = func.FunctionApp()\n", "More than one"),
+    ],
+    ids=[
+        "a setting read at import",
+        "a package that is not there",
+        "a wrong parameter name",
+        "a parameter nobody binds",
+        "the classic request type",
+        "the classic response type",
+        "asyncio.run at import",
+        "a second FunctionApp",
+    ],
+)
+def test_a_mistake_that_leaves_no_function_is_told_by_the_worker(tmp_path: Path, old: str, new: str, says: str) -> None:
+    with pytest.raises(WorkerFailedError, match=says), worker_host({}, mutated(tmp_path, old, new)):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (LIVE, 'return {"status": "live"}', "'dict' object"),
+        (LIVE, "return None", "'NoneType' object"),
+        (GUARD, GUARD + "\n        return func.HttpResponse('ok')", "health/live answered 200 '{"),
+        ("_INVOCATIONS.pop(context.invocation_id, None)", "pass", "not forgotten"),
+        ('logging.getLogger("uvicorn.access").addFilter(lambda _record: False)', "", "a function key is in the log"),
+    ],
+    ids=[
+        "a dict returned",
+        "nothing returned",
+        "the classic response returned",
+        "invocations not forgotten",
+        "the access log on",
+    ],
+)
+async def test_a_mistake_that_the_worker_accepts_is_seen_in_its_answers(
+    tmp_path: Path, old: str, new: str, says: str
+) -> None:
+    with worker_host({}, mutated(tmp_path, old, new)) as host:
+        found = await complaints(host)
+    assert says in "\n".join(found)
