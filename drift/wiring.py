@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from drift.followups import Services
@@ -12,6 +13,7 @@ from drift.settings import Settings
 if TYPE_CHECKING:
     from drift.adapters.neo4j_graph import Neo4jGraph
     from drift.adapters.neo4j_indexes import IndexNames
+    from drift.adapters.neo4j_prepare import Neo4jPreparer
     from drift.adapters.neo4j_writer import Neo4jWriter
     from drift.adapters.openai_models import OpenAIChat, OpenAIEmbedder
     from drift.adapters.redis_progress import RedisProgress
@@ -29,23 +31,22 @@ def build_service(settings: Settings) -> Service:
 
 def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
     """Return the chat model and the embedder, over one client."""
-    from drift.adapters.openai_client import ModelServer, build_client  # noqa: PLC0415 - adapters load on first use
+    from drift.adapters.openai_client import ModelServer, build_client, provider_name  # noqa: PLC0415 - adapters load on first use
     from drift.adapters.openai_models import Caller, OpenAIChat, OpenAIEmbedder  # noqa: PLC0415
     from drift.adapters.retry import RetryPolicy  # noqa: PLC0415
 
     key = settings.oai_key.get_secret_value() if settings.oai_key else None
-    client = build_client(
-        ModelServer(
-            settings.oai_base_url, key, settings.oai_api_version, settings.oai_timeout_sec, settings.azure_client_id
-        )
+    server = ModelServer(
+        settings.oai_base_url, key, settings.oai_api_version, settings.oai_timeout_sec, settings.azure_client_id
     )
+    client = build_client(server)
     retry = RetryPolicy(
         settings.retry_max_attempts,
         settings.retry_backoff_base_sec,
         settings.retry_backoff_factor,
         settings.retry_backoff_max_sec,
     )
-    caller = Caller(settings.oai_timeout_sec, retry)
+    caller = Caller(settings.oai_timeout_sec, retry, provider_name(server))
     return (
         OpenAIChat(client, settings.oai_model, settings.llm_temperature, caller),
         OpenAIEmbedder(
@@ -63,7 +64,10 @@ def build_graph(settings: Settings) -> Neo4jGraph:
     from drift.adapters.neo4j_graph import Neo4jGraph  # noqa: PLC0415 - adapters load on first use
 
     return Neo4jGraph.connect(
-        *_database(settings), names=_index_names(settings), followup_scope=settings.followup_scope
+        *_database(settings),
+        names=_index_names(settings),
+        followup_scope=settings.followup_scope,
+        schema=settings.graph_schema,
     )
 
 
@@ -72,6 +76,13 @@ def build_writer(settings: Settings) -> Neo4jWriter:
     from drift.adapters.neo4j_writer import Neo4jWriter  # noqa: PLC0415 - adapters load on first use
 
     return Neo4jWriter.connect(*_database(settings), names=_index_names(settings))
+
+
+def build_preparer(settings: Settings) -> Neo4jPreparer:
+    """Return what prepares the graph for the schema of the settings; opens no connection, and whoever asked for it closes it."""
+    from drift.adapters.neo4j_prepare import Neo4jPreparer  # noqa: PLC0415 - adapters load on first use
+
+    return Neo4jPreparer.connect(*_database(settings), names=_index_names(settings), schema=settings.graph_schema)
 
 
 def _database(settings: Settings) -> tuple[str, str, str, str]:
@@ -91,12 +102,10 @@ def build_sink(settings: Settings) -> RedisProgress | None:
     """Return where progress goes; None without REDIS_URL."""
     if settings.redis_url is None:
         return None
-    from drift.adapters.redis_progress import RedisProgress  # noqa: PLC0415 - adapters load on first use
+    from drift.adapters.entra import TokenSource, identity  # noqa: PLC0415 - adapters load on first use
+    from drift.adapters.redis_entra import REDIS_SCOPE  # noqa: PLC0415 - the same
+    from drift.adapters.redis_progress import RedisProgress  # noqa: PLC0415 - the same
 
-    credential = None
-    if settings.redis_auth == "entra":
-        from azure.identity import DefaultAzureCredential, ManagedIdentityCredential  # noqa: PLC0415
-
-        client_id = settings.azure_client_id
-        credential = ManagedIdentityCredential(client_id=client_id) if client_id else DefaultAzureCredential()
-    return RedisProgress.connect(settings.redis_url.get_secret_value(), credential)
+    make_credential = partial(identity, settings.azure_client_id)
+    tokens = TokenSource(REDIS_SCOPE, make_credential) if settings.redis_auth == "entra" else None
+    return RedisProgress.connect(settings.redis_url.get_secret_value(), tokens)

@@ -805,7 +805,7 @@ output AZURE_OUTGOING_ADDRESS string = createNetwork ? (network.?outputs.outgoin
 @description('What is left to do.')
 output NEXT_STEPS array = [
   'Let the function through the allow list of the graph at ${neo4jUri}.'
-  'Create constraints and indexes once: python -m drift prepare'
+  'Create constraints and indexes once, with NEO4J_*, OAI_BASE_URL, OAI_MODEL, OAI_EMBED_MODEL_NAME and VECTOR_INDEX_DIMENSIONS=${vectorIndexDimensions} set: python -m drift prepare'
   'If the first deployment of the code answered 403, wait a minute and run: azd deploy'
   'Ask for the state, with a function key: ${functionApp.outputs.url}/health/ready'
 ]

@@ -1,4 +1,5 @@
-// Values come from the environment: `azd env set NAME VALUE`, or plain variables for `az deployment sub create`.
+// Values come from the environment: `azd env set NAME VALUE`, or plain variables for `az deployment sub create`. Export
+// NEO4J_PASSWORD in the shell only: azd would keep it in a file.
 // The four without a default stop the deployment when they are not set.
 using './main.bicep'
 

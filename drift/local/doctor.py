@@ -37,19 +37,22 @@ async def examine(options: StackOptions, *, as_json: bool) -> bool:
     named = any(options.given.get(first) for first, *_ in VARIABLES.values())
     if named:
         findings += await _services()
-    if as_json:
-        print_json({"ok": _fine(findings), "findings": [asdict(finding) for finding in findings]})
-        return _fine(findings)
-    for finding in findings:
-        paper.print(f"{_SIGNS[finding.state]} {finding.name:<12}", end=" ")
-        paper.print(finding.text, markup=False)
-    if not named:
+    if not (named or as_json):
         notes.print("[dim]No server is named in the environment: `python -m drift up` starts local ones.[/]")
-    return _fine(findings)
+    return show(findings, as_json=as_json)
 
 
-def _fine(findings: list[Finding]) -> bool:
-    return all(finding.state != "problem" for finding in findings)
+def show(findings: list[Finding], *, as_json: bool) -> bool:
+    """Print the findings; tell whether there is no problem."""
+    fine = all(finding.state != "problem" for finding in findings)
+    if as_json:
+        print_json({"ok": fine, "findings": [asdict(finding) for finding in findings]})
+        return fine
+    width = max(12, *(len(finding.name) for finding in findings))
+    for finding in findings:
+        paper.print(f"{_SIGNS[finding.state]} {finding.name:<{width}}", end=" ")
+        paper.print(finding.text, markup=False)
+    return fine
 
 
 def _python() -> Finding:

@@ -98,7 +98,9 @@ requests
     threshold: 0
     query: '''
 traces
-| where message has 'graph_unavailable'
+| where message has 'retrieval_ended' and message has 'graph_unavailable'
+| extend line = parse_json(message)
+| where tostring(line.event) == 'retrieval_ended' and tostring(line.outcome) == 'graph_unavailable'
 | summarize value = count()
 '''
   }

@@ -1,0 +1,428 @@
+"""Progress through a Redis that takes tokens of Entra ID: a real Valkey whose user is an object id and whose password a token."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import logging
+import ssl
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+from uuid import uuid4
+
+import pytest
+from azure.core.credentials import AccessToken
+from azure.core.exceptions import ClientAuthenticationError
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from redis.asyncio import Redis
+from redis.exceptions import AuthenticationError
+
+from drift.adapters.entra import RENEW_S, TokenSource
+from drift.adapters.redis_entra import REDIS_SCOPE, EntraLogin, object_id
+from drift.adapters.redis_progress import PAUSE_SECONDS, PUBLISH_SECONDS, RedisProgress
+from drift.contracts import CHANNEL
+from drift.local.valkey_server import ValkeyServer
+from drift.settings import load
+from drift.wiring import build_sink
+from tests.proxy import proxied
+
+pytestmark = pytest.mark.slow
+
+HOUR = 3600
+PATIENCE_S = 30
+
+
+def token_of(oid: str, number: int) -> str:
+    """Return what looks like an access token of Entra ID to a client."""
+    parts = ({"alg": "none"}, {"oid": oid, "number": number}, {"signature": "canary-signature"})
+    return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts)
+
+
+class Identity:
+    """A credential with the clock that its tokens end by; `open` lets it answer, `error` makes it fail."""
+
+    def __init__(self) -> None:
+        self.oid = str(uuid4())
+        self.now = 1_000_000.0
+        self.asked = 0
+        self.error: Exception | None = None
+        self.open = threading.Event()
+        self.open.set()
+
+    def get_token(self, *scopes: str) -> AccessToken:
+        assert scopes == ("https://redis.azure.com/.default",)
+        self.asked += 1
+        time.sleep(0.02)  # what would be noticed in the event loop
+        assert self.open.wait(PATIENCE_S)
+        if self.error:
+            raise self.error
+        return AccessToken(token_of(self.oid, self.asked), int(self.now) + HOUR)
+
+
+class Cache:
+    """The server as its owner sees it: who may sign in, who is connected, what arrives on the channel."""
+
+    def __init__(self, admin: Redis, identity: Identity) -> None:
+        self.admin = admin
+        self.oid = identity.oid
+        self.channel = admin.pubsub(ignore_subscribe_messages=True)
+
+    async def accept(self, *numbers: int) -> None:
+        """Let the identity in with these of its tokens, and with no other."""
+        passwords = [f">{token_of(self.oid, number)}" for number in numbers]
+        await self.admin.execute_command("ACL", "SETUSER", self.oid, "reset", "on", *passwords, "&*", "+@all")
+
+    async def cut(self) -> None:
+        """End the identity's connections, as the server does when their token ends."""
+        await self.admin.execute_command("CLIENT", "KILL", "USER", self.oid)
+
+    async def connections(self) -> set[str]:
+        """Return the connections that are signed in as the identity."""
+        return {client["id"] for client in await self.admin.client_list() if client["user"] == self.oid}
+
+    async def heard(self) -> str:
+        """Return the next message on the channel."""
+        async with asyncio.timeout(PATIENCE_S):
+            while (message := await self.channel.get_message(timeout=1)) is None:
+                pass
+        return str(message["data"].decode())
+
+    async def silent(self) -> bool:
+        """Tell whether nothing is waiting on the channel."""
+        return await self.channel.get_message(timeout=0.05) is None
+
+
+@pytest.fixture
+def identity() -> Iterator[Identity]:
+    made = Identity()
+    yield made
+    made.open.set()
+
+
+@pytest.fixture
+async def cache(valkey: ValkeyServer, identity: Identity) -> AsyncIterator[Cache]:
+    async with Redis.from_url(valkey.url, protocol=2) as admin:
+        cache = Cache(admin, identity)
+        await cache.accept(1)
+        await cache.channel.subscribe(CHANNEL)
+        assert await cache.channel.get_message(timeout=PATIENCE_S) is None
+        yield cache
+        await cache.channel.aclose()
+        await admin.execute_command("ACL", "DELUSER", cache.oid)
+
+
+class Watch:
+    """A clock for the pause."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture
+async def sink(valkey: ValkeyServer, identity: Identity, watch: Watch, cache: Cache) -> AsyncIterator[RedisProgress]:
+    assert cache
+    tokens = TokenSource(REDIS_SCOPE, lambda: identity, clock=lambda: identity.now)
+    sink = RedisProgress.connect(valkey.url, tokens, watch)
+    yield sink
+    identity.open.set()
+    await sink.close()
+
+
+@pytest.fixture
+def events(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
+    caplog.set_level(logging.INFO, "drift")
+    return lambda: [record.event for record in caplog.records if record.name == "drift"]
+
+
+async def renewed(sink: RedisProgress) -> None:
+    """Wait until the token is renewed that is being renewed."""
+    assert sink._tokens
+    assert sink._tokens._fetching
+    await asyncio.wait([sink._tokens._fetching])
+    await asyncio.sleep(0)
+
+
+# ------------------------------------------------------------------------------------------------------------ signing in
+async def test_the_user_is_the_object_id_and_the_password_the_token(sink: RedisProgress, cache: Cache) -> None:
+    await sink.publish("one")
+    assert await cache.heard() == "one"
+    assert len(await cache.connections()) == 1
+    assert await sink.healthy()
+
+
+async def test_many_first_messages_at_once_ask_for_one_token(
+    sink: RedisProgress, cache: Cache, identity: Identity
+) -> None:
+    await asyncio.gather(*(sink.publish(str(number)) for number in range(12)))
+    assert {await cache.heard() for _ in range(12)} == {str(number) for number in range(12)}
+    assert identity.asked == 1
+
+
+@pytest.mark.parametrize("token", ["", "opaque", "a.b.c", "a.e30.c", "a.W10.c"])
+def test_a_token_without_an_object_id_is_an_error_of_redis_py(token: str) -> None:
+    """After any other exception redis-py would keep a connection that is not signed in."""
+    with pytest.raises(AuthenticationError):
+        object_id(token)
+
+
+async def test_without_a_token_nothing_is_sent() -> None:
+    with pytest.raises(AuthenticationError):
+        await EntraLogin(TokenSource(REDIS_SCOPE, Identity)).get_credentials_async()
+
+
+# ------------------------------------------------------------------------------------------------------- the token's end
+async def test_connections_of_a_renewed_token_replace_the_old_ones_before_the_server_cuts_them(
+    sink: RedisProgress, cache: Cache, identity: Identity
+) -> None:
+    await sink.publish("first")
+    old = await cache.connections()
+    await cache.accept(1, 2)
+    identity.now += HOUR - RENEW_S + 1
+    await sink.publish("while it is renewed")
+    await renewed(sink)
+    await cache.accept(2)  # the first token has ended: connections that it opened may stay, new ones it cannot open
+    await sink.publish("after it")
+    assert [await cache.heard() for _ in range(3)] == ["first", "while it is renewed", "after it"]
+    assert identity.asked == 2
+    await asyncio.gather(*sink._retiring)
+    assert len(new := await cache.connections()) == 1
+    assert not new & old
+
+
+async def test_no_message_is_lost_when_the_server_cuts_at_the_end_of_the_token(
+    sink: RedisProgress, cache: Cache, identity: Identity
+) -> None:
+    await sink.publish("before")
+    identity.now += HOUR
+    await cache.accept(2)
+    await cache.cut()
+    await sink.publish("after")
+    assert [await cache.heard() for _ in range(2)] == ["before", "after"]
+
+
+async def test_a_connection_that_the_server_has_signed_out_is_left(sink: RedisProgress, cache: Cache) -> None:
+    """The token is as valid as before, but the server does not know the connection any more."""
+    await sink.publish("before")
+    await cache.admin.execute_command("ACL", "DELUSER", cache.oid)
+    await cache.accept(1)
+    await sink.publish("after")
+    assert [await cache.heard() for _ in range(2)] == ["before", "after"]
+
+
+async def test_many_idle_connections_that_the_network_has_dropped_cost_no_message(
+    valkey: ValkeyServer, cache: Cache, identity: Identity
+) -> None:
+    port = urlsplit(valkey.url).port
+    assert port
+    async with proxied(port) as proxy:
+        tokens = TokenSource(REDIS_SCOPE, lambda: identity, clock=lambda: identity.now)
+        sink = RedisProgress.connect(f"redis://127.0.0.1:{proxy.port}", tokens)
+        await asyncio.gather(*(sink.publish("before") for _ in range(6)))
+        assert proxy.open > 2
+        proxy.swallow()
+        await sink.publish("after")
+        assert [await cache.heard() for _ in range(7)] == ["before"] * 6 + ["after"]
+        await sink.close()
+
+
+# --------------------------------------------------------------------------------------------------------- what may fail
+async def test_an_identity_that_fails_costs_the_messages_and_is_logged_once(
+    sink: RedisProgress, cache: Cache, identity: Identity, watch: Watch, events: Callable[[], list[str]]
+) -> None:
+    identity.error = ClientAuthenticationError("canary")
+    for _ in range(3):
+        await sink.publish("lost")
+        watch.now += PAUSE_SECONDS + 1
+    assert events() == ["entra_token_failed", "progress_publish_failed"]
+    assert await cache.silent()
+    assert not await sink.healthy()
+    identity.error = None
+    await cache.accept(identity.asked + 1)
+    await sink.publish("there")
+    assert await cache.heard() == "there"
+    assert events()[2:] == ["entra_token_restored", "progress_publish_restored"]
+
+
+async def test_a_slow_identity_holds_up_one_message_and_the_next_leaves_as_soon_as_the_token_is_there(
+    sink: RedisProgress, cache: Cache, identity: Identity
+) -> None:
+    identity.open.clear()
+    async with asyncio.timeout(PUBLISH_SECONDS * 10):
+        await sink.publish("lost")
+        await sink.publish("not even tried")
+    identity.open.set()
+    await renewed(sink)
+    await sink.publish("there")
+    assert await cache.heard() == "there"
+    assert identity.asked == 1
+
+
+async def test_an_identity_without_access_costs_the_messages_until_it_has_it(
+    sink: RedisProgress, cache: Cache, watch: Watch, events: Callable[[], list[str]], caplog: pytest.LogCaptureFixture
+) -> None:
+    await cache.accept(99)
+    for _ in range(2):
+        await sink.publish("lost")
+        watch.now += PAUSE_SECONDS + 1
+    assert events() == ["progress_publish_failed"]
+    assert "AuthenticationError" in caplog.text
+    assert "canary" not in caplog.text
+    assert cache.oid not in caplog.text
+    await cache.accept(1)
+    await sink.publish("there")
+    assert await cache.heard() == "there"
+
+
+# --------------------------------------------------------------------------------------------- what stands behind it all
+class ManagedIdentity(BaseHTTPRequestHandler):
+    """The endpoint that gives an app its tokens on Azure; `asked` are the queries that it was asked."""
+
+    oid = ""
+    refuses = False
+    asked: list[dict[str, list[str]]]
+
+    def do_GET(self) -> None:
+        assert self.headers["X-IDENTITY-HEADER"] == "canary-header"
+        self.asked.append(parse_qs(urlsplit(self.path).query))
+        token = {"access_token": token_of(self.oid, len(self.asked)), "expires_on": str(int(time.time()) + HOUR)}
+        body = json.dumps({**token, "resource": "https://redis.azure.com", "token_type": "Bearer"}).encode()
+        if self.refuses:
+            body = b'{"error": "invalid_request", "error_description": "canary-description"}'
+        self.send_response(400 if self.refuses else 200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def managed_identity(identity: Identity, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[ManagedIdentity]]:
+    handler = type("Endpoint", (ManagedIdentity,), {"oid": identity.oid, "asked": []})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        monkeypatch.setenv("IDENTITY_ENDPOINT", f"http://127.0.0.1:{server.server_port}/msi/token")
+        monkeypatch.setenv("IDENTITY_HEADER", "canary-header")
+        yield handler
+        server.shutdown()
+        thread.join(PATIENCE_S)
+
+
+async def sink_of(valkey: ValkeyServer, client_id: str) -> RedisProgress:
+    """Return what the settings of a deployed function make."""
+    values = {"REDIS_URL": valkey.url, "REDIS_AUTH": "entra", "AZURE_CLIENT_ID": client_id, **REQUIRED}
+    sink = await asyncio.to_thread(lambda: build_sink(load(values)))
+    assert sink
+    return sink
+
+
+async def test_the_managed_identity_of_the_settings_signs_in(
+    valkey: ValkeyServer, cache: Cache, managed_identity: type[ManagedIdentity]
+) -> None:
+    client_id = str(uuid4())
+    sink = await sink_of(valkey, client_id)
+    assert await sink.healthy()
+    await asyncio.gather(*(sink.publish("through azure-identity") for _ in range(3)))
+    assert {await cache.heard() for _ in range(3)} == {"through azure-identity"}
+    await sink.close()
+    (asked,) = managed_identity.asked
+    assert asked["resource"] == ["https://redis.azure.com"]
+    assert asked["client_id"] == [client_id]
+
+
+async def test_what_a_managed_identity_answers_is_not_in_the_log(
+    valkey: ValkeyServer, managed_identity: type[ManagedIdentity], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    managed_identity.refuses = True
+    sink = await sink_of(valkey, "canary-client")
+    for _ in range(2):
+        assert not await sink.healthy()
+    await sink.close()
+    assert [record.event for record in caplog.records if record.levelno >= logging.WARNING] == ["entra_token_failed"]
+    assert "canary" not in caplog.text
+    assert "127.0.0.1" not in caplog.text
+
+
+REQUIRED = {
+    "OAI_BASE_URL": "http://127.0.0.1:9",
+    "OAI_MODEL": "m",
+    "OAI_EMBED_MODEL_NAME": "e",
+    "NEO4J_URI": "bolt://127.0.0.1:9",
+    "NEO4J_PASSWORD": "canary-password",
+}
+
+
+def certificate(folder: Path) -> Path:
+    """Write a certificate of this machine with its key; return its path."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    path = folder / "certificate.pem"
+    pem, pkcs8 = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    path.write_bytes(made.public_bytes(pem) + key.private_bytes(pem, pkcs8, serialization.NoEncryption()))
+    return path
+
+
+@asynccontextmanager
+async def encrypted(port: int, path: Path) -> AsyncIterator[int]:
+    """Speak TLS in front of a server; gives the port."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(path)
+
+    async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(4096):
+            writer.write(data)
+        writer.close()
+
+    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        behind, before = await asyncio.open_connection("127.0.0.1", port)
+        await asyncio.gather(carry(reader, before), carry(behind, writer), return_exceptions=True)
+
+    async with await asyncio.start_server(connect, "127.0.0.1", 0, ssl=context) as server:
+        yield server.sockets[0].getsockname()[1]
+
+
+async def test_certificates_are_read_once_for_all_connections_and_checked(
+    valkey: ValkeyServer, cache: Cache, identity: Identity, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = urlsplit(valkey.url).port
+    assert port
+    path = certificate(tmp_path)
+    tokens = TokenSource(REDIS_SCOPE, lambda: identity, clock=lambda: identity.now)
+    async with encrypted(port, path) as tls_port:
+        trusting = RedisProgress.connect(f"rediss://127.0.0.1:{tls_port}?ssl_ca_certs={path}", tokens)
+        doubting = RedisProgress.connect(f"rediss://127.0.0.1:{tls_port}", tokens)
+        monkeypatch.setattr(ssl, "create_default_context", None)  # whoever reads certificates from now on, fails
+        assert await trusting.healthy()
+        await asyncio.gather(*(trusting.publish("over TLS") for _ in range(4)))
+        assert {await cache.heard() for _ in range(4)} == {"over TLS"}
+        assert not await doubting.healthy()
+        await trusting.close()
+        await doubting.close()
