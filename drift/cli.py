@@ -232,6 +232,7 @@ def graph(
     dims: Annotated[str, typer.Option(help="Lengths of the embeddings, with commas between them.")] = "256,1536",
     repeat: Annotated[int, typer.Option(help="Runs of each statement that are timed.", min=1)] = 40,
     seed: Annotated[int, typer.Option(help="Which random graph.", min=0)] = 1,
+    others: Annotated[bool, typer.Option(help="Ask the statements of others as well.")] = True,
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     cache_dir: CacheDir = None,
@@ -244,7 +245,7 @@ def graph(
     and `error` where the statement fails) and `ratios` (by length: `growth_p95` of ours, `others_p50` over the follow-up's).
     NEO4J_URI, when set, must name a database whose vector indexes have the one length of --dims, or none.
     """
-    _run(bench_graph(_options(version, data_dir, cache_dir), chunks, dims, repeat, seed, as_json=as_json))
+    _run(bench_graph(_options(version, data_dir, cache_dir), chunks, dims, (repeat, seed, others), as_json=as_json))
 
 
 @bench.command("import")

@@ -55,7 +55,7 @@ class Settings(BaseSettings):
     chunk_fulltext_index_name: IndexName = "graphrag_chunk_fulltext"
     vector_index_dimensions: Annotated[int, Field(ge=1, le=4096, validate_default=True)] = 3072
     vector_index_similarity: Literal["cosine"] = "cosine"
-    graph_schema: Literal["default"] = "default"
+    graph_schema: Literal["default", "v1"] = "default"
     followup_scope: Literal["soft", "hard"] = "soft"
     # progress
     redis_url: SecretStr | None = None

@@ -54,6 +54,15 @@ def test_the_environment_is_read_in_any_case_and_empty_counts_as_unset(monkeypat
         load()
 
 
+@pytest.mark.parametrize(
+    ("value", "schema"), [(None, "default"), ("", "default"), ("default", "default"), ("v1", "v1")]
+)
+def test_the_graph_schema_is_one_of_two(monkeypatch: pytest.MonkeyPatch, value: str | None, schema: str) -> None:
+    for name, setting in {**GOOD, **({} if value is None else {"GRAPH_SCHEMA": value})}.items():
+        monkeypatch.setenv(name, setting)
+    assert load().graph_schema == schema
+
+
 def test_values_given_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAX_PASSES", "3")
     assert load({**GOOD, "MAX_PASSES": "4"}).max_passes == 4

@@ -1,57 +1,11 @@
-"""Every Cypher statement that writes, and the schema: nodes are keyed per project, so that projects may share ids.
+"""Every Cypher statement of the ingestion: nodes are keyed per project, so that projects may share ids.
 
-Writes are MERGE on constrained keys. Hints name the key's index, because a plan made while the database is still empty picks
-the index over the project alone and then reads the whole project for each row. A `run` mark on what a write touches tells afterwards what is stale.
+Writes are MERGE on constrained keys. Hints name the index and demand a seek in it, because a plan made while the database is
+still empty goes through the index over the project alone, or through all of the key's index, for each row. A `run` mark on what a
+write touches tells afterwards what is stale.
 """
 
 from __future__ import annotations
-
-# ------------------------------------------------------------------------------------------------- schema
-CONSTRAINTS = {
-    "drift_project_key": "FOR (n:__Project__) REQUIRE n.id IS UNIQUE",
-    "drift_document_key": "FOR (n:__Document__) REQUIRE (n.project_id, n.id) IS UNIQUE",
-    "drift_chunk_key": "FOR (n:__Chunk__) REQUIRE (n.project_id, n.id) IS UNIQUE",
-    "drift_entity_key": "FOR (n:__Entity__) REQUIRE (n.project_id, n.id) IS UNIQUE",
-    "drift_community_key": "FOR (n:__Community__) REQUIRE (n.project_id, n.community) IS UNIQUE",
-}
-"""A composite index serves a query only when every property has a predicate: `project_id` alone has its own below."""
-
-RANGE_INDEXES = {
-    "drift_document_project": "FOR (n:__Document__) ON (n.project_id)",
-    "drift_chunk_project": "FOR (n:__Chunk__) ON (n.project_id)",
-    "drift_entity_project": "FOR (n:__Entity__) ON (n.project_id)",
-    "drift_community_project": "FOR (n:__Community__) ON (n.project_id)",
-    "drift_entity_title": "FOR (n:__Entity__) ON (n.project_id, n.title_key)",
-}
-
-AWAIT_INDEXES = "CALL db.awaitIndexes($seconds)"
-
-
-def schema_statements() -> dict[str, str]:
-    """Return the statements for all constraints and range indexes by name; each does nothing where its own is there."""
-    constraints = {name: f"CREATE CONSTRAINT {name} IF NOT EXISTS {body}" for name, body in CONSTRAINTS.items()}
-    return constraints | {name: f"CREATE INDEX {name} IF NOT EXISTS {body}" for name, body in RANGE_INDEXES.items()}
-
-
-def fulltext_statement(index: str) -> str:
-    """Return the statement for the full-text index over chunk texts and the tenant's one-word key."""
-    return f"CREATE FULLTEXT INDEX `{index}` IF NOT EXISTS FOR (n:__Chunk__) ON EACH [n.text, n.project_key]"
-
-
-def vector_statements(index: str, label: str) -> tuple[str, ...]:
-    """Return ways to create a vector index over `$dimensions` floats, the best first; older servers refuse the first ones.
-
-    Quantisation is stated, because the newest servers' default (binary) finds 82 of 100 where scalar finds 99.
-    """
-    head = f"CREATE VECTOR INDEX `{index}` IF NOT EXISTS FOR (n:{label}) ON "
-    filtered = f"CYPHER 25 {head}n.embedding WITH [n.project_id] "
-    config = "`vector.dimensions`: $dimensions, `vector.similarity_function`: 'cosine'"
-    return (
-        f"{filtered}OPTIONS {{indexConfig: {{{config}, `vector.quantization.type`: 'scalar', `vector.default_search_expansion_factor`: 2.0}}}}",
-        f"{filtered}OPTIONS {{indexConfig: {{{config}}}}}",
-        f"{head}(n.embedding) OPTIONS {{indexConfig: {{{config}}}}}",
-    )
-
 
 # ---------------------------------------------------------------------------------------------- documents
 PROJECT_STATE = """
@@ -86,7 +40,7 @@ MERGE (d)-[:IN_PROJECT]->(p)
 UPSERT_CHUNKS = """
 MATCH (p:__Project__ {id: $project_id})
 UNWIND $rows AS row
-MATCH (d:__Document__ {project_id: $project_id, id: row.document_id}) USING INDEX d:__Document__(project_id, id)
+MATCH (d:__Document__ {project_id: $project_id, id: row.document_id}) USING INDEX SEEK d:__Document__(project_id, id)
 MERGE (n:__Chunk__ {project_id: $project_id, id: row.id})
 SET n.text = row.text, n.heading = row.heading, n.ordinal = row.ordinal, n.project_key = $project_key
 FOREACH (_ IN CASE WHEN row.bare THEN [1] ELSE [] END | REMOVE n.embedding)
@@ -98,6 +52,7 @@ MERGE (n)-[:IN_PROJECT]->(p)
 DROP_STALE_CHUNKS = """
 UNWIND $rows AS row
 MATCH (d:__Document__ {project_id: $project_id, id: row.id})-[r:HAS_CHUNK]->(ch:__Chunk__)
+  USING INDEX SEEK d:__Document__(project_id, id)
 WHERE r.run IS NULL OR r.run <> $run
 DELETE r
 WITH DISTINCT ch
@@ -107,7 +62,7 @@ DETACH DELETE ch
 
 CLOSE_DOCUMENTS = """
 UNWIND $rows AS row
-MATCH (d:__Document__ {project_id: $project_id, id: row.id}) USING INDEX d:__Document__(project_id, id)
+MATCH (d:__Document__ {project_id: $project_id, id: row.id}) USING INDEX SEEK d:__Document__(project_id, id)
 SET d.content_hash = row.content_hash
 """
 
@@ -115,7 +70,7 @@ REMOVE_DOCUMENTS = f"""
 {MARK_UNFINISHED}
 WITH p
 UNWIND $rows AS row
-MATCH (d:__Document__ {{project_id: $project_id, id: row.id}})
+MATCH (d:__Document__ {{project_id: $project_id, id: row.id}}) USING INDEX SEEK d:__Document__(project_id, id)
 OPTIONAL MATCH (d)-[:HAS_CHUNK]->(ch:__Chunk__)
 WITH d, collect(ch) AS chunks
 DETACH DELETE d
@@ -148,8 +103,8 @@ MERGE (n)-[:IN_PROJECT]->(p)
 
 LINK_RELATIONS = """
 UNWIND $rows AS row
-MATCH (a:__Entity__ {project_id: $project_id, id: row.from}) USING INDEX a:__Entity__(project_id, id)
-MATCH (b:__Entity__ {project_id: $project_id, id: row.to}) USING INDEX b:__Entity__(project_id, id)
+MATCH (a:__Entity__ {project_id: $project_id, id: row.from}) USING INDEX SEEK a:__Entity__(project_id, id)
+MATCH (b:__Entity__ {project_id: $project_id, id: row.to}) USING INDEX SEEK b:__Entity__(project_id, id)
 MERGE (a)-[r:RELATED {description: row.description}]->(b)
 SET r.weight = row.weight, r.run = $run
 """
@@ -161,8 +116,8 @@ def link(source: tuple[str, str], edge: str, target: tuple[str, str]) -> str:
     """Return the statement that merges `edge` between nodes given as (label, key property), from $rows of {from, to}."""
     return f"""
 UNWIND $rows AS row
-MATCH (a:{source[0]} {{project_id: $project_id, {source[1]}: row.from}}) USING INDEX a:{source[0]}(project_id, {source[1]})
-MATCH (b:{target[0]} {{project_id: $project_id, {target[1]}: row.to}}) USING INDEX b:{target[0]}(project_id, {target[1]})
+MATCH (a:{source[0]} {{project_id: $project_id, {source[1]}: row.from}}) USING INDEX SEEK a:{source[0]}(project_id, {source[1]})
+MATCH (b:{target[0]} {{project_id: $project_id, {target[1]}: row.to}}) USING INDEX SEEK b:{target[0]}(project_id, {target[1]})
 MERGE (a)-[r:{edge}]->(b)
 SET r.run = $run
 """
@@ -172,7 +127,7 @@ def store_vectors(label: str, key: str) -> str:
     """Return the statement that stores $rows of {id, embedding} as 32-bit floats, half the bytes of a list."""
     return f"""
 UNWIND $rows AS row
-MATCH (n:{label} {{project_id: $project_id, {key}: row.id}}) USING INDEX n:{label}(project_id, {key})
+MATCH (n:{label} {{project_id: $project_id, {key}: row.id}}) USING INDEX SEEK n:{label}(project_id, {key})
 CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)
 """
 
@@ -180,7 +135,7 @@ CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)
 def drop_stale_nodes(label: str) -> str:
     """Return the statement that removes up to $most nodes that the run did not touch, and counts them."""
     return f"""
-MATCH (n:{label})
+MATCH (n:{label}) USING INDEX SEEK n:{label}(project_id)
 WHERE n.project_id = $project_id AND (n.run IS NULL OR n.run <> $run)
 WITH n LIMIT $most
 DETACH DELETE n
@@ -191,7 +146,7 @@ RETURN count(*) AS dropped
 def drop_stale_edges(label: str, edges: str) -> str:
     """Return the statement that removes up to $most `edges` from nodes of `label` that the run did not touch."""
     return f"""
-MATCH (n:{label})-[r:{edges}]->()
+MATCH (n:{label})-[r:{edges}]->() USING INDEX SEEK n:{label}(project_id)
 WHERE n.project_id = $project_id AND (r.run IS NULL OR r.run <> $run)
 WITH r LIMIT $most
 DELETE r

@@ -16,8 +16,8 @@ UNAVAILABLE = "The graph database cannot be reached."
 _LOGIN = "The graph database refuses the login: check NEO4J_USERNAME and NEO4J_PASSWORD."
 _INDEX = "The graph lacks an index that this search needs: run `python -m drift prepare`."
 _DIMENSIONS = (
-    "The graph's embeddings and the question's do not have the same number of dimensions, or one of them is zero: "
-    "embed both with one model, and run `python -m drift prepare`."
+    "The graph's embeddings and the question's do not have the same number of dimensions, or one of them is zero or not "
+    "finite: embed both with one model, and run `python -m drift prepare`."
 )
 
 # Beginnings of Neo4j status codes, most special first.

@@ -2,50 +2,64 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from drift.adapters import cypher
-from drift.adapters.neo4j_indexes import READ_TIMEOUT_S, IndexNames, Inventory, take_inventory
+from drift.adapters.cypher_schema import DEFAULT, SCHEMAS, Schema, SchemaName
+from drift.adapters.neo4j_indexes import PREPARE, READ_TIMEOUT_S, IndexNames, Inventory, take_inventory
+from drift.adapters.neo4j_rows import evidence, primer_evidence
 from drift.adapters.tenant_key import project_key
 from drift.errors import GraphMisconfiguredError, GraphTimeoutError, GraphUnavailableError
 from drift.model import (
-    Chunk,
-    Community,
-    Entity,
     Evidence,
     FollowupQuery,
     GraphHealth,
     PrimerEvidence,
     PrimerQuery,
-    Relationship,
     Vector,
 )
-from drift.ranking import LEAST_MASS, Candidate, Mention, fuse, search_terms, title_keys
+from drift.ranking import LEAST_MASS, search_terms, title_keys
 from drift.tasks import Deadline
 
 if TYPE_CHECKING:  # the connection imports the SDK
     from drift.adapters.neo4j_connection import Connection
 
 EXACT_FLOATS = 1_500_000
-"""Scoring this many floats exactly takes about 50 ms; a project with more of them is searched by its index."""
+"""Reading and scoring this many floats takes about 50 ms; a project with more of them is searched by its index."""
 
-MOST_CHUNKS = 30
+EXACT_FLOATS_BESIDE_SEARCH = 500_000
+"""The same where the index filters by project: it then finds as much for a small tenant, and is faster from here on."""
+
+FLOATS_A_ROW = 100
+"""What a chunk costs beside its floats, in floats."""
+
+COUNTED_CHUNKS = 5000
+"""Chunks of a project that are counted; how rare an entity is, is told from that count."""
+
+PRIMER_ROWS = 500
+"""Rows asked of an index from which the communities' samples are taken."""
+SEARCHED_ROWS = 150
+"""Rows asked of an index that filters by project; more than are kept, since an index looks further the more it is asked for."""
+PROCEDURE_ROWS = 500
+"""Rows asked of an index that other tenants share."""
+
 HEALTH_TIMEOUT_S = 5.0
 COLD_TIMEOUT_S = 30.0
 _REPROBE_S = 30.0
 
 _BOUNDS: Mapping[str, int | float] = {
     "pool": 60,  # nearest chunks by vector
-    "fetch": 500,  # rows asked of an index for them
     "text_pool": 40,
     "graph_pool": 40,
     "keep": 48,  # candidates that are sent
     "samples": 3,
-    "spare_samples": 50,  # chunks of a big community looked at beyond its share of the nearest
+    "most_rescored": 12,  # chunks a community whose score by the index is not trusted
+    "spare_samples": 20,  # chunks of a big community without enough of the nearest
+    "first_looked_at": 30,  # highest communities whose vectors are looked at first
     "spare_chunks": 10,  # chunks in the place of communities
     "most_named": 50,
     "most_seeds": 12,
@@ -57,9 +71,11 @@ _BOUNDS: Mapping[str, int | float] = {
     "fan": 100,  # relations of an entity that say what a chunk is about; one with more of them is a hub
     "rooted": 10,  # chunks whose neighbourhood is sent
     "most_entities": 20,
+    "relations_seen": 200,  # relations of a hub that are looked at
     "relations_each": 8,
     "most_relations": 30,
     "chunks_each": 6,
+    "neighbors_scored": 100,
     "most_neighbors": 10,
 }
 
@@ -69,6 +85,7 @@ class _Features:
     """What the server and its indexes can do, and the two statements that follow from it."""
 
     inventory: Inventory
+    searches: bool
     primer: str
     followup: str
     stale_at: float
@@ -83,6 +100,7 @@ class Neo4jGraph:
         names: IndexNames | None = None,
         followup_scope: Literal["soft", "hard"] = "soft",
         exact_limit: int | None = None,
+        schema: Schema = DEFAULT,
     ) -> None:
         """Keep what is needed.
 
@@ -91,11 +109,13 @@ class Neo4jGraph:
             names: the configured index names; None for the defaults.
             followup_scope: hard keeps a follow-up inside its target communities; soft prefers them a little.
             exact_limit: chunks of a project up to which all are scored; None derives it from the vector's length.
+            schema: how the graph is built; in V1 the whole database is one project.
         """
         self._connection = connection
         self._names = names or IndexNames()
         self._hard = followup_scope == "hard"
         self._exact_limit = exact_limit
+        self._schema = schema
         self._features: _Features | None = None
         self._warm: set[str] = set()
 
@@ -109,11 +129,12 @@ class Neo4jGraph:
         *,
         names: IndexNames | None = None,
         followup_scope: Literal["soft", "hard"] = "soft",
+        schema: SchemaName = "default",
     ) -> Self:
         """Return a graph with a connection of its own, not opened yet."""
         from drift.adapters.neo4j_connection import Connection  # noqa: PLC0415 - the SDK is loaded by whoever connects
 
-        return cls(Connection(uri, username, password, database), names, followup_scope)
+        return cls(Connection(uri, username, password, database), names, followup_scope, schema=SCHEMAS[schema])
 
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
         """Return the best communities, highest level first, with samples; the project's best chunks if it has none.
@@ -124,22 +145,31 @@ class Neo4jGraph:
         """
         async with deadline.enforced():
             features = await self._probed(query.vector)
-            own = {"top_k": query.top_k, "enough": (query.top_k + 1) // 2}
-            row = await self._row(features.primer, self._parameters(query.project_id, query.vector) | own, deadline)
-        return PrimerEvidence(tuple(_community(c) for c in row["communities"]), tuple(_chunk(c) for c in row["chunks"]))
+            values = self._parameters(features, query)
+            own = {"top_k": query.top_k, "enough": (query.top_k + 1) // 2, "fetch": PRIMER_ROWS}
+            own["count_limit"] = values["exact_limit"] + 1  # the answer needed is "few or many"
+            row = await self._row(features.primer, values | own, deadline)
+        found = primer_evidence(row)
+        if found.is_empty and row["chunk_count"]:
+            raise GraphMisconfiguredError(
+                f"The project has chunks, but none with an embedding of {len(query.vector)} floats: embed them with the model "
+                f"of the questions, and {PREPARE}."
+            )
+        return found
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
         """Return the best chunks by vector, full text and walk, and their neighbourhood; errors as for `primer`."""
         async with deadline.enforced():
             features = await self._probed(query.vector)
             own = {
+                "fetch": SEARCHED_ROWS if features.searches else PROCEDURE_ROWS,
                 "communities": list(query.communities),
                 "hard": self._hard and bool(query.communities),
-                "lucene": lucene(query.project_id, query.question) if features.inventory.can_search_text else "",
-                "title_keys": list(title_keys(query.question)),
+                "lucene": self._lucene(query) if features.inventory.covers_text(self._schema.text_properties) else "",
+                "title_keys": [key for key in title_keys(query.question) if _is_text(key)],
             }
-            row = await self._row(features.followup, self._parameters(query.project_id, query.vector) | own, deadline)
-        return _evidence(row)
+            row = await self._row(features.followup, self._parameters(features, query) | own, deadline)
+        return evidence(row)
 
     async def health(self) -> GraphHealth:
         """Return the server's agent, the configured indexes as they are, and the names that are missing."""
@@ -159,7 +189,7 @@ class Neo4jGraph:
         # A server that has not seen a text yet plans and compiles it for seconds; that is not a slow search.
         limit = READ_TIMEOUT_S if text in self._warm else COLD_TIMEOUT_S
         try:
-            result = await self._connection.read(text, parameters, min(limit, deadline.require()))
+            result = await self._connection.read(text, _grouped(parameters), min(limit, deadline.require()))
         except GraphTimeoutError:
             raise
         except GraphUnavailableError:
@@ -168,19 +198,24 @@ class Neo4jGraph:
         except GraphMisconfiguredError:
             # Say which index it is, when it is an index; and look again next time.
             self._features = None
-            (await take_inventory(self._connection, self._names)).require_vector_indexes()
+            inventory = await take_inventory(self._connection, self._names)
+            inventory.require_vector_indexes()
+            inventory.require_dimensions(parameters["dimensions"])
             raise
         self._warm.add(text)
         return result.records[0].data()
 
-    def _parameters(self, project_id: str, vector: Vector) -> dict[str, Any]:
-        exact_limit = max(500, EXACT_FLOATS // max(1, len(vector))) if self._exact_limit is None else self._exact_limit
+    def _parameters(self, features: _Features, query: PrimerQuery | FollowupQuery) -> dict[str, Any]:
+        floats = EXACT_FLOATS_BESIDE_SEARCH if features.searches else EXACT_FLOATS
+        derived = floats // (len(query.vector) + FLOATS_A_ROW)
+        exact_limit = derived if self._exact_limit is None else self._exact_limit
         return {
             **_BOUNDS,
-            "project_id": project_id,
-            "vector": list(vector),
-            "dimensions": len(vector),
+            "project_id": query.project_id,
+            "vector": list(query.vector),
+            "dimensions": len(query.vector),
             "exact_limit": exact_limit,
+            "count_limit": max(COUNTED_CHUNKS, exact_limit + 1),
             "chunk_index": self._names.chunk,
             "fulltext_index": self._names.fulltext,
         }
@@ -190,14 +225,20 @@ class Neo4jGraph:
         if features is None or time.monotonic() > features.stale_at:
             features = self._features = await self._probe()
         features.inventory.require_dimensions(len(vector))
+        _require_direction(vector)
         return features
 
     async def _probe(self) -> _Features:
         inventory = await take_inventory(self._connection, self._names)
-        index = self._names.chunk if inventory.filters_by_project and await self._can_search() else None
+        can_search = self._schema.has_tenants and inventory.filters_by_project and await self._can_search()
+        index = self._names.chunk if can_search else None
         # What is missing may be created any moment; what is there stays.
         stale_at = float("inf") if inventory.is_complete else time.monotonic() + _REPROBE_S
-        return _Features(inventory, cypher.primer(index), cypher.followup(index), stale_at)
+        texts = cypher.primer(index, self._schema), cypher.followup(index, self._schema)
+        return _Features(inventory, can_search, *texts, stale_at)
+
+    def _lucene(self, query: FollowupQuery) -> str:
+        return lucene(query.question, query.project_id if self._schema.has_tenants else None)
 
     async def _can_search(self) -> bool:
         try:
@@ -209,41 +250,31 @@ class Neo4jGraph:
         return True
 
 
-def lucene(project_id: str, question: str) -> str:
-    """Return the full-text query: the tenant's key without weight, and the words of the question; '' without any word."""
+def lucene(question: str, project_id: str | None) -> str:
+    """Return the full-text query: the tenant's key without weight, if there are tenants, and the words of the question.
+
+    '' without any word.
+    """
     words = search_terms(question)
-    return f"+project_key:{project_key(project_id)}^0 +text:({' '.join(words)})" if words else ""
+    if not words:
+        return ""
+    tenant = f"+project_key:{project_key(project_id)}^0 " if project_id is not None else ""
+    return f"{tenant}+text:({' '.join(words)})"
 
 
-def _chunk(row: Mapping[str, Any]) -> Chunk:
-    return Chunk(str(row["id"]), row["text"] or "", str(row["document_name"]), row.get("score") or 0.0)
+def _grouped(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    asked = {name: value for name, value in parameters.items() if name in cypher.ASKED}
+    return {name: value for name, value in parameters.items() if name not in cypher.ASKED} | {"asked": asked}
 
 
-def _community(row: Mapping[str, Any]) -> Community:
-    samples = tuple(_chunk(s) for s in row["samples"])
-    return Community(row["id"], row["level"], row["summary"] or "", row["score"], samples)
+def _require_direction(vector: Vector) -> None:
+    if not any(vector) or not math.isfinite(sum(vector)):
+        raise GraphMisconfiguredError(
+            "The question's embedding is zero or not finite, so that nothing is near it: check the embedding model "
+            "(OAI_EMBED_MODEL_NAME, OAI_EMBED_DEPLOYMENT_NAME)."
+        )
 
 
-def _evidence(row: Mapping[str, Any]) -> Evidence:
-    mentions: defaultdict[int, list[Mention]] = defaultdict(list)
-    for place, number, rarity, about in row["shared"]:
-        mentions[place].append(Mention(number, rarity, about))
-    candidates = (_candidate(c, mentions[place]) for place, c in enumerate(row["candidates"]))
-    chunks = fuse(candidates, MOST_CHUNKS)
-    return Evidence(
-        chunks=chunks,
-        neighbors=tuple(_chunk(n) for n in row["neighbors"]),
-        entities=tuple(
-            Entity(str(e["id"]), e["title"] or "", e["description"] or "", e["mentions"]) for e in row["entities"]
-        ),
-        relationships=tuple(_relationships(row["relationships"])),
-    )
-
-
-def _candidate(row: Mapping[str, Any], mentions: Iterable[Mention]) -> Candidate:
-    return Candidate(_chunk(row), row["similarity"], row["bm25"], row["graph"], row["in_scope"], tuple(mentions))
-
-
-def _relationships(rows: Iterable[Mapping[str, Any]]) -> Iterable[Relationship]:
-    for row in rows:
-        yield Relationship(row["source"] or "", row["target"] or "", row["description"] or "", row["weight"] or 0.0)
+def _is_text(word: str) -> bool:
+    # Half of a surrogate pair is no character and cannot be sent.
+    return not any("\ud800" <= character <= "\udfff" for character in word)

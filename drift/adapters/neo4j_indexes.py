@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -58,24 +59,32 @@ class Inventory:
 
     @property
     def community(self) -> Index | None:
-        """The configured vector index over communities."""
-        return self.find(self.names.community, "vector")
+        """The configured vector index over communities; None also when it stands on another label."""
+        return self._over("__Community__", self.find(self.names.community, "vector"))
 
     @property
     def chunk(self) -> Index | None:
-        """The configured vector index over chunks."""
-        return self.find(self.names.chunk, "vector")
+        """The configured vector index over chunks; None also when it stands on another label."""
+        return self._over("__Chunk__", self.find(self.names.chunk, "vector"))
 
     @property
     def fulltext(self) -> Index | None:
-        """The configured full-text index over chunks."""
-        return self.find(self.names.fulltext, "fulltext")
+        """The configured full-text index over chunks; None also when it stands on another label."""
+        return self._over("__Chunk__", self.find(self.names.fulltext, "fulltext"))
+
+    @staticmethod
+    def _over(label: str, index: Index | None) -> Index | None:
+        return index if index is not None and label in index.labels else None
 
     @property
     def can_search_text(self) -> bool:
         """True when the full-text index answers and keeps tenants apart."""
+        return self.covers_text(("text", "project_key"))
+
+    def covers_text(self, properties: Iterable[str]) -> bool:
+        """Tell whether the full-text index answers and holds all of these properties."""
         index = self.fulltext
-        return index is not None and index.online and {"text", "project_key"} <= set(index.properties)
+        return index is not None and index.online and set(properties) <= set(index.properties)
 
     @property
     def filters_by_project(self) -> bool:
@@ -89,7 +98,7 @@ class Inventory:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Configured names that no index of the right kind has."""
+        """Configured names that no index of the right kind on the right label has."""
         found = (
             (self.names.community, self.community),
             (self.names.chunk, self.chunk),

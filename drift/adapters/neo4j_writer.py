@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from drift.adapters import cypher_write
-from drift.adapters.neo4j_indexes import PREPARE, WRITE_TIMEOUT_S, IndexNames, take_inventory
+from drift.adapters.cypher_ddl import schema_objects
+from drift.adapters.neo4j_indexes import WRITE_TIMEOUT_S, IndexNames
+from drift.adapters.neo4j_schema import create, missing, obstacles, read_schema, wait_until_online
 from drift.adapters.tenant_key import project_key
 from drift.errors import GraphMisconfiguredError, IngestError
 from drift.model import (
@@ -28,7 +30,6 @@ if TYPE_CHECKING:  # the connection imports the SDK
 
 ROWS_WITH_VECTORS = 250
 ROWS = 2000
-INDEXES_ONLINE_S = 300
 
 Row = dict[str, Any]
 
@@ -63,40 +64,13 @@ class Neo4jWriter:
         Raises:
             GraphMisconfiguredError: when a vector index is there with other dimensions, under another name, or not as needed.
         """
-        before = await take_inventory(self._connection, self._names)
-        before.require_dimensions(dimensions)
-        created = [name for name, text in cypher_write.schema_statements().items() if await self._creates(text)]
-        if await self._creates(cypher_write.fulltext_statement(self._names.fulltext)):
-            created.append(self._names.fulltext)
-        for name, label in ((self._names.community, "__Community__"), (self._names.chunk, "__Chunk__")):
-            if await self._creates_vector_index(name, label, dimensions):
-                created.append(name)
-        await self._connection.write(cypher_write.AWAIT_INDEXES, {"seconds": INDEXES_ONLINE_S})
-        await self._verify(dimensions)
+        wanted = schema_objects("default", self._names.community, self._names.chunk, self._names.fulltext)
+        stored = await read_schema(self._connection)
+        if refusals := obstacles(wanted, stored, dimensions):
+            raise GraphMisconfiguredError(" ".join(refusals))
+        created = [w.name for w in missing(wanted, stored) if await create(self._connection, w, dimensions)]
+        await wait_until_online(self._connection, wanted, dimensions)
         return tuple(created)
-
-    async def _creates(self, text: str, **parameters: object) -> bool:
-        counters = (await self._connection.write(text, parameters)).summary.counters
-        return counters.indexes_added + counters.constraints_added > 0
-
-    async def _creates_vector_index(self, name: str, label: str, dimensions: int) -> bool:
-        *newer, oldest = cypher_write.vector_statements(name, label)
-        for text in newer:
-            try:
-                return await self._creates(text, dimensions=dimensions)
-            except GraphMisconfiguredError:
-                continue  # the server does not know this form; the next one is older
-        return await self._creates(oldest, dimensions=dimensions)
-
-    async def _verify(self, dimensions: int) -> None:
-        inventory = await take_inventory(self._connection, self._names)
-        inventory.require_vector_indexes()
-        inventory.require_dimensions(dimensions)
-        if not inventory.can_search_text:
-            raise GraphMisconfiguredError(
-                f"The full-text index {self._names.fulltext} does not cover `text` and `project_key` of __Chunk__: set "
-                f"CHUNK_FULLTEXT_INDEX_NAME to another name, or drop what stands in its place and {PREPARE}."
-            )
 
     # --------------------------------------------------------------------------------------- documents
     async def project_state(self, project_id: str) -> ProjectState:

@@ -14,7 +14,7 @@ import httpx2
 from redis.asyncio import Redis
 
 from drift import settings, wiring
-from drift.errors import DriftError, LocalStackError
+from drift.errors import DriftError, IngestError, LocalStackError
 from drift.evals.orchestration import measure
 from drift.evals.timing import measure_imports, measure_retrievals
 from drift.ingest.pipeline import ingest as run_ingest
@@ -187,6 +187,10 @@ async def ingest(options: StackOptions, source: Path | None, project: str, *, as
 
 
 async def _ingest(values: settings.Settings, documents: Source, project: str) -> IngestReport:
+    if values.graph_schema != "default":
+        raise IngestError(
+            "Ingestion writes the default schema, and GRAPH_SCHEMA names another: leave it out to ingest."
+        )
     writer = wiring.build_writer(values)
     _, embedder = wiring.build_models(values)
     try:
@@ -220,22 +224,6 @@ def _tell(report: IngestReport) -> None:
         f"{report.entities} entities, {report.relations} relations, {sum(report.communities.values())} communities.",
         markup=False,
     )
-
-
-async def prepare(options: StackOptions, *, as_json: bool) -> None:
-    """Create what is missing in the database and say so."""
-    async with running(options) as (_, values):
-        writer = wiring.build_writer(values)
-        try:
-            created = await writer.prepare(values.vector_index_dimensions)
-        finally:
-            await writer.close()
-    if as_json:
-        print_json({"created": list(created), "dimensions": values.vector_index_dimensions})
-    elif created:
-        paper.print("Created " + ", ".join(created) + ".", markup=False)
-    else:
-        paper.print("Everything was there, and is online with the right dimensions.")
 
 
 async def bench_orchestration(chat_ms: float, embed_ms: float, *, as_json: bool) -> None:

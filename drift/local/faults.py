@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -23,20 +24,24 @@ Kind = Literal["any", "chat", "hypothesis", "primer_reply", "local_reply", "aggr
 Fault = Literal[
     "latency", "hang", "drop", "trickle",
     "status", "content_filter",
-    "refusal", "length", "filtered", "empty_choices", "empty_content",
-    "invalid_json", "prose", "fenced", "invented_ids", "invented_spans", "missing_fields",
-    "wrong_count", "wrong_dimensions",
+    "says", "body",
+    "refusal", "length", "filtered", "empty_choices", "empty_content", "null_content",
+    "invalid_json", "prose", "fenced", "invented_ids", "invented_spans", "missing_fields", "padded",
+    "wrong_count", "wrong_dimensions", "not_finite", "all_zero", "shuffled", "unnumbered",
 ]  # fmt: skip
 
 
 LATENCY = "latency"
 HANG = "hang"
+SAYS = "says"
+BODY = "body"
 
 
 class Rule(BaseModel):
     """One fault to make; `times` None means for ever, `skip` lets that many fitting requests pass first.
 
     `seconds` is the latency, or the pause between the pieces of a trickle. `contains` must stand in the request's body.
+    `text` is what `says` and `body` send, a body as `content_type`.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -49,6 +54,8 @@ class Rule(BaseModel):
     seconds: float = Field(default=0.0, ge=0, le=600)
     status: int = Field(default=500, ge=400, le=599)
     headers: dict[str, str] = Field(default_factory=dict)
+    text: str = ""
+    content_type: str = "application/json"
 
 
 RULES = TypeAdapter(list[Rule])
@@ -129,11 +136,14 @@ REPLY: Mapping[str, Callable[[Json], Json]] = {
     "filtered": _choice(content="", finish_reason="content_filter"),
     "empty_choices": lambda completion: completion | {"choices": []},
     "empty_content": _choice(content=""),
+    "null_content": _choice(content=None),
 }
 
 
 # --------------------------------------------------------------------------------------- changes what it wrote
 INVENTED_ID = "K999"
+PADDING = 4_000_000
+"""Characters: more than any reply has, and still of an honest server."""
 INVENTED_SPAN = "This sentence stands in no chunk at all, because nobody ever wrote it."
 
 
@@ -177,6 +187,7 @@ TEXT: Mapping[str, Callable[[str], str]] = {
     "invented_ids": _edit_json(_invent_ids),
     "invented_spans": _edit_json(_invent_spans),
     "missing_fields": _edit_json(_drop_fields),
+    "padded": lambda text: text + " " * PADDING,
 }
 
 
@@ -184,6 +195,13 @@ TEXT: Mapping[str, Callable[[str], str]] = {
 VECTORS: Mapping[str, Callable[[list[Any]], list[Any]]] = {
     "wrong_count": lambda vectors: vectors[:-1],
     "wrong_dimensions": lambda vectors: [vector[:-1] for vector in vectors],
+    "not_finite": lambda vectors: [vector * math.nan for vector in vectors],
+    "all_zero": lambda vectors: [vector * 0 for vector in vectors],
+}
+
+DATA: Mapping[str, Callable[[list[Json]], list[Json]]] = {
+    "shuffled": lambda data: data[::-1],
+    "unnumbered": lambda data: [{key: value for key, value in item.items() if key != "index"} for item in data],
 }
 
 

@@ -53,6 +53,10 @@ async def _bench(options: StackOptions, name: EmbedderName) -> AsyncIterator[Ben
     async with Stack(own_data) as stack, AsyncExitStack() as closing:
         settings.export(stack.env)
         values = settings.load({"VECTOR_INDEX_DIMENSIONS": str(local.dimensions)} if local else None)
+        if values.graph_schema != "default":
+            raise LocalStackError(
+                "The question sets are loaded in the default schema: unset GRAPH_SCHEMA to measure recall."
+            )
         soft = wiring.build_graph(values.model_copy(update={"followup_scope": "soft"}))
         hard = wiring.build_graph(values.model_copy(update={"followup_scope": "hard"}))
         writer = wiring.build_writer(values)

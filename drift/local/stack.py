@@ -17,6 +17,7 @@ from drift.local.keeper import Keeper
 from drift.local.locks import FileLock
 from drift.local.loopback import is_free
 from drift.local.model_process import ModelProcess
+from drift.local.neo4j_home import Memory
 from drift.local.neo4j_server import Neo4jServer
 from drift.local.record import Record, read_ports, read_record, remove_record, write_ports, write_record
 from drift.local.report import Say, say_on_stderr
@@ -58,6 +59,7 @@ class StackOptions:
     valkey_port: int | None = None
     model_port: int | None = None
     neo4j_password: str | None = None
+    neo4j_memory: Memory | None = None
     given: Mapping[str, str] = field(default_factory=dict)
     say: Say = say_on_stderr
 
@@ -234,6 +236,7 @@ class Stack:
                 password=options.neo4j_password,
                 cache=options.cache_dir,
                 java_home=Path(java_home) if java_home else None,
+                memory=options.neo4j_memory,
                 say=options.say,
             ),
             ValkeyServer(self._folder / "valkey", options.valkey_port, preferred_port=ports["valkey"]),

@@ -31,11 +31,6 @@ from tests.contract.graph_backends import (
 __all__ = ["backend", "graph_server", "project"]
 pytestmark = pytest.mark.timeout(600)
 
-HOSTILE = (
-    "AND", "NOT (", "a AND (b OR", '"unclosed', "title:[* TO *]", "*:*", "~", "^5", "\\", "a\\", '+-&&||!(){}[]^"~*?:\\/', "//", "{",
-    "project_key:x", "a~0.5 b^", "\u0000", "'; DROP", "`", "🦉", "ß Straße", "日本語 の 質問", "[a TO", "text:(", "?a*",
-)  # fmt: skip
-
 
 def ids(things: object) -> list[object]:
     return [t.id for t in things]  # type: ignore[attr-defined]
@@ -232,14 +227,7 @@ async def test_a_document_is_named_by_title_then_id_then_unknown(backend: Backen
     assert names == {"titled": "Guide", "untitled": "d2", "loose": "unknown", "shared": "Atlas"}
 
 
-async def test_no_question_breaks_the_search(backend: Backend, project: str) -> None:
-    await fill(backend, project, CHUNKS, [entity("e1", "AND", "k1")])
-    for question in (*HOSTILE, " ".join(HOSTILE)):
-        found = await ask_followup(backend.store(), project, question, axis(0))
-        assert len(found.chunks) == 3, question
-
-
-@pytest.mark.parametrize("question", ["the of and", "???", "-"])
+@pytest.mark.parametrize("question", ["the of and", "???", "-", "", " \n", "\u200b", "🦉"])
 async def test_a_question_without_an_indexable_word_is_answered_by_the_vector(
     backend: Backend, project: str, question: str
 ) -> None:

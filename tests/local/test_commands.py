@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from neo4j import GraphDatabase
 
 from drift.contracts import Phase
 from tests.command_line import NO_SERVERS_GIVEN, PATIENCE_S, ROOT, drift
@@ -115,7 +116,43 @@ def test_an_unknown_project_is_an_answer(serving: dict[str, Any]) -> None:
 def test_prepare_says_that_nothing_is_missing(serving: dict[str, Any], demo: dict[str, Any]) -> None:
     assert demo
     done = drift("prepare", "--json", "--data-dir", serving["data"])
-    assert json.loads(done.stdout) == {"created": [], "dimensions": 256}
+    report = json.loads(done.stdout)
+    indexes = report.pop("indexes")
+    assert report == {"changed": {}, "created": [], "problems": [], "cypher": [], "dry_run": False}
+    assert {index["state"] for index in indexes} == {"ONLINE"}
+    assert {index.get("dimensions") for index in indexes} == {None, 256}
+
+
+def test_a_dry_run_prints_a_script_that_preparing_runs_and_remarks_apart_from_it(
+    serving: dict[str, Any], demo: dict[str, Any]
+) -> None:
+    assert demo
+    env = serving["env"]
+    with GraphDatabase.driver(env["NEO4J_URI"], auth=(env["NEO4J_USERNAME"], env["NEO4J_PASSWORD"])) as driver:
+        driver.execute_query("DROP INDEX drift_entity_title")
+    planned, done, again = (
+        drift("prepare", *dry_run, "--data-dir", serving["data"]) for dry_run in (["--dry-run"], [], ["--dry-run"])
+    )
+    script = "CREATE INDEX drift_entity_title IF NOT EXISTS FOR (n:__Entity__) ON (n.project_id, n.title_key);"
+    assert planned.stdout.strip() == script
+    assert "Would create drift_entity_title." in planned.stderr
+    assert "Created drift_entity_title." in done.stdout
+    assert (again.stdout, "Nothing had to be changed." in again.stderr) == ("", True)
+
+
+def test_a_refusal_is_one_clear_message(serving: dict[str, Any], demo: dict[str, Any]) -> None:
+    assert demo
+    done = drift("prepare", "--data-dir", serving["data"], **{**serving["env"], "VECTOR_INDEX_DIMENSIONS": "128"})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "graphrag_chunk_index has 256 dimensions, but 128 are wanted" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_nothing_is_ingested_into_a_graph_of_another_schema(serving: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nText.\n")
+    done = drift("ingest", str(tmp_path), "--data-dir", serving["data"], GRAPH_SCHEMA="v1")
+    assert done.returncode == 1
+    assert "leave it out to ingest" in done.stderr
 
 
 def test_the_doctor_sees_the_servers_that_the_environment_names(serving: dict[str, Any], demo: dict[str, Any]) -> None:

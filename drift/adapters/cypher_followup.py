@@ -1,0 +1,229 @@
+"""A follow-up's statement: chunks by vector, full text and a walk from the named entities, and the neighbourhood of the best."""
+
+from __future__ import annotations
+
+from drift.adapters.cypher_nearest import COSINE, comparable, count, document_name, nearest, usable
+from drift.adapters.cypher_schema import Schema
+
+
+def followup(s: Schema, hits: str) -> str:
+    """Return the statement; `hits` is the body that asks a big tenant's index."""
+    legs = f"{_vector_leg(s, hits)}{_text_leg(s)}{_graph_leg(s)}"
+    return f"""
+{_picked(s)}{count(s)}{legs}{_candidates(s)}{_shared(s)}{_neighbourhood(s)}
+RETURN candidates, shared, entities, relationships, neighbors
+"""
+
+
+def _picked(s: Schema) -> str:
+    return f"""
+CALL () {{
+  MATCH (c:__Community__)
+  WHERE {s.own_community("c")} AND {s.community_id("c")} IN $communities
+  RETURN collect(c) AS picked
+}}
+"""
+
+
+def _in_scope(s: Schema) -> str:
+    chosen = f"{s.own_community('c')} AND {s.community_id('c')} IN $communities"
+    return f"EXISTS {{ MATCH (ch){s.above}(c:__Community__) WHERE {chosen} }}"
+
+
+def _vector_leg(s: Schema, hits: str) -> str:
+    return f"""
+CALL (picked) {{
+  UNWIND CASE WHEN $hard THEN picked ELSE [] END AS c
+  MATCH (c){s.below}(ch:__Chunk__){s.once}
+  WHERE {usable(s)}
+  WITH DISTINCT ch
+  WITH ch, {COSINE} AS similarity
+  ORDER BY similarity DESC, {s.chunk_id("ch")}
+  LIMIT $pool
+  RETURN collect(ch) AS scoped
+}}
+WITH picked, chunk_count, scoped, NOT $hard AS whole
+{nearest(s, hits)}
+WITH picked, chunk_count, scoped + near AS nearest
+"""
+
+
+def _text_leg(s: Schema) -> str:
+    return f"""
+CALL () {{
+  UNWIND CASE WHEN $lucene = '' THEN [] ELSE [$lucene] END AS terms
+  CALL db.index.fulltext.queryNodes($fulltext_index, terms, {{limit: $text_pool}}) YIELD node AS ch, score
+  WITH ch, score
+  WHERE {s.own_chunk("ch")} AND (NOT $hard OR {_in_scope(s)})
+  RETURN collect({{ch: ch, score: score}}) AS worded
+}}
+"""
+
+
+# The entities that the question names, by their longest names only: who asks for the old mill does not mean every mill.
+def _named(s: Schema) -> str:
+    return f"""
+  CALL () {{
+    MATCH (e:__Entity__)
+    WHERE {s.own_entity("e")} AND e.title_key IN $title_keys
+    WITH e, size(e.title_key) AS length
+    ORDER BY length DESC, {s.entity_id("e")}
+    LIMIT $most_named
+    RETURN collect(e) AS named
+  }}
+  CALL (named, chunk_count) {{
+    UNWIND named AS e
+    WITH e, chunk_count, COUNT {{ (e){s.mentioned_in}() }} AS mentions
+    WHERE NOT any(other IN named WHERE size(other.title_key) > size(e.title_key)
+      AND other.title_key CONTAINS e.title_key)
+    WITH e, CASE WHEN mentions = 0 THEN 1.0 ELSE log(1.0 + toFloat(chunk_count) / mentions) END AS rarity
+    ORDER BY rarity DESC, {s.entity_id("e")}
+    LIMIT $most_seeds
+    WITH collect({{node: e, rarity: rarity}}) AS seeds, sum(rarity) AS total
+    RETURN [s IN seeds | {{node: s.node, mass: s.rarity / total}}] AS walkers0
+  }}
+"""
+
+
+def _step(s: Schema, before: int) -> str:
+    """Return one step of the walk: what stands on a node goes to its neighbours in equal parts, less of it to common entities.
+
+    A node whose parts would be smaller than `$least_mass` keeps them, so that a step never costs more than 1 / $least_mass
+    rows, hubs or not (Andersen, Chung, Lang, "Local graph partitioning using PageRank vectors", 2006).
+    """
+    return f"""
+  CALL (walkers{before}, chunk_count) {{
+    UNWIND walkers{before} AS walker
+    WITH walker.node AS node, walker.mass AS mass, chunk_count
+    WITH node, mass, chunk_count, {s.degree("node")} AS degree
+    WHERE degree > 0 AND mass / degree >= $least_mass
+    MATCH (node){s.walked}(next)
+    WHERE {s.own_step("next")}
+    WITH next, chunk_count, sum($damping * mass / degree) AS mass
+    WITH next, mass, chunk_count, CASE WHEN {s.is_entity("next")} THEN COUNT {{ (next){s.mentioned_in}() }} END AS mentions
+    WITH next, CASE WHEN mentions > 0 THEN mass * log(1.0 + toFloat(chunk_count) / mentions) / log(1.0 + chunk_count) ELSE mass END AS mass
+    ORDER BY mass DESC, {s.entity_id("next")}
+    LIMIT $most_walked
+    RETURN collect({{node: next, mass: mass}}) AS walkers{before + 1}
+  }}"""
+
+
+# A walk of three steps from there over mentions and relations, both ways: the mass that the chunks on the way have seen.
+def _graph_leg(s: Schema) -> str:
+    return f"""
+CALL (chunk_count) {{{_named(s)}{_step(s, 0)}{_step(s, 1)}{_step(s, 2)}
+  CALL (walkers1, walkers2, walkers3) {{
+    UNWIND walkers1 + walkers2 + walkers3 AS walker
+    WITH walker.node AS ch, walker.mass AS mass
+    WHERE ch:__Chunk__
+    WITH ch, sum(mass) AS weight
+    WHERE NOT $hard OR {_in_scope(s)}
+    ORDER BY weight DESC, {s.chunk_id("ch")}
+    LIMIT $graph_pool
+    RETURN collect({{ch: ch, weight: weight}}) AS walked
+  }}
+  RETURN walked
+}}
+"""
+
+
+# Reciprocal ranks cut the legs down to what is worth sending; the final order is made by drift.ranking.
+def _candidates(s: Schema) -> str:
+    return f"""
+CALL (nearest, worded, walked) {{
+  UNWIND range(0, size(nearest) - 1) AS i
+  RETURN nearest[i] AS ch, 1.0 / (60 + i) AS vote, 0.0 AS text, 0.0 AS graph
+UNION ALL
+  UNWIND range(0, size(worded) - 1) AS i
+  RETURN worded[i].ch AS ch, 1.0 / (60 + i) AS vote, worded[i].score AS text, 0.0 AS graph
+UNION ALL
+  UNWIND range(0, size(walked) - 1) AS i
+  RETURN walked[i].ch AS ch, 1.0 / (60 + i) AS vote, 0.0 AS text, walked[i].weight AS graph
+}}
+WITH chunk_count, ch, sum(vote) AS votes, max(text) AS text, max(graph) AS graph
+ORDER BY votes DESC, {s.chunk_id("ch")}
+LIMIT $keep
+WITH chunk_count, ch, text, graph, CASE WHEN {comparable("ch")} THEN {COSINE} END AS similarity
+WITH max(chunk_count) AS chunk_count, collect(ch) AS chosen, collect({{
+  id: {s.chunk_id("ch")}, text: ch.text, document_name: {document_name(s)}, similarity: similarity, bm25: text, graph: graph,
+  in_scope: size($communities) > 0 AND {_in_scope(s)}
+}}) AS candidates
+"""
+
+
+# What two candidates both mention, as [place of the candidate, number of the entity, its rarity, how much the candidate is about it]:
+# the share of the candidate's other entities that the entity has a relation to. The rarest come first.
+def _shared(s: Schema) -> str:
+    return f"""
+CALL (chosen, chunk_count) {{
+  UNWIND range(0, size(chosen) - 1) AS place
+  WITH place, chosen[place] AS ch, chunk_count
+  CALL (ch) {{
+    MATCH (ch){s.mentions}{s.entity("e")}
+    WHERE {s.own_entity("e")}
+    RETURN DISTINCT e LIMIT $mentions_each
+  }}
+  WITH e, chunk_count, collect({{place: place, ch: ch}}) AS holders
+  WHERE size(holders) > 1
+  WITH e, holders, chunk_count, COUNT {{ (e){s.mentioned_in}() }} AS mentions
+  ORDER BY mentions, {s.entity_id("e")}
+  LIMIT $most_shared
+  WITH collect({{e: e, holders: holders, rarity: log(1.0 + toFloat(chunk_count) / mentions)}}) AS held
+  UNWIND range(0, size(held) - 1) AS number
+  WITH number, held[number].e AS e, held[number].rarity AS rarity, held[number].holders AS holders
+  WITH number, e, rarity, holders, {s.told("e")} AS told
+  UNWIND holders AS holder
+  WITH number, e, rarity, told, holder.place AS place, holder.ch AS ch
+  WITH number, rarity, place, COUNT {{ (ch){s.mentions}() }} - 1 AS others,
+    CASE WHEN told > 0 AND told <= $fan THEN {s.about("e", "ch")} ELSE 0 END AS found
+  RETURN collect([place, number, rarity, CASE WHEN others > 0 THEN toFloat(found) / others ELSE 0.0 END]) AS shared
+}}
+"""
+
+
+def _neighbourhood(s: Schema) -> str:
+    told = f"description: {s.description('r')}, weight: {s.weight('r')}"
+    return f"""
+CALL (chosen) {{
+  UNWIND chosen[0..$rooted] AS ch
+  MATCH (ch){s.mentions}{s.entity("e")}
+  WHERE {s.own_entity("e")}
+  WITH e, count(DISTINCT ch) AS mentions
+  ORDER BY mentions DESC, {s.entity_id("e")}
+  LIMIT $most_entities
+  RETURN collect(e) AS mentioned, collect({{id: {s.entity_id("e")}, title: {s.title("e")}, description: e.description, mentions: mentions}}) AS entities
+}}
+CALL (mentioned) {{
+  UNWIND mentioned AS e
+  CALL (e) {{
+    MATCH (e)-{s.related("r")}-{s.entity("other")}
+    WHERE {s.own_entity("other")}
+    WITH r, other LIMIT $relations_seen
+    RETURN r, other
+    ORDER BY coalesce({s.weight("r")}, 0.0) DESC, {s.entity_id("other")}
+    LIMIT $relations_each
+  }}
+  WITH DISTINCT r, other
+  ORDER BY coalesce({s.weight("r")}, 0.0) DESC, {s.entity_id("other")}
+  LIMIT $most_relations
+  RETURN collect(other) AS others, collect(DISTINCT {{source: {s.title("startNode(r)")}, target: {s.title("endNode(r)")},
+    {told}}}) AS relationships
+}}
+CALL (chosen, mentioned, others) {{
+  UNWIND others + mentioned AS e
+  WITH DISTINCT e, chosen
+  CALL (e) {{
+    MATCH (e){s.mentioned_in}(ch:__Chunk__)
+    WHERE {s.own_chunk("ch")}
+    RETURN DISTINCT ch LIMIT $chunks_each
+  }}
+  WITH DISTINCT ch, chosen
+  WHERE NOT ch IN chosen
+  WITH ch LIMIT $neighbors_scored
+  WHERE {comparable("ch")}
+  WITH ch, {COSINE} AS similarity
+  ORDER BY similarity DESC, {s.chunk_id("ch")}
+  LIMIT $most_neighbors
+  RETURN collect({{id: {s.chunk_id("ch")}, text: ch.text, score: similarity, document_name: {document_name(s)}}}) AS neighbors
+}}
+"""

@@ -1,0 +1,87 @@
+"""What the primer and a follow-up share: how many chunks there are, which are nearest to a vector, what their document is called."""
+
+from __future__ import annotations
+
+from drift.adapters.cypher_schema import Schema
+
+COSINE = "vector.similarity.cosine(ch.embedding, $vector)"
+
+
+def comparable(node: str) -> str:
+    """Return the condition that a node's vector can be compared: of the right length, with a number that is not zero or NaN.
+
+    One vector of zeros would make the whole statement fail. Nearly always the first number decides, so this costs nothing.
+    """
+    return f"size({node}.embedding) = $dimensions AND any(x IN {node}.embedding WHERE x < 0 OR x > 0)"
+
+
+def usable(s: Schema) -> str:
+    """Return the condition that `ch` is the tenant's and has a vector that can be compared."""
+    return f"{s.own_chunk('ch')} AND {comparable('ch')}"
+
+
+def count(s: Schema) -> str:
+    """Return the subquery that gives `chunk_count`."""
+    return f"""
+CALL () {{
+  {s.chunk_count}
+}}
+"""
+
+
+def index_hits(s: Schema) -> str:
+    """Return the body that asks the index procedure for `hits`, best first, and drops what is another tenant's."""
+    return f"""
+    CALL db.index.vector.queryNodes($chunk_index, $fetch, $vector) YIELD node
+    WITH node WHERE {s.own_chunk("node")}
+    RETURN collect(node) AS hits
+"""
+
+
+def search_hits(index: str) -> str:
+    """Return the body that searches an index inside one project for `hits`, best first; Cypher 25."""
+    return f"""
+    MATCH (node:__Chunk__)
+      SEARCH node IN (VECTOR INDEX `{index}` FOR $vector WHERE node.project_id = $project_id LIMIT $fetch) SCORE AS score
+    WITH node, score ORDER BY score DESC
+    RETURN collect(node) AS hits
+"""
+
+
+def nearest(s: Schema, hits: str) -> str:
+    """Return the subquery that gives `near`: the tenant's chunks nearest to the vector, best first, when `whole` is true."""
+    return f"""
+CALL (chunk_count, whole) {{
+  CALL (chunk_count, whole) {{
+    UNWIND CASE WHEN whole AND chunk_count <= $exact_limit THEN [1] ELSE [] END AS exact
+    MATCH (ch:__Chunk__)
+    WHERE {usable(s)}
+    RETURN ch
+  UNION ALL
+    UNWIND CASE WHEN whole AND chunk_count > $exact_limit THEN [1] ELSE [] END AS indexed
+    CALL () {{{hits}}}
+    CALL (hits) {{
+      UNWIND CASE WHEN size(hits) >= $pool THEN hits ELSE [] END AS ch
+      RETURN ch
+    UNION ALL
+      UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS starved
+      MATCH (ch:__Chunk__)
+      WHERE {usable(s)}
+      RETURN ch
+    }}
+    RETURN ch
+  }}
+  WITH ch, {COSINE} AS similarity
+  ORDER BY similarity DESC, {s.chunk_id("ch")}
+  LIMIT $pool
+  RETURN collect(ch) AS near
+}}
+"""
+
+
+def document_name(s: Schema) -> str:
+    """Return the expression for the name of the document of `ch`; a chunk of two documents has one name and makes one row."""
+    return f"""coalesce(head(COLLECT {{
+    {s.document_name}
+    ORDER BY name LIMIT 1
+  }}), 'unknown')"""

@@ -1,0 +1,156 @@
+"""The two graph schemas that can be searched, as the few patterns in which their statements differ.
+
+DEFAULT is the graph of this project: `(:__Document__)-[:HAS_CHUNK]->(:__Chunk__)-[:HAS_ENTITY]->(:__Entity__)`, RELATED between
+entities, chunks and entities IN_COMMUNITY, and `project_id` on every node.
+
+V1 has no tenant: `(entity)-[:FROM_CHUNK]->(:__Chunk__)` and `(entity)-[:IN_COMMUNITY]->(:__Community__)`, communities nested by
+IN_COMMUNITY. An entity is whatever comes from a chunk, a relation any other edge between two entities. Every property but
+`text` and `embedding` may be missing, and names and levels may be of any type. The lexical graph of neo4j-graphrag's
+SimpleKGPipeline has this shape, without communities and with documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+MOST_LEVELS = 12
+
+SchemaName = Literal["default", "v1"]
+
+Of = Callable[[str], str]
+"""Cypher about the node, or relation, of that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """How statements say what they need; arrows stand between two nodes, expressions are about a named one."""
+
+    # what belongs to the tenant
+    own_chunk: Of
+    own_entity: Of
+    own_community: Of
+    own_step: Of  # a node that a walk may go to: a chunk or an entity
+    chunk_count: str  # a subquery's body
+    # arrows
+    below: str  # from a community to a chunk at any depth
+    above: str  # from a chunk to a community at any height
+    member_of: str  # from a chunk to the communities it is directly in
+    once: str  # behind `below`, where many ways lead to one chunk
+    mentions: str  # from a chunk to an entity
+    mentioned_in: str  # from an entity to a chunk
+    related: Of  # the relation, named or not, between two entities
+    walked: str  # what a walk goes along, either way
+    # expressions
+    chunk_id: Of
+    entity_id: Of
+    community_id: Of
+    entity: Of  # a node that must be an entity, in a pattern
+    is_entity: Of  # where the node is known to be an entity or a chunk
+    title: Of
+    description: Of  # of a relation
+    weight: Of
+    degree: Of  # edges that a walk could go along
+    told: Of  # relations that begin at the entity
+    about: Callable[[str, str], str]  # those of an entity that end at another one of a chunk
+    document_name: str  # of `ch`: one row with `name`
+    # the full-text index
+    text_properties: frozenset[str]
+    has_tenants: bool
+
+
+def _property(name: str) -> Of:
+    return lambda n: f"{n}.{name}"
+
+
+def _of_project(n: str) -> str:
+    return f"{n}.project_id = $project_id"
+
+
+DEFAULT = Schema(
+    own_chunk=lambda n: f"{n}:__Chunk__ AND {_of_project(n)}",  # an index may hold other nodes too
+    own_entity=_of_project,
+    own_community=_of_project,
+    own_step=_of_project,
+    # Counting stops at a limit: beyond it, more would change little.
+    chunk_count="""MATCH (ch:__Chunk__)
+  WHERE ch.project_id = $project_id
+  WITH ch LIMIT $count_limit
+  RETURN count(ch) AS chunk_count""",
+    below=f"<-[:IN_COMMUNITY*1..{MOST_LEVELS}]-",
+    above=f"-[:IN_COMMUNITY*1..{MOST_LEVELS}]->",
+    member_of="-[:IN_COMMUNITY]->",
+    once="",
+    mentions="-[:HAS_ENTITY]->",
+    mentioned_in="<-[:HAS_ENTITY]-",
+    related=lambda r: f"[{r}:RELATED]",
+    walked="-[:HAS_ENTITY|RELATED]-",
+    chunk_id=_property("id"),
+    entity_id=_property("id"),
+    community_id=_property("community"),
+    entity=lambda n: f"({n}:__Entity__)",
+    is_entity=lambda n: f"{n}:__Entity__",
+    title=lambda n: f"coalesce({n}.title, {n}.id)",
+    description=_property("description"),
+    weight=_property("weight"),
+    degree=lambda n: f"COUNT {{ ({n})-[:HAS_ENTITY]-() }} + COUNT {{ ({n})-[:RELATED]-() }}",
+    told=lambda n: f"COUNT {{ ({n})-[:RELATED]->() }}",
+    about=lambda e, ch: f"COUNT {{ ({e})-[:RELATED]->()<-[:HAS_ENTITY]-({ch}) }}",
+    document_name="""MATCH (d:__Document__)-[:HAS_CHUNK]->(ch)
+    WHERE d.project_id = $project_id
+    RETURN CASE WHEN trim(toString(coalesce(d.title, ''))) = '' THEN d.id ELSE d.title END AS name""",
+    text_properties=frozenset({"text", "project_key"}),
+    has_tenants=True,
+)
+
+# Other edges between two entities are relations, PART_OF among them: what a thing is part of is often worth telling.
+_LEXICAL = "!FROM_DOCUMENT&!NEXT_CHUNK"
+_RELATION = f"!FROM_CHUNK&!IN_COMMUNITY&{_LEXICAL}"
+_ABOVE_MENTIONS = f"<-[:FROM_CHUNK*0..1]-()-[:IN_COMMUNITY*1..{MOST_LEVELS}]->"
+
+
+def _comes_from_a_chunk(n: str) -> str:
+    return f"EXISTS {{ ({n})-[:FROM_CHUNK]->() }}"
+
+
+def _own_name(n: str) -> str:
+    return f"coalesce({n}.id, elementId({n}))"
+
+
+V1 = Schema(
+    own_chunk=lambda n: f"{n}:__Chunk__",
+    own_entity=_comes_from_a_chunk,
+    own_community=lambda n: f"{n}:__Community__",
+    own_step=lambda n: f"({n}:__Chunk__ OR {_comes_from_a_chunk(n)})",
+    # The server keeps this count.
+    chunk_count="MATCH (ch:__Chunk__) RETURN count(ch) AS chunk_count",
+    below=f"<-[:IN_COMMUNITY*1..{MOST_LEVELS}]-()-[:FROM_CHUNK*0..1]->",  # chunks may be in communities themselves
+    above=_ABOVE_MENTIONS,
+    member_of="<-[:FROM_CHUNK*0..1]-()-[:IN_COMMUNITY]->",
+    once=" WITH DISTINCT ch",
+    mentions="<-[:FROM_CHUNK]-",
+    mentioned_in="-[:FROM_CHUNK]->",
+    related=lambda r: f"[{r}:{_RELATION}]",
+    walked=f"-[:!IN_COMMUNITY&{_LEXICAL}]-",
+    chunk_id=_own_name,
+    entity_id=_own_name,
+    community_id=lambda n: f"coalesce({n}.community, {n}.id, elementId({n}))",
+    entity=lambda n: f"({n})",
+    is_entity=lambda n: f"NOT {n}:__Chunk__",
+    title=lambda n: f"toStringOrNull(coalesce({n}.title, {n}.name, {n}.id))",
+    description=lambda r: f"coalesce(toStringOrNull({r}.description), type({r}))",
+    weight=lambda r: f"toFloatOrNull({r}.weight)",
+    # Degrees by type are read off the node; parallel edges count, as they do in the walk itself.
+    degree=lambda n: f"COUNT {{ ({n})--() }} - COUNT {{ ({n})-[:IN_COMMUNITY|FROM_DOCUMENT|NEXT_CHUNK]-() }}",
+    told=lambda n: f"COUNT {{ ({n})-->() }} - COUNT {{ ({n})-[:FROM_CHUNK|IN_COMMUNITY]->() }}",
+    # Pair by pair, because going along edges of any type means going along all of a hub's.
+    about=lambda e, ch: f"COUNT {{ MATCH ({ch})<-[:FROM_CHUNK]-(x) WHERE EXISTS {{ ({e})-[:{_RELATION}]->(x) }} }}",
+    document_name="""MATCH (ch)-[:FROM_DOCUMENT]->(d)
+    RETURN head([name IN [d.title, d.path, d.name, d.id] WHERE trim(toStringOrNull(name)) <> '']) AS name""",
+    text_properties=frozenset({"text"}),
+    has_tenants=False,
+)
+
+SCHEMAS: Mapping[SchemaName, Schema] = {"default": DEFAULT, "v1": V1}
+"""By the value of GRAPH_SCHEMA."""

@@ -1,0 +1,60 @@
+"""`drift prepare`: makes the configured graph searchable, says what it changed, or prints the Cypher that would."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drift import wiring
+from drift.local.commands import running
+from drift.local.console import notes, paper, print_json
+from drift.local.stack import StackOptions
+
+
+async def prepare(options: StackOptions, *, dry_run: bool, wait_s: float, as_json: bool) -> None:
+    """Prepare the graph and print the report; a dry run changes nothing.
+
+    Raises:
+        GraphMisconfiguredError: with every reason why the graph cannot be prepared as it is.
+    """
+    async with running(options) as (_, values):
+        preparer = wiring.build_preparer(values)
+        try:
+            report = await preparer.prepare(
+                values.vector_index_dimensions, dry_run=dry_run, wait_s=wait_s, tell=_remark
+            )
+        finally:
+            await preparer.close()
+    if as_json:
+        print_json(report.document())
+    else:
+        _show(report.document())
+
+
+def _remark(line: str) -> None:
+    notes.print(line, style="dim", markup=False)
+
+
+def _show(document: dict[str, Any]) -> None:
+    for statement in document["cypher"]:
+        paper.print(f"{statement}\n", markup=False)
+    # in a dry run standard output is a script, so everything else is a remark
+    out = notes if document["dry_run"] else paper
+    sets, creates = ("Would set", "Would create") if document["dry_run"] else ("Set", "Created")
+    if document["changed"]:
+        changed = ", ".join(f"{name} ({count:,})" for name, count in document["changed"].items())
+        out.print(f"{sets} {changed}.", markup=False)
+    if document["created"]:
+        out.print(f"{creates} {', '.join(document['created'])}.", markup=False)
+    if not (document["changed"] or document["created"] or document["cypher"]):
+        out.print("[green]Nothing had to be changed.[/]")
+    for index in document["indexes"]:
+        out.print(_line(index), style="dim", markup=False)
+    for problem in document["problems"]:
+        out.print("[yellow]Problem:[/] ", end="")
+        out.print(problem, markup=False)
+
+
+def _line(index: dict[str, Any]) -> str:
+    place = f":{'|'.join(index['labels'])}({', '.join(index['properties'])})"
+    size = f" of {index['dimensions']} floats" if index.get("dimensions") else ""
+    return f"  {index['name']:<24} {index['state'].lower():<10} {index['type'].lower()}{size} on {place}"

@@ -1,0 +1,41 @@
+"""Both graph schemas are read by statements of one story, and only one of them has tenants."""
+
+from __future__ import annotations
+
+import pytest
+
+from drift.adapters import cypher
+from drift.adapters.cypher_schema import DEFAULT, SCHEMAS, V1, Schema
+from drift.adapters.neo4j_graph import lucene
+from drift.settings import Settings
+
+STORIES = [cypher.primer, cypher.followup]
+
+
+def test_every_value_of_the_setting_is_a_schema() -> None:
+    assert set(SCHEMAS) == set(Settings.model_fields["graph_schema"].annotation.__args__)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_without_tenants_no_statement_names_one_or_an_edge_of_the_other_schema(story: object) -> None:
+    text = story(None, V1)  # type: ignore[operator]
+    for word in ("project", "HAS_ENTITY", "HAS_CHUNK", "RELATED", "__Document__"):
+        assert word not in text
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("schema", [DEFAULT, V1])
+def test_a_statement_is_put_together_completely(story: object, schema: Schema) -> None:
+    text = story(None, schema)  # type: ignore[operator]
+    assert "{{" not in text
+    assert "<function" not in text
+    assert text.count("{") == text.count("}")
+    assert text.count("(") == text.count(")")
+
+
+def test_the_words_of_a_question_are_searched_within_the_tenant_if_there_is_one() -> None:
+    assert lucene("Where is the Old Mill?", None) == "+text:(old mill)"
+    assert lucene("Where is the Old Mill?", "team").endswith(" +text:(old mill)")
+    assert lucene("Where is the Old Mill?", "team").startswith("+project_key:p")
+    assert not lucene("where is the", None)
+    assert not lucene("where is the", "team")

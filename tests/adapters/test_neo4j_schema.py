@@ -1,0 +1,103 @@
+"""Which indexes serve, stand in the way or are awaited: what a server rarely shows, played by rows of SHOW INDEXES."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from drift.adapters.cypher_ddl import SchemaObject, schema_objects
+from drift.adapters.neo4j_schema import StoredIndex, missing, obstacles, wait_until_online, warnings
+from drift.errors import GraphMisconfiguredError
+
+WANTED = schema_objects("default", "communities", "chunks", "texts")
+TYPES = {"constraint": "RANGE", "range": "RANGE", "vector": "VECTOR", "fulltext": "FULLTEXT"}
+
+
+def stored(wanted: SchemaObject) -> StoredIndex:
+    """The index as the server lists it after creating what is wanted."""
+    is_vector = wanted.kind == "vector"
+    return StoredIndex(
+        wanted.name,
+        TYPES[wanted.kind],
+        "ONLINE",
+        100.0,
+        (wanted.label,),
+        wanted.properties,
+        unique=wanted.kind == "constraint",
+        dimensions=4 if is_vector else None,
+        similarity="COSINE" if is_vector else None,
+    )
+
+
+ALL = tuple(stored(w) for w in WANTED)
+
+
+def but(name: str, /, **changes: Any) -> tuple[StoredIndex, ...]:
+    """All of them, one changed."""
+    return tuple(replace(s, **changes) if s.name == name else s for s in ALL)
+
+
+@dataclass
+class Listing:
+    """A connection that lists these indexes, one after the other; the last for good."""
+
+    looks: list[tuple[StoredIndex, ...]]
+
+    async def read(self, text: str, parameters: Mapping[str, Any]) -> Any:
+        del text, parameters
+        shown = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
+        names = ("name", "type", "state", "percent", "labels", "properties", "unique", "dimensions", "similarity")
+        return type("Result", (), {"records": [{n: getattr(s, n) for n in names} for s in shown]})
+
+
+def test_what_was_created_serves_and_nothing_stands_in_the_way() -> None:
+    assert missing(WANTED, ALL) == ()
+    assert obstacles(WANTED, ALL, 4) == ()
+    assert warnings(WANTED, ALL, can_filter=True) == ()
+    assert missing(WANTED, ()) == WANTED
+
+
+def test_a_key_or_range_index_of_another_name_serves() -> None:
+    assert missing(WANTED, but("drift_chunk_project", name="theirs")) == ()
+    assert missing(WANTED, but("drift_chunk_key", name="theirs")) == ()
+    assert obstacles(WANTED, but("drift_chunk_key", name="theirs"), 4) == ()
+
+
+def test_an_index_that_failed_is_named() -> None:
+    for name in ("texts", "chunks", "drift_entity_title"):
+        (said,) = obstacles(WANTED, but(name, state="FAILED"), 4)
+        assert said == f"The index {name} failed while it was built: drop it and run `python -m drift prepare`."
+
+
+def test_a_vector_index_without_the_filter_is_said_only_where_the_server_could_have_it() -> None:
+    plain = but("chunks", properties=("embedding",))
+    assert missing(WANTED, plain) == ()
+    assert warnings(WANTED, plain, can_filter=False) == ()
+    assert "chunks was made without `project_id` as a filter" in warnings(WANTED, plain, can_filter=True)[0]
+
+
+async def test_an_index_that_is_not_online_in_time_is_named_with_how_far_it_is() -> None:
+    building = but("chunks", state="POPULATING", percent=43.2)
+    with pytest.raises(GraphMisconfiguredError, match=r"Not online after 0 s: chunks \(43 %\)\. .*again later.*--wait"):
+        await wait_until_online(Listing([building]), WANTED, 4, 0)  # type: ignore[arg-type]
+
+
+async def test_an_index_is_awaited_until_it_is_online() -> None:
+    building = but("chunks", state="POPULATING", percent=43.2)
+    assert await wait_until_online(Listing([building, building, ALL]), WANTED, 4, 60) == ALL  # type: ignore[arg-type]
+
+
+async def test_an_index_that_fails_or_goes_while_it_is_awaited_is_named() -> None:
+    building = but("chunks", state="POPULATING", percent=43.2)
+    with pytest.raises(GraphMisconfiguredError, match=r"The index chunks failed"):
+        await wait_until_online(Listing([building, but("chunks", state="FAILED")]), WANTED, 4, 60)  # type: ignore[arg-type]
+    with pytest.raises(GraphMisconfiguredError, match=r"texts should be there and is not"):
+        await wait_until_online(Listing([tuple(s for s in ALL if s.name != "texts")]), WANTED, 4, 60)  # type: ignore[arg-type]
+
+
+def test_another_project_s_indexes_are_no_concern() -> None:
+    other = StoredIndex("other", "RANGE", "FAILED", 3.0, ("Other",), ("name",))
+    assert obstacles(WANTED, (*ALL, other), 4) == ()

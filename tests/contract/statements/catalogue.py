@@ -1,0 +1,138 @@
+"""Every Cypher statement of this project by name, found in the modules that hold them, so that none is left unchecked."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
+from typing import Any
+
+from drift import adapters
+from drift.adapters import cypher_prepare, cypher_schema, neo4j_survey
+from drift.adapters.cypher_schema import V1
+from drift.adapters.neo4j_indexes import IndexNames
+
+CALENDAR = "CYPHER 25"
+"""How a statement begins that only servers of the calendar versions understand."""
+
+NAMES = IndexNames()
+CHUNK, ENTITY, COMMUNITY = ("__Chunk__", "id"), ("__Entity__", "id"), ("__Community__", "community")
+LABELS = [CHUNK, ENTITY, COMMUNITY]
+
+PARTS = {"cypher_followup", "cypher_nearest", "cypher_primer", "cypher_schema"}
+"""Modules whose functions return parts of statements: what they are put together to is checked."""
+
+KINDS = {
+    f"{schema} {kind.label}": kind
+    for schema, kinds in neo4j_survey.KINDS.items()
+    for kind in kinds
+    if schema == "v1" or kind.label == "__Chunk__"  # by default all are found in the same way
+}
+CHUNKS = {"": ("__Chunk__",)}
+
+
+ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
+    "cypher.primer": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
+    "cypher.followup": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
+    "cypher.probe_search": {"": (NAMES.chunk,)},
+    "cypher_ddl.schema_objects": {
+        schema: (schema, NAMES.community, NAMES.chunk, NAMES.fulltext) for schema in cypher_schema.SCHEMAS
+    },
+    "cypher_write.link": {
+        f"{a[0]} {edge} {b[0]}": (a, edge, b)
+        for a, edge, b in [(CHUNK, "HAS_ENTITY", ENTITY), *((a, "IN_COMMUNITY", COMMUNITY) for a in LABELS)]
+    },
+    "cypher_write.store_vectors": {label: (label, key) for label, key in LABELS},
+    "cypher_write.drop_stale_nodes": {label: (label,) for label in ("__Entity__", "__Community__")},
+    "cypher_write.drop_stale_edges": {
+        "__Chunk__": ("__Chunk__", "HAS_ENTITY|IN_COMMUNITY"),
+        "__Entity__": ("__Entity__", "RELATED|IN_COMMUNITY"),
+        "__Community__": ("__Community__", "IN_COMMUNITY"),
+    },
+    "cypher_prepare.add_label": {label: (label,) for label in ("__Chunk__", "__Entity__")},
+    "cypher_prepare.count_bare": {label: (label,) for label in ("__Chunk__", "__Entity__")},
+    "cypher_prepare.count_duplicates": {"": CHUNK},
+    "cypher_prepare.count_label": {"plain": ("__Chunk__",), "quoted": ("a `label`",)},
+    "cypher_prepare.count_type": {"plain": ("HAS_CHUNK",), "quoted": ("A `TYPE`",)},
+    "cypher_prepare.count_properties": {name: (kind.source, kind.required) for name, kind in KINDS.items()},
+    "cypher_prepare.other_properties": {name: (kind.source, kind.key) for name, kind in KINDS.items()},
+    "cypher_prepare.count_states": CHUNKS,
+    "cypher_prepare.examples_of_state": {"": CHUNK},
+    "cypher_prepare.count_vectors": {name: (kind.source,) for name, kind in KINDS.items()},
+    "cypher_prepare.examples_of_vectors": {name: (kind.source, kind.key) for name, kind in KINDS.items()},
+    "cypher_prepare.read_titles": {schema: (schema,) for schema in cypher_schema.SCHEMAS},
+    "cypher_prepare.take_from_edge": CHUNKS,
+    "cypher_prepare.take_from_neighbours": {" ".join(neighbour): neighbour for neighbour in cypher_prepare.DERIVATIONS},
+}
+"""What the functions are called with, as the adapters call them: by function, then by what tells its texts apart."""
+
+
+def modules() -> list[ModuleType]:
+    """Return the modules that hold whole statements."""
+    names = [m.name for m in pkgutil.iter_modules(adapters.__path__) if m.name.partition("_")[0] == "cypher"]
+    return [importlib.import_module(f"{adapters.__name__}.{name}") for name in names if name not in PARTS]
+
+
+def functions() -> dict[str, FunctionType]:
+    """Return the public functions of those modules."""
+    return {
+        f"{_short(module)}.{name}": function
+        for module in modules()
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__ and not name.startswith("_")
+    }
+
+
+def statements() -> dict[str, str]:
+    """Return every statement: the constants, and what the functions return for their arguments."""
+    found: dict[str, str] = {}
+    for module in modules():
+        texts = {name: value for name, value in vars(module).items() if _is_constant(name) and isinstance(value, str)}
+        found |= {f"{_short(module)}.{name}": text for name, text in texts.items()}
+    for name, function in functions().items():
+        for case, arguments in ARGUMENTS.get(name, {}).items():
+            found |= dict(_named(f"{name} {case}".strip(), function(*arguments)))
+    return found
+
+
+def is_about_all(name: str) -> bool:
+    """Tell whether a statement looks at the whole database on purpose: what prepares a graph from elsewhere."""
+    return name.startswith("cypher_prepare.")
+
+
+def is_search(name: str) -> bool:
+    """Tell whether a statement is one of those that requests run."""
+    return name.startswith(("cypher.primer", "cypher.followup"))
+
+
+def is_schema(text: str) -> bool:
+    """Tell whether a statement is about indexes and constraints, whose plans say nothing."""
+    words = text.removeprefix(CALENDAR).split()
+    return words[0] in {"CREATE", "DROP", "SHOW", "EXPLAIN"} or words[:2] == ["CALL", "db.awaitIndexes($seconds)"]
+
+
+def compiles_on(text: str, version: str) -> bool:
+    """Tell whether the server of that version is meant to understand the statement."""
+    return not (text.startswith(CALENDAR) and version.startswith("5."))
+
+
+def _named(name: str, result: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(result, str):
+        yield name, result
+        return
+    for wanted in result:
+        for place, text in enumerate(wanted.statements):
+            yield f"{name} {wanted.name} {place}", text
+
+
+def _is_constant(name: str) -> bool:
+    return name.isupper() and not name.startswith("_")
+
+
+def _short(module: ModuleType) -> str:
+    return module.__name__.rpartition(".")[2]
+
+
+STATEMENTS = statements()

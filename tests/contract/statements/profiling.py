@@ -1,0 +1,215 @@
+"""Every statement run with PROFILE, with the parameters that the adapters really send.
+
+The database is emptied first, schema and all: the first plans are those of a first ingestion.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from neo4j import EagerResult
+
+from drift.adapters.cypher_schema import DEFAULT, V1, Schema
+from drift.adapters.neo4j_connection import Connection
+from drift.adapters.neo4j_graph import Neo4jGraph
+from drift.adapters.neo4j_indexes import READ_TIMEOUT_S
+from drift.adapters.neo4j_writer import Neo4jWriter
+from drift.errors import GraphMisconfiguredError
+from drift.local.neo4j_server import Neo4jServer
+from drift.model import FollowupQuery, PrimerQuery, RelationRecord
+from drift.tasks import Deadline
+from tests.contract import v1_graphs
+from tests.contract.bulk_load import load, remove
+from tests.contract.graph_backends import DIMENSIONS
+from tests.contract.random_projects import VECTORS, Contents, Shape, pair
+from tests.contract.statements.catalogue import NAMES, STATEMENTS, is_schema, is_search
+from tests.contract.statements.plans import Plan, hits
+
+PATIENCE_S = 60.0
+MINE, BESIDE = "mine", "mine-b"
+SIZE = Shape(seed=5, chunks=300, entities=120, levels=3, hub=True)
+TENFOLD = Shape(seed=6, chunks=3000, entities=40, levels=3, hub=True)
+TARGETS = (0, 1, 2, 3)
+"""Communities of a tree from its top on: some are inside others."""
+ASKED = (
+    ("what has the alder birch to do with the hub, cedar and name 3?", TARGETS),
+    ("zephyr or basalt?", TARGETS),
+    ("what?", ()),
+)
+
+Way = tuple[Literal["soft", "hard"], int | None]
+"""The scope of follow-ups, and the limit up to which a project is scored exactly."""
+EXACT: tuple[Way, ...] = (("soft", None), ("hard", None))
+WAYS: tuple[Way, ...] = (*EXACT, ("soft", 0))
+
+
+@dataclass
+class Measured:
+    """What one server says: plans on the empty database, profiles, costs before and after the tenant beside grew."""
+
+    planned: dict[str, Plan] = field(default_factory=dict)
+    profiled: dict[str, list[Plan]] = field(default_factory=dict)
+    growth: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    sent: set[str] = field(default_factory=set)
+    refused: dict[str, str] = field(default_factory=dict)
+
+    def keep(self, profiler: Profiler) -> None:
+        """Sort what was profiled by the statements' names, and begin anew."""
+        self.sent |= profiler.profiles.keys()
+        for name, text in STATEMENTS.items():
+            if text in profiler.profiles:
+                self.profiled.setdefault(name, []).extend(profiler.profiles[text])
+        profiler.profiles.clear()
+        profiler.parameters.clear()
+
+
+class Profiler(Connection):
+    """Runs every statement with PROFILE, but those about the schema, and keeps its parameters and the profile."""
+
+    def __init__(self, server: Neo4jServer) -> None:
+        super().__init__(server.uri, server.user, server.password, server.database)
+        self.profiles: defaultdict[str, list[Plan]] = defaultdict(list)
+        self.parameters: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+
+    async def read(self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S) -> EagerResult:
+        result = await super().read(_profiling(text), parameters, max(timeout_s, PATIENCE_S))
+        return self._kept(text, parameters, result)
+
+    async def write(self, text: str, parameters: Mapping[str, Any]) -> EagerResult:
+        return self._kept(text, parameters, await super().write(_profiling(text), parameters))
+
+    def _kept(self, text: str, parameters: Mapping[str, Any], result: EagerResult) -> EagerResult:
+        if result.summary.profile is not None:
+            self.profiles[text].append(result.summary.profile)
+            self.parameters[text].append(parameters)
+        return result
+
+
+def _profiling(text: str) -> str:
+    return text if is_schema(text) else f"PROFILE {text}"
+
+
+async def measure(server: Neo4jServer) -> Measured:
+    """Return what the server says about every statement of the catalogue that it understands."""
+    measured = Measured()
+    plain = Connection(server.uri, server.user, server.password, server.database)
+    async with plain, Profiler(server) as profiler:
+        await clear(plain)
+        await Neo4jWriter(profiler, NAMES).prepare(DIMENSIONS)
+        await _plan(plain, measured)
+        await _write(profiler)
+        await load(plain, {BESIDE: pair(SIZE)[1]})
+        await _read(profiler, DEFAULT)
+        await _read_other_forms(profiler)
+        measured.keep(profiler)
+        measured.growth = await _grown(plain, profiler)
+        await clear(plain)
+        await _load_v1(plain)
+        await _read(profiler, V1)
+        measured.keep(profiler)
+        await clear(plain)
+    return measured
+
+
+async def clear(connection: Connection) -> None:
+    """Empty the database, schema and all."""
+    await connection.write("MATCH (n) CALL (n) { DETACH DELETE n }", {})
+    for kind, which in (
+        ("CONSTRAINT", "SHOW CONSTRAINTS YIELD *"),
+        ("INDEX", "SHOW INDEXES YIELD * WHERE type <> 'LOOKUP'"),
+    ):
+        listed = await connection.read(f"{which} RETURN name", {})
+        for record in listed.records:
+            await connection.write(f"DROP {kind} `{record['name']}`", {})
+
+
+async def _plan(connection: Connection, measured: Measured) -> None:
+    """Plan everything but what only searches, which finds no empty database worth a plan."""
+    for name, text in STATEMENTS.items():
+        if is_schema(text) or is_search(name):
+            continue
+        try:
+            measured.planned[name] = await planned(connection, text)
+        except GraphMisconfiguredError as error:
+            measured.refused[name] = str(error.__cause__)
+
+
+async def planned(connection: Connection, text: str) -> Plan:
+    """Return the plan of a statement; its parameters need no value to be planned."""
+    result = await connection.read(f"EXPLAIN {text}", dict.fromkeys(re.findall(r"\$(\w+)", text)), PATIENCE_S)
+    assert result.summary.plan is not None
+    return result.summary.plan
+
+
+async def _write(profiler: Profiler) -> None:
+    """Ingest, ingest again with fewer documents' chunks and less knowledge, and remove a document."""
+    writer, contents = Neo4jWriter(profiler, NAMES), _with_embedded_entities(pair(SIZE)[0])
+    for part in (contents, _less(contents)):
+        await writer.write_documents(MINE, part.documents)
+        await writer.read_chunks(MINE)
+        await writer.write_knowledge(MINE, part.knowledge)
+        await writer.project_state(MINE)
+    await writer.remove_documents(MINE, [contents.documents.documents[0].id])
+    await writer.write_documents(MINE, contents.documents)
+    await writer.write_knowledge(MINE, contents.knowledge)
+
+
+def _with_embedded_entities(contents: Contents) -> Contents:
+    """No search needs their vectors, but a writer stores them."""
+    embedded = tuple(replace(e, embedding=VECTORS[0]) for e in contents.knowledge.entities)
+    return replace(contents, knowledge=replace(contents.knowledge, entities=embedded))
+
+
+def _less(contents: Contents) -> Contents:
+    """The same documents with fewer chunks, entities and relations: what is stale then has to go."""
+    documents, knowledge = contents.documents, contents.knowledge
+    return Contents(
+        replace(documents, chunks=documents.chunks[::2]),
+        replace(knowledge, entities=knowledge.entities[::2], communities=knowledge.communities[:4]),
+    )
+
+
+async def _read(profiler: Profiler, schema: Schema, ways: tuple[Way, ...] = WAYS) -> None:
+    """Ask in each of these ways; how a follow-up is scoped changes no primer."""
+    for scope, limit in ways:
+        store = Neo4jGraph(profiler, NAMES, scope, limit, schema)
+        for vector, top_k in ((VECTORS[0], 1), (VECTORS[9], 8)) if scope == "soft" else ():
+            await store.primer(PrimerQuery(MINE, "which?", vector, top_k), Deadline.after(PATIENCE_S))
+        for question, targets in ASKED:
+            await store.followup(FollowupQuery(MINE, question, VECTORS[0], targets), Deadline.after(PATIENCE_S))
+
+
+async def _read_other_forms(profiler: Profiler) -> None:
+    """Run the plain form where the adapter took the searching one, as it does where an index has no filter properties."""
+    for name in ("cypher.primer", "cypher.followup"):
+        for parameters in profiler.parameters[STATEMENTS[f"{name} searching"]][::2]:
+            await profiler.read(STATEMENTS[name], parameters)
+
+
+async def _grown(plain: Connection, profiler: Profiler) -> dict[str, list[tuple[int, int]]]:
+    """Return what each exact search costs before and after the tenant beside became ten times as large."""
+    costs: list[dict[str, list[int]]] = []
+    for beside in (pair(SIZE)[1], pair(TENFOLD)[1]):
+        await remove(plain, [BESIDE])
+        await load(plain, {BESIDE: beside})
+        await _read(profiler, DEFAULT, EXACT)
+        costs.append({text: [hits(p) for p in profiles] for text, profiles in profiler.profiles.items()})
+        profiler.profiles.clear()
+    return {
+        name: list(zip(costs[0][text], costs[1][text], strict=True))
+        for name, text in STATEMENTS.items()
+        if text in costs[0]
+    }
+
+
+async def _load_v1(connection: Connection) -> None:
+    contents = pair(SIZE)[0]
+    relations = [RelationRecord(r.source_id, r.target_id, "TOUCHES", r.weight) for r in contents.knowledge.relations]
+    chunks = {c.id: c for c in contents.documents.chunks}.values()
+    await v1_graphs.fill(
+        connection, tuple(chunks), contents.knowledge.entities, relations, contents.knowledge.communities
+    )

@@ -1,0 +1,294 @@
+"""What a search makes of odd data: a right answer from what can be used, or an error that says what to do."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+
+import pytest
+
+from drift.errors import GraphMisconfiguredError
+from drift.model import CommunityId, KnowledgeBatch, RelationRecord, Vector
+from tests.contract.damage import alter, bare_relations, nest
+from tests.contract.graph_backends import (
+    DIMENSIONS,
+    Backend,
+    FakeBackend,
+    ask_followup,
+    ask_primer,
+    axis,
+    backend,
+    chunk,
+    community,
+    documents,
+    entity,
+    fill,
+    graph_server,
+    project,
+    vector,
+)
+
+__all__ = ["backend", "graph_server", "project"]
+pytestmark = pytest.mark.timeout(600)
+
+CHUNKS = [chunk("k1", "alpha", axis(0)), chunk("k2", "beta", axis(1)), chunk("k3", "gamma", axis(2))]
+INDEXED = 0
+"""The exact limit under which every search begins with the vector index."""
+
+
+def ids(things: object) -> list[object]:
+    return [t.id for t in things]  # type: ignore[attr-defined]
+
+
+# --------------------------------------------------------------------------------------------------- chunks
+UNUSABLE = {
+    "none": None,
+    "of another length": (1.0, 2.0),
+    "of zeros": vector(),
+    "of NaN alone": (math.nan,) * DIMENSIONS,
+}
+
+
+@pytest.mark.parametrize("embedding", UNUSABLE.values(), ids=UNUSABLE)
+async def test_a_node_with_an_unusable_vector_takes_nothing_from_the_others(
+    backend: Backend, project: str, embedding: Vector | None
+) -> None:
+    tree = [community(1, 0, None, axis(0), ["k1", "k2", "k3"]), community(2, 0, None, axis(1), ["k2"])]
+    await fill(backend, project, CHUNKS, [entity("e1", "Mill", "k1", "k2")], (), tree)
+    for label, key in (("__Chunk__", "k2"), ("__Community__", 2), ("__Entity__", "e1")):
+        await alter(backend, project, label, key, embedding=embedding)
+    for store in (backend.store(), backend.store(exact_limit=INDEXED)):
+        primed = await ask_primer(store, project, vector(0.1, 1, 0.2))
+        assert [(c.id, ids(c.samples)) for c in primed.communities] == [(1, ["k3", "k1"])]
+        for question, expected in (("?", {"k1", "k3"}), ("beta", {"k1", "k2", "k3"}), ("the mill", {"k1", "k2", "k3"})):
+            assert set(ids((await ask_followup(store, project, question, axis(0))).chunks)) == expected
+    hard = await ask_followup(backend.store("hard"), project, "?", axis(0), (1,))
+    assert set(ids(hard.chunks)) == {"k1", "k3"}
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+async def test_a_vector_with_one_number_that_is_not_finite_is_said_so(
+    backend: Backend, project: str, value: float
+) -> None:
+    await fill(backend, project, CHUNKS)
+    await alter(backend, project, "__Chunk__", "k2", embedding=vector(1, value))
+    says = r"not finite.*python -m drift prepare"
+    with pytest.raises(GraphMisconfiguredError, match=says):
+        await ask_primer(backend.store(), project, axis(0))
+    with pytest.raises(GraphMisconfiguredError, match=says):
+        await ask_followup(backend.store(), project, "?", axis(0))
+
+
+async def test_a_project_without_embeddings_is_said_so_at_once_and_searched_by_words_and_names(
+    backend: Backend, project: str
+) -> None:
+    bare = [chunk("k1", "alpha", ()), chunk("k2", "beta", ()), chunk("k3", "gamma", ())]
+    await fill(backend, project, bare, [entity("e1", "Mill", "k3")], (), [community(1, 0, None, (), ["k1"])])
+    for store in (backend.store(), backend.store(exact_limit=INDEXED)):
+        found = await ask_followup(store, project, "alpha of the mill", axis(0))
+        assert set(ids(found.chunks)) == {"k1", "k3"}
+        assert not (await ask_followup(store, project, "?", axis(0))).chunks
+        says = rf"has chunks, but none with an embedding of {DIMENSIONS} floats.*python -m drift prepare"
+        with pytest.raises(GraphMisconfiguredError, match=says):
+            await ask_primer(store, project, axis(0))
+
+
+@pytest.mark.parametrize("text", [None, ""])
+async def test_a_chunk_without_text_is_empty_and_harmless(backend: Backend, project: str, text: str | None) -> None:
+    await fill(backend, project, CHUNKS, communities=[community(1, 0, None, axis(0), ["k1", "k2"])])
+    await alter(backend, project, "__Chunk__", "k1", text=text)
+    primed = await ask_primer(backend.store(), project, axis(0))
+    assert [(s.id, s.text) for s in primed.communities[0].samples] == [("k1", ""), ("k2", "beta")]
+    found = await ask_followup(backend.store(), project, "alpha beta", axis(0))
+    assert {c.id: c.text for c in found.chunks} == {"k1": "", "k2": "beta", "k3": "gamma"}
+
+
+async def test_what_has_no_document_no_title_or_no_community_is_found_all_the_same(
+    backend: Backend, project: str
+) -> None:
+    chunks = [chunk(f"k{i}", "text", axis(i), f"d{i}") for i in range(4)]
+    await fill(backend, project, [*chunks, chunk("k0", "text", axis(0), "d1")], communities=[
+        community(1, 0, None, axis(0), ["k1"])])  # fmt: skip
+    await backend.orphan(project, "k3")
+    await alter(backend, project, "__Document__", "d1", title=None)
+    await alter(backend, project, "__Document__", "d2", title=" \n")
+    found = await ask_followup(backend.store(), project, "?", axis(0), (1,))
+    names = {c.id: c.document_name for c in found.chunks}
+    assert names == {"k0": "Title of d0", "k1": "d1", "k2": "d2", "k3": "unknown"}
+    assert ids((await ask_followup(backend.store("hard"), project, "?", axis(0), (1,))).chunks) == ["k1"]
+
+
+# -------------------------------------------------------------------------------------- entities, relations
+async def test_entities_without_title_and_relations_without_words_or_weight_are_walked_and_named_by_id(
+    backend: Backend, project: str
+) -> None:
+    near = [chunk(f"f{i:02}", "filler", vector(1, i / 10)) for i in range(70)]
+    hidden = [chunk("named", "text", axis(7)), chunk("beyond", "text", axis(8))]
+    entities = [entity("e1", "Old Mill", "named", "f00"), entity("e2", "Untitled", "beyond")]
+    relations = [
+        RelationRecord("e1", "e2", "feeds", 2.0),
+        RelationRecord("e1", "e1", "resembles", 1.0),
+        RelationRecord("e2", "e2", "resembles", 1.0),
+    ]
+    await fill(backend, project, [*near, *hidden], entities, relations)
+    await alter(backend, project, "__Entity__", "e2", title=None, description=None)
+    await bare_relations(backend, project)
+    found = await ask_followup(backend.store(), project, "who owns the old mill?", axis(0))
+    assert {"named", "beyond"} <= set(ids(found.chunks))
+    assert {(e.id, e.title, e.description) for e in found.entities} == {
+        ("e1", "Old Mill", "about Old Mill"),
+        ("e2", "e2", ""),
+    }
+    assert {(r.source, r.target, r.description, r.weight) for r in found.relationships} == {
+        ("Old Mill", "Old Mill", "", 0.0),
+        ("Old Mill", "e2", "", 0.0),
+        ("e2", "e2", "", 0.0),
+    }
+
+
+async def test_relations_of_an_entity_to_itself_weigh_the_same_on_every_graph(backend: Backend, project: str) -> None:
+    chunks = [chunk(f"k{i}", "text", vector(1, i, i * i)) for i in range(6)]
+    entities = [entity("e1", "Mill", "k0", "k1", "k2"), entity("e2", "Owl", "k2", "k3"), entity("e3", "Ada", "k4")]
+    pairs = [("e1", "e1"), ("e1", "e2"), ("e2", "e2"), ("e2", "e3")]
+    relations = [RelationRecord(a, b, f"{a} {b}", 1.0) for a, b in pairs]
+    memory = FakeBackend()
+    for place in (memory, backend):
+        await fill(place, project, chunks, entities, relations)
+    expected, found = [
+        {c.id: c.score for c in (await ask_followup(place.store(), project, "the mill", axis(0))).chunks}
+        for place in (memory, backend)
+    ]
+    assert found == pytest.approx(expected, abs=1e-4)
+
+
+# ---------------------------------------------------------------------------------------------- communities
+ODD_LEVELS = {
+    "none": (None, None, None),
+    "negative": (-1, -2, -3),
+    "fractions": (2.5, 1.5, 0.5),
+    "numbers in text": ("2", "1", "0"),
+    "words": ("top", "middle", "leaf"),
+    "of all kinds": (2, None, "leaf"),
+}
+
+
+@pytest.mark.parametrize("levels", ODD_LEVELS.values(), ids=ODD_LEVELS)
+async def test_whatever_a_level_is_the_root_comes_first_and_every_depth_has_samples(
+    backend: Backend, project: str, levels: tuple[object, object, object]
+) -> None:
+    root, middle, leaf = levels
+    tree = [
+        community(1, root, None, vector(0.5, 1)),  # type: ignore[arg-type]
+        community(2, middle, 1, axis(1), ["k1"]),  # type: ignore[arg-type]
+        community(3, leaf, 2, axis(0), ["k2"]),  # type: ignore[arg-type]
+    ]
+    memory = FakeBackend()
+    for place in (memory, backend):
+        await fill(place, project, CHUNKS, communities=tree)
+    found = await ask_primer(backend.store(), project, axis(0), top_k=3)
+    assert found.communities[0].id == 1
+    assert set(ids(found.communities[0].samples)) == {"k1", "k2"}
+    expected = await ask_primer(memory.store(), project, axis(0), top_k=3)
+    assert [(c.id, c.level) for c in found.communities] == [(c.id, c.level) for c in expected.communities]
+    assert all(type(c.level) in {int, type(None)} for c in found.communities)
+
+
+async def test_community_keys_of_both_types_live_side_by_side(backend: Backend, project: str) -> None:
+    keys: tuple[CommunityId, ...] = (7, "7", "north", -3, "0x7", "C1")
+    chunks = [chunk(f"k{i}", "text", axis(i)) for i in range(len(keys))]
+    tree = [community(key, 0, None, axis(i), [f"k{i}"]) for i, key in enumerate(keys)]
+    await fill(backend, project, chunks, communities=tree)
+    same = vector(*(1.0 for _ in keys))
+    found = await ask_primer(backend.store(), project, same, top_k=9)
+    assert ids(found.communities) == ["0x7", "7", "C1", "north", -3, 7]
+    for i, key in enumerate(keys):
+        assert ids((await ask_followup(backend.store("hard"), project, "?", same, (key,))).chunks) == [f"k{i}"]
+
+
+async def test_a_community_without_summary_is_shown_with_its_chunks(backend: Backend, project: str) -> None:
+    await fill(backend, project, CHUNKS, communities=[community(1, 0, None, axis(0), ["k1"])])
+    await alter(backend, project, "__Community__", 1, summary=None, title=None)
+    found = (await ask_primer(backend.store(), project, axis(0))).communities[0]
+    assert (found.summary, ids(found.samples)) == ("", ["k1"])
+
+
+CYCLES = {
+    "own parent": [(1, 1)],
+    "two below each other": [(1, 2), (2, 1)],
+    "three in a ring": [(1, 2), (2, 3), (3, 1)],
+    "all below each other": list(permutations(range(1, 9), 2)),
+}
+
+
+@pytest.mark.parametrize("edges", CYCLES.values(), ids=CYCLES)
+@pytest.mark.parametrize("exact_limit", [None, INDEXED])
+async def test_communities_in_a_cycle_end_and_count_each_chunk_once(
+    backend: Backend, project: str, edges: list[tuple[int, int]], exact_limit: int | None
+) -> None:
+    known = sorted({c for edge in edges for c in edge})
+    chunks = [chunk(f"k{i}", "text", vector(1, i / 10)) for i in range(20)]
+    tree = [community(c, 0, None, vector(1, c / 10), [f"k{c}", f"k{c + 9}"]) for c in known]
+    await fill(backend, project, chunks, communities=tree)
+    await nest(backend, project, edges)
+    best = [f"k{i}" for i in range(20) if i in known or i - 9 in known]
+    primed = await ask_primer(backend.store(exact_limit=exact_limit), project, axis(0), top_k=2)
+    assert ids(primed.communities) == known[:2]
+    assert all(ids(c.samples) == best[:3] for c in primed.communities)
+    for scope in ("soft", "hard"):
+        found = await ask_followup(backend.store(scope, exact_limit), project, "text", axis(0), tuple(known[:2]))
+        assert set(ids(found.chunks)) == set(best if scope == "hard" else ids(chunks))
+
+
+# ----------------------------------------------------------------------------------------------- many, hubs
+ODD_IDS = (
+    "it's",
+    'say "hi"',
+    "back\\slash",
+    "new\nline",
+    "日本語",
+    "ключ",
+    "مفتاح",
+    "a`b",
+    "$x{y}",
+    "  ",
+    "\u202ertl",
+    "🦉",
+)
+
+
+async def test_ids_of_any_letters_come_back_as_they_are(backend: Backend, project: str) -> None:
+    tenant = f"{project} \"'\\`\n日本語 ключ"
+    chunks = [chunk(f"k {odd}", "text", axis(i), odd) for i, odd in enumerate(ODD_IDS)]
+    entities = [entity(f"e {odd}", f"Title {odd}", f"k {odd}") for odd in ODD_IDS]
+    relations = [RelationRecord(entities[0].id, e.id, odd, 1.0) for e, odd in zip(entities, ODD_IDS, strict=True)]
+    tree = [community(f"c {odd}", 0, None, axis(i), [f"k {odd}"]) for i, odd in enumerate(ODD_IDS)]
+    titles = {odd: f"named {odd}" for odd in ODD_IDS}
+    await fill(backend, tenant, chunks, entities, relations, tree, titles)
+    primed = await ask_primer(backend.store(), tenant, axis(0), top_k=len(ODD_IDS))
+    assert {(c.id, c.samples[0].id) for c in primed.communities} == {(f"c {odd}", f"k {odd}") for odd in ODD_IDS}
+    for i, odd in enumerate(ODD_IDS):
+        scope: tuple[CommunityId, ...] = (f"c {odd}",)
+        found = await ask_followup(backend.store("hard"), tenant, f"what of title {odd}?", axis(i), scope)
+        assert [(c.id, c.document_name) for c in found.chunks] == [(f"k {odd}", f"named {odd}")]
+        assert (f"e {odd}", f"Title {odd}") in {(e.id, e.title) for e in found.entities}
+        assert odd in {r.description for r in found.relationships}
+
+
+async def test_thousands_of_chunks_below_one_community_with_a_hub_in_all_are_ranked_in_bounds(
+    backend: Backend, project: str
+) -> None:
+    chunks = [chunk(f"k{i:04}", f"text {i}", vector(1, i / 1000)) for i in range(3000)]
+    await backend.writer.write_documents(project, documents(chunks, {}))
+    everything = [c.id for c in chunks]
+    tree = [community(1, 1, None, axis(0)), community(2, 0, 1, axis(0), everything, ["hub"])]
+    knowledge = KnowledgeBatch((entity("hub", "Hub", *everything),), (), tuple(tree), "fingerprint")
+    await backend.writer.write_knowledge(project, knowledge)
+    for store in (backend.store(), backend.store(exact_limit=INDEXED)):
+        primed = await ask_primer(store, project, axis(0), top_k=1)
+        assert ids(primed.communities[0].samples) == everything[:3]
+        found = await ask_followup(store, project, "?", axis(0), (1, 2))
+        assert set(ids(found.chunks)) <= set(everything[:60]), "nothing outside the nearest"
+        named = await ask_followup(store, project, "what about the hub?", axis(0), (1, 2))
+        for evidence in (found, named):
+            assert (len(evidence.chunks), ids(evidence.entities)) == (30, ["hub"])
+            assert len(evidence.neighbors) <= 10

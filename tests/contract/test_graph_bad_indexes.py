@@ -1,0 +1,246 @@
+"""What a search says of indexes that are missing, elsewhere, of another size or not online: an answer, or what to run."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from drift.adapters.neo4j_connection import Connection
+from drift.adapters.neo4j_graph import Neo4jGraph
+from drift.adapters.neo4j_indexes import Index, IndexNames, Inventory
+from drift.errors import GraphMisconfiguredError, UpstreamError
+from tests.contract.graph_backends import (
+    DIMENSIONS,
+    Neo4jBackend,
+    ask_followup,
+    ask_primer,
+    axis,
+    backend,
+    chunk,
+    community,
+    fill,
+    graph_server,
+    project,
+)
+
+__all__ = ["backend", "graph_server", "project"]
+pytestmark = pytest.mark.timeout(600)
+real = [pytest.mark.neo4j, pytest.mark.slow]
+
+NAMES = IndexNames()
+CHUNKS = [chunk("k1", "alpha", axis(0)), chunk("k2", "beta", axis(1)), chunk("k3", "the zephyr", ())]
+COMMUNITIES = [community(1, 0, None, axis(0), ["k1", "k2"])]
+QUESTION = "what of the zephyr?"
+PREPARE = "run `python -m drift prepare`"
+
+
+# ---------------------------------------------------------------------------------------------- the inventory
+def inventory(**changes: dict[str, Any]) -> Inventory:
+    """What a prepared database lists, with changes to `community`, `chunk` or `fulltext`."""
+    prepared = {
+        "community": {"name": NAMES.community, "kind": "vector", "labels": ("__Community__",), "dimensions": DIMENSIONS},
+        "chunk": {"name": NAMES.chunk, "kind": "vector", "labels": ("__Chunk__",), "dimensions": DIMENSIONS},
+        "fulltext": {"name": NAMES.fulltext, "kind": "fulltext", "labels": ("__Chunk__",), "dimensions": None},
+    }  # fmt: skip
+    properties = {"vector": ("embedding",), "fulltext": ("text", "project_key")}
+    indexes = tuple(
+        Index(**{"online": True, "properties": properties[str(index["kind"])], **index, **changes.get(which, {})})
+        for which, index in prepared.items()
+        if changes.get(which, {}) is not None
+    )
+    return Inventory("server", NAMES, indexes)
+
+
+@pytest.mark.parametrize("which", ["community", "chunk"])
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (None, f"does not exist: {PREPARE}"),
+        ({"kind": "fulltext"}, f"does not exist: {PREPARE}"),
+        ({"name": "other"}, f"does not exist, and other stands in its place.* or drop that index and {PREPARE}"),
+        ({"labels": ("Elsewhere",)}, f"does not cover `embedding` of __.*, or drop it and {PREPARE}"),
+        ({"properties": ("vector",)}, f"does not cover `embedding` of __.*, or drop it and {PREPARE}"),
+        ({"online": False}, f"is not online yet: wait until it is built, then {PREPARE}"),
+    ],
+    ids=["missing", "of another kind", "of another name", "on another label", "on another property", "not online"],
+)
+def test_each_way_a_vector_index_can_be_wrong_is_named_with_what_to_run(which: str, change: Any, says: str) -> None:
+    inventory().require_vector_indexes()
+    with pytest.raises(GraphMisconfiguredError, match=f"{getattr(NAMES, which)} {says}"):
+        inventory(**{which: change}).require_vector_indexes()
+
+
+def test_indexes_on_another_label_count_as_missing_and_are_not_searched() -> None:
+    found = inventory(**{which: {"labels": ("Elsewhere",)} for which in ("community", "chunk", "fulltext")})
+    assert found.missing == (NAMES.community, NAMES.chunk, NAMES.fulltext)
+    assert not any((found.can_search_text, found.filters_by_project, found.is_complete))
+    found.require_dimensions(DIMENSIONS + 1)
+
+
+# ------------------------------------------------------------------------------------------------ real servers
+def searched(backend: Neo4jBackend, exact_limit: int | None = None, **names: str) -> Neo4jGraph:
+    """A graph that was configured with these names; `exact_limit` 0 makes it use the chunk index."""
+    return Neo4jGraph(backend.connection, IndexNames(**names), exact_limit=exact_limit)
+
+
+async def assert_all_found(graph: Neo4jGraph, project: str, *, by_words: bool) -> None:
+    primed = await ask_primer(graph, project, axis(0))
+    assert [(c.id, [s.id for s in c.samples]) for c in primed.communities] == [(1, ["k1", "k2"])]
+    found = await ask_followup(graph, project, QUESTION, axis(0))
+    assert {c.id for c in found.chunks} == ({"k1", "k2", "k3"} if by_words else {"k1", "k2"})
+
+
+async def assert_refused(graph: Neo4jGraph, project: str, says: str, size: int = DIMENSIONS) -> None:
+    for _ in range(2):  # the second time from what was found out the first time
+        with pytest.raises(GraphMisconfiguredError, match=says):
+            await ask_primer(graph, project, (1.0,) * size)
+        with pytest.raises(GraphMisconfiguredError, match=says):
+            await ask_followup(graph, project, QUESTION, (1.0,) * size)
+
+
+@pytest.fixture
+async def own(backend: Neo4jBackend) -> AsyncIterator[OwnIndexes]:
+    """Indexes that are gone after the test."""
+    made = OwnIndexes(backend.connection)
+    yield made
+    await made.clear()
+
+
+class OwnIndexes:
+    """Indexes of a test's own beside the shared ones, and a label of its own."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.label = f"Own_{uuid.uuid4().hex[:8]}"
+        self._connection = connection
+        self._names: list[str] = []
+
+    async def run(self, statement: str, **parameters: Any) -> None:
+        await self._connection.write(statement, parameters)
+
+    async def create(self, kind: str, body: str, name: str | None = None) -> str:
+        """Create an index and return its name."""
+        name = name or f"{self.label.lower()}_{len(self._names)}"
+        self._names.append(name)
+        await self.run(f"{'CYPHER 25 ' if 'WITH [' in body else ''}CREATE {kind} INDEX {name} FOR {body}")
+        return name
+
+    async def built(self, name: str) -> None:
+        await self.run("CALL db.awaitIndex($name, 60)", name=name)
+
+    async def clear(self) -> None:
+        for name in self._names:
+            await self.run(f"DROP INDEX {name} IF EXISTS")
+        await self.run(f"MATCH (n:{self.label}) DETACH DELETE n")
+
+
+def vector_options(dimensions: int) -> str:
+    return f"OPTIONS {{indexConfig: {{`vector.dimensions`: {dimensions}, `vector.similarity_function`: 'cosine'}}}}"
+
+
+@pytest.mark.parametrize(
+    "graph_server", [pytest.param("neo4j_2026", marks=real), pytest.param("neo4j_5", marks=real)], indirect=True
+)
+class TestOnARunningServer:
+    async def test_small_projects_are_answered_without_any_index_and_health_names_what_is_missing(
+        self, backend: Neo4jBackend, project: str
+    ) -> None:
+        await fill(backend, project, CHUNKS, communities=COMMUNITIES)
+        bare = searched(backend, community="no_community_index", chunk="no_chunk_index", fulltext="no_text_index")
+        assert (await bare.health()).missing == ("no_community_index", "no_chunk_index", "no_text_index")
+        await assert_all_found(bare, project, by_words=False)
+        bare = searched(backend, community="no_community_index", chunk="no_chunk_index")
+        await assert_all_found(bare, project, by_words=True)
+        with pytest.raises(GraphMisconfiguredError, match=f"none with an embedding of 8 floats.*{PREPARE}"):
+            await ask_primer(
+                searched(backend, community="no_community_index", chunk="no_chunk_index"), project, (1.0,) * 8
+            )
+        await assert_refused(
+            searched(backend, 0, chunk="no_chunk_index"),
+            project,
+            f"no_chunk_index does not exist, and {NAMES.chunk}.*{PREPARE}",
+        )
+
+    async def test_names_that_are_mixed_up_find_no_node_of_another_kind_and_count_as_missing(
+        self, backend: Neo4jBackend, project: str
+    ) -> None:
+        many = [community(i, 0, None, axis(0), ["k1", "k2"] if i == 1 else []) for i in range(1, 81)]
+        await fill(backend, project, CHUNKS, communities=many)
+        names = {"community": NAMES.chunk, "chunk": NAMES.community}
+        assert (await searched(backend, **names).health()).missing == (NAMES.chunk, NAMES.community)
+        for limit in (None, 0):
+            found = await ask_followup(searched(backend, limit, **names), project, QUESTION, axis(0))
+            assert {c.id for c in found.chunks} == {"k1", "k2", "k3"}
+        kinds = searched(backend, chunk=NAMES.fulltext, fulltext=NAMES.chunk)
+        assert (await kinds.health()).missing == (NAMES.fulltext, NAMES.chunk)
+        assert len((await ask_followup(kinds, project, QUESTION, axis(0))).chunks) == 2
+
+    async def test_nodes_of_an_index_on_another_label_are_not_taken_for_chunks(
+        self, backend: Neo4jBackend, project: str, own: OwnIndexes
+    ) -> None:
+        await fill(backend, project, CHUNKS, communities=COMMUNITIES)
+        await own.run(
+            f"MATCH (k:__Chunk__ {{project_id: $p, id: 'k1'}}) UNWIND range(1, 80) AS i CREATE (n:{own.label}) "
+            "SET n = properties(k), n.id = 'stray ' + i, n.text = 'zephyr'",
+            p=project,
+        )
+        chunks = await own.create("VECTOR", f"(n:{own.label}) ON (n.embedding) {vector_options(DIMENSIONS)}")
+        words = await own.create("FULLTEXT", f"(n:{own.label}) ON EACH [n.text, n.project_key]")
+        mixed = await own.create("FULLTEXT", f"(n:{own.label}|__Chunk__) ON EACH [n.text, n.project_key]")
+        for name in (chunks, words, mixed):
+            await own.built(name)
+        for text, by_words in ((words, False), (mixed, True)):
+            for limit in (None, 0):
+                found = await ask_followup(
+                    searched(backend, limit, chunk=chunks, fulltext=text), project, QUESTION, axis(0)
+                )
+                assert {c.id for c in found.chunks} <= {"k1", "k2", "k3"}
+                assert by_words or {c.id for c in found.chunks} == {"k1", "k2"}
+        small = await own.create("VECTOR", f"(n:{own.label}) ON (n.other) {vector_options(8)}")
+        await own.built(small)
+        says = f"{small} does not cover `embedding` of __Chunk__.*{PREPARE}"
+        await assert_refused(searched(backend, 0, chunk=small), project, says)
+
+    async def test_a_full_text_index_that_failed_or_lacks_the_tenant_is_left_out_and_health_tells(
+        self, backend: Neo4jBackend, project: str, own: OwnIndexes
+    ) -> None:
+        await fill(backend, project, CHUNKS, communities=COMMUNITIES)
+        # Lucene takes no term of more than 32,766 bytes.
+        await own.run(f"CREATE (:{own.label} {{text: $text}})", text="x" * 40_000)
+        whole = "OPTIONS {indexConfig: {`fulltext.analyzer`: 'keyword'}}"
+        failed = await own.create("FULLTEXT", f"(n:{own.label}|__Chunk__) ON EACH [n.text, n.project_key] {whole}")
+        with pytest.raises(UpstreamError):  # waiting for it says so, in other words on each server
+            await own.built(failed)
+        health = await searched(backend, fulltext=failed).health()
+        assert {i.name: i.online for i in health.indexes} == {NAMES.community: True, NAMES.chunk: True, failed: False}
+        await assert_all_found(searched(backend, fulltext=failed), project, by_words=False)
+        tenantless = await own.create("FULLTEXT", "(n:__Chunk__) ON EACH [n.text, n.heading]")
+        await own.built(tenantless)
+        await assert_all_found(searched(backend, fulltext=tenantless), project, by_words=False)
+
+
+@pytest.mark.neo4j
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "graph_server", ["neo4j_2026"], indirect=True
+)  # 5.26 has one vector index a label and property
+async def test_an_index_that_is_dropped_or_made_anew_while_the_service_runs_is_named(
+    backend: Neo4jBackend, project: str, own: OwnIndexes
+) -> None:
+    await fill(backend, project, CHUNKS, communities=COMMUNITIES)
+    body = "(n:__Chunk__) ON n.embedding WITH [n.project_id, n.ordinal] "
+    name = await own.create("VECTOR", body + vector_options(DIMENSIONS))
+    await own.built(name)
+    graph = searched(backend, 0, chunk=name)
+    await assert_all_found(graph, project, by_words=True)
+    await own.run(f"DROP INDEX {name}")
+    await assert_refused(graph, project, f"{name} does not exist, and {NAMES.chunk}.*{PREPARE}")
+    await own.create("VECTOR", body + vector_options(DIMENSIONS), name)
+    await own.built(name)
+    await assert_all_found(graph, project, by_words=True)
+    await own.run(f"DROP INDEX {name}")
+    await own.create("VECTOR", body + vector_options(8), name)
+    await own.built(name)
+    await assert_refused(graph, project, f"{name} has 8 dimensions, but {DIMENSIONS} are wanted.*{PREPARE}")

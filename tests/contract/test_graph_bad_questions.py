@@ -1,0 +1,81 @@
+"""What a search makes of odd questions: their vectors are refused with a reason, their words never reach a parser."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+
+import pytest
+
+from drift.adapters.tenant_key import project_key
+from drift.errors import GraphMisconfiguredError
+from drift.model import Vector
+from tests.contract.graph_backends import (
+    DIMENSIONS,
+    Backend,
+    ask_followup,
+    ask_primer,
+    axis,
+    backend,
+    chunk,
+    entity,
+    fill,
+    graph_server,
+    project,
+    twin,
+    vector,
+)
+from tests.contract.hostile_questions import BY_HAND, hostile_questions
+
+__all__ = ["backend", "graph_server", "project"]
+pytestmark = pytest.mark.timeout(600)
+
+CHUNKS = [chunk("k1", "alpha", axis(0)), chunk("k2", "beta", axis(1)), chunk("k3", "gamma", axis(2))]
+INDEXED = 0
+"""The exact limit under which every search begins with the vector index."""
+
+
+def ids(things: object) -> list[object]:
+    return [t.id for t in things]  # type: ignore[attr-defined]
+
+
+async def test_no_hostile_question_breaks_the_search_or_its_full_text(backend: Backend, project: str) -> None:
+    await fill(backend, project, [*CHUNKS, chunk("worded", "a quokka", ())], [entity("e1", "AND", "k1")])
+    hostile = hostile_questions()
+    assert len(hostile) >= 300
+    foreign = (f"project_key:{project_key(twin(project))}", f'"{twin(project)}"')
+    store, few = backend.store(), asyncio.Semaphore(3)
+
+    async def assert_finds(question: str, *expected: str) -> None:
+        async with few:
+            found = await ask_followup(store, project, question, axis(0))
+            assert set(ids(found.chunks)) == {"k1", "k2", "k3", *expected}, question
+
+    async with asyncio.TaskGroup() as group:
+        for question in (*BY_HAND, *foreign):
+            group.create_task(assert_finds(question))
+        for question in hostile:  # the word's chunk has no vector: it is found by full text or not at all
+            group.create_task(assert_finds(f"quokka {question}", "worded"))
+
+
+@pytest.mark.parametrize("bad", [vector(), vector(math.nan), (math.nan,) * DIMENSIONS, vector(math.inf)])
+async def test_a_question_whose_vector_has_no_direction_is_refused_before_the_search(
+    backend: Backend, project: str, bad: Vector
+) -> None:
+    await fill(backend, project, CHUNKS)
+    for store in (backend.store(), backend.store(exact_limit=INDEXED)):
+        with pytest.raises(GraphMisconfiguredError, match="question's embedding is zero or not finite"):
+            await ask_primer(store, project, bad)
+        with pytest.raises(GraphMisconfiguredError, match="question's embedding is zero or not finite"):
+            await ask_followup(store, project, "alpha", bad)
+
+
+@pytest.mark.parametrize("length", [0, 1, DIMENSIONS - 1, DIMENSIONS + 1])
+async def test_a_question_whose_vector_has_another_length_is_refused_with_what_to_run(
+    backend: Backend, project: str, length: int
+) -> None:
+    says = rf"{DIMENSIONS} dimensions, but {length} are wanted.*python -m drift prepare"
+    with pytest.raises(GraphMisconfiguredError, match=says):
+        await ask_primer(backend.store(), project, (1.0,) * length)
+    with pytest.raises(GraphMisconfiguredError, match=says):
+        await ask_followup(backend.store(), project, "alpha", (1.0,) * length)

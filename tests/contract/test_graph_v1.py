@@ -1,0 +1,243 @@
+"""What a graph without tenants is promised, whoever wrote it: the same story as every other graph, by other statements."""
+
+from __future__ import annotations
+
+import pytest
+
+from drift.adapters.neo4j_connection import Connection
+from drift.model import CommunityRecord, RelationRecord
+from tests.contract import graph_backends
+from tests.contract.graph_backends import FakeBackend, axis, chunk, community, entity, vector
+from tests.contract.test_graph_walk import random_graph
+from tests.contract.v1_graphs import (
+    CHUNKS,
+    ENTITIES,
+    PROJECT,
+    ask_followup,
+    ask_primer,
+    create,
+    fill,
+    ids,
+    prepare,
+    searched,
+)
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
+
+NEAR = [chunk(f"k{i:03}", f"filler {i}", vector(1, i / 10)) for i in range(70)]
+"""Enough to fill the pool by vector alone."""
+
+
+def three_levels(*, root_is_zero: bool) -> list[CommunityRecord]:
+    """A root over two inner communities, one of them over a leaf."""
+    level = (lambda height: 2 - height) if root_is_zero else (lambda height: height)
+    return [
+        community(10, level(2), None, vector(0.5, 1)),
+        community(20, level(1), 10, vector(1, 0.1)),
+        community(21, level(1), 10, axis(5), entities=["e3"]),
+        community(30, level(0), 20, axis(0), entities=["e1", "e2"]),
+    ]
+
+
+# ------------------------------------------------------------------------------------------------- primer
+@pytest.mark.parametrize("root_is_zero", [True, False])
+async def test_the_highest_level_comes_first_whichever_way_levels_count(
+    database: Connection, root_is_zero: bool
+) -> None:
+    await fill(database, CHUNKS, ENTITIES, communities=three_levels(root_is_zero=root_is_zero))
+    three = await ask_primer(searched(database), axis(0), top_k=3)
+    assert ids(three.communities) == [10, 20, 21], "the leaf is the closest, but two higher ones are half of three"
+    assert ids((await ask_primer(searched(database), axis(0), top_k=8)).communities) == [10, 20, 21, 30]
+
+
+@pytest.mark.parametrize("exact_limit", [None, 0])
+async def test_samples_come_over_entities_from_any_depth_each_once_and_best_first(
+    database: Connection, exact_limit: int | None
+) -> None:
+    chunks = [chunk(f"k{i}", f"text {i}", vector(1, i / 10)) for i in range(6)]
+    everywhere = [entity(f"e{i}", f"Entity {i}", "k0", "k0", "k1") for i in range(4)]
+    entities = [*everywhere, entity("deep", "Deep", "k3"), entity("top", "Top", "k5")]
+    tree = [
+        community(1, 2, None, axis(0), entities=["top", "e3"]),
+        community(2, 1, 1, axis(0)),
+        community(3, 0, 2, axis(0), entities=["deep", "e0", "e1", "e2"]),
+    ]
+    await fill(database, chunks, entities, communities=tree)
+    found = await ask_primer(searched(database, exact_limit=exact_limit), axis(0), top_k=1)
+    assert ids(found.communities[0].samples) == ["k0", "k1", "k3"]
+    assert found.communities[0].summary == "summary 1"
+    assert found.communities[0].samples[0].text == "text 0"
+
+
+async def test_chunks_may_be_members_of_communities_themselves(database: Connection) -> None:
+    tree = [community(1, 1, None, axis(0)), community(2, 0, 1, axis(0), ["k1"], ["e2"])]
+    await fill(database, CHUNKS, ENTITIES, communities=tree)
+    assert ids((await ask_primer(searched(database), axis(0), top_k=1)).communities[0].samples) == ["k1", "k2"]
+    assert ids((await ask_followup(searched(database, "hard"), "what?", axis(0), (1,))).chunks) == ["k1", "k2"]
+
+
+async def test_levels_may_be_floats_strings_or_missing_and_trees_ragged(database: Connection) -> None:
+    tree = [
+        community(1, 2, None, axis(3)),
+        community(2, 1, 1, axis(0), entities=["e1"]),
+        community(3, 0, 2, axis(0), entities=["e1"]),
+        community(4, 0, None, axis(1), entities=["e2"]),
+    ]
+    await fill(database, CHUNKS, ENTITIES, communities=tree)
+    await database.write("MATCH (c:__Community__) SET c.level = toFloat(c.level)", {})
+    found = await ask_primer(searched(database), axis(1), top_k=4)
+    assert [(c.id, c.level) for c in found.communities] == [(4, 0), (1, 2)], "both are at the top"
+    await database.write("MATCH (c:__Community__ {community: 1}) SET c.level = 'two'", {})
+    await database.write("MATCH (c:__Community__ {community: 4}) REMOVE c.level", {})
+    found = await ask_primer(searched(database), axis(1), top_k=4)
+    assert [(c.id, c.level) for c in found.communities] == [(4, None), (1, None)]
+
+
+async def test_communities_in_a_circle_end_the_walk_down(database: Connection) -> None:
+    tree = [community(1, 1, 2, axis(0)), community(2, 0, 1, axis(0), entities=["e1"]), community(3, 0, 3, axis(1))]
+    await fill(database, CHUNKS, ENTITIES, communities=tree)
+    found = await ask_primer(searched(database), axis(0))
+    assert {c.id: ids(c.samples) for c in found.communities} == {1: ["k1"], 2: ["k1"], 3: []}
+
+
+@pytest.mark.parametrize("communities", [(), (community(1, 0, None, (), entities=["e1"]),)])
+async def test_without_embedded_communities_the_primer_gives_the_best_chunks(
+    database: Connection, communities: tuple[CommunityRecord, ...]
+) -> None:
+    await fill(database, CHUNKS, ENTITIES, communities=communities)
+    for store in (searched(database), searched(database, exact_limit=0)):
+        found = await ask_primer(store, vector(0, 1, 0.5))
+        assert found.communities == ()
+        assert ids(found.chunks) == ["k2", "k3", "k1"]
+
+
+async def test_an_empty_database_is_empty_not_an_error(database: Connection) -> None:
+    await fill(database, [])
+    assert (await ask_primer(searched(database), axis(0))).is_empty
+    assert not (await ask_followup(searched(database), "what is alpha?", axis(0), (1,))).all_chunks()
+
+
+# ---------------------------------------------------------------------------------------------- follow-up
+async def test_nested_communities_chosen_together_count_each_chunk_once(database: Connection) -> None:
+    chunks = [chunk(f"k{i:02}", f"text {i}", vector(1, i / 10)) for i in range(44)]
+    several = [entity(f"{c.id}-{i}", f"Entity {i} of {c.id}", c.id, c.id) for c in chunks for i in range(3)]
+    tree = [
+        community(1, 2, None, axis(0)),
+        community(2, 1, 1, axis(0), entities=[e.id for e in several[:6]]),
+        community(3, 0, 2, axis(0), entities=[e.id for e in several[6:120]]),
+        community(4, 0, None, axis(0), entities=[e.id for e in several[120:]]),
+    ]
+    await fill(database, chunks, several, communities=tree)
+    # A chunk counted once for each way to it would leave room for a few of the best only.
+    for scope in ("hard", "soft"):
+        found = await ask_followup(searched(database, scope), "what?", axis(0), (1, 2, 3))
+        assert ids(found.chunks) == [c.id for c in chunks[:30]]
+    assert len((await ask_followup(searched(database, "hard"), "what?", axis(0), (2, 3, 4))).chunks) == 30
+    only = await ask_followup(searched(database, "hard"), "what?", axis(0), (4,))
+    assert ids(only.chunks) == [c.id for c in chunks[40:]]
+
+
+async def test_soft_scope_prefers_its_chunks_and_hard_scope_has_no_others(database: Connection) -> None:
+    chunks = [chunk("k1", "same", axis(0)), chunk("k2", "same", axis(0)), chunk("k3", "far", axis(1))]
+    tree = [community(1, 0, None, axis(0), entities=["e2"]), community(2, 0, None, axis(0), entities=["e1", "e3"])]
+    await fill(database, chunks, ENTITIES, communities=tree)
+    assert ids((await ask_followup(searched(database), "what?", axis(0), (1,))).chunks) == ["k2", "k1", "k3"]
+    assert ids((await ask_followup(searched(database, "hard"), "same far", axis(0), (1,))).chunks) == ["k2"]
+    assert len((await ask_followup(searched(database, "hard"), "what?", axis(0))).chunks) == 3
+
+
+@pytest.mark.parametrize("exact_limit", [None, 0])
+async def test_words_of_the_question_find_what_the_vector_does_not(
+    database: Connection, exact_limit: int | None
+) -> None:
+    await fill(database, [*NEAR, chunk("word", "the zephyr blows", axis(7))])
+    store = searched(database, exact_limit=exact_limit)
+    assert "word" in ids((await ask_followup(store, "What about the Zephyr?", axis(0))).chunks)
+    assert "word" not in ids((await ask_followup(store, "What about it?", axis(0))).chunks)
+
+
+async def test_entities_named_in_the_question_lead_on_over_relations_of_any_type(database: Connection) -> None:
+    hidden = [chunk("named", "one", axis(7)), chunk("related", "two", axis(8))]
+    entities = [entity("e1", "The Old Mill.", "named", "named"), entity("e2", "Windmill", "related")]
+    await fill(database, [*NEAR, *hidden], entities, [RelationRecord("e2", "e1", "LOOKS_LIKE", 2.0)])
+    found = await ask_followup(searched(database), "who owns the old mill?", axis(0))
+    assert {"named", "related"} <= set(ids(found.chunks))
+
+
+async def test_an_unprepared_graph_is_searched_without_the_walk(database: Connection) -> None:
+    hidden = [chunk("named", "one", axis(7)), chunk("k998", "nearest", axis(0))]
+    entities = [entity("e1", "The Old Mill.", "named"), entity("e2", "Owl", "k998"), entity("e3", "Tree", "named")]
+    tree = [community(1, 0, None, axis(0), entities=["e1"])]
+    relations = [RelationRecord("e2", "e3", "LIVES_IN", 1.0)]
+    await create(database, [*NEAR, *hidden], entities, relations, tree)
+    found = await ask_followup(searched(database), "who owns the old mill?", axis(0))
+    assert found.chunks[0].id == "k000"
+    assert "named" not in ids(found.chunks)
+    assert [(r.source, r.target, r.description) for r in found.relationships] == [("Owl", "Tree", "LIVES_IN")]
+    assert ids(found.neighbors) == ["named"]
+    assert ids((await ask_primer(searched(database), axis(0))).communities[0].samples) == ["named"]
+    await prepare(database)
+    assert "named" in ids((await ask_followup(searched(database), "who owns the old mill?", axis(0))).chunks)
+
+
+async def test_the_neighbourhood_has_entities_relations_both_ways_and_chunks_with_text(database: Connection) -> None:
+    chunks = [chunk(f"k{i:02}", f"filler {i}", vector(1, i / 100)) for i in range(60)]
+    beside = [chunk("n1", "beside one", axis(8)), chunk("n2", "beside two", axis(9))]
+    entities = [
+        entity("e1", "Centre", "k00", "k00", "k01"),
+        entity("e2", "Before", "n1"),
+        entity("e3", "After", "n2", "n2"),
+    ]
+    relations = [RelationRecord("e2", "e1", "FEEDS", 1.0), RelationRecord("e1", "e3", "PART_OF", 2.0)]
+    tree = [community(1, 0, None, axis(0), entities=["e1", "e2"])]
+    await fill(database, [*chunks, *beside], entities, relations, tree)
+    await database.write("MATCH ()-[r:FEEDS]->() SET r.description = 'feeds it', r.weight = '1.5'", {})
+    await database.write("MATCH (e {id: 'e1'}) CREATE (e)-[:SEEN_BY]->(:Camera {name: 'not an entity'})", {})
+    found = await ask_followup(searched(database), "what?", axis(0))
+    assert [(e.id, e.title, e.description, e.mentions) for e in found.entities] == [("e1", "Centre", "about Centre", 2)]
+    edges = {(r.source, r.target, r.description, r.weight) for r in found.relationships}
+    assert edges == {("Before", "Centre", "feeds it", 1.5), ("Centre", "After", "PART_OF", 2.0)}
+    assert {(n.id, n.text, n.document_name) for n in found.neighbors} == {
+        ("n1", "beside one", "unknown"),
+        ("n2", "beside two", "unknown"),
+    }
+
+
+async def test_an_entity_that_comes_from_a_chunk_many_times_comes_from_it_once(database: Connection) -> None:
+    chunks = [chunk(f"k{i:02}", f"filler {i}", vector(1, i / 100)) for i in range(60)]
+    beside = [chunk(f"n{i}", "beside", axis(9 + i)) for i in range(5)]
+    often = entity("e1", "Often", *["k01", *(c.id for c in beside)] * 4)
+    await fill(database, [*chunks, *beside], [often, entity("e2", "Twice", "k02", "k02")])
+    found = await ask_followup(searched(database), "what?", axis(0))
+    assert ids(found.chunks) == [c.id for c in chunks[:30]], "no chunk shares an entity with another one"
+    assert ids(found.neighbors) == [c.id for c in beside], "edges to one chunk leave room for the others"
+    assert [e.mentions for e in found.entities] == [1, 1]
+
+
+async def test_a_hub_in_every_chunk_keeps_every_list_bounded(database: Connection) -> None:
+    chunks = [chunk(f"k{i:03}", f"text hub {i}", vector(1, i / 100)) for i in range(400)]
+    spokes = [entity(f"e{i:03}", f"Spoke {i}", f"k{i:03}") for i in range(400)]
+    relations = [RelationRecord("hub", e.id, "TOUCHES", 1.0) for e in spokes]
+    await fill(database, chunks, [entity("hub", "Hub", *(c.id for c in chunks)), *spokes], relations)
+    found = await ask_followup(searched(database), "what touches the hub?", axis(0))
+    assert len(found.chunks) == 30
+    assert len(found.neighbors) <= 10
+    assert len(found.entities) <= 20
+    assert 0 < len(found.relationships) <= 30
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_graph_gives_every_chunk_the_score_that_the_other_schema_gives_it(
+    database: Connection, seed: int
+) -> None:
+    chunks, entities, relations = random_graph(seed)
+    memory = FakeBackend()
+    await graph_backends.fill(memory, PROJECT, chunks, entities, relations)
+    await fill(database, chunks, entities, relations)
+    for question in ("zeta", "zeta eta", "eta name3", "nothing"):
+        expected = await graph_backends.ask_followup(memory.store(), PROJECT, question, axis(0))
+        found = await ask_followup(searched(database), question, axis(0))
+        assert {c.id: c.score for c in found.chunks} == pytest.approx(
+            {c.id: c.score for c in expected.chunks}, abs=1e-4
+        ), question
+        assert found.entities == expected.entities

@@ -1,0 +1,202 @@
+"""What preparing a graph from elsewhere promises: it adds what the searches need, names what it cannot, and guesses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from drift.adapters.neo4j_connection import Connection
+from drift.adapters.neo4j_graph import Neo4jGraph
+from drift.adapters.neo4j_indexes import IndexNames
+from drift.adapters.neo4j_prepare import Neo4jPreparer
+from drift.adapters.neo4j_writer import Neo4jWriter
+from drift.adapters.tenant_key import project_key
+from drift.local.neo4j_server import Neo4jServer
+from tests.contract.foreign_graphs import (
+    DIMENSIONS,
+    add_ferries,
+    cut_edges,
+    database,
+    empty_server,
+    everything,
+    preparer,
+    rows,
+)
+from tests.contract.graph_backends import ask_followup, ask_primer
+
+__all__ = ["database", "empty_server", "preparer"]
+pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
+
+PROJECT_IDS = "MATCH (n) WHERE NOT n:__Project__ RETURN labels(n)[0] AS label, n.project_id AS project, count(*) ORDER BY label, project"
+OF_ONE = [["__Chunk__", 3], ["__Community__", 4], ["__Document__", 3], ["__Entity__", 3]]
+OF_BOTH = [[label, project, count] for label, count in OF_ONE for project in ("north", "south")]
+SOME = {
+    "chunks": ["__Document__", "__Entity__", "__Community__"],
+    "documents": ["__Chunk__", "__Entity__", "__Community__"],
+    "entities": ["__Document__", "__Chunk__", "__Community__"],
+    "communities": ["__Document__", "__Chunk__", "__Entity__"],
+}
+"""By what alone keeps its IN_PROJECT edges: what loses them."""
+
+
+# ----------------------------------------------------------------------------------------------- project_id
+async def test_every_node_gets_the_project_of_its_edge_and_both_projects_are_searched_apart(
+    database: Connection, preparer: Neo4jPreparer
+) -> None:
+    await add_ferries(database, "north", "south")
+    report = await preparer.prepare(DIMENSIONS)
+    assert await rows(database, PROJECT_IDS) == OF_BOTH
+    keys = await rows(database, "MATCH (n:__Chunk__) RETURN DISTINCT n.project_id AS p, n.project_key ORDER BY p")
+    assert keys == [["north", project_key("north")], ["south", project_key("south")]]
+    assert await rows(database, "MATCH (n:__Entity__ {id: 'e1'}) RETURN DISTINCT n.title_key") == [["ferry 1"]]
+    assert (report.problems, report.changed) == (
+        [],
+        {
+            "__Document__.project_id": 6,
+            "__Chunk__.project_id": 6,
+            "__Entity__.project_id": 6,
+            "__Community__.project_id": 8,
+            "__Chunk__.project_key": 6,
+            "__Entity__.title_key": 6,
+        },
+    )
+    graph = Neo4jGraph(database)
+    found = await ask_followup(graph, "north", "When does ferry 2 leave?", (1.0, 0.0, 0.0, 2.0))
+    assert found.chunks[0].text == "Ferry 2 leaves at noon."
+    assert {c.document_name for c in found.chunks} == {"Timetable 1", "Timetable 2", "Timetable 3"}
+    assert len(found.chunks) == 3
+    best = (await ask_primer(graph, "south", (1.0, 1.0, 1.0, 1.0), top_k=1)).communities[0]
+    assert (best.id, len(best.samples)) == (100, 3)
+    await Neo4jWriter(database, IndexNames()).prepare(DIMENSIONS)
+
+
+async def test_a_second_run_changes_nothing_and_says_so(database: Connection, preparer: Neo4jPreparer) -> None:
+    await add_ferries(database, "north")
+    await preparer.prepare(DIMENSIONS)
+    before = await everything(database)
+    again = (await preparer.prepare(DIMENSIONS)).document()
+    assert (again["changed"], again["created"], again["cypher"]) == ({}, [], [])
+    assert await everything(database) == before
+    assert len(again["indexes"]) == 13
+    assert {index["state"] for index in again["indexes"]} == {"ONLINE"}
+
+
+@pytest.mark.parametrize("whole", SOME)
+async def test_nodes_without_an_edge_belong_where_all_their_neighbours_do(
+    database: Connection, preparer: Neo4jPreparer, whole: str
+) -> None:
+    await add_ferries(database, "north", "south")
+    await cut_edges(database, *SOME[whole])
+    assert (await preparer.prepare(DIMENSIONS)).problems == []
+    assert await rows(database, PROJECT_IDS) == OF_BOTH
+
+
+async def test_what_stands_between_two_projects_or_alone_is_named_and_left_as_it_is(
+    database: Connection, preparer: Neo4jPreparer
+) -> None:
+    await add_ferries(database, "north", "south")
+    await cut_edges(database, "__Entity__")
+    await database.write(
+        "MATCH (e:__Entity__ {id: 'e1'})<-[:HAS_ENTITY]-(k:__Chunk__)-[:IN_PROJECT]->({id: 'north'}), (other:__Chunk__)-[:IN_PROJECT]->({id: 'south'}) "
+        "WITH e, other LIMIT 1 SET e.id = 'between' CREATE (other)-[:HAS_ENTITY]->(e)",
+        {},
+    )
+    await database.write("CREATE (:__Document__ {id: 'alone'})", {})
+    await database.write(
+        "MATCH (d:__Document__ {id: 'd3'}), (p:__Project__) CREATE (d)-[:IN_PROJECT]->(p) WITH DISTINCT d SET d.id = 'both'",
+        {},
+    )
+    report = await preparer.prepare(DIMENSIONS)
+    told = "\n".join(report.problems)
+    assert "Some __Document__ nodes (2) are in more than one project" in told
+    assert "'both' (edge to 'north', edge to 'south')" in told
+    assert "Some __Document__ nodes (1: 'alone') have neither an IN_PROJECT edge" in told
+    assert "Some __Entity__ nodes (1: 'between') have neither an IN_PROJECT edge" in told
+    left = await rows(database, "MATCH (n) WHERE n.project_id IS NULL AND NOT n:__Project__ RETURN n.id ORDER BY n.id")
+    assert left == [["alone"], ["between"], ["both"], ["both"]]
+
+
+async def test_a_node_between_a_known_and_an_unknown_neighbour_is_not_guessed(
+    database: Connection, preparer: Neo4jPreparer
+) -> None:
+    await add_ferries(database, "north")
+    await database.write(
+        "MATCH (k:__Chunk__ {id: 'k1'}) CREATE (k)-[:HAS_ENTITY]->(e:__Entity__ {id: 'e9', title: 'x'})<-[:HAS_ENTITY]-(:__Chunk__ {id: 'k9', text: 't'})",
+        {},
+    )
+    report = await preparer.prepare(DIMENSIONS)
+    assert any("1: 'e9')" in problem for problem in report.problems)
+    assert await rows(database, "MATCH (n) WHERE n.id IN ['e9', 'k9'] RETURN DISTINCT n.project_id") == [[None]]
+
+
+async def test_a_number_as_a_project_s_id_is_its_text(database: Connection, preparer: Neo4jPreparer) -> None:
+    await add_ferries(database, 7)
+    assert (await preparer.prepare(DIMENSIONS)).problems == []
+    assert (await ask_followup(Neo4jGraph(database), "7", "ferry", (1.0, 0.0, 0.0, 1.0))).chunks
+
+
+async def test_a_project_key_and_a_title_key_that_do_not_fit_are_corrected(
+    database: Connection, preparer: Neo4jPreparer
+) -> None:
+    await add_ferries(database, "north")
+    await preparer.prepare(DIMENSIONS)
+    await database.write("MATCH (n {id: 'k1'}) SET n.project_key = 'old'", {})
+    await database.write("MATCH (n {id: 'e1'}) SET n.title = 'Boat'", {})
+    assert (await preparer.prepare(DIMENSIONS)).changed == {"__Chunk__.project_key": 1, "__Entity__.title_key": 1}
+    assert await rows(database, "MATCH (n {id: 'e1'}) RETURN n.title_key") == [["boat"]]
+
+
+async def test_more_nodes_than_a_batch_holds_are_all_prepared(database: Connection, preparer: Neo4jPreparer) -> None:
+    await database.write(
+        "CREATE (p:__Project__ {id: 'big'}) WITH p UNWIND range(1, 4500) AS i "
+        "CREATE (:__Chunk__ {id: i, text: 't', embedding: [1.0, 2.0, 3.0, 4.0]})-[:IN_PROJECT]->(p), (:__Entity__ {id: i, title: 'T' + i})-[:IN_PROJECT]->(p)",
+        {},
+    )
+    changed = (await preparer.prepare(DIMENSIONS)).changed
+    assert set(changed.values()) == {4500}
+    assert set(changed) == {
+        "__Chunk__.project_id",
+        "__Chunk__.project_key",
+        "__Entity__.project_id",
+        "__Entity__.title_key",
+    }
+
+
+# -------------------------------------------------------------------------------------------------- dry run
+async def test_a_dry_run_changes_nothing_and_its_cypher_does_what_preparing_does(
+    database: Connection, preparer: Neo4jPreparer, empty_server: Neo4jServer
+) -> None:
+    await add_ferries(database, "north", "south")
+    before = await everything(database)
+    planned = await preparer.prepare(DIMENSIONS, dry_run=True)
+    assert await everything(database) == before
+    is_newer = any("CYPHER 25" in text for text in planned.cypher)
+    assert is_newer == (not empty_server.version.startswith("5."))
+    assert any(
+        text.startswith(":param {dimensions: 4}\n") or "\n:param {dimensions: 4}\n" in text for text in planned.cypher
+    )
+    for text in planned.cypher:
+        await _type(database, text)
+    left = (await preparer.prepare(DIMENSIONS)).document()
+    assert (left["changed"], left["created"]) == ({"__Entity__.title_key": 6}, [])
+    assert (planned.changed["__Community__.project_id"], planned.changed["__Entity__.title_key"]) == (8, 6)
+
+
+async def _type(database: Connection, text: str) -> None:
+    """Run a printed statement as a shell would; the one that Python makes rows for is left out."""
+    lines = [line for line in text.splitlines() if not line.startswith("//")]
+    given = next((line.removeprefix(":param ") for line in lines if line.startswith(":param ")), "{}")
+    parameters = (await rows(database, f"RETURN {given} AS p"))[0][0]
+    statement = "\n".join(line for line in lines if not line.startswith(":param")).removesuffix(";")
+    if "$rows" not in statement or parameters:
+        await database.write_in_batches(statement, parameters)
+
+
+async def test_progress_is_told(database: Connection, preparer: Neo4jPreparer) -> None:
+    await add_ferries(database, "north")
+    told: list[str] = []
+    say: Callable[[str], None] = told.append
+    await preparer.prepare(DIMENSIONS, tell=say)
+    assert told[0] == "Looking at 3 __Document__ nodes ..."
+    assert any(line.startswith("Creating drift_project_key") for line in told)

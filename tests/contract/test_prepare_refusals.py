@@ -1,0 +1,195 @@
+"""What preparing a graph from elsewhere refuses before anything is changed, and what it reports and leaves as it is."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from drift.adapters.neo4j_connection import Connection
+from drift.adapters.neo4j_prepare import Neo4jPreparer
+from drift.errors import GraphMisconfiguredError
+from tests.contract.foreign_graphs import (
+    DIMENSIONS,
+    add_ferries,
+    cut_edges,
+    database,
+    empty_server,
+    everything,
+    preparer,
+    rows,
+)
+
+__all__ = ["database", "empty_server", "preparer"]
+pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+# ------------------------------------------------------------------------------------------------- refusals
+REFUSED = {
+    "contradiction": (
+        "MATCH (n {id: 'k1'}) SET n.project_id = 'south'",
+        r"The `project_id` of some __Chunk__ nodes \(1\) contradicts .*'k1' \(property 'south', edge to 'north'\)",
+    ),
+    "two chunks of one id": (
+        "MATCH (n {id: 'k2'}) SET n.id = 'k1'",
+        r"Two or more __Chunk__ nodes of one project have the same `id` \(1 of them, on 2 nodes\): 'k1' in 'north'\. Remove or rename",
+    ),
+    "two projects of one id": (
+        "CREATE (:__Project__ {id: 'north'})",
+        r"Two or more __Project__ nodes have the same `id`",
+    ),
+    "embeddings of another length": (
+        "MATCH (n:__Chunk__) SET n.embedding = [1.0, 2.0]",
+        r"all __Chunk__ nodes that have one \(3\) are of 2 floats, but VECTOR_INDEX_DIMENSIONS is 4",
+    ),
+    "a vector index of another length": (
+        "CREATE VECTOR INDEX graphrag_chunk_index FOR (n:__Chunk__) ON (n.embedding) OPTIONS {indexConfig: {`vector.dimensions`: 8, `vector.similarity_function`: 'cosine'}}",
+        r"graphrag_chunk_index has 8 dimensions, but 4 are wanted",
+    ),
+    "a vector index of another measure": (
+        "CREATE VECTOR INDEX graphrag_comm_index FOR (n:__Community__) ON (n.embedding) OPTIONS {indexConfig: {`vector.dimensions`: 4, `vector.similarity_function`: 'euclidean'}}",
+        r"(?i)graphrag_comm_index compares by euclidean",
+    ),
+    "a vector index of another name": (
+        "CREATE VECTOR INDEX theirs FOR (n:__Chunk__) ON (n.embedding) OPTIONS {indexConfig: {`vector.dimensions`: 4, `vector.similarity_function`: 'cosine'}}",
+        r"graphrag_chunk_index does not exist, and theirs stands in its place .* set CHUNK_VECTOR_INDEX_NAME to theirs",
+    ),
+    "a full-text index of another name": (
+        "CREATE FULLTEXT INDEX theirs FOR (n:__Chunk__) ON EACH [n.text, n.project_key]",
+        r"graphrag_chunk_fulltext does not exist, and theirs stands in its place .* set CHUNK_FULLTEXT_INDEX_NAME",
+    ),
+    "a full-text index that lacks the tenant": (
+        "CREATE FULLTEXT INDEX graphrag_chunk_fulltext FOR (n:__Chunk__) ON EACH [n.text]",
+        r"graphrag_chunk_fulltext is the name of a FULLTEXT index on :__Chunk__\(text\), where a FULLTEXT index on :__Chunk__\(text, project_key\)",
+    ),
+    "our name on another place": (
+        "CREATE INDEX drift_chunk_project FOR (n:Other) ON (n.name)",
+        r"drift_chunk_project is the name of a RANGE index on :Other\(name\)",
+    ),
+    "an index where a key is needed": (
+        "CREATE INDEX theirs FOR (n:__Chunk__) ON (n.project_id, n.id)",
+        r"The index theirs stands where a key on :__Chunk__\(project_id, id\) is needed: drop that index",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+async def test_what_forbids_preparing_is_named_before_anything_is_changed(
+    database: Connection, preparer: Neo4jPreparer, case: str
+) -> None:
+    text, said = REFUSED[case]
+    await add_ferries(database, "north")
+    await database.write(text, {})
+    await database.write("CALL db.awaitIndexes(60)", {})
+    before = await everything(database)
+    for dry_run in (True, False):
+        with pytest.raises(GraphMisconfiguredError, match=said) as refused:
+            await preparer.prepare(DIMENSIONS, dry_run=dry_run)
+        assert refused.value.detail.endswith("Nothing was changed.")
+    assert await everything(database) == before
+
+
+async def test_every_reason_is_given_at_once(database: Connection, preparer: Neo4jPreparer) -> None:
+    await add_ferries(database, "north")
+    for case in ("contradiction", "our name on another place", "two projects of one id"):
+        await database.write(REFUSED[case][0], {})
+    with pytest.raises(GraphMisconfiguredError, match=r"(?s)drift_chunk_project.*contradicts.*__Project__"):
+        await preparer.prepare(DIMENSIONS)
+
+
+async def test_a_key_that_comes_twice_only_by_derived_projects_is_named_too(
+    database: Connection, preparer: Neo4jPreparer
+) -> None:
+    await add_ferries(database, "north")
+    await cut_edges(database, "__Entity__")
+    await database.write("MATCH (n:__Entity__) SET n.id = 'same'", {})
+    with pytest.raises(GraphMisconfiguredError, match=r"__Entity__ nodes .*'same' in 'north'.*`project_id` was set"):
+        await preparer.prepare(DIMENSIONS)
+
+
+# ------------------------------------------------------------------------------------------------- problems
+PROBLEMS = {
+    "no embedding": (
+        "MATCH (n {id: 'k1'}) REMOVE n.embedding",
+        r"Some __Chunk__ nodes \(1 of 3\) have no embedding: 'k1'\.",
+    ),
+    "another length": (
+        "MATCH (n {id: 'k1'}) SET n.embedding = [1.0]",
+        r"Some __Chunk__ nodes \(1 of 3\) have an embedding of 1 floats instead of 4: 'k1'",
+    ),
+    "zeros": (
+        "MATCH (n {community: 1}) SET n.embedding = [0.0, 0.0, 0.0, 0.0]",
+        r"Some __Community__ nodes \(1 of 4\) have an embedding of zeros alone: '1'",
+    ),
+    "NaN": (
+        "MATCH (n {id: 'k1'}) SET n.embedding = [0.0 / 0.0, 1.0, 1.0, 1.0]",
+        r"Some __Chunk__ nodes \(1 of 3\) have an embedding with NaN, infinity or .* in it.*: 'k1'",
+    ),
+    "a number that is infinity to the server": (
+        "MATCH (n {id: 'k1'}) SET n.embedding = [1.0, 1.0, 1.0, -1e300]",
+        r"Some __Chunk__ nodes \(1 of 3\) have an embedding with NaN, infinity or .* in it.*: 'k1'",
+    ),
+    "text as an embedding": (
+        "MATCH (n {id: 'k1'}) SET n.embedding = '[1, 2, 3, 4]'",
+        r"Some __Chunk__ nodes \(1 of 3\) have an embedding that is no list of numbers: 'k1'",
+    ),
+    "a property of another name": (
+        "MATCH (n:__Chunk__) SET n.body = n.text REMOVE n.text",
+        r"All __Chunk__ nodes \(3\) lack `text`; the properties there: body, embedding, id",
+    ),
+    "no edges of a kind": (
+        "MATCH ()-[r:HAS_ENTITY]->() DELETE r",
+        r"There are __Entity__ nodes \(3\), but no HAS_ENTITY edge",
+    ),
+    "a project without a name": ("CREATE (:__Project__)", r"Some __Project__ nodes \(1 of 2\) lack `id`"),
+    "a number in the place of a text": (
+        "MATCH (n {id: 'k1'})-[r:IN_PROJECT]->() SET n.project_id = 7 DELETE r",
+        r"The `project_id` of some __Chunk__ nodes \(1\) is no text.*'k1' \(property '7'\)",
+    ),
+    "a key over all projects": (
+        "CREATE CONSTRAINT theirs FOR (n:__Chunk__) REQUIRE n.id IS UNIQUE",
+        r"The constraint behind theirs makes `id` of __Chunk__ unique over all projects",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PROBLEMS)
+async def test_what_the_searches_will_miss_is_counted_with_examples(
+    database: Connection, preparer: Neo4jPreparer, case: str
+) -> None:
+    text, said = PROBLEMS[case]
+    await add_ferries(database, "north")
+    await database.write(text, {})
+    (problem,) = (await preparer.prepare(DIMENSIONS, dry_run=True)).problems
+    assert re.search(said, problem), problem
+
+
+async def test_float_arrays_are_embeddings(database: Connection, preparer: Neo4jPreparer) -> None:
+    await add_ferries(database, "north")
+    await database.write(
+        "MATCH (n:__Chunk__) CALL db.create.setNodeVectorProperty(n, 'embedding', [1.0, 2.0, 3.0, 4.0])", {}
+    )
+    assert (await preparer.prepare(DIMENSIONS, dry_run=True)).problems == []
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("CREATE (:Chunk {body: 'x'})-[:PART_OF]->(:Book)", "check NEO4J_DATABASE"),
+        ("CREATE (:Thing)-[:FROM_CHUNK]->(:Chunk {text: 'x'})", "set GRAPH_SCHEMA=v1"),
+    ],
+)
+async def test_a_graph_without_chunks_is_told_what_was_expected_and_what_is_there(
+    database: Connection, preparer: Neo4jPreparer, text: str, hint: str
+) -> None:
+    await database.write(text, {})
+    (problem,) = (await preparer.prepare(DIMENSIONS, dry_run=True)).problems
+    assert "Expected (:__Document__)-[:HAS_CHUNK]->(:__Chunk__ {id, text, embedding})" in problem
+    assert "Chunk (1)" in problem
+    assert hint in problem
+
+
+async def test_an_empty_database_is_no_problem(database: Connection, preparer: Neo4jPreparer) -> None:
+    report = await preparer.prepare(DIMENSIONS)
+    assert (report.problems, report.changed, len(report.created)) == ([], {}, 13)
+    assert len(await rows(database, "SHOW CONSTRAINTS YIELD name")) == 5

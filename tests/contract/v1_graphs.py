@@ -1,0 +1,144 @@
+"""Graphs without tenants, as GRAPH_SCHEMA=v1 reads them, on servers of their own: such a graph is the whole database.
+
+They are made of the same records as the other contract tests, so that the same question can be asked of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any, Literal
+
+import pytest
+
+from drift.adapters.cypher_schema import V1
+from drift.adapters.neo4j_connection import Connection
+from drift.adapters.neo4j_graph import Neo4jGraph
+from drift.adapters.neo4j_indexes import IndexNames
+from drift.adapters.neo4j_prepare import Neo4jPreparer
+from drift.local.neo4j_server import Neo4jServer
+from drift.model import (
+    ChunkRecord,
+    CommunityId,
+    CommunityRecord,
+    EntityRecord,
+    Evidence,
+    PrimerEvidence,
+    RelationRecord,
+    Vector,
+)
+from tests.contract import graph_backends
+from tests.contract.graph_backends import DIMENSIONS, axis, chunk, entity
+from tests.servers import QUICK
+
+PROJECT = "any name will do"
+CHUNKS = [chunk("k1", "alpha", axis(0)), chunk("k2", "beta", axis(1)), chunk("k3", "gamma", axis(2))]
+ENTITIES = [entity(f"e{i}", f"Entity {i}", f"k{i}") for i in (1, 2, 3)]
+
+_NODES = """
+UNWIND range(0, size($rows) - 1) AS place
+WITH place, $rows[place] AS row
+CREATE (n:$(row.label))
+SET n += row.properties
+FOREACH (_ IN CASE WHEN size(row.embedding) > 0 THEN [1] ELSE [] END | SET n.embedding = row.embedding)
+RETURN elementId(n) AS id ORDER BY place
+"""
+_EDGES = """
+UNWIND $rows AS row
+MATCH (a) WHERE elementId(a) = row.start
+MATCH (b) WHERE elementId(b) = row.end
+CREATE (a)-[r:$(row.type)]->(b)
+SET r += row.properties
+"""
+
+
+@pytest.fixture(scope="session", params=["2026", "5.26"])
+def v1_server(request: pytest.FixtureRequest) -> Iterator[Neo4jServer]:
+    """Each version in turn, for graphs without tenants alone."""
+    with Neo4jServer(request.param, java_flags=QUICK) as server:
+        yield server
+
+
+@pytest.fixture
+async def database(v1_server: Neo4jServer) -> AsyncIterator[Connection]:
+    """An empty database, with the indexes that an earlier test left."""
+    async with Connection(v1_server.uri, v1_server.user, v1_server.password, v1_server.database) as connection:
+        await connection.write("MATCH (n) DETACH DELETE n", {})
+        yield connection
+
+
+def searched(
+    database: Connection, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None
+) -> Neo4jGraph:
+    """Return a store over the database; `exact_limit` 0 makes it use the vector index."""
+    return Neo4jGraph(database, IndexNames(), scope, exact_limit, V1)
+
+
+async def ask_primer(store: Neo4jGraph, embedding: Vector, top_k: int = 5) -> PrimerEvidence:
+    """Ask; nothing may come twice."""
+    return await graph_backends.ask_primer(store, PROJECT, embedding, top_k)
+
+
+async def ask_followup(
+    store: Neo4jGraph, question: str, embedding: Vector, communities: tuple[CommunityId, ...] = ()
+) -> Evidence:
+    """Ask; nothing may come twice."""
+    return await graph_backends.ask_followup(store, PROJECT, question, embedding, communities)
+
+
+def ids(things: object) -> list[object]:
+    """Return the ids of chunks, communities or entities."""
+    return [t.id for t in things]  # type: ignore[attr-defined]
+
+
+async def fill(
+    database: Connection,
+    chunks: Sequence[ChunkRecord],
+    entities: Sequence[EntityRecord] = (),
+    relations: Sequence[RelationRecord] = (),
+    communities: Sequence[CommunityRecord] = (),
+) -> None:
+    """Write the records as the schema has them, and prepare the database; a relation's description is its type alone."""
+    await create(database, chunks, entities, relations, communities)
+    await prepare(database)
+
+
+async def create(
+    database: Connection,
+    chunks: Sequence[ChunkRecord],
+    entities: Sequence[EntityRecord] = (),
+    relations: Sequence[RelationRecord] = (),
+    communities: Sequence[CommunityRecord] = (),
+) -> None:
+    """Write the records and nothing else."""
+    nodes = [
+        *(_node("__Chunk__", c.embedding, id=c.id, text=c.text) for c in chunks),
+        *(_node("Node", e.embedding, id=e.id, title=e.title, description=e.description) for e in entities),
+        *(_node("__Community__", c.embedding, **_told(c)) for c in communities),
+    ]
+    edges = [
+        *(_edge(e.id, "FROM_CHUNK", chunk) for e in entities for chunk in e.chunk_ids),
+        *(_edge(r.source_id, r.description, r.target_id, weight=r.weight) for r in relations),
+        *(_edge(m, "IN_COMMUNITY", c.community) for c in communities for m in (*c.entity_ids, *c.chunk_ids)),
+        *(_edge(c.community, "IN_COMMUNITY", c.parent) for c in communities if c.parent is not None),
+    ]
+    written = (await database.write(_NODES, {"rows": nodes})).records
+    keys = (n["properties"].get("community", n["properties"].get("id")) for n in nodes)
+    ids = dict(zip(keys, (record["id"] for record in written), strict=True))
+    await database.write(_EDGES, {"rows": [{**e, "start": ids[e["start"]], "end": ids[e["end"]]} for e in edges]})
+
+
+async def prepare(database: Connection) -> None:
+    """Add what makes the graph searchable, as `python -m drift prepare` does, and take nothing away."""
+    await Neo4jPreparer(database, IndexNames(), "v1").prepare(DIMENSIONS)
+
+
+def _told(community: CommunityRecord) -> dict[str, Any]:
+    return {"community": community.community, "level": community.level, "summary": community.summary}
+
+
+def _node(label: str, embedding: Sequence[float], **properties: object) -> dict[str, Any]:
+    return {"label": label, "embedding": list(embedding), "properties": properties}
+
+
+def _edge(start: object, kind: str, end: object, **properties: object) -> dict[str, Any]:
+    return {"start": start, "type": kind, "end": end, "properties": properties}
