@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 from drift import context, plan, prompts, telemetry
 from drift.citations import check
 from drift.contracts import LocalReply, Phase
-from drift.errors import DriftError, GraphTimeoutError, ModelUnavailableError, UnusableReplyError
+from drift.errors import (
+    DriftError,
+    GraphMisconfiguredError,
+    GraphUnavailableError,
+    ModelMisconfiguredError,
+    ModelUnavailableError,
+    UnusableReplyError,
+)
 from drift.logs import log
 from drift.model import (
     Answer,
@@ -29,8 +36,14 @@ from drift.replies import ask
 from drift.tasks import Deadline, task_group
 from drift.usage import Meter
 
-LOSES_ONLY_THE_STEP = (UnusableReplyError, ModelUnavailableError, GraphTimeoutError)
-"""Errors of one follow-up that cost that follow-up alone; any other means that a whole server is gone."""
+LOSES_ONLY_THE_STEP = (
+    UnusableReplyError,
+    ModelUnavailableError,
+    ModelMisconfiguredError,
+    GraphUnavailableError,
+    GraphMisconfiguredError,
+)
+"""Errors of one follow-up that cost that follow-up alone: what the others answered is not lost with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +83,7 @@ class FollowupTree:
     retrieved: dict[str, Chunk] = field(default_factory=dict)
     counts: CitationCounts = field(default_factory=CitationCounts)
     critical_path_s: float = 0.0
+    failures: list[DriftError] = field(default_factory=list)
     _known: list[Question] = field(default_factory=list)
     _asked: int = 0
     _answered_from: set[str] = field(default_factory=set)
@@ -83,8 +97,7 @@ class FollowupTree:
     async def run(self, proposals: Sequence[plan.Proposal]) -> None:
         """Ask the proposals and what follows from them until all have ended or aggregation has to begin.
 
-        Raises:
-            UpstreamError: when a whole server is gone; then the others are cancelled.
+        A failure costs one follow-up; `require_answers` tells when nothing is left.
         """
         try:
             async with asyncio.timeout(self.deadline.until_aggregation()) as cut, task_group() as group:
@@ -114,7 +127,7 @@ class FollowupTree:
             embeddings, seconds = await self.meter.timed(
                 self.services.embedder.embed([q.text for q in questions], self.deadline)
             )
-        except ModelUnavailableError as error:
+        except LOSES_ONLY_THE_STEP as error:
             for question in questions:
                 self._fail(question, error)
             return
@@ -184,6 +197,7 @@ class FollowupTree:
 
     def _fail(self, question: Question, error: DriftError) -> None:
         log.warning("followup_failed", exc_info=error, extra={"followup": question.id})
+        self.failures.append(error)
         self._end(Node(question, f"failed: {error.code}"))
 
     def _end(self, node: Node) -> None:
@@ -198,18 +212,22 @@ class FollowupTree:
         self.progress.report(Phase.EXECUTING_FOLLOWUP, escape_markdown(summary), details, pct)
 
 
+WORST_FIRST = (ModelMisconfiguredError, GraphMisconfiguredError, GraphUnavailableError)
+"""Failures that are told as they are when nothing was answered: what the operator must change, then what is gone."""
+
+
 def require_answers(tree: FollowupTree) -> None:
     """Fail the request when no follow-up was answered and a server, its replies or the deadline are to blame.
 
     Raises:
-        ModelUnavailableError, GraphTimeoutError, DeadlineError: then there is nothing checked to answer from.
+        UpstreamError: then there is nothing checked to answer from.
     """
-    states = {node.state for node in tree.nodes.values()}
-    if "answered" in states:
+    if any(node.state == "answered" for node in tree.nodes.values()):
         return
-    if states & {f"failed: {ModelUnavailableError.code}", f"failed: {UnusableReplyError.code}"}:
-        raise ModelUnavailableError("The model did not answer any follow-up question.")
-    if f"failed: {GraphTimeoutError.code}" in states:
-        raise GraphTimeoutError("The graph did not answer any follow-up question in time.")
-    if "skipped: deadline" in states:
+    for kind in WORST_FIRST:
+        if failure := next((f for f in tree.failures if isinstance(f, kind)), None):
+            raise failure
+    if tree.failures:
+        raise ModelUnavailableError("The model did not answer any follow-up question.") from tree.failures[0]
+    if any(node.state == "skipped: deadline" for node in tree.nodes.values()):
         raise tree.deadline.error()

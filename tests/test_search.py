@@ -374,8 +374,9 @@ async def test_without_a_usable_hypothesis_the_question_alone_is_searched_with()
         (UnusableReplyError("content_filter"), "unusable_reply"),
         ("no JSON", "unusable_reply"),
         (ModelUnavailableError("down"), "model_unavailable"),
+        (ModelMisconfiguredError("too long a prompt"), "model_misconfigured"),
     ],
-    ids=["filtered", "no JSON", "unavailable"],
+    ids=["filtered", "no JSON", "unavailable", "refused"],
 )
 async def test_one_bad_follow_up_loses_only_itself_and_is_said(failure: Any, code: str) -> None:
     run = run_of(local_reply=lambda p: failure if asked_in(p) == FIRST else local())
@@ -385,19 +386,31 @@ async def test_one_bad_follow_up_loses_only_itself_and_is_said(failure: Any, cod
     assert run.sink.phases[-1] == "completed"
 
 
-async def test_a_statement_of_the_graph_that_is_too_slow_loses_only_its_follow_up() -> None:
-    graph = StubGraph(FOUND, lambda q: GraphTimeoutError("slow") if q.question == FIRST else own_chunk(q))
+@pytest.mark.parametrize(
+    "failure", [GraphTimeoutError("slow"), GraphUnavailableError("gone"), GraphMisconfiguredError("zero")], ids=str
+)
+async def test_a_statement_of_the_graph_that_fails_loses_only_its_follow_up(failure: DriftError) -> None:
+    graph = StubGraph(FOUND, lambda q: failure if q.question == FIRST else own_chunk(q))
     response = await run_of(graph)(TRACED)
-    assert states(response) == {FIRST: "failed: graph_unavailable", SECOND: "answered"}
+    assert states(response) == {FIRST: f"failed: {failure.code}", SECOND: "answered"}
 
 
-async def test_a_wave_that_cannot_be_embedded_is_lost_with_its_follow_ups_only() -> None:
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ModelUnavailableError("busy"), "model_unavailable"),
+        (ModelMisconfiguredError("length"), "model_misconfigured"),
+        (UnusableReplyError("content_filter"), "unusable_reply"),
+    ],
+    ids=["busy", "wrong", "filtered"],
+)
+async def test_a_wave_that_cannot_be_embedded_is_lost_with_its_follow_ups_only(error: DriftError, code: str) -> None:
     def failure(texts: Sequence[str]) -> Exception | None:
-        return ModelUnavailableError("busy") if texts == [THIRD] else None
+        return error if texts == [THIRD] else None
 
     replies = {"local_reply": lambda p: local(more=[THIRD] if asked_in(p) == FIRST else ())}
     response = await run_of(None, HashingEmbedder(failure), **replies)(TRACED)
-    assert states(response) == {FIRST: "answered", SECOND: "answered", THIRD: "failed: model_unavailable"}
+    assert states(response) == {FIRST: "answered", SECOND: "answered", THIRD: f"failed: {code}"}
 
 
 @pytest.mark.parametrize(

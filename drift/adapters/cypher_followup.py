@@ -18,7 +18,7 @@ RETURN candidates, shared, entities, relationships, neighbors
 def _picked(s: Schema) -> str:
     return f"""
 CALL () {{
-  MATCH (c:__Community__)
+  MATCH (c:__Community__){s.seek("c", "__Community__", "community")}
   WHERE {s.own_community("c")} AND {s.community_id("c")} IN $communities
   RETURN collect(c) AS picked
 }}
@@ -34,9 +34,9 @@ def _vector_leg(s: Schema, hits: str) -> str:
     return f"""
 CALL (picked) {{
   UNWIND CASE WHEN $hard THEN picked ELSE [] END AS c
-  MATCH (c){s.below}(ch:__Chunk__){s.once}
-  WHERE {usable(s)}
+  MATCH (c){s.below}(ch)
   WITH DISTINCT ch
+  WHERE {usable(s)}
   WITH ch, {COSINE} AS similarity
   ORDER BY similarity DESC, {s.chunk_id("ch")}
   LIMIT $pool
@@ -64,7 +64,7 @@ CALL () {{
 def _named(s: Schema) -> str:
     return f"""
   CALL () {{
-    MATCH (e:__Entity__)
+    MATCH (e:__Entity__){s.seek("e", "__Entity__", "title_key")}
     WHERE {s.own_entity("e")} AND e.title_key IN $title_keys
     WITH e, size(e.title_key) AS length
     ORDER BY length DESC, {s.entity_id("e")}
@@ -159,9 +159,10 @@ CALL (chosen, chunk_count) {{
   UNWIND range(0, size(chosen) - 1) AS place
   WITH place, chosen[place] AS ch, chunk_count
   CALL (ch) {{
-    MATCH (ch){s.mentions}{s.entity("e")}
-    WHERE {s.own_entity("e")}
-    RETURN DISTINCT e LIMIT $mentions_each
+    MATCH (ch){s.mentions}(e)
+    WITH DISTINCT e
+    WHERE {s.is_entity("e")} AND {s.own_entity("e")}
+    RETURN e LIMIT $mentions_each
   }}
   WITH e, chunk_count, collect({{place: place, ch: ch}}) AS holders
   WHERE size(holders) > 1
@@ -186,9 +187,10 @@ def _neighbourhood(s: Schema) -> str:
     return f"""
 CALL (chosen) {{
   UNWIND chosen[0..$rooted] AS ch
-  MATCH (ch){s.mentions}{s.entity("e")}
-  WHERE {s.own_entity("e")}
+  MATCH (ch){s.mentions}(e)
   WITH e, count(DISTINCT ch) AS mentions
+  WHERE {s.is_entity("e")} AND {s.own_entity("e")}
+  WITH e, mentions
   ORDER BY mentions DESC, {s.entity_id("e")}
   LIMIT $most_entities
   RETURN collect(e) AS mentioned, collect({{id: {s.entity_id("e")}, title: {s.title("e")}, description: e.description, mentions: mentions}}) AS entities
@@ -196,8 +198,9 @@ CALL (chosen) {{
 CALL (mentioned) {{
   UNWIND mentioned AS e
   CALL (e) {{
-    MATCH (e)-{s.related("r")}-{s.entity("other")}
-    WHERE {s.own_entity("other")}
+    MATCH (e)-{s.related("r")}-(other)
+    WITH r, other
+    WHERE {s.is_entity("other")} AND {s.own_entity("other")}
     WITH r, other LIMIT $relations_seen
     RETURN r, other
     ORDER BY coalesce({s.weight("r")}, 0.0) DESC, {s.entity_id("other")}
@@ -213,9 +216,10 @@ CALL (chosen, mentioned, others) {{
   UNWIND others + mentioned AS e
   WITH DISTINCT e, chosen
   CALL (e) {{
-    MATCH (e){s.mentioned_in}(ch:__Chunk__)
+    MATCH (e){s.mentioned_in}(ch)
+    WITH DISTINCT ch
     WHERE {s.own_chunk("ch")}
-    RETURN DISTINCT ch LIMIT $chunks_each
+    RETURN ch LIMIT $chunks_each
   }}
   WITH DISTINCT ch, chosen
   WHERE NOT ch IN chosen

@@ -54,7 +54,7 @@ def nearest(s: Schema, hits: str) -> str:
 CALL (chunk_count, whole) {{
   CALL (chunk_count, whole) {{
     UNWIND CASE WHEN whole AND chunk_count <= $exact_limit THEN [1] ELSE [] END AS exact
-    MATCH (ch:__Chunk__)
+    MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
     WHERE {usable(s)}
     RETURN ch
   UNION ALL
@@ -65,7 +65,7 @@ CALL (chunk_count, whole) {{
       RETURN ch
     UNION ALL
       UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS starved
-      MATCH (ch:__Chunk__)
+      MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
       WHERE {usable(s)}
       RETURN ch
     }}

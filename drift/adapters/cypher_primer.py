@@ -28,14 +28,18 @@ RETURN communities, chunks, chunk_count
 def _best_communities(s: Schema) -> str:
     return f"""
 CALL () {{
-  MATCH (child:__Community__)-[:IN_COMMUNITY]->(parent:__Community__)
-  WHERE {s.own_community("child")} AND {s.own_community("parent")}
+  MATCH (child:__Community__){s.seek("child", "__Community__")}
+  WHERE {s.own_community("child")}
+  WITH child
+  MATCH (child)-[:IN_COMMUNITY]->(parent)
+  WITH child, parent
+  WHERE parent:__Community__ AND {s.own_community("parent")}
   WITH sign(toFloatOrNull(parent.level) - toFloatOrNull(child.level)) AS step
   LIMIT 60
   RETURN count(*) > 0 AS linked, CASE WHEN sum(step) < 0 THEN -1 ELSE 1 END AS upwards
 }}
 CALL (linked, upwards) {{
-  MATCH (c:__Community__)
+  MATCH (c:__Community__){s.seek("c", "__Community__")}
   WHERE {s.own_community("c")}
   WITH c, CASE
     WHEN linked AND COUNT {{ (c)-[:IN_COMMUNITY]->() }} = 0 THEN 1.0e300
@@ -85,7 +89,7 @@ CALL (chunk_count) {{
   UNION ALL
     UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS few
     CALL () {{
-      MATCH (ch:__Chunk__)
+      MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
       WHERE {usable(s)}
       WITH ch, {COSINE} AS similarity
       ORDER BY similarity DESC, {s.chunk_id("ch")}
@@ -138,7 +142,7 @@ def _samples(s: Schema) -> str:
       RETURN ranked[place] AS ch
     UNION ALL
       UNWIND CASE WHEN size(places) < $samples AND chunk_count > $exact_limit THEN [c] ELSE [] END AS top
-      MATCH (top){s.below}(ch:__Chunk__)
+      MATCH (top){s.below}(ch)
       WITH DISTINCT ch
       WHERE {s.own_chunk("ch")}
       RETURN ch LIMIT $spare_samples

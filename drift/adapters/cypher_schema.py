@@ -33,11 +33,11 @@ class Schema:
     own_community: Of
     own_step: Of  # a node that a walk may go to: a chunk or an entity
     chunk_count: str  # a subquery's body
+    seek: Callable[..., str]  # behind a pattern, of a node, its label and the keys it is found by: how to find it
     # arrows
     below: str  # from a community to a chunk at any depth
     above: str  # from a chunk to a community at any height
     member_of: str  # from a chunk to the communities it is directly in
-    once: str  # behind `below`, where many ways lead to one chunk
     mentions: str  # from a chunk to an entity
     mentioned_in: str  # from an entity to a chunk
     related: Of  # the relation, named or not, between two entities
@@ -46,7 +46,6 @@ class Schema:
     chunk_id: Of
     entity_id: Of
     community_id: Of
-    entity: Of  # a node that must be an entity, in a pattern
     is_entity: Of  # where the node is known to be an entity or a chunk
     title: Of
     description: Of  # of a relation
@@ -68,20 +67,25 @@ def _of_project(n: str) -> str:
     return f"{n}.project_id = $project_id"
 
 
+def _seek(n: str, label: str, *keys: str) -> str:
+    """Return the hint that keeps a plan out of other projects: where one holds nearly all nodes, a scan looks as cheap."""
+    return f" USING INDEX SEEK {n}:{label}({', '.join(('project_id', *keys))})"
+
+
 DEFAULT = Schema(
     own_chunk=lambda n: f"{n}:__Chunk__ AND {_of_project(n)}",  # an index may hold other nodes too
     own_entity=_of_project,
     own_community=_of_project,
     own_step=_of_project,
     # Counting stops at a limit: beyond it, more would change little.
-    chunk_count="""MATCH (ch:__Chunk__)
+    seek=_seek,
+    chunk_count=f"""MATCH (ch:__Chunk__){_seek("ch", "__Chunk__")}
   WHERE ch.project_id = $project_id
   WITH ch LIMIT $count_limit
   RETURN count(ch) AS chunk_count""",
     below=f"<-[:IN_COMMUNITY*1..{MOST_LEVELS}]-",
     above=f"-[:IN_COMMUNITY*1..{MOST_LEVELS}]->",
     member_of="-[:IN_COMMUNITY]->",
-    once="",
     mentions="-[:HAS_ENTITY]->",
     mentioned_in="<-[:HAS_ENTITY]-",
     related=lambda r: f"[{r}:RELATED]",
@@ -89,7 +93,6 @@ DEFAULT = Schema(
     chunk_id=_property("id"),
     entity_id=_property("id"),
     community_id=_property("community"),
-    entity=lambda n: f"({n}:__Entity__)",
     is_entity=lambda n: f"{n}:__Entity__",
     title=lambda n: f"coalesce({n}.title, {n}.id)",
     description=_property("description"),
@@ -97,8 +100,9 @@ DEFAULT = Schema(
     degree=lambda n: f"COUNT {{ ({n})-[:HAS_ENTITY]-() }} + COUNT {{ ({n})-[:RELATED]-() }}",
     told=lambda n: f"COUNT {{ ({n})-[:RELATED]->() }}",
     about=lambda e, ch: f"COUNT {{ ({e})-[:RELATED]->()<-[:HAS_ENTITY]-({ch}) }}",
-    document_name="""MATCH (d:__Document__)-[:HAS_CHUNK]->(ch)
-    WHERE d.project_id = $project_id
+    document_name="""MATCH (d)-[:HAS_CHUNK]->(ch)
+    WITH d
+    WHERE d:__Document__ AND d.project_id = $project_id
     RETURN CASE WHEN trim(toString(coalesce(d.title, ''))) = '' THEN d.id ELSE d.title END AS name""",
     text_properties=frozenset({"text", "project_key"}),
     has_tenants=True,
@@ -124,11 +128,11 @@ V1 = Schema(
     own_community=lambda n: f"{n}:__Community__",
     own_step=lambda n: f"({n}:__Chunk__ OR {_comes_from_a_chunk(n)})",
     # The server keeps this count.
+    seek=lambda *_: "",
     chunk_count="MATCH (ch:__Chunk__) RETURN count(ch) AS chunk_count",
     below=f"<-[:IN_COMMUNITY*1..{MOST_LEVELS}]-()-[:FROM_CHUNK*0..1]->",  # chunks may be in communities themselves
     above=_ABOVE_MENTIONS,
     member_of="<-[:FROM_CHUNK*0..1]-()-[:IN_COMMUNITY]->",
-    once=" WITH DISTINCT ch",
     mentions="<-[:FROM_CHUNK]-",
     mentioned_in="-[:FROM_CHUNK]->",
     related=lambda r: f"[{r}:{_RELATION}]",
@@ -136,7 +140,6 @@ V1 = Schema(
     chunk_id=_own_name,
     entity_id=_own_name,
     community_id=lambda n: f"coalesce({n}.community, {n}.id, elementId({n}))",
-    entity=lambda n: f"({n})",
     is_entity=lambda n: f"NOT {n}:__Chunk__",
     title=lambda n: f"toStringOrNull(coalesce({n}.title, {n}.name, {n}.id))",
     description=lambda r: f"coalesce(toStringOrNull({r}.description), type({r}))",

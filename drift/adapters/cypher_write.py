@@ -12,14 +12,18 @@ PROJECT_STATE = """
 OPTIONAL MATCH (p:__Project__ {id: $project_id})
 RETURN coalesce(p.fingerprint, '') AS fingerprint,
   COLLECT {
-    MATCH (d:__Document__) WHERE d.project_id = $project_id
+    MATCH (d:__Document__) USING INDEX SEEK d:__Document__(project_id) WHERE d.project_id = $project_id
     RETURN [d.id, coalesce(d.content_hash, ''), coalesce(d.source, '')]
   } AS documents
 """
 
 READ_CHUNKS = """
-MATCH (d:__Document__)-[:HAS_CHUNK]->(ch:__Chunk__)
-WHERE d.project_id = $project_id AND ch.project_id = $project_id
+MATCH (d:__Document__) USING INDEX SEEK d:__Document__(project_id)
+WHERE d.project_id = $project_id
+WITH d
+MATCH (d)-[:HAS_CHUNK]->(ch)
+WITH d, ch
+WHERE ch:__Chunk__ AND ch.project_id = $project_id
 WITH ch, min(d.id) AS document_id
 RETURN ch.id AS id, document_id, ch.ordinal AS ordinal, ch.heading AS heading, ch.text AS text
 ORDER BY document_id, ordinal, id
