@@ -27,7 +27,7 @@ CALL () {{
 
 def _in_scope(s: Schema) -> str:
     chosen = f"{s.own_community('c')} AND {s.community_id('c')} IN $communities"
-    return f"EXISTS {{ MATCH (ch){s.above}(c:__Community__) WHERE {chosen} }}"
+    return f"EXISTS {{ MATCH (ch){s.above}(c) WITH DISTINCT c WHERE c:__Community__ AND {chosen} RETURN c }}"
 
 
 def _vector_leg(s: Schema, hits: str) -> str:
@@ -199,7 +199,7 @@ CALL (mentioned) {{
   UNWIND mentioned AS e
   CALL (e) {{
     MATCH (e)-{s.related("r")}-(other)
-    WITH r, other
+    WITH DISTINCT r, other
     WHERE {s.is_entity("other")} AND {s.own_entity("other")}
     WITH r, other LIMIT $relations_seen
     RETURN r, other

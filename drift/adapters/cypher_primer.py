@@ -30,9 +30,8 @@ def _best_communities(s: Schema) -> str:
 CALL () {{
   MATCH (child:__Community__){s.seek("child", "__Community__")}
   WHERE {s.own_community("child")}
-  WITH child
   MATCH (child)-[:IN_COMMUNITY]->(parent)
-  WITH child, parent
+  WITH DISTINCT child, parent
   WHERE parent:__Community__ AND {s.own_community("parent")}
   WITH sign(toFloatOrNull(parent.level) - toFloatOrNull(child.level)) AS step
   LIMIT 60

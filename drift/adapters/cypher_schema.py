@@ -101,7 +101,7 @@ DEFAULT = Schema(
     told=lambda n: f"COUNT {{ ({n})-[:RELATED]->() }}",
     about=lambda e, ch: f"COUNT {{ ({e})-[:RELATED]->()<-[:HAS_ENTITY]-({ch}) }}",
     document_name="""MATCH (d)-[:HAS_CHUNK]->(ch)
-    WITH d
+    WITH DISTINCT d
     WHERE d:__Document__ AND d.project_id = $project_id
     RETURN CASE WHEN trim(toString(coalesce(d.title, ''))) = '' THEN d.id ELSE d.title END AS name""",
     text_properties=frozenset({"text", "project_key"}),

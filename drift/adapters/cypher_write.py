@@ -20,9 +20,8 @@ RETURN coalesce(p.fingerprint, '') AS fingerprint,
 READ_CHUNKS = """
 MATCH (d:__Document__) USING INDEX SEEK d:__Document__(project_id)
 WHERE d.project_id = $project_id
-WITH d
 MATCH (d)-[:HAS_CHUNK]->(ch)
-WITH d, ch
+WITH DISTINCT d, ch
 WHERE ch:__Chunk__ AND ch.project_id = $project_id
 WITH ch, min(d.id) AS document_id
 RETURN ch.id AS id, document_id, ch.ordinal AS ordinal, ch.heading AS heading, ch.text AS text

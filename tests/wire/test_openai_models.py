@@ -121,7 +121,7 @@ async def test_the_paths_follow_the_address_and_the_api_version(
     assert request["path"] == asked
     sent = {"api-key": KEY} if api_version else {"authorization": f"Bearer {KEY}"}
     headers = {name: value for name, value in request["headers"].items() if not name.startswith("x-")}
-    assert headers.pop("traceparent")
+    headers.pop("traceparent", None)  # sent while a trace is being recorded
     assert headers == sent
 
 
