@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 READY := $(VENV)/.ready
 export Q
 
-.PHONY: help demo test check serve format openapi clean
+.PHONY: help demo test check serve format openapi faults clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -49,6 +49,9 @@ format: $(READY) ## format the code and mend what can be mended
 
 openapi: $(READY) ## write docs/openapi.yaml from the models
 	@$(PYTHON) -c 'import yaml; from drift.openapi import document; print(yaml.safe_dump(document(), sort_keys=False), end="")' > docs/openapi.yaml
+
+faults: $(READY) ## write docs/faults.md from the table of injected faults
+	@$(PYTHON) -m tests.function.faults.document > docs/faults.md
 
 clean: ## remove the environment, the local servers' data and all caches of this folder
 	rm -rf $(VENV) .drift .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info

@@ -35,6 +35,8 @@ _SETTINGS: Mapping[telemetry.Operation, str] = {"chat": "OAI_MODEL", "embeddings
 _TOO_MANY_REQUESTS = 429
 _SERVER_ERRORS = 500
 _TRANSIENT = {408, 409, _TOO_MANY_REQUESTS}
+_UNREADABLE = (ValueError, TypeError, AttributeError)
+"""What the SDK raises on an answer of another shape, which it does not validate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Caller:
 
         try:
             return await self.retry.run(attempt, retry_if=is_transient, deadline=deadline, asked_wait=asked_wait)
-        except (OpenAIError, TimeoutError, ValueError) as error:  # ValueError: an answer that the SDK cannot read
+        except (OpenAIError, TimeoutError, *_UNREADABLE) as error:
             raise translated(error, _SETTINGS[operation]) from error
 
 
@@ -132,21 +134,27 @@ class OpenAIEmbedder:
         request: dict[str, Any] = {"model": self.deployment or self.model, "input": batch}
         if self.dimensions < DEFAULT_DIMENSIONS.get(self.model, 0):
             request["dimensions"] = self.dimensions
-        response, retries = await self.caller.call(
-            lambda: self.client.embeddings.create(**request), deadline, "embeddings", request["model"]
-        )
+        try:
+            response, retries = await self.caller.call(
+                lambda: self.client.embeddings.create(**request), deadline, "embeddings", request["model"]
+            )
+        except UnusableReplyError as error:
+            raise ModelUnavailableError("The embedding model's content filter refuses a text.") from error
         return Embeddings(self._vectors(response, len(batch)), _tokens(response), retries)
 
     def _vectors(self, response: Any, expected: int) -> tuple[Vector, ...]:  # noqa: ANN401 - the SDK does not validate
         data = getattr(response, "data", None)
-        if data is None:
+        if not isinstance(data, list):
             raise _not_this_api()
         if len(data) != expected:
             raise ModelMisconfiguredError(
                 f"The embedding model returned {len(data)} vectors for {expected} texts: check OAI_EMBED_MODEL_NAME."
             )
-        ordered = sorted(data, key=lambda item: item.index)
-        vectors = tuple(tuple(item.embedding) for item in ordered)
+        try:
+            ordered = sorted(data, key=lambda item: item.index or 0)  # some servers number none of them
+            vectors = tuple(tuple(item.embedding) for item in ordered)
+        except _UNREADABLE as error:
+            raise _not_this_api() from error
         wrong = next((len(v) for v in vectors if len(v) != self.dimensions), None)
         if wrong is not None:
             raise ModelMisconfiguredError(
@@ -164,7 +172,7 @@ def _reply_text(completion: Any) -> str:  # noqa: ANN401 - the SDK does not vali
         ModelMisconfiguredError: when this is no chat completion at all.
     """
     choices = getattr(completion, "choices", None)
-    if choices is None:
+    if not isinstance(choices, list):
         raise _not_this_api()
     if not choices:
         raise UnusableReplyError("empty")

@@ -1,0 +1,8 @@
+"""The fault table: every row is a test, and a line of docs/faults.md."""
+
+from __future__ import annotations
+
+from tests.function.faults import of_model, of_servers
+from tests.function.faults.row import Row
+
+ROWS: tuple[Row, ...] = (*of_model.ROWS, *of_servers.ROWS)

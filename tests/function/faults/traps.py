@@ -1,0 +1,71 @@
+"""Servers that are none: what a wrong address, a broken network or a broken server looks like from outside."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from drift.local.loopback import HOST
+
+TOKEN = {"access_token": "canary-token", "expires_on": "4102444800", "resource": "r", "token_type": "Bearer"}
+
+
+@dataclass
+class Trap:
+    """Listens on loopback; `requests` counts the connections, each of which is one request."""
+
+    how: str
+    address: str = ""
+    requests: int = 0
+    _open: list[asyncio.StreamWriter] = field(default_factory=list)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.requests += 1
+        self._open.append(writer)
+        await reader.read(65536)
+        if self.how == "silent":
+            return
+        if self.how == "resetting":
+            connection: socket.socket = writer.get_extra_info("socket")
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()
+            return
+        if self.how == "babbling":
+            writer.write(b"SSH-2.0-OpenSSH_9.9\r\n")
+        elif self.how != "closing":
+            writer.write(_token_answer(self.how))
+        writer.close()
+
+
+def _token_answer(how: str) -> bytes:
+    """Return what the endpoint for tokens answers: a status, a token, or a body as it is."""
+    status = how if how.isdigit() else "200"
+    body = json.dumps({"error": {"message": "canary"}} if how.isdigit() else TOKEN) if how in _SPOKEN else how
+    head = f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close"
+    return f"{head}\r\n\r\n{body}".encode()
+
+
+_SPOKEN = {"gives", "400", "403", "500"}
+
+
+@asynccontextmanager
+async def trap(how: str) -> AsyncIterator[Trap]:
+    """Listen while the block runs: silent, resetting, closing, babbling, or an endpoint for tokens; `closed` does not listen."""
+    made = Trap(how)
+    server = await asyncio.start_server(made._serve, HOST, 0)
+    made.address = f"{HOST}:{server.sockets[0].getsockname()[1]}"
+    if how == "closed":
+        server.close()
+        await server.wait_closed()
+    try:
+        yield made
+    finally:
+        server.close()
+        for writer in made._open:
+            writer.transport.abort()
+        await asyncio.sleep(0)

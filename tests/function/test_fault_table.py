@@ -1,0 +1,178 @@
+"""Each row of the fault table happens for real: what the caller gets, what is logged, how often servers are asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from drift.local.faults import INVENTED_ID, INVENTED_SPAN
+from drift.local.host import serving
+from drift.local.valkey_server import ValkeyServer
+from tests.function.calling import Caller, assert_is_problem, calling, citations
+from tests.function.conftest import Environment
+from tests.function.corpus import Corpus
+from tests.function.faults.document import document
+from tests.function.faults.making import Got, Stage, ask, reader_of
+from tests.function.faults.of_model import KINDS
+from tests.function.faults.row import FOLLOWUPS, Row
+from tests.function.faults.table import ROWS
+from tests.model_server_fixture import ModelServerControl
+
+ONE_PASS = {"MAX_PASSES": "1", "MAX_FOLLOWUPS": str(FOLLOWUPS)}
+_victims: list[str] = []
+"""The last follow-up of the question, asked for once."""
+
+
+def in_one_loop(test: Callable[..., Any]) -> Callable[..., Any]:
+    """Run a test in the loop of the shared service."""
+    return pytest.mark.slow(pytest.mark.asyncio(loop_scope="module")(test))
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def caller(corpus: Corpus) -> AsyncIterator[Caller]:
+    """A client of the function, which keeps its clients from row to row as a warm worker does."""
+    assert corpus
+    async with serving() as url, calling(url) as made:
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def stage(
+    caller: Caller,
+    environment: pytest.MonkeyPatch,
+    base_settings: Environment,
+    model_server: ModelServerControl,
+    valkey: ValkeyServer,
+) -> AsyncIterator[Stage]:
+    """A service at work, for one pass of two follow-ups, and the follow-up that a fault of one strikes."""
+    for name, value in ONE_PASS.items():
+        environment.setenv(name, value)
+    for name in ("IDENTITY_ENDPOINT", "IDENTITY_HEADER"):
+        environment.delenv(name, raising=False)
+    if not _victims:
+        _victims.append(await last_followup(caller, model_server))
+        model_server.reset()
+    settings = {**base_settings, "REDIS_URL": valkey.url}
+    async with reader_of(valkey.url):
+        yield Stage(caller, environment, settings, model_server, _victims[0])
+
+
+async def last_followup(caller: Caller, model_server: ModelServerControl) -> str:
+    """Return the question of the last follow-up, which stands in one request of the model alone."""
+    followups = (await caller.answer(include=["trace"]))["trace"]["followups"]
+    question: str = followups[-1]["question"]
+    holding = [r for r in model_server.requests() if r["kind"] == "local_reply" and question in json.dumps(r)]
+    assert (len(holding), len(followups)) == (1, FOLLOWUPS)
+    return question
+
+
+def problems(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
+    """Return the log lines of warnings and errors, those about citations apart: they tell of the model's habits."""
+    every = [json.loads(r.getMessage()) for r in caplog.records if r.name == "drift" and r.levelno >= logging.WARNING]
+    return [line for line in every if not line["event"].startswith("citation_")]
+
+
+def arrived(stage: Stage, row: Row) -> int:
+    """Count the requests of the row's call that its server has seen."""
+    if stage.traps:
+        return sum(trap.requests for trap in stage.traps)
+    kind = "embedding" if row.part == "embeddings" else KINDS[row.call]
+    requests = [request for request in stage.model.requests() if request["kind"] == kind]
+    return len([r for r in requests if row.call != "one follow-up" or stage.victim in json.dumps(r["body"])])
+
+
+def check_answer(row: Row, got: Got, corpus: Corpus) -> None:
+    """Check what the caller got."""
+    if row.code or not row.status:
+        assert got.status == row.status
+        assert got.document.get("code", "") == row.code
+        if got.response is not None:
+            assert_is_problem(got.response, row.status, row.code)
+        return
+    assert got.status == row.status, got.document
+    assert got.document["final_answer"]
+    assert row.says in got.document["residual_uncertainty"]
+    if not row.says:
+        assert "failure" not in got.document["residual_uncertainty"]
+        assert "time limit" not in got.document["residual_uncertainty"]
+    assert bool(citations(got.document)) is row.cited
+    assert all(corpus.holds(c["span"]) for c in citations(got.document))
+    text = json.dumps(citations(got.document))
+    assert INVENTED_ID not in text
+    assert INVENTED_SPAN not in text
+
+
+async def check_log(row: Row, caplog: pytest.LogCaptureFixture) -> None:
+    """Check the events, their causes, and the outcome on the last line."""
+    if row.outcome:
+        async with asyncio.timeout(10):
+            while not (last := [r for r in caplog.records if getattr(r, "event", "") == "retrieval_ended"]):  # noqa: ASYNC110 - the log has no event
+                await asyncio.sleep(0.01)
+        assert json.loads(last[-1].getMessage())["outcome"] == row.outcome
+    lines = problems(caplog)
+    assert Counter(line["event"] for line in lines) == row.logged, lines
+    causes = [line["cause"] for line in lines if "cause" in line]
+    assert not row.cause or causes
+    assert all(row.cause in cause for cause in causes), causes
+
+
+async def the_place_is_free(stage: Stage) -> None:
+    """Wait until a caller who has gone has left nothing behind; the test's time limit ends an endless wait."""
+    while (response := await stage.caller.ask()).status_code == 429:  # noqa: ASYNC110 - only asking shows it
+        await asyncio.sleep(0.01)
+    assert citations(response.json())
+
+
+@in_one_loop
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("row", ROWS, ids=str)
+async def test_a_fault_comes_to_what_the_table_says(
+    stage: Stage, row: Row, corpus: Corpus, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "drift")
+    async with stage.set_up(row):
+        caplog.clear()
+        got = await ask(stage, row)
+        check_answer(row, got, corpus)
+        await check_log(row, caplog)
+        if row.sent is not None:
+            assert arrived(stage, row) == row.sent
+        if not row.status or row.code == "busy":
+            await the_place_is_free(stage)
+
+
+def test_the_document_shows_this_table() -> None:
+    path = Path(__file__).resolve().parents[2] / "docs" / "faults.md"
+    assert path.read_text() == document(ROWS), "run `make faults`"
+
+
+def test_no_fault_of_one_follow_up_loses_the_request() -> None:
+    ones = [row for row in ROWS if row.call in {"one follow-up", "follow-ups of the second pass"}]
+    assert len(ones) > 30
+    assert {row.code for row in ones} == {""}
+
+
+def test_rows_are_told_apart_by_their_names() -> None:
+    assert len({str(row) for row in ROWS}) == len(ROWS) >= 40
+
+
+@in_one_loop
+async def test_an_invented_id_stays_a_plain_string(stage: Stage) -> None:
+    stage.model.fail({"fault": "invented_ids", "kind": "aggregate_reply"})
+    facts = (await stage.caller.answer())["key_facts"]
+    assert facts
+    assert all(fact["citations"] == [INVENTED_ID] for fact in facts)
+
+
+@in_one_loop
+async def test_retries_are_counted_in_the_usage(stage: Stage) -> None:
+    stage.model.fail({"fault": "status", "kind": "hypothesis", "times": 2})
+    assert (await stage.caller.answer(include=["usage"]))["usage"]["retries"] == 2
