@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -28,6 +30,9 @@ BEAT_SECONDS = 15.0
 """Silence after which a stream says that it is alive."""
 OPEN = b": open\n\n"
 BEAT = b": beat\n\n"
+MAX_PROBLEMS = 32
+"""Broken fields that are named: an error must not be many times the body that it is about."""
+MAX_NAME_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +75,34 @@ def parse_request(body: bytes) -> RetrieveRequest:
     """Return the request in a body.
 
     Raises:
-        InvalidRequestError: naming every broken field.
+        InvalidRequestError: naming the broken fields, the first MAX_PROBLEMS of them.
     """
     try:
         value = from_json(body, allow_inf_nan=False)
+        repeated = _repeated_names(body)
     except ValueError as error:
         raise InvalidRequestError((FieldProblem("", f"is not valid JSON: {error}"),)) from None
     if not isinstance(value, dict):
         raise InvalidRequestError((FieldProblem("", "must be a JSON object"),))
+    if repeated:
+        raise InvalidRequestError(tuple(FieldProblem(_cut(n), "is given twice") for n in repeated[:MAX_PROBLEMS]))
     try:
         # once more from the text: strict mode reads a UUID from JSON but not from a Python string
         return RetrieveRequest.model_validate_json(body)
     except ValidationError as error:
-        raise InvalidRequestError(tuple(_field_problem(e) for e in error.errors(include_url=False))) from None
+        problems = error.errors(include_url=False, include_context=False, include_input=False)[:MAX_PROBLEMS]
+        raise InvalidRequestError(tuple(_field_problem(problem) for problem in problems)) from None
+
+
+def _repeated_names(body: bytes) -> list[str]:
+    """Return the names that an object holds twice: what looked at the first, a gateway perhaps, did not see the last."""
+    found: list[str] = []
+
+    def looked_at(pairs: list[tuple[str, object]]) -> None:
+        found.extend(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+
+    json.loads(body, object_pairs_hook=looked_at, parse_int=float)  # an int of thousands of digits would be refused
+    return found
 
 
 def _field_problem(error: Any) -> FieldProblem:  # noqa: ANN401 - pydantic's error dictionary
@@ -90,7 +110,11 @@ def _field_problem(error: Any) -> FieldProblem:  # noqa: ANN401 - pydantic's err
         "extra_forbidden": "is not a field of this request",
         "missing": "is required",
     }.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
-    return FieldProblem(".".join(str(part) for part in error["loc"]), message)
+    return FieldProblem(_cut(".".join(str(part) for part in error["loc"])), message)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= MAX_NAME_CHARACTERS else f"{name[:MAX_NAME_CHARACTERS]}…"
 
 
 def wants_stream(accept: str) -> bool:

@@ -56,11 +56,15 @@ def document() -> dict[str, Any]:
 def _retrieve() -> dict[str, Any]:
     answer = {
         "description": f"The answer, or `no_data_found`. {_STREAM_TEXT}",
-        "headers": {"x-retrieval-id": {"schema": {"type": "string", "format": "uuid"}}},
+        "headers": _headers(),
         "content": {JSON: {"schema": _ref(RetrieveResponse)}, EVENT_STREAM: {"schema": {"type": "string"}}},
     }
     errors = {
-        status: {"description": text, "content": {PROBLEM_JSON: {"schema": _ref(Problem)}}}
+        status: {
+            "description": text,
+            "headers": _headers(retry="Retry-After" in text),
+            "content": {PROBLEM_JSON: {"schema": _ref(Problem)}},
+        }
         for status, text in _ERRORS.items()
     }
     return {
@@ -69,6 +73,11 @@ def _retrieve() -> dict[str, Any]:
         "requestBody": {"required": True, "content": {JSON: {"schema": _ref(RetrieveRequest)}}},
         "responses": {"200": answer, **errors},
     }
+
+
+def _headers(*, retry: bool = False) -> dict[str, Any]:
+    headers = {"x-retrieval-id": {"required": True, "schema": {"type": "string", "format": "uuid"}}}
+    return {**headers, "retry-after": {"required": True, "schema": {"type": "integer"}}} if retry else headers
 
 
 def _plain(summary: str, name: str, *, secured: bool = True) -> dict[str, Any]:

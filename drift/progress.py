@@ -22,12 +22,12 @@ CANCELLED_FLUSH_SECONDS = 0.25
 """The most a cancelled request waits for them: nobody waits for its answer, and its slot is wanted."""
 EXCERPT_CHARACTERS = 160
 
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~])")
-_MARKDOWN_AT_START = re.compile(r"^(\d*)([#+-]|(?<=\d)[.)])(?=[\s#]|$)")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~]|&(?=#?\w{1,32};))")
+_MARKDOWN_AT_START = re.compile(r"^(\d*)([#+-]|(?<=\d)[.)])(?=[\s#-]|$)")
 
 
 def escape_markdown(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line; no heading or list begins with it."""
+    """Return text that Markdown shows as it is, on one line; no heading, list or rule begins with it."""
     return _MARKDOWN_AT_START.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", " ".join(text.split())))
 
 

@@ -1,0 +1,212 @@
+"""Schemathesis holds the function to docs/openapi.yaml: what the file allows is answered as it says, the rest is refused.
+
+The requests are generated from the file alone, good ones and broken ones, the same ones in every run. They go over real
+sockets to the function with working servers behind it, so that a good request must be answered, not only refused well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from uuid import UUID
+
+import pytest
+import requests
+import schemathesis
+from anyio.from_thread import start_blocking_portal
+from hypothesis import Phase, given, settings
+from schemathesis import Case, GenerationMode
+from schemathesis.checks import CheckContext
+from schemathesis.config import SchemathesisConfig
+from schemathesis.core.failures import AcceptedNegativeData, CustomFailure, Failure, FailureGroup, ServerError
+from schemathesis.core.transport import Response
+from schemathesis.openapi.checks import (
+    JsonSchemaError,
+    MissingHeaders,
+    RejectedPositiveData,
+    UndefinedContentType,
+    UndefinedStatusCode,
+)
+
+from drift.errors import InvalidRequestError
+from drift.http import parse_request
+from drift.local.host import serving
+from drift.local.valkey_server import ValkeyServer
+from drift.settings import Settings
+from tests.function.corpus import PROJECT, Corpus
+from tests.model_server_fixture import ModelServerControl
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+FILE = Path(__file__).parents[2] / "docs" / "openapi.yaml"
+REFUSED = (404, 405)
+NO_KEYS = {"with-security-parameters": False}
+"""The Functions host checks keys, in front of the function; tests/runtime has them."""
+LEFT_OUT = {
+    # the same: no key is checked here
+    "ignored_auth": {"enabled": False},
+    # demands 405 with Allow; the Functions host says 404 to a method without a trigger: `a_wrong_method_is_refused`
+    "unsupported_method": {"enabled": False},
+    # no operation makes, changes or removes anything, and no caller is told from another
+    "use_after_free": {"enabled": False},
+    "ensure_resource_availability": {"enabled": False},
+    "object_level_authorization": {"enabled": False},
+}
+"""Every other check of Schemathesis is on; `max_response_time` alone is off by itself, and tests here assert no times."""
+
+
+def described(examples: int, **generation: Any) -> Any:
+    """Return the file as Schemathesis reads it, to be tried with this many requests an operation, the same ones each time."""
+    generation |= {"max-examples": examples, "deterministic": True, "database": "none", **NO_KEYS}
+    config = SchemathesisConfig.from_dict(
+        {"seed": 1, "request-timeout": 60, "checks": LEFT_OUT, "generation": generation}
+    )
+    return schemathesis.openapi.from_path(FILE, config=config)
+
+
+ALL = described(examples=60)
+GOOD_QUESTIONS = described(examples=8, mode="positive").include(path="/retrieve")
+
+
+def a_wrong_method_is_refused(_context: CheckContext, response: Response, case: Case) -> None:
+    method = str(response.request.method)
+    if method.lower() not in ALL.raw_schema["paths"][case.path]:
+        assert response.status_code in REFUSED, f"{method} {case.path} is not described, but answered"
+
+
+def hold(case: Case, url: str) -> requests.Response:
+    """Send a generated request and check its answer against the file."""
+    with requests.Session() as session:
+        session.trust_env = False
+        return case.call_and_validate(url, session, additional_checks=[a_wrong_method_is_refused])
+
+
+@pytest.fixture(scope="module")
+def url(
+    base_settings: dict[str, str],
+    corpus: Corpus,  # noqa: ARG001 - the graph is filled
+    model_server_process: ModelServerControl,
+    valkey: ValkeyServer,
+) -> Iterator[str]:
+    """The function with working servers behind it, on a loop of its own: Schemathesis calls from this thread and waits."""
+    model_server_process.reset()
+    with pytest.MonkeyPatch.context() as environment:
+        for name in Settings.model_fields:
+            environment.delenv(name.upper(), raising=False)
+        for name, value in {**base_settings, "REDIS_URL": valkey.url}.items():
+            environment.setenv(name, value)
+        with start_blocking_portal() as portal, portal.wrap_async_context_manager(serving()) as served:
+            yield served
+
+
+@ALL.parametrize()
+def test_what_the_file_allows_is_answered_as_it_says_and_the_rest_is_refused(case: Case, url: str) -> None:
+    hold(case, url)
+
+
+@GOOD_QUESTIONS.parametrize()
+def test_an_answer_with_evidence_is_as_the_file_says(case: Case, url: str) -> None:
+    case.body = {**case.body, "project_id": PROJECT}
+    answer = hold(case, url).json()
+    assert "no_data_found" not in answer
+    assert set(case.body.get("include", ())) <= set(answer)
+
+
+def test_a_whole_number_may_be_written_with_a_point() -> None:
+    """JSON Schema counts 26.0 among the integers, and Schemathesis found it refused."""
+    assert parse_request(b'{"query": "x", "project_id": "p", "top_k": 26.0}').top_k == 26
+    with pytest.raises(InvalidRequestError):
+        parse_request(b'{"query": "x", "project_id": "p", "top_k": 26.5}')
+
+
+# ------------------------------------------------------------------------------------- the checks see what they are for
+ANSWER = {"final_answer": "x", "key_facts": [], "residual_uncertainty": ""}
+PROBLEM = {"title": "x", "status": 400, "detail": "x", "code": "invalid_request", "retrieval_id": str(UUID(int=1))}
+JSON = {"content-type": "application/json", "x-retrieval-id": str(UUID(int=1))}
+PROBLEM_JSON = {**JSON, "content-type": "application/problem+json"}
+Answer = tuple[int, dict[str, str], dict[str, Any]]
+PLANTED: dict[str, tuple[Answer, GenerationMode, type[Failure]]] = {
+    "a crash": ((500, PROBLEM_JSON, PROBLEM), GenerationMode.POSITIVE, ServerError),
+    "an unknown status": ((418, PROBLEM_JSON, PROBLEM), GenerationMode.POSITIVE, UndefinedStatusCode),
+    "another type": (
+        (200, {**JSON, "content-type": "text/html"}, ANSWER),
+        GenerationMode.POSITIVE,
+        UndefinedContentType,
+    ),
+    "a field too few": ((200, JSON, {"final_answer": "x", "key_facts": []}), GenerationMode.POSITIVE, JsonSchemaError),
+    "a fact without its text": (
+        (200, JSON, {**ANSWER, "key_facts": [{"citations": []}]}),
+        GenerationMode.POSITIVE,
+        JsonSchemaError,
+    ),
+    "a problem without its code": ((400, PROBLEM_JSON, {"title": "x"}), GenerationMode.NEGATIVE, JsonSchemaError),
+    "an id that is none": ((200, {**JSON, "x-retrieval-id": "42"}, ANSWER), GenerationMode.POSITIVE, JsonSchemaError),
+    "no id": ((200, {"content-type": "application/json"}, ANSWER), GenerationMode.POSITIVE, MissingHeaders),
+    "a good request refused": ((400, PROBLEM_JSON, PROBLEM), GenerationMode.POSITIVE, RejectedPositiveData),
+    "a bad request answered": ((200, JSON, ANSWER), GenerationMode.NEGATIVE, AcceptedNegativeData),
+}
+
+
+@contextmanager
+def always(answer: Answer) -> Iterator[str]:
+    """Serve one answer to every request, whatever it asks; gives the URL."""
+    status, headers, document = answer
+    body = json.dumps(document).encode()
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            self.rfile.read(int(self.headers.get("content-length", 0)))
+            self.send_response(status)
+            for name, value in {**headers, "content-length": str(len(body))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_DELETE = answer  # noqa: N815 - http.server's names
+
+        def log_message(self, *_: object) -> None:
+            """Write nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize(("answer", "mode", "failure"), PLANTED.values(), ids=PLANTED)
+def test_a_planted_fault_is_seen(answer: Answer, mode: GenerationMode, failure: type[Failure]) -> None:
+    @settings(max_examples=5, derandomize=True, database=None, phases=[Phase.generate])
+    @given(case=ALL["/retrieve"]["POST"].as_strategy(generation_mode=mode))
+    def tried(case: Case) -> None:
+        with pytest.raises(FailureGroup) as seen:
+            hold(case, url)
+        assert failure in {type(one) for one in seen.value.exceptions}
+
+    with always(answer) as url:
+        tried()
+
+
+def test_the_same_requests_pass_where_no_fault_is_planted() -> None:
+    @settings(max_examples=5, derandomize=True, database=None, phases=[Phase.generate])
+    @given(case=ALL["/retrieve"]["POST"].as_strategy(generation_mode=GenerationMode.POSITIVE))
+    def tried(case: Case) -> None:
+        hold(case, url)
+
+    with always((200, JSON, ANSWER)) as url:
+        tried()
+
+
+def test_a_method_that_is_answered_without_being_described_is_seen() -> None:
+    case = ALL["/retrieve"]["POST"].Case(method="DELETE")
+    with always((200, JSON, ANSWER)) as url, pytest.raises(FailureGroup) as seen:
+        hold(case, url)
+    assert CustomFailure in {type(one) for one in seen.value.exceptions}

@@ -1,0 +1,48 @@
+"""The function with the servers of its own tests, on the Neo4j that the contract tests share; and behind its routes, if a test likes, a service of the test's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import function_app
+from drift.local.neo4j_server import Neo4jServer
+from drift.service import Service
+from tests.function.conftest import base_settings, corpus, environment, no_settings
+from tests.security.canaries import Outputs, watching
+from tests.telemetry_fixture import Recorded
+
+__all__ = ["base_settings", "corpus", "environment", "no_settings"]
+
+
+@pytest.fixture(scope="session")
+def graph_server(neo4j_2026: Neo4jServer) -> Neo4jServer:
+    """The server that holds the corpus."""
+    return neo4j_2026
+
+
+@pytest.fixture
+def outputs(recorded: Recorded) -> Iterator[Outputs]:
+    """All that comes out."""
+    del recorded  # empty from here
+    yield from watching(Outputs())
+
+
+class Given:
+    """The process-wide object with a service in it that somebody has built."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def get(self) -> Service:
+        return self._service
+
+    async def close(self) -> None:
+        await self._service.close()
+
+
+@pytest.fixture
+def behind_the_routes(monkeypatch: pytest.MonkeyPatch) -> Callable[[Service], None]:
+    """Put a service behind the function's routes, in the place of one built from the settings."""
+    return lambda service: monkeypatch.setattr(function_app, "provider", Given(service))

@@ -1,0 +1,37 @@
+"""Calling every route of the function with secrets in the headers and in the URL."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+from tests.function.corpus import PROJECT, QUESTION
+from tests.security.canaries import SECRETS, Outputs
+from tests.security.raw_http import JSON, STREAM, Answer, call, events
+
+ROUTES = (("GET", "/health/live"), ("GET", "/health/ready"), ("GET", "/health/neo4j"), ("GET", "/openapi.yaml"))
+HEADERS = {
+    "x-functions-key": SECRETS["function key"],
+    "authorization": f"Bearer {SECRETS['Authorization header']}",
+    "cookie": f"session={SECRETS['cookie']}",
+}
+CODE = f"?code={quote(SECRETS['function key'], safe='')}"
+
+
+async def call_every_route(url: str, outputs: Outputs, retrieval_id: str | None = None) -> Answer:
+    """Call each route, /retrieve both ways and with a bad body, with secrets in the headers and in the URL; keep what comes.
+
+    Return the buffered answer of /retrieve.
+    """
+    ask = {"query": QUESTION, "project_id": PROJECT, "include": ["usage", "trace"]}
+    body = json.dumps(ask | ({"retrieval_id": retrieval_id} if retrieval_id else {})).encode()
+    for method, path in ROUTES:
+        outputs.keep("response", (await call(url, method, path + CODE, HEADERS)).raw)
+    outputs.keep("response", (await call(url, "POST", f"/retrieve{CODE}", HEADERS | JSON, b'{"query": 1}')).raw)
+    streamed = await call(url, "POST", f"/retrieve{CODE}", HEADERS | STREAM, body)
+    outputs.keep("response", streamed.raw)
+    for name, data in events(streamed.body) if streamed.status == 200 else ():
+        outputs.keep(f"event {name}", data)
+    answer = await call(url, "POST", f"/retrieve{CODE}", HEADERS | JSON, body)
+    outputs.keep("response", answer.raw)
+    return answer

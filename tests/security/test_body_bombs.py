@@ -1,0 +1,265 @@
+"""Bodies made to cost more than they weigh: each is answered 4xx as the contract says, in little memory, and the next call works.
+
+What a body of the wrong shape gets is in tests/function/test_bad_bodies.py; here are those that aim at the reader itself.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tracemalloc
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from drift import http
+from drift.contracts import MAX_BODY_BYTES
+from drift.errors import InvalidRequestError
+from drift.local.host import serving
+from drift.model import Evidence, PrimerEvidence
+from drift.service import Service
+from tests.fakes import ScriptedChat, StubGraph, chunk, community, services
+from tests.function.calling import PROBLEM_FIELDS
+from tests.function.test_bad_bodies import GOOD
+from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, WorkerHost, worker_host
+from tests.security.raw_http import JSON, Answer, call, connected, read, request
+from tests.test_search import script
+
+ROOM = MAX_BODY_BYTES - 200
+
+
+def good(**fields: Any) -> bytes:
+    """Return a good body with these fields besides."""
+    return json.dumps({**GOOD, **fields}).encode()
+
+
+def beside(field: bytes) -> bytes:
+    """Return a good body with this text as one more field."""
+    return json.dumps(GOOD).encode()[:-1] + b", " + field + b"}"
+
+
+def filled(begin: bytes, piece: bytes, end: bytes) -> bytes:
+    """Return a body that repeats a piece as often as 64 KiB allow."""
+    return begin + piece * ((ROOM - len(begin) - len(end)) // len(piece)) + end
+
+
+DIGITS = b"9" * 60_000
+BOMBS: Mapping[str, bytes] = {
+    "65,000 brackets that open": b"[" * 65_000,
+    "as many braces": filled(b"", b'{"":', b""),
+    "brackets in a field": filled(b'{"query": ', b"[", b""),
+    "brackets as deep as they are read": beside(b'"include": ' + b"[" * 150 + b"]" * 150),
+    "1e400": beside(b'"top_k": 1e400'),
+    "minus 1e999999999": beside(b'"top_k": -1e999999999'),
+    "1e-999999999": beside(b'"top_k": 1e-999999999'),
+    "an integer of 4,301 digits": beside(b'"top_k": ' + b"1" * 4301),
+    "an integer of 60,000 digits": beside(b'"top_k": ' + DIGITS),
+    "such an integer in a field of no meaning": beside(b'"more": -' + DIGITS),
+    "a fraction of 60,000 digits": beside(b'"top_k": 0.1' + DIGITS),
+    "an exponent of 60,000 digits": beside(b'"top_k": 1e' + DIGITS),
+    "NaN in a field of no meaning": beside(b'"more": NaN'),
+    "Infinity": beside(b'"top_k": Infinity'),
+    "minus Infinity": beside(b'"top_k": -Infinity'),
+    "64 KiB of escaped letters": filled(b'{"project_id": "p", "query": "', b"\\u0041", b'"}'),
+    "64 KiB of escaped NUL": filled(b'{"project_id": "p", "query": "', b"\\u0000", b'"}'),
+    "64 KiB of escaped pairs": filled(b'{"project_id": "p", "query": "', b"\\ud83d\\ude00", b'"}'),
+    "64 KiB of half pairs": filled(b'{"project_id": "p", "query": "', b"\\ud800", b'"}'),
+    "64 KiB of escaped backslashes": filled(b'{"project_id": "p", "query": "', b"\\\\", b'"}'),
+    "64 KiB of escapes in a name": filled(b'{"', b"\\u0001", b'": 1}'),
+    "an escape that is cut": b'{"query": "\\u00',
+    "very many fields": b"{" + b", ".join(b'"k%d": 1' % n for n in range(4500)) + b"}",
+    "very many wrong values": filled(b'{"query": "q", "project_id": "p", "include": [', b'"x",', b'"x"]}'),
+    "very many empty objects": filled(b'{"query": "q", "project_id": "p", "include": [', b"{},", b"{}]}"),
+    "one name very many times": filled(b'{"query": "q", ', b'"project_id": "p",', b'"project_id": "p"}'),
+    "the project twice": b'{"query": "q", "project_id": "mine", "project_id": "yours"}',
+    "the project twice, once in escapes": b'{"query": "q", "project_id": "mine", "project\\u005fid": "yours"}',
+    "a name twice inside a field": beside(b'"include": [{"a": 1, "a": 2}]'),
+    "a byte order mark": b"\xef\xbb\xbf" + good(),
+    "UTF-32": good().decode().encode("utf-32"),
+    "overlong UTF-8": good().replace(b"harbour", b"\xc0\xaf"),
+    "UTF-8 that is cut": good().replace(b"harbour", b"\xf0\x9f\x98"),
+    "64 KiB of bytes that are no text": b"\xff" * ROOM,
+    "white space alone": b" " * ROOM,
+    "gzip": gzip.compress(good()),
+    "a bomb in gzip": gzip.compress(b" " * 10_000_000 + good()),
+}  # fmt: skip
+assert all(len(body) <= MAX_BODY_BYTES for body in BOMBS.values())
+every_bomb = pytest.mark.parametrize("body", BOMBS.values(), ids=BOMBS)
+
+MOST_BYTES = 8_000
+"""Of an answer to a body of 64 KiB."""
+MOST_MEMORY = 24 * 1024 * 1024
+"""Python's own while 64 KiB are read; the costliest bodies are lists of small values."""
+
+
+MOST_PIECES = 1_000
+"""Of 64 KiB each; some of them fill the buffers of the network before the connection is closed."""
+
+
+def assert_refused(answer: Answer, status: int = 400, code: str = "invalid_request") -> dict[str, Any]:
+    """Check that this is the contract's own error, and a short one."""
+    document: dict[str, Any] = answer.json()
+    assert (answer.status, document["status"], document["code"]) == (status, status, code)
+    assert dict(answer.headers)["content-type"] == "application/problem+json"
+    assert set(document) == PROBLEM_FIELDS | ({"errors"} if status == 400 else set())
+    assert len(answer.raw) < MOST_BYTES
+    return document
+
+
+# ------------------------------------------------------------------------------------------------------- the reader
+@every_bomb
+def test_a_bomb_is_refused_in_little_memory(body: bytes) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidRequestError) as caught:
+            http.parse_request(body)
+        document = http.problem_body(caught.value, "r")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < MOST_MEMORY
+    assert len(document) < MOST_BYTES
+
+
+def test_a_name_given_twice_is_named() -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        http.parse_request(BOMBS["the project twice, once in escapes"])
+    assert [(p.field, p.message) for p in caught.value.problems] == [("project_id", "is given twice")]
+
+
+def test_as_many_problems_are_named_as_a_person_can_read() -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        http.parse_request(BOMBS["very many fields"])
+    names = [p.field for p in caught.value.problems]
+    assert names[:3] == ["query", "project_id", "k0"]
+    assert len(names) == http.MAX_PROBLEMS
+    with pytest.raises(InvalidRequestError) as caught:
+        http.parse_request(beside(b'"' + b"n" * 5000 + b'": 1'))
+    assert [p.field for p in caught.value.problems] == ["n" * http.MAX_NAME_CHARACTERS + "…"]
+
+
+# ------------------------------------------------------------------------------------------------------- both hosts
+@pytest.fixture(scope="module")
+def worker() -> Iterator[WorkerHost]:
+    """The real worker, without any setting: a bad body is refused before one is read."""
+    with worker_host({}) as host:
+        yield host
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def local() -> AsyncIterator[str]:
+    """The local host."""
+    async with serving() as url:
+        yield url
+
+
+@pytest.fixture(
+    params=[
+        "local",
+        pytest.param("worker", marks=[pytest.mark.slow, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)]),
+    ]
+)
+def url(request: pytest.FixtureRequest, behind_the_routes: Callable[[Service], None]) -> str:
+    """The function on each host in turn; on the local one its requests can be answered."""
+    found = PrimerEvidence((community(7, chunk("s1")),))
+    graph = StubGraph(found, Evidence((chunk("k"),)))
+    behind_the_routes(Service(services(graph, ScriptedChat(script())), None, 8, 30))
+    host = request.getfixturevalue(request.param)
+    return host.url if isinstance(host, WorkerHost) else str(host)
+
+
+in_one_loop = pytest.mark.asyncio(loop_scope="module")
+ENTRY = {**JSON, "x-functions-key": KEY}
+
+
+async def assert_next_works(url: str) -> None:
+    """Check that a good request is answered, or by a worker without settings refused for that reason alone."""
+    answer = await call(url, "POST", "/retrieve", ENTRY, good())
+    assert answer.status == 200 or answer.json()["code"] == "not_configured"
+
+
+@in_one_loop
+async def test_every_bomb_is_answered_in_the_contracts_words_and_the_next_request_works(url: str) -> None:
+    for body in BOMBS.values():
+        document = assert_refused(await call(url, "POST", "/retrieve", ENTRY, body))
+        assert all(set(error) == {"field", "message"} for error in document["errors"])
+    await assert_next_works(url)
+
+
+@in_one_loop
+async def test_a_body_in_gzip_is_not_unpacked_whatever_its_headers_say(url: str) -> None:
+    for coding in ("gzip", "deflate", "br", "gzip, gzip"):
+        headers = ENTRY | {"content-encoding": coding}
+        assert_refused(await call(url, "POST", "/retrieve", headers, gzip.compress(b" " * 10_000_000 + good())))
+    await assert_next_works(url)
+
+
+# ---------------------------------------------------------------------------------------------- lengths that are not
+CHUNKED = request("POST", "/retrieve", {**ENTRY, "transfer-encoding": "chunked"}).replace(b"content-length: 0\r\n", b"")
+PIECE = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+
+
+@in_one_loop
+async def test_a_body_without_end_is_refused_as_soon_as_it_is_over_the_limit(url: str) -> None:
+    async with connected(url) as (reader, writer):
+        writer.write(CHUNKED + PIECE + b"1\r\n \r\n")
+        assert_refused(read(await reader.read()), 413, "too_large")
+    await assert_next_works(url)
+
+
+@in_one_loop
+async def test_a_body_without_end_is_not_taken(url: str) -> None:
+    taken = 0
+    async with connected(url) as (_, writer):
+        writer.write(CHUNKED)
+        with suppress(ConnectionError):
+            while taken < MOST_PIECES:
+                writer.write(PIECE)
+                await writer.drain()
+                taken += 1
+    assert taken < MOST_PIECES
+    await assert_next_works(url)
+
+
+@in_one_loop
+@pytest.mark.parametrize("length", [str(MAX_BODY_BYTES + 1), "9999999999", "9" * 18])
+async def test_a_length_over_the_limit_is_refused_before_a_byte_of_the_body_comes(url: str, length: str) -> None:
+    async with connected(url) as (reader, writer):
+        writer.write(request("POST", "/retrieve", {**ENTRY, "content-length": length}))
+        assert_refused(read(await reader.read()), 413, "too_large")
+    await assert_next_works(url)
+
+
+@in_one_loop
+async def test_a_body_longer_than_it_says_is_read_as_far_as_it_says(url: str) -> None:
+    for said, follows in ((1, "{"), (len(good()) - 1, "")):
+        headers = {**ENTRY, "content-length": str(said)}
+        async with connected(url) as (reader, writer):
+            writer.write(request("POST", "/retrieve", headers, good() + follows.encode()))
+            assert_refused(read(await reader.read()))
+    await assert_next_works(url)
+
+
+@in_one_loop
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"content-length": "-1"},
+        {"content-length": "1e3"},
+        {"content-length": "9" * 5000},
+        {"content-length": "1, 2"},
+        {"content-length": "0x10"},
+        {"transfer-encoding": "gzip, chunked"},
+        {"transfer-encoding": "identity, chunked, chunked"},
+    ],
+    ids=str,
+)
+async def test_a_length_that_is_none_is_refused_by_the_server_itself(url: str, headers: dict[str, str]) -> None:
+    async with connected(url) as (reader, writer):
+        writer.write(request("POST", "/retrieve", {**ENTRY, **headers}, good()))
+        answer = read(await reader.read())
+    assert answer.status in (400, 501), answer.raw
+    await assert_next_works(url)

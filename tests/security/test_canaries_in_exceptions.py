@@ -1,0 +1,106 @@
+"""No secret leaves with an exception that nobody foresaw, nor from the real worker."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from drift.local.host import serving
+from drift.model import Evidence, PrimerEvidence
+from drift.service import Service
+from tests.fakes import ScriptedChat, StubGraph, chunk, community, services
+from tests.function.corpus import PROJECT, QUESTION
+from tests.runtime.test_planted_faults import LIVE, mutated
+from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, worker_host
+from tests.security import telltales
+from tests.security.canaries import SECRETS, Outputs
+from tests.security.every_route import HEADERS, call_every_route
+from tests.security.raw_http import JSON, STREAM, call
+from tests.security.telltales import telltale
+from tests.telemetry_fixture import Recorded
+from tests.test_search import script
+
+
+def unforeseen() -> Exception:
+    """Return an exception with a cause, a note and attributes, all of which hold secrets."""
+    words = SECRETS["words of an exception"]
+    error = KeyError(words, {"password": SECRETS["password of Neo4j"]})
+    error.__cause__ = OSError(5, words, f"bolt://u:{SECRETS['userinfo of the Neo4j URI']}@host")
+    error.add_note(words)
+    error.code = SECRETS["key of the model"]  # type: ignore[attr-defined]
+    return error
+
+
+FOUND = PrimerEvidence((community(7, chunk("s1")),))
+BROKEN: Mapping[str, Callable[[], Service]] = {
+    "in the primer": lambda: serving_fakes(StubGraph(unforeseen())),
+    "in a follow-up": lambda: serving_fakes(StubGraph(FOUND, lambda _query: unforeseen())),
+    "in the model": lambda: serving_fakes(
+        StubGraph(FOUND, Evidence((chunk("k"),))), aggregate_reply=lambda _: unforeseen()
+    ),
+    "in the sink": lambda: serving_fakes(StubGraph(FOUND, Evidence((chunk("k"),))), FailingSink()),
+}
+
+
+class FailingSink:
+    """A ProgressSink that breaks its promise not to raise."""
+
+    async def publish(self, _message: str) -> None:
+        raise unforeseen()
+
+    async def healthy(self) -> bool:
+        raise unforeseen()
+
+
+def serving_fakes(graph: StubGraph, sink: FailingSink | None = None, **replies: object) -> Service:
+    """Return a service over fakes."""
+    return Service(services(graph, ScriptedChat(script(**replies))), sink, 8, 30)
+
+
+@pytest.mark.parametrize("make", BROKEN.values(), ids=BROKEN)
+async def test_an_exception_nobody_foresaw_gives_no_secret_away(
+    behind_the_routes: Callable[[Service], None], outputs: Outputs, recorded: Recorded, make: Callable[[], Service]
+) -> None:
+    behind_the_routes(make())
+    async with serving() as url:
+        answer = await call_every_route(url, outputs)
+    outputs.keep_telemetry(recorded)
+    assert answer.status in (200, 500)
+    assert '"error":"keyerror"' in "".join(text for channel, text in outputs.kept if channel == "log line of drift")
+    assert outputs.leaks(SECRETS) == set()
+
+
+# --------------------------------------------------------------------------------------------------- in the real worker
+@pytest.mark.slow
+@pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)
+async def test_the_real_worker_gives_no_secret_away(tmp_path: Path, outputs: Outputs) -> None:
+    words = SECRETS["words of an exception"]
+    folder = mutated(tmp_path, LIVE, f'raise RuntimeError("{words}")')
+    async with telltale(telltales.model, 401) as refusing:
+        settings = {
+            "OAI_BASE_URL": f"http://{refusing.address}",
+            "OAI_MODEL": "m",
+            "OAI_KEY": SECRETS["key of the model"],
+            "OAI_EMBED_MODEL_NAME": "e",
+            "NEO4J_URI": "bolt://127.0.0.1:1",
+            "NEO4J_PASSWORD": SECRETS["password of Neo4j"],
+            "REDIS_URL": f"redis://:{quote(SECRETS['password of Redis'], safe='')}@127.0.0.1:1/0",
+        }
+        with worker_host(settings, folder) as host:
+            for headers in (JSON, STREAM):
+                for target, key in (("/retrieve", {"x-functions-key": KEY}), (f"/retrieve?code={KEY}", {})):
+                    body = json.dumps({"query": QUESTION, "project_id": PROJECT}).encode()
+                    answer = await call(host.url, "POST", target, {**HEADERS, **key, **headers}, body)
+                    outputs.keep("response", answer.raw)
+                    assert b"model_misconfigured" in answer.body
+            crashed = await call(host.url, "GET", "/health/live", HEADERS)
+            outputs.keep("response", crashed.raw)
+            outputs.keep("log of the worker", host.log_text())
+            logged = host.log_text()
+    assert (crashed.status, SECRETS["key of the model"].encode() in refusing.heard) == (500, True)
+    assert "AuthenticationError" in logged
+    assert outputs.leaks({**SECRETS, "key of the host": KEY}) == set()

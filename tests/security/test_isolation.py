@@ -1,0 +1,278 @@
+"""Two projects that look alike are asked at the same time through one service: nothing of one reaches what is the other's.
+
+The graph itself is held to this by the contract tests. Here it is the whole way: prompts, embedded texts, answers, traces,
+progress messages, log lines and spans, with a model that repeats everything it is shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import logging
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from opentelemetry import trace
+
+from drift.adapters.neo4j_connection import Connection
+from drift.adapters.neo4j_graph import Neo4jGraph
+from drift.adapters.neo4j_indexes import IndexNames
+from drift.adapters.neo4j_writer import Neo4jWriter
+from drift.contracts import RetrieveRequest
+from drift.local.neo4j_server import Neo4jServer
+from drift.model import ChatReply, Embeddings, Evidence, FollowupQuery, Prompt, Tokens
+from drift.ports import GraphStore
+from drift.service import Service
+from drift.settings import load as load_settings
+from drift.tasks import Deadline
+from tests.contract.bulk_load import entangle, load, remove
+from tests.contract.graph_backends import DIMENSIONS, twin
+from tests.contract.random_projects import MARK, SHAPES, VECTORS, Contents, Shape, pair
+from tests.fakes import services
+from tests.fakes_graph import FakeGraph
+from tests.security.prompt_reading import blocks
+from tests.telemetry_fixture import Recorded
+from tests.test_wiring import LOCAL
+
+OWN = "My own "
+"""What the first tenant's titles and descriptions begin with; the other's begin with MARK."""
+REQUESTS_EACH = 2
+
+
+def marked(contents: Contents, mark: str) -> Contents:
+    """Return the project with its mark on all that is not text of a chunk: those are the same in both."""
+    documents, knowledge = contents.documents, contents.knowledge
+    return Contents(
+        replace(documents, documents=tuple(replace(d, title=mark + d.title) for d in documents.documents)),
+        replace(
+            knowledge,
+            entities=tuple(replace(e, description=mark + e.description) for e in knowledge.entities),
+            relations=tuple(replace(r, description=mark + r.description) for r in knowledge.relations),
+            communities=tuple(replace(c, summary=mark + c.summary) for c in knowledge.communities),
+        ),
+    )
+
+
+# ---------------------------------------------------------------------------------------- a model that repeats it all
+class Parrot:
+    """ChatModel and Embedder: replies hold what the prompt has shown; `heard` is all it was told, by the tenant asked for.
+
+    Each call lets the other requests go first, as a network does.
+    """
+
+    def __init__(self) -> None:
+        self.heard: defaultdict[str, list[str]] = defaultdict(list)
+
+    async def complete(self, prompt: Prompt, deadline: Deadline) -> ChatReply:
+        deadline.require()
+        await asyncio.sleep(0)
+        shown = blocks(prompt.user)
+        self.heard[tenant_in(prompt.user)].append(prompt.user)
+        words = json.dumps(shown, ensure_ascii=False)
+        ids = [{"chunk_id": k, "span": ""} for k in shown.get("Valid chunk ids", ())]
+        whom = f"of {tenant_in(prompt.user)}: what has alder birch to do with {len(prompt.user)}?"
+        followups = [{"question": f"{n} {whom}", "target_communities": ["C1"]} for n in range(2)]
+        replies: Mapping[str, object] = {
+            "hypothesis": words,
+            "primer_reply": {"initial_answer": words, "followups": followups},
+            "local_reply": {"answer": words, "citations": ids, "new_followups": followups[:1], "confidence": 0.5,
+                            "should_continue": True},
+            "aggregate_reply": {"final_answer": words, "key_facts": [
+                {"fact": words, "citations": [c["chunk_id"] for c in ids]}]},
+        }  # fmt: skip
+        reply = replies[prompt.name]
+        return ChatReply(reply if isinstance(reply, str) else json.dumps(reply), Tokens(1, 1))
+
+    async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
+        deadline.require()
+        await asyncio.sleep(0)
+        for text in texts:
+            self.heard[tenant_in(text)].append(text)
+        return Embeddings(tuple(VECTORS[len(text) % len(VECTORS)] for text in texts))
+
+
+def question(tenant: str) -> str:
+    """Return a question that says whose it is."""
+    return f"What has the alder birch to do with cedar and zephyr, asked for <{tenant}>?"
+
+
+def tenant_in(text: str) -> str:
+    """Return whose question a text belongs to."""
+    return "mine" if "for <mine>" in text or "of mine:" in text else "other"
+
+
+# ------------------------------------------------------------------------------------------------------- what comes out
+@dataclass
+class Seen:
+    """Everything that belongs to one tenant, by where it was seen."""
+
+    texts: list[tuple[str, str]] = field(default_factory=list)
+
+    def holding(self, mark: str) -> set[str]:
+        """Return where a mark was seen."""
+        return {where for where, text in self.texts if mark in text}
+
+
+class Sink:
+    """ProgressSink that keeps the messages."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    async def publish(self, message: str) -> None:
+        await asyncio.sleep(0)
+        self.messages.append(message)
+
+
+async def asked(
+    graph: GraphStore, ids: Mapping[str, str], log: io.StringIO, recorded: Recorded, followups: int = 4
+) -> dict[str, Seen]:
+    """Ask for both tenants at once, several times, buffered and listened to; return what each has left where."""
+    parrot, sink = Parrot(), Sink()
+    words = load_settings({**LOCAL, "LOG_QUESTIONS": "true"})
+    service = Service(services(graph, parrot, parrot, max_followups=followups), sink, 100, 60, words)
+    seen = {tenant: Seen() for tenant in ids}
+
+    async def ask(tenant: str) -> None:
+        request = RetrieveRequest(query=question(tenant), project_id=ids[tenant], top_k=4, include=("trace", "usage"))
+        listened: list[str] = []
+        with trace.get_tracer("test").start_as_current_span(f"request of {tenant}"):
+            answer = await service.start(request, str(uuid.uuid4()), listened.append)
+        seen[tenant].texts += [("answer and trace", answer.to_json()), *(("progress", m) for m in listened)]
+
+    log.seek(0)
+    log.truncate()
+    recorded.exporter.clear()
+    async with asyncio.TaskGroup() as group:
+        for _ in range(REQUESTS_EACH):
+            for tenant in ids:
+                group.create_task(ask(tenant))
+    for tenant, id_ in ids.items():
+        own = [line for line in log.getvalue().splitlines() if json.loads(line).get("project_id") == id_]
+        published = [m for m in sink.messages if json.loads(m)["project_id"] == id_]
+        roots = {s.context.trace_id for s in recorded.spans(f"request of {tenant}")}
+        spans = [s.to_json() for s in recorded.spans() if s.context.trace_id in roots]
+        kept = {"prompt": parrot.heard[tenant], "log": own, "published": published, "span": spans}
+        seen[tenant].texts += [(where, text) for where, texts in kept.items() for text in texts]
+    return seen
+
+
+class LogText:
+    """The log lines of the service, as a plain handler writes them."""
+
+    def __enter__(self) -> io.StringIO:
+        self.text = io.StringIO()
+        self._handler, log = logging.StreamHandler(self.text), logging.getLogger("drift")
+        self._level = log.level
+        log.addHandler(self._handler)
+        log.setLevel(logging.DEBUG)
+        return self.text
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger("drift").removeHandler(self._handler)
+        logging.getLogger("drift").setLevel(self._level)
+
+
+EVERYWHERE = {"answer and trace", "progress", "prompt", "log", "published", "span"}
+
+
+def assert_apart(seen: dict[str, Seen]) -> None:
+    """Check that neither mark is where the other tenant's things are."""
+    assert {where for where, _ in seen["mine"].texts} == EVERYWHERE
+    assert seen["mine"].holding(MARK) == set()
+    assert seen["other"].holding(OWN) == set()
+
+
+async def in_memory(graph: FakeGraph, contents: Mapping[str, Contents]) -> None:
+    for id_, one in contents.items():
+        await graph.write_documents(id_, one.documents)
+        await graph.write_knowledge(id_, one.knowledge)
+
+
+def drawn(shape: Shape) -> tuple[Contents, Contents]:
+    """Return a pair, each with its mark."""
+    mine, other = pair(shape)
+    return marked(mine, OWN), other
+
+
+# ---------------------------------------------------------------------------------------------------------- in memory
+SAMPLE = Shape(seed=7, chunks=12, entities=8, levels=2, hub=True)
+
+
+class Leaking(FakeGraph):
+    """A graph that mixes what two tenants get."""
+
+    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
+        both = [await FakeGraph.followup(self, replace(query, project_id=p), deadline) for p in self.projects]
+        return Evidence(both[0].chunks + both[1].chunks, (), both[0].entities + both[1].entities)
+
+
+async def test_a_leak_would_be_seen_wherever_words_can_be(recorded: Recorded) -> None:
+    mine, other = drawn(SAMPLE)
+    graph = Leaking()
+    await in_memory(graph, {"p": mine, "p-b": other})
+    with LogText() as log:
+        seen = await asked(graph, {"mine": "p", "other": "p-b"}, log, recorded)
+    assert seen["mine"].holding(OWN) >= {"answer and trace", "progress", "published", "prompt"}
+    assert seen["mine"].holding(MARK) >= {"answer and trace", "progress", "published", "prompt"}
+    assert seen["other"].holding(OWN) >= {"answer and trace", "prompt"}
+
+
+def test_look_alike_projects_stay_apart_on_the_whole_way(recorded: Recorded) -> None:
+    met: set[str] = set()
+    with asyncio.Runner() as runner, LogText() as log:
+
+        @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+        @given(SHAPES)
+        def are_apart(shape: Shape) -> None:
+            mine, other = drawn(shape)
+            graph = FakeGraph("hard" if shape.seed % 2 else "soft")
+            runner.run(in_memory(graph, {"p": mine, "p-b": other}))
+            seen = runner.run(asked(graph, {"mine": "p", "other": "p-b"}, log, recorded))
+            assert_apart(seen)
+            met.update(*(one.holding(mark) for one, mark in ((seen["mine"], OWN), (seen["other"], MARK))))
+
+        are_apart()
+    assert met >= {"answer and trace", "progress", "published", "prompt"}, "their own words were there"
+
+
+# ------------------------------------------------------------------------------------------------------ on a real Neo4j
+@pytest.mark.neo4j
+@pytest.mark.slow
+@pytest.mark.timeout(300, func_only=True)
+def test_look_alike_projects_stay_apart_on_a_real_server(neo4j_2026: Neo4jServer, recorded: Recorded) -> None:
+    connection = Connection(neo4j_2026.uri, neo4j_2026.user, neo4j_2026.password, neo4j_2026.database)
+
+    async def check(shape: Shape, log: io.StringIO) -> None:
+        mine, other = drawn(shape)
+        id_ = f"apart-{uuid.uuid4().hex[:12]}"
+        projects = {id_: mine, twin(id_): other}
+        scope: Any = "hard" if shape.seed % 2 else "soft"
+        exact = Random(shape.seed).choice((None, 0))  # noqa: S311 - which of the two searches
+        try:
+            await load(connection, projects)
+            await entangle(connection, {id_: mine}, twin)  # by edges that no writer makes
+            graph = Neo4jGraph(connection, IndexNames(), scope, exact)
+            assert_apart(await asked(graph, {"mine": id_, "other": twin(id_)}, log, recorded, followups=2))
+        finally:
+            await remove(connection, projects)
+
+    with asyncio.Runner() as runner, LogText() as log:
+        runner.run(Neo4jWriter(connection, IndexNames()).prepare(DIMENSIONS))
+
+        @settings(max_examples=5, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+        @given(SHAPES)
+        def are_apart(shape: Shape) -> None:
+            runner.run(check(shape, log))
+
+        try:
+            are_apart()
+        finally:
+            runner.run(connection.close())
