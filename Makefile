@@ -3,9 +3,11 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 READY := $(VENV)/.ready
+TOOLS := $(VENV)/tools
+LOCKED := $(VENV)/locked
 export Q
 
-.PHONY: help demo test check serve format openapi faults clean
+.PHONY: help demo test check serve format openapi faults lock licenses audit clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -52,6 +54,30 @@ openapi: $(READY) ## write docs/openapi.yaml from the models
 
 faults: $(READY) ## write docs/faults.md from the table of injected faults
 	@$(PYTHON) -m tests.function.faults.document > docs/faults.md
+
+# uv and pip-audit only run: they live apart, so that what they need never meets what is tested.
+$(TOOLS)/.ready: Makefile $(READY)
+	@$(PYTHON) -m venv --clear $(TOOLS)
+	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check uv==0.13.9 pip-audit==2.10.1
+	@touch $@
+
+# The platform of the function app. Wheels only, as there: what would have to be compiled is refused.
+lock: $(TOOLS)/.ready ## write requirements.lock from requirements.txt: newest versions, with hashes
+	@$(TOOLS)/bin/uv pip compile requirements.txt --output-file requirements.lock --upgrade --generate-hashes --quiet --no-config \
+	  --python-version 3.13 --python-platform x86_64-manylinux_2_28 --only-binary :all: --custom-compile-command "make lock"
+
+$(LOCKED)/.ready: requirements.lock $(READY)
+	@$(PYTHON) -m venv --clear $(LOCKED)
+	@$(LOCKED)/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement requirements.lock
+	@touch $@
+
+licenses: $(LOCKED)/.ready ## write docs/licenses.md from requirements.lock; wants Python 3.13
+	@$(PYTHON) -m tests.dependencies.licenses $(LOCKED)/lib/python3.13/site-packages > $(LOCKED)/licenses.md
+	@mv $(LOCKED)/licenses.md docs/licenses.md
+
+# --strict, because a package that the advisory service does not know would otherwise pass as harmless.
+audit: $(TOOLS)/.ready ## look for known vulnerabilities in what requirements.lock holds
+	@$(TOOLS)/bin/pip-audit --requirement requirements.lock --require-hashes --disable-pip --strict --progress-spinner off
 
 clean: ## remove the environment, the local servers' data and all caches of this folder
 	rm -rf $(VENV) .drift .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info

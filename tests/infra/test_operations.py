@@ -212,6 +212,24 @@ def test_ci_runs_every_check_on_every_python_with_a_neo4j() -> None:
     assert "make test" in (ROOT / ".ci" / "run").read_text()
 
 
+def test_ci_audits_the_lock_file_and_compares_its_licences_also_when_nothing_has_changed() -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
+    assert len(workflow[True]["schedule"]) == 1  # YAML 1.1 reads the key `on` as a truth
+    job = workflow["jobs"]["dependencies"]
+    assert "if" not in job
+    (python,) = [step["with"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
+    assert python == {"python-version": "3.13"}
+    runs = {line: step.get("if") for step in job["steps"] for line in step.get("run", "").splitlines()}
+    assert runs["make audit"] is None
+    assert runs["make licenses"] == runs["git diff --exit-code docs/licenses.md"] == "${{ !cancelled() }}"
+    targets = dict(re.findall(r"^(\S+):.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for option in ("--requirement requirements.lock", "--require-hashes", "--strict"):
+        assert option in targets["audit"]
+    assert "--requirement requirements.lock" in targets["$(LOCKED)/.ready"]
+    assert "--require-hashes" in targets["$(LOCKED)/.ready"]
+    assert "$(LOCKED)/lib/" in targets["licenses"]
+
+
 def test_a_deployment_is_shown_before_and_happens_with_a_tag() -> None:
     workflow = yaml.safe_load((ROOT / ".github/workflows/deploy.yml").read_text())
     triggers = workflow[True]  # YAML 1.1 reads the key `on` as a truth

@@ -1,0 +1,93 @@
+"""The licences of what is deployed, as each package's own metadata says them; only those listed here are allowed.
+
+`python -m tests.dependencies.licenses FOLDER` prints docs/licenses.md from the packages installed in FOLDER.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from importlib.metadata import Distribution
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
+from tests.dependencies.lock import installed, locked
+
+ALLOWED = {
+    "Apache-2.0": "permissive, grants patents: its notice stays in the package",
+    "BSD-3-Clause": "permissive: its notice stays in the package",
+    "MIT": "permissive: its notice stays in the package",
+    "MIT-0": "permissive, without any condition",
+    "MPL-2.0": "copyleft for its own files only, and they are used unchanged",
+    "PSF-2.0": "permissive: its notice stays in the package",
+    "Python-2.0": "permissive: its notice stays in the package",
+}
+"""SPDX identifiers, and why a closed product may use what has this licence."""
+CLASSIFIERS = {"License :: OSI Approved :: MIT License": "MIT"}
+"""What packages without an SPDX expression say; BSD and Apache are missing: their classifiers name no version."""
+
+HEAD = """# Licences of what is deployed
+
+Made by `make licenses` from the packages of [requirements.lock](../requirements.lock); each package's own metadata says its licence. `make test` and CI refuse any other
+licence, or none, until `tests/dependencies/licenses.py` lists it with a reason. Of a choice of licences all must be allowed.
+
+| package | version | licence (SPDX) | why it is allowed |
+|---|---|---|---|
+"""
+
+
+def licence(package: Distribution) -> str | None:
+    """Return a package's licence as an SPDX expression, or None when its metadata says none that is clear."""
+    metadata = package.metadata
+    for field in ("License-Expression", "License"):
+        if field in metadata:
+            try:
+                return canonicalize_license_expression(metadata[field])
+            except InvalidLicenseExpression:
+                continue  # older metadata holds any text, down to the whole licence
+    said = [one for one in metadata.get_all("Classifier") or [] if one.startswith("License ::")]
+    return " AND ".join(CLASSIFIERS[one] for one in said) if said and set(said) <= set(CLASSIFIERS) else None
+
+
+def reasons(expression: str | None) -> list[str]:
+    """Return why a licence is allowed, once each.
+
+    Raises:
+        ValueError: when it is unknown, or one of its licences is not allowed.
+    """
+    identifiers = [one for one in re.findall(r"[^()\s]+", expression or "none") if one not in {"AND", "OR"}]
+    if refused := [one for one in identifiers if one not in ALLOWED]:
+        raise ValueError(f"{', '.join(refused)} is not among the allowed licences")
+    return list(dict.fromkeys(ALLOWED[one] for one in identifiers))
+
+
+def document(packages: Mapping[str, Distribution]) -> str:
+    """Return docs/licenses.md.
+
+    Raises:
+        ValueError: when a locked package is absent or of another version, or its licence is not allowed.
+    """
+    rows = []
+    for name, pinned in locked().items():
+        package = packages.get(name)
+        if package is None or package.version != pinned.version:
+            raise ValueError(f"{name} {pinned.version} is not installed")
+        try:
+            rows.append(row(package, name))
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+    return HEAD + "".join(rows)
+
+
+def row(package: Distribution, name: str) -> str:
+    """Return a package's line of the table."""
+    found = licence(package)
+    return f"| {name} | {package.version} | {found} | {'; '.join(reasons(found))} |\n"
+
+
+if __name__ == "__main__":
+    try:
+        sys.stdout.write(document(installed(sys.argv[1:])))
+    except ValueError as error:
+        sys.exit(str(error))
