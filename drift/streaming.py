@@ -43,12 +43,18 @@ class EventStream:
         self._events.put_nowait(None)
 
     def _last_event(self, task: asyncio.Task[RetrieveResponse]) -> bytes:
-        error = http.internal_error() if task.cancelled() else task.exception()
+        if task.cancelled():  # its reader has gone
+            return self._error_event(http.internal_error())
+        error, told = task.exception(), {"retrieval_id": self._retrieval_id}
         if error is None:
             return http.event("result", task.result().to_json())
-        if not isinstance(error, DriftError):
-            log.error("retrieval_failed", exc_info=error, extra={"retrieval_id": self._retrieval_id})
-            error = http.internal_error()
+        if isinstance(error, DriftError):
+            log.warning("request_failed", exc_info=error, extra=told)
+            return self._error_event(error)
+        log.error("request_crashed", exc_info=error, extra=told)
+        return self._error_event(http.internal_error())
+
+    def _error_event(self, error: DriftError) -> bytes:
         return http.event("error", http.problem_body(error, self._retrieval_id))
 
     async def events(self) -> AsyncIterator[bytes]:

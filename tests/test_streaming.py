@@ -40,15 +40,17 @@ async def test_progress_comes_as_it_happens_and_the_result_last() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "code"),
+    ("error", "code", "logged"),
     [
-        (GraphUnavailableError("The graph is gone."), "graph_unavailable"),
-        (RuntimeError("bolt://user:canary@host"), "internal"),
-        (asyncio.CancelledError("canary"), "internal"),
+        (GraphUnavailableError("The graph is gone."), "graph_unavailable", ["request_failed"]),
+        (RuntimeError("bolt://user:canary@host"), "internal", ["request_crashed"]),
+        (asyncio.CancelledError("canary"), "internal", []),
     ],
     ids=["known", "unforeseen", "cancelled by someone else"],
 )
-async def test_a_failure_is_the_last_event_and_gives_nothing_away(error: BaseException, code: str) -> None:
+async def test_a_failure_is_the_last_event_and_gives_nothing_away(
+    error: BaseException, code: str, logged: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
     stream = EventStream("id")
     stream.follow(asyncio.create_task(answered(stream, error)))
     items = await collected(stream)
@@ -57,6 +59,7 @@ async def test_a_failure_is_the_last_event_and_gives_nothing_away(error: BaseExc
     body = json.loads(items[-1].split(b"data: ")[1])
     assert (body["code"], body["retrieval_id"]) == (code, "id")
     assert b"canary" not in b"".join(items)
+    assert [json.loads(record.getMessage())["event"] for record in caplog.records] == logged
 
 
 async def test_a_silent_request_beats_until_it_speaks() -> None:

@@ -84,7 +84,7 @@ class Row:
     @property
     def logged(self) -> dict[str, int]:
         """Warnings and errors in the log by event."""
-        edge = {"request_failed": 1} if self.code and self.ask != "streamed" else {}
+        edge = {"request_failed": 1} if self.code else {}
         return {**self.warns, **edge}
 
 
