@@ -33,6 +33,8 @@ from drift.replies import ask
 from drift.tasks import Deadline
 from drift.usage import Meter
 
+HYPOTHESIS_CHARACTERS = 4000
+"""What is embedded of a hypothesis: a model that did not stop would exceed what an embedding model takes."""
 MIN_FOLLOWUPS = 2
 MAX_PRIMER_FOLLOWUPS = 6
 
@@ -106,7 +108,7 @@ class _Retrieval:
             return ""
         self.meter.chat(Phase.EXPANDING_QUERY, reply)
         self.critical_path_s += seconds
-        return reply.text
+        return reply.text[:HYPOTHESIS_CHARACTERS]
 
     async def embed(self, text: str) -> Vector:
         """Return the vector of question and hypothesis."""

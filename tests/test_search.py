@@ -362,6 +362,13 @@ async def test_communities_that_do_not_exist_are_left_out() -> None:
     assert run.services.graph.followups[0].communities == ("x", 7)
 
 
+async def test_a_hypothesis_without_an_end_is_cut_before_it_is_embedded() -> None:
+    run = run_of(hypothesis="so " * 10_000)
+    await run()
+    (text,) = run.services.embedder.calls[0]
+    assert len(text) < 5000
+
+
 async def test_without_a_usable_hypothesis_the_question_alone_is_searched_with() -> None:
     run = run_of(hypothesis=UnusableReplyError("refused"))
     await run()

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from drift import wiring
+from drift.errors import LocalStackError
 from drift.local.commands import running
 from drift.local.console import notes, paper, print_json
 from drift.local.stack import StackOptions
+
+_NOT_SPOKEN_TO = {
+    "OAI_BASE_URL": "http://127.0.0.1:1",
+    "OAI_MODEL": "unused",
+    "OAI_EMBED_MODEL_NAME": "unused",
+    "REDIS_URL": "redis://127.0.0.1:1",
+}
+"""Stand for settings that preparing does not need, so that no server is started for them."""
 
 
 async def prepare(options: StackOptions, *, dry_run: bool, wait_s: float, as_json: bool) -> None:
@@ -15,8 +25,9 @@ async def prepare(options: StackOptions, *, dry_run: bool, wait_s: float, as_jso
 
     Raises:
         GraphMisconfiguredError: with every reason why the graph cannot be prepared as it is.
+        LocalStackError: NEO4J_URI is set and VECTOR_INDEX_DIMENSIONS is not.
     """
-    async with running(options) as (_, values):
+    async with running(_graph_alone(options)) as (_, values):
         preparer = wiring.build_preparer(values)
         try:
             report = await preparer.prepare(
@@ -28,6 +39,18 @@ async def prepare(options: StackOptions, *, dry_run: bool, wait_s: float, as_jso
         print_json(report.document())
     else:
         _show(report.document())
+
+
+def _graph_alone(options: StackOptions) -> StackOptions:
+    """Return options that start nothing beside a given graph; what the local stack's model would imply is not assumed of it."""
+    if not options.given.get("NEO4J_URI"):
+        return options
+    if not options.given.get("VECTOR_INDEX_DIMENSIONS"):
+        raise LocalStackError(
+            "Vector indexes have one length: set VECTOR_INDEX_DIMENSIONS to the floats of the embeddings in this graph, "
+            "3072 for text-embedding-3-large."
+        )
+    return replace(options, given={**_NOT_SPOKEN_TO, **options.given})
 
 
 def _remark(line: str) -> None:

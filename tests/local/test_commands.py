@@ -140,6 +140,21 @@ def test_a_dry_run_prints_a_script_that_preparing_runs_and_remarks_apart_from_it
     assert (again.stdout, "Nothing had to be changed." in again.stderr) == ("", True)
 
 
+def test_preparing_a_given_graph_wants_the_length_of_its_embeddings_and_starts_nothing(
+    serving: dict[str, Any], demo: dict[str, Any], tmp_path: Path
+) -> None:
+    assert demo
+    graph = {name: value for name, value in serving["env"].items() if name.startswith("NEO4J_")}
+    unsaid, said = (
+        drift("prepare", "--json", "--data-dir", str(tmp_path / "none"), **graph, **length)
+        for length in ({}, {"VECTOR_INDEX_DIMENSIONS": "256"})
+    )
+    assert (unsaid.returncode, "set VECTOR_INDEX_DIMENSIONS" in unsaid.stderr) == (1, True)
+    assert json.loads(said.stdout)["problems"] == []
+    assert "Starting" not in said.stderr
+    assert not list((tmp_path / "none").glob("*/"))
+
+
 def test_a_refusal_is_one_clear_message(serving: dict[str, Any], demo: dict[str, Any]) -> None:
     assert demo
     done = drift("prepare", "--data-dir", serving["data"], **{**serving["env"], "VECTOR_INDEX_DIMENSIONS": "128"})
