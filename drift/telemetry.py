@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal
@@ -93,8 +93,7 @@ def outcome_of(error: BaseException) -> str:
 
 
 # ------------------------------------------------------------------------------------------- parts of a request
-@contextmanager
-def retrieval(retrieval_id: str, project_id: str, meter: Meter) -> Iterator[Part]:
+def retrieval(retrieval_id: str, project_id: str, meter: Meter) -> AbstractContextManager[Part]:
     """Measure a whole retrieval; its last line holds what its phases have counted, and all that it cost."""
 
     def ended(part: Part) -> Mapping[str, object]:
@@ -103,8 +102,7 @@ def retrieval(retrieval_id: str, project_id: str, meter: Meter) -> Iterator[Part
         otel.record("drift.retrieval.duration", part.duration_s, about)
         return meter.report(0).model_dump(exclude={"phases", "wall_seconds", "critical_path_seconds"})
 
-    with _part("retrieve", "retrieval_ended", ended, retrieval_id=retrieval_id, project_id=project_id) as part:
-        yield part
+    return _part("retrieve", "retrieval_ended", ended, retrieval_id=retrieval_id, project_id=project_id)
 
 
 def refused(code: str) -> None:
@@ -112,8 +110,7 @@ def refused(code: str) -> None:
     otel.count("drift.retrievals", 1, {"outcome": code})
 
 
-@contextmanager
-def phase(which: Phase, meter: Meter) -> Iterator[Part]:
+def phase(which: Phase, meter: Meter) -> AbstractContextManager[Part]:
     """Measure a phase: what it counts is part of the retrieval's last line too, its tokens are those of the meter."""
     outer = _current.get()
 
@@ -126,15 +123,12 @@ def phase(which: Phase, meter: Meter) -> Iterator[Part]:
             outer.add(**{name: value for name, value in part.fields.items() if name != "phase"})
         return usage.model_dump()
 
-    with _part(SPAN_NAMES[which], "phase_ended", ended, phase=which.value) as part:
-        yield part
+    return _part(SPAN_NAMES[which], "phase_ended", ended, phase=which.value)
 
 
-@contextmanager
-def followup(number: int, depth: int) -> Iterator[Part]:
+def followup(number: int, depth: int) -> AbstractContextManager[Part]:
     """Measure one follow-up by its number in the tree."""
-    with _part("followup", "followup_ended", lambda _part: {}, followup=number, depth=depth) as part:
-        yield part
+    return _part("followup", "followup_ended", lambda _part: {}, followup=number, depth=depth)
 
 
 def count_followups(part: Part, states: Iterable[str], citations: CitationCounts) -> None:

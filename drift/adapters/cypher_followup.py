@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from drift.adapters.cypher_nearest import COSINE, comparable, count, document_name, nearest, usable
-from drift.adapters.cypher_schema import Schema
+from drift.adapters.cypher_nearest import COSINE, comparable, count, document_name, nearest, scored
+from drift.adapters.cypher_schema import MOST_LEVELS, Schema
 
 
 def followup(s: Schema, hits: str) -> str:
@@ -36,11 +36,11 @@ CALL (picked) {{
   UNWIND CASE WHEN $hard THEN picked ELSE [] END AS c
   MATCH (c){s.below}(ch)
   WITH DISTINCT ch
-  WHERE {usable(s)}
-  WITH ch, {COSINE} AS similarity
+  WHERE {s.own_chunk("ch")}
+  {scored()}
   ORDER BY similarity DESC, {s.chunk_id("ch")}
   LIMIT $pool
-  RETURN collect(ch) AS scoped
+  RETURN collect({{ch: ch, similarity: similarity}}) AS scoped
 }}
 WITH picked, chunk_count, scoped, NOT $hard AS whole
 {nearest(s, hits)}
@@ -131,23 +131,57 @@ CALL (chunk_count) {{{_named(s)}{_step(s, 0)}{_step(s, 1)}{_step(s, 2)}
 def _candidates(s: Schema) -> str:
     return f"""
 CALL (nearest, worded, walked) {{
-  UNWIND range(0, size(nearest) - 1) AS i
-  RETURN nearest[i] AS ch, 1.0 / (60 + i) AS vote, 0.0 AS text, 0.0 AS graph
-UNION ALL
-  UNWIND range(0, size(worded) - 1) AS i
-  RETURN worded[i].ch AS ch, 1.0 / (60 + i) AS vote, worded[i].score AS text, 0.0 AS graph
-UNION ALL
-  UNWIND range(0, size(walked) - 1) AS i
-  RETURN walked[i].ch AS ch, 1.0 / (60 + i) AS vote, 0.0 AS text, walked[i].weight AS graph
+  CALL (nearest, worded, walked) {{
+    UNWIND range(0, size(nearest) - 1) AS i
+    RETURN nearest[i].ch AS ch, 1.0 / (60 + i) AS vote, nearest[i].similarity AS similarity, 0.0 AS text, 0.0 AS graph
+  UNION ALL
+    UNWIND range(0, size(worded) - 1) AS i
+    RETURN worded[i].ch AS ch, 1.0 / (60 + i) AS vote, null AS similarity, worded[i].score AS text, 0.0 AS graph
+  UNION ALL
+    UNWIND range(0, size(walked) - 1) AS i
+    RETURN walked[i].ch AS ch, 1.0 / (60 + i) AS vote, null AS similarity, 0.0 AS text, walked[i].weight AS graph
+  }}
+  WITH ch, sum(vote) AS votes, max(similarity) AS similarity, max(text) AS text, max(graph) AS graph
+  ORDER BY votes DESC, {s.chunk_id("ch")}
+  LIMIT $keep
+  RETURN collect(ch) AS chosen, collect({{similarity: similarity, text: text, graph: graph}}) AS legs
 }}
-WITH chunk_count, ch, sum(vote) AS votes, max(text) AS text, max(graph) AS graph
-ORDER BY votes DESC, {s.chunk_id("ch")}
-LIMIT $keep
-WITH chunk_count, ch, text, graph, CASE WHEN {comparable("ch")} THEN {COSINE} END AS similarity
-WITH max(chunk_count) AS chunk_count, collect(ch) AS chosen, collect({{
-  id: {s.chunk_id("ch")}, text: ch.text, document_name: {document_name(s)}, similarity: similarity, bm25: text, graph: graph,
-  in_scope: size($communities) > 0 AND {_in_scope(s)}
-}}) AS candidates
+{_inside(s)}
+CALL (chosen, legs, inside) {{
+  UNWIND range(0, size(chosen) - 1) AS place
+  WITH place, chosen[place] AS ch, legs[place] AS leg, inside
+  WITH place, ch, leg, inside, CASE WHEN leg.similarity IS NULL THEN ch.embedding END AS embedding
+  WITH place, ch, leg, inside, CASE WHEN {comparable()} THEN {COSINE} ELSE leg.similarity END AS similarity
+  RETURN collect({{
+    id: {s.chunk_id("ch")}, text: ch.text, document_name: {document_name(s)}, similarity: similarity,
+    bm25: leg.text, graph: leg.graph, in_scope: place IN inside
+  }}) AS candidates
+}}
+"""
+
+
+# The places of the candidates that are below a picked community. Many candidates share theirs, so each is followed upwards once.
+def _inside(s: Schema) -> str:
+    return f"""
+CALL (chosen, picked) {{
+  CALL (chosen, picked) {{
+    UNWIND CASE WHEN size(picked) > 0 THEN range(0, size(chosen) - 1) ELSE [] END AS place
+    WITH place, chosen[place] AS ch
+    MATCH (ch){s.member_of}(own)
+    WITH own, collect(DISTINCT place) AS places
+    WHERE own:__Community__
+    RETURN own, places
+  }}
+  CALL (own, picked) {{
+    MATCH (own)-[:IN_COMMUNITY*0..{MOST_LEVELS - 1}]->(c)
+    WITH DISTINCT c
+    WHERE c IN picked
+    RETURN count(c) > 0 AS below
+  }}
+  WITH places WHERE below
+  UNWIND places AS place
+  RETURN collect(DISTINCT place) AS inside
+}}
 """
 
 
@@ -155,28 +189,34 @@ WITH max(chunk_count) AS chunk_count, collect(ch) AS chosen, collect({{
 # the share of the candidate's other entities that the entity has a relation to. The rarest come first.
 def _shared(s: Schema) -> str:
     return f"""
-CALL (chosen, chunk_count) {{
-  UNWIND range(0, size(chosen) - 1) AS place
-  WITH place, chosen[place] AS ch, chunk_count
+CALL (chosen) {{
+  UNWIND chosen AS ch
   CALL (ch) {{
     MATCH (ch){s.mentions}(e)
     WITH DISTINCT e
     WHERE {s.is_entity("e")} AND {s.own_entity("e")}
-    RETURN e LIMIT $mentions_each
+    WITH e LIMIT $mentions_each
+    RETURN collect(e) AS own
   }}
-  WITH e, chunk_count, collect({{place: place, ch: ch}}) AS holders
-  WHERE size(holders) > 1
-  WITH e, holders, chunk_count, COUNT {{ (e){s.mentioned_in}() }} AS mentions
+  RETURN collect(own) AS entity_lists
+}}
+CALL (entity_lists) {{
+  UNWIND range(0, size(entity_lists) - 1) AS place
+  UNWIND entity_lists[place] AS e
+  WITH e, collect(place) AS places
+  WHERE size(places) > 1
+  WITH e, places, COUNT {{ (e){s.mentioned_in}() }} AS mentions, {s.told("e")} AS told
   ORDER BY mentions, {s.entity_id("e")}
   LIMIT $most_shared
-  WITH collect({{e: e, holders: holders, rarity: log(1.0 + toFloat(chunk_count) / mentions)}}) AS held
+  RETURN collect({{e: e, places: places, mentions: mentions, targets: CASE WHEN told <= $fan THEN {s.targets("e")} ELSE [] END}}) AS held
+}}
+CALL (entity_lists, held, chunk_count) {{
   UNWIND range(0, size(held) - 1) AS number
-  WITH number, held[number].e AS e, held[number].rarity AS rarity, held[number].holders AS holders
-  WITH number, e, rarity, holders, {s.told("e")} AS told
-  UNWIND holders AS holder
-  WITH number, e, rarity, told, holder.place AS place, holder.ch AS ch
-  WITH number, rarity, place, COUNT {{ (ch){s.mentions}() }} - 1 AS others,
-    CASE WHEN told > 0 AND told <= $fan THEN {s.about("e", "ch")} ELSE 0 END AS found
+  WITH entity_lists, number, held[number].places AS places, held[number].targets AS targets,
+    log(1.0 + toFloat(chunk_count) / held[number].mentions) AS rarity
+  UNWIND places AS place
+  WITH number, place, rarity, targets, entity_lists[place] AS own
+  WITH number, place, rarity, size(own) - 1 AS others, size([x IN own WHERE x IN targets]) AS found
   RETURN collect([place, number, rarity, CASE WHEN others > 0 THEN toFloat(found) / others ELSE 0.0 END]) AS shared
 }}
 """
@@ -224,8 +264,7 @@ CALL (chosen, mentioned, others) {{
   WITH DISTINCT ch, chosen
   WHERE NOT ch IN chosen
   WITH ch LIMIT $neighbors_scored
-  WHERE {comparable("ch")}
-  WITH ch, {COSINE} AS similarity
+  {scored()}
   ORDER BY similarity DESC, {s.chunk_id("ch")}
   LIMIT $most_neighbors
   RETURN collect({{id: {s.chunk_id("ch")}, text: ch.text, score: similarity, document_name: {document_name(s)}}}) AS neighbors

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from drift.adapters.cypher_schema import Schema
 
-COSINE = "vector.similarity.cosine(ch.embedding, $vector)"
+COSINE = "vector.similarity.cosine(embedding, $vector)"
 
 
-def comparable(node: str) -> str:
-    """Return the condition that a node's vector can be compared: of the right length, with a number that is not zero or NaN.
+def comparable(vector: str = "embedding") -> str:
+    """Return the condition that a vector can be compared: of the right length, with a number that is not zero or NaN.
 
     One vector of zeros would make the whole statement fail. Nearly always the first number decides, so this costs nothing.
+    Give it a variable, not a property: reading a property of 1,536 floats is most of what a chunk costs.
     """
-    return f"size({node}.embedding) = $dimensions AND any(x IN {node}.embedding WHERE x < 0 OR x > 0)"
+    return f"size({vector}) = $dimensions AND any(x IN {vector} WHERE x < 0 OR x > 0)"
 
 
-def usable(s: Schema) -> str:
-    """Return the condition that `ch` is the tenant's and has a vector that can be compared."""
-    return f"{s.own_chunk('ch')} AND {comparable('ch')}"
+def scored(node: str = "ch") -> str:
+    """Return the clauses after which the node has a `similarity`; what cannot be compared is left out."""
+    return f"""WITH {node}, {node}.embedding AS embedding
+  WHERE {comparable()}
+  WITH {node}, {COSINE} AS similarity"""
 
 
 def count(s: Schema) -> str:
@@ -49,32 +52,32 @@ def search_hits(index: str) -> str:
 
 
 def nearest(s: Schema, hits: str) -> str:
-    """Return the subquery that gives `near`: the tenant's chunks nearest to the vector, best first, when `whole` is true."""
+    """Return the subquery that gives `near`: the tenant's chunks nearest to the vector, best first and scored, when `whole` is true."""
     return f"""
 CALL (chunk_count, whole) {{
   CALL (chunk_count, whole) {{
     UNWIND CASE WHEN whole AND chunk_count <= $exact_limit THEN [1] ELSE [] END AS exact
     MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
-    WHERE {usable(s)}
+    WHERE {s.own_chunk("ch")}
     RETURN ch
   UNION ALL
     UNWIND CASE WHEN whole AND chunk_count > $exact_limit THEN [1] ELSE [] END AS indexed
     CALL () {{{hits}}}
     CALL (hits) {{
-      UNWIND CASE WHEN size(hits) >= $pool THEN hits ELSE [] END AS ch
+      UNWIND CASE WHEN size(hits) >= $pool THEN hits[0..$rescored] ELSE [] END AS ch
       RETURN ch
     UNION ALL
       UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS starved
       MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
-      WHERE {usable(s)}
+      WHERE {s.own_chunk("ch")}
       RETURN ch
     }}
     RETURN ch
   }}
-  WITH ch, {COSINE} AS similarity
+  {scored()}
   ORDER BY similarity DESC, {s.chunk_id("ch")}
   LIMIT $pool
-  RETURN collect(ch) AS near
+  RETURN collect({{ch: ch, similarity: similarity}}) AS near
 }}
 """
 

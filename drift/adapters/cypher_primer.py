@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drift.adapters.cypher_nearest import COSINE, comparable, count, document_name, usable
+from drift.adapters.cypher_nearest import COSINE, comparable, count, document_name, scored
 from drift.adapters.cypher_schema import MOST_LEVELS, Schema
 
 
@@ -12,7 +12,7 @@ def primer(s: Schema, hits: str) -> str:
 {_best_communities(s)}{count(s)}{_ranked(s, hits)}{_communities(s)}
 CALL (best, ranked) {{
   UNWIND CASE WHEN size(best) = 0 THEN ranked[0..$most_rescored] ELSE [] END AS ch
-  WITH ch, {COSINE} AS similarity
+  {scored()}
   ORDER BY similarity DESC, {s.chunk_id("ch")}
   LIMIT $spare_chunks
   RETURN collect({{id: {s.chunk_id("ch")}, text: ch.text, score: similarity, document_name: {document_name(s)}}}) AS chunks
@@ -48,10 +48,10 @@ CALL (linked, upwards) {{
   RETURN collect(c) AS known, collect(height) AS heights
 }}
 CALL (known, heights) {{
-  WITH known, heights, [i IN range(0, $first_looked_at - 1) WHERE i < size(known) AND {comparable("(known[i])")}] AS first
+  WITH known, heights, [i IN range(0, $first_looked_at - 1) WHERE i < size(known) AND {comparable("known[i].embedding")}] AS first
   WITH known, heights, CASE
     WHEN size(first) >= $enough OR size(known) <= $first_looked_at THEN first
-    ELSE [i IN range(0, size(known) - 1) WHERE {comparable("(known[i])")}]
+    ELSE [i IN range(0, size(known) - 1) WHERE {comparable("known[i].embedding")}]
   END AS usable
   RETURN CASE WHEN size(usable) = 0 THEN 1.0e301 ELSE heights[usable[CASE WHEN size(usable) < $enough THEN size(usable) ELSE $enough END - 1]] END AS floor
 }}
@@ -59,9 +59,9 @@ CALL (known, heights, floor) {{
   UNWIND range(0, size(known) - 1) AS i
   WITH known[i] AS c, heights[i] AS height, floor
   WHERE height >= floor
-  WITH c, height
-  WHERE {comparable("c")}
-  WITH c, height, vector.similarity.cosine(c.embedding, $vector) AS score
+  WITH c, height, c.embedding AS embedding
+  WHERE {comparable()}
+  WITH c, height, {COSINE} AS score
   ORDER BY height DESC, score DESC, {s.community_id("c")}
   LIMIT $top_k
   RETURN collect({{node: c, score: score}}) AS best
@@ -89,8 +89,8 @@ CALL (chunk_count) {{
     UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS few
     CALL () {{
       MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
-      WHERE {usable(s)}
-      WITH ch, {COSINE} AS similarity
+      WHERE {s.own_chunk("ch")}
+      {scored()}
       ORDER BY similarity DESC, {s.chunk_id("ch")}
       RETURN collect(ch) AS ranked
     }}
@@ -147,8 +147,7 @@ def _samples(s: Schema) -> str:
       RETURN ch LIMIT $spare_samples
     }}
     WITH DISTINCT ch
-    WHERE {comparable("ch")}
-    WITH ch, {COSINE} AS similarity
+    {scored()}
     ORDER BY similarity DESC, {s.chunk_id("ch")}
     LIMIT $samples
     RETURN collect({{id: {s.chunk_id("ch")}, text: ch.text, score: similarity, document_name: {document_name(s)}}}) AS samples

@@ -52,7 +52,7 @@ class Schema:
     weight: Of
     degree: Of  # edges that a walk could go along
     told: Of  # relations that begin at the entity
-    about: Callable[[str, str], str]  # those of an entity that end at another one of a chunk
+    targets: Of  # the list of what they end at
     document_name: str  # of `ch`: one row with `name`
     # the full-text index
     text_properties: frozenset[str]
@@ -77,8 +77,8 @@ DEFAULT = Schema(
     own_entity=_of_project,
     own_community=_of_project,
     own_step=_of_project,
-    # Counting stops at a limit: beyond it, more would change little.
     seek=_seek,
+    # Counting stops at a limit: beyond it, more would change little.
     chunk_count=f"""MATCH (ch:__Chunk__){_seek("ch", "__Chunk__")}
   WHERE ch.project_id = $project_id
   WITH ch LIMIT $count_limit
@@ -99,7 +99,7 @@ DEFAULT = Schema(
     weight=_property("weight"),
     degree=lambda n: f"COUNT {{ ({n})-[:HAS_ENTITY]-() }} + COUNT {{ ({n})-[:RELATED]-() }}",
     told=lambda n: f"COUNT {{ ({n})-[:RELATED]->() }}",
-    about=lambda e, ch: f"COUNT {{ ({e})-[:RELATED]->()<-[:HAS_ENTITY]-({ch}) }}",
+    targets=lambda n: f"COLLECT {{ MATCH ({n})-[:RELATED]->(x) RETURN x }}",
     document_name="""MATCH (d)-[:HAS_CHUNK]->(ch)
     WITH DISTINCT d
     WHERE d:__Document__ AND d.project_id = $project_id
@@ -127,8 +127,8 @@ V1 = Schema(
     own_entity=_comes_from_a_chunk,
     own_community=lambda n: f"{n}:__Community__",
     own_step=lambda n: f"({n}:__Chunk__ OR {_comes_from_a_chunk(n)})",
-    # The server keeps this count.
     seek=lambda *_: "",
+    # The server keeps this count.
     chunk_count="MATCH (ch:__Chunk__) RETURN count(ch) AS chunk_count",
     below=f"<-[:IN_COMMUNITY*1..{MOST_LEVELS}]-()-[:FROM_CHUNK*0..1]->",  # chunks may be in communities themselves
     above=_ABOVE_MENTIONS,
@@ -147,8 +147,10 @@ V1 = Schema(
     # Degrees by type are read off the node; parallel edges count, as they do in the walk itself.
     degree=lambda n: f"COUNT {{ ({n})--() }} - COUNT {{ ({n})-[:IN_COMMUNITY|FROM_DOCUMENT|NEXT_CHUNK]-() }}",
     told=lambda n: f"COUNT {{ ({n})-->() }} - COUNT {{ ({n})-[:FROM_CHUNK|IN_COMMUNITY]->() }}",
-    # Pair by pair, because going along edges of any type means going along all of a hub's.
-    about=lambda e, ch: f"COUNT {{ MATCH ({ch})<-[:FROM_CHUNK]-(x) WHERE EXISTS {{ ({e})-[:{_RELATION}]->(x) }} }}",
+    # Going along edges of any type means going along all of them, a hub's mentions too.
+    targets=lambda n: (
+        f"CASE WHEN COUNT {{ ({n})-->() }} <= 1000 THEN COLLECT {{ MATCH ({n})-[:{_RELATION}]->(x) RETURN x }} ELSE [] END"
+    ),
     document_name="""MATCH (ch)-[:FROM_DOCUMENT]->(d)
     RETURN head([name IN [d.title, d.path, d.name, d.id] WHERE trim(toStringOrNull(name)) <> '']) AS name""",
     text_properties=frozenset({"text"}),

@@ -46,10 +46,6 @@ class Run:
         self.report = report
         self.tell = tell
 
-    async def rows(self, text: str) -> list[dict[str, Any]]:
-        """Return what a statement over the whole graph finds."""
-        return [record.data() async for record in self.connection.stream(text, {})]
-
     async def change(self, thing: str, text: str, expected: int, **parameters: object) -> int:
         """Change up to `expected` things; return how many were changed, in a dry run none."""
         if not expected:

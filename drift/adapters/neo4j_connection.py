@@ -85,6 +85,10 @@ class Connection:
                 async for record in await session.run(_whole_graph(text), dict(parameters)):
                     yield record
 
+    async def rows(self, text: str, parameters: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+        """Return what such a statement finds, all of it; errors as for `read`."""
+        return [record.data() async for record in self.stream(text, parameters or {})]
+
     async def write_in_batches(self, text: str, parameters: Mapping[str, Any]) -> SummaryCounters:
         """Run a statement that commits by itself (CALL ... IN TRANSACTIONS) and return what it changed; errors as for `read`."""
         with translated():

@@ -37,13 +37,14 @@ EXACT_FLOATS_BESIDE_SEARCH = 700_000
 FLOATS_A_ROW = 100
 """What a chunk costs beside its floats, in floats."""
 
-COUNTED_CHUNKS = 5000
+COUNTED_CHUNKS = 2000
 """Chunks of a project that are counted; how rare an entity is, is told from that count."""
 
 PRIMER_ROWS = 500
 """Rows asked of an index from which the communities' samples are taken."""
-SEARCHED_ROWS = 150
-"""Rows asked of an index that filters by project; more than are kept, since an index looks further the more it is asked for."""
+SEARCHED_ROWS = 100
+"""Rows asked of an index that filters by project, and scored exactly; more than are kept, since an index looks further the
+more it is asked for."""
 PROCEDURE_ROWS = 500
 """Rows asked of an index that other tenants share."""
 
@@ -53,6 +54,7 @@ _REPROBE_S = 30.0
 
 _BOUNDS: Mapping[str, int | float] = {
     "pool": 60,  # nearest chunks by vector
+    "rescored": SEARCHED_ROWS,
     "text_pool": 40,
     "graph_pool": 40,
     "keep": 48,  # candidates that are sent
@@ -75,7 +77,7 @@ _BOUNDS: Mapping[str, int | float] = {
     "relations_each": 8,
     "most_relations": 30,
     "chunks_each": 6,
-    "neighbors_scored": 100,
+    "neighbors_scored": 60,
     "most_neighbors": 10,
 }
 

@@ -18,6 +18,22 @@ WRITE_TIMEOUT_S = 120.0
 PREPARE = "run `python -m drift prepare`"
 
 
+def wrong_dimensions(name: str, found: int, wanted: int) -> str:
+    """Return the sentence about a vector index of another length, and what to do."""
+    return (
+        f"The vector index {name} has {found} dimensions, but {wanted} are wanted: set VECTOR_INDEX_DIMENSIONS and the "
+        f"embedding model to fit it, or drop the index and {PREPARE}."
+    )
+
+
+def displaced(kind: str, name: str, rival: str, label: str, setting: str) -> str:
+    """Return the sentence about an index that is missing while another stands in its place, and what to do."""
+    return (
+        f"The {kind} index {name} does not exist, and {rival} stands in its place on {label}: set {setting} to {rival}, or "
+        f"drop that index and {PREPARE}."
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class IndexNames:
     """The names of the three indexes; plain identifiers, since Cypher takes no parameter where they stand."""
@@ -76,11 +92,6 @@ class Inventory:
     def _over(label: str, index: Index | None) -> Index | None:
         return index if index is not None and label in index.labels else None
 
-    @property
-    def can_search_text(self) -> bool:
-        """True when the full-text index answers and keeps tenants apart."""
-        return self.covers_text(("text", "project_key"))
-
     def covers_text(self, properties: Iterable[str]) -> bool:
         """Tell whether the full-text index answers and holds all of these properties."""
         index = self.fulltext
@@ -119,11 +130,8 @@ class Inventory:
             GraphMisconfiguredError: naming the index, its dimensions, the wanted ones and what to do.
         """
         for index in (self.community, self.chunk):
-            if index is not None and index.dimensions not in (None, wanted):
-                raise GraphMisconfiguredError(
-                    f"The vector index {index.name} has {index.dimensions} dimensions, but {wanted} are wanted: set "
-                    f"VECTOR_INDEX_DIMENSIONS and the embedding model to fit it, or drop the index and {PREPARE}."
-                )
+            if index is not None and index.dimensions is not None and index.dimensions != wanted:
+                raise GraphMisconfiguredError(wrong_dimensions(index.name, index.dimensions, wanted))
 
     def require_vector_indexes(self) -> None:
         """Check that both vector indexes exist on the right label and are online.
@@ -148,10 +156,7 @@ class Inventory:
             None,
         )
         if index is None and rival is not None:
-            raise GraphMisconfiguredError(
-                f"The vector index {name} does not exist, and {rival.name} stands in its place on {label}: set {setting} to "
-                f"{rival.name}, or drop that index and {PREPARE}."
-            )
+            raise GraphMisconfiguredError(displaced("vector", name, rival.name, label, setting))
         if index is None:
             raise GraphMisconfiguredError(f"The vector index {name} does not exist: {PREPARE}.")
         if label not in index.labels or "embedding" not in index.properties:

@@ -105,7 +105,7 @@ async def _prepare_projects(run: Run, schema: _SchemaSteps, surveyor: Surveyor) 
 
 async def _prepare_v1(run: Run, schema: _SchemaSteps) -> None:
     for label in ("__Chunk__", "__Entity__"):
-        found = (await run.rows(cypher_prepare.count_bare(label)))[0]["found"]
+        found = (await run.connection.rows(cypher_prepare.count_bare(label)))[0]["found"]
         await run.change(f":{label}", cypher_prepare.add_label(label), found)
     await schema.create("range")
     await _set_title_keys(run, "v1")
@@ -212,7 +212,7 @@ async def _derive(run: Run, bare: Sequence[str], surveyor: Surveyor) -> None:
 
 async def _set_project_keys(run: Run) -> None:
     wrong: Counter[str] = Counter()
-    for row in await run.rows(cypher_prepare.PROJECT_KEYS):
+    for row in await run.connection.rows(cypher_prepare.PROJECT_KEYS):
         if row["key"] != project_key(row["project"]):
             wrong[row["project"]] += row["nodes"]
     rows = [{"project_id": project, "project_key": project_key(project)} for project in sorted(wrong)]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from drift.adapters.cypher_ddl import SHOW_SCHEMA, SchemaObject
-from drift.adapters.neo4j_indexes import PREPARE
-from drift.errors import GraphMisconfiguredError
+from drift.adapters.neo4j_indexes import PREPARE, READ_TIMEOUT_S, displaced, wrong_dimensions
+from drift.errors import GraphMisconfiguredError, GraphTimeoutError, GraphUnavailableError
 
 if TYPE_CHECKING:  # the connection imports the SDK
     from drift.adapters.neo4j_connection import Connection
@@ -107,10 +107,7 @@ def _obstacle(wanted: SchemaObject, stored: Sequence[StoredIndex], dimensions: i
     if wanted.kind == "constraint":
         return f"The index {rival.name} stands where {_place(wanted)} is needed: drop that index and {PREPARE}."
     kind = "full-text" if wanted.kind == "fulltext" else wanted.kind
-    return (
-        f"The {kind} index {wanted.name} does not exist, and {rival.name} stands in its place on {wanted.label}: set "
-        f"{wanted.setting} to {rival.name}, or drop that index and {PREPARE}."
-    )
+    return displaced(kind, wanted.name, rival.name, wanted.label, wanted.setting)
 
 
 def _place(wanted: SchemaObject) -> str:
@@ -125,11 +122,8 @@ def _failure(index: StoredIndex) -> str:
 
 
 def _flaw(index: StoredIndex, dimensions: int) -> str:
-    if index.dimensions not in {None, dimensions}:
-        return (
-            f"The vector index {index.name} has {index.dimensions} dimensions, but {dimensions} are wanted: set "
-            f"VECTOR_INDEX_DIMENSIONS and the embedding model to fit it, or drop the index and {PREPARE}."
-        )
+    if index.dimensions is not None and index.dimensions != dimensions:
+        return wrong_dimensions(index.name, index.dimensions, dimensions)
     if (index.similarity or "cosine").lower() != "cosine":
         return f"The vector index {index.name} compares by {index.similarity}, not by cosine: drop it and {PREPARE}."
     return _failure(index)
@@ -167,11 +161,20 @@ async def wait_until_online(
 
     Raises:
         GraphMisconfiguredError: naming what failed, is missing, or is not online after `wait_s` seconds, and what to do.
+        GraphTimeoutError, GraphUnavailableError: the server does not answer, or was silent until `wait_s` seconds were over.
     """
     give_up, looks = time.monotonic() + wait_s, 0
     told: dict[str, float] = {}
     while True:
-        stored = await read_schema(connection)
+        began = time.monotonic()
+        try:
+            stored = await read_schema(connection)
+        except (GraphTimeoutError, GraphUnavailableError):
+            now = time.monotonic()
+            # at the end of building a big vector index a server may not list its indexes for minutes; a dead one refuses at once
+            if not looks or now - began < READ_TIMEOUT_S or now >= give_up:
+                raise
+            continue
         if problem := " ".join(obstacles(wanted, stored, dimensions)):
             raise GraphMisconfiguredError(problem)
         if absent := missing(wanted, stored):

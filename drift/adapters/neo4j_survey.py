@@ -46,7 +46,7 @@ KINDS: Mapping[SchemaName, tuple[NodeKind, ...]] = {
         NodeKind("__Community__", "community", ("summary",), has_vectors=True, edge="IN_COMMUNITY"),
     ),
 }
-KEYED = {"__Document__": "id", "__Chunk__": "id", "__Entity__": "id", "__Community__": "community"}
+KEYED = {kind.label: kind.key for kind in KINDS["default"]}
 """The label of everything that belongs to a project, and the property that is unique there."""
 
 _EXPECTED = {
@@ -92,12 +92,8 @@ class Surveyor:
             await self._look_for_chunks()
         return self.found
 
-    async def rows(self, text: str, **parameters: object) -> list[dict[str, Any]]:
-        """Return what a statement over the whole graph finds."""
-        return [record.data() async for record in self._connection.stream(text, parameters)]
-
     async def _look_at(self, kind: NodeKind) -> None:
-        counts = (await self.rows(cypher_prepare.count_properties(kind.source, kind.required)))[0]
+        counts = (await self._connection.rows(cypher_prepare.count_properties(kind.source, kind.required)))[0]
         nodes = self.found.nodes[kind.label] = counts["nodes"]
         if not nodes:
             return
@@ -105,7 +101,7 @@ class Surveyor:
         for name in kind.required:
             if lacking := nodes - counts[name]:
                 await self._lacks(kind, name, lacking)
-        if kind.edge and not (await self.rows(cypher_prepare.count_type(kind.edge)))[0]["found"]:
+        if kind.edge and not (await self._connection.rows(cypher_prepare.count_type(kind.edge)))[0]["found"]:
             self.found.problems.append(f"There are {kind.label} nodes ({nodes:,}), but no {kind.edge} edge.")
         if self._schema == "default":
             await self._look_at_project_of(kind)
@@ -113,7 +109,7 @@ class Surveyor:
             await self._look_at_vectors(kind)
 
     async def _lacks(self, kind: NodeKind, name: str, lacking: int) -> None:
-        others = await self.rows(cypher_prepare.other_properties(kind.source, name))
+        others = await self._connection.rows(cypher_prepare.other_properties(kind.source, name))
         there = ", ".join(row["name"] for row in others) or "none"
         self.found.problems.append(
             f"{_of(lacking, self.found.nodes[kind.label], kind.label)} lack `{name}`; the properties there: {there}."
@@ -143,7 +139,7 @@ class Surveyor:
 
     async def states_of(self, label: str) -> dict[str, int]:
         """Return, and keep, how many nodes of the label have a settled project, none, several, and so on."""
-        rows = await self.rows(cypher_prepare.count_states(label))
+        rows = await self._connection.rows(cypher_prepare.count_states(label))
         states = self.found.states[label] = {row["state"]: row["nodes"] for row in rows}
         return states
 
@@ -166,12 +162,12 @@ class Surveyor:
         )
 
     async def _examples(self, label: str, state: str) -> str:
-        rows = await self.rows(cypher_prepare.examples_of_state(label, KEYED[label]), state=state)
+        rows = await self._connection.rows(cypher_prepare.examples_of_state(label, KEYED[label]), {"state": state})
         return ", ".join(_example(row) for row in rows)
 
     async def _look_for_duplicates(self, label: str, *, has_project: bool = True) -> None:
         text = cypher_prepare.count_duplicates(label, KEYED.get(label, "id"), has_project=has_project)
-        row = (await self.rows(text))[0]
+        row = (await self._connection.rows(text))[0]
         if row["keys"]:
             shown = ", ".join(f"'{key}'" + (f" in '{project}'" if project else "") for key, project in row["examples"])
             where = "of one project " if has_project else ""
@@ -187,7 +183,7 @@ class Surveyor:
                 await self._look_for_duplicates(label)
 
     async def _look_at_projects(self) -> None:
-        row = (await self.rows(cypher_prepare.PROJECTS))[0]
+        row = (await self._connection.rows(cypher_prepare.PROJECTS))[0]
         if self._schema == "v1":
             if row["nodes"] > 1:
                 self.found.refusals.append(
@@ -201,7 +197,7 @@ class Surveyor:
 
     # ------------------------------------------------------------------------------------------ vectors
     async def _look_at_vectors(self, kind: NodeKind) -> None:
-        rows = await self.rows(cypher_prepare.count_vectors(kind.source), dimensions=self._dimensions)
+        rows = await self._connection.rows(cypher_prepare.count_vectors(kind.source), {"dimensions": self._dimensions})
         states = {row["state"]: row["nodes"] for row in rows}
         sizes = {int(state[5:]): nodes for state, nodes in states.items() if state.startswith("size ")}
         if kind.label == "__Chunk__" and sizes and not states.keys() & {"usable", "zero", "not finite"}:
@@ -215,8 +211,9 @@ class Surveyor:
         for state, nodes in states.items():
             if state != "usable":
                 what = _UNUSABLE.get(state, f"an embedding of {state[5:]} floats instead of {self._dimensions}")
-                found = await self.rows(
-                    cypher_prepare.examples_of_vectors(kind.source, kind.key), state=state, dimensions=self._dimensions
+                found = await self._connection.rows(
+                    cypher_prepare.examples_of_vectors(kind.source, kind.key),
+                    {"state": state, "dimensions": self._dimensions},
                 )
                 shown = ", ".join(f"'{row['key']}'" for row in found)
                 self.found.problems.append(
@@ -239,8 +236,8 @@ class Surveyor:
         )
 
     async def _counted(self, listing: str, column: str, counting: Any) -> dict[str, int]:  # noqa: ANN401 - a function to a text
-        names = [row[column] for row in await self.rows(listing)]
-        counts = {name: (await self.rows(counting(name)))[0]["found"] for name in names}
+        names = [row[column] for row in await self._connection.rows(listing)]
+        counts = {name: (await self._connection.rows(counting(name)))[0]["found"] for name in names}
         return {name: found for name, found in counts.items() if found}
 
 

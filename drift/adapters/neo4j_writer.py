@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from drift.adapters import cypher_write
 from drift.adapters.cypher_ddl import schema_objects
 from drift.adapters.neo4j_indexes import WRITE_TIMEOUT_S, IndexNames
-from drift.adapters.neo4j_schema import create, missing, obstacles, read_schema, wait_until_online
+from drift.adapters.neo4j_schema import ONLINE_WAIT_S, create, missing, obstacles, read_schema, wait_until_online
 from drift.adapters.tenant_key import project_key
 from drift.errors import GraphMisconfiguredError, IngestError
 from drift.model import (
@@ -58,8 +58,8 @@ class Neo4jWriter:
         await self._connection.close()
 
     # ------------------------------------------------------------------------------------------ schema
-    async def prepare(self, dimensions: int) -> tuple[str, ...]:
-        """Create missing constraints and indexes, wait until they are online; return the names of what was created.
+    async def prepare(self, dimensions: int, wait_s: float = ONLINE_WAIT_S) -> tuple[str, ...]:
+        """Create missing constraints and indexes, wait up to `wait_s` seconds until they are online; return what was created.
 
         Raises:
             GraphMisconfiguredError: when a vector index is there with other dimensions, under another name, or not as needed.
@@ -69,7 +69,7 @@ class Neo4jWriter:
         if refusals := obstacles(wanted, stored, dimensions):
             raise GraphMisconfiguredError(" ".join(refusals))
         created = [w.name for w in missing(wanted, stored) if await create(self._connection, w, dimensions)]
-        await wait_until_online(self._connection, wanted, dimensions)
+        await wait_until_online(self._connection, wanted, dimensions, wait_s)
         return tuple(created)
 
     # --------------------------------------------------------------------------------------- documents

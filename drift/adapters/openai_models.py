@@ -98,7 +98,8 @@ class OpenAIChat:
             request["temperature"] = self.temperature
         if prompt.schema is not None:
             schema = {"name": prompt.name, "strict": True, "schema": prompt.schema}
-            request["response_format"] = {"type": "json_schema", "json_schema": schema}
+            # the same in the request's body, but the SDK does not go through every node of the schema for it, in 3 ms
+            request["extra_body"] = {"response_format": {"type": "json_schema", "json_schema": schema}}
         return request
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import statistics
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 from drift.adapters.neo4j_graph import Neo4jGraph
 from drift.adapters.neo4j_indexes import IndexNames
 from drift.adapters.neo4j_writer import Neo4jWriter
-from drift.errors import DriftError, GraphTimeoutError
+from drift.errors import DriftError
 from drift.evals.graph_rivals import Library
 from drift.evals.graph_trials import Others, Ours, Run, Trial
 from drift.evals.synthetic_graph import TENANTS, Query, SyntheticProject, load, projects
+from drift.evals.timing import percentile
 from drift.evals.watched import WatchedConnection
-from drift.tasks import Deadline
 
 QUESTIONS = 20
 """Asked in turn, as are the runs that warm up: no more of either than of timed runs."""
@@ -32,6 +32,9 @@ INDEX_TIMEOUT_S = 1800.0
 LEAST_RUNS = 3
 MOST_S = 10.0
 """A statement that has taken this long is not asked again, once it has LEAST_RUNS runs, or one that is not timed."""
+
+MOST_EXACT = 10_000
+"""Chunks of a tenant up to which the follow-up is also measured with all of them scored."""
 
 USUAL_SIZE = 10_000
 """Chunks that growth is counted from."""
@@ -62,8 +65,6 @@ class Options:
     repeat: int = 40
     seed: int = 1
     rivals: bool = True
-    exact_limit: int | None = None
-    """Chunks of a project up to which all are scored; None leaves it to the adapter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +109,23 @@ async def measure(
     rows: list[Row] = []
     async with WatchedConnection(*database[:4]) as connection:
         await _load(connection, names, tenants, say)
-        graph = Neo4jGraph(connection, names, exact_limit=options.exact_limit)
+        graph = Neo4jGraph(connection, names)
         async with _library(database) as library:
             for project in tenants:
                 trials = Ours(graph, connection, project).trials()
+                trials += _both_ways(connection, names, project)
                 trials += Others(connection, names, project, library).trials() if options.rivals else []
                 for trial in trials:
                     rows.append(await _measured(project, trial, options.repeat))
                     say(f"{project.project_id}: {_told(rows[-1])}")
         return (await graph.health()).server, rows
+
+
+def _both_ways(connection: WatchedConnection, names: IndexNames, project: SyntheticProject) -> list[Trial]:
+    """Return the follow-up with the index alone and, for a tenant that is not large, with every chunk scored exactly."""
+    limits = {"followup_indexed": 0} | ({"followup_exact": MOST_EXACT} if project.chunks <= MOST_EXACT else {})
+    graphs = {name: Neo4jGraph(connection, names, exact_limit=limit) for name, limit in limits.items()}
+    return [Ours(graph, connection, project).followup(name) for name, graph in graphs.items()]
 
 
 async def _load(
@@ -130,19 +139,7 @@ async def _load(
         start = time.perf_counter()
         if await load(project, writer):
             say(f"{project.project_id}: {project.chunks} chunks loaded in {time.perf_counter() - start:.0f} s")
-    await _online(writer, dims)
-
-
-async def _online(writer: Neo4jWriter, dims: int) -> None:
-    """Create the indexes that are missing and wait for them, longer than one call does."""
-    deadline = Deadline.after(INDEX_TIMEOUT_S)
-    while True:
-        try:
-            await writer.prepare(dims)
-        except GraphTimeoutError:
-            deadline.require()
-        else:
-            return
+    await writer.prepare(dims, INDEX_TIMEOUT_S)
 
 
 @asynccontextmanager
@@ -182,7 +179,7 @@ async def _timed(row: Row, trial: Trial, queries: Sequence[Query], repeat: int) 
     return replace(
         row,
         p50_ms=round(statistics.median(milliseconds), 1),
-        p95_ms=round(percentile95(milliseconds), 1),
+        p95_ms=round(percentile(milliseconds, 95), 1),
         db_hits=int(statistics.median(hits)),
         recall30=round(statistics.fmean(recalls), 4) if recalls else None,
         rows=statistics.median(run.rows for run in runs),
@@ -223,12 +220,6 @@ def _words(error: Exception) -> str:
 
 
 # -------------------------------------------------------------------------------------------------- report
-def percentile95(values: Iterable[float]) -> float:
-    """Return the value that 95 of 100 do not exceed, by the nearest rank."""
-    ordered = sorted(values)
-    return ordered[max(0, -(-95 * len(ordered) // 100) - 1)]
-
-
 def ratios(rows: Sequence[Row]) -> dict[str, Any]:
     """Return, for each number of dimensions and the largest tenant, how ours grow with the size and how others compare.
 
@@ -257,6 +248,6 @@ def _others(rows: Sequence[Row]) -> dict[str, float]:
     followups = {row.chunks: row.p50_ms for row in rows if row.statement == "followup"}
     largest: dict[str, float] = {}
     for row in sorted(rows, key=lambda row: row.chunks):
-        if row.statement not in OURS and row.p50_ms and (ours := followups.get(row.chunks)):
+        if not row.statement.startswith(OURS) and row.p50_ms and (ours := followups.get(row.chunks)):
             largest[row.statement] = round(row.p50_ms / ours, 2)
     return largest

@@ -53,7 +53,11 @@ class Ours:
 
     def trials(self) -> list[Trial]:
         """Return the primer, and the follow-up inside the communities that the primer would choose."""
-        return [Trial("primer", self._primer, self._primer_recall), Trial("followup", self._followup, self._recall)]
+        return [Trial("primer", self._primer, self._primer_recall), self.followup("followup")]
+
+    def followup(self, name: str) -> Trial:
+        """Return the follow-up alone."""
+        return Trial(name, self._followup, self._recall)
 
     async def _primer(self, query: Query, profiled: bool) -> Run:
         before = self._watch(profiled)

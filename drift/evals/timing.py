@@ -6,7 +6,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,6 +60,10 @@ async def measure_retrievals(ask: Callable[[], Awaitable[object]], runs: int = 2
         start = time.perf_counter()
         await ask()
         seconds.append(time.perf_counter() - start)
-    seconds.sort()
-    p95 = seconds[min(len(seconds) - 1, round(0.95 * len(seconds)))]
-    return RetrievalTimes(round(statistics.median(seconds), 4), round(p95, 4), runs)
+    return RetrievalTimes(round(statistics.median(seconds), 4), round(percentile(seconds, 95), 4), runs)
+
+
+def percentile(values: Iterable[float], percent: int) -> float:
+    """Return the value that `percent` of 100 do not exceed, by the nearest rank; there must be one."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-percent * len(ordered) // 100) - 1)]

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from drift.adapters import neo4j_schema
 from drift.adapters.cypher_ddl import SchemaObject, schema_objects
 from drift.adapters.neo4j_schema import StoredIndex, missing, obstacles, wait_until_online, warnings
-from drift.errors import GraphMisconfiguredError
+from drift.errors import DriftError, GraphMisconfiguredError, GraphTimeoutError, GraphUnavailableError
 
 WANTED = schema_objects("default", "communities", "chunks", "texts")
 TYPES = {"constraint": "RANGE", "range": "RANGE", "vector": "VECTOR", "fulltext": "FULLTEXT"}
@@ -42,13 +43,15 @@ def but(name: str, /, **changes: Any) -> tuple[StoredIndex, ...]:
 
 @dataclass
 class Listing:
-    """A connection that lists these indexes, one after the other; the last for good."""
+    """A connection that lists these indexes, one after the other, or fails; the last for good."""
 
-    looks: list[tuple[StoredIndex, ...]]
+    looks: list[tuple[StoredIndex, ...] | DriftError]
 
     async def read(self, text: str, parameters: Mapping[str, Any]) -> Any:
         del text, parameters
         shown = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
+        if isinstance(shown, DriftError):
+            raise shown
         names = ("name", "type", "state", "percent", "labels", "properties", "unique", "dimensions", "similarity")
         return type("Result", (), {"records": [{n: getattr(s, n) for n in names} for s in shown]})
 
@@ -88,6 +91,21 @@ async def test_an_index_that_is_not_online_in_time_is_named_with_how_far_it_is()
 async def test_an_index_is_awaited_until_it_is_online() -> None:
     building = but("chunks", state="POPULATING", percent=43.2)
     assert await wait_until_online(Listing([building, building, ALL]), WANTED, 4, 60) == ALL  # type: ignore[arg-type]
+
+
+async def test_a_server_that_is_silent_while_it_builds_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    building, silent = but("chunks", state="POPULATING", percent=99.0), GraphTimeoutError("silent")
+    monkeypatch.setattr(neo4j_schema, "READ_TIMEOUT_S", 0.0)  # every failure took that long
+    assert await wait_until_online(Listing([building, silent, silent, ALL]), WANTED, 4, 60) == ALL  # type: ignore[arg-type]
+    with pytest.raises(GraphTimeoutError):
+        await wait_until_online(Listing([building, silent]), WANTED, 4, 0.2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("before", [[], [but("chunks", state="POPULATING")]], ids=["at first", "later"])
+async def test_a_server_that_refuses_at_once_is_not_waited_for(before: list[tuple[StoredIndex, ...]]) -> None:
+    gone = GraphUnavailableError("gone")
+    with pytest.raises(GraphUnavailableError):
+        await wait_until_online(Listing([*before, gone]), WANTED, 4, 60)  # type: ignore[arg-type]
 
 
 async def test_an_index_that_fails_or_goes_while_it_is_awaited_is_named() -> None:

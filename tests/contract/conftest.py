@@ -1,5 +1,6 @@
-"""Fixtures that several contract tests share."""
+"""Fixtures that several contract tests share; those about preparing have a `database` of their own."""
 
+from tests.contract.graph_backends import backend, graph_server, project
 from tests.contract.v1_graphs import database, v1_server
 
-__all__ = ["database", "v1_server"]
+__all__ = ["backend", "database", "graph_server", "project", "v1_server"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import pytest
 
@@ -178,6 +178,17 @@ def axis(i: int) -> Vector:
 def chunk(id_: str, text: str, embedding: Vector, document: str = "d1") -> ChunkRecord:
     """A chunk of the first document."""
     return ChunkRecord(id_, document, 0, "", text, embedding)
+
+
+CHUNKS = [chunk("k1", "alpha", axis(0)), chunk("k2", "beta", axis(1)), chunk("k3", "gamma", axis(2))]
+"""Three that have nothing in common."""
+INDEXED = 0
+"""The exact limit under which every search begins with the vector index."""
+
+
+def ids(things: Iterable[Any]) -> list[Any]:
+    """The ids of chunks, communities or entities."""
+    return [t.id for t in things]
 
 
 def entity(id_: str, title: str, *chunks: str) -> EntityRecord:

@@ -11,33 +11,24 @@ from drift.errors import GraphMisconfiguredError
 from drift.model import CommunityId, KnowledgeBatch, RelationRecord, Vector
 from tests.contract.damage import alter, bare_relations, nest
 from tests.contract.graph_backends import (
+    CHUNKS,
     DIMENSIONS,
+    INDEXED,
     Backend,
     FakeBackend,
     ask_followup,
     ask_primer,
     axis,
-    backend,
     chunk,
     community,
     documents,
     entity,
     fill,
-    graph_server,
-    project,
+    ids,
     vector,
 )
 
-__all__ = ["backend", "graph_server", "project"]
 pytestmark = pytest.mark.timeout(600)
-
-CHUNKS = [chunk("k1", "alpha", axis(0)), chunk("k2", "beta", axis(1)), chunk("k3", "gamma", axis(2))]
-INDEXED = 0
-"""The exact limit under which every search begins with the vector index."""
-
-
-def ids(things: object) -> list[object]:
-    return [t.id for t in things]  # type: ignore[attr-defined]
 
 
 # --------------------------------------------------------------------------------------------------- chunks

@@ -18,15 +18,11 @@ from tests.contract.graph_backends import (
     ask_followup,
     ask_primer,
     axis,
-    backend,
     chunk,
     community,
     fill,
-    graph_server,
-    project,
 )
 
-__all__ = ["backend", "graph_server", "project"]
 pytestmark = pytest.mark.timeout(600)
 real = [pytest.mark.neo4j, pytest.mark.slow]
 
@@ -76,7 +72,7 @@ def test_each_way_a_vector_index_can_be_wrong_is_named_with_what_to_run(which: s
 def test_indexes_on_another_label_count_as_missing_and_are_not_searched() -> None:
     found = inventory(**{which: {"labels": ("Elsewhere",)} for which in ("community", "chunk", "fulltext")})
     assert found.missing == (NAMES.community, NAMES.chunk, NAMES.fulltext)
-    assert not any((found.can_search_text, found.filters_by_project, found.is_complete))
+    assert not any((found.covers_text(("text", "project_key")), found.filters_by_project, found.is_complete))
     found.require_dimensions(DIMENSIONS + 1)
 
 

@@ -11,32 +11,23 @@ from drift.adapters.tenant_key import project_key
 from drift.errors import GraphMisconfiguredError
 from drift.model import Vector
 from tests.contract.graph_backends import (
+    CHUNKS,
     DIMENSIONS,
+    INDEXED,
     Backend,
     ask_followup,
     ask_primer,
     axis,
-    backend,
     chunk,
     entity,
     fill,
-    graph_server,
-    project,
+    ids,
     twin,
     vector,
 )
 from tests.contract.hostile_questions import BY_HAND, hostile_questions
 
-__all__ = ["backend", "graph_server", "project"]
 pytestmark = pytest.mark.timeout(600)
-
-CHUNKS = [chunk("k1", "alpha", axis(0)), chunk("k2", "beta", axis(1)), chunk("k3", "gamma", axis(2))]
-INDEXED = 0
-"""The exact limit under which every search begins with the vector index."""
-
-
-def ids(things: object) -> list[object]:
-    return [t.id for t in things]  # type: ignore[attr-defined]
 
 
 async def test_no_hostile_question_breaks_the_search_or_its_full_text(backend: Backend, project: str) -> None:

@@ -28,9 +28,8 @@ from drift.errors import GraphMisconfiguredError, GraphTimeoutError, GraphUnavai
 from drift.local.neo4j_server import Neo4jServer
 from drift.model import PrimerQuery
 from drift.tasks import Deadline
-from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, axis, backend, chunk, fill, graph_server, project
+from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, axis, chunk, fill
 
-__all__ = ["backend", "graph_server", "project"]
 pytestmark = pytest.mark.timeout(600)
 real = [pytest.mark.neo4j, pytest.mark.slow]
 

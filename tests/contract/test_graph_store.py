@@ -10,30 +10,24 @@ from drift.errors import DeadlineError, GraphMisconfiguredError
 from drift.model import FollowupQuery, PrimerQuery, RelationRecord
 from drift.tasks import Deadline
 from tests.contract.graph_backends import (
+    CHUNKS,
     DIMENSIONS,
     Backend,
     Neo4jBackend,
     ask_followup,
     ask_primer,
     axis,
-    backend,
     chunk,
     community,
     documents,
     entity,
     fill,
-    graph_server,
-    project,
+    ids,
     twin,
     vector,
 )
 
-__all__ = ["backend", "graph_server", "project"]
 pytestmark = pytest.mark.timeout(600)
-
-
-def ids(things: object) -> list[object]:
-    return [t.id for t in things]  # type: ignore[attr-defined]
 
 
 # ------------------------------------------------------------------------------------------------- primer
@@ -46,9 +40,6 @@ def three_levels(*, root_is_zero: bool) -> list:
         community(21, level(1), 10, axis(5), ["k3"]),
         community(30, level(0), 20, axis(0), ["k1", "k2"]),
     ]
-
-
-CHUNKS = [chunk("k1", "alpha", axis(0)), chunk("k2", "beta", axis(1)), chunk("k3", "gamma", axis(2))]
 
 
 @pytest.mark.parametrize("root_is_zero", [True, False])

@@ -7,25 +7,20 @@ import pytest
 from drift.adapters.neo4j_connection import Connection
 from drift.model import CommunityRecord, RelationRecord
 from tests.contract import graph_backends
-from tests.contract.graph_backends import FakeBackend, axis, chunk, community, entity, vector
-from tests.contract.test_graph_walk import random_graph
+from tests.contract.graph_backends import CHUNKS, FakeBackend, axis, chunk, community, entity, ids, vector
+from tests.contract.test_graph_walk import NEAR, random_graph
 from tests.contract.v1_graphs import (
-    CHUNKS,
     ENTITIES,
     PROJECT,
     ask_followup,
     ask_primer,
     create,
     fill,
-    ids,
     prepare,
     searched,
 )
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
-
-NEAR = [chunk(f"k{i:03}", f"filler {i}", vector(1, i / 10)) for i in range(70)]
-"""Enough to fill the pool by vector alone."""
 
 
 def three_levels(*, root_is_zero: bool) -> list[CommunityRecord]:

@@ -11,8 +11,8 @@ from drift.adapters.neo4j_indexes import IndexNames
 from drift.errors import GraphMisconfiguredError
 from drift.model import ChunkRecord, RelationRecord
 from tests.contract import graph_backends
-from tests.contract.graph_backends import axis, community
-from tests.contract.v1_graphs import CHUNKS, ENTITIES, ask_followup, ask_primer, fill, ids, searched
+from tests.contract.graph_backends import CHUNKS, axis, community, ids
+from tests.contract.v1_graphs import ENTITIES, ask_followup, ask_primer, fill, searched
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
 

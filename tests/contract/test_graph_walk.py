@@ -7,29 +7,12 @@ import random
 import pytest
 
 from drift.model import ChunkRecord, EntityRecord, RelationRecord
-from tests.contract.graph_backends import (
-    Backend,
-    FakeBackend,
-    ask_followup,
-    axis,
-    backend,
-    chunk,
-    entity,
-    fill,
-    graph_server,
-    project,
-    vector,
-)
+from tests.contract.graph_backends import Backend, FakeBackend, ask_followup, axis, chunk, entity, fill, ids, vector
 
-__all__ = ["backend", "graph_server", "project"]
 pytestmark = pytest.mark.timeout(600)
 
 NEAR = [chunk(f"k{i:03}", f"filler {i}", vector(1, i / 10)) for i in range(70)]
 """Enough to fill the pool by vector alone."""
-
-
-def ids(things: object) -> list[str]:
-    return [t.id for t in things]  # type: ignore[attr-defined]
 
 
 async def test_the_walk_goes_on_from_a_chunk_to_what_it_mentions_and_no_further(backend: Backend, project: str) -> None:

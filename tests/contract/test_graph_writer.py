@@ -19,19 +19,15 @@ from tests.contract.graph_backends import (
     Neo4jBackend,
     ask_followup,
     axis,
-    backend,
     chunk,
     community,
     documents,
     entity,
     fill,
-    graph_server,
-    project,
     twin,
     vector,
 )
 
-__all__ = ["backend", "graph_server", "project"]
 pytestmark = pytest.mark.timeout(600)
 
 CHUNKS = (

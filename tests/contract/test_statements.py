@@ -57,11 +57,6 @@ def allowed(name: str) -> tuple[str, ...]:
     return WITHOUT_TENANTS if name.endswith(" v1") else ()
 
 
-VARYING = ("cypher.primer", "cypher.followup", "cypher_write.READ_CHUNKS")
-"""Whose plans depend on the statistics of the moment: now and then a part begins at a range index instead of at an edge. That
-costs time and no row of another project, but it is a plan to be rid of; label scans and scans of all nodes fail here too."""
-
-
 @pytest.mark.parametrize("name", EMPTY)
 def test_a_statement_compiles_and_scans_nothing_even_in_an_empty_database(measured: Measured, name: str) -> None:
     assert name in measured.planned, measured.refused[name]
@@ -84,10 +79,9 @@ def test_a_profile_has_no_scan_and_no_product_and_holds_no_rows_back(
 ) -> None:
     profiles = measured.profiled.get(name, [])
     assert bool(profiles) == compiles_on(STATEMENTS[name], v1_server.version), "the adapters never sent it"
-    varies = name.startswith(VARYING)
     for profile in profiles:
-        assert not [scan for scan in scans(profile, allowed(name)) if not (varies and "NodeIndexScan" in str(scan))]
-        assert varies or not products(profile)
+        assert not scans(profile, allowed(name))
+        assert not products(profile)
         assert name in EAGER or not eagers(profile)
 
 

@@ -34,6 +34,7 @@ from tests.contract.graph_backends import (
     chunk,
     community,
     documents,
+    ids,
     twin,
     vector,
 )
@@ -170,10 +171,6 @@ class Pair:
 def scores(chunks: Sequence[Chunk]) -> Any:
     """The scores by id, as near as 32 and 64 bits can be."""
     return pytest.approx({c.id: c.score for c in chunks}, abs=1e-4)
-
-
-def ids(things: Sequence[Any]) -> list[Any]:
-    return [t.id for t in things]
 
 
 async def check_primer(p: Pair, stores: Stores) -> None:

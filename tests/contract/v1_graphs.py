@@ -27,11 +27,10 @@ from drift.model import (
     Vector,
 )
 from tests.contract import graph_backends
-from tests.contract.graph_backends import DIMENSIONS, axis, chunk, entity
+from tests.contract.graph_backends import DIMENSIONS, entity
 from tests.servers import QUICK
 
 PROJECT = "any name will do"
-CHUNKS = [chunk("k1", "alpha", axis(0)), chunk("k2", "beta", axis(1)), chunk("k3", "gamma", axis(2))]
 ENTITIES = [entity(f"e{i}", f"Entity {i}", f"k{i}") for i in (1, 2, 3)]
 
 _NODES = """
@@ -83,11 +82,6 @@ async def ask_followup(
 ) -> Evidence:
     """Ask; nothing may come twice."""
     return await graph_backends.ask_followup(store, PROJECT, question, embedding, communities)
-
-
-def ids(things: object) -> list[object]:
-    """Return the ids of chunks, communities or entities."""
-    return [t.id for t in things]  # type: ignore[attr-defined]
 
 
 async def fill(

@@ -10,9 +10,10 @@ import pytest
 from drift.adapters.neo4j_connection import Connection
 from drift.adapters.neo4j_indexes import IndexNames
 from drift.adapters.neo4j_writer import Neo4jWriter
-from drift.evals.graph_bench import Row, percentile95, ratios
+from drift.evals.graph_bench import Row, ratios
 from drift.evals.graph_trials import exact_communities, exact_samples
 from drift.evals.synthetic_graph import HUB, TENANTS, load, nearest_chunks, projects
+from drift.evals.timing import percentile
 from drift.evals.watched import db_hits
 from drift.local.neo4j_server import Neo4jServer
 from tests.command_line import PATIENCE_S, drift
@@ -86,8 +87,8 @@ async def test_a_project_is_loaded_once() -> None:
 
 # -------------------------------------------------------------------------------------------------- report
 def test_the_95th_percentile_is_a_value_that_was_measured() -> None:
-    assert percentile95(range(1, 101)) == 95
-    assert percentile95([7.0]) == 7.0
+    assert percentile(range(1, 101), 95) == 95
+    assert percentile([7.0], 95) == 7.0
 
 
 def row(chunks: int, statement: str, p50: float, p95: float, tenant: str = "large") -> Row:
@@ -167,6 +168,8 @@ def test_tenants_are_loaded_once_and_every_statement_is_reported(request: pytest
             own = by_statement[tenant, ours]
             assert (own["trips"], own["recall30"], "error" in own) == (1, 1.0, False)
             assert own["db_hits"] > 0
+        for way in ("followup_indexed", "followup_exact"):
+            assert by_statement[tenant, way]["recall30"] == 1.0
         assert "cosineSimilarity" in by_statement[tenant, "ranking_by_function"]["error"]
         assert by_statement[tenant, "design_scoped_index_named"]["rows"] > 0
         assert by_statement[tenant, "graphrag_vector_cypher_repaired"]["recall30"] >= 0.9
