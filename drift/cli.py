@@ -18,8 +18,9 @@ from drift.errors import DriftError, InvalidRequestError
 from drift.local import commands
 from drift.local.console import log_to_stderr, notes
 from drift.local.doctor import examine
-from drift.local.graph_bench_command import bench_graph
+from drift.local.graph_bench_command import bench_graph, numbers
 from drift.local.infra_doctor import examine_infra
+from drift.local.load_command import MOST_CALLERS, GraphName, HostName, LoadOptions, bench_load
 from drift.local.prepare_command import prepare as prepare_graph
 from drift.local.recall_command import EmbedderName, eval_recall
 from drift.local.stack import StackOptions
@@ -34,7 +35,7 @@ app = typer.Typer(
     help="DRIFT search over a Neo4j knowledge graph: answers with evidence that was checked.\n\n"
     "Servers that the environment names (NEO4J_URI, OAI_BASE_URL, REDIS_URL) are used; the others are started on this machine.",
 )
-bench = typer.Typer(no_args_is_help=True, help="Measure: orchestration, a retrieval, the graph, the import.")
+bench = typer.Typer(no_args_is_help=True, help="Measure: orchestration, a retrieval, load, the graph, the import.")
 app.add_typer(bench, name="bench")
 evaluate = typer.Typer(no_args_is_help=True, help="Evaluate: how much of the evidence is found.")
 app.add_typer(evaluate, name="eval")
@@ -242,10 +243,39 @@ def graph(
 
     Each database holds three tenants with 90, 8 and 2 % of the chunks; a second run loads nothing. With --json: `server`, `cores`,
     `rows` (one a size, length, tenant and statement: `p50_ms`, `p95_ms`, `db_hits`, `recall30` against exact scoring, `rows`, `trips`,
-    and `error` where the statement fails) and `ratios` (by length: `growth_p95` of ours, `others_p50` over the follow-up's).
+    and `error` where the statement fails; `followup_exact` and `followup_indexed` are ours with all chunks scored and with the index alone)
+    and `ratios` (by length: `growth_p95` of ours, `others_p50` over the follow-up's).
     NEO4J_URI, when set, must name a database whose vector indexes have the one length of --dims, or none.
     """
     _run(bench_graph(_options(version, data_dir, cache_dir), chunks, dims, (repeat, seed, others), as_json=as_json))
+
+
+@bench.command()
+def load(
+    callers: Annotated[str, typer.Option(help="Callers at once, with commas between the levels.")] = "1,8,32,128",
+    requests: Annotated[int, typer.Option(help="Answers at each level; at least two a caller.", min=1)] = 200,
+    soak: Annotated[int, typer.Option(help="Requests of the soak that follows; 0 leaves it out.", min=0)] = 0,
+    host: Annotated[
+        HostName, typer.Option(help="The host of `make serve`, or the real worker library (Python 3.13).")
+    ] = "local",
+    graph_: Annotated[
+        GraphName, typer.Option("--graph", help="The sample corpus in Neo4j, or five communities in memory.")
+    ] = "neo4j",
+    chat_ms: Annotated[float, typer.Option(help="Latency of each chat call, in milliseconds.", min=0)] = 0,
+    embed_ms: Annotated[float, typer.Option(help="Latency of each embedding call, in milliseconds.", min=0)] = 0,
+    version: Neo4jVersion = DEFAULT_VERSION,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    cache_dir: CacheDir = None,
+    as_json: Json = False,
+) -> None:
+    """Put load on the function in a process of its own: latency, refusals, loop lag, memory, sockets, tasks.
+
+    The local model server answers what it was asked before at no cost, so that nothing but the latencies asked for is its own. In the
+    soak one caller in ten leaves before the answer and one in ten in the middle of a stream.
+    """
+    levels = tuple(numbers(callers, "--callers", MOST_CALLERS))
+    load_options = LoadOptions(levels, requests, soak, host=host, graph=graph_, chat_ms=chat_ms, embed_ms=embed_ms)
+    _run(bench_load(_options(version, data_dir, cache_dir), load_options, as_json=as_json))
 
 
 @bench.command("import")

@@ -7,13 +7,18 @@ nothing but the search itself stands between the calls.
 from __future__ import annotations
 
 import asyncio
+import io
+import logging
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from unittest.mock import patch
+from zlib import crc32
 
 from drift.contracts import RetrieveRequest, RetrieveResponse
 from drift.followups import Services
+from drift.logs import log
 from drift.model import (
     Chunk,
     Community,
@@ -39,7 +44,10 @@ TOLERATED_LAG_S = 0.005
 
 @dataclass(frozen=True, slots=True)
 class OrchestrationResult:
-    """One run; seconds. `critical_path_s` is computed from the asked latencies, `ratio` is wall over it."""
+    """One run; seconds. `critical_path_s` is computed from the asked latencies, `ratio` is wall over it.
+
+    `telling_s` is what log lines and progress messages took, `telling_share` (0..1) their part of the wall.
+    """
 
     wall_s: float
     critical_path_s: float
@@ -48,6 +56,8 @@ class OrchestrationResult:
     embedding_calls: int
     prompt_tokens: int
     loop_blocked_s: float
+    telling_s: float
+    telling_share: float
     followups: int
 
 
@@ -62,11 +72,7 @@ TOPICS = {
 
 
 class StaticGraph:
-    """GraphStore in memory: a community for each topic, and for every follow-up ten chunks that no other has seen."""
-
-    def __init__(self) -> None:
-        """Start counting questions."""
-        self._asked = 0
+    """GraphStore in memory: a community for each topic, and for every question ten chunks that no other question finds."""
 
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
         """Return the communities with three samples each."""
@@ -82,10 +88,9 @@ class StaticGraph:
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
         """Return ten new chunks about one topic, with entities of the others."""
-        del query, deadline
-        self._asked += 1
-        topics = list(TOPICS)
-        name, topic = f"f{self._asked}", topics[self._asked % len(topics)]
+        del deadline
+        topics, number = list(TOPICS), crc32(query.question.encode())  # the same every time, in every process
+        name, topic = f"f{number}", topics[number % len(topics)]
         return Evidence(
             chunks=_chunks(topic, name, 10),
             neighbors=_chunks(topic, f"{name}n", 3),
@@ -96,6 +101,9 @@ class StaticGraph:
     async def health(self) -> GraphHealth:
         """Return nothing of interest."""
         return GraphHealth("in memory", ())
+
+    async def close(self) -> None:
+        """Close nothing."""
 
 
 def _chunks(topic: str, name: str, count: int) -> tuple[Chunk, ...]:
@@ -116,9 +124,11 @@ async def measure(chat: ChatModel, embedder: Embedder, chat_s: float, embed_s: f
     search = DriftSearch(Services(StaticGraph(), chat, embedder, Limits()))
     await _search(search)
     blocked: list[float] = []
+    told: list[float] = []
     async with _watched_loop(blocked):
         start = time.perf_counter()
-        response = await _search(search)
+        with _timed_telling(told):
+            response = await _search(search)
         wall = time.perf_counter() - start
     usage, trace = response.usage, response.trace
     if usage is None or trace is None:
@@ -134,6 +144,8 @@ async def measure(chat: ChatModel, embedder: Embedder, chat_s: float, embed_s: f
         embedding_calls=usage.embedding_calls,
         prompt_tokens=usage.prompt_tokens,
         loop_blocked_s=round(sum(blocked), 4),
+        telling_s=round(sum(told), 5),
+        telling_share=round(sum(told) / wall, 5),
         followups=len(answered),
     )
 
@@ -142,6 +154,29 @@ async def _search(search: DriftSearch) -> RetrieveResponse:
     request = RetrieveRequest(query=QUESTION, project_id="bench", include=("usage", "trace"))
     async with Progress("bench", "00000000-0000-0000-0000-000000000000") as progress:
         return await search.retrieve(request, progress, Deadline.after(200))
+
+
+@contextmanager
+def _timed_telling(told: list[float]) -> Iterator[None]:
+    """Write log lines as a deployment does, and collect the seconds that each of them and each progress message takes."""
+
+    def timed(tell: Callable[..., None]) -> Callable[..., None]:
+        def run(*args: object, **fields: object) -> None:
+            start = time.perf_counter()
+            tell(*args, **fields)
+            told.append(time.perf_counter() - start)
+
+        return run
+
+    handler, level = logging.StreamHandler(io.StringIO()), log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        with patch.object(log, "handle", timed(log.handle)), patch.object(Progress, "report", timed(Progress.report)):
+            yield
+    finally:
+        log.setLevel(level)
+        log.removeHandler(handler)
 
 
 @asynccontextmanager

@@ -110,7 +110,7 @@ async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
     clock = _Stopwatch()
     async with running(options) as (stack, values):
         clock.lap("stack_s")
-        await asyncio.gather(_ingest(values, sample_sources(), DEMO_PROJECT), _warm_up(values))
+        await asyncio.gather(ingest_sample(values), _warm_up(values))
         clock.lap("ingest_s")
         async with serving() as url:
             notes.print(f"\nAsking POST {url}/retrieve", markup=False)
@@ -186,6 +186,11 @@ async def ingest(options: StackOptions, source: Path | None, project: str, *, as
         )
 
 
+async def ingest_sample(values: settings.Settings) -> None:
+    """Have the sample corpus in its project."""
+    await _ingest(values, sample_sources(), DEMO_PROJECT)
+
+
 async def _ingest(values: settings.Settings, documents: Source, project: str) -> IngestReport:
     if values.graph_schema != "default":
         raise IngestError(
@@ -244,7 +249,7 @@ def bench_imports(*, as_json: bool) -> None:
 async def bench_retrieval(options: StackOptions, question: str, *, as_json: bool) -> None:
     """Measure requests to the function's own route on the sample corpus."""
     async with running(options) as (_, values):
-        await _ingest(values, sample_sources(), DEMO_PROJECT)
+        await ingest_sample(values)
         async with serving() as url, httpx2.AsyncClient(timeout=240, trust_env=False) as client:
 
             async def ask_once() -> None:

@@ -38,6 +38,7 @@ def log_to_stderr() -> None:
     """Show warnings and errors of the service with their fields."""
     handler = logging.StreamHandler()
     handler.setFormatter(LogLine("%(message)s"))
+    handler.setLevel(logging.WARNING)
     logging.getLogger("drift").addHandler(handler)
     logging.getLogger("neo4j").setLevel(logging.ERROR)  # its retries: whether they helped is said by the command
 

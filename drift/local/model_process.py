@@ -20,7 +20,7 @@ class ModelProcess(Server):
     name = "model"
     ready_s = 60.0
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all by name
         self,
         folder: Path | None = None,
         port: int | None = None,
@@ -28,13 +28,20 @@ class ModelProcess(Server):
         preferred_port: int | None = None,
         chat_ms: float = 0,
         embed_ms: float = 0,
+        remembers: bool = False,
     ) -> None:
         """Name the folder for its log (a temporary one when None) and the port (a free one when None).
 
-        `chat_ms` and `embed_ms` are latencies of each call, in milliseconds.
+        `chat_ms` and `embed_ms` are latencies of each call, in milliseconds; with `remembers`, a repeated request costs no work.
         """
         super().__init__(folder, port, preferred_port)
-        self._latencies = ("--chat-ms", f"{chat_ms:g}", "--embed-ms", f"{embed_ms:g}")
+        self._options = [
+            "--chat-ms",
+            f"{chat_ms:g}",
+            "--embed-ms",
+            f"{embed_ms:g}",
+            *(["--remember"] if remembers else []),
+        ]
 
     @property
     def url(self) -> str:
@@ -54,7 +61,7 @@ class ModelProcess(Server):
 
     def _launch(self, port: int) -> Child:
         return Child(
-            [sys.executable, "-m", "drift.local.model_server", "--port", str(port), "--with-parent", *self._latencies],
+            [sys.executable, "-m", "drift.local.model_server", "--port", str(port), "--with-parent", *self._options],
             log=self.folder / "model.log",
             cwd=_PROJECT,
             grace_s=_GRACE_S,

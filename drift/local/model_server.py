@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LocalStackError as error:
         sys.stderr.write(f"{error.detail}\n")
         return 1
-    api = ModelApi(chat_s=options.chat_ms / 1000, embed_s=options.embed_ms / 1000)
+    api = ModelApi(chat_s=options.chat_ms / 1000, embed_s=options.embed_ms / 1000, remembers=options.remember)
     # An interrupted answer is what the faults are for: no line of log for it.
     config = uvicorn.Config(
         api.app(), log_level="critical", access_log=False, lifespan="off", timeout_graceful_shutdown=GRACE_S
@@ -66,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=int, default=0, help="0 chooses a free one")
     parser.add_argument("--chat-ms", type=float, default=0.0, help="latency of a chat completion")
     parser.add_argument("--embed-ms", type=float, default=0.0, help="latency of an embedding request")
+    parser.add_argument("--remember", action="store_true", help="answer what was asked before without any work")
     parser.add_argument("--with-parent", action="store_true", help="end when standard input ends")
     return parser
 

@@ -1,7 +1,7 @@
-"""A loopback Functions host around the real worker library: it indexes the app in a folder and carries HTTP to it.
+"""A loopback Functions host around the real worker library (Python 3.13): it indexes the app in a folder and carries HTTP to it.
 
-Run as `python worker_host.py FOLDER [KEY]`: prints one JSON line with its URL and what the worker told, then serves until
-its standard input ends. `GET /-/state` tells what the worker holds. As on the platform, the request itself is forwarded
+Run `python -m drift.local.worker_host FOLDER [KEY]`: prints one JSON line with its URL and what the worker told, then serves
+until its standard input ends. `GET /-/state` tells what the worker holds. As on the platform, the request itself is forwarded
 to the worker's own port, next to an invocation that holds only the route's parameters; the library is handed its messages
 as plain objects, because it only reads and sets attributes.
 """
@@ -17,6 +17,7 @@ import logging
 import sys
 import uuid
 from collections import Counter
+from collections.abc import AsyncIterator
 from http import HTTPStatus
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +26,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import azure_functions_runtime as worker
 from azure_functions_runtime.http_v2 import http_coordinator
+
+from drift.local.loopback import HOST
 
 SUCCESS = 1
 STATE = "/-/state"
@@ -35,10 +38,12 @@ INVOCATION = contextvars.ContextVar("invocation", default="")
 class Message:
     """Any message of the worker's protocol."""
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, **fields: object) -> None:
+        """Take any fields."""
         self.__dict__.update(fields)
 
     def WhichOneof(self, _group: str) -> str | None:  # noqa: N802 - protobuf's name
+        """Name the field that is set."""
         return next((name for name, value in vars(self).items() if value is not None and name != "name"), None)
 
 
@@ -57,12 +62,12 @@ class Messages:
 MESSAGES = Messages()
 
 
-def envelope(**request: Any) -> SimpleNamespace:
+def envelope(**request: object) -> SimpleNamespace:
     """Wrap a request as the dispatcher hands it to the library."""
-    return SimpleNamespace(request=SimpleNamespace(**request), properties={"protos": MESSAGES, "host": "127.0.0.1"})
+    return SimpleNamespace(request=SimpleNamespace(**request), properties={"protos": MESSAGES, "host": HOST})
 
 
-def successful(reply: Any) -> Any:
+def successful(reply: Any) -> Any:  # noqa: ANN401 - the library's own, untyped
     """Return the worker's reply; end with its reason when it failed: the platform would then show no function at all."""
     if reply.result.status != SUCCESS:
         sys.exit(f"The worker failed: {reply.result.exception.message}")
@@ -73,6 +78,7 @@ class Worker:
     """The functions that the library has indexed."""
 
     def __init__(self) -> None:
+        """Know no function yet."""
         self.capabilities: dict[str, str] = {}
         self.functions: dict[str, Any] = {}
         self.triggers: dict[str, dict[str, Any]] = {}
@@ -112,6 +118,7 @@ class Front:
     """What the host does in front of a worker: routes, methods and keys from the bindings, one request a connection."""
 
     def __init__(self, behind: Worker, key: str) -> None:
+        """Carry requests that have this key to the functions of this worker."""
         self._worker = behind
         self._key = key
         self._invocations: set[asyncio.Task[None]] = set()
@@ -175,7 +182,7 @@ class Front:
         """Return what the worker holds now: invocations not yet forgotten, tasks, and how invocations have ended."""
         gc.collect()
         return {
-            "entries": len(http_coordinator._context_references),
+            "entries": len(http_coordinator._context_references),  # noqa: SLF001 - nothing else tells
             "invocations": len(self._invocations),
             "tasks": sorted(str(task.get_coro()) for task in asyncio.all_tasks()),
             "outcomes": self._worker.outcomes,
@@ -209,10 +216,23 @@ class InvocationLines(logging.Formatter):
     """One JSON line a record, with the invocation that the code which wrote it belongs to."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
         fields = {"logger": record.name, "message": record.getMessage(), "invocation": INVOCATION.get()}
         extra = {"retrieval_id": getattr(record, "retrieval_id", None)}
         trace = {"trace": self.formatException(record.exc_info)} if record.exc_info else {}
         return json.dumps(fields | extra | trace)
+
+
+@contextlib.asynccontextmanager
+async def serving(folder: Path, key: str) -> AsyncIterator[dict[str, Any]]:
+    """Serve the app of a folder on loopback while the block runs; gives its `url`, and what the worker told."""
+    sys.path.insert(0, str(folder))
+    behind = Worker()
+    await behind.start(folder)
+    server = await asyncio.start_server(Front(behind, key).serve, HOST, 0)
+    async with server:
+        url = f"http://{HOST}:{server.sockets[0].getsockname()[1]}"
+        yield {"url": url, "capabilities": behind.capabilities, "triggers": behind.triggers}
 
 
 async def main(folder: Path, key: str) -> None:
@@ -221,17 +241,11 @@ async def main(folder: Path, key: str) -> None:
     lines = logging.StreamHandler()
     lines.setFormatter(InvocationLines())
     logging.basicConfig(level=logging.INFO, handlers=[lines])
-    behind = Worker()
-    await behind.start(folder)
-    server = await asyncio.start_server(Front(behind, key).serve, "127.0.0.1", 0)
-    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    told = {"url": url, "capabilities": behind.capabilities, "triggers": behind.triggers}
-    told_to.write(json.dumps(told) + "\n")
-    told_to.flush()
-    await asyncio.to_thread(sys.stdin.read)
+    async with serving(folder, key) as told:
+        told_to.write(json.dumps(told) + "\n")
+        told_to.flush()
+        await asyncio.to_thread(sys.stdin.read)
 
 
 if __name__ == "__main__":
-    app = Path(sys.argv[1]).resolve()
-    sys.path.insert(0, str(app))
-    asyncio.run(main(app, *sys.argv[2:3] or [""]))
+    asyncio.run(main(Path(sys.argv[1]).resolve(), *sys.argv[2:3] or [""]))

@@ -1,0 +1,111 @@
+"""What `bench load` counts, played by an app that refuses and fails on purpose; then the command itself, soak included."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from drift.evals.load import Held, Target, measure_levels, soak
+from drift.local.valkey_server import ValkeyServer
+from tests.command_line import PATIENCE_S, drift
+
+HELD = {"resident_mb": 50.0, "sockets": 3, "files": 9, "tasks": 2}
+
+
+class PlayedFunction:
+    """Answers with these statuses in turn, then 200 for ever."""
+
+    def __init__(self, *statuses: int) -> None:
+        self.statuses = list(statuses)
+        self.asked: list[str] = []
+
+    async def answer(self, request: httpx2.Request) -> httpx2.Response:
+        self.asked.append(json.loads(request.content)["query"])
+        status = self.statuses.pop(0) if self.statuses else 200
+        return httpx2.Response(status, headers={"retry-after": "0"}, content=b"event: progress\n\n")
+
+    @asynccontextmanager
+    async def target(self) -> AsyncIterator[Target]:
+        async def held() -> Held:
+            return HELD
+
+        transport = httpx2.MockTransport(self.answer)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://function") as client:
+            yield Target(client, "p", ("first?", "second?"), held)
+
+
+async def test_who_is_refused_asks_the_same_again_and_a_failure_is_no_latency() -> None:
+    warm_up = (200, 200, 200)
+    function = PlayedFunction(*warm_up, 429, 200, 500)
+    async with function.target() as target:
+        (level,) = await measure_levels(target, (1,), 3)
+    assert (level.served, level.refused, level.failed) == (2, 1, 1)
+    assert function.asked[len(warm_up) :] == ["first?", "first?", "second?", "first?"]
+    assert level.refused_p99_ms is not None
+    assert (level.before, level.after) == (HELD, HELD)
+
+
+async def test_each_level_has_at_least_two_answers_a_caller_and_is_compared_with_one_caller() -> None:
+    async with PlayedFunction().target() as target:
+        one, many = await measure_levels(target, (1, 20), 10)
+    assert (one.served, many.served) == (10, 40)
+    assert many.over_one is not None
+
+
+async def test_a_soak_tells_what_came_of_every_way_to_ask_and_what_has_grown() -> None:
+    function = PlayedFunction(500)
+    async with function.target() as target:
+        soaked = await soak(target, 100, 1, 4)
+    assert sum(soaked.outcomes.values()) == 100
+    assert soaked.outcomes["answer: 500"] == 1
+    assert soaked.outcomes["answer: 200"] == 59
+    assert (soaked.outcomes["stream: 200"], soaked.outcomes["leave the stream: left"]) == (20, 10)
+    assert soaked.growth == {"resident_mb": 0.0, "sockets": 0, "files": 0, "tasks": 0}
+    assert soaked.slots_free
+
+
+async def test_a_slot_that_was_not_freed_is_seen() -> None:
+    async with PlayedFunction(*[200] * 100, 429).target() as target:
+        assert not (await soak(target, 100, 1, 4)).slots_free
+
+
+# ------------------------------------------------------------------------------------------------- command
+HOSTS = ["local", *(["worker"] if sys.version_info >= (3, 13) else [])]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(PATIENCE_S)
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_function_serves_what_it_admits_refuses_the_rest_and_keeps_nothing(
+    host: str, valkey: ValkeyServer, tmp_path: Path
+) -> None:
+    arguments = ["--host", host, "--graph", "memory", "--callers", "1,48", "--requests", "10", "--soak", "200"]
+    done = drift(
+        "bench", "load", *arguments, "--data-dir", str(tmp_path), "--json", REDIS_URL=valkey.url, MAX_INFLIGHT="20"
+    )
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    one, many = document["levels"]
+    assert (one["served"], one["refused"], one["failed"]) == (10, 0, 0)
+    assert (many["served"], many["failed"]) == (96, 0)
+    assert many["refused"] > 0
+    soaked = document["soak"]
+    assert sum(soaked["outcomes"].values()) == 200
+    assert {outcome for outcome in soaked["outcomes"] if outcome.startswith("leave the stream")} == {
+        "leave the stream: left"
+    }
+    assert soaked["slots_free"]
+    assert soaked["growth"]["tasks"] <= 0
+    assert soaked["growth"]["sockets"] <= 32  # idle connections to the model server, which may still be opened
+
+
+def test_a_model_server_of_unknown_latency_is_refused(tmp_path: Path) -> None:
+    done = drift("bench", "load", "--data-dir", str(tmp_path), OAI_BASE_URL="http://127.0.0.1:1")
+    assert done.returncode == 1
+    assert "unset OAI_BASE_URL" in done.stderr
