@@ -87,7 +87,7 @@ class Connection:
 
     async def rows(self, text: str, parameters: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
         """Return what such a statement finds, all of it; errors as for `read`."""
-        return [record.data() async for record in self.stream(text, parameters or {})]
+        return [dict(record) async for record in self.stream(text, parameters or {})]
 
     async def write_in_batches(self, text: str, parameters: Mapping[str, Any]) -> SummaryCounters:
         """Run a statement that commits by itself (CALL ... IN TRANSACTIONS) and return what it changed; errors as for `read`."""

@@ -49,7 +49,7 @@ class Level:
     """One number of callers; milliseconds.
 
     `over_one` is p95 over the median of one caller alone. `refused` counts answers 429 and `refused_p99_ms` how long they
-    took; `failed` counts every other answer that is not 200.
+    took; `failed` counts every other answer, and `failures` says which.
     """
 
     callers: int
@@ -61,6 +61,7 @@ class Level:
     p95_ms: float
     p99_ms: float
     refused_p99_ms: float | None
+    failures: Mapping[str, int]
     over_one: float | None
     before: Held
     after: Held
@@ -118,6 +119,7 @@ def _told(callers: int, tally: _Tally, seconds: float, held: tuple[Held, Held], 
         p95_ms=p95,
         p99_ms=_ms(tally.served_ms, 99),
         refused_p99_ms=_ms(tally.refused_ms, 99) if tally.refused_ms else None,
+        failures=dict(tally.failed),
         over_one=round(p95 / alone, 2) if alone else None,
         before=held[0],
         after=held[1],
@@ -157,7 +159,7 @@ async def _asked(target: Target, turn: int, tally: _Tally) -> float | None:
     if reply.status_code == OK:
         tally.served_ms.append(milliseconds)
     else:
-        tally.failed[str(reply.status_code)] += 1
+        tally.failed[f"{reply.status_code} {reply.json().get('code', '')}".strip()] += 1
     return None
 
 

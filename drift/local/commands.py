@@ -72,7 +72,7 @@ async def serve(options: StackOptions, port: int, *, as_json: bool) -> None:
     async with running(options) as (stack, values), serving(port) as url:
         if as_json:
             print_json({"env": stack.env, "pids": stack.pids, "url": url})
-        await _warm_up(values)
+        await warm_up(values)
         notes.print(f"[green]Ready.[/] The function's routes are at {url}; Ctrl-C ends all of it.")
         notes.print(
             f"""  curl -s {url}/retrieve -H 'content-type: application/json' \\
@@ -110,7 +110,7 @@ async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
     clock = _Stopwatch()
     async with running(options) as (stack, values):
         clock.lap("stack_s")
-        await asyncio.gather(ingest_sample(values), _warm_up(values))
+        await asyncio.gather(ingest_sample(values), warm_up(values))
         clock.lap("ingest_s")
         async with serving() as url:
             notes.print(f"\nAsking POST {url}/retrieve", markup=False)
@@ -139,7 +139,7 @@ async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
     return cited
 
 
-async def _warm_up(values: settings.Settings) -> None:
+async def warm_up(values: settings.Settings) -> None:
     """Run the search's statements once: a fresh server takes seconds to plan them, and the first question would wait."""
     graph = wiring.build_graph(values)
     try:

@@ -21,7 +21,7 @@ from drift import settings
 from drift.errors import LocalStackError
 from drift.evals.load import Held, Level, Soak, Target, measure_levels, soak
 from drift.evals.orchestration import QUESTION
-from drift.local.commands import DEMO_PROJECT, DEMO_QUESTION, ingest_sample
+from drift.local.commands import DEMO_PROJECT, DEMO_QUESTION, ingest_sample, warm_up
 from drift.local.console import notes, paper, print_json
 from drift.local.model_process import ModelProcess
 from drift.local.stack import Stack, StackOptions
@@ -98,7 +98,9 @@ async def _servers(options: StackOptions, load: LoadOptions) -> AsyncIterator[di
         async with Stack(own) as stack:
             env = {**stack.env, **nowhere, **model.env}
             if load.graph == "neo4j":
-                await ingest_sample(settings.load(env))
+                values = settings.load(env)
+                await ingest_sample(values)
+                await warm_up(values)
             yield env
 
 

@@ -28,6 +28,8 @@ class PlayedFunction:
     async def answer(self, request: httpx2.Request) -> httpx2.Response:
         self.asked.append(json.loads(request.content)["query"])
         status = self.statuses.pop(0) if self.statuses else 200
+        if status == 500:
+            return httpx2.Response(status, json={"code": "internal"})
         return httpx2.Response(status, headers={"retry-after": "0"}, content=b"event: progress\n\n")
 
     @asynccontextmanager
@@ -46,6 +48,7 @@ async def test_who_is_refused_asks_the_same_again_and_a_failure_is_no_latency() 
     async with function.target() as target:
         (level,) = await measure_levels(target, (1,), 3)
     assert (level.served, level.refused, level.failed) == (2, 1, 1)
+    assert level.failures == {"500 internal": 1}
     assert function.asked[len(warm_up) :] == ["first?", "first?", "second?", "first?"]
     assert level.refused_p99_ms is not None
     assert (level.before, level.after) == (HELD, HELD)
