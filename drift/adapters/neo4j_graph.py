@@ -31,8 +31,8 @@ if TYPE_CHECKING:  # the connection imports the SDK
 EXACT_FLOATS = 1_500_000
 """Reading and scoring this many floats takes about 50 ms; a project with more of them is searched by its index."""
 
-EXACT_FLOATS_BESIDE_SEARCH = 700_000
-"""The same where the index filters by project: it then finds as much for a small tenant, and is faster from here on."""
+EXACT_FLOATS_BESIDE_SEARCH = 300_000
+"""The same where the index filters by project: it then finds as much for a small tenant, and is as fast from here on."""
 
 FLOATS_A_ROW = 100
 """What a chunk costs beside its floats, in floats."""

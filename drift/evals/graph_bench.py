@@ -25,8 +25,9 @@ from drift.evals.timing import percentile
 from drift.evals.watched import WatchedConnection
 
 QUESTIONS = 20
-"""Asked in turn, as are the runs that warm up: no more of either than of timed runs."""
-WARM_UP_RUNS = 20
+"""Asked in turn, no more than timed runs."""
+WARM_UP_RUNS = 100
+"""The server goes on compiling a statement for as long; with few timed runs, three times as many."""
 PROFILED_RUNS = 3
 INDEX_TIMEOUT_S = 1800.0
 LEAST_RUNS = 3
@@ -172,7 +173,7 @@ def _told(row: Row) -> str:
 
 
 async def _timed(row: Row, trial: Trial, queries: Sequence[Query], repeat: int) -> Row:
-    await _runs(trial, queries, min(WARM_UP_RUNS, repeat), 1)
+    await _runs(trial, queries, min(WARM_UP_RUNS, 3 * repeat), 1)
     milliseconds, runs = await _runs(trial, queries, repeat, LEAST_RUNS)
     hits = [(await trial.run(query, True)).db_hits or 0 for query in queries[:PROFILED_RUNS]]
     recalls = await _recalls(trial, queries)
