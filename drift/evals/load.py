@@ -191,7 +191,7 @@ async def soak(
     growth = {
         name: round(samples[-1][name] - samples[1][name], 1) for name in ("resident_mb", "sockets", "files", "tasks")
     }
-    return Soak(requests, round(seconds, 1), outcomes, samples, growth, not free.refused_ms and not free.failed)
+    return Soak(requests, round(seconds, 1), dict(outcomes), samples, growth, not free.refused_ms and not free.failed)
 
 
 async def _soaking(target: Target, turns: Iterator[int], ways: Iterator[Way], outcomes: Counter[str]) -> None:
