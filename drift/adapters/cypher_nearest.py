@@ -16,11 +16,11 @@ def comparable(vector: str = "embedding") -> str:
     return f"size({vector}) = $dimensions AND any(x IN {vector} WHERE x < 0 OR x > 0)"
 
 
-def scored(node: str = "ch") -> str:
-    """Return the clauses after which the node has a `similarity`; what cannot be compared is left out."""
-    return f"""WITH {node}, {node}.embedding AS embedding
+def scored() -> str:
+    """Return the clauses after which `ch` has a `similarity`; what cannot be compared is left out."""
+    return f"""WITH ch, ch.embedding AS embedding
   WHERE {comparable()}
-  WITH {node}, {COSINE} AS similarity"""
+  WITH ch, {COSINE} AS similarity"""
 
 
 def count(s: Schema) -> str:

@@ -43,6 +43,11 @@ def log_to_stderr() -> None:
     logging.getLogger("neo4j").setLevel(logging.ERROR)  # its retries: whether they helped is said by the command
 
 
+def remark(line: str) -> None:
+    """Write one line for whoever waits, word for word, to standard error."""
+    notes.print(line, markup=False)
+
+
 def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
     """Write one JSON document on one line to standard output."""
     sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")

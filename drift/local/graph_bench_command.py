@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from drift.errors import FieldProblem, InvalidRequestError, LocalStackError
-from drift.local.console import notes, paper, print_json
+from drift.local.console import paper, print_json, remark
 from drift.local.neo4j_home import Memory
 from drift.local.stack import Stack, StackOptions
 
@@ -55,17 +55,13 @@ async def bench_graph(
     server, rows = "", []
     for shape in [(size, length) for length in lengths for size in sizes]:
         async with _database(options, shape) as database:
-            server, own = await measure(database, shape, Options(*asked), _say)
+            server, own = await measure(database, shape, Options(*asked), remark)
         rows += own
     document = {"server": server, "cores": os.cpu_count(), "rows": [_plain(r) for r in rows], "ratios": ratios(rows)}
     if as_json:
         print_json(document)
     else:
         _show(document)
-
-
-def _say(line: str) -> None:
-    notes.print(line, markup=False)
 
 
 def numbers(text: str, option: str, most: int) -> list[int]:

