@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from drift import telemetry
+from drift.adapters.openai_replies import ChatCompletion, not_this_api
 from drift.adapters.retry import RetryPolicy, retry_after
 from drift.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError, UnusableReplyError
 from drift.model import ChatReply, Embeddings, Prompt, Tokens, Vector
@@ -47,6 +48,9 @@ class Caller:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     provider: str = "openai"
     """What traces and metrics call the server, `gen_ai.provider.name`."""
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False, compare=False)
+    """Held for one round of the event loop by whoever begins a request: the SDK takes 2 ms to build one, and what becomes
+    ready together (160 follow-ups of 32 retrievals) would otherwise stop everything else for as long as all of them take."""
 
     async def call(
         self, request: Callable[[], Awaitable[T]], deadline: Deadline, operation: telemetry.Operation, model: str
@@ -54,6 +58,8 @@ class Caller:
         """Return the SDK's answer and the number of retries; errors name the setting that `model` comes from."""
 
         async def attempt() -> T:
+            async with self.turn:
+                await asyncio.sleep(0)
             with telemetry.model_call(operation, model, self.provider) as call:
                 async with asyncio.timeout(self.timeout_s):  # the SDK's own limit starts again with every byte
                     answer = await request()
@@ -83,10 +89,14 @@ class OpenAIChat:
         The detail of an UnusableReplyError is one of refused, content_filter, length, empty.
         """
         request = self._request(prompt)
-        completion, retries = await self.caller.call(
-            lambda: self.client.chat.completions.create(**request), deadline, "chat", self.model
-        )
-        return ChatReply(_reply_text(completion), _tokens(completion), retries)
+        completion, retries = await self.caller.call(lambda: self._post(request), deadline, "chat", self.model)
+        return ChatReply(completion.text(), _tokens(completion), retries)
+
+    async def _post(self, request: dict[str, Any]) -> ChatCompletion:
+        """Send a request as it is: the SDK's typed call goes through all of it and of the answer, in a third of the call's time."""
+        import httpx2  # noqa: PLC0415 - came with the client
+
+        return ChatCompletion.read(await self.client.post("/chat/completions", cast_to=httpx2.Response, body=request))
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
         """Build the request; `temperature` is left out unless it is set, because reasoning models refuse it."""
@@ -98,8 +108,7 @@ class OpenAIChat:
             request["temperature"] = self.temperature
         if prompt.schema is not None:
             schema = {"name": prompt.name, "strict": True, "schema": prompt.schema}
-            # the same in the request's body, but the SDK does not go through every node of the schema for it, in 3 ms
-            request["extra_body"] = {"response_format": {"type": "json_schema", "json_schema": schema}}
+            request["response_format"] = {"type": "json_schema", "json_schema": schema}
         return request
 
 
@@ -146,7 +155,7 @@ class OpenAIEmbedder:
     def _vectors(self, response: Any, expected: int) -> tuple[Vector, ...]:  # noqa: ANN401 - the SDK does not validate
         data = getattr(response, "data", None)
         if not isinstance(data, list):
-            raise _not_this_api()
+            raise not_this_api()
         if len(data) != expected:
             raise ModelMisconfiguredError(
                 f"The embedding model returned {len(data)} vectors for {expected} texts: check OAI_EMBED_MODEL_NAME."
@@ -155,7 +164,7 @@ class OpenAIEmbedder:
             ordered = sorted(data, key=lambda item: item.index or 0)  # some servers number none of them
             vectors = tuple(tuple(item.embedding) for item in ordered)
         except _UNREADABLE as error:
-            raise _not_this_api() from error
+            raise not_this_api() from error
         wrong = next((len(v) for v in vectors if len(v) != self.dimensions), None)
         if wrong is not None:
             raise ModelMisconfiguredError(
@@ -163,30 +172,6 @@ class OpenAIEmbedder:
                 "set it to the model's number, and build the indexes with it."
             )
         return vectors
-
-
-def _reply_text(completion: Any) -> str:  # noqa: ANN401 - the SDK does not validate
-    """Return what the model wrote.
-
-    Raises:
-        UnusableReplyError: refused, content_filter, length or empty.
-        ModelMisconfiguredError: when this is no chat completion at all.
-    """
-    choices = getattr(completion, "choices", None)
-    if not isinstance(choices, list):
-        raise _not_this_api()
-    if not choices:
-        raise UnusableReplyError("empty")
-    message = getattr(choices[0], "message", None)
-    if getattr(message, "refusal", None):
-        raise UnusableReplyError("refused")
-    ended = getattr(choices[0], "finish_reason", None)
-    if ended in ("content_filter", "length"):
-        raise UnusableReplyError(ended)
-    text = str(getattr(message, "content", None) or "")
-    if not text.strip():
-        raise UnusableReplyError("empty")
-    return text
 
 
 def _tokens(answer: Any) -> Tokens:  # noqa: ANN401 - a chat completion or embeddings
@@ -228,7 +213,7 @@ def translated(error: Exception, setting: str) -> DriftError:
         return ModelUnavailableError("The model server did not answer in time.")
     if is_transient(error):
         return ModelUnavailableError("The model server cannot be reached, or broke off its answer.")
-    return _not_this_api()
+    return not_this_api()
 
 
 def _translated_status(status: int, error: Exception, setting: str) -> DriftError:
@@ -250,7 +235,3 @@ def _translated_status(status: int, error: Exception, setting: str) -> DriftErro
         f"The model server refused the request (HTTP {status}): check that the model of {setting} takes what is sent, "
         "LLM_TEMPERATURE and JSON schemas among it."
     )
-
-
-def _not_this_api() -> ModelMisconfiguredError:
-    return ModelMisconfiguredError("The answer is not one of the OpenAI API: check OAI_BASE_URL.")

@@ -91,11 +91,14 @@ class _Tally:
 
 
 async def measure_levels(target: Target, callers: Sequence[int], requests: int) -> list[Level]:
-    """Put each number of callers on the function in turn, `requests` answers each and at least two a caller."""
-    await _level(target, callers[0], max(3, callers[0]))  # warms up: clients are built, connections opened
+    """Put each number of callers on the function in turn, `requests` answers each and at least two a caller.
+
+    Each caller has asked once before it is measured: clients are built then, and as many connections opened as are needed.
+    """
     levels: list[Level] = []
     alone: float | None = None
     for count in callers:
+        await _level(target, count, max(3, count))
         before = await target.held()
         start = time.perf_counter()
         tally = await _level(target, count, max(requests, 2 * count))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -16,7 +17,7 @@ from azure.identity import CredentialUnavailableError
 
 from drift import prompts
 from drift.adapters.openai_client import EntraTokens, ModelServer, build_client, resource_url, v1_url
-from drift.adapters.openai_models import Caller, OpenAIChat, OpenAIEmbedder, _reply_text
+from drift.adapters.openai_models import Caller, OpenAIChat, OpenAIEmbedder
 from drift.adapters.retry import RetryPolicy
 from drift.contracts import LocalReply
 from drift.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError, UnusableReplyError
@@ -339,12 +340,6 @@ async def test_a_port_where_nobody_listens_is_unavailable(unused_tcp_port: int) 
             await OpenAIChat(client, "a-model", None, caller()).complete(PROMPT, soon())
 
 
-@pytest.mark.parametrize("answer", ["<html>a page</html>", None, object()])
-def test_an_answer_of_another_api_names_the_address_to_check(answer: object) -> None:
-    with pytest.raises(ModelMisconfiguredError, match="OAI_BASE_URL"):
-        _reply_text(answer)
-
-
 async def test_a_cancelled_call_is_cancelled_and_not_translated(model_server: ModelServerControl) -> None:
     model_server.fail({"fault": "hang", "times": None})
     async with chat_of(model_server) as chat:
@@ -361,6 +356,26 @@ async def test_calls_at_the_same_time_do_not_wait_for_each_other(model_server: M
     async with chat_of(model_server) as chat:
         await asyncio.gather(*(chat.complete(PROMPT, soon()) for _ in range(32)))
     assert model_server.ask("GET", "/requests")[1]["most_in_flight"] == 32
+
+
+async def test_calls_that_are_ready_together_begin_one_in_each_round_of_the_event_loop() -> None:
+    loop, rounds, began = asyncio.get_running_loop(), itertools.count(), list[int]()
+    now = 0
+
+    def tick() -> None:
+        nonlocal now
+        now = next(rounds)
+        if len(began) < 20:
+            loop.call_soon(tick)
+
+    async def request() -> None:
+        began.append(now)
+
+    calls = caller()
+    async with client_of("http://127.0.0.1:9"):  # loads the SDK
+        tick()
+        await asyncio.gather(*(calls.call(request, soon(), "chat", "a-model") for _ in range(20)))
+    assert len(set(began)) == len(began) == 20
 
 
 # -------------------------------------------------------------------------------------------------- embeddings
