@@ -68,8 +68,7 @@ def test_a_child_outlives_the_thread_that_started_it(tmp_path: Path) -> None:
 def test_a_child_ends_when_its_guard_is_killed(tmp_path: Path) -> None:
     child = begun(SLEEPER, tmp_path)
     psutil.Process(child.pid).parent().kill()
-    assert until(lambda: child.exit_status() is not None)
-    assert not runs(child.pid)
+    assert until(lambda: child.exit_status() is not None and not runs(child.pid))
 
 
 def test_a_child_that_ignores_sigterm_is_killed_after_the_grace(tmp_path: Path) -> None:

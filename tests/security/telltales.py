@@ -7,9 +7,9 @@ import json
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from drift.local.loopback import HOST
+from tests.listening import listening
 from tests.security.canaries import SECRETS
 
 WORDS = SECRETS["words of a server"]
@@ -23,7 +23,6 @@ class Telltale:
     status: int = 0
     address: str = ""
     heard: bytes = b""
-    _open: list[asyncio.StreamWriter] = field(default_factory=list)
 
     def repeated(self) -> str:
         """Return what it was told so far, on one line, and words of its own."""
@@ -36,7 +35,6 @@ async def telltale(serve: Serve, status: int = 0) -> AsyncIterator[Telltale]:
     made = Telltale(status)
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        made._open.append(writer)
         try:
             await serve(made, reader, writer)
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -44,15 +42,8 @@ async def telltale(serve: Serve, status: int = 0) -> AsyncIterator[Telltale]:
         finally:
             writer.close()
 
-    server = await asyncio.start_server(connected, HOST, 0)
-    made.address = f"{HOST}:{server.sockets[0].getsockname()[1]}"
-    try:
+    async with listening(connected) as made.address:
         yield made
-    finally:
-        server.close()
-        for writer in made._open:
-            writer.transport.abort()
-        await asyncio.sleep(0)
 
 
 async def model(told: Telltale, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -7,10 +7,10 @@ import json
 import socket
 import struct
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 
-from drift.local.loopback import HOST
+from tests.listening import listening
 
 TOKEN = {"access_token": "canary-token", "expires_on": "4102444800", "resource": "r", "token_type": "Bearer"}
 
@@ -22,11 +22,9 @@ class Trap:
     how: str
     address: str = ""
     requests: int = 0
-    _open: list[asyncio.StreamWriter] = field(default_factory=list)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.requests += 1
-        self._open.append(writer)
         await reader.read(65536)
         if self.how == "silent":
             return
@@ -57,15 +55,8 @@ _SPOKEN = {"gives", "400", "403", "500"}
 async def trap(how: str) -> AsyncIterator[Trap]:
     """Listen while the block runs: silent, resetting, closing, babbling, or an endpoint for tokens; `closed` does not listen."""
     made = Trap(how)
-    server = await asyncio.start_server(made._serve, HOST, 0)
-    made.address = f"{HOST}:{server.sockets[0].getsockname()[1]}"
-    if how == "closed":
-        server.close()
-        await server.wait_closed()
-    try:
+    async with AsyncExitStack() as listens:
+        made.address = await listens.enter_async_context(listening(made._serve))
+        if how == "closed":
+            await listens.aclose()
         yield made
-    finally:
-        server.close()
-        for writer in made._open:
-            writer.transport.abort()
-        await asyncio.sleep(0)
