@@ -86,7 +86,8 @@ class ChatCompletion(BaseModel):
             raise UnusableReplyError("refused")
         if choice.finish_reason in ("content_filter", "length"):
             raise UnusableReplyError(choice.finish_reason)
-        text = message.content or ""
+        # half of a surrogate pair is no character: it could neither be parsed nor be sent in the next prompt
+        text = (message.content or "").encode("utf-8", "replace").decode()
         if not text.strip():
             raise UnusableReplyError("empty")
         return text
