@@ -49,6 +49,11 @@ class Handles(Generic[Key]):
                 return self.keys[position]
         return next((key for key in self.keys if str(key) in {name, text}), None)
 
+    def resolved(self, names: Iterable[str]) -> tuple[Key, ...]:
+        """Return the distinct keys that these names mean, in order; a name that means none is left out."""
+        keys = (self.resolve(name) for name in names)
+        return tuple(dict.fromkeys(key for key in keys if key is not None))
+
 
 def fit(chunks: Sequence[Chunk], most: int, characters: int = MAX_PROMPT_CHARACTERS) -> tuple[Chunk, ...]:
     """Return the leading chunks that fit: at most `most`, at most `characters` of text in all, at least one, cut if it must be."""

@@ -214,11 +214,31 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class FollowupState:
+    """How a follow-up ended: `reason` says why one was skipped, and is the error's code of one that failed."""
+
+    kind: Literal["answered", "no_evidence", "merged", "skipped", "failed"]
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """Return it as callers read it, `skipped: deadline`."""
+        return f"{self.kind}: {self.reason}" if self.reason else self.kind
+
+
+ANSWERED = FollowupState("answered")
+NO_EVIDENCE = FollowupState("no_evidence")
+MERGED = FollowupState("merged")
+SKIPPED_ENOUGH = FollowupState("skipped", "enough")
+SKIPPED_BUDGET = FollowupState("skipped", "budget")
+SKIPPED_DEADLINE = FollowupState("skipped", "deadline")
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
-    """One follow-up of the tree as it ended; `state` is one of the words of contracts.md, section `trace`."""
+    """One follow-up of the tree as it ended; `seconds` from when it could be asked until it was answered."""
 
     question: Question
-    state: str
+    state: FollowupState
     answer: Answer | None = None
     chunk_ids: tuple[str, ...] = ()
     seconds: float = 0.0

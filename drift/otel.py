@@ -1,29 +1,24 @@
-"""OpenTelemetry, when its package is there: spans, metrics, and the W3C trace context, which works without it too.
+"""OpenTelemetry: spans, metrics, and the W3C trace context.
 
-Nothing is configured here: who deploys sets up the SDK and its exporters. Without the package, or without an SDK, every
-call returns at once. No exception text reaches a span: it may hold addresses, keys or a prompt.
+Nothing is configured here: who deploys sets up the SDK and its exporters, and without one every call
+returns at once. No exception text reaches a span: it may hold addresses, keys or a prompt.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
+
+from opentelemetry import context as otel_context
+from opentelemetry import metrics, trace
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from drift.logs import bound
 
-try:
-    from opentelemetry import context as otel_context
-    from opentelemetry import metrics, trace
-    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
-
-    INSTALLED = True
-except ImportError:
-    INSTALLED = False
-
+Span = trace.Span
 Attributes = Mapping[str, str | int | float | bool]
 
 _SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84)
@@ -47,66 +42,49 @@ HISTOGRAMS: Mapping[str, tuple[str, str, tuple[float, ...]]] = {
 }
 """Unit, meaning and buckets by name; the last three are OpenTelemetry's own conventions."""
 
-_counters: dict[str, Any] = {}
-_histograms: dict[str, Any] = {}
-if INSTALLED:
-    _tracer = trace.get_tracer("drift")
-    _meter = metrics.get_meter("drift")
-    _counters = {name: _meter.create_counter(name, unit, said) for name, (unit, said) in COUNTERS.items()}
-    _histograms = {
-        name: _meter.create_histogram(name, unit, said, explicit_bucket_boundaries_advisory=buckets)
-        for name, (unit, said, buckets) in HISTOGRAMS.items()
-    }
+_tracer = trace.get_tracer("drift")
+_meter = metrics.get_meter("drift")
+_counters = {name: _meter.create_counter(name, unit, meaning) for name, (unit, meaning) in COUNTERS.items()}
+_histograms = {
+    name: _meter.create_histogram(name, unit, meaning, explicit_bucket_boundaries_advisory=buckets)
+    for name, (unit, meaning, buckets) in HISTOGRAMS.items()
+}
+_trace_headers = TraceContextTextMapPropagator()
 
 
 def count(name: str, value: int, attributes: Attributes) -> None:
     """Add to one of COUNTERS."""
-    if INSTALLED and value:
+    if value:
         _counters[name].add(value, attributes)
 
 
 def record(name: str, value: float, attributes: Attributes) -> None:
     """Add a value to one of HISTOGRAMS."""
-    if INSTALLED:
-        _histograms[name].record(value, attributes)
+    _histograms[name].record(value, attributes)
 
 
-class Span:
-    """A span that may not be there."""
-
-    def __init__(self, span: Any = None) -> None:  # noqa: ANN401 - the package's type cannot be named without it
-        """Wrap a span, or nothing."""
-        self._span = span
-
-    def set(self, attributes: Attributes) -> None:
-        """Set attributes."""
-        if self._span is not None and self._span.is_recording():
-            self._span.set_attributes(attributes)
-
-    def failed(self, kind: str) -> None:
-        """Mark the span as failed; `kind` is a class name, a code or a status."""
-        if self._span is not None and self._span.is_recording():
-            self._span.set_attribute("error.type", kind)
-            self._span.set_status(trace.StatusCode.ERROR)
-
-    @property
-    def trace_id(self) -> str | None:
-        """32 hexadecimal digits; None when nothing is traced."""
-        context = self._span.get_span_context() if self._span is not None else None
-        return trace.format_trace_id(context.trace_id) if context is not None and context.is_valid else None
-
-
-@contextmanager
-def span(name: str, attributes: Attributes | None = None, *, client: bool = False) -> Iterator[Span]:
+def span(name: str, attributes: Attributes | None = None, *, client: bool = False) -> AbstractContextManager[Span]:
     """Open a span below the current one while the block runs; `client` for calls that leave the process."""
-    if not INSTALLED:
-        yield Span()
-        return
     kind = trace.SpanKind.CLIENT if client else trace.SpanKind.INTERNAL
-    with _tracer.start_as_current_span(
-        name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
-    ) as current:
-        yield Span(current)
+    return _tracer.start_as_current_span(
+        name,
+        kind=kind,
+        attributes=attributes,
+        record_exception=False,
+        set_status_on_exception=False,
+    )
+
+
+def mark_failed(span: Span, kind: str) -> None:
+    """Mark a span as failed; `kind` is a class name, a code or a status."""
+    span.set_attribute("error.type", kind)
+    span.set_status(trace.StatusCode.ERROR)
+
+
+def trace_id(span: Span) -> str | None:
+    """Return 32 hexadecimal digits; None when nothing is traced."""
+    context = span.get_span_context()
+    return trace.format_trace_id(context.trace_id) if context.is_valid else None
 
 
 # ------------------------------------------------------------------------------------------------ trace context
@@ -133,9 +111,6 @@ class TraceContext:
         return {"traceparent": self.parent, **({"tracestate": self.state} if self.state else {})}
 
 
-_caller: ContextVar[TraceContext | None] = ContextVar("drift_trace_context", default=None)
-
-
 def trace_context(traceparent: str | None, tracestate: str | None = None) -> TraceContext | None:
     """Return the context of these headers, None when it is not valid; a state that is not valid is dropped.
 
@@ -158,30 +133,23 @@ def continued(caller: TraceContext | None) -> Iterator[str | None]:
 
     A span that is current already, because the platform or an instrumentation opened it, is the nearer parent and stays.
     """
-    current = Span(trace.get_current_span()).trace_id if INSTALLED else None
+    current = trace_id(trace.get_current_span())
     if current is not None or caller is None:
         yield current
         return
-    token = _caller.set(caller)
-    attached = None
-    if INSTALLED:
-        attached = otel_context.attach(TraceContextTextMapPropagator().extract(caller.headers()))
+
+    attached = otel_context.attach(_trace_headers.extract(caller.headers()))
     try:
         yield caller.trace_id
     finally:
-        if attached is not None:
-            otel_context.detach(attached)
-        _caller.reset(token)
+        otel_context.detach(attached)
 
 
 def outgoing() -> dict[str, str]:
-    """Return the headers that carry the trace on: the current span's, else the caller's own; none without a trace."""
+    """Return the headers that carry the current trace on; none without a trace."""
     headers: dict[str, str] = {}
-    if INSTALLED:
-        TraceContextTextMapPropagator().inject(headers)
-        return headers
-    caller = _caller.get()
-    return caller.headers() if caller else headers
+    _trace_headers.inject(headers)
+    return headers
 
 
 class Invocation(Protocol):

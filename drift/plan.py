@@ -6,7 +6,15 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from drift.model import Answer, CommunityId, Node, Question
+from drift.model import (
+    MERGED,
+    SKIPPED_BUDGET,
+    SKIPPED_ENOUGH,
+    Answer,
+    CommunityId,
+    Node,
+    Question,
+)
 
 SAME_QUESTION = 0.8
 """Two questions are near-duplicates when their content words overlap (Jaccard) at least this much."""
@@ -58,11 +66,11 @@ def schedule(
         seen = [*known, *ready, *(n.question for n in settled)]
         question = Question(len(seen), text, communities, parent.question.id if parent else None, depth)
         if any(is_same_question(text, other.text) for other in seen):
-            settled.append(Node(question, "merged"))
+            settled.append(Node(question, MERGED))
         elif depth > limits.max_passes or (parent and parent.answer and is_enough(parent.answer)):
-            settled.append(Node(question, "skipped: enough"))
+            settled.append(Node(question, SKIPPED_ENOUGH))
         elif len(ready) >= budget:
-            settled.append(Node(question, "skipped: budget"))
+            settled.append(Node(question, SKIPPED_BUDGET))
         else:
             ready.append(question)
     return Schedule(tuple(ready), tuple(settled))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from drift.model import (
@@ -105,3 +106,12 @@ class ProgressSink(Protocol):
     async def publish(self, message: str) -> None:
         """Publish one JSON message; never raises, never takes more than a second over the life of a request."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The servers that a search asks."""
+
+    graph: GraphStore
+    chat: ChatModel
+    embedder: Embedder

@@ -8,13 +8,10 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from drift.contracts import Phase
+from drift.calls import ChatCalls
 from drift.errors import UnusableReplyError
-from drift.model import ChatReply, Prompt
-from drift.ports import ChatModel
+from drift.model import Prompt
 from drift.prompts import corrected
-from drift.tasks import Deadline
-from drift.usage import Meter
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -24,9 +21,7 @@ WORTH_ASKING_AGAIN = frozenset({"length", "empty"})
 _FENCED = re.compile(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
 
 
-async def ask(  # noqa: PLR0913, PLR0917 - one call, everything it needs
-    chat: ChatModel, prompt: Prompt, shape: type[R], phase: Phase, meter: Meter, deadline: Deadline
-) -> R:
+async def ask(chat: ChatCalls, prompt: Prompt, shape: type[R]) -> R:
     """Return the model's reply as `shape`; a reply that does not fit is asked for once more, with the reason.
 
     Raises:
@@ -34,25 +29,17 @@ async def ask(  # noqa: PLR0913, PLR0917 - one call, everything it needs
         ModelUnavailableError, ModelMisconfiguredError: from the model.
     """
     try:
-        text = await _complete(chat, prompt, phase, meter, deadline)
-        return parse(text, shape)
+        reply = await chat.complete(prompt)
+        return parse(reply.text, shape)
     except _MisfitError as misfit:
-        second = corrected(prompt, misfit.reply, misfit.problem)
+        again = corrected(prompt, misfit.reply, misfit.problem)
     except UnusableReplyError as unusable:
         if unusable.detail not in WORTH_ASKING_AGAIN:
             raise
-        second = corrected(prompt, "", f"it was unusable ({unusable.detail}); be shorter")
-    return parse(await _complete(chat, second, phase, meter, deadline), shape)
+        again = corrected(prompt, "", f"it was unusable ({unusable.detail}); be shorter")
 
-
-async def _complete(chat: ChatModel, prompt: Prompt, phase: Phase, meter: Meter, deadline: Deadline) -> str:
-    try:
-        reply = await chat.complete(prompt, deadline)
-    except UnusableReplyError:
-        meter.chat(phase, ChatReply(""))  # a call was made; what it cost is not known
-        raise
-    meter.chat(phase, reply)
-    return reply.text
+    reply = await chat.complete(again)
+    return parse(reply.text, shape)
 
 
 class _MisfitError(UnusableReplyError):

@@ -5,10 +5,11 @@ DRIFT search after Microsoft Research (2024), over a Neo4j graph with a communit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from drift import citations, context, prompts, telemetry
+from drift.calls import Calls
 from drift.contracts import (
     NO_DATA_STATE,
     AggregateReply,
@@ -21,30 +22,39 @@ from drift.contracts import (
     RetrieveResponse,
     TraceNode,
     TraceOut,
-    UsageOut,
 )
 from drift.errors import DriftError, ModelUnavailableError, UnusableReplyError
-from drift.followups import FollowupTree, Services, require_answers
+from drift.followups import FollowupTree, require_answers
 from drift.logs import log
-from drift.model import CitationCounts, Node, PrimerEvidence, PrimerQuery, Vector
-from drift.plan import Proposal
+from drift.model import (
+    SKIPPED_DEADLINE,
+    Answer,
+    CitationCounts,
+    Node,
+    PrimerEvidence,
+    PrimerQuery,
+    Vector,
+)
+from drift.plan import Limits, Proposal
+from drift.ports import Ports
 from drift.progress import Progress, escape_markdown, name_list
 from drift.replies import ask
 from drift.tasks import Deadline
-from drift.usage import Meter
 
 HYPOTHESIS_CHARACTERS = 4000
 """What is embedded of a hypothesis: a model that did not stop would exceed what an embedding model takes."""
 MIN_FOLLOWUPS = 2
 MAX_PRIMER_FOLLOWUPS = 6
+MAX_TITLE_CHARACTERS = 80
 
 
 class DriftSearch:
-    """Answers questions from one graph with one model; holds clients and limits, nothing about a request."""
+    """Answers questions from one graph with one model; holds servers and limits, nothing about a request."""
 
-    def __init__(self, services: Services) -> None:
-        """Keep the servers."""
-        self._services = services
+    def __init__(self, ports: Ports, limits: Limits) -> None:
+        """Keep the servers and the bounds of each search."""
+        self._ports = ports
+        self._limits = limits
 
     async def retrieve(self, request: RetrieveRequest, progress: Progress, deadline: Deadline) -> RetrieveResponse:
         """Answer a request, reporting progress up to and including the last message.
@@ -52,78 +62,82 @@ class DriftSearch:
         Raises:
             UpstreamError: when the graph or the model failed after its retries, or nothing was found in time.
         """
-        retrieval = _Retrieval(self._services, request, progress, deadline, Meter())
+        calls = Calls.within(deadline, self._ports)
+        retrieval = _Retrieval(calls, self._limits, request, progress, deadline)
         try:
-            with telemetry.retrieval(progress.retrieval_id, request.project_id, retrieval.meter) as whole:
+            with telemetry.retrieval(progress.retrieval_id, request.project_id) as whole:
                 async with deadline.enforced():
                     response = await retrieval.answer()
                 if response.no_data_found:
                     whole.outcome = NO_DATA_STATE
-                return response
         except DriftError as error:
             progress.failed(error.detail)
             raise
 
+        if "usage" in request.include:
+            response.usage = whole.usage()
+        return response
+
 
 @dataclass(slots=True)
 class _Retrieval:
-    """The state of one request."""
+    """One request on its way."""
 
-    services: Services
+    calls: Calls
+    limits: Limits
     request: RetrieveRequest
     progress: Progress
     deadline: Deadline
-    meter: Meter
-    critical_path_s: float = 0.0
 
     async def answer(self) -> RetrieveResponse:
         self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
         self.progress.report(Phase.EXPANDING_QUERY, "Imagining an ideal answer to search with")
-        with telemetry.phase(Phase.EXPANDING_QUERY, self.meter):
+        with telemetry.phase(Phase.EXPANDING_QUERY):
             hypothesis = await self.expand_query()
             vector = await self.embed(f"{self.request.query}\n{hypothesis}".strip())
-        with telemetry.phase(Phase.RETRIEVING_COMMUNITIES, self.meter) as part:
+
+        with telemetry.phase(Phase.RETRIEVING_COMMUNITIES) as part:
             found = await self.find_communities(vector)
             part.add(communities=len(found.communities), chunks=len(found.all_chunks()))
             if found.is_empty:
                 return self.no_data()
             initial_answer, proposals = await self.prime(found)
-        with telemetry.phase(Phase.EXECUTING_FOLLOWUP, self.meter) as part:
-            tree = await self.follow_up(found, proposals, part)
-        self.progress.report(
-            Phase.AGGREGATING_RESULTS, "Putting the answer together", name_list(_documents(tree), bracketed=False)
-        )
-        with telemetry.phase(Phase.AGGREGATING_RESULTS, self.meter) as part:
+
+        with telemetry.phase(Phase.EXECUTING_FOLLOWUP) as part:
+            tree = await self.follow_up(found, proposals)
+            part.critical_path_s = tree.longest_chain_s()
+            part.add(chunks=len(tree.retrieved))
+            telemetry.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
+            require_answers(tree)
+
+        documents = name_list(_documents(tree), bracketed=False)
+        self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together", documents)
+        with telemetry.phase(Phase.AGGREGATING_RESULTS) as part:
             reply = await self.aggregate(initial_answer, tree)
             part.add(facts=len(reply.key_facts))
+
         return self.respond(reply, initial_answer, found, tree)
 
     async def expand_query(self) -> str:
         """Return a hypothetical answer paragraph (HyDE); without one, the question alone is searched with."""
-        prompt = prompts.hypothesis(self.request.query)
         try:
-            reply, seconds = await self.meter.timed(self.services.chat.complete(prompt, self.deadline))
+            reply = await self.calls.chat.complete(prompts.hypothesis(self.request.query))
         except UnusableReplyError as error:
             log.warning("hypothesis_unusable", extra={"reason": error.detail})
             return ""
-        self.meter.chat(Phase.EXPANDING_QUERY, reply)
-        self.critical_path_s += seconds
         return reply.text[:HYPOTHESIS_CHARACTERS]
 
     async def embed(self, text: str) -> Vector:
         """Return the vector of question and hypothesis."""
-        embeddings, seconds = await self.meter.timed(self.services.embedder.embed([text], self.deadline))
-        self.meter.embedding(Phase.EXPANDING_QUERY, embeddings)
-        self.critical_path_s += seconds
+        embeddings = await self.calls.embedder.embed([text])
         return embeddings.vectors[0]
 
     async def find_communities(self, vector: Vector) -> PrimerEvidence:
         """Return the best communities, highest level first, with sample chunks."""
-        query = PrimerQuery(self.request.project_id, self.request.query, vector, self.request.top_k)
-        self.meter.graph_round_trips += 1
-        found, seconds = await self.meter.timed(self.services.graph.primer(query, self.deadline))
-        self.critical_path_s += seconds
-        titles = [c.summary.strip().split("\n", 1)[0][:80] for c in found.communities]
+        request = self.request
+        found = await self.calls.graph.primer(PrimerQuery(request.project_id, request.query, vector, request.top_k))
+
+        titles = [_title(community.summary) for community in found.communities]
         details = "\n".join(f"- {escape_markdown(title)}" for title in titles)
         self.progress.report(Phase.RETRIEVING_COMMUNITIES, f"Found {len(titles)} communities", details)
         return found
@@ -135,59 +149,47 @@ class _Retrieval:
             key_facts=[],
             residual_uncertainty="",
             no_data_found=True,
-            usage=self._usage(),
-            trace=_trace("", PrimerEvidence(), {}, CitationCounts()) if "trace" in self.request.include else None,
+            trace=self.trace("", PrimerEvidence(), (), CitationCounts()),
         )
         self.progress.completed("Nothing was found in this project")
         return response
 
-    def _usage(self) -> UsageOut | None:
-        return self.meter.report(self.critical_path_s) if "usage" in self.request.include else None
-
     async def prime(self, found: PrimerEvidence) -> tuple[str, list[Proposal]]:
         """Return the initial answer and the first follow-ups; without a usable reply, the question itself is followed."""
         handles = context.Handles.of("C", (c.id for c in found.communities))
+        question = (self.request.query, handles.keys)
         prompt = prompts.primer(
             self.request.query,
             context.community_rows(found.communities, handles),
             context.sample_rows(found.communities, found.chunks, handles),
         )
-        question = (self.request.query, handles.keys)
         try:
-            reply, seconds = await self.meter.timed(
-                ask(self.services.chat, prompt, PrimerReply, Phase.RETRIEVING_COMMUNITIES, self.meter, self.deadline)
-            )
+            reply = await ask(self.calls.chat, prompt, PrimerReply)
         except UnusableReplyError as error:
             log.warning("primer_unusable", extra={"reason": error.detail})
             return "", [question]
-        self.critical_path_s += seconds
-        proposals: list[Proposal] = []
-        for followup in reply.followups[:MAX_PRIMER_FOLLOWUPS]:
-            keys = (handles.resolve(name) for name in followup.target_communities)
-            proposals.append((followup.question, tuple(dict.fromkeys(key for key in keys if key is not None))))
+
+        proposals: list[Proposal] = [
+            (followup.question, handles.resolved(followup.target_communities))
+            for followup in reply.followups[:MAX_PRIMER_FOLLOWUPS]
+        ]
         if len(proposals) < MIN_FOLLOWUPS:
             proposals.append(question)
         return reply.initial_answer, proposals
 
-    async def follow_up(
-        self, found: PrimerEvidence, proposals: Sequence[Proposal], part: telemetry.Part
-    ) -> FollowupTree:
+    async def follow_up(self, found: PrimerEvidence, proposals: Sequence[Proposal]) -> FollowupTree:
         """Return the tree of follow-ups, each asked of the graph and of the model."""
         tree = FollowupTree(
-            self.services,
+            self.calls,
+            self.limits,
             self.request.project_id,
             self.request.query,
             found.communities,
             self.progress,
-            self.meter,
             self.deadline,
         )
         tree.retrieved.update((chunk.id, chunk) for chunk in found.all_chunks())
         await tree.run(proposals)
-        part.add(chunks=len(tree.retrieved))
-        telemetry.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
-        require_answers(tree)
-        self.critical_path_s += tree.critical_path_s
         return tree
 
     async def aggregate(self, initial_answer: str, tree: FollowupTree) -> AggregateReply:
@@ -199,47 +201,90 @@ class _Retrieval:
             handles.all_short(),
         )
         try:
-            reply, seconds = await self.meter.timed(
-                ask(self.services.chat, prompt, AggregateReply, Phase.AGGREGATING_RESULTS, self.meter, self.deadline)
-            )
+            return await ask(self.calls.chat, prompt, AggregateReply)
         except UnusableReplyError as error:
             raise ModelUnavailableError("The model did not give a usable final answer.") from error
-        self.critical_path_s += seconds
-        return reply
 
     def respond(
-        self, reply: AggregateReply, initial_answer: str, found: PrimerEvidence, tree: FollowupTree
+        self,
+        reply: AggregateReply,
+        initial_answer: str,
+        found: PrimerEvidence,
+        tree: FollowupTree,
     ) -> RetrieveResponse:
-        """Turn the reply into the answer: enriched citations, honest uncertainty, and what the caller asked to include."""
+        """Turn the reply into the answer: enriched citations, honest uncertainty, and the trace if it was asked for."""
         facts, uncited = _facts(reply, tree)
-        wants_trace = "trace" in self.request.include
         response = RetrieveResponse(
             final_answer=reply.final_answer,
             key_facts=facts,
             residual_uncertainty=" ".join([reply.residual_uncertainty, *_caveats(tree, uncited)]).strip(),
-            usage=self._usage(),
-            trace=_trace(initial_answer, found, tree.nodes, tree.counts) if wants_trace else None,
+            trace=self.trace(initial_answer, found, tree.in_order(), tree.counts),
         )
         names = citations.document_names(c for fact in facts for c in fact.citations)
         self.progress.completed("The answer is ready", name_list(names, bracketed=True))
         return response
 
+    def trace(
+        self,
+        initial_answer: str,
+        found: PrimerEvidence,
+        nodes: Sequence[Node],
+        counts: CitationCounts,
+    ) -> TraceOut | None:
+        """Return how the answer came about, for a caller who wants to see it."""
+        if "trace" not in self.request.include:
+            return None
+        return TraceOut(
+            initial_answer=initial_answer,
+            communities=[community.id for community in found.communities],
+            followups=[
+                TraceNode(
+                    id=node.question.id,
+                    parent=node.question.parent,
+                    question=node.question.text,
+                    target_communities=list(node.question.communities),
+                    pass_=node.question.depth,
+                    confidence=node.answer.confidence if node.answer else None,
+                    state=str(node.state),
+                    chunk_ids=list(node.chunk_ids),
+                    seconds=node.seconds,
+                )
+                for node in nodes
+            ],
+            citations=CitationCountsOut(
+                total=counts.total,
+                kept=counts.kept,
+                repaired=counts.repaired,
+                dropped=dict(counts.dropped),
+            ),
+        )
+
+
+def _title(summary: str) -> str:
+    """Return what a list shows of a community: its summary's first line."""
+    return summary.strip().split("\n", 1)[0][:MAX_TITLE_CHARACTERS]
+
+
+def _answers(tree: FollowupTree) -> list[Answer]:
+    """Return the answers of the tree, in the order in which they were asked for."""
+    return [node.answer for node in tree.in_order() if node.answer]
+
 
 def _cited(tree: FollowupTree) -> context.Handles[str]:
     """Number the chunks that hold checked citations, in the order they were asked for."""
-    answers = (tree.nodes[number].answer for number in sorted(tree.nodes))
-    return context.Handles.of("K", (c.chunk_id for answer in answers if answer for c in answer.citations))
+    chunk_ids = (c.chunk_id for answer in _answers(tree) for c in answer.citations)
+    return context.Handles.of("K", chunk_ids)
 
 
 def _documents(tree: FollowupTree) -> list[str]:
-    answers = (tree.nodes[number].answer for number in sorted(tree.nodes))
-    return citations.document_names(c for answer in answers if answer for c in answer.citations)
+    return citations.document_names(c for answer in _answers(tree) for c in answer.citations)
 
 
 def _facts(reply: AggregateReply, tree: FollowupTree) -> tuple[list[KeyFact], int]:
     """Return the facts with enriched citations, and how many were left out because they cite nothing."""
     handles = _cited(tree)
-    checked = [c for node in tree.nodes.values() if node.answer for c in node.answer.citations]
+    checked = [citation for answer in _answers(tree) for citation in answer.citations]
+
     facts = []
     for fact in reply.key_facts:
         ids = [(written, handles.resolve(written)) for written in fact.citations if written.strip()]
@@ -252,45 +297,16 @@ def _facts(reply: AggregateReply, tree: FollowupTree) -> tuple[list[KeyFact], in
 def _caveats(tree: FollowupTree, uncited: int) -> list[str]:
     """Say what a reader of the answer must know: what was cut short, what failed, what had no evidence."""
     states = [node.state for node in tree.nodes.values()]
-    late = states.count("skipped: deadline")
-    failed = sum(state.startswith("failed") for state in states)
-    said = []
+    late = states.count(SKIPPED_DEADLINE)
+    failed = sum(state.kind == "failed" for state in states)
+
+    caveats = []
     if late:
-        said.append(f"The time limit ended the search before {late} follow-up question(s) were answered.")
+        caveats.append(f"The time limit ended the search before {late} follow-up question(s) were answered.")
     if failed:
-        said.append(f"{failed} follow-up question(s) could not be answered because of a failure.")
+        caveats.append(f"{failed} follow-up question(s) could not be answered because of a failure.")
     if uncited:
-        said.append(f"{uncited} statement(s) without any evidence were left out.")
-    if not any(node.answer and node.answer.citations for node in tree.nodes.values()):
-        said.append("No statement could be backed by a citation.")
-    return said
-
-
-def _trace(
-    initial_answer: str, found: PrimerEvidence, tree_nodes: Mapping[int, Node], counts: CitationCounts
-) -> TraceOut:
-    nodes = [tree_nodes[number] for number in sorted(tree_nodes)]
-    return TraceOut(
-        initial_answer=initial_answer,
-        communities=[c.id for c in found.communities],
-        followups=[
-            TraceNode(
-                id=node.question.id,
-                parent=node.question.parent,
-                question=node.question.text,
-                target_communities=list(node.question.communities),
-                pass_=node.question.depth,
-                confidence=node.answer.confidence if node.answer else None,
-                state=node.state,
-                chunk_ids=list(node.chunk_ids),
-                seconds=node.seconds,
-            )
-            for node in nodes
-        ],
-        citations=CitationCountsOut(
-            total=counts.total,
-            kept=counts.kept,
-            repaired=counts.repaired,
-            dropped=dict(counts.dropped),
-        ),
-    )
+        caveats.append(f"{uncited} statement(s) without any evidence were left out.")
+    if not any(answer.citations for answer in _answers(tree)):
+        caveats.append("No statement could be backed by a citation.")
+    return caveats

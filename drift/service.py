@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from drift import telemetry
 from drift.contracts import RetrieveRequest, RetrieveResponse
 from drift.errors import BusyError, DriftError
-from drift.followups import Services
 from drift.logs import bound, log
 from drift.model import GraphHealth
-from drift.ports import ProgressSink
+from drift.plan import Limits
+from drift.ports import Ports, ProgressSink
 from drift.progress import Progress
 from drift.search import DriftSearch
 from drift.settings import Settings
@@ -25,7 +25,8 @@ HEALTH_TIMEOUT_S = 10.0
 class Service:
     """What every request of one event loop shares: clients, limits, and how many requests are in flight."""
 
-    services: Services
+    ports: Ports
+    limits: Limits
     sink: ProgressSink | None
     max_inflight: int
     deadline_s: float
@@ -35,8 +36,8 @@ class Service:
     _search: DriftSearch = field(init=False)
 
     def __post_init__(self) -> None:
-        """Build the search over the services."""
-        self._search = DriftSearch(self.services)
+        """Build the search over the servers."""
+        self._search = DriftSearch(self.ports, self.limits)
 
     def start(
         self, request: RetrieveRequest, retrieval_id: str, listener: Callable[[str], None] | None = None
@@ -83,7 +84,7 @@ class Service:
         """Return one line for the graph and one for its indexes: `ok`, or what is wrong."""
         try:
             async with asyncio.timeout(HEALTH_TIMEOUT_S):
-                health = await self.services.graph.health()
+                health = await self.ports.graph.health()
         except (DriftError, TimeoutError) as error:
             return {"graph": _detail(error), "indexes": "unknown"}
         return {"graph": "ok", "indexes": self._index_state(health)}
@@ -100,7 +101,7 @@ class Service:
 
     async def _model_state(self) -> dict[str, str]:
         try:
-            await self.services.embedder.embed(["ready?"], Deadline.after(HEALTH_TIMEOUT_S))
+            await self.ports.embedder.embed(["ready?"], Deadline.after(HEALTH_TIMEOUT_S))
         except DriftError as error:
             return {"model": error.detail}
         return {"model": "ok"}

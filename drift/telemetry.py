@@ -1,6 +1,7 @@
-"""What an operator sees of a request: each part is timed, logged as one line, and a span with metrics where those are on.
+"""What an operator sees of a request: each part is timed, counted, logged as one line, and a span with metrics.
 
-A part is a `with` block in the story it measures. Client calls inside it, however deep, add their seconds to it.
+A part is a `with` block in the story it measures. Calls inside it, however deep, add what they cost to
+it, and it adds that to the part around it: usage, log lines, spans and metrics read the same counts.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from drift import otel
-from drift.contracts import Phase
+from drift.contracts import Phase, PhaseUsage, UsageOut
 from drift.errors import DriftError
 from drift.logs import bound, chain, log
-from drift.model import CitationCounts, Tokens
-from drift.usage import Meter
+from drift.model import CitationCounts, FollowupState, Tokens
+from drift.usage import Cost
 
 SPAN_NAMES: Mapping[Phase, str] = {
     Phase.EXPANDING_QUERY: "expand query",
@@ -31,14 +32,25 @@ SPAN_NAMES: Mapping[Phase, str] = {
 Operation = Literal["chat", "embeddings"]
 Statement = Literal["read", "write"]
 _SECONDS_OF = {"chat": "chat_s", "embeddings": "embedding_s", "graph": "graph_s"}
+_STATES_COUNTED = ("answered", "failed", "no_evidence", "skipped")
+
+CANCELLED = "cancelled"
 
 
 @dataclass(slots=True)
 class Part:
-    """A part of a request while it runs: `fields` go into its log line and its span, `client_s` sums seconds of calls."""
+    """A part of a request while it runs.
+
+    `fields` go into its log line and its span, `cost` sums what its calls cost, and `client_s` the
+    seconds of requests to each kind of server. `critical_path_s` are the seconds of its longest chain of
+    calls that waited for each other; None where all of its calls did.
+    """
 
     fields: dict[str, object]
+    cost: Cost = field(default_factory=Cost)
     client_s: dict[str, float] = field(default_factory=dict)
+    phases: dict[Phase, Part] = field(default_factory=dict)
+    critical_path_s: float | None = None
     outcome: str = "ok"
     duration_s: float = 0.0
 
@@ -47,41 +59,58 @@ class Part:
         self.fields.update(fields)
 
     def spend(self, kind: str, seconds: float) -> None:
-        """Add the seconds of client calls."""
+        """Add the seconds of requests to a server."""
         self.client_s[kind] = self.client_s.get(kind, 0.0) + seconds
 
     def receive(self, inner: Part) -> None:
-        """Add what the calls of an inner part took; of calls at the same time, the sum."""
+        """Add what an inner part cost."""
+        self.cost.add(inner.cost)
+
         for kind, seconds in inner.client_s.items():
             self.spend(kind, seconds)
+
+    def usage(self) -> UsageOut:
+        """Return what an ended retrieval cost, as callers read it."""
+        chains = (
+            part.cost.waited_s if part.critical_path_s is None else part.critical_path_s
+            for part in self.phases.values()
+        )
+        return UsageOut(
+            **self.cost.of_models(),
+            graph_round_trips=self.cost.graph_round_trips,
+            wall_seconds=round(self.duration_s, 4),
+            critical_path_seconds=round(sum(chains), 4),
+            phases={phase.value: PhaseUsage(**part.cost.of_models()) for phase, part in self.phases.items()},
+        )
 
 
 _current: ContextVar[Part | None] = ContextVar("drift_part", default=None)
 
-CANCELLED = "cancelled"
-
 
 @contextmanager
 def _part(name: str, event: str, ended: Callable[[Part], Mapping[str, object]], **fields: object) -> Iterator[Part]:
-    """Measure a block: a span, and a log line at its end with what `ended` returns besides the part's own fields."""
+    """Measure a block: a span, and a log line at its end, with what `ended` returns beside its own fields."""
     part, outer = Part(dict(fields)), _current.get()
     token = _current.set(part)
     start = time.monotonic()
-    with otel.span(name) as span, bound(trace_id=span.trace_id):
+
+    with otel.span(name) as span, bound(trace_id=otel.trace_id(span)):
         try:
             yield part
         except BaseException as error:
             part.outcome = outcome_of(error)
             if part.outcome != CANCELLED:
-                span.failed(part.outcome)
+                otel.mark_failed(span, part.outcome)
             raise
         finally:
             _current.reset(token)
             part.duration_s = time.monotonic() - start
             if outer is not None:
                 outer.receive(part)
+
             own = {**part.fields, "outcome": part.outcome}
-            span.set({f"drift.{key}": value for key, value in own.items() if isinstance(value, str | int | float)})
+            shown = {key: value for key, value in own.items() if isinstance(value, str | int | float)}
+            span.set_attributes({f"drift.{key}": value for key, value in shown.items()})
             log.info(event, extra={**own, "duration_s": part.duration_s, **part.client_s, **ended(part)})
 
 
@@ -93,14 +122,14 @@ def outcome_of(error: BaseException) -> str:
 
 
 # ------------------------------------------------------------------------------------------- parts of a request
-def retrieval(retrieval_id: str, project_id: str, meter: Meter) -> AbstractContextManager[Part]:
+def retrieval(retrieval_id: str, project_id: str) -> AbstractContextManager[Part]:
     """Measure a whole retrieval; its last line holds what its phases have counted, and all that it cost."""
 
     def ended(part: Part) -> Mapping[str, object]:
         about = {"outcome": part.outcome}
         otel.count("drift.retrievals", 1, about)
         otel.record("drift.retrieval.duration", part.duration_s, about)
-        return meter.report(0).model_dump(exclude={"phases", "wall_seconds", "critical_path_seconds"})
+        return {**part.cost.of_models(), "graph_round_trips": part.cost.graph_round_trips}
 
     return _part("retrieve", "retrieval_ended", ended, retrieval_id=retrieval_id, project_id=project_id)
 
@@ -110,18 +139,21 @@ def refused(code: str) -> None:
     otel.count("drift.retrievals", 1, {"outcome": code})
 
 
-def phase(which: Phase, meter: Meter) -> AbstractContextManager[Part]:
-    """Measure a phase: what it counts is part of the retrieval's last line too, its tokens are those of the meter."""
-    outer = _current.get()
+def phase(which: Phase) -> AbstractContextManager[Part]:
+    """Measure a phase of a retrieval; what it counts is part of the retrieval's last line too."""
+    whole = _current.get()
 
     def ended(part: Part) -> Mapping[str, object]:
-        usage, about = meter.of(which), {"phase": which.value}
+        about = {"phase": which.value}
         otel.record("drift.phase.duration", part.duration_s, {**about, "outcome": part.outcome})
         for kind in ("prompt", "completion", "cached"):
-            otel.count("drift.tokens", getattr(usage, f"{kind}_tokens"), {**about, "kind": kind})
-        if outer is not None:
-            outer.add(**{name: value for name, value in part.fields.items() if name != "phase"})
-        return usage.model_dump()
+            tokens = getattr(part.cost, f"{kind}_tokens")
+            otel.count("drift.tokens", tokens, {**about, "kind": kind})
+
+        if whole is not None:
+            whole.phases[which] = part
+            whole.add(**{name: value for name, value in part.fields.items() if name != "phase"})
+        return part.cost.of_models()
 
     return _part(SPAN_NAMES[which], "phase_ended", ended, phase=which.value)
 
@@ -131,24 +163,42 @@ def followup(number: int, depth: int) -> AbstractContextManager[Part]:
     return _part("followup", "followup_ended", lambda _part: {}, followup=number, depth=depth)
 
 
-def count_followups(part: Part, states: Iterable[str], citations: CitationCounts) -> None:
-    """Count how the follow-ups of a phase have ended, by the words of `Node.state`, and what became of their citations."""
+def count_followups(part: Part, states: Iterable[FollowupState], citations: CitationCounts) -> None:
+    """Count how the follow-ups of a phase have ended, and what became of their citations."""
     by_state = Counter(states)
-    by_word: Counter[str] = Counter()
+    by_kind: Counter[str] = Counter()
     for state, number in by_state.items():
-        word, _, code = state.partition(": ")
-        by_word[word] += number
-        if word == "failed":
-            otel.count("drift.followups.failed", number, {"code": code})
+        by_kind[state.kind] += number
+        if state.kind == "failed":
+            otel.count("drift.followups.failed", number, {"code": state.reason})
+
     for reason, number in citations.dropped.items():
         otel.count("drift.citations.dropped", number, {"reason": reason})
+
     part.add(followups=by_state.total())
-    part.add(**{f"followups_{word}": by_word[word] for word in ("answered", "failed", "no_evidence", "skipped")})
-    part.add(citations=citations.total, citations_kept=citations.kept, citations_repaired=citations.repaired)
-    part.add(citations_dropped=sum(citations.dropped.values()))
+    part.add(**{f"followups_{kind}": by_kind[kind] for kind in _STATES_COUNTED})
+    part.add(
+        citations=citations.total,
+        citations_kept=citations.kept,
+        citations_repaired=citations.repaired,
+        citations_dropped=sum(citations.dropped.values()),
+    )
 
 
-# ------------------------------------------------------------------------------------------------- client calls
+@contextmanager
+def waiting() -> Iterator[Cost]:
+    """Add the seconds of a call to the part around it, and give that part's cost to count the call in."""
+    part = _current.get()
+    cost = part.cost if part else Cost()
+    start = time.monotonic()
+
+    try:
+        yield cost
+    finally:
+        cost.waited_s += time.monotonic() - start
+
+
+# ------------------------------------------------------------------------------------------ requests to servers
 @dataclass(slots=True)
 class Call:
     """A request to a server while it runs; `tokens` and `model` are what its answer says."""
@@ -165,9 +215,10 @@ def model_call(operation: Operation, model: str, provider: str) -> Iterator[Call
     with _client(f"{operation} {model}", operation, "gen_ai.client.operation.duration", about) as span:
         yield call
         used = {"input": call.tokens.prompt, "output": call.tokens.completion}
-        span.set({f"gen_ai.usage.{kind}_tokens": number for kind, number in used.items()})
+        span.set_attributes({f"gen_ai.usage.{kind}_tokens": number for kind, number in used.items()})
         if call.model:
-            span.set({"gen_ai.response.model": call.model})
+            span.set_attribute("gen_ai.response.model", call.model)
+
         for kind, number in used.items():
             if number:
                 otel.record("gen_ai.client.token.usage", number, {**about, "gen_ai.token.type": kind})
@@ -191,7 +242,7 @@ def _client(name: str, kind: str, metric: str, about: dict[str, str]) -> Iterato
                 yield span
             except BaseException as error:
                 failure = {"error.type": _kind(error)}
-                span.failed(failure["error.type"])
+                otel.mark_failed(span, failure["error.type"])
                 raise
     finally:
         spent = time.monotonic() - start

@@ -1,68 +1,43 @@
-"""What one request costs: calls, tokens and round trips by phase, and the longest chain of calls."""
+"""What a request costs: calls, tokens, repetitions and seconds, added up where the calls are made."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import asdict, dataclass, fields
 
-from drift.contracts import Phase, PhaseUsage, UsageOut
 from drift.model import ChatReply, Embeddings
-
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class Meter:
-    """Counts for one request; belongs to that request alone."""
+class Cost:
+    """What a part of a request cost; tokens as the provider reported them.
 
-    clock: Callable[[], float] = time.monotonic
+    `waited_s` are the seconds that the part waited for its calls, repetitions included; of calls at
+    the same time it is the sum.
+    """
+
+    chat_calls: int = 0
+    embedding_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    retries: int = 0
     graph_round_trips: int = 0
-    _phases: dict[Phase, PhaseUsage] = field(default_factory=dict)
-    _started: float = 0.0
+    waited_s: float = 0.0
 
-    def __post_init__(self) -> None:
-        """Start the wall clock."""
-        self._started = self.clock()
+    def replied(self, reply: ChatReply | Embeddings) -> None:
+        """Add the tokens and repetitions of a model's reply."""
+        self.prompt_tokens += reply.tokens.prompt
+        self.completion_tokens += reply.tokens.completion
+        self.cached_tokens += reply.tokens.cached
+        self.retries += reply.retries
 
-    async def timed(self, call: Awaitable[T]) -> tuple[T, float]:
-        """Await a call; return its result and the seconds it took."""
-        start = self.clock()
-        result = await call
-        return result, self.clock() - start
+    def add(self, other: Cost) -> None:
+        """Add what another part cost."""
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
-    def chat(self, phase: Phase, reply: ChatReply) -> None:
-        """Count one chat call."""
-        usage = self.of(phase)
-        usage.chat_calls += 1
-        self._count_tokens(usage, reply)
-
-    def embedding(self, phase: Phase, embeddings: Embeddings) -> None:
-        """Count one embedding call, however many texts it carried."""
-        usage = self.of(phase)
-        usage.embedding_calls += 1
-        self._count_tokens(usage, embeddings)
-
-    def report(self, critical_path_s: float) -> UsageOut:
-        """Return the totals and the parts."""
-        phases = {phase.value: usage for phase, usage in self._phases.items()}
-        totals = {name: sum(getattr(u, name) for u in phases.values()) for name in PhaseUsage.model_fields}
-        return UsageOut(
-            **totals,
-            graph_round_trips=self.graph_round_trips,
-            wall_seconds=round(self.clock() - self._started, 4),
-            critical_path_seconds=round(critical_path_s, 4),
-            phases=phases,
-        )
-
-    def of(self, phase: Phase) -> PhaseUsage:
-        """Return what a phase has cost so far."""
-        return self._phases.setdefault(phase, PhaseUsage())
-
-    @staticmethod
-    def _count_tokens(usage: PhaseUsage, reply: ChatReply | Embeddings) -> None:
-        usage.prompt_tokens += reply.tokens.prompt
-        usage.completion_tokens += reply.tokens.completion
-        usage.cached_tokens += reply.tokens.cached
-        usage.retries += reply.retries
+    def of_models(self) -> dict[str, int]:
+        """Return calls, tokens and repetitions of the models, by name."""
+        counts = asdict(self)
+        del counts["graph_round_trips"], counts["waited_s"]
+        return counts

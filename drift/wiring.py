@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from drift.followups import Services
 from drift.plan import Limits
+from drift.ports import Ports
 from drift.service import Service
 from drift.settings import Settings
 
@@ -25,8 +25,9 @@ def build_service(settings: Settings) -> Service:
     graph, sink = build_graph(settings), build_sink(settings)
     limits = Limits(settings.max_passes, settings.max_followups, settings.max_chunks_for_prompt)
     closers = (graph.close, chat.client.close, *((sink.close,) if sink else ()))
-    services = Services(graph, chat, embedder, limits)
-    return Service(services, sink, settings.max_inflight, settings.deadline_sec, settings, closers)
+    return Service(
+        Ports(graph, chat, embedder), limits, sink, settings.max_inflight, settings.deadline_sec, settings, closers
+    )
 
 
 def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:

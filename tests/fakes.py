@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from drift.contracts import RetrieveRequest
-from drift.followups import Services
 from drift.model import (
     ChatReply,
     Chunk,
@@ -24,7 +23,7 @@ from drift.model import (
     Tokens,
     Vector,
 )
-from drift.plan import Limits
+from drift.ports import Ports
 from drift.tasks import Deadline
 
 Answering = Callable[[Prompt], Any]
@@ -140,6 +139,6 @@ def request(query: str = "What is asked?", project_id: str = "p", **fields: Any)
     return RetrieveRequest(query=query, project_id=project_id, **fields)
 
 
-def services(graph: Any, chat: Any, embedder: Any = None, **limits: int) -> Services:
+def ports(graph: Any, chat: Any, embedder: Any = None) -> Ports:
     """Return the fakes as the search takes them."""
-    return Services(graph, chat, embedder or HashingEmbedder(), Limits(**limits))
+    return Ports(graph, chat, embedder or HashingEmbedder())

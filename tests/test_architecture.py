@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PURE = frozenset({"model", "plan", "context", "citations", "ranking", "prompts", "contracts", "errors"})
 CORE = PURE | frozenset(
-    {"logs", "otel", "telemetry", "ports", "tasks", "usage", "replies", "progress", "followups", "search"}
+    {"logs", "otel", "telemetry", "ports", "tasks", "usage", "calls", "replies", "progress", "followups", "search"}
 )
 
 ALLOWED: dict[str, frozenset[str]] = {
@@ -32,9 +32,10 @@ ALLOWED: dict[str, frozenset[str]] = {
         "ranking": "model contracts",
         "citations": "logs model contracts",
         "ports": "model contracts tasks",
-        "usage": "contracts model",
+        "usage": "model",
+        "calls": "errors model ports tasks telemetry",
         "progress": "contracts logs model ports",
-        "replies": "contracts errors model ports prompts tasks usage",
+        "replies": "calls errors model prompts",
         "http": "contracts errors progress",
         "streaming": "contracts errors http logs",
         "openapi": "contracts http __init__",
@@ -42,7 +43,7 @@ ALLOWED: dict[str, frozenset[str]] = {
         "search": " ".join(CORE - {"search"}),
         "settings": "errors",
         "service": " ".join(CORE | {"settings"}),
-        "wiring": "followups plan service settings adapters",
+        "wiring": "plan ports service settings adapters",
         "provider": "errors logs service settings wiring",
         "cli": "__init__ contracts errors search wiring settings local",
         "__init__": "",

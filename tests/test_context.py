@@ -6,7 +6,19 @@ from hypothesis import strategies as st
 
 from drift import context
 from drift.context import Handles, fit
-from drift.model import Answer, Chunk, Citation, Community, Entity, Evidence, Node, Question, Relationship
+from drift.model import (
+    ANSWERED,
+    Answer,
+    Chunk,
+    Citation,
+    Community,
+    Entity,
+    Evidence,
+    FollowupState,
+    Node,
+    Question,
+    Relationship,
+)
 from tests.fakes import chunk, community
 
 
@@ -103,9 +115,9 @@ def test_the_neighbourhood_is_bounded() -> None:
 def test_the_tree_holds_answered_nodes_only_the_most_confident_first() -> None:
     def node(number: int, confidence: float) -> Node:
         cited = (Citation(f"c{number}", "span", "doc"),)
-        return Node(Question(number, f"q{number}"), "answered", Answer(f"a{number}", cited, confidence, False))
+        return Node(Question(number, f"q{number}"), ANSWERED, Answer(f"a{number}", cited, confidence, False))
 
-    nodes = [node(0, 0.2), Node(Question(1, "q1"), "failed: x"), node(2, 0.987)]
+    nodes = [node(0, 0.2), Node(Question(1, "q1"), FollowupState("failed", "x")), node(2, 0.987)]
     assert context.tree("first", nodes, Handles.of("K", ["c0", "c2"])) == {
         "initial_answer": "first",
         "followups": [

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift import plan
-from drift.model import Answer, Node, Question
+from drift.model import ANSWERED, Answer, Node, Question
 from drift.plan import Limits, percentage, schedule
 
 WORDS = st.sampled_from(["alpha", "beta", "gamma", "delta", "the", "of", "what", "is", "epsilon", "zeta"])
@@ -25,12 +25,12 @@ def test_whatever_is_proposed_the_bounds_hold(waves: list, limits: Limits) -> No
     known: list[Question] = []
     asked: list[Question] = []
     for proposals, pick in waves:
-        parent = Node(asked[pick % len(asked)], "answered", answer()) if asked else None
+        parent = Node(asked[pick % len(asked)], ANSWERED, answer()) if asked else None
         decided = schedule(proposals, known, len(asked), parent, limits)
         known += sorted([*decided.ready, *(n.question for n in decided.settled)], key=lambda q: q.id)
         asked += decided.ready
         assert len(decided.ready) + len(decided.settled) == len(proposals)
-        assert {n.state for n in decided.settled} <= {"merged", "skipped: enough", "skipped: budget"}
+        assert {str(n.state) for n in decided.settled} <= {"merged", "skipped: enough", "skipped: budget"}
     assert [q.id for q in known] == list(range(len(known)))
     assert len(asked) <= limits.max_followups
     assert all(1 <= q.depth <= limits.max_passes for q in asked)
@@ -48,15 +48,16 @@ def test_a_near_duplicate_is_merged_with_a_question_of_the_same_wave_and_of_an_e
         Limits(),
     )
     assert [q.text for q in again.ready] == ["Who wrote it?"]
-    assert [n.state for n in again.settled] == ["merged", "merged"]
+    assert [str(n.state) for n in again.settled] == ["merged", "merged"]
 
 
 def test_a_question_that_was_settled_without_being_asked_is_not_asked_later() -> None:
     limits = Limits(max_followups=1)
     first = schedule([("alpha beta", ()), ("gamma delta", ())], [], 0, None, limits)
-    assert [n.state for n in first.settled] == ["skipped: budget"]
+    assert [str(n.state) for n in first.settled] == ["skipped: budget"]
     known = [*first.ready, first.settled[0].question]
-    assert schedule([("gamma delta", ())], known, 1, None, Limits()).settled[0].state == "merged"
+    [same] = schedule([("gamma delta", ())], known, 1, None, Limits()).settled
+    assert str(same.state) == "merged"
 
 
 @pytest.mark.parametrize(
@@ -83,15 +84,15 @@ def test_near_duplicates(one: str, other: str, same: bool) -> None:
 def test_only_a_confident_answer_without_wish_to_continue_ends_its_branch(
     confidence: float, should_continue: bool, goes_on: bool
 ) -> None:
-    parent = Node(Question(0, "alpha"), "answered", answer(confidence, should_continue=should_continue))
+    parent = Node(Question(0, "alpha"), ANSWERED, answer(confidence, should_continue=should_continue))
     decided = schedule([("beta", ())], [parent.question], 1, parent, Limits())
     assert bool(decided.ready) is goes_on
     if not goes_on:
-        assert decided.settled[0].state == "skipped: enough"
+        assert str(decided.settled[0].state) == "skipped: enough"
 
 
 def test_a_follow_up_knows_its_parent_its_depth_and_its_communities() -> None:
-    parent = Node(Question(0, "alpha", depth=1), "answered", answer())
+    parent = Node(Question(0, "alpha", depth=1), ANSWERED, answer())
     [question] = schedule([("beta", (7, "x"))], [parent.question], 1, parent, Limits()).ready
     assert question == Question(1, "beta", (7, "x"), parent=0, depth=2)
 

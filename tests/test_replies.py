@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from drift import prompts
-from drift.contracts import AggregateReply, LocalReply, Phase, PrimerReply
+from drift import prompts, telemetry
+from drift.calls import ChatCalls
+from drift.contracts import AggregateReply, LocalReply, PrimerReply
 from drift.errors import ModelUnavailableError, UnusableReplyError
 from drift.replies import ask, parse
 from drift.tasks import Deadline
-from drift.usage import Meter
 from tests.fakes import ScriptedChat
 
 GOOD = {"final_answer": "Use ```code``` {braces}", "key_facts": [], "residual_uncertainty": ""}
@@ -23,8 +23,8 @@ def in_turn(*answers: Any) -> Callable[[Any], Any]:
     return lambda _prompt: rest.pop(0)
 
 
-async def asked(chat: ScriptedChat, meter: Meter | None = None) -> AggregateReply:
-    return await ask(chat, PROMPT, AggregateReply, Phase.AGGREGATING_RESULTS, meter or Meter(), Deadline.after(5))
+async def asked(chat: ScriptedChat) -> AggregateReply:
+    return await ask(ChatCalls(chat, Deadline.after(5)), PROMPT, AggregateReply)
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,9 @@ async def test_an_unavailable_model_is_not_asked_again_here() -> None:
 
 
 async def test_every_call_is_counted_also_the_unusable_ones() -> None:
-    meter = Meter()
-    await asked(ScriptedChat(in_turn(UnusableReplyError("length"), GOOD)), meter)
-    usage = meter.report(0)
-    assert (usage.chat_calls, usage.prompt_tokens) == (2, 10)
+    with telemetry.followup(0, 1) as part:
+        await asked(ScriptedChat(in_turn(UnusableReplyError("length"), GOOD)))
+    assert (part.cost.chat_calls, part.cost.prompt_tokens) == (2, 10)
 
 
 def test_the_reason_names_the_field_and_repeats_no_long_input() -> None:

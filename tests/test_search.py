@@ -19,8 +19,9 @@ from drift.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
-from drift.followups import Services
 from drift.model import Evidence, FollowupQuery, PrimerEvidence, Prompt
+from drift.plan import Limits
+from drift.ports import Ports
 from drift.progress import Progress
 from drift.search import DriftSearch
 from drift.tasks import Deadline
@@ -31,8 +32,8 @@ from tests.fakes import (
     StubGraph,
     chunk,
     community,
+    ports,
     request,
-    services,
     vector_of,
 )
 
@@ -98,19 +99,20 @@ def own_chunk(query: FollowupQuery) -> Evidence:
 class Run:
     """One request against fakes: what came back, what was sent, what was reported."""
 
-    def __init__(self, use: Services, deadline_s: float = 30) -> None:
-        self.services = use
+    def __init__(self, servers: Ports, deadline_s: float = 30, **limits: int) -> None:
+        self.ports = servers
+        self.limits = Limits(**limits)
         self.deadline_s = deadline_s
         self.sink = ListSink()
 
     async def __call__(self, asked: RetrieveRequest | None = None) -> RetrieveResponse:
         async with Progress("p", "r", self.sink) as progress:
-            search = DriftSearch(self.services)
+            search = DriftSearch(self.ports, self.limits)
             return await search.retrieve(asked or request(), progress, Deadline.after(self.deadline_s))
 
 
 def run_of(graph: StubGraph | None = None, embedder: HashingEmbedder | None = None, **replies: Any) -> Run:
-    return Run(services(graph or StubGraph(FOUND, own_chunk), ScriptedChat(script(**replies)), embedder))
+    return Run(ports(graph or StubGraph(FOUND, own_chunk), ScriptedChat(script(**replies)), embedder))
 
 
 def states(response: RetrieveResponse) -> dict[str, str]:
@@ -128,7 +130,7 @@ async def test_two_passes_from_the_question_to_a_cited_answer() -> None:
 
     run = run_of(local_reply=local_reply, aggregate_reply=aggregated("K1", "K2", "K3", doubt="Some."))
     response = await run(TRACED)
-    graph, chat, embedder = run.services.graph, run.services.chat, run.services.embedder
+    graph, chat, embedder = run.ports.graph, run.ports.chat, run.ports.embedder
 
     assert (response.final_answer, response.residual_uncertainty) == ("The answer.", "Some.")
     assert [[c.chunk_id for c in fact.citations] for fact in response.key_facts] == [
@@ -198,6 +200,30 @@ async def test_usage_counts_every_call_by_phase() -> None:
     assert 0 <= usage.critical_path_seconds <= usage.wall_seconds
 
 
+async def test_a_hypothesis_that_cannot_be_used_is_a_call_too() -> None:
+    run = run_of(hypothesis=UnusableReplyError("refused"))
+    response = await run(TRACED)
+    assert response.usage
+    assert response.usage.chat_calls == len(run.ports.chat.prompts) == 5
+    assert response.usage.phases["expanding_query"].chat_calls == 1
+
+
+async def test_a_follow_ups_chain_is_as_long_as_those_that_led_to_it() -> None:
+    clock = iter(range(10_000))
+    deadline = Deadline.after(9_000, lambda: next(clock))
+    run = run_of(local_reply=lambda p: local(more=[THIRD] if asked_in(p) == FIRST else ()))
+    async with Progress("p", "r") as progress:
+        search = DriftSearch(run.ports, run.limits)
+        response = await search.retrieve(TRACED, progress, deadline)
+
+    assert response.trace
+    assert response.usage
+    seconds = {node.question: node.seconds for node in response.trace.followups}
+    chain = max(seconds[FIRST] + seconds[THIRD], seconds[SECOND])
+    assert min(seconds.values()) >= 1
+    assert chain <= response.usage.critical_path_seconds < chain + 1
+
+
 async def test_usage_and_trace_come_only_when_asked_for() -> None:
     plain = await run_of()()
     assert (plain.usage, plain.trace) == (None, None)
@@ -213,7 +239,7 @@ async def test_usage_and_trace_come_only_when_asked_for() -> None:
 async def test_no_prompt_holds_a_real_id() -> None:
     run = run_of(StubGraph(FOUND, lambda _q: Evidence((chunk("real-id-1", "Text."),), (chunk("real-id-2", "More."),))))
     await run()
-    assert not [p for p in run.services.chat.prompts if "real-id" in p.user]
+    assert not [p for p in run.ports.chat.prompts if "real-id" in p.user]
 
 
 # --------------------------------------------------------------------------------------------- nothing found, little found
@@ -227,7 +253,7 @@ async def test_an_empty_project_is_an_answer_with_progress_completed() -> None:
         "no_data_found": True,
     }
     assert run.sink.phases[-1] == "completed"
-    assert [p.name for p in run.services.chat.prompts] == ["hypothesis"]
+    assert [p.name for p in run.ports.chat.prompts] == ["hypothesis"]
 
 
 async def test_nothing_found_still_brings_what_was_asked_to_be_included() -> None:
@@ -243,9 +269,9 @@ async def test_a_project_without_communities_is_answered_from_its_chunks() -> No
     response = await run()
     assert response.no_data_found is None
     assert response.key_facts
-    [asked] = run.services.chat.named("primer_reply")
+    [asked] = run.ports.chat.named("primer_reply")
     assert block(asked, "Sample chunks") == [{"id": "K1", "community": None, "document": "doc", "text": "Loose text."}]
-    assert [q.communities for q in run.services.graph.followups] == [(), ()]
+    assert [q.communities for q in run.ports.graph.followups] == [(), ()]
 
 
 async def test_a_follow_up_without_chunks_is_not_sent_to_the_model() -> None:
@@ -253,7 +279,7 @@ async def test_a_follow_up_without_chunks_is_not_sent_to_the_model() -> None:
     run = run_of(graph)
     response = await run(TRACED)
     assert states(response) == {FIRST: "no_evidence", SECOND: "answered"}
-    assert len(run.services.chat.named("local_reply")) == 1
+    assert len(run.ports.chat.named("local_reply")) == 1
 
 
 async def test_a_follow_up_that_finds_only_what_was_answered_from_is_not_sent_to_the_model() -> None:
@@ -262,15 +288,15 @@ async def test_a_follow_up_that_finds_only_what_was_answered_from_is_not_sent_to
     run = run_of(graph, primer_reply=primer(FIRST), local_reply=lambda _p: reply.pop(0))
     response = await run(TRACED)
     assert states(response)[THIRD] == "skipped: enough"
-    assert THIRD not in [asked_in(p) for p in run.services.chat.named("local_reply")]
+    assert THIRD not in [asked_in(p) for p in run.ports.chat.named("local_reply")]
 
 
 async def test_near_duplicates_reach_neither_graph_nor_model() -> None:
     run = run_of(primer_reply=primer(FIRST, "who MADE alpha", SECOND))
     response = await run(TRACED)
     assert states(response) == {FIRST: "answered", "who MADE alpha": "merged", SECOND: "answered"}
-    assert [q.question for q in run.services.graph.followups] == [FIRST, SECOND]
-    assert run.services.embedder.calls[1] == (FIRST, SECOND)
+    assert [q.question for q in run.ports.graph.followups] == [FIRST, SECOND]
+    assert run.ports.embedder.calls[1] == (FIRST, SECOND)
 
 
 async def test_the_third_pass_does_not_happen() -> None:
@@ -282,7 +308,7 @@ async def test_the_third_pass_does_not_happen() -> None:
 
 
 async def test_the_budget_of_follow_ups_holds() -> None:
-    run = Run(services(StubGraph(FOUND, own_chunk), ScriptedChat(script()), max_followups=1))
+    run = Run(ports(StubGraph(FOUND, own_chunk), ScriptedChat(script())), max_followups=1)
     response = await run(TRACED)
     assert states(response) == {FIRST: "answered", SECOND: "skipped: budget"}
 
@@ -291,11 +317,8 @@ async def test_a_primer_proposes_six_follow_ups_at_most_and_a_follow_up_three() 
     many = [f"word{n} thing{n}?" for n in range(9)]
     more = [f"other{n} matter{n}?" for n in range(5)]
     replies = {"local_reply": lambda p: local(more=more if asked_in(p) == many[0] else ())}
-    run = Run(
-        services(
-            StubGraph(FOUND, own_chunk), ScriptedChat(script(primer_reply=primer(*many), **replies)), max_followups=50
-        )
-    )
+    chat = ScriptedChat(script(primer_reply=primer(*many), **replies))
+    run = Run(ports(StubGraph(FOUND, own_chunk), chat), max_followups=50)
     response = await run(TRACED)
     assert list(states(response)) == [*many[:6], *more[:3]]
 
@@ -332,7 +355,7 @@ async def test_two_requests_at_once_do_not_mix() -> None:
     def found_by(query: FollowupQuery) -> Evidence:
         return Evidence((chunk(f"{query.project_id} {query.question}"),))
 
-    shared = services(StubGraph(FOUND, found_by), ScriptedChat(script(aggregate_reply=aggregate_reply)))
+    shared = ports(StubGraph(FOUND, found_by), ScriptedChat(script(aggregate_reply=aggregate_reply)))
     one, other = Run(shared), Run(shared)
     first, second = await asyncio.gather(one(request("one?", "p1")), other(request("other?", "p2")))
     assert (first.final_answer, second.final_answer) == ("About one?", "About other?")
@@ -347,7 +370,7 @@ async def test_an_unusable_primer_is_replaced_by_the_question_itself(reply: Any)
     run = run_of(primer_reply=reply)
     response = await run(TRACED)
     assert states(response) == {"What is asked?": "answered"}
-    assert run.services.graph.followups[0].communities == (7, "x")
+    assert run.ports.graph.followups[0].communities == (7, "x")
 
 
 async def test_a_primer_with_one_follow_up_also_follows_the_question_itself() -> None:
@@ -359,20 +382,20 @@ async def test_communities_that_do_not_exist_are_left_out() -> None:
     reply = {"followups": proposals(FIRST, SECOND, communities=["C9", "C2", "7", "C2"])}
     run = run_of(primer_reply=reply)
     await run()
-    assert run.services.graph.followups[0].communities == ("x", 7)
+    assert run.ports.graph.followups[0].communities == ("x", 7)
 
 
 async def test_a_hypothesis_without_an_end_is_cut_before_it_is_embedded() -> None:
     run = run_of(hypothesis="so " * 10_000)
     await run()
-    (text,) = run.services.embedder.calls[0]
+    (text,) = run.ports.embedder.calls[0]
     assert len(text) < 5000
 
 
 async def test_without_a_usable_hypothesis_the_question_alone_is_searched_with() -> None:
     run = run_of(hypothesis=UnusableReplyError("refused"))
     await run()
-    assert run.services.embedder.calls[0] == ("What is asked?",)
+    assert run.ports.embedder.calls[0] == ("What is asked?",)
 
 
 @pytest.mark.parametrize(
@@ -461,7 +484,7 @@ async def test_an_unusable_aggregation_is_asked_for_twice() -> None:
     run = run_of(aggregate_reply="no JSON")
     with pytest.raises(ModelUnavailableError):
         await run()
-    assert len(run.services.chat.named("aggregate_reply")) == 2
+    assert len(run.ports.chat.named("aggregate_reply")) == 2
 
 
 async def test_an_error_of_ours_is_published_without_its_text() -> None:
@@ -495,7 +518,7 @@ async def test_a_citation_of_a_chunk_that_did_not_fit_the_prompt_holds() -> None
     many = tuple(chunk(f"c{n}") for n in range(4))
     graph = StubGraph(FOUND, Evidence(many, (chunk("n1"),)))
     chat = ScriptedChat(script(local_reply=local(cited=["c3", "n1", "elsewhere"])))
-    run = Run(services(graph, chat, max_chunks_for_prompt=2, max_followups=1))
+    run = Run(ports(graph, chat), max_chunks_for_prompt=2, max_followups=1)
     response = await run(TRACED)
     assert response.trace
     assert response.trace.citations.kept == 2

@@ -20,9 +20,10 @@ import pytest
 from drift import otel, telemetry
 from drift.errors import DriftError, GraphUnavailableError, ModelUnavailableError
 from drift.model import Evidence, PrimerEvidence, Tokens
+from drift.plan import Limits
 from drift.service import Service
 from drift.settings import load
-from tests.fakes import ScriptedChat, StubGraph, chunk, community, request, services
+from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports, request
 from tests.telemetry_fixture import Recorded
 from tests.test_search import FIRST, SECOND, aggregated, asked_in, local, primer
 from tests.test_wiring import LOCAL
@@ -61,7 +62,7 @@ def searching(followup: Any = failing_second, graph: Any = None, **settings: str
     }
     found = PrimerEvidence((community(7, chunk("s1")), community("x")))
     graph = graph or StubGraph(found, lambda query: Evidence((chunk(f"of {query.question}", "canary text."),)))
-    return Service(services(graph, ScriptedChat(script)), None, 100, 30, load({**LOCAL, **settings}))
+    return Service(ports(graph, ScriptedChat(script)), Limits(), None, 100, 30, load({**LOCAL, **settings}))
 
 
 async def retrieved(service: Service, **call: Any) -> None:
@@ -259,7 +260,6 @@ async def test_metrics_count_phases_tokens_failures_and_dropped_citations(record
 
 async def test_client_calls_add_their_seconds_to_the_parts_around_them(lines: Any) -> None:
     ended: list[telemetry.Part] = []
-    meter = telemetry.Meter()
 
     async def asking() -> None:
         with telemetry.followup(0, 1) as part:
@@ -267,7 +267,7 @@ async def test_client_calls_add_their_seconds_to_the_parts_around_them(lines: An
             with telemetry.graph_call("read", "neo4j"), telemetry.model_call("embeddings", "e", "openai"):
                 await asyncio.sleep(0)
 
-    with telemetry.retrieval("r", "p", meter) as whole, telemetry.phase(telemetry.Phase.EXECUTING_FOLLOWUP, meter):
+    with telemetry.retrieval("r", "p") as whole, telemetry.phase(telemetry.Phase.EXECUTING_FOLLOWUP):
         await asyncio.gather(*(asyncio.create_task(asking()) for _ in range(3)))
     assert whole.client_s["graph_s"] == pytest.approx(sum(part.client_s["graph_s"] for part in ended))
     assert {"graph_s", "embedding_s"} <= set(lines("retrieval_ended")[0])
@@ -310,21 +310,16 @@ async def test_the_platforms_trace_comes_before_the_header(lines: Any) -> None:
     assert {line["trace_id"] for line in lines()} == {TRACE_ID}
 
 
-# ------------------------------------------------------------------------------------------- without the package
+# ------------------------------------------------------------------------------------------- without an SDK
 WITHOUT = """
 import asyncio, logging, sys
-class Refused:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] == "opentelemetry":
-            raise ImportError(name)
-sys.meta_path.insert(0, Refused())
 from types import SimpleNamespace
 from drift import otel, telemetry
 from drift.model import Evidence, PrimerEvidence
+from drift.plan import Limits
 from drift.service import Service
-from tests.fakes import ScriptedChat, StubGraph, chunk, community, request, services
+from tests.fakes import ScriptedChat, StubGraph, chunk, community, request, ports
 from tests.test_search import FIRST, SECOND, aggregated, local, primer
-assert not otel.INSTALLED
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
 parent, state = sys.argv[1:]
 def answer(prompt):
@@ -332,7 +327,7 @@ def answer(prompt):
     return {"hypothesis": "h", "primer_reply": primer(FIRST, SECOND), "local_reply": local(), "aggregate_reply": aggregated()}[prompt.name]
 async def main():
     graph = StubGraph(PrimerEvidence((community(7, chunk("s1")),)), Evidence((chunk("c"),)))
-    service = Service(services(graph, ScriptedChat(answer)), None, 1, 30)
+    service = Service(ports(graph, ScriptedChat(answer)), Limits(), None, 1, 30)
     with otel.invocation(SimpleNamespace(invocation_id="i"), {"traceparent": parent, "tracestate": state}):
         with telemetry.model_call("chat", "m", "openai"), telemetry.graph_call("read", "neo4j"):
             await service.start(request(), "r")
@@ -342,7 +337,7 @@ asyncio.run(main())
 
 
 @pytest.mark.slow
-def test_without_the_package_lines_are_written_and_the_trace_is_passed_on() -> None:
+def test_without_an_sdk_lines_are_written_and_the_trace_is_passed_on() -> None:
     root = Path(__file__).parent.parent
     run = subprocess.run(  # noqa: S603 - our own interpreter and text
         [sys.executable, "-c", WITHOUT, PARENT, "vendor=1"],

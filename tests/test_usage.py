@@ -1,43 +1,57 @@
 """What one request costs."""
 
+from dataclasses import asdict
+
 from drift.contracts import Phase
 from drift.model import ChatReply, Embeddings, Tokens
-from drift.usage import Meter
+from drift.telemetry import phase, retrieval, waiting
+from drift.usage import Cost
 
 
-class Clock:
-    """A clock that goes on by one second each time it is read."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        self.now += 1
-        return self.now
+def test_tokens_and_retries_of_every_reply_are_added() -> None:
+    cost = Cost()
+    cost.replied(ChatReply("x", Tokens(10, 3, 5), retries=2))
+    cost.replied(Embeddings(((0.1,), (0.2,)), Tokens(prompt=4), retries=1))
+    assert cost == Cost(prompt_tokens=14, completion_tokens=3, cached_tokens=5, retries=3)
 
 
-async def test_calls_tokens_and_retries_are_summed_by_phase_and_in_all() -> None:
-    meter = Meter(Clock())
-    meter.chat(Phase.EXPANDING_QUERY, ChatReply("x", Tokens(10, 3, 5), retries=2))
-    meter.embedding(Phase.EXPANDING_QUERY, Embeddings(((0.1,), (0.2,)), Tokens(prompt=4), retries=1))
-    meter.chat(Phase.AGGREGATING_RESULTS, ChatReply("x", Tokens(20, 7)))
-    meter.graph_round_trips += 1
-    usage = meter.report(1.23456)
-    assert (usage.chat_calls, usage.embedding_calls, usage.retries, usage.graph_round_trips) == (2, 1, 3, 1)
-    assert (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens) == (34, 10, 5)
-    assert list(usage.phases) == ["expanding_query", "aggregating_results"]
-    assert usage.phases["expanding_query"].prompt_tokens == 14
-    assert (usage.wall_seconds, usage.critical_path_seconds) == (1.0, 1.2346)
+def test_costs_add_up_field_by_field() -> None:
+    cost = Cost(*range(8))
+    cost.add(Cost(*range(10, 18)))
+    assert list(asdict(cost).values()) == [10, 12, 14, 16, 18, 20, 22, 24]
 
 
-async def test_a_call_is_timed() -> None:
-    async def call() -> str:
-        return "done"
+def test_a_retrieval_sums_its_phases_and_each_of_them_keeps_its_own() -> None:
+    with retrieval("r", "p") as whole:
+        with phase(Phase.EXPANDING_QUERY), waiting() as cost:
+            cost.chat_calls += 1
+            cost.prompt_tokens += 10
+        with phase(Phase.RETRIEVING_COMMUNITIES), waiting() as cost:
+            cost.graph_round_trips += 1
+            cost.prompt_tokens += 4
 
-    assert await Meter(Clock()).timed(call()) == ("done", 1.0)
+    usage = whole.usage()
+    assert (usage.chat_calls, usage.prompt_tokens, usage.graph_round_trips) == (1, 14, 1)
+    assert {name: one.prompt_tokens for name, one in usage.phases.items()} == {
+        "expanding_query": 10,
+        "retrieving_communities": 4,
+    }
 
 
-def test_two_meters_share_nothing() -> None:
-    one, other = Meter(), Meter()
-    one.chat(Phase.EXPANDING_QUERY, ChatReply("x"))
-    assert other.report(0).chat_calls == 0
+def test_the_critical_path_is_all_waits_where_a_phase_names_no_longest_chain() -> None:
+    with retrieval("r", "p") as whole:
+        with phase(Phase.EXPANDING_QUERY), waiting() as cost:
+            cost.waited_s += 3
+        with phase(Phase.EXECUTING_FOLLOWUP) as part, waiting() as cost:
+            cost.waited_s += 50
+            part.critical_path_s = 7.0
+
+    assert 10 <= whole.usage().critical_path_seconds < 11
+
+
+def test_a_call_outside_of_any_part_is_counted_nowhere() -> None:
+    with waiting() as cost:
+        cost.chat_calls += 1
+    with retrieval("r", "p") as whole:
+        pass
+    assert whole.usage().chat_calls == 0

@@ -10,10 +10,11 @@ import pytest
 
 from drift.errors import BusyError, GraphUnavailableError, ModelUnavailableError, NotConfiguredError
 from drift.model import GraphHealth, IndexState, PrimerEvidence
+from drift.plan import Limits
 from drift.provider import ServiceProvider
 from drift.service import Service
 from drift.settings import Settings, load
-from tests.fakes import HashingEmbedder, ListSink, ScriptedChat, StubGraph, request, services
+from tests.fakes import HashingEmbedder, ListSink, ScriptedChat, StubGraph, ports, request
 
 LOCAL = {
     "OAI_BASE_URL": "http://127.0.0.1:9/v1",
@@ -43,7 +44,7 @@ def reading(*results: Any) -> tuple[Callable[[], Settings], list[int]]:
 
 def service(max_inflight: int = 1, **replies: Any) -> Service:
     chat = ScriptedChat({"hypothesis": "h", **replies})
-    return Service(services(StubGraph(PrimerEvidence()), chat), ListSink(), max_inflight, 30)
+    return Service(ports(StubGraph(PrimerEvidence()), chat), Limits(), ListSink(), max_inflight, 30)
 
 
 # ---------------------------------------------------------------------------------------------------- the provider
@@ -114,7 +115,7 @@ async def test_a_service_has_what_the_settings_say() -> None:
     read, _ = reading({**LOCAL, **limits})
     built = await ServiceProvider(read).get()
     assert (built.max_inflight, built.deadline_s) == (7, 9)
-    bounds = built.services.limits
+    bounds = built.limits
     assert (bounds.max_passes, bounds.max_followups, bounds.max_chunks_for_prompt) == (3, 4, 6)
     assert built.sink is not None
     read, _ = reading({k: v for k, v in LOCAL.items() if k != "REDIS_URL"})
@@ -162,7 +163,7 @@ async def test_a_request_that_is_cancelled_on_its_way_frees_its_slot_and_says_so
 
 @pytest.mark.parametrize("failure", [GraphUnavailableError("gone"), RuntimeError("canary")])
 async def test_a_request_that_fails_frees_its_slot_and_publishes_one_error(failure: Exception) -> None:
-    shared = Service(services(StubGraph(failure), ScriptedChat({"hypothesis": "h"})), ListSink(), 1, 30)
+    shared = Service(ports(StubGraph(failure), ScriptedChat({"hypothesis": "h"})), Limits(), ListSink(), 1, 30)
     with pytest.raises(type(failure)):
         await shared.start(request(), "r")
     await asyncio.sleep(0)
@@ -172,7 +173,7 @@ async def test_a_request_that_fails_frees_its_slot_and_publishes_one_error(failu
 
 
 async def test_a_failure_that_nobody_waits_for_makes_no_noise(caplog: pytest.LogCaptureFixture) -> None:
-    shared = Service(services(StubGraph(RuntimeError("x")), ScriptedChat({"hypothesis": "h"})), None, 1, 30)
+    shared = Service(ports(StubGraph(RuntimeError("x")), ScriptedChat({"hypothesis": "h"})), Limits(), None, 1, 30)
     await asyncio.wait([shared.start(request(), "r")])
     gc.collect()
     assert not [r for r in caplog.records if r.name == "asyncio" and r.levelno >= logging.ERROR]
@@ -205,8 +206,8 @@ class Gone(StubGraph):
 
 
 def ready(graph: StubGraph, failure: Exception | None = None, sink: Any = None) -> Service:
-    use = services(graph, ScriptedChat({}), HashingEmbedder(lambda _texts: failure))
-    return Service(use, sink, 1, 30, load(LOCAL))
+    servers = ports(graph, ScriptedChat({}), HashingEmbedder(lambda _texts: failure))
+    return Service(servers, Limits(), sink, 1, 30, load(LOCAL))
 
 
 async def test_every_fault_of_an_index_is_named() -> None:

@@ -20,8 +20,9 @@ from drift.contracts import MAX_BODY_BYTES
 from drift.errors import InvalidRequestError
 from drift.local.host import serving
 from drift.model import Evidence, PrimerEvidence
+from drift.plan import Limits
 from drift.service import Service
-from tests.fakes import ScriptedChat, StubGraph, chunk, community, services
+from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.calling import PROBLEM_FIELDS
 from tests.function.test_bad_bodies import GOOD
 from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, WorkerHost, worker_host
@@ -166,7 +167,7 @@ def url(request: pytest.FixtureRequest, behind_the_routes: Callable[[Service], N
     """The function on each host in turn; on the local one its requests can be answered."""
     found = PrimerEvidence((community(7, chunk("s1")),))
     graph = StubGraph(found, Evidence((chunk("k"),)))
-    behind_the_routes(Service(services(graph, ScriptedChat(script())), None, 8, 30))
+    behind_the_routes(Service(ports(graph, ScriptedChat(script())), Limits(), None, 8, 30))
     host = request.getfixturevalue(request.param)
     return host.url if isinstance(host, WorkerHost) else str(host)
 

@@ -11,8 +11,9 @@ import pytest
 
 from drift.local.host import serving
 from drift.model import Evidence, PrimerEvidence
+from drift.plan import Limits
 from drift.service import Service
-from tests.fakes import ScriptedChat, StubGraph, chunk, community, services
+from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.corpus import PROJECT, QUESTION
 from tests.runtime.test_planted_faults import LIVE, mutated
 from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, worker_host
@@ -58,7 +59,7 @@ class FailingSink:
 
 def serving_fakes(graph: StubGraph, sink: FailingSink | None = None, **replies: object) -> Service:
     """Return a service over fakes."""
-    return Service(services(graph, ScriptedChat(script(**replies))), sink, 8, 30)
+    return Service(ports(graph, ScriptedChat(script(**replies))), Limits(), sink, 8, 30)
 
 
 @pytest.mark.parametrize("make", BROKEN.values(), ids=BROKEN)

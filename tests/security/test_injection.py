@@ -24,11 +24,12 @@ from drift.adapters.neo4j_writer import Neo4jWriter
 from drift.local.host import serving
 from drift.local.neo4j_server import Neo4jServer
 from drift.model import Citation, FollowupQuery, PrimerEvidence, PrimerQuery
+from drift.plan import Limits
 from drift.progress import citation_lines, escape_markdown, name_list
 from drift.service import Service
 from drift.tasks import Deadline
 from tests.contract.graph_backends import DIMENSIONS, axis
-from tests.fakes import ListSink, ScriptedChat, StubGraph, services
+from tests.fakes import ListSink, ScriptedChat, StubGraph, ports
 from tests.security.hostile_documents import HOSTILE, evidence_of, primer_of
 from tests.security.raw_http import JSON, STREAM, Answer, call, events
 from tests.test_search import aggregated, local, primer, script
@@ -147,7 +148,7 @@ def saying(text: str, sink: ListSink | None = None) -> Service:
         "aggregate_reply": aggregated(final=f"So: {text}", doubt=f"Or: {text}"),
     }
     graph = StubGraph(primer_of(text), lambda _query: evidence_of(text))
-    return Service(services(graph, ScriptedChat(script(**replies))), sink, 8, 30)
+    return Service(ports(graph, ScriptedChat(script(**replies))), Limits(), sink, 8, 30)
 
 
 @pytest.fixture

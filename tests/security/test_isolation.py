@@ -28,6 +28,7 @@ from drift.adapters.neo4j_writer import Neo4jWriter
 from drift.contracts import RetrieveRequest
 from drift.local.neo4j_server import Neo4jServer
 from drift.model import ChatReply, Embeddings, Evidence, FollowupQuery, Prompt, Tokens
+from drift.plan import Limits
 from drift.ports import GraphStore
 from drift.service import Service
 from drift.settings import load as load_settings
@@ -35,7 +36,7 @@ from drift.tasks import Deadline
 from tests.contract.bulk_load import entangle, load, remove
 from tests.contract.graph_backends import DIMENSIONS, twin
 from tests.contract.random_projects import MARK, SHAPES, VECTORS, Contents, Shape, pair
-from tests.fakes import services
+from tests.fakes import ports
 from tests.fakes_graph import FakeGraph
 from tests.security.prompt_reading import blocks
 from tests.telemetry_fixture import Recorded
@@ -137,7 +138,7 @@ async def asked(
     """Ask for both tenants at once, several times, buffered and listened to; return what each has left where."""
     parrot, sink = Parrot(), Sink()
     words = load_settings({**LOCAL, "LOG_QUESTIONS": "true"})
-    service = Service(services(graph, parrot, parrot, max_followups=followups), sink, 100, 60, words)
+    service = Service(ports(graph, parrot, parrot), Limits(max_followups=followups), sink, 100, 60, words)
     seen = {tenant: Seen() for tenant in ids}
 
     async def ask(tenant: str) -> None:

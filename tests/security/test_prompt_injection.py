@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from drift import prompts, wiring
 from drift.contracts import MAX_BODY_BYTES, CitationOut, RetrieveResponse
 from drift.model import Chunk, Prompt
+from drift.plan import Limits
 from drift.progress import Progress
 from drift.search import DriftSearch
 from drift.settings import load
 from drift.tasks import Deadline
-from tests.fakes import ListSink, ScriptedChat, StubGraph, request, services
+from tests.fakes import ListSink, ScriptedChat, StubGraph, ports, request
 from tests.model_server_fixture import ModelServerControl
 from tests.security.hostile_documents import HOSTILE, evidence_of, primer_of
 from tests.security.prompt_reading import blocks
@@ -53,7 +54,7 @@ async def searched(chat: ScriptedChat, text: str) -> tuple[RetrieveResponse, Lis
     """Search a graph that says this text everywhere."""
     sink, graph = ListSink(), StubGraph(primer_of(text), lambda _query: evidence_of(text))
     async with Progress("p", "r", sink) as progress:
-        search = DriftSearch(services(graph, chat))
+        search = DriftSearch(ports(graph, chat), Limits())
         return await search.retrieve(request(**TRACED), progress, Deadline.after(30)), sink
 
 

@@ -1,0 +1,98 @@
+"""The servers as one request sees them: every call carries its deadline, and what the call costs is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from drift import telemetry
+from drift.errors import UnusableReplyError
+from drift.model import (
+    ChatReply,
+    Embeddings,
+    Evidence,
+    FollowupQuery,
+    PrimerEvidence,
+    PrimerQuery,
+    Prompt,
+)
+from drift.ports import ChatModel, Embedder, GraphStore, Ports
+from drift.tasks import Deadline
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCalls:
+    """GraphStore within one request."""
+
+    port: GraphStore
+    deadline: Deadline
+
+    async def primer(self, query: PrimerQuery) -> PrimerEvidence:
+        """Ask the primer's statement; errors as for GraphStore."""
+        with telemetry.waiting() as cost:
+            cost.graph_round_trips += 1
+            return await self.port.primer(query, self.deadline)
+
+    async def followup(self, query: FollowupQuery) -> Evidence:
+        """Ask a follow-up's statement; errors as for GraphStore."""
+        with telemetry.waiting() as cost:
+            cost.graph_round_trips += 1
+            return await self.port.followup(query, self.deadline)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatCalls:
+    """ChatModel within one request."""
+
+    port: ChatModel
+    deadline: Deadline
+
+    async def complete(self, prompt: Prompt) -> ChatReply:
+        """Return the model's reply; errors as for ChatModel.
+
+        A reply that cannot be used is a call too, whose tokens are not known.
+        """
+        with telemetry.waiting() as cost:
+            try:
+                reply = await self.port.complete(prompt, self.deadline)
+            except UnusableReplyError:
+                cost.chat_calls += 1
+                raise
+
+            cost.chat_calls += 1
+            cost.replied(reply)
+            return reply
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderCalls:
+    """Embedder within one request."""
+
+    port: Embedder
+    deadline: Deadline
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        """Return one vector a text, in order; errors as for Embedder."""
+        with telemetry.waiting() as cost:
+            embeddings = await self.port.embed(texts, self.deadline)
+            cost.embedding_calls += 1
+            cost.replied(embeddings)
+            return embeddings
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The servers of one request."""
+
+    graph: GraphCalls
+    chat: ChatCalls
+    embedder: EmbedderCalls
+
+    @classmethod
+    def within(cls, deadline: Deadline, ports: Ports) -> Calls:
+        """Bind the servers to a request's deadline."""
+        return cls(
+            GraphCalls(ports.graph, deadline),
+            ChatCalls(ports.chat, deadline),
+            EmbedderCalls(ports.embedder, deadline),
+        )
