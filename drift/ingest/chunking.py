@@ -57,12 +57,15 @@ def _sections(blocks: Iterable[Block]) -> Iterator[tuple[tuple[str, ...], list[B
     """Group blocks under their headings; a heading without text of its own stays with what follows."""
     open_headings: list[Block] = []
     group: list[Block] = []
+    has_text = False
     for block in blocks:
         if block.kind == "heading":
-            if any(b.kind != "heading" for b in group):
+            if has_text:
                 yield _path(open_headings), group
-                group = []
+                group, has_text = [], False
             open_headings = [h for h in open_headings if h.level < block.level] + [block]
+        else:
+            has_text = True
         group.append(block)
     if group:
         yield _path(open_headings), group
@@ -75,25 +78,27 @@ def _path(headings: Sequence[Block]) -> tuple[str, ...]:
 def _pieces(text: str, section: tuple[tuple[str, ...], list[Block]]) -> Iterator[Slice]:
     """Yield what must stay together: blocks joined with what they introduce, and the parts of blocks over the maximum."""
     path, blocks = section
-    held: Slice | None = None
+    held: int | None = None  # where what waits for the next block begins
+    before = 0
     for block in blocks:
-        own = Slice(block.start, block.end, path)
-        if held and own.end - held.start <= MAX_CHARS:
-            own = replace(own, start=held.start)
-        elif held:
-            yield from _split(text, held, code=False)
-        held = own if _introduces(text, block) else None
-        if not held:
-            is_code = block.kind == "code" and own.start == block.start
-            yield from _split(text, own, code=is_code)
-    if held:
-        yield from _split(text, held, code=False)
+        if held is not None and block.end - held > MAX_CHARS:
+            yield from _split(text, Slice(held, before, path), code=False)
+            held = None
+        start, before = block.start if held is None else held, block.end
+        held = start if _introduces(text, block) else None
+        if held is None:
+            is_code = block.kind == "code" and start == block.start
+            yield from _split(text, Slice(start, block.end, path), code=is_code)
+    if held is not None:
+        yield from _split(text, Slice(held, before, path), code=False)
 
 
 def _introduces(text: str, block: Block) -> bool:
     """Tell whether a block makes sense only with the next: a heading, a line that ends with a colon, a lone signature."""
+    if block.kind != "prose":
+        return block.kind == "heading"
     body = text[block.start : block.end].strip()
-    return block.kind == "heading" or (block.kind == "prose" and (body.endswith(":") or _is_signature(body)))
+    return body.endswith(":") or _is_signature(body)
 
 
 def _is_signature(body: str) -> bool:

@@ -121,10 +121,12 @@ def _tree(leaf_of: Mapping[str, Key], places: Sequence[Key], inner: set[Key]) ->
         )
         for key in order
     ]
+    for group in groups:
+        if group.parent is not None:
+            groups[group.parent].children.append(group.id)
     for group in reversed(groups):
         if group.parent is not None:
             parent = groups[group.parent]
-            parent.children.insert(0, group.id)
             parent.level = max(parent.level, group.level + 1)
     return tuple(groups)
 

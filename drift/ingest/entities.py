@@ -124,9 +124,11 @@ class _Names:
             self.surfaces[term.key][term.surface] += 1
         return ReadSentence(sentence.text, sentence.whole, frozenset(keys))
 
-    def title(self, key: str) -> str:
-        """Return the way it is written most often."""
-        return min(self.surfaces[key].items(), key=lambda item: (-item[1], len(item[0]), item[0]))[0]
+    def titles(self, keys: Iterable[str]) -> dict[str, str]:
+        """Return the way each is written most often, once all is read."""
+        return {
+            key: min(self.surfaces[key].items(), key=lambda item: (-item[1], len(item[0]), item[0]))[0] for key in keys
+        }
 
 
 def _count(own: Iterable[ReadSentence], headings: Iterable[str]) -> Counter[str]:
@@ -168,27 +170,27 @@ def _only_kept(own: Iterable[ReadSentence], weights: Mapping[str, float]) -> tup
 
 def _found(readings: Sequence[Reading], names: _Names) -> tuple[Found, ...]:
     places: defaultdict[str, dict[int, float]] = defaultdict(dict)
-    descriptions: dict[str, tuple[float, str]] = {}
     for place, reading in enumerate(readings):
         for key, weight in reading.weights.items():
             places[key][place] = weight
+    titles = names.titles(places)
+    descriptions: dict[str, tuple[float, str]] = {}
+    for reading in readings:
         for sentence in reading.sentences:
             for key in sentence.keys if sentence.whole else ():
-                rated = (_describes(sentence.text, key, names), sentence.text)
+                rated = (_describes(sentence.text, key, titles[key]), sentence.text)
                 if rated[0] > descriptions.get(key, (0.0, ""))[0]:
                     descriptions[key] = rated
     return tuple(
-        Found(key, names.title(key), _description(key, descriptions, readings[min(own)].chunk), own)
+        Found(key, titles[key], _description(key, descriptions, readings[min(own)].chunk), own)
         for key, own in sorted(places.items())
     )
 
 
-def _describes(sentence: str, key: str, names: _Names) -> float:
+def _describes(sentence: str, key: str, title: str) -> float:
     """Rate how much a sentence defines an entity: near its beginning, before a defining verb, of a readable length."""
     lowered = sentence.lower()
-    at = min(
-        (place for name in (names.title(key), key) if (place := lowered.find(name.lower())) >= 0), default=len(lowered)
-    )
+    at = min((place for name in (title, key) if (place := lowered.find(name.lower())) >= 0), default=len(lowered))
     verb = _DEFINES.match(sentence, at + len(key))
     early = max(0.0, 1.0 - at / _EARLY) * 1.5
     short = 1.0 if len(sentence) <= MAX_DESCRIPTION_CHARS else 0.1

@@ -28,7 +28,7 @@ class _Reader(HTMLParser):
         self.title = ""
         self._line: list[str] = []
         self._prefix = ""
-        self._dropped: list[str] = []
+        self._dropped = ""
         self._in_title = False
         self._pre = 0
 
@@ -37,9 +37,9 @@ class _Reader(HTMLParser):
         if tag == "title":
             self._in_title = not self.title
         elif tag in _DROPPED:
-            self._dropped.append(tag)
-        elif self._dropped[:1] == ["head"] and (tag in _BLOCKS or tag in _HEADINGS):
-            self._dropped.clear()  # a head that was never closed
+            self._dropped = self._dropped or tag  # the outermost: only its own end brings text back
+        elif self._dropped == "head" and (tag in _BLOCKS or tag in _HEADINGS):
+            self._dropped = ""  # a head that was never closed
         if tag == "pre" and not self._dropped:
             self._end_block()
             self._pre += 1
@@ -54,8 +54,8 @@ class _Reader(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag == "title":
             self._in_title = False
-        elif tag in self._dropped:
-            del self._dropped[self._dropped.index(tag) :]
+        elif tag in _DROPPED:
+            self._dropped = "" if tag == self._dropped else self._dropped
         elif tag == "pre" and self._pre:
             self._pre -= 1
             if not self._pre:

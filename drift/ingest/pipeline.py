@@ -13,13 +13,16 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import PurePosixPath
 
 from drift.errors import IngestError
 from drift.ingest.chunking import CHUNKING_VERSION, cut
+from drift.ingest.documents import Skipped, SourceDocument, guarded
+from drift.ingest.doubles import doubled_source
 from drift.ingest.knowledge import derive, fingerprint, stable_id
 from drift.ingest.report import STAGES, IngestReport, Report, say_nothing
-from drift.ingest.sources import Source, SourceDocument
+from drift.ingest.sources import Source
 from drift.model import ChunkRecord, DocumentBatch, DocumentRecord, KnowledgeBatch, ProjectState, Vector
 from drift.ports import Embedder, GraphWriter
 from drift.tasks import Deadline, task_group
@@ -60,6 +63,7 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
     run.result.created = await writer.prepare(dimensions)
     state = await writer.project_state(project_id)
     with run.timed(READ):
+        run.refuse_double(state)
         changed = run.compare(state)
     with run.timed(CHUNKS):
         await run.write_documents(changed)
@@ -81,7 +85,9 @@ class _Run:
     documents: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.result = IngestReport(self.source.name, self.project_id, skipped=self.source.skipped)
+        self.result = IngestReport(
+            self.source.name, self.project_id, skipped=self.source.skipped, ignored=self.source.ignored
+        )
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -92,19 +98,33 @@ class _Run:
         finally:
             self.result.seconds[stage] = self.result.seconds.get(stage, 0.0) + time.perf_counter() - began
 
+    def refuse_double(self, state: ProjectState) -> None:
+        """Stop before a folder that was moved or copied would be in the project twice."""
+        hashes = {document.id: self._hash(document) for document in self.source.documents}
+        if other := doubled_source(self.source.name, hashes, state):
+            raise IngestError(
+                f"Project {self.project_id} holds the same documents already, from {other}: as another source they would be "
+                "in it twice, and nothing was written. Ingest them from there, or into a project of their own (--project)."
+            )
+
     def compare(self, state: ProjectState) -> list[DocumentBatch]:
-        """Return the new and changed documents with their chunks, one batch a document."""
+        """Return the new and changed documents with their chunks, one batch a document; one that cannot be cut is skipped."""
         changed = []
         for done, document in enumerate(self.source.documents, start=1):
             name = self._name(document.id, state)
             content_hash = self._hash(document)
-            self.documents[name] = content_hash
             if state.documents.get(name) == content_hash:
+                self.documents[name] = content_hash
                 self.result.unchanged.append(name)
             else:
-                (self.result.changed if name in state.documents else self.result.added).append(name)
                 record = DocumentRecord(name, document.title, self.source.name, content_hash)
-                changed.append(DocumentBatch((record,), self._chunks(record, document)))
+                chunks = guarded(document.id, partial(self._chunks, record, document))
+                if isinstance(chunks, Skipped):
+                    self.result.skipped += (chunks,)
+                else:
+                    self.documents[name] = content_hash
+                    (self.result.changed if name in state.documents else self.result.added).append(name)
+                    changed.append(DocumentBatch((record,), chunks))
             self.report(READ, done, len(self.source.documents))
         return changed
 

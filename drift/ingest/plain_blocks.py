@@ -17,11 +17,11 @@ _LIST_ITEM = re.compile(r"\s*(?:[*+•-]|\(?\w{1,3}[.)])\s+\S")
 _CODE_START = re.compile(r"\s*(?:>>> |\$ |@\w|def \w+\(|class \w+.*:$|import \w|from [\w.]+ import |async def )")
 _GRID = re.compile(r"\s*(?:\+[-=+]{3,}|\|.*\||=+(?: +=+)+)\s*$")
 _ADMONITION = re.compile(
-    r"\s*(?:note|see also|warning|tip|hint|important|caution|danger|attention|.*implementation detail"
+    r"(?:note|see also|warning|tip|hint|important|caution|danger|attention|.*implementation detail"
     r"|(?:deprecated|changed|added|new) (?:since|in) version.*):$",
     re.IGNORECASE,
 )
-_CODE_DIRECTIVE = re.compile(r"\s*\.\. (?:code-block|code|sourcecode|highlight|parsed-literal|productionlist|math)::")
+_CODE_DIRECTIVE = re.compile(r"\.\. (?:code-block|code|sourcecode|highlight|parsed-literal|productionlist|math)::")
 _SYMBOLS = re.compile(r"[=()\[\]{}<>|_@#/\\]")
 _MOST_SYMBOLS = 0.06
 _FEWEST_WORDS = 6
@@ -81,7 +81,7 @@ class _Reader:
         return at, last + 1, "code", 0, ""
 
     def _leads_to_code(self, at: int, lead: str) -> bool:
-        lead = lead.rstrip()
+        lead = lead.strip()
         if lead.endswith("::") or _CODE_DIRECTIVE.match(lead):
             return not _ADMONITION.match(lead.removesuffix(":"))
         first = self.lines[at]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from drift.ingest.sources import Skipped
+from drift.ingest.documents import Skipped
+from drift.ingest.sources import Ignored
 
 Report = Callable[[str, int, int], None]
 """Takes a stage, how many are done, and how many there are."""
@@ -33,6 +34,7 @@ class IngestReport:
     removed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     skipped: tuple[Skipped, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
     chunks: int = 0
     entities: int = 0
     relations: int = 0

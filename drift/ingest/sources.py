@@ -1,46 +1,30 @@
-"""Read documents from a file or a folder; what cannot be read is skipped with a reason, never guessed at."""
+"""Read the documents of a file or a folder; what cannot be read or is left out is told with its reason."""
 
 from __future__ import annotations
 
 import os
-import re
-import stat
-from collections.abc import Iterator
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from drift.errors import IngestError
-from drift.ingest.blocks import Format, first_heading
-from drift.ingest.html_text import html_to_markdown
+from drift.ingest.documents import FORMATS, Skipped, SourceDocument, printable, read_document, words_of
 
-FORMATS: dict[str, Format] = {".md": "markdown", ".rst": "rst", ".txt": "text", ".html": "markdown", ".htm": "markdown"}
-"""Endings that are read; HTML is turned into Markdown first."""
+ENDINGS = ", ".join(sorted(FORMATS))
 
-MAX_FILE_BYTES = 50 * 1024 * 1024
-_MARKDOWN = re.compile(r"\A\s*#{1,3} \S|^(?:```|~~~)[\w-]*$", re.MULTILINE)
-"""Plain text that is Markdown in fact: it begins with a `#` heading or has a fenced block."""
-
-_LEFT_OUT = {"node_modules", "__pycache__"}
-_ENDINGS = ", ".join(sorted(FORMATS))
+_PACKAGES = {"node_modules", "__pycache__"}
+_OTHER_ENDING = f"only {ENDINGS} are read"
+_HIDDEN = "their names begin with a dot"
+_OF_PACKAGES = "folders of packages hold no documents of yours"
 
 
 @dataclass(frozen=True, slots=True)
-class SourceDocument:
-    """A document as read: `id` its path below the source with forward slashes, `text` with line feeds as line ends."""
+class Ignored:
+    """How many files or folders of one kind were not looked at, such as 3 of the kind `.pdf`, and why."""
 
-    id: str
-    title: str
-    text: str
-    format: Format
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A file that was not read; `unreadable` when it may well be readable the next time."""
-
-    path: str
+    kind: str
+    count: int
     reason: str
-    unreadable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +33,8 @@ class Source:
 
     name: str
     documents: tuple[SourceDocument, ...]
-    skipped: tuple[Skipped, ...] = field(default=())
+    skipped: tuple[Skipped, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
 
 
 def read_source(path: Path) -> Source:
@@ -62,55 +47,107 @@ def read_source(path: Path) -> Source:
     """
     try:
         root = path.resolve(strict=True)
-    except (OSError, RuntimeError) as error:  # RuntimeError: a link to itself, before Python 3.13
-        raise IngestError(f"{path} cannot be read: {_words(error)}. Name a folder or a file that exists.") from error
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a link to itself, before Python 3.13
+        raise IngestError(
+            f"{printable(str(path))} cannot be read: {words_of(error)}. Name a folder or a file that exists."
+        ) from error
     return _read_folder(root) if root.is_dir() else _read_single(root)
 
 
 def _read_folder(root: Path) -> Source:
+    walk = _Walk(root)
+    walk.run()
     documents: list[SourceDocument] = []
-    skipped: list[Skipped] = []
-    for found in _walk(root):
-        read = found if isinstance(found, Skipped) else _read(found, found.relative_to(root).as_posix())
+    for found in walk.files:
+        read = read_document(found, found.relative_to(root).as_posix())
         if isinstance(read, Skipped):
-            skipped.append(read)
+            walk.skipped.append(read)
         else:
             documents.append(read)
     if not documents:
-        reasons = "".join(f" {s.path}: {s.reason}." for s in skipped[:10])
-        raise IngestError(f"{root} holds no file that can be read. Looked for {_ENDINGS}, in all its folders.{reasons}")
-    return Source(str(root), tuple(sorted(documents, key=lambda d: d.id)), tuple(sorted(skipped, key=lambda s: s.path)))
+        raise IngestError(
+            f"{printable(str(root))} holds no file that can be read. Looked for {ENDINGS}, in all its folders."
+            f"{_reasons(walk)}"
+        )
+    return Source(
+        printable(str(root)),
+        tuple(sorted(documents, key=lambda document: document.id)),
+        tuple(sorted(walk.skipped, key=lambda skipped: skipped.path)),
+        walk.ignored(),
+    )
+
+
+def _reasons(walk: _Walk) -> str:
+    skipped = "".join(f" {one.path}: {one.reason}." for one in walk.skipped[:10])
+    ignored = ", ".join(f"{one.count} {one.kind}" for one in walk.ignored())
+    return f"{skipped} Ignored: {ignored}." if ignored else skipped
 
 
 def _read_single(path: Path) -> Source:
+    name = printable(str(path))
     if path.suffix.lower() not in FORMATS:
         raise IngestError(
-            f"{path} is not a kind of file that is read. Give a folder, or a file that ends with {_ENDINGS}."
+            f"{name} is not a kind of file that is read. Give a folder, or a file that ends with {ENDINGS}."
         )
-    read = _read(path, path.name)
+    read = read_document(path, path.name)
     if isinstance(read, Skipped):
-        raise IngestError(f"{path} cannot be ingested: {read.reason}.")
-    return Source(str(path), (read,))
+        raise IngestError(f"{name} cannot be ingested: {read.reason}.")
+    return Source(name, (read,))
 
 
-def _walk(root: Path) -> Iterator[Path | Skipped]:
-    """Yield files with a known ending; links and unreadable folders as skipped."""
-    refused: list[Skipped] = []
+@dataclass(slots=True)
+class _Walk:
+    """One pass over a folder: files with a known ending, what is skipped, and counts of what is ignored."""
 
-    def refuse(error: OSError) -> None:
-        refused.append(
-            Skipped(_below(Path(str(error.filename)), root), f"cannot be read: {_words(error)}", unreadable=True)
-        )
+    root: Path
+    files: list[Path] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    _ignored: Counter[tuple[str, str]] = field(default_factory=Counter)
 
-    for folder, subfolders, files in os.walk(root, onerror=refuse):
-        here = Path(folder)
-        subfolders[:] = sorted(s for s in subfolders if not s.startswith(".") and s not in _LEFT_OUT)
-        for name in [s for s in subfolders if (here / s).is_symlink()]:
-            yield Skipped(_below(here / name, root), _about_link(here / name, root))
-        for name in sorted(f for f in files if Path(f).suffix.lower() in FORMATS and not f.startswith(".")):
-            link = (here / name).is_symlink()
-            yield Skipped(_below(here / name, root), _about_link(here / name, root)) if link else here / name
-    yield from refused
+    def run(self) -> None:
+        """Look at all folders, without recursion: they may be nested as deep as the system allows."""
+        waiting = [self.root]
+        while waiting:
+            folder = waiting.pop()
+            try:
+                with os.scandir(folder) as entries:
+                    found = sorted(entries, key=lambda entry: entry.name)
+                waiting += [Path(entry.path) for entry in found if self._is_folder_to_read(entry)]
+            except OSError as error:
+                self.skipped.append(Skipped(self._name(folder), f"cannot be read: {words_of(error)}", unreadable=True))
+
+    def ignored(self) -> tuple[Ignored, ...]:
+        """Return the counts, the largest first."""
+        ranked = sorted(self._ignored.items(), key=lambda item: (-item[1], item[0]))
+        return tuple(Ignored(kind, count, reason) for (kind, reason), count in ranked)
+
+    def _is_folder_to_read(self, entry: os.DirEntry[str]) -> bool:
+        """Sort one entry in; only folders that are to be read themselves are left to the caller."""
+        is_folder = entry.is_dir(follow_symlinks=False)
+        suffix = Path(entry.name).suffix.lower()
+        if entry.name.startswith("."):
+            self._ignored["hidden", _HIDDEN] += 1
+        elif entry.name in _PACKAGES:
+            self._ignored[entry.name, _OF_PACKAGES] += 1
+        elif is_folder:
+            return True
+        elif entry.is_symlink() and (suffix in FORMATS or _leads_to_folder(entry)):
+            self.skipped.append(Skipped(self._name(Path(entry.path)), _about_link(Path(entry.path), self.root)))
+        elif suffix in FORMATS:
+            self.files.append(Path(entry.path))
+        else:
+            self._ignored[printable(suffix) or "without an ending", _OTHER_ENDING] += 1
+        return False
+
+    def _name(self, path: Path) -> str:
+        return printable(path.relative_to(self.root).as_posix())
+
+
+def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _about_link(link: Path, root: Path) -> str:
@@ -124,44 +161,3 @@ def _about_link(link: Path, root: Path) -> str:
         if inside
         else "is a link that leaves the folder"
     )
-
-
-def _read(path: Path, name: str) -> SourceDocument | Skipped:
-    try:
-        name.encode()
-        facts = path.stat()
-        if not stat.S_ISREG(facts.st_mode):
-            return Skipped(name, "is not a regular file")
-        if facts.st_size > MAX_FILE_BYTES:
-            return Skipped(name, f"has {facts.st_size:,} bytes, more than {MAX_FILE_BYTES:,}")
-        content = path.read_bytes()
-    except UnicodeEncodeError:
-        return Skipped(name.encode(errors="replace").decode(), "has a name that is not valid UTF-8")
-    except OSError as error:
-        return Skipped(name, f"cannot be read: {_words(error)}", unreadable=True)
-    return _decode(content, name)
-
-
-def _decode(content: bytes, name: str) -> SourceDocument | Skipped:
-    if b"\0" in content:
-        return Skipped(name, "is a binary file: it holds NUL bytes")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        return Skipped(name, f"is not UTF-8: byte {error.start:,} is 0x{content[error.start]:02x}")
-    text, title = text.replace("\r\n", "\n").replace("\r", "\n"), ""
-    suffix = Path(name).suffix.lower()
-    if suffix in {".html", ".htm"}:
-        text, title = html_to_markdown(text)
-    if not text.strip():
-        return Skipped(name, "is empty" if not content else "holds no text")
-    text_format = "markdown" if suffix == ".txt" and _MARKDOWN.search(text) else FORMATS[suffix]
-    return SourceDocument(name, first_heading(text, text_format) or title or Path(name).name, text, text_format)
-
-
-def _below(path: Path, root: Path) -> str:
-    return path.relative_to(root).as_posix().encode(errors="replace").decode()
-
-
-def _words(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)

@@ -61,7 +61,7 @@ def summarise(groups: Sequence[Group], readings: Sequence[Reading], entities: It
         if not chosen and first:
             chosen = [" ".join(first.text[:_LONGEST_SENTENCE].split())]
         fallback = first.heading if first and first.heading else "Other"
-        title = (", ".join(_distinct(names)[:TITLE_ENTITIES]) or fallback)[:_MAX_TITLE_CHARS]
+        title = (", ".join(_distinct(names, TITLE_ENTITIES)) or fallback)[:_MAX_TITLE_CHARS]
         about = [made[child].title for child in group.children]
         made[group.id] = Summary(title, _compose(title, names, about, chosen), tuple(chosen))
     return tuple(made[group.id] for group in groups)
@@ -83,14 +83,16 @@ def _central(group: Group, readings: Sequence[Reading], central: Mapping[int, We
     return total
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
-    """Leave out names that only repeat the words of a better one."""
-    kept: list[str] = []
+def _distinct(names: Iterable[str], most: int) -> list[str]:
+    """Return the first names, at most so many, without those that only repeat the words of a better one."""
+    kept: dict[str, set[str]] = {}
     for name in names:
         own = set(words(name))
-        if not any(own and (own <= set(words(other)) or set(words(other)) <= own) for other in kept):
-            kept.append(name)
-    return kept
+        if not any(own and (own <= other or other <= own) for other in kept.values()):
+            kept[name] = own
+        if len(kept) == most:
+            break
+    return list(kept)
 
 
 def _vectors(readings: Sequence[Reading]) -> dict[str, _Candidate]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pydoc_data.topics import topics
 
 from drift.ingest.blocks import first_heading
-from drift.ingest.sources import Source, SourceDocument
+from drift.ingest.documents import SourceDocument
+from drift.ingest.sources import Source
 
 SAMPLE_NAME = "pydoc_data.topics"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from drift import wiring
+from drift.ingest.documents import SourceDocument
 from drift.ingest.pipeline import ingest
-from drift.ingest.sources import Source, SourceDocument
+from drift.ingest.sources import Source
 from drift.model import ChunkRecord, DocumentBatch, DocumentRecord
 from drift.settings import Settings
 from drift.tasks import Deadline

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from drift.errors import GraphUnavailableError, IngestError
+from drift.ingest.documents import Skipped, SourceDocument
 from drift.ingest.pipeline import ingest
 from drift.ingest.report import IngestReport
-from drift.ingest.sources import Skipped, Source, SourceDocument, read_source
+from drift.ingest.sources import Source, read_source
 from drift.local.sample import sample_sources
 from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project
 
@@ -243,3 +245,45 @@ async def test_progress_never_falls_and_every_stage_ends_complete(folder: Path) 
     for steps in seen.values():
         assert steps == sorted(steps)
         assert steps[-1][0] == steps[-1][1] > 0
+
+
+@pytest.mark.parametrize("moved", ["elsewhere", "elsewhere/docs"])
+async def test_a_folder_that_was_moved_or_copied_is_refused_before_anything_is_written(
+    folder: Path, tmp_path: Path, moved: str
+) -> None:
+    writer = MemoryWriter()
+    await _run(folder, writer)
+    before = list(writer.writes)
+    copy = tmp_path / moved
+    await asyncio.to_thread(shutil.copytree, folder, copy)
+    _put(copy / "new.md", "# New")
+
+    with pytest.raises(IngestError, match="holds the same documents already") as refused:
+        await _run(copy, writer)
+
+    assert str(folder) in refused.value.detail
+    assert "--project" in refused.value.detail
+    assert writer.writes == before
+    assert (await _run(copy, writer, "another project")).added == sorted([*TEXTS, "new.md"])
+
+
+async def test_a_second_copy_is_seen_also_where_its_names_had_to_be_changed(folder: Path, tmp_path: Path) -> None:
+    writer = MemoryWriter()
+    other = tmp_path / "other"
+    for name in TEXTS:
+        _put(other / name, f"# Another {name}\n")
+    await _run(other, writer)
+    await _run(folder, writer)  # stored as docs/pump.md and so on
+    copy = tmp_path / "copy"
+    await asyncio.to_thread(shutil.copytree, folder, copy)
+    with pytest.raises(IngestError, match="holds the same documents already"):
+        await _run(copy, writer)
+
+
+async def test_folders_that_share_a_few_files_go_into_one_project(folder: Path, tmp_path: Path) -> None:
+    writer = MemoryWriter()
+    await _run(folder, writer)
+    other = tmp_path / "other"
+    for name, text in {"pump.md": TEXTS["pump.md"], "own.md": "# Own"}.items():
+        _put(other / name, text)
+    assert sorted((await _run(other, writer)).added) == ["other/pump.md", "own.md"]

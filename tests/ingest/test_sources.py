@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from drift.errors import IngestError
-from drift.ingest import sources
+from drift.ingest import documents
 from drift.ingest.sources import read_source
 from drift.local.sample import sample_sources
 
@@ -56,7 +56,7 @@ def test_broken_html_is_read_as_far_as_it_goes(tmp_path: Path, broken: str) -> N
 
 def test_a_file_over_the_limit_is_skipped(folder: Path) -> None:
     with (folder / "huge.txt").open("wb") as file:
-        file.truncate(sources.MAX_FILE_BYTES + 1)  # sparse: takes no room
+        file.truncate(documents.MAX_FILE_BYTES + 1)  # sparse: takes no room
     assert _reasons(folder) == {"huge.txt": "has 52,428,801 bytes, more than 52,428,800"}
 
 
@@ -118,11 +118,18 @@ def test_what_may_not_be_read_is_skipped_as_unreadable(without_rights: Path) -> 
     ]
 
 
-def test_hidden_folders_packages_and_other_endings_are_left_out(folder: Path) -> None:
-    for name in (".git/a.md", "node_modules/a.md", ".hidden.md", "code.py", "picture.png"):
+def test_hidden_folders_packages_and_other_endings_are_left_out_and_counted(folder: Path) -> None:
+    for name in (".git/a.md", "node_modules/a.md", ".hidden.md", "a.pdf", "b.PDF", "sub/c.pdf", "README"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(GOOD)
+    (folder / "d.pdf").symlink_to(folder / "a.pdf")
     assert _reasons(folder) == {}
+    assert [(one.kind, one.count) for one in read_source(folder).ignored] == [
+        (".pdf", 4),
+        ("hidden", 2),
+        ("node_modules", 1),
+        ("without an ending", 1),
+    ]
 
 
 def test_a_name_that_is_not_utf8_is_skipped(folder: Path) -> None:
@@ -130,7 +137,7 @@ def test_a_name_that_is_not_utf8_is_skipped(folder: Path) -> None:
         (folder / os.fsdecode(b"caf\xe9.md")).write_bytes(GOOD)
     except OSError:
         return  # the file system itself refuses such a name: nothing to skip
-    assert _reasons(folder) == {"caf?.md": "has a name that is not valid UTF-8"}
+    assert _reasons(folder) == {"caf\\xe9.md": "has a name that is not valid UTF-8"}
 
 
 def test_a_folder_with_nothing_to_read_is_refused_by_name_with_the_reasons(tmp_path: Path) -> None:
@@ -141,6 +148,7 @@ def test_a_folder_with_nothing_to_read_is_refused_by_name_with_the_reasons(tmp_p
     assert str(tmp_path) in refused.value.detail
     assert ".htm, .html, .md, .rst, .txt" in refused.value.detail
     assert "a.md: is a binary file" in refused.value.detail
+    assert "Ignored: 1 .py." in refused.value.detail
 
 
 def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""Reading and cutting take time in proportion to the text, whatever the text is made of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from drift.ingest.blocks import Format
+from drift.ingest.chunking import cut
+from drift.ingest.doubles import doubled_source
+from drift.ingest.html_text import html_to_markdown
+from drift.model import ProjectState
+
+TIMES = 4
+MOST = 9.0
+"""Four times the text takes four times as long, or sixteen times where the growth is quadratic."""
+
+
+def growth(work: Callable[[int], object], size: int) -> float:
+    """Return how many times longer TIMES the size takes: the best of a few runs, in this process's own time."""
+    return _seconds(work, TIMES * size) / max(_seconds(work, size), 1e-3)
+
+
+def _seconds(work: Callable[[int], object], size: int) -> float:
+    best = float("inf")
+    for _ in range(2):
+        began = time.process_time()
+        work(size)
+        best = min(best, time.process_time() - began)
+    return best
+
+
+PARTS = (
+    "# x\n",
+    "x\n===\n",
+    "- a\n",
+    "* a\n  * b\n    * c\n",
+    "> > > a\n",
+    "<",
+    "[a\n",
+    "`",
+    "a|b\n-|-\n",
+    "a:\n\n  b\n",
+)
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("text_format", ["markdown", "rst"])
+def test_cutting(part: str, text_format: Format) -> None:
+    assert growth(lambda size: cut(part * (size // len(part)) + "\n\nx:", text_format), 4_000) < MOST
+
+
+def test_a_long_indented_line_before_an_indented_block() -> None:
+    assert growth(lambda size: cut(f"{' ' * size}x:\n{' ' * size}  y\n", "text"), 10_000) < MOST
+
+
+TAGS = ("<svg></nav>", "<b>", "<pre>", "<", "<a b='", "<?", "&#", "<pre>`</pre>")
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_reading_html(tag: str) -> None:
+    assert growth(lambda size: html_to_markdown(tag * (size // len(tag))), 10_000) < MOST
+
+
+def test_comparing_a_copy_of_a_project_with_it() -> None:
+    def work(size: int) -> object:
+        paths = {f"{n}/index.md": "same hash" for n in range(size)}
+        return doubled_source("new", paths, ProjectState(paths, "", dict.fromkeys(paths, "old")))
+
+    assert growth(work, 5_000) < MOST
