@@ -120,7 +120,7 @@ async def retrieve(call: Call) -> Response:
         call.retrieval_id = str(request.retrieval_id)
     service = await provider.get()
 
-    if http.wants_stream(call.request.headers.get("accept", "")):
+    if http.wants_stream(",".join(call.request.headers.getlist("accept"))):
         stream = EventStream(call.retrieval_id)
         stream.follow(service.start(request, call.retrieval_id, stream.listen))
         call.at_end = stream.cancel

@@ -6,6 +6,7 @@ Data goes to standard output, remarks and progress to standard error. Exit codes
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Coroutine
 from pathlib import Path
@@ -62,20 +63,34 @@ def up(
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     cache_dir: CacheDir = None,
+    browser: Annotated[
+        bool, typer.Option("--browser", help="Open Neo4j's own Browser as well, to look at the graph.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Start the local servers and print the environment they provide; Ctrl-C ends them.
 
-    Neo4j, Valkey and the model server run as child processes on loopback and end with this one.
+    Neo4j, Valkey and the model server run on loopback, for all commands in this folder, and end with the last of them.
     """
-    _run(_until_stopped(commands.up(_options(version, data_dir, cache_dir), as_json=as_json)))
+    options = _options(version, data_dir, cache_dir)
+    _run(_until_stopped(commands.up(options, browser=browser, as_json=as_json)))
 
 
 @app.command()
 def serve(
     port: Annotated[
-        int, typer.Option(help="Port of the function's routes; 0 takes a free one.", min=0, max=65535)
-    ] = 7071,
+        int | None,
+        typer.Option(
+            help="Port of the function's routes; 0 takes a free one.",
+            min=0,
+            max=65535,
+            show_default=f"{commands.SERVE_PORT}, or a free one when that is taken",
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A host name to answer to beside localhost, for a proxy in front; may be repeated."),
+    ] = None,
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     cache_dir: CacheDir = None,
@@ -85,7 +100,8 @@ def serve(
 
     Keys are off. For the Functions host itself use `func start` beside `python -m drift up`.
     """
-    _run(_until_stopped(commands.serve(_options(version, data_dir, cache_dir), port, as_json=as_json)))
+    options = _options(version, data_dir, cache_dir)
+    _run(_until_stopped(commands.serve(options, port, allow_host or (), as_json=as_json)))
 
 
 @app.command()
@@ -314,11 +330,20 @@ def _run(work: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - whatever the 
 
 
 async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
-    """Run until the work ends or somebody stops it; Ctrl-C and SIGTERM are how it is meant to end."""
+    """Run until the work ends or somebody stops it; Ctrl-C and SIGTERM are how it is meant to end.
+
+    The second time ends this process at once: the servers notice by themselves when nobody uses them any more.
+    """
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(name, task.cancel)
+
+    def stop(number: int) -> None:
+        if task.cancelling():
+            os._exit(128 + number)
+        task.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, stop, number)
     try:
         await task
     except asyncio.CancelledError:

@@ -4,8 +4,10 @@ DriftError
 ├── RequestError               the caller changes the request
 │   ├── InvalidRequestError        400 invalid_request, names every broken field
 │   ├── TooLargeError              413 too_large
-│   └── UnsupportedMediaTypeError  415 unsupported_media_type
+│   ├── UnsupportedMediaTypeError  415 unsupported_media_type
+│   └── ForeignHostError           403 foreign_host: the local host alone says it
 ├── BusyError                  429 busy: the caller waits `retry_after_s`
+├── StoppingError              503 stopping: the process is being stopped, the caller asks another one
 ├── NotConfiguredError         503 not_configured: the operator sets what `problems` names
 ├── UpstreamError              500: a server behind us failed after its retries
 │   ├── GraphUnavailableError      graph_unavailable
@@ -79,12 +81,31 @@ class UnsupportedMediaTypeError(RequestError):
     status = 415
 
 
+class ForeignHostError(RequestError):
+    """A request to the local host that comes under another name, or from a page of elsewhere."""
+
+    code = "foreign_host"
+    status = 403
+
+
 class BusyError(DriftError):
     """As many requests as allowed are in flight; come back after `retry_after_s` seconds."""
 
     code = "busy"
     status = 429
     retry_after_s = 2
+
+
+class StoppingError(DriftError):
+    """The process is being stopped, before the answer was there."""
+
+    code = "stopping"
+    status = 503
+    retry_after_s = 2
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__("The service is being stopped; ask again.")
 
 
 class NotConfiguredError(DriftError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from drift.errors import (
     FieldProblem,
     InvalidRequestError,
     NotConfiguredError,
+    StoppingError,
     TooLargeError,
     UnsupportedMediaTypeError,
 )
@@ -33,6 +35,7 @@ BEAT = b": beat\n\n"
 MAX_PROBLEMS = 32
 """Broken fields that are named: an error must not be many times the body that it is about."""
 MAX_NAME_CHARACTERS = 100
+_WEIGHT = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +121,31 @@ def _cut(name: str) -> str:
 
 
 def wants_stream(accept: str) -> bool:
-    """Tell whether a caller asks for the answer as a stream of events."""
-    return any(part.partition(";")[0].strip().lower() == EVENT_STREAM for part in accept.split(","))
+    """Tell whether a caller would rather have the answer as a stream of events than as JSON (RFC 9110, 12.5.1).
+
+    `accept` is the header, or all of them with commas between. A stream is never given to whoever did not name it.
+    """
+    weights = _weights(accept)
+    stream = _weight(weights, EVENT_STREAM)
+    named = EVENT_STREAM in weights or "text/*" in weights
+    return named and stream > 0 and stream >= _weight(weights, JSON)
+
+
+def _weights(accept: str) -> dict[str, float]:
+    """Return the weight of each media range; what cannot be read is left out."""
+    weights = {}
+    for part in accept.split(","):
+        media_range, *parameters = (word.strip().lower() for word in part.split(";"))
+        quality = next((p.partition("=")[2].strip() for p in parameters if p.partition("=")[0].strip() == "q"), "1")
+        if _WEIGHT.fullmatch(quality):
+            weights[media_range] = float(quality)
+    return weights
+
+
+def _weight(weights: Mapping[str, float], media_type: str) -> float:
+    """Return what the most specific range says of a type; 0 when none does."""
+    family = f"{media_type.partition('/')[0]}/*"
+    return next((weights[name] for name in (media_type, family, "*/*") if name in weights), 0.0)
 
 
 def result(response: RetrieveResponse, retrieval_id: str) -> Reply:
@@ -146,7 +172,7 @@ def problem_body(error: DriftError, retrieval_id: str) -> bytes:
 def problem(error: DriftError, retrieval_id: str) -> Reply:
     """Return an error as HTTP."""
     headers = {"x-retrieval-id": retrieval_id}
-    if isinstance(error, BusyError | NotConfiguredError):
+    if isinstance(error, BusyError | NotConfiguredError | StoppingError):
         headers["retry-after"] = str(error.retry_after_s)
     return Reply(error.status, problem_body(error, retrieval_id), PROBLEM_JSON, headers)
 

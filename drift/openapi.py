@@ -19,7 +19,7 @@ _ERRORS = {
     "429": "Too many requests are in flight (`busy`); see Retry-After.",
     "500": "A server behind this one failed (`graph_unavailable`, `graph_misconfigured`, `model_unavailable`, "
     "`model_misconfigured`, `deadline`).",
-    "503": "Settings are missing or wrong (`not_configured`); see Retry-After.",
+    "503": "Settings are missing or wrong (`not_configured`), or the process is being stopped (`stopping`); see Retry-After.",
 }
 _STREAM_TEXT = (
     "With `Accept: text/event-stream` the answer is a stream: `event: progress` for each progress message, and exactly one "

@@ -57,6 +57,12 @@ class ServiceProvider:
                 self._building = None
             raise
 
+    async def stop(self) -> None:
+        """Have requests in flight end with an error that says so; the platform does not ask for it, the local host does."""
+        if self._building is not None and self._loop is asyncio.get_running_loop():
+            with suppress(NotConfiguredError):
+                await (await asyncio.shield(self._building)).stop()
+
     async def close(self) -> None:
         """Close what the running loop has built and forget it: the next call reads the settings anew."""
         building, self._building, self._failure = self._building, None, None

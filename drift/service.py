@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from drift import telemetry
 from drift.contracts import RetrieveRequest, RetrieveResponse
-from drift.errors import BusyError, DriftError
+from drift.errors import BusyError, DriftError, StoppingError
 from drift.logs import bound, log
 from drift.model import GraphHealth
 from drift.plan import Limits
@@ -33,6 +33,8 @@ class Service:
     settings: Settings | None = None
     closers: tuple[Callable[[], Awaitable[None]], ...] = ()
     in_flight: int = 0
+    _running: set[asyncio.Task[RetrieveResponse]] = field(default_factory=set)
+    _stopping: bool = False
     _search: DriftSearch = field(init=False)
 
     def __post_init__(self) -> None:
@@ -46,17 +48,22 @@ class Service:
 
         Raises:
             BusyError: when `max_inflight` requests are being answered.
+            StoppingError: when the process is being stopped.
         """
+        if self._stopping:
+            raise StoppingError
         if self.in_flight >= self.max_inflight:
             telemetry.refused(BusyError.code)
             raise BusyError(f"{self.max_inflight} requests are being answered; try again later.")
         self.in_flight += 1
         task = asyncio.create_task(self._answer(request, retrieval_id, listener))
+        self._running.add(task)
         task.add_done_callback(self._free_slot)
         return task
 
     def _free_slot(self, task: asyncio.Task[RetrieveResponse]) -> None:
         self.in_flight -= 1
+        self._running.discard(task)
         if not task.cancelled():
             task.exception()  # marks it as seen: whoever waited may have gone
 
@@ -67,8 +74,20 @@ class Service:
         words = self.settings is not None and self.settings.log_questions
         with bound(retrieval_id=retrieval_id, project_id=request.project_id, words=words):
             log.info("retrieval_started", extra={"query": request.query, "top_k": request.top_k})
-            async with Progress(request.project_id, retrieval_id, self.sink, listener) as progress:
-                return await self._search.retrieve(request, progress, deadline)
+            try:
+                async with Progress(request.project_id, retrieval_id, self.sink, listener) as progress:
+                    return await self._search.retrieve(request, progress, deadline)
+            except asyncio.CancelledError:
+                if self._stopping:
+                    raise StoppingError from None
+                raise
+
+    async def stop(self) -> None:
+        """Admit nobody any more, and let whoever waits know that the service is being stopped."""
+        self._stopping = True
+        await asyncio.sleep(0)  # a task that never began could not say why it ended
+        for task in list(self._running):
+            task.cancel()
 
     async def close(self) -> None:
         """Close the clients. The platform never asks for it, so nothing depends on it."""

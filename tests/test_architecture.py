@@ -59,7 +59,9 @@ PACKAGES: dict[str, frozenset[str]] = {
     ),
     "ingest": CORE | {"ingest"},
     "evals": CORE | {"evals", "ingest", "adapters"},  # `bench graph` profiles the adapter's own statements
-    "local": frozenset({"contracts", "errors", "search", "wiring", "settings", "ingest", "evals", "local"}),
+    "local": frozenset(
+        {"__init__", "contracts", "errors", "http", "search", "wiring", "settings", "ingest", "evals", "local"}
+    ),
     "integrations": frozenset({"contracts", "errors", "search", "wiring", "integrations"}),
 }
 """The same for every module of a package."""

@@ -11,7 +11,7 @@ import yaml
 
 from drift.errors import DriftError
 from drift.local.commands import LOOPBACK_PASSWORD
-from drift.local.stack import USUAL_PORTS
+from drift.local.order import USUAL_PORTS
 from drift.openapi import document
 from drift.settings import Settings, load
 

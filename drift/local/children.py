@@ -36,8 +36,8 @@ class Child:
         """Start `command` with its output appended to `log`.
 
         On the end of this process it is terminated, killed after `grace_s` seconds, and the folder `remove` is deleted.
-        `env` None means this process's own environment. The guard holds the descriptors `keep_open` (locks) until the
-        server has ended.
+        `env` None means this process's own environment. The server and its guard hold the descriptors `keep_open`
+        (locks) until they have ended.
 
         Raises:
             LocalStackError: when the program cannot be started at all.
@@ -46,7 +46,7 @@ class Child:
         self.log_start = log.stat().st_size if log.exists() else 0
         self._grace_s = grace_s
         guard = [sys.executable, "-IS", _GUARD, f"--parent={os.getpid()}", f"--grace={grace_s}", f"--log={log}"]
-        guard += [f"--cwd={cwd}", *([f"--remove={remove}"] if remove else [])]
+        guard += [f"--cwd={cwd}", *([f"--remove={remove}"] if remove else []), *(f"--keep={one}" for one in keep_open)]
         self._guard = subprocess.Popen(  # noqa: S603 - our own script
             [str(part) for part in (*guard, "--", *command)],
             stdin=subprocess.PIPE,

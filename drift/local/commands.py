@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,16 @@ from drift.ingest.progress_bar import progress_bar
 from drift.ingest.report import IngestReport
 from drift.ingest.sources import Source, read_source
 from drift.local.asking import Asked, ask_over_http
-from drift.local.console import notes, paper, print_json, show_answer, show_progress
+from drift.local.browser import browsing, open_page
+from drift.local.console import notes, paper, print_json, remark, show_answer, show_progress
 from drift.local.host import serving
+from drift.local.jars import default_cache
 from drift.local.model_process import ModelProcess
 from drift.local.sample import sample_sources
 from drift.local.stack import VARIABLES, Stack, StackOptions
 
 LOOPBACK_PASSWORD = "drift-on-loopback-only"  # noqa: S105 - no secret: it stands in local.settings.json.example
+SERVE_PORT = 7071
 DEMO_PROJECT = "python-reference"
 DEMO_QUESTION = "How are default parameter values evaluated?"
 
@@ -49,27 +52,52 @@ async def running(options: StackOptions) -> AsyncIterator[tuple[Stack, settings.
     """Have all servers running while the block runs, and their addresses in this process's environment."""
     missing = [name for name, (first, *_) in VARIABLES.items() if not options.given.get(first)]
     if missing:
-        notes.print(f"Starting {', '.join(missing)} on this machine, or joining those that run ...", markup=False)
+        notes.print(
+            f"Starting {', '.join(missing)} on this machine, about ten seconds, or joining those that run ...",
+            markup=False,
+        )
     async with Stack(options) as stack:
         settings.export(stack.env)
         yield stack, settings.load()
 
 
-async def up(options: StackOptions, *, as_json: bool) -> None:
-    """Print the environment of the running servers; runs until it is cancelled."""
-    async with running(options) as (stack, _):
+def recommend_up(stack: Stack) -> None:
+    """Say how the next command need not wait, when this one had to."""
+    if stack.pids["neo4j"] and not stack.attached:
+        notes.print(
+            "[dim]The servers end with this command. With `python -m drift up` in another terminal the next one need "
+            "not start them.[/]"
+        )
+
+
+async def up(options: StackOptions, *, browser: bool = False, as_json: bool) -> None:
+    """Print the environment of the running servers, and open Neo4j Browser if asked to; runs until it is cancelled."""
+    async with AsyncExitStack() as ends, running(options) as (stack, values):
+        page = await ends.enter_async_context(_browsing(options, values)) if browser else None
         if as_json:
-            print_json({"env": stack.env, "pids": stack.pids})
+            print_json({"env": stack.env, "pids": stack.pids, **({"browser": page} if page else {})})
         else:
             for name, value in stack.env.items():
                 print(f"{name}={value}", flush=True)  # noqa: T201 - the command's output
-        notes.print("[green]Ready.[/] Ctrl-C ends the servers.")
+        if page:
+            notes.print(f"Neo4j Browser: {page}", markup=False)
+            known = values.neo4j_password.get_secret_value() if stack.pids["neo4j"] else "that of NEO4J_PASSWORD"
+            notes.print(f"  user {values.neo4j_username}, password {known}", markup=False)
+            await asyncio.to_thread(open_page, page)
+        notes.print("[green]Ready.[/] Ctrl-C ends the servers, once no other command uses them.")
         await stack.wait()
 
 
-async def serve(options: StackOptions, port: int, *, as_json: bool) -> None:
-    """Serve the function's routes; runs until it is cancelled."""
-    async with running(options) as (stack, values), serving(port) as url:
+def _browsing(options: StackOptions, values: settings.Settings) -> AbstractAsyncContextManager[str]:
+    cache = options.cache_dir or default_cache()
+    return browsing(values.neo4j_uri, values.neo4j_username, values.neo4j_database, cache, remark)
+
+
+async def serve(options: StackOptions, port: int | None, allowed: Sequence[str] = (), *, as_json: bool) -> None:
+    """Serve the function's routes, at SERVE_PORT or another when `port` is None; runs until it is cancelled."""
+    async with running(options) as (stack, values), serving(port, SERVE_PORT, allowed) as url:
+        if port is None and not url.endswith(f":{SERVE_PORT}"):
+            notes.print(f"Port {SERVE_PORT} is taken: another one is used.")
         if as_json:
             print_json({"env": stack.env, "pids": stack.pids, "url": url})
         await warm_up(values)
@@ -88,12 +116,13 @@ async def ask(options: StackOptions, body: dict[str, Any], *, as_json: bool) -> 
     Raises:
         LocalStackError: when the function answers with an error, in its words.
     """
-    async with running(options) as (_, values), serving() as url:
+    async with running(options) as (stack, values), serving() as url:
         asked = await _ask(url, values, body)
-    if as_json:
-        print_json(asked.response)
-    else:
-        show_answer(body["query"], asked.response)
+        if as_json:
+            print_json(asked.response)
+        else:
+            show_answer(body["query"], asked.response)
+        recommend_up(stack)
 
 
 async def _ask(url: str, values: settings.Settings, body: dict[str, Any]) -> Asked:
@@ -174,8 +203,9 @@ async def _servers(values: settings.Settings, stack: Stack) -> dict[str, str]:
 async def ingest(options: StackOptions, source: Path | None, project: str, *, as_json: bool) -> None:
     """Ingest a folder, a file, or without either the sample corpus."""
     documents = sample_sources() if source is None else read_source(source)
-    async with running(options) as (_, values):
+    async with running(options) as (stack, values):
         report = await _ingest(values, documents, project)
+        recommend_up(stack)
     if as_json:
         print_json(
             {

@@ -57,6 +57,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--log", type=Path, required=True)
     parser.add_argument("--cwd", type=Path, required=True)
     parser.add_argument("--remove", type=Path)
+    parser.add_argument("--keep", type=int, action="append", default=[])
     parser.add_argument("command", nargs="+")
     return parser.parse_args()
 
@@ -83,6 +84,7 @@ def _start(options: argparse.Namespace) -> subprocess.Popen[bytes]:
             cwd=options.cwd,
             env=_environment(),
             process_group=0,
+            pass_fds=options.keep,  # locks, which are then held as long as any of us is there
             preexec_fn=_death_signal(),  # noqa: PLW1509 - this process has one thread
         )
 

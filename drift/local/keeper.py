@@ -52,7 +52,6 @@ class Keeper:
             except LocalStackError as error:
                 if not self._ending.is_set():
                     self.failure = error
-                    self._say(error.detail)
                 return
 
     def _again(self, what: str) -> None:

@@ -9,11 +9,12 @@ import threading
 import time
 from pathlib import Path
 
+from drift.errors import LocalStackError
 from drift.local.children import wait_until
 
 
 class FileLock:
-    """An exclusive lock; it is held while any process holds its descriptor."""
+    """A lock for one holder, or a shared one for many; held while any process holds its descriptor."""
 
     def __init__(self, path: Path) -> None:
         """Name the file; nothing is opened yet."""
@@ -25,33 +26,35 @@ class FileLock:
         """Say whether this object holds the lock."""
         return self.descriptor >= 0
 
-    def try_acquire(self) -> bool:
-        """Take the lock if nobody holds it; write our pid into the file."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(descriptor)
-            return False
-        os.truncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-        self.descriptor = descriptor
-        return True
+    def try_acquire(self, *, shared: bool = False) -> bool:
+        """Take the lock if nobody holds it who excludes us; a holder of its own leaves its pid in the file.
 
-    def is_free(self) -> bool:
-        """Say whether nobody holds the lock at this moment."""
+        Raises:
+            LocalStackError: the file cannot be opened or locked at all.
+        """
+        descriptor = self._open()
         try:
-            descriptor = os.open(self.path, os.O_RDONLY)
-        except OSError:
+            if self._flock(descriptor, shared=shared):
+                self.descriptor = descriptor
+        finally:
+            if not self.held:
+                os.close(descriptor)
+
+        if self.held and not shared:
+            with contextlib.suppress(OSError):  # a full disk: the pid is for people only
+                os.truncate(descriptor, 0)
+                os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        return self.held
+
+    def is_free(self, *, shared: bool = False) -> bool:
+        """Say whether the lock could be taken at this moment, alone or `shared`."""
+        if not self.path.exists():
             return True
+        descriptor = self._open()
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return False
+            return self._flock(descriptor, shared=shared)
         finally:
             os.close(descriptor)
-        return True
 
     def acquire(self, timeout_s: float, cancelled: threading.Event | None = None) -> bool:
         """Wait for the lock, at most `timeout_s` seconds; False when it is still held or the wait was cancelled."""
@@ -69,7 +72,28 @@ class FileLock:
             self.descriptor = -1
 
     def holder(self) -> int | None:
-        """Return the pid that last took the lock, as far as the file says."""
+        """Return the pid that last took the lock for itself, as far as the file says."""
         with contextlib.suppress(OSError, ValueError):
             return int(self.path.read_text())
         return None
+
+    def _open(self) -> int:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise LocalStackError(
+                f"The file {self.path} cannot be used ({error.strerror}): free the way, or name another folder."
+            ) from error
+
+    def _flock(self, descriptor: int, *, shared: bool) -> bool:
+        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            raise LocalStackError(
+                f"The file system of {self.path} cannot lock files ({error.strerror}): name a folder on another one."
+            ) from error
+        return True

@@ -80,6 +80,28 @@ def with_jgo(version: str, repository: Path, progress: Progress, central: str = 
         return list(pool.map(resolver.jar, artifacts))
 
 
+def fetch_one(coordinates: str, repository: Path, begins: Callable[[], None], *, central: str = CENTRAL) -> Path:
+    """Return the jar of `group:artifact:version` alone; `begins` is called when it has to be fetched.
+
+    Raises:
+        LocalStackError: no space, no network.
+    """
+    group, artifact, version = coordinates.split(":")
+    jar = repository.joinpath(*group.split("."), artifact, version, f"{artifact}-{version}.jar")
+    if jar.exists():
+        return jar
+    begins()
+    resolver = _CarefulResolver(lambda *_: None)
+    context = MavenContext(
+        resolver=resolver, repo_cache=repository, remote_repos={"central": central}, timeout=_TIMEOUT_S
+    )
+    try:
+        return resolver.jar(context.create_dependency(coordinates).artifact)
+    except Exception as error:
+        reason = "the disk is full" if _disk_is_full(error) else str(error) or type(error).__name__
+        raise LocalStackError(f"{coordinates} could not be fetched from {central} ({reason}): start again.") from error
+
+
 def with_mvn(mvn: str, version: str, repository: Path) -> list[Path]:
     """Let Maven, with the settings of its user, fill the same repository and name the class path."""
     with tempfile.TemporaryDirectory(prefix="drift-mvn-") as name:

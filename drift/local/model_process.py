@@ -66,6 +66,7 @@ class ModelProcess(Server):
             cwd=_PROJECT,
             grace_s=_GRACE_S,
             remove=self.folder if self.temporary else None,
+            keep_open=self.keep_open,
         )
 
     def _not_ready(self, child: Child, port: int) -> str:  # noqa: ARG002 - its own line says the port

@@ -62,6 +62,7 @@ class Neo4jHome:
             "server.https.enabled": "false",
             "server.memory.pagecache.size": memory.pagecache,
             "dbms.usage_report.enabled": "false",
+            "client.allow_telemetry": "false",
             "server.fleet_discovery.enabled": "false",
             "dbms.fleet_manager.enabled": "false",
             "db.tx_log.preallocate": "false",

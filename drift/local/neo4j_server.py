@@ -134,7 +134,7 @@ class Neo4jServer(Server):
             grace_s=0.0 if self.temporary else _GRACE_S,
             env={"PATH": os.defpath, "LANG": "C.UTF-8", "CLASSPATH": class_path},
             remove=home.folder if self.temporary else None,
-            keep_open=[self._lock.descriptor],
+            keep_open=[self._lock.descriptor, *self.keep_open],
         )
 
     def _not_ready(self, child: Child, port: int) -> str:

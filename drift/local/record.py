@@ -1,22 +1,26 @@
-"""The note that a running stack leaves in its data folder for other commands: `stack.json`, and the ports for next time."""
+"""What a running stack leaves in its data folder for commands: `stack.json`, and the ports for next time."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from drift.errors import LocalStackError
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Which process runs the stack, its settings, and the pid of each server it started."""
+    """The servers' settings, pids and ports, by part; or, in `failure`, why there are none."""
 
-    owner: int
     env: dict[str, str]
     pids: dict[str, int]
+    ports: dict[str, int]
     neo4j_version: str
+    failure: str = ""
 
 
 def write_record(folder: Path, record: Record) -> None:
@@ -24,19 +28,18 @@ def write_record(folder: Path, record: Record) -> None:
     _write(folder / "stack.json", asdict(record))
 
 
-def read_record(folder: Path, owner: int | None) -> Record | None:
-    """Return the note if this process left it and still runs."""
+def read_record(folder: Path) -> Record | None:
+    """Return the note, whoever left it: only the locks beside it tell whether it still holds."""
     try:
-        record = Record(**json.loads((folder / "stack.json").read_text()))
-        os.kill(record.owner, 0)
+        return Record(**json.loads((folder / "stack.json").read_text()))
     except (OSError, ValueError, TypeError):
         return None
-    return record if record.owner == owner else None
 
 
 def remove_record(folder: Path) -> None:
-    """Remove the note."""
-    (folder / "stack.json").unlink(missing_ok=True)
+    """Remove the note, as far as that is possible."""
+    with contextlib.suppress(OSError):
+        (folder / "stack.json").unlink(missing_ok=True)
 
 
 def write_ports(folder: Path, ports: Mapping[str, int]) -> None:
@@ -55,7 +58,12 @@ def read_ports(folder: Path) -> dict[str, int]:
 
 def _write(path: Path, document: object) -> None:
     draft = path.with_suffix(".draft")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(document, file)
-    draft.replace(path)
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            json.dump(document, file)
+        draft.replace(path)
+    except OSError as error:
+        raise LocalStackError(
+            f"The file {path} cannot be written ({error.strerror}): make room, or name another data folder."
+        ) from error

@@ -24,10 +24,14 @@ class Server(ABC):
     """How long it may take until it is ready."""
 
     def __init__(self, folder: Path | None, port: int | None, preferred_port: int | None) -> None:
-        """Name its folder (a temporary one when None) and its port: this one, else this one if it is free, else a free one."""
+        """Name its folder (a temporary one when None) and its port: this one, else this one if it is free, else a free one.
+
+        `keep_open` may be set to descriptors (locks) that the server shall hold until it has ended.
+        """
         self.port = 0
         self.child: Child | None = None
         self.temporary = folder is None
+        self.keep_open: tuple[int, ...] = ()
         self._folder = folder
         self._asked_port = port
         self._preferred_port = preferred_port

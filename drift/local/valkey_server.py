@@ -48,6 +48,7 @@ class ValkeyServer(Server):
             grace_s=_GRACE_S,
             env={"PATH": os.defpath, "LANG": "C.UTF-8"},
             remove=self.folder if self.temporary else None,
+            keep_open=self.keep_open,
         )
 
     def _not_ready(self, child: Child, port: int) -> str:

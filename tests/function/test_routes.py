@@ -54,7 +54,6 @@ def test_the_worker_is_not_given_the_words_that_choose_another_runtime() -> None
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/"),
         ("GET", "/docs"),
         ("GET", "/nothing"),
         ("GET", "/retrieve"),

@@ -12,7 +12,8 @@ import yaml
 
 import function_app
 from drift.local.commands import LOOPBACK_PASSWORD
-from drift.local.stack import USUAL_PORTS, VARIABLES
+from drift.local.order import USUAL_PORTS
+from drift.local.stack import VARIABLES
 from tests.infra.bicep_modules import symbols_read
 from tests.infra.bicep_tree import BicepFile, entries, names_read, text
 from tests.infra.templates import FILES, INFRA, MAIN, REQUIRED, ROOT, WAYS, only, parameter_file, resources

@@ -8,6 +8,7 @@ import os
 import signal
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,11 @@ import pytest
 import redis
 
 from drift.errors import LocalStackError
-from drift.local.children import Child
 from drift.local.neo4j_server import Neo4jServer
-from drift.local.server import Server
+from drift.local.order import Places
 from drift.local.stack import VARIABLES, Stack, StackOptions
 from drift.local.valkey_server import ValkeyServer
-from tests.local.processes import runs, script, until
+from tests.local.processes import runs, until
 
 pytestmark = pytest.mark.slow
 
@@ -32,16 +32,11 @@ GIVEN = {
     "OAI_MODEL": "given-model",
 }
 """With these, Valkey alone is started, which takes a moment."""
-
-OWNER = """
-import sys, time
-from pathlib import Path
-from drift.local.stack import Stack, StackOptions
-given = {"NEO4J_URI": "bolt://graph.test:7687", "OAI_BASE_URL": "http://model.test"}
-stack = Stack(StackOptions(data_dir=Path(sys.argv[1]), given=given)).start()
-print(stack.pids["valkey"], flush=True)
-time.sleep(600)
-"""
+ALL_BUT_THE_MODEL = {
+    "NEO4J_URI": "bolt://graph.test:7687",
+    "REDIS_URL": "redis://progress.test",
+}
+"""With these, the model alone is started, which takes some seconds."""
 
 
 class Lines(list[str]):
@@ -99,6 +94,7 @@ def test_the_whole_stack_answers_and_a_killed_database_comes_back(
         pids = dict(stack.pids)
     assert pids["neo4j"] != before
     assert not any(runs(pid) for pid in pids.values() if pid)
+    assert Places(tmp_path / "data").servers.is_free()
 
 
 def test_what_is_given_is_used_and_not_started(options: StackOptions) -> None:
@@ -132,53 +128,13 @@ def test_a_second_command_attaches_and_leaves_the_servers_running(options: Stack
             assert second.pids == first.pids
         assert runs(first.pids["valkey"] or 0)
     assert not (options.data_dir / "stack.json").exists()
-
-
-def test_a_second_command_waits_for_the_start_of_the_first(options: StackOptions, said: Lines) -> None:
-    first = Stack(options)
-    assert first._owns()  # as if it were starting
-    second = Stack(options)
-    waiting = asyncio.run(_attached_once_published(first, second, said))
-    assert waiting.attached
-    first.stop()
-
-
-async def _attached_once_published(first: Stack, second: Stack, said: Lines) -> Stack:
-    attaching = asyncio.create_task(second.__aenter__())
-    assert await asyncio.to_thread(until, lambda: bool(said.holding("waiting for it")))
-    await asyncio.to_thread(first._start_servers)
-    return await attaching
+    assert not runs(first.pids["valkey"] or 0)
 
 
 def test_a_part_the_running_stack_lacks_is_named(options: StackOptions) -> None:
     needs_all = StackOptions(data_dir=options.data_dir, say=options.say)
     with Stack(options), pytest.raises(LocalStackError, match=r"no neo4j and no model server.*NEO4J_URI, OAI_BASE_URL"):
         Stack(needs_all).start()
-
-
-def test_a_killed_command_leaves_nothing_that_stops_the_next(options: StackOptions) -> None:
-    with script(OWNER, options.data_dir) as owner:
-        assert owner.stdout
-        orphan = int(owner.stdout.readline())
-        stale = kept(options)
-        owner.kill()
-        assert until(lambda: not runs(orphan))
-    assert stale["pids"] == {"valkey": orphan}
-    assert kept(options) == stale  # it had no time to remove its note
-    with Stack(options) as next_one:
-        assert not next_one.attached
-        assert next_one.pids["valkey"] != orphan
-
-
-async def test_an_attached_command_learns_that_the_owner_ended(options: StackOptions) -> None:
-    with script(OWNER, options.data_dir) as owner:
-        assert owner.stdout
-        await asyncio.to_thread(owner.stdout.readline)
-        async with Stack(options) as attached:
-            assert attached.attached
-            owner.kill()
-            with pytest.raises(LocalStackError, match="has ended"):
-                await attached.wait()
 
 
 def test_a_server_that_died_is_named_and_started_again(
@@ -209,42 +165,27 @@ def test_servers_answer_at_the_same_ports_next_time(options: StackOptions) -> No
         assert second.env["REDIS_URL"] == before
 
 
-class NeverReady(ValkeyServer):
-    """Runs, but would be waited for until the test is over."""
-
-    ready_s = 600.0
-
-    def _not_ready(self, child: Child, port: int) -> str:
-        return f"{port} never is ({child.pid})"
-
-
-def test_one_failed_start_ends_the_others_and_is_the_one_that_is_told(options: StackOptions) -> None:
-    class Mixed(Stack):
-        def _all_servers(self) -> list[Server]:
-            return [NeverReady(), ValkeyServer(port=other.port)]
-
-    with ValkeyServer() as other:
-        stack = Mixed(options)
-        with pytest.raises(LocalStackError, match=f"Port {other.port} .* is taken"):
-            stack.start()
+def test_one_failed_start_ends_the_others_and_is_the_one_that_is_told(
+    options: StackOptions, valkey: ValkeyServer
+) -> None:
+    both = {name: value for name, value in GIVEN.items() if not name.startswith("OAI")}
+    stack = Stack(replace(options, given=both, valkey_port=valkey.port))
+    with pytest.raises(LocalStackError, match=f"Port {valkey.port} .* is taken"):
+        stack.start()
     assert stack.pids == dict.fromkeys(VARIABLES)
-    assert not (options.data_dir / "stack.json").exists()
+    assert Places(options.data_dir).servers.is_free()
 
 
-@pytest.mark.neo4j
-async def test_a_start_that_is_broken_off_leaves_nothing(tmp_path: Path, neo4j_2026: Neo4jServer) -> None:
-    assert neo4j_2026.pid  # its jars are there
-    given = {"REDIS_URL": "redis://progress.test", "OAI_BASE_URL": "http://model.test"}
-    stack = Stack(StackOptions(data_dir=tmp_path, given=given))
+async def test_a_start_that_is_broken_off_leaves_nothing(options: StackOptions) -> None:
+    stack = Stack(replace(options, given=ALL_BUT_THE_MODEL))
     starting = asyncio.create_task(stack.__aenter__())
-    assert await asyncio.to_thread(until, lambda: bool(stack.pids["neo4j"]))
-    pid = stack.pids["neo4j"]
-    assert pid
+    places = Places(options.data_dir)
+    assert await asyncio.to_thread(until, lambda: not places.process.is_free())
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await starting
-    assert not runs(pid)
-    with Stack(StackOptions(data_dir=tmp_path, given={**given, "NEO4J_URI": "bolt://graph.test"})):
+    assert places.servers.is_free()
+    with Stack(options):
         pass  # the folder is free again
 
 
@@ -252,3 +193,10 @@ def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(LocalStackError, match="cannot be made"):
         Stack(StackOptions(data_dir=tmp_path / "file" / "data", given=GIVEN)).start()
+
+
+@pytest.mark.parametrize("name", ["lock", "process.lock", "commands.lock", "remarks.log", "stack.log"])
+def test_a_file_that_is_in_the_way_is_named(options: StackOptions, name: str) -> None:
+    (options.data_dir / name).mkdir(parents=True)
+    with pytest.raises(LocalStackError, match=r"cannot be used \(Is a directory\)"):
+        Stack(options).start()
