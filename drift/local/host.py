@@ -153,17 +153,17 @@ async def serving(
     Raises:
         LocalStackError: when the port is taken.
     """
-    host, provider = LocalHost(), import_module(FUNCTION_APP).provider
+    host, function = LocalHost(), import_module(FUNCTION_APP)
 
     async def told_to_end() -> None:
         host.stop_reading()
-        await provider.stop()
+        await function.provider.stop()
 
     try:
         async with listening(host.app(), port, preferred, allowed=allowed, end=told_to_end, cut=host.cut) as url:
             yield url
     finally:
-        await provider.close()
+        await function.provider.close()
 
 
 @asynccontextmanager
@@ -184,10 +184,9 @@ async def listening(  # noqa: PLR0913 - all by name but the ports
         LocalStackError: when the port is taken.
     """
     listener = _listen(port, preferred)
-    own_port = listener.getsockname()[1]
     # uvicorn writes nothing below an error: the command line says what people need to know
     config = uvicorn.Config(
-        SameMachine(app, own_port, allowed),
+        SameMachine(app, allowed),
         http=_Protocol,
         ws="none",
         log_level="error",
@@ -201,7 +200,7 @@ async def listening(  # noqa: PLR0913 - all by name but the ports
             await asyncio.sleep(0.01)
         if task.done():
             raise LocalStackError("The local host could not be started.") from task.exception()
-        yield f"http://{HOST}:{own_port}"
+        yield f"http://{HOST}:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
         if end:

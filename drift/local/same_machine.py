@@ -24,10 +24,9 @@ _MOST_SHOWN = 100
 class SameMachine:
     """Refuses requests of other names than this machine's, and of pages of elsewhere, before the app sees them."""
 
-    def __init__(self, app: ASGIApp, port: int, allowed: Collection[str] = ()) -> None:
-        """Guard the app of this port; `allowed` names hosts of a proxy in front, with whatever port."""
+    def __init__(self, app: ASGIApp, allowed: Collection[str] = ()) -> None:
+        """Guard the app; `allowed` names hosts of a proxy in front. Ports do not matter: tunnels change them."""
         self._app = app
-        self._port = port
         self._allowed = frozenset(name.lower() for name in allowed)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -40,19 +39,28 @@ class SameMachine:
         await Response(reply.body, reply.status, dict(reply.headers), reply.media_type)(scope, receive, send)
 
     def _objection(self, headers: Headers) -> ForeignHostError | None:
-        for name, prefix in (("host", "//"), ("origin", "")):
-            for value in headers.getlist(name):
-                if not self._is_ours(prefix + value):
-                    return ForeignHostError(
-                        f"This server answers to localhost:{self._port} alone, and the request's {name.capitalize()} is "
-                        f"{value[:_MOST_SHOWN]!r}. If a proxy stands in front, start it with --allow-host NAME."
-                    )
+        host = headers.get("host", "")
+        if _name_in(f"//{host}") not in NAMES | self._allowed:
+            return _refusal("Host", host)
+        for origin in headers.getlist("origin"):
+            own_page = origin.lower().partition("://")[2] == host.lower()
+            if not own_page and _name_in(origin) not in self._allowed:
+                return _refusal("Origin", origin)
         return None
 
-    def _is_ours(self, address: str) -> bool:
-        try:
-            parts = urlsplit(address)
-            name, port = parts.hostname or "", parts.port or {"https": 443}.get(parts.scheme, 80)
-        except ValueError:
-            return False
-        return name in self._allowed or (name in NAMES and port == self._port)
+
+def _name_in(address: str) -> str:
+    """Return the host's name in an address; "" when it is none."""
+    try:
+        parts = urlsplit(address)
+        _ = parts.port  # raises when it is no number
+    except ValueError:
+        return ""
+    return "" if "@" in parts.netloc or parts.path else parts.hostname or ""
+
+
+def _refusal(header: str, value: str) -> ForeignHostError:
+    return ForeignHostError(
+        f"This server answers to localhost and to its own pages, and the {header} of this request is "
+        f"{value[:_MOST_SHOWN]!r}. If a proxy stands in front, start it with --allow-host NAME."
+    )

@@ -27,6 +27,7 @@ from urllib.parse import parse_qs, urlsplit
 import azure_functions_runtime as worker
 from azure_functions_runtime.http_v2 import http_coordinator
 
+from drift.http import declared_length
 from drift.local.loopback import HOST
 
 SUCCESS = 1
@@ -170,7 +171,7 @@ class Front:
         invocation = asyncio.create_task(self._worker.invoke(name, invocation_id))
         self._invocations.add(invocation)  # goes on when the client leaves: the host never cancels a Python function
         invocation.add_done_callback(self._invocations.discard)
-        up = asyncio.create_task(piped(reader, port_writer))  # ends when the client hangs up
+        up = asyncio.create_task(carried_up(head, reader, port_writer))  # ends when the client hangs up
         down = asyncio.create_task(piped(port_reader, writer))  # ends with the response
         await asyncio.wait({up, down}, return_when=asyncio.FIRST_COMPLETED)
         up.cancel()
@@ -203,6 +204,39 @@ async def connected(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWrite
             with contextlib.suppress(OSError):
                 return await asyncio.open_connection(parts.hostname, parts.port)
             await asyncio.sleep(0.01)
+
+
+async def carried_up(head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Hand on the body that the head declares, and nothing after it; then wait until the client hangs up."""
+    headers = dict(line.split(": ", 1) for line in head.decode("latin-1").split("\r\n")[1:] if line)
+    if headers.get("transfer-encoding", "").lower().endswith("chunked"):
+        await piped_chunks(reader, writer)
+    else:
+        left = declared_length(headers)  # what is no length, the worker's own server refuses
+        while left and (data := await reader.read(min(left, 65536))):
+            left -= len(data)
+            writer.write(data)
+            await writer.drain()
+    while await reader.read(65536):
+        pass  # a next request, which this connection does not carry
+
+
+async def piped_chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Hand on a chunked body to its end."""
+    size = -1
+    while size:
+        line = await reader.readuntil(b"\r\n")
+        try:
+            size = int(line.split(b";")[0], 16)
+        except ValueError:  # the same
+            writer.write(line)
+            return
+        writer.write(line + (await reader.readexactly(size + 2) if size else b""))
+        await writer.drain()
+    while (line := await reader.readuntil(b"\r\n")) != b"\r\n":
+        writer.write(line)
+    writer.write(line)
+    await writer.drain()
 
 
 async def piped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

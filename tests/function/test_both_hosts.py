@@ -217,6 +217,34 @@ async def test_one_more_than_the_slots_is_busy_and_whoever_leaves_frees_one(
     assert (await until_free(hosted)).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "ahead", ["", "GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n"], ids=["alone", "pipelined"]
+)
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+@pytest.mark.parametrize("framing", ["length", "chunked"])
+async def test_who_leaves_frees_a_slot_however_the_request_was_sent(
+    hosted: Caller, model_server: ModelServerControl, ahead: str, accept: str, framing: str
+) -> None:
+    model_server.fail({"fault": "hang", "kind": "hypothesis", "times": 1})
+    url, body = hosted.client.base_url, json.dumps(ASKING)
+    length = f"content-length: {len(body)}" if framing == "length" else "transfer-encoding: chunked"
+    key = f"x-functions-key: {hosted.client.headers.get('x-functions-key', '')}"
+    head = ["POST /retrieve HTTP/1.1", "host: localhost", "content-type: application/json", f"accept: {accept}", key]
+    sent = body if framing == "length" else f"{len(body):x}\r\n{body}\r\n0\r\n\r\n"
+    _, writer = await asyncio.open_connection(url.host, url.port)
+    writer.write(("\r\n".join([*head, length, "", ""]) + sent + ahead).encode())
+    await model_server.until(lambda seen: seen["in_flight"] == 1)
+    writer.close()
+    await model_server.until(lambda seen: seen["abandoned"] == 1)
+
+
+async def test_a_stream_that_is_refused_by_its_weight_is_json(hosted: Caller) -> None:
+    for accept in ([("accept", "text/event-stream;q=0")], [("accept", "text/event-stream;q=0.1"), ("accept", "*/*")]):
+        body = {**ASKING, "project_id": "unknown"}
+        response = await hosted.client.post("/retrieve", json=body, headers=accept)
+        assert (response.status_code, response.headers["content-type"]) == (200, "application/json")
+
+
 async def until_free(hosted: Caller) -> httpx2.Response:
     """Ask until a slot is free; the test's time limit ends an endless wait."""
     while (response := await hosted.ask(project_id="unknown")).status_code == 429:  # noqa: ASYNC110 - only asking shows it

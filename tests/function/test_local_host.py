@@ -23,8 +23,9 @@ PATH = "/health/live"
         {"host": "localhost:{port}"},
         {"host": "LOCALHOST:{port}"},
         {"host": "[::1]:{port}"},
-        {"origin": "http://localhost:{port}"},
-        {"origin": "http://127.0.0.1:{port}", "host": "localhost:{port}"},
+        {"host": "localhost"},
+        {"host": "localhost:8000", "origin": "http://localhost:8000"},  # through a tunnel
+        {"origin": "http://127.0.0.1:{port}"},
     ],
 )
 async def test_this_machine_s_own_names_are_answered(headers: dict[str, str]) -> None:
@@ -38,8 +39,8 @@ async def test_this_machine_s_own_names_are_answered(headers: dict[str, str]) ->
     [
         {"host": "evil.example"},
         {"host": "evil.example:{port}"},
-        {"host": "127.0.0.1"},
-        {"host": "127.0.0.1:1"},
+        {"host": "127.0.0.1@evil.example"},
+        {"host": "127.0.0.1/evil.example"},
         {"host": "127.0.0.1.evil.example:{port}"},
         {"host": "localhost:{port}@evil.example"},
         {"host": "localhost:port"},
@@ -48,6 +49,8 @@ async def test_this_machine_s_own_names_are_answered(headers: dict[str, str]) ->
         {"origin": "http://evil.example"},
         {"origin": "https://localhost.evil.example:{port}"},
         {"origin": "http://localhost:1"},
+        {"origin": "http://localhost:{port}"},  # not the name that the request is for
+        {"origin": "http://evil.example", "host": "evil.example"},
         {"origin": "null"},
         {"origin": "http://localhost:{port}", "host": "evil.example"},
     ],

@@ -38,6 +38,9 @@ class Given:
     async def get(self) -> Service:
         return self._service
 
+    async def stop(self) -> None:
+        await self._service.stop()
+
     async def close(self) -> None:
         await self._service.close()
 
