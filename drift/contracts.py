@@ -285,9 +285,35 @@ def _named(value: object) -> object:
     return [item for item in items if item is not None] if isinstance(items, list) else items
 
 
+# A model that does not stop costs nobody more than this: what is over is cut, before the rest is looked at.
+LONGEST_ANSWER = 32_000
+LONGEST_STATEMENT = 4_000
+LONGEST_QUESTION = 1_000
+LONGEST_ID = 500
+MOST_FOLLOWUPS = 20
+MOST_COMMUNITIES = 50
+MOST_CITATIONS = 50
+MOST_FACTS = 50
+MOST_CITATIONS_OF_A_FACT = 20
+
+
+def _at_most(characters: int) -> AfterValidator:
+    return AfterValidator(lambda text: text[:characters].rstrip())
+
+
+def _first(most: int) -> BeforeValidator:
+    return BeforeValidator(lambda items: items[:most] if isinstance(items, list) else items)
+
+
 # constraints stand next to their type: after a validator they are checked apart from it, and named apart in the schema
-Text = Annotated[str, StringConstraints(strip_whitespace=True), BeforeValidator(_text)]
-Identifiers = Annotated[list[Annotated[str, BeforeValidator(_identifier)]], BeforeValidator(_named)]
+_Words = Annotated[str, StringConstraints(strip_whitespace=True), BeforeValidator(_text)]
+Answer = Annotated[_Words, _at_most(LONGEST_ANSWER)]
+Statement = Annotated[_Words, _at_most(LONGEST_STATEMENT)]
+Identifiers = Annotated[
+    list[Annotated[str, BeforeValidator(_identifier), _at_most(LONGEST_ID)]],
+    _first(MOST_COMMUNITIES),
+    BeforeValidator(_named),
+]
 
 
 class _Reply(BaseModel):
@@ -299,7 +325,7 @@ class _Reply(BaseModel):
 class FollowupReply(_Reply):
     """A follow-up question and the communities to look in; a bare string is a question."""
 
-    question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+    question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), _at_most(LONGEST_QUESTION)]
     target_communities: Identifiers = Field(default_factory=list)
 
     @model_validator(mode="before")
@@ -320,15 +346,15 @@ def _is_blank(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-Followups = Annotated[list[FollowupReply], BeforeValidator(_worded)]
+Followups = Annotated[list[FollowupReply], _first(MOST_FOLLOWUPS), BeforeValidator(_worded)]
 
 
 class PrimerReply(_Reply):
     """Reply of the primer: a coarse answer and 2 to 6 follow-ups; a bare list is the follow-ups."""
 
-    initial_answer: Text = ""
+    initial_answer: Answer = ""
     followups: Followups = Field(default_factory=list)
-    rationale: Text = ""
+    rationale: Statement = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -339,8 +365,8 @@ class PrimerReply(_Reply):
 class CitationReply(_Reply):
     """A citation as a model writes it; a missing id is logged and kept empty, for the check to drop."""
 
-    chunk_id: str = ""
-    span: Text = ""
+    chunk_id: Annotated[str, _at_most(LONGEST_ID)] = ""
+    span: Statement = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -362,8 +388,10 @@ class CitationReply(_Reply):
 class LocalReply(_Reply):
     """Reply to a follow-up: an answer with citations, 0 to 3 new follow-ups, and whether to go on."""
 
-    answer: Text
-    citations: Annotated[list[CitationReply], BeforeValidator(_listed)] = Field(default_factory=list)
+    answer: Answer
+    citations: Annotated[list[CitationReply], _first(MOST_CITATIONS), BeforeValidator(_listed)] = Field(
+        default_factory=list
+    )
     new_followups: Followups = Field(default_factory=list)
     confidence: Annotated[float, Field(ge=0, le=1), BeforeValidator(_score)] = 0.0
     should_continue: Annotated[bool, BeforeValidator(_flag)] = False
@@ -381,10 +409,12 @@ def _citation_id(value: object) -> object:
 class FactReply(_Reply):
     """A key fact with chunk ids as strings."""
 
-    fact: Text
-    citations: Annotated[list[Annotated[str, BeforeValidator(_citation_id)]], BeforeValidator(_listed)] = Field(
-        default_factory=list
-    )
+    fact: Statement
+    citations: Annotated[
+        list[Annotated[str, BeforeValidator(_citation_id), _at_most(LONGEST_ID)]],
+        _first(MOST_CITATIONS_OF_A_FACT),
+        BeforeValidator(_listed),
+    ] = Field(default_factory=list)
 
     @model_validator(mode="before")
     @classmethod
@@ -395,9 +425,14 @@ class FactReply(_Reply):
 class AggregateReply(_Reply):
     """Reply of the aggregation."""
 
-    final_answer: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), BeforeValidator(_text)]
-    key_facts: Annotated[list[FactReply], BeforeValidator(_listed)] = Field(default_factory=list)
-    residual_uncertainty: Text = ""
+    final_answer: Annotated[
+        str,
+        StringConstraints(strip_whitespace=True, min_length=1),
+        _at_most(LONGEST_ANSWER),
+        BeforeValidator(_text),
+    ]
+    key_facts: Annotated[list[FactReply], _first(MOST_FACTS), BeforeValidator(_listed)] = Field(default_factory=list)
+    residual_uncertainty: Statement = ""
 
 
 _SUPPORTED_IN_STRICT = {"type", "items", "enum", "const", "anyOf"}

@@ -13,6 +13,7 @@ DriftError
 │   ├── GraphUnavailableError      graph_unavailable
 │   ├── GraphTimeoutError          graph_unavailable, but only this statement was too slow: the step is dropped
 │   ├── GraphMisconfiguredError    graph_misconfigured: credentials, database, index or dimensions
+│   │   └── GraphVectorsError          graph_misconfigured: a stored vector cannot be compared
 │   ├── ModelUnavailableError      model_unavailable
 │   ├── ModelMisconfiguredError    model_misconfigured: key, deployment or model name
 │   └── DeadlineError              deadline: the time of the request is used up
@@ -139,6 +140,10 @@ class GraphMisconfiguredError(UpstreamError):
     """The graph refuses us or lacks what the settings name; retrying does not help."""
 
     code = "graph_misconfigured"
+
+
+class GraphVectorsError(GraphMisconfiguredError):
+    """A vector that cannot be compared met one of the graph's functions; which one, the server does not say."""
 
 
 class ModelUnavailableError(UpstreamError):

@@ -70,6 +70,7 @@ class Settings(BaseSettings):
     retry_backoff_base_sec: Annotated[float, Field(ge=0, le=60)] = 2.0
     retry_backoff_factor: Annotated[float, Field(ge=1, le=10)] = 2.0
     retry_backoff_max_sec: Annotated[float, Field(ge=0, le=600)] = 60.0
+    max_reply_bytes: Annotated[int, Field(ge=64 * 1024, le=256 * 1024 * 1024)] = 4 * 1024 * 1024
     log_questions: bool = False
 
     @field_validator("vector_index_similarity", mode="before")

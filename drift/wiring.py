@@ -38,7 +38,12 @@ def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
 
     key = settings.oai_key.get_secret_value() if settings.oai_key else None
     server = ModelServer(
-        settings.oai_base_url, key, settings.oai_api_version, settings.oai_timeout_sec, settings.azure_client_id
+        settings.oai_base_url,
+        key,
+        settings.oai_api_version,
+        settings.oai_timeout_sec,
+        settings.azure_client_id,
+        settings.max_reply_bytes,
     )
     client = build_client(server)
     retry = RetryPolicy(

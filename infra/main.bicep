@@ -186,6 +186,11 @@ param embeddingCapacity int = 30
 @maxValue(600)
 param modelTimeoutSec int = 60
 
+@description('MAX_REPLY_BYTES: the longest reply of the chat model that is read.')
+@minValue(65536)
+@maxValue(268435456)
+param maxReplyBytes int = 4194304
+
 @description('LLM_TEMPERATURE: a number from 0 to 2; empty: not sent, which reasoning models need.')
 @maxLength(4)
 param temperature string = ''
@@ -688,6 +693,7 @@ var settings = {
   MAX_FOLLOWUPS: string(maxFollowups)
   MAX_INFLIGHT: string(httpConcurrency)
   MAX_PASSES: string(maxPasses)
+  MAX_REPLY_BYTES: string(maxReplyBytes)
   NEO4J_DATABASE: neo4jDatabase
   NEO4J_PASSWORD: '@Microsoft.KeyVault(SecretUri=${keyVault.outputs.neo4jReferenceUri})'
   NEO4J_URI: neo4jUri

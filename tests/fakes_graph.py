@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from drift.errors import GraphMisconfiguredError, IngestError
+from drift.errors import GraphMisconfiguredError, IngestError, ModelMisconfiguredError
 from drift.model import (
     ChunkRecord,
     DocumentBatch,
@@ -121,8 +121,8 @@ class FakeGraph:
         if vector is not None:
             self._require_dimensions(len(vector))
             if not all(map(math.isfinite, vector)) or not any(vector):
-                raise GraphMisconfiguredError(
-                    "The question's embedding is zero or not finite: check the embedding model."
+                raise ModelMisconfiguredError(
+                    "The embedding model gave a question a vector that is zero or not finite."
                 )
         return self.projects.get(project_id, Project())
 

@@ -92,8 +92,8 @@ class Project:
 
 
 def is_usable(vector: Vector, dimensions: int) -> bool:
-    """True for a vector of this length with any direction: not of zeros, not of NaN alone."""
-    return len(vector) == dimensions and any(x < 0 or x > 0 for x in vector)
+    """True for a vector of this length with a direction: finite numbers in 32 bits, not zeros alone."""
+    return len(vector) == dimensions and all(abs(x) < 3.4e38 for x in vector) and math.hypot(*vector) > 1e-30
 
 
 @lru_cache(maxsize=4096)  # the projects of a test share a few vectors

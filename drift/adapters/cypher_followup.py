@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drift.adapters.cypher_nearest import COSINE, comparable, count, document_name, nearest, scored
+from drift.adapters.cypher_nearest import COSINE, comparable, count, document_name, nearest, readable, scored
 from drift.adapters.cypher_schema import MOST_LEVELS, Schema
 
 
@@ -54,7 +54,7 @@ CALL () {{
   UNWIND CASE WHEN $lucene = '' THEN [] ELSE [$lucene] END AS terms
   CALL db.index.fulltext.queryNodes($fulltext_index, terms, {{limit: $text_pool}}) YIELD node AS ch, score
   WITH ch, score
-  WHERE {s.own_chunk("ch")} AND (NOT $hard OR {_in_scope(s)})
+  WHERE {s.own_chunk("ch")} AND {readable()} AND (NOT $hard OR {_in_scope(s)})
   RETURN collect({{ch: ch, score: score}}) AS worded
 }}
 """
@@ -117,7 +117,7 @@ CALL (chunk_count) {{{_named(s)}{_step(s, 0)}{_step(s, 1)}{_step(s, 2)}
     WITH walker.node AS ch, walker.mass AS mass
     WHERE ch:__Chunk__
     WITH ch, sum(mass) AS weight
-    WHERE NOT $hard OR {_in_scope(s)}
+    WHERE {readable()} AND (NOT $hard OR {_in_scope(s)})
     ORDER BY weight DESC, {s.chunk_id("ch")}
     LIMIT $graph_pool
     RETURN collect({{ch: ch, weight: weight}}) AS walked

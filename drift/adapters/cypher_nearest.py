@@ -8,18 +8,29 @@ COSINE = "vector.similarity.cosine(embedding, $vector)"
 
 
 def comparable(vector: str = "embedding") -> str:
-    """Return the condition that a vector can be compared: of the right length, with a number that is not zero or NaN.
+    """Return the condition that a vector can be compared: a list of the right length, with a direction.
 
-    One vector of zeros would make the whole statement fail. Nearly always the first number decides, so this costs nothing.
-    Give it a variable, not a property: reading a property of 1,536 floats is most of what a chunk costs.
+    Whatever else stands there would make the whole statement fail. CASE keeps the server from
+    looking into what is no list; nearly always the first number decides, so this costs nothing.
+    Whether all numbers are finite is asked only where `$careful` says so, for it costs more than
+    the comparison itself. Give it a variable, not a property: reading a property of 1,536 floats
+    is most of what a chunk costs.
     """
-    return f"size({vector}) = $dimensions AND any(x IN {vector} WHERE x < 0 OR x > 0)"
+    return f"""CASE WHEN {vector} IS :: LIST<ANY> THEN size({vector}) = $dimensions
+    AND any(x IN {vector} WHERE x < -1.0e-30 OR x > 1.0e-30)
+    AND CASE WHEN $careful THEN all(x IN {vector} WHERE -3.4e38 < x AND x < 3.4e38) ELSE true END
+  ELSE false END"""
+
+
+def readable(node: str = "ch", name: str = "text") -> str:
+    """Return the condition that what is to be read of a node is text, or missing."""
+    return f"{node}.{name} IS :: STRING"
 
 
 def scored() -> str:
-    """Return the clauses after which `ch` has a `similarity`; what cannot be compared is left out."""
+    """Return the clauses after which `ch` has a `similarity`; what is not usable is left out."""
     return f"""WITH ch, ch.embedding AS embedding
-  WHERE {comparable()}
+  WHERE {comparable()} AND {readable()}
   WITH ch, {COSINE} AS similarity"""
 
 

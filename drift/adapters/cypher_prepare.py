@@ -104,7 +104,7 @@ def examples_of_state(label: str, key: str) -> str:
     """Return the statement that shows three nodes in `$state`, by their key and projects."""
     return f"""MATCH (n:{label}){_STATE}WITH n, own, edges WHERE state = $state
 LIMIT 3
-RETURN toString(coalesce(n.{key}, elementId(n))) AS key, toStringOrNull(own) AS own, edges"""
+RETURN {_named(key)} AS key, toStringOrNull(own) AS own, edges"""
 
 
 def count_duplicates(label: str, key: str, *, has_project: bool = True) -> str:
@@ -117,7 +117,7 @@ WHERE project IS NOT NULL
 WITH project, key, count(*) AS nodes
 WHERE nodes > 1
 WITH project, key, nodes ORDER BY nodes DESC, project, key
-RETURN count(*) AS keys, sum(nodes) AS nodes, collect([toString(key), project])[0..3] AS examples"""
+RETURN count(*) AS keys, sum(nodes) AS nodes, collect([coalesce(toStringOrNull(key), valueType(key)), project])[0..3] AS examples"""
 
 
 # An array made by setNodeVectorProperty is no LIST<INTEGER | FLOAT> on 5.26, so its type's name is read. NaN is not below
@@ -128,8 +128,8 @@ WITH n, CASE
     WHEN e IS NULL THEN 'missing'
     WHEN NOT (valueType(e) STARTS WITH 'LIST<FLOAT' OR valueType(e) STARTS WITH 'LIST<INTEGER') THEN 'no numbers'
     WHEN size(e) <> $dimensions THEN 'size ' + size(e)
-    WHEN all(x IN e WHERE x = 0) THEN 'zero'
-    WHEN any(x IN e WHERE NOT abs(x) < 3.4e38) THEN 'not finite'
+    WHEN any(x IN e WHERE NOT (-3.4e38 < x AND x < 3.4e38)) THEN 'not finite'
+    WHEN all(x IN e WHERE -1.0e-30 <= x AND x <= 1.0e-30) THEN 'zero'
     ELSE 'usable'
   END AS state
 """
@@ -144,7 +144,33 @@ def examples_of_vectors(source: str, key: str) -> str:
     """Return the statement that shows three nodes whose embedding is in `$state`."""
     return f"""{source}{_VECTOR_STATE}WITH n WHERE state = $state
 LIMIT 3
-RETURN toString(coalesce(n.{key}, elementId(n))) AS key"""
+RETURN {_named(key)} AS key"""
+
+
+def _named(key: str) -> str:
+    return f"coalesce(toStringOrNull(n.{key}), elementId(n))"
+
+
+def _is_wrong(name: str, *, is_key: bool) -> str:
+    if name == "title":  # numbers and dates are titles too
+        return f"n.{name} IS NOT NULL AND toStringOrNull(n.{name}) IS NULL"
+    also = f" OR n.{name} IS :: INTEGER OR n.{name} IS :: FLOAT" if is_key else ""
+    return f"NOT (n.{name} IS :: STRING{also})"
+
+
+def count_wrong_types(source: str, texts: Sequence[str], key: str | None) -> str:
+    """Return the statement that counts nodes by what should be text and is not, or a key and can be none."""
+    names = [*texts, *([key] if key else [])]
+    counts = (f"count(CASE WHEN {_is_wrong(name, is_key=name == key)} THEN 1 END) AS {name}" for name in names)
+    return f"{source}\nRETURN {', '.join(counts)}"
+
+
+def examples_of_wrong_types(source: str, name: str, key: str) -> str:
+    """Return the statement that shows three nodes whose property is of a wrong type, and the types."""
+    return f"""{source}
+WITH n WHERE {_is_wrong(name, is_key=name == key)}
+LIMIT 3
+RETURN {_named(key)} AS key, replace(valueType(n.{name}), ' NOT NULL', '') AS type"""
 
 
 # ------------------------------------------------------------------------------------------ project_id

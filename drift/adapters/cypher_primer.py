@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drift.adapters.cypher_nearest import COSINE, comparable, count, document_name, scored
+from drift.adapters.cypher_nearest import COSINE, comparable, count, document_name, readable, scored
 from drift.adapters.cypher_schema import MOST_LEVELS, Schema
 
 
@@ -17,7 +17,7 @@ CALL (best, ranked) {{
   LIMIT $spare_chunks
   RETURN collect({{id: {s.chunk_id("ch")}, text: ch.text, score: similarity, document_name: {document_name(s)}}}) AS chunks
 }}
-RETURN communities, chunks, chunk_count
+RETURN communities, chunks, chunk_count, odd_communities, odd_chunks
 """
 
 
@@ -26,6 +26,7 @@ RETURN communities, chunks, chunk_count
 # candidates at least, and none from below the level that completes them. Only vectors that may decide are read: they are
 # most of what a community costs.
 def _best_communities(s: Schema) -> str:
+    usable = f"{comparable('known[i].embedding')} AND {readable('known[i]', 'summary')}"
     return f"""
 CALL () {{
   MATCH (child:__Community__){s.seek("child", "__Community__")}
@@ -33,7 +34,7 @@ CALL () {{
   MATCH (child)-[:IN_COMMUNITY]->(parent)
   WITH DISTINCT child, parent
   WHERE parent:__Community__ AND {s.own_community("parent")}
-  WITH sign(toFloatOrNull(parent.level) - toFloatOrNull(child.level)) AS step
+  WITH sign({_level("parent")} - {_level("child")}) AS step
   LIMIT 60
   RETURN count(*) > 0 AS linked, CASE WHEN sum(step) < 0 THEN -1 ELSE 1 END AS upwards
 }}
@@ -42,16 +43,16 @@ CALL (linked, upwards) {{
   WHERE {s.own_community("c")}
   WITH c, CASE
     WHEN linked AND COUNT {{ (c)-[:IN_COMMUNITY]->() }} = 0 THEN 1.0e300
-    ELSE upwards * coalesce(toFloatOrNull(c.level), 0.0)
+    ELSE upwards * {_level("c")}
   END AS height
   ORDER BY height DESC
   RETURN collect(c) AS known, collect(height) AS heights
 }}
 CALL (known, heights) {{
-  WITH known, heights, [i IN range(0, $first_looked_at - 1) WHERE i < size(known) AND {comparable("known[i].embedding")}] AS first
+  WITH known, heights, [i IN range(0, $first_looked_at - 1) WHERE i < size(known) AND {usable}] AS first
   WITH known, heights, CASE
     WHEN size(first) >= $enough OR size(known) <= $first_looked_at THEN first
-    ELSE [i IN range(0, size(known) - 1) WHERE {comparable("known[i].embedding")}]
+    ELSE [i IN range(0, size(known) - 1) WHERE {usable}]
   END AS usable
   RETURN CASE WHEN size(usable) = 0 THEN 1.0e301 ELSE heights[usable[CASE WHEN size(usable) < $enough THEN size(usable) ELSE $enough END - 1]] END AS floor
 }}
@@ -60,13 +61,24 @@ CALL (known, heights, floor) {{
   WITH known[i] AS c, heights[i] AS height, floor
   WHERE height >= floor
   WITH c, height, c.embedding AS embedding
-  WHERE {comparable()}
+  WHERE {comparable()} AND {readable("c", "summary")}
   WITH c, height, {COSINE} AS score
   ORDER BY height DESC, score DESC, {s.community_id("c")}
   LIMIT $top_k
   RETURN collect({{node: c, score: score}}) AS best
 }}
+CALL (known) {{
+  UNWIND known[0..$first_looked_at] AS c
+  WITH c, c.embedding AS embedding
+  WHERE NOT ({readable("c", "summary")} AND (embedding IS NULL OR coalesce({comparable()}, false)))
+  RETURN collect({s.community_id("c")}) AS odd_communities
+}}
 """
+
+
+def _level(c: str) -> str:
+    """Return a community's level as a number that can be compared, 0 where it has none."""
+    return f"CASE WHEN abs(toFloatOrNull({c}.level)) < 1.0e300 THEN toFloatOrNull({c}.level) ELSE 0.0 END"
 
 
 # The tenant's chunks, the nearest first: all of a small tenant, the first ones of an index for a big one. The index's own order is
@@ -84,19 +96,22 @@ CALL (chunk_count) {{
   }}
   CALL (hits) {{
     WITH hits WHERE size(hits) >= $pool
-    RETURN hits AS ranked
+    RETURN [ch IN hits WHERE {readable()}] AS ranked, [ch IN hits WHERE NOT {readable()} | {s.chunk_id("ch")}] AS odd_chunks
   UNION ALL
     UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS few
     CALL () {{
       MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
       WHERE {s.own_chunk("ch")}
-      {scored()}
+      WITH ch, ch.embedding AS embedding
+      WITH ch, embedding, coalesce({comparable()} AND {readable()}, false) AS usable
+      WITH ch, embedding, usable, CASE WHEN usable THEN {COSINE} END AS similarity
       ORDER BY similarity DESC, {s.chunk_id("ch")}
-      RETURN collect(ch) AS ranked
+      RETURN collect(CASE WHEN usable THEN ch END) AS ranked,
+        collect(CASE WHEN NOT (usable OR embedding IS NULL AND {readable()}) THEN {s.chunk_id("ch")} END) AS odd_chunks
     }}
-    RETURN ranked
+    RETURN ranked, odd_chunks
   }}
-  RETURN ranked
+  RETURN ranked, odd_chunks
 }}
 """
 

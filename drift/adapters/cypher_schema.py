@@ -63,6 +63,20 @@ def _property(name: str) -> Of:
     return lambda n: f"{n}.{name}"
 
 
+def _first_text(*names: str) -> Of:
+    """Return the first of these properties that can be written as text; lists cannot."""
+    return lambda n: f"coalesce({', '.join(f'toStringOrNull({n}.{name})' for name in names)})"
+
+
+def _number(name: str) -> Of:
+    return lambda n: f"toFloatOrNull({n}.{name})"
+
+
+def _first_not_blank(d: str, *names: str) -> str:
+    texts = ", ".join(f"toStringOrNull({d}.{name})" for name in names)
+    return f"head([name IN [{texts}] WHERE trim(name) <> ''])"
+
+
 def _of_project(n: str) -> str:
     return f"{n}.project_id = $project_id"
 
@@ -94,16 +108,16 @@ DEFAULT = Schema(
     entity_id=_property("id"),
     community_id=_property("community"),
     is_entity=lambda n: f"{n}:__Entity__",
-    title=lambda n: f"coalesce({n}.title, {n}.id)",
+    title=_first_text("title", "id"),
     description=_property("description"),
-    weight=_property("weight"),
+    weight=_number("weight"),
     degree=lambda n: f"COUNT {{ ({n})-[:HAS_ENTITY]-() }} + COUNT {{ ({n})-[:RELATED]-() }}",
     told=lambda n: f"COUNT {{ ({n})-[:RELATED]->() }}",
     targets=lambda n: f"COLLECT {{ MATCH ({n})-[:RELATED]->(x) RETURN x }}",
-    document_name="""MATCH (d)-[:HAS_CHUNK]->(ch)
+    document_name=f"""MATCH (d)-[:HAS_CHUNK]->(ch)
     WITH DISTINCT d
     WHERE d:__Document__ AND d.project_id = $project_id
-    RETURN CASE WHEN trim(toString(coalesce(d.title, ''))) = '' THEN d.id ELSE d.title END AS name""",
+    RETURN {_first_not_blank("d", "title", "id")} AS name""",
     text_properties=frozenset({"text", "project_key"}),
     has_tenants=True,
 )
@@ -119,7 +133,12 @@ def _comes_from_a_chunk(n: str) -> str:
 
 
 def _own_name(n: str) -> str:
-    return f"coalesce({n}.id, elementId({n}))"
+    return f"coalesce(toStringOrNull({n}.id), elementId({n}))"
+
+
+def _key(property_: str) -> str:
+    """Return a property where it can tell one node from another: as text or a number."""
+    return f"CASE WHEN {property_} IS :: STRING OR {property_} IS :: INTEGER OR {property_} IS :: FLOAT THEN {property_} END"
 
 
 V1 = Schema(
@@ -139,11 +158,11 @@ V1 = Schema(
     walked=f"-[:!IN_COMMUNITY&{_LEXICAL}]-",
     chunk_id=_own_name,
     entity_id=_own_name,
-    community_id=lambda n: f"coalesce({n}.community, {n}.id, elementId({n}))",
+    community_id=lambda n: f"coalesce({_key(f'{n}.community')}, {_key(f'{n}.id')}, elementId({n}))",
     is_entity=lambda n: f"NOT {n}:__Chunk__",
-    title=lambda n: f"toStringOrNull(coalesce({n}.title, {n}.name, {n}.id))",
+    title=_first_text("title", "name", "id"),
     description=lambda r: f"coalesce(toStringOrNull({r}.description), type({r}))",
-    weight=lambda r: f"toFloatOrNull({r}.weight)",
+    weight=_number("weight"),
     # Degrees by type are read off the node; parallel edges count, as they do in the walk itself.
     degree=lambda n: f"COUNT {{ ({n})--() }} - COUNT {{ ({n})-[:IN_COMMUNITY|FROM_DOCUMENT|NEXT_CHUNK]-() }}",
     told=lambda n: f"COUNT {{ ({n})-->() }} - COUNT {{ ({n})-[:FROM_CHUNK|IN_COMMUNITY]->() }}",
@@ -151,8 +170,8 @@ V1 = Schema(
     targets=lambda n: (
         f"CASE WHEN COUNT {{ ({n})-->() }} <= 1000 THEN COLLECT {{ MATCH ({n})-[:{_RELATION}]->(x) RETURN x }} ELSE [] END"
     ),
-    document_name="""MATCH (ch)-[:FROM_DOCUMENT]->(d)
-    RETURN head([name IN [d.title, d.path, d.name, d.id] WHERE trim(toStringOrNull(name)) <> '']) AS name""",
+    document_name=f"""MATCH (ch)-[:FROM_DOCUMENT]->(d)
+    RETURN {_first_not_blank("d", "title", "path", "name", "id")} AS name""",
     text_properties=frozenset({"text"}),
     has_tenants=False,
 )

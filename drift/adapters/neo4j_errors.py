@@ -10,43 +10,86 @@ from contextlib import contextmanager
 
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
 
-from drift.errors import GraphMisconfiguredError, GraphTimeoutError, GraphUnavailableError, UpstreamError
+from drift.adapters.causes import is_distrusted, name_is_unknown
+from drift.errors import (
+    GraphMisconfiguredError,
+    GraphTimeoutError,
+    GraphUnavailableError,
+    GraphVectorsError,
+    UpstreamError,
+)
 
 UNAVAILABLE = "The graph database cannot be reached."
 _LOGIN = "The graph database refuses the login: check NEO4J_USERNAME and NEO4J_PASSWORD."
+_LOCKED = (
+    "The graph database takes no login for some seconds, because there were too many wrong ones: whether this one is right "
+    "is not known. Wait, and look for a client with an old password."
+)
+_EXPIRED = (
+    "The graph database wants a new password before it takes this login: change it there, then set NEO4J_PASSWORD."
+)
+_FORBIDDEN = "The graph database does not give this user the right to do that: check the roles of NEO4J_USERNAME."
+_IDENTITY = "The graph database cannot ask its own provider of logins: look there, and try again."
+_READ_ONLY = (
+    "The graph database takes no writes here: it is read-only, or this server is a follower or a replica. Set NEO4J_URI to "
+    "neo4j:// or neo4j+s://, which finds the writer, or allow writes."
+)
+_STOPPED = "The database of NEO4J_DATABASE is stopped, starting, or failed to start: look at it in Neo4j."
+_DISK = "The graph database could not save a change: look for a full or failing disk, and at its log."
+_MEMORY = "The graph database has too little memory for one search: raise its transaction memory, or try again."
 _INDEX = "The graph lacks an index that this search needs: run `python -m drift prepare`."
 _DIMENSIONS = (
     "The graph's embeddings and the question's do not have the same number of dimensions, or one of them is zero or not "
     "finite: embed both with one model, and run `python -m drift prepare`."
 )
+_OLD = "The graph database does not know a statement of this service: it has to be Neo4j 5.26 or newer."
+_CERTIFICATE = (
+    "The graph database's certificate is not trusted: check the host of NEO4J_URI, and the certificates here."
+)
+_NAME = "The graph database's name is not known: check the host of NEO4J_URI, and DNS."
+_SLOW = "The graph did not answer one search in time."
 
-# Beginnings of Neo4j status codes, most special first.
-_BY_CODE: tuple[tuple[str, type[UpstreamError], str], ...] = (
-    ("Neo.ClientError.Security.", GraphMisconfiguredError, _LOGIN),
+_WRONG, _AWAY = GraphMisconfiguredError, GraphUnavailableError
+
+TABLE: tuple[tuple[str, type[UpstreamError], str], ...] = (
+    ("Neo.ClientError.Security.AuthenticationRateLimit", _AWAY, _LOCKED),
+    ("Neo.ClientError.Security.CredentialsExpired", _WRONG, _EXPIRED),
+    ("Neo.ClientError.Security.Forbidden", _WRONG, _FORBIDDEN),
+    ("Neo.ClientError.Security.AuthProvider", _AWAY, _IDENTITY),
+    ("Neo.ClientError.Security.AuthorizationExpired", _AWAY, _IDENTITY),
+    ("Neo.ClientError.Security.", _WRONG, _LOGIN),
+    ("Neo.ClientError.General.ForbiddenOnReadOnlyDatabase", _WRONG, _READ_ONLY),
+    ("Neo.ClientError.General.WriteOnReadOnlyAccessDatabase", _WRONG, _READ_ONLY),
+    ("Neo.ClientError.Cluster.NotALeader", _WRONG, _READ_ONLY),
     (
         "Neo.ClientError.Database.DatabaseNotFound",
-        GraphMisconfiguredError,
+        _WRONG,
         "The graph has no database of that name: check NEO4J_DATABASE.",
     ),
-    (
-        "Neo.ClientError.Transaction.TransactionTimedOut",
-        GraphTimeoutError,
-        "The graph did not answer one search in time.",
-    ),
+    ("Neo.ClientError.Transaction.TransactionTimedOut", GraphTimeoutError, _SLOW),
+    ("Neo.ClientError.Transaction.LockClientStopped", GraphTimeoutError, _SLOW),
     ("Neo.ClientError.Transaction.Terminated", GraphTimeoutError, "The graph ended one search before it was done."),
-    ("Neo.ClientError.Procedure.ProcedureCallFailed", GraphMisconfiguredError, _INDEX),
-    ("Neo.ClientError.Schema.IndexNotFound", GraphMisconfiguredError, _INDEX),
-    (
-        "Neo.ClientError.Schema.",
-        GraphMisconfiguredError,
-        "The graph holds nodes that break a constraint of this schema.",
-    ),
-    ("Neo.ClientError.Statement.ArgumentError", GraphMisconfiguredError, _DIMENSIONS),
-    ("Neo.ClientError.Statement.TypeError", GraphMisconfiguredError, _DIMENSIONS),
-    ("Neo.ClientError.", GraphMisconfiguredError, "The graph refuses a statement of this service."),
-    ("Neo.TransientError.", GraphUnavailableError, "The graph database is overloaded or not ready."),
-    ("Neo.DatabaseError.", GraphUnavailableError, "The graph database failed inside."),
+    ("Neo.ClientError.Procedure.ProcedureNotFound", _WRONG, _OLD),
+    ("Neo.ClientError.Procedure.ProcedureCallFailed", _WRONG, _INDEX),
+    ("Neo.ClientError.Schema.IndexNotFound", _WRONG, _INDEX),
+    ("Neo.ClientError.Schema.", _WRONG, "The graph holds nodes that break a constraint of this schema."),
+    ("Neo.ClientError.Statement.ArgumentError", GraphVectorsError, _DIMENSIONS),
+    ("Neo.ClientError.Statement.TypeError", GraphVectorsError, _DIMENSIONS),
+    ("Neo.ClientError.Statement.SyntaxError", _WRONG, _OLD),
+    ("Neo.ClientError.", _WRONG, "The graph refuses a statement of this service."),
+    ("Neo.TransientError.General.DatabaseUnavailable", _AWAY, _STOPPED),
+    ("Neo.TransientError.Database.DatabaseUnavailable", _AWAY, _STOPPED),
+    ("Neo.TransientError.Security.", _AWAY, _IDENTITY),
+    ("Neo.TransientError.General.OutOfMemoryError", _AWAY, _MEMORY),
+    ("Neo.TransientError.General.MemoryPoolOutOfMemoryError", _AWAY, _MEMORY),
+    ("Neo.TransientError.General.TransactionMemoryLimit", _AWAY, _MEMORY),
+    ("Neo.TransientError.", _AWAY, "The graph database is overloaded or not ready."),
+    ("Neo.DatabaseError.Database.", _AWAY, _STOPPED),
+    ("Neo.DatabaseError.General.StorageDamageDetected", _AWAY, _DISK),
+    ("Neo.DatabaseError.Transaction.", _AWAY, _DISK),
+    ("Neo.DatabaseError.", _AWAY, "The graph database failed inside."),
 )
+"""Beginnings of Neo4j status codes, most special first."""
 
 
 @contextmanager
@@ -65,9 +108,13 @@ def translated() -> Iterator[None]:
 def translation(error: Exception) -> UpstreamError:
     """Return our error for one of the driver's or the operating system's."""
     code = getattr(error, "code", None) or ""
-    for beginning, kind, sentence in _BY_CODE:
+    for beginning, kind, sentence in TABLE:
         if code.startswith(beginning):
             return kind(sentence)
+    if is_distrusted(error):
+        return GraphMisconfiguredError(_CERTIFICATE)
+    if name_is_unknown(error):
+        return GraphUnavailableError(_NAME)
     if isinstance(error, ConfigurationError):
         return GraphMisconfiguredError("The graph's address or login is not usable: check NEO4J_URI.")
     return GraphUnavailableError(UNAVAILABLE)

@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from drift.adapters import cypher
 from drift.adapters.cypher_schema import DEFAULT, SCHEMAS, Schema, SchemaName
 from drift.adapters.neo4j_indexes import PREPARE, READ_TIMEOUT_S, IndexNames, Inventory, take_inventory
-from drift.adapters.neo4j_rows import evidence, primer_evidence
+from drift.adapters.neo4j_odd_nodes import OddNodes
+from drift.adapters.neo4j_rows import evidence, odd_nodes, primer_evidence
 from drift.adapters.tenant_key import project_key
-from drift.errors import GraphMisconfiguredError, GraphTimeoutError, GraphUnavailableError
+from drift.errors import (
+    GraphMisconfiguredError,
+    GraphTimeoutError,
+    GraphUnavailableError,
+    GraphVectorsError,
+    ModelMisconfiguredError,
+)
 from drift.model import (
     Evidence,
     FollowupQuery,
@@ -26,6 +33,8 @@ from drift.ranking import LEAST_MASS, search_terms, title_keys
 from drift.tasks import Deadline
 
 if TYPE_CHECKING:  # the connection imports the SDK
+    from neo4j import EagerResult
+
     from drift.adapters.neo4j_connection import Connection
 
 EXACT_FLOATS = 650_000
@@ -47,6 +56,9 @@ SEARCHED_ROWS = 100
 more it is asked for."""
 PROCEDURE_ROWS = 500
 """Rows asked of an index that other tenants share."""
+
+_LEAST_NORM, _MOST = 1e-30, 3.4e38
+"""Between these a vector has a direction in numbers of 32 bits."""
 
 HEALTH_TIMEOUT_S = 5.0
 COLD_TIMEOUT_S = 30.0
@@ -119,6 +131,7 @@ class Neo4jGraph:
         self._exact_limit = exact_limit
         self._schema = schema
         self._features: _Features | None = None
+        self._odd = OddNodes()
         self._warm: set[str] = set()
 
     @classmethod
@@ -152,10 +165,11 @@ class Neo4jGraph:
             own["count_limit"] = values["exact_limit"] + 1  # the answer needed is "few or many"
             row = await self._row(features.primer, values | own, deadline)
         found = primer_evidence(row)
+        self._odd.left_out(query.project_id, odd_nodes(row))
         if found.is_empty and row["chunk_count"]:
             raise GraphMisconfiguredError(
-                f"The project has chunks, but none with an embedding of {len(query.vector)} floats: embed them with the model "
-                f"of the questions, and {PREPARE}."
+                f"The project has chunks, but none with an embedding of {len(query.vector)} floats and a text: embed them with the "
+                f"model of the questions, and {PREPARE}."
             )
         return found
 
@@ -188,10 +202,8 @@ class Neo4jGraph:
         await self._connection.close()
 
     async def _row(self, text: str, parameters: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
-        # A server that has not seen a text yet plans and compiles it for seconds; that is not a slow search.
-        limit = READ_TIMEOUT_S if text in self._warm else COLD_TIMEOUT_S
         try:
-            result = await self._connection.read(text, _grouped(parameters), min(limit, deadline.require()))
+            result = await self._read(text, parameters, deadline)
         except GraphTimeoutError:
             raise
         except GraphUnavailableError:
@@ -206,6 +218,20 @@ class Neo4jGraph:
             raise
         self._warm.add(text)
         return dict(result.records[0])  # `data()` would look for nodes in all of it, for 7 ms; there are none
+
+    async def _read(self, text: str, parameters: Mapping[str, Any], deadline: Deadline) -> EagerResult:
+        """Run a statement; where a vector of the project cannot be compared, again with a look at every number."""
+        # A server that has not seen a text yet plans and compiles it for seconds; that is not a slow search.
+        limit = READ_TIMEOUT_S if text in self._warm else COLD_TIMEOUT_S
+        project_id = parameters["project_id"]
+        if not self._odd.need_care(project_id):
+            try:
+                values = _grouped({**parameters, "careful": False})
+                return await self._connection.read(text, values, min(limit, deadline.require()))
+            except GraphVectorsError:
+                self._odd.take_care(project_id)
+        values = _grouped({**parameters, "careful": True})
+        return await self._connection.read(text, values, min(limit, deadline.require()))
 
     def _parameters(self, features: _Features, query: PrimerQuery | FollowupQuery) -> dict[str, Any]:
         floats = EXACT_FLOATS_BESIDE_SEARCH if features.searches else EXACT_FLOATS
@@ -270,10 +296,10 @@ def _grouped(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _require_direction(vector: Vector) -> None:
-    if not any(vector) or not math.isfinite(sum(vector)):
-        raise GraphMisconfiguredError(
-            "The question's embedding is zero or not finite, so that nothing is near it: check the embedding model "
-            "(OAI_EMBED_MODEL_NAME, OAI_EMBED_DEPLOYMENT_NAME)."
+    if not math.hypot(*vector) > _LEAST_NORM or not all(abs(x) < _MOST for x in vector):
+        raise ModelMisconfiguredError(
+            "The embedding model gave a question a vector that is zero or not finite, so that nothing is near it: check "
+            "OAI_EMBED_MODEL_NAME and OAI_EMBED_DEPLOYMENT_NAME."
         )
 
 

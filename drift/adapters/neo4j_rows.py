@@ -1,7 +1,12 @@
-"""What the rows of the statements in cypher.py say, as values of drift.model."""
+"""What the rows of the statements in cypher.py say, as values of drift.model.
+
+A graph from elsewhere may hold anything anywhere. A node without a usable key is left out; what is
+meant to be text and is something else counts as missing.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,23 +20,44 @@ MOST_CHUNKS = 30
 
 def primer_evidence(row: Mapping[str, Any]) -> PrimerEvidence:
     """Return what the primer's one row says."""
-    return PrimerEvidence(tuple(_community(c) for c in row["communities"]), tuple(_chunk(c) for c in row["chunks"]))
+    communities = (_community(c) for c in row["communities"] if _is_key(c["id"]))
+    return PrimerEvidence(tuple(communities), tuple(_chunks(row["chunks"])))
+
+
+def odd_nodes(row: Mapping[str, Any]) -> dict[str, list[object]]:
+    """Return the keys of the nodes that the primer left out, by their label."""
+    shown = (*row["chunks"], *(sample for c in row["communities"] for sample in c["samples"]))
+    keyless = [chunk["id"] for chunk in shown if not _is_key(chunk["id"])]
+    unnamed = [c["id"] for c in row["communities"] if not _is_key(c["id"])]
+    return {"__Chunk__": [*row["odd_chunks"], *keyless], "__Community__": [*row["odd_communities"], *unnamed]}
+
+
+def _is_key(stored: object) -> bool:
+    return isinstance(stored, str | int | float) and not isinstance(stored, bool)
+
+
+def _text(stored: object) -> str:
+    return stored if isinstance(stored, str) else ""
+
+
+def _chunks(rows: Iterable[Mapping[str, Any]]) -> Iterable[Chunk]:
+    return (_chunk(row) for row in rows if _is_key(row["id"]))
 
 
 def _chunk(row: Mapping[str, Any]) -> Chunk:
-    return Chunk(str(row["id"]), row["text"] or "", str(row["document_name"]), row.get("score") or 0.0)
+    return Chunk(str(row["id"]), _text(row["text"]), str(row["document_name"]), row.get("score") or 0.0)
 
 
 def _community(row: Mapping[str, Any]) -> Community:
-    samples = tuple(_chunk(s) for s in row["samples"])
-    return Community(_community_id(row["id"]), row["level"], row["summary"] or "", row["score"], samples)
+    samples = tuple(_chunks(row["samples"]))
+    return Community(_community_id(row["id"]), row["level"], _text(row["summary"]), row["score"], samples)
 
 
-def _community_id(stored: object) -> CommunityId:
+def _community_id(stored: CommunityId | float) -> CommunityId:
     """Return the key in its type; tables with gaps make floats of integers, which Cypher finds by the integer as well."""
-    if isinstance(stored, float) and stored.is_integer():
-        return int(stored)
-    return stored if isinstance(stored, int | str) else str(stored)
+    if isinstance(stored, float):
+        return int(stored) if stored.is_integer() else str(stored)
+    return stored
 
 
 def evidence(row: Mapping[str, Any]) -> Evidence:
@@ -39,15 +65,13 @@ def evidence(row: Mapping[str, Any]) -> Evidence:
     mentions: defaultdict[int, list[Mention]] = defaultdict(list)
     for place, number, rarity, about in row["shared"]:
         mentions[place].append(Mention(number, rarity, about))
-    candidates = (_candidate(c, mentions[place]) for place, c in enumerate(row["candidates"]))
-    chunks = fuse(candidates, MOST_CHUNKS)
+
+    candidates = (_candidate(c, mentions[place]) for place, c in enumerate(row["candidates"]) if _is_key(c["id"]))
     return Evidence(
-        chunks=chunks,
-        neighbors=tuple(_chunk(n) for n in row["neighbors"]),
-        entities=tuple(
-            Entity(str(e["id"]), e["title"] or "", e["description"] or "", e["mentions"]) for e in row["entities"]
-        ),
-        relationships=tuple(_relationships(row["relationships"])),
+        chunks=fuse(candidates, MOST_CHUNKS),
+        neighbors=tuple(_chunks(row["neighbors"])),
+        entities=tuple(_entity(e) for e in row["entities"] if _is_key(e["id"])),
+        relationships=tuple(dict.fromkeys(_relationship(r) for r in row["relationships"])),
     )
 
 
@@ -55,6 +79,15 @@ def _candidate(row: Mapping[str, Any], mentions: Iterable[Mention]) -> Candidate
     return Candidate(_chunk(row), row["similarity"], row["bm25"], row["graph"], row["in_scope"], tuple(mentions))
 
 
-def _relationships(rows: Iterable[Mapping[str, Any]]) -> Iterable[Relationship]:
-    for row in rows:
-        yield Relationship(row["source"] or "", row["target"] or "", row["description"] or "", row["weight"] or 0.0)
+def _entity(row: Mapping[str, Any]) -> Entity:
+    return Entity(str(row["id"]), _text(row["title"]), _text(row["description"]), row["mentions"])
+
+
+def _relationship(row: Mapping[str, Any]) -> Relationship:
+    weight = row["weight"] or 0.0
+    return Relationship(
+        _text(row["source"]),
+        _text(row["target"]),
+        _text(row["description"]),
+        weight if math.isfinite(weight) else 0.0,
+    )

@@ -22,6 +22,7 @@ class NodeKind:
     label: str
     key: str
     required: tuple[str, ...]
+    texts: tuple[str, ...] = ()  # what may be missing, and is read as text
     has_vectors: bool = False
     edge: str = ""  # what should lead to or from them
     source: str = ""
@@ -34,16 +35,23 @@ def _kinds(schema: SchemaName, *kinds: NodeKind) -> tuple[NodeKind, ...]:
 KINDS: Mapping[SchemaName, tuple[NodeKind, ...]] = {
     "default": _kinds(
         "default",
-        NodeKind("__Document__", "id", ("id",), edge="HAS_CHUNK"),
-        NodeKind("__Chunk__", "id", ("id", "text"), has_vectors=True),
-        NodeKind("__Entity__", "id", ("id", "title"), edge="HAS_ENTITY"),
-        NodeKind("__Community__", "community", ("community", "summary"), has_vectors=True, edge="IN_COMMUNITY"),
+        NodeKind("__Document__", "id", ("id",), ("title",), edge="HAS_CHUNK"),
+        NodeKind("__Chunk__", "id", ("id", "text"), ("text",), has_vectors=True),
+        NodeKind("__Entity__", "id", ("id", "title"), ("title", "description"), edge="HAS_ENTITY"),
+        NodeKind(
+            "__Community__",
+            "community",
+            ("community", "summary"),
+            ("summary",),
+            has_vectors=True,
+            edge="IN_COMMUNITY",
+        ),
     ),
     "v1": _kinds(
         "v1",
-        NodeKind("__Chunk__", "id", ("text",), has_vectors=True),
-        NodeKind("__Entity__", "id", ()),
-        NodeKind("__Community__", "community", ("summary",), has_vectors=True, edge="IN_COMMUNITY"),
+        NodeKind("__Chunk__", "id", ("text",), ("text",), has_vectors=True),
+        NodeKind("__Entity__", "id", (), ("title", "description")),
+        NodeKind("__Community__", "community", ("summary",), ("summary",), has_vectors=True, edge="IN_COMMUNITY"),
     ),
 }
 KEYED = {kind.label: kind.key for kind in KINDS["default"]}
@@ -58,8 +66,12 @@ _UNUSABLE = {
     "missing": "no embedding",
     "no numbers": "an embedding that is no list of numbers",
     "zero": "an embedding of zeros alone",
-    "not finite": "an embedding with NaN, infinity or a number beyond 32-bit floats in it, at which a search may fail",
+    "not finite": "an embedding with NaN, infinity or a number beyond 32-bit floats in it",
 }
+
+
+_LEFT_OUT = "Searches leave these nodes out"
+_COSTS = {"title": "Another name stands in its place", "description": "It counts as missing"}
 
 
 @dataclass
@@ -101,6 +113,7 @@ class Surveyor:
         for name in kind.required:
             if lacking := nodes - counts[name]:
                 await self._lacks(kind, name, lacking)
+        await self._look_at_types(kind)
         if kind.edge and not (await self._connection.rows(cypher_prepare.count_type(kind.edge)))[0]["found"]:
             self.found.problems.append(f"There are {kind.label} nodes ({nodes:,}), but no {kind.edge} edge.")
         if self._schema == "default":
@@ -114,6 +127,20 @@ class Surveyor:
         self.found.problems.append(
             f"{_of(lacking, self.found.nodes[kind.label], kind.label)} lack `{name}`; the properties there: {there}."
         )
+
+    async def _look_at_types(self, kind: NodeKind) -> None:
+        """Report what is read as text and is none, and keys by which nothing can be named."""
+        key = kind.key if self._schema == "default" else None  # the other schema has a name for every node
+        counts = (await self._connection.rows(cypher_prepare.count_wrong_types(kind.source, kind.texts, key)))[0]
+        for name, nodes in counts.items():
+            if not nodes:
+                continue
+            text = cypher_prepare.examples_of_wrong_types(kind.source, name, kind.key)
+            shown = ", ".join(f"'{row['key']}' ({row['type']})" for row in await self._connection.rows(text))
+            self.found.problems.append(
+                f"{_of(nodes, self.found.nodes[kind.label], kind.label)} have a `{name}` of a type that is not read: "
+                f"{shown}. {_COSTS.get(name, _LEFT_OUT)}: set it to text."
+            )
 
     # ----------------------------------------------------------------------------------------- projects
     async def _look_at_project_of(self, kind: NodeKind) -> None:

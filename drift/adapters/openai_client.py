@@ -41,6 +41,7 @@ class ModelServer:
     api_version: str | None = None
     timeout_s: float = 60.0
     azure_client_id: str | None = None
+    max_reply_bytes: int = 4 * 1024 * 1024
 
 
 def build_client(server: ModelServer, tokens: TokenProvider | None = None) -> AsyncOpenAI:
@@ -54,7 +55,7 @@ def build_client(server: ModelServer, tokens: TokenProvider | None = None) -> As
     parts = urlsplit(server.base_url)
     if not server.key and not tokens and (server.api_version or is_azure(parts)):
         tokens = EntraTokens(server.azure_client_id)
-    shared: dict[str, Any] = {"max_retries": 0, "http_client": _http_client(server.timeout_s, parts)}
+    shared: dict[str, Any] = {"max_retries": 0, "http_client": _http_client(server, parts)}
     if server.api_version:
         credential = {"api_key": server.key} if server.key else {"azure_ad_token_provider": tokens}
         return AsyncAzureOpenAI(
@@ -63,12 +64,16 @@ def build_client(server: ModelServer, tokens: TokenProvider | None = None) -> As
     return AsyncOpenAI(base_url=v1_url(parts), api_key=server.key or tokens or _NO_KEY, **shared)
 
 
-def _http_client(timeout_s: float, parts: SplitResult) -> Any:  # noqa: ANN401 - an httpx2.AsyncClient
+def _http_client(server: ModelServer, parts: SplitResult) -> Any:  # noqa: ANN401 - an httpx2.AsyncClient
     """Build the connection pool; waiting for a free connection counts as waiting for the answer."""
     import httpx2  # noqa: PLC0415 - comes with the SDK
 
+    from drift.adapters.openai_bounded import BoundedClient  # noqa: PLC0415 - the same
+
     logging.getLogger("httpx2").setLevel(logging.WARNING)  # it writes a line with the address for every request
-    return httpx2.AsyncClient(
+    timeout_s = server.timeout_s
+    return BoundedClient(
+        server.max_reply_bytes,
         timeout=httpx2.Timeout(connect=CONNECT_S, read=timeout_s, write=WRITE_S, pool=timeout_s),
         limits=httpx2.Limits(
             max_connections=MAX_CONNECTIONS, max_keepalive_connections=32, keepalive_expiry=KEEPALIVE_S

@@ -6,16 +6,18 @@ The client is built by `openai_client.build_client` and shared by both. Its own 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from drift import telemetry
-from drift.adapters.openai_replies import ChatCompletion, not_this_api
-from drift.adapters.retry import RetryPolicy, retry_after
-from drift.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError, UnusableReplyError
-from drift.model import ChatReply, Embeddings, Prompt, Tokens, Vector
+from drift.adapters.openai_errors import UNREADABLE, asked_wait, is_transient, translated
+from drift.adapters.openai_replies import ChatCompletion
+from drift.adapters.openai_vectors import ENCODING, most_bytes, vectors
+from drift.adapters.retry import RetryPolicy
+from drift.errors import ModelUnavailableError, UnusableReplyError
+from drift.model import ChatReply, Embeddings, Prompt, Tokens
 from drift.tasks import Deadline, task_group
 
 if TYPE_CHECKING:
@@ -29,15 +31,6 @@ EMBEDDING_REQUESTS_AT_ONCE = 4
 
 DEFAULT_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072}
 """Floats that these models give unless fewer are asked for; no other model can be asked for fewer."""
-
-_SETTINGS: Mapping[telemetry.Operation, str] = {"chat": "OAI_MODEL", "embeddings": "OAI_EMBED_DEPLOYMENT_NAME"}
-"""The setting that names the model of an operation."""
-
-_TOO_MANY_REQUESTS = 429
-_SERVER_ERRORS = 500
-_TRANSIENT = {408, 409, _TOO_MANY_REQUESTS}
-_UNREADABLE = (ValueError, TypeError, AttributeError)
-"""What the SDK raises on an answer of another shape, which it does not validate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +63,8 @@ class Caller:
 
         try:
             return await self.retry.run(attempt, retry_if=is_transient, deadline=deadline, asked_wait=asked_wait)
-        except (OpenAIError, TimeoutError, *_UNREADABLE) as error:
-            raise translated(error, _SETTINGS[operation]) from error
+        except (OpenAIError, TimeoutError, *UNREADABLE) as error:
+            raise translated(error, operation) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,37 +134,34 @@ class OpenAIEmbedder:
         )
 
     async def _embed_batch(self, batch: list[str], deadline: Deadline) -> Embeddings:
-        request: dict[str, Any] = {"model": self.deployment or self.model, "input": batch}
+        request: dict[str, Any] = {
+            "model": self.deployment or self.model,
+            "input": batch,
+            "encoding_format": ENCODING,
+        }
         if self.dimensions < DEFAULT_DIMENSIONS.get(self.model, 0):
             request["dimensions"] = self.dimensions
         try:
-            response, retries = await self.caller.call(
-                lambda: self.client.embeddings.create(**request), deadline, "embeddings", request["model"]
-            )
+            with self._limited(len(batch)):
+                response, retries = await self.caller.call(
+                    lambda: self.client.embeddings.create(**request), deadline, "embeddings", request["model"]
+                )
         except UnusableReplyError as error:
             raise ModelUnavailableError("The embedding model's content filter refuses a text.") from error
-        return Embeddings(self._vectors(response, len(batch)), _tokens(response), retries)
+        return Embeddings(vectors(response, len(batch), self.dimensions), _tokens(response), retries)
 
-    def _vectors(self, response: Any, expected: int) -> tuple[Vector, ...]:  # noqa: ANN401 - the SDK does not validate
-        data = getattr(response, "data", None)
-        if not isinstance(data, list):
-            raise not_this_api()
-        if len(data) != expected:
-            raise ModelMisconfiguredError(
-                f"The embedding model returned {len(data)} vectors for {expected} texts: check OAI_EMBED_MODEL_NAME."
+    def _limited(self, texts: int) -> AbstractContextManager[None]:
+        """Limit the answer to what the vectors of so many texts can take."""
+        from drift.adapters.openai_bounded import Limit, limited  # noqa: PLC0415 - came with the client
+
+        size = most_bytes(texts, self.dimensions)
+        return limited(
+            Limit(
+                size,
+                f"The embedding model's answer is longer than the vectors of {texts} texts can be ({size:,} bytes): "
+                "check OAI_BASE_URL and OAI_EMBED_DEPLOYMENT_NAME.",
             )
-        try:
-            ordered = sorted(data, key=lambda item: item.index or 0)  # some servers number none of them
-            vectors = tuple(tuple(item.embedding) for item in ordered)
-        except _UNREADABLE as error:
-            raise not_this_api() from error
-        wrong = next((len(v) for v in vectors if len(v) != self.dimensions), None)
-        if wrong is not None:
-            raise ModelMisconfiguredError(
-                f"The embedding model returned vectors of {wrong} floats, but VECTOR_INDEX_DIMENSIONS is {self.dimensions}: "
-                "set it to the model's number, and build the indexes with it."
-            )
-        return vectors
+        )
 
 
 def _tokens(answer: Any) -> Tokens:  # noqa: ANN401 - a chat completion or embeddings
@@ -182,56 +172,4 @@ def _tokens(answer: Any) -> Tokens:  # noqa: ANN401 - a chat completion or embed
         prompt=getattr(usage, "prompt_tokens", None) or 0,
         completion=getattr(usage, "completion_tokens", None) or 0,
         cached=getattr(details, "cached_tokens", None) or 0,
-    )
-
-
-# ------------------------------------------------------------------------------------------------------- errors
-def is_transient(error: BaseException) -> bool:
-    """Tell whether the same request may succeed later."""
-    from openai import APIConnectionError  # noqa: PLC0415 - as above
-
-    status = getattr(error, "status_code", None)
-    if isinstance(status, int):
-        return status in _TRANSIENT or status >= _SERVER_ERRORS
-    return isinstance(error, APIConnectionError | TimeoutError | json.JSONDecodeError)
-
-
-def asked_wait(error: BaseException) -> float:
-    """Return the seconds that the server asked to wait with this error."""
-    response = getattr(error, "response", None)
-    return retry_after(response.headers) if response is not None else 0.0
-
-
-def translated(error: Exception, setting: str) -> DriftError:
-    """Return the error of ours for one of the SDK; its text holds nothing of the provider's."""
-    from openai import APITimeoutError  # noqa: PLC0415 - as above
-
-    status = getattr(error, "status_code", None)
-    if isinstance(status, int):
-        return _translated_status(status, error, setting)
-    if isinstance(error, TimeoutError | APITimeoutError):
-        return ModelUnavailableError("The model server did not answer in time.")
-    if is_transient(error):
-        return ModelUnavailableError("The model server cannot be reached, or broke off its answer.")
-    return not_this_api()
-
-
-def _translated_status(status: int, error: Exception, setting: str) -> DriftError:
-    if status == _TOO_MANY_REQUESTS:
-        return ModelUnavailableError("The model server has too many requests (HTTP 429).")
-    if is_transient(error):
-        return ModelUnavailableError(f"The model server fails (HTTP {status}).")
-    if status in (401, 403):
-        return ModelMisconfiguredError(
-            f"The model server refuses the credentials (HTTP {status}): check OAI_KEY, or the role of the identity."
-        )
-    if status == 404:  # noqa: PLR2004 - the table reads better with the numbers in it
-        return ModelMisconfiguredError(
-            f"The model server does not know the model or the path (HTTP 404): check {setting}, OAI_BASE_URL and OAI_API_VERSION."
-        )
-    if status == 400 and getattr(error, "code", None) == "content_filter":  # noqa: PLR2004 - the same
-        return UnusableReplyError("content_filter")
-    return ModelMisconfiguredError(
-        f"The model server refused the request (HTTP {status}): check that the model of {setting} takes what is sent, "
-        "LLM_TEMPERATURE and JSON schemas among it."
     )

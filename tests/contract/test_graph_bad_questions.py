@@ -8,7 +8,7 @@ import math
 import pytest
 
 from drift.adapters.tenant_key import project_key
-from drift.errors import GraphMisconfiguredError
+from drift.errors import GraphMisconfiguredError, ModelMisconfiguredError
 from drift.model import Vector
 from tests.contract.graph_backends import (
     CHUNKS,
@@ -55,9 +55,9 @@ async def test_a_question_whose_vector_has_no_direction_is_refused_before_the_se
 ) -> None:
     await fill(backend, project, CHUNKS)
     for store in (backend.store(), backend.store(exact_limit=INDEXED)):
-        with pytest.raises(GraphMisconfiguredError, match="question's embedding is zero or not finite"):
+        with pytest.raises(ModelMisconfiguredError, match="a vector that is zero or not finite"):
             await ask_primer(store, project, bad)
-        with pytest.raises(GraphMisconfiguredError, match="question's embedding is zero or not finite"):
+        with pytest.raises(ModelMisconfiguredError, match="a vector that is zero or not finite"):
             await ask_followup(store, project, "alpha", bad)
 
 

@@ -24,11 +24,18 @@ from drift.adapters.neo4j_connection import Connection
 from drift.adapters.neo4j_errors import translated
 from drift.adapters.neo4j_graph import Neo4jGraph
 from drift.adapters.neo4j_indexes import IndexNames
-from drift.errors import GraphMisconfiguredError, GraphTimeoutError, GraphUnavailableError, UpstreamError
+from drift.errors import (
+    GraphMisconfiguredError,
+    GraphTimeoutError,
+    GraphUnavailableError,
+    GraphVectorsError,
+    UpstreamError,
+)
 from drift.local.neo4j_server import Neo4jServer
 from drift.model import PrimerQuery
 from drift.tasks import Deadline
 from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, axis, chunk, fill
+from tests.servers import QUICK
 
 pytestmark = pytest.mark.timeout(600)
 real = [pytest.mark.neo4j, pytest.mark.slow]
@@ -51,11 +58,10 @@ def failure(code: str, kind: type[Neo4jError] = ClientError) -> Neo4jError:
     ("error", "expected", "says"),
     [
         (failure("Neo.ClientError.Security.Unauthorized", AuthError), GraphMisconfiguredError, "NEO4J_PASSWORD"),
-        (failure("Neo.ClientError.Security.AuthenticationRateLimit"), GraphMisconfiguredError, "NEO4J_PASSWORD"),
         (failure("Neo.ClientError.Database.DatabaseNotFound"), GraphMisconfiguredError, "NEO4J_DATABASE"),
         (failure("Neo.ClientError.Procedure.ProcedureCallFailed"), GraphMisconfiguredError, "python -m drift prepare"),
         (failure("Neo.ClientError.Schema.IndexNotFound"), GraphMisconfiguredError, "python -m drift prepare"),
-        (failure("Neo.ClientError.Statement.ArgumentError"), GraphMisconfiguredError, "dimensions"),
+        (failure("Neo.ClientError.Statement.ArgumentError"), GraphVectorsError, "dimensions"),
         (failure("Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"), GraphTimeoutError, "in time"),
         (failure("Neo.ClientError.Transaction.Terminated"), GraphTimeoutError, "ended"),
         (
@@ -145,6 +151,39 @@ async def test_wrong_logins_and_databases_are_misconfigured_and_a_killed_server_
                 await ask(graph)
         await asyncio.to_thread(own_server.restart)
         assert await ask(graph) == before
+
+
+@pytest.mark.neo4j
+@pytest.mark.slow
+async def test_after_wrong_logins_the_right_one_is_not_called_wrong(own_server: Neo4jServer) -> None:
+    uri, user, password = own_server.uri, own_server.user, own_server.password
+    said = []
+    for login in ("wrong", "wrong", "wrong", "wrong", password):
+        graph = Neo4jGraph.connect(uri, user, login, "neo4j")
+        with pytest.raises(UpstreamError) as caught:
+            await ask(graph)
+        said.append((type(caught.value), "NEO4J_PASSWORD" in caught.value.detail))
+        await graph.close()
+    wrong, locked = (GraphMisconfiguredError, True), (GraphUnavailableError, False)
+    assert said == [wrong, wrong, wrong, locked, locked]
+
+
+@pytest.mark.neo4j
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["2026", "5.26"])
+async def test_a_read_only_database_is_called_that_and_still_searched(version: str, tmp_path: Path) -> None:
+    read_only = {"server.databases.default_to_read_only": "true"}
+    server = Neo4jServer(version, folder=tmp_path / "neo4j", java_flags=QUICK, settings=read_only)
+    await asyncio.to_thread(server.start)
+    try:
+        async with Connection(server.uri, server.user, server.password, "neo4j") as connection:
+            with pytest.raises(GraphMisconfiguredError, match="takes no writes here: it is read-only"):
+                await Neo4jBackend(connection, IndexNames()).writer.prepare(DIMENSIONS)
+            with pytest.raises(GraphMisconfiguredError, match="takes no writes here: it is read-only"):
+                await connection.write("CREATE (:Thing)", {})
+            assert await ask(Neo4jGraph(connection))
+    finally:
+        await asyncio.to_thread(server.stop)
 
 
 async def _kill(server: Neo4jServer) -> None:

@@ -1,0 +1,34 @@
+"""What an error came from, however deep: SDKs wrap what the socket said in errors of their own, some in groups."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Iterator
+
+MOST = 50
+"""Errors looked at: a chain may lead back into itself."""
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield the error and everything it came from."""
+    waiting: list[BaseException] = [error]
+    for _ in range(MOST):
+        if not waiting:
+            return
+        one = waiting.pop()
+        yield one
+        if isinstance(one, BaseExceptionGroup):
+            waiting += one.exceptions
+        if (before := one.__cause__ or one.__context__) is not None:
+            waiting.append(before)
+
+
+def name_is_unknown(error: BaseException) -> bool:
+    """Tell whether the server's host name has no address."""
+    return any(isinstance(cause, socket.gaierror) for cause in causes(error))
+
+
+def is_distrusted(error: BaseException) -> bool:
+    """Tell whether the server's certificate is not trusted here; the next attempt would not trust it either."""
+    return any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes(error))

@@ -1,0 +1,246 @@
+"""Whatever type stands at whatever property: no request fails because of it, and what is good is found.
+
+Each test gives one property all the wrong values at once, each on a copy of a good node, in a
+graph of either schema on a real server.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import logging
+import math
+from typing import Any
+
+import pytest
+from neo4j.spatial import CartesianPoint
+from neo4j.time import Duration
+
+from drift.adapters.cypher_schema import SCHEMAS, SchemaName
+from drift.adapters.neo4j_connection import Connection
+from drift.adapters.neo4j_graph import Neo4jGraph
+from drift.adapters.neo4j_indexes import IndexNames
+from drift.adapters.neo4j_prepare import Neo4jPreparer
+from drift.adapters.tenant_key import project_key
+from drift.model import Evidence, PrimerEvidence
+from tests.contract.foreign_graphs import DIMENSIONS, database, empty_server
+from tests.contract.graph_backends import INDEXED, ask_followup, ask_primer
+
+__all__ = ["database", "empty_server"]
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
+
+PROJECT = "p"
+QUESTION = "alpha of mill 1"
+VECTOR = (1.0, 0.2, 0.1, 0.1)
+DAY = dt.date(2020, 1, 1)
+VALUES: dict[str, Any] = {
+    "an integer": 5,
+    "the smallest integer": -(2**63),
+    "a float": 1.5,
+    "NaN": math.nan,
+    "infinity": math.inf,
+    "a boolean": True,
+    "a date": DAY,
+    "a point": CartesianPoint((1, 2)),
+    "a duration": Duration(days=1),
+    "empty text": "",
+    "blank text": "  ",
+    "text as long as a vector": "abcd",
+    "long text": "x" * 5000,
+    "bytes": b"abcd",
+    "an empty list": [],
+    "a short list": [1.0],
+    "texts": ["a", "b", "c", "d"],
+    "integers": [1, 2, 3, 4],
+    "smallest integers": [-(2**63)] * 4,
+    "booleans": [True] * 4,
+    "dates": [DAY] * 4,
+    "points": [CartesianPoint((1, 2))] * 4,
+    "infinities": [1.0, math.inf, 0.0, 0.0],
+    "NaNs": [math.nan] * 4,
+    "1e300": [1e300, 1.0, 0.0, 0.0],
+    "1e38": [1e38] * 4,
+    "1e-300": [1e-300] * 4,
+    "nothing": None,
+}
+"""All kinds that a property can be; maps and nested lists cannot be stored."""
+
+OTHERS = ("empty text", "blank text", "text as long as a vector", "long text", "nothing")
+"""Those that are text, or missing."""
+
+NODES: dict[SchemaName, dict[str, tuple[str, ...]]] = {
+    "default": {
+        "__Document__": ("id", "title", "project_id"),
+        "__Chunk__": ("id", "text", "embedding", "project_id", "project_key"),
+        "__Entity__": ("id", "title", "title_key", "description", "project_id", "embedding"),
+        "__Community__": ("community", "level", "summary", "embedding", "project_id"),
+        "RELATED": ("description", "weight"),
+    },
+    "v1": {
+        "Document": ("id", "title", "path", "name"),
+        "__Chunk__": ("id", "text", "embedding"),
+        "Thing": ("id", "title", "name", "title_key", "description"),
+        "__Community__": ("community", "id", "level", "summary", "embedding"),
+        "NEAR": ("description", "weight"),
+    },
+}
+GRAPHS: dict[SchemaName, str] = {
+    "default": """
+UNWIND range(0, 3) AS i
+CREATE (d:__Document__ {project_id: 'p', id: 'd' + i, title: 'Doc ' + i})
+CREATE (k:__Chunk__ {project_id: 'p', project_key: $key, id: 'k' + i, text: 'alpha beta ' + i, embedding: $vectors[i]})
+CREATE (e:__Entity__ {project_id: 'p', id: 'e' + i, title: 'Mill ' + i, title_key: 'mill ' + i, description: 'about'})
+MERGE (c:__Community__ {project_id: 'p', community: i % 2})
+  ON CREATE SET c.level = 0, c.summary = 'leaf', c.embedding = $vectors[i]
+MERGE (top:__Community__ {project_id: 'p', community: 9})
+  ON CREATE SET top.level = 1, top.summary = 'top', top.embedding = $vectors[i]
+CREATE (d)-[:HAS_CHUNK]->(k)-[:HAS_ENTITY]->(e)-[:IN_COMMUNITY]->(c), (k)-[:IN_COMMUNITY]->(c)
+MERGE (c)-[:IN_COMMUNITY]->(top)
+WITH collect(e) AS entities
+UNWIND entities AS a UNWIND entities AS b
+WITH a, b WHERE a.id < b.id
+CREATE (a)-[:RELATED {description: 'near', weight: 1.0}]->(b)""",
+    "v1": """
+UNWIND range(0, 3) AS i
+CREATE (d:Document {id: 'd' + i, title: 'Doc ' + i, path: 'path', name: 'name'})
+CREATE (k:__Chunk__ {id: 'k' + i, text: 'alpha beta ' + i, embedding: $vectors[i]})
+CREATE (e:Thing:__Entity__ {id: 'e' + i, title: 'Mill ' + i, title_key: 'mill ' + i, name: 'mill', description: 'about'})
+MERGE (c:__Community__ {community: i % 2}) ON CREATE SET c.level = 0, c.summary = 'leaf', c.embedding = $vectors[i]
+MERGE (top:__Community__ {community: 9}) ON CREATE SET top.level = 1, top.summary = 'top', top.embedding = $vectors[i]
+CREATE (d)<-[:FROM_DOCUMENT]-(k)<-[:FROM_CHUNK]-(e)-[:IN_COMMUNITY]->(c)
+MERGE (c)-[:IN_COMMUNITY]->(top)
+WITH collect(e) AS entities
+UNWIND entities AS a UNWIND entities AS b
+WITH a, b WHERE a.id < b.id
+CREATE (a)-[:NEAR {description: 'near', weight: 1.0}]->(b)""",
+}
+VECTORS = [[1.0, 0.1, 0.0, 0.0], [0.9, 0.2, 0.0, 0.0], [0.1, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.2]]
+
+# copies of one good node with all its edges, each with a value of its own
+FIRST = "MATCH (n:$($label)) RETURN properties(n) AS properties ORDER BY elementId(n) LIMIT 1"
+SPOIL_NODES = """
+MATCH (good:$($label)) WITH good ORDER BY elementId(good) LIMIT 1
+UNWIND $rows AS row
+CREATE (n:$(labels(good))) SET n = row
+WITH good, n
+CALL (good, n) { MATCH (good)-[r]->(other) CREATE (n)-[copy:$(type(r))]->(other) SET copy = properties(r) }
+CALL (good, n) { MATCH (good)<-[r]-(other) CREATE (n)<-[copy:$(type(r))]-(other) SET copy = properties(r) }
+RETURN count(*) AS made"""
+SPOIL_EDGES = """
+MATCH (a)-[r:$($label)]->(b) WITH a, r, b ORDER BY elementId(r) LIMIT 1
+UNWIND $values AS value
+CREATE (a)-[odd:$(type(r))]->(b)
+SET odd = properties(r), odd[$name] = value
+RETURN count(*) AS made"""
+
+
+async def build(database: Connection, schema: SchemaName) -> None:
+    """Have the good graph, and nothing else."""
+    await database.write("MATCH (n) DETACH DELETE n", {})
+    await database.write(GRAPHS[schema], {"vectors": VECTORS, "key": project_key(PROJECT)})
+
+
+async def spoil(database: Connection, label: str, name: str, values: list[Any]) -> None:
+    """Add a copy of a good node, or edge, for each value, with the value as its property."""
+    if label in {"RELATED", "NEAR"}:
+        made = await database.write(SPOIL_EDGES, {"label": label, "name": name, "values": values})
+    else:
+        good = (await database.read(FIRST, {"label": label})).records[0]["properties"]
+        copies = [{**good, **_key(label, name, i), name: value} for i, value in enumerate(values)]
+        made = await database.write(SPOIL_NODES, {"label": label, "rows": copies})
+    assert made.records[0]["made"] == len(values)
+
+
+def _key(label: str, name: str, number: int) -> dict[str, Any]:
+    return {"community": f"{name} {number}"} if label == "__Community__" else {"id": f"{name} {number}"}
+
+
+def stores(database: Connection, schema: SchemaName) -> list[Neo4jGraph]:
+    """Return one that scores every chunk, and one that asks the index and stays in its communities."""
+    return [
+        Neo4jGraph(database, IndexNames(), "soft", None, SCHEMAS[schema]),
+        Neo4jGraph(database, IndexNames(), "hard", INDEXED, SCHEMAS[schema]),
+    ]
+
+
+def check_primer(found: PrimerEvidence) -> None:
+    assert {0, 1, 9} <= {c.id for c in found.communities}
+    assert {type(c.id) for c in found.communities} <= {int, str}
+    assert {type(c.level) for c in found.communities} <= {int, type(None)}
+    assert {type(c.summary) for c in found.communities} == {str}
+    check_chunks(found)
+
+
+def check_followup(found: Evidence) -> None:
+    assert {"k0", "k1"} <= {c.id for c in found.chunks}
+    names = [text for e in found.entities for text in (e.id, e.title, e.description)]
+    names += [text for r in found.relationships for text in (r.source, r.target, r.description)]
+    assert {type(name) for name in names} == {str}
+    assert all(math.isfinite(r.weight) for r in found.relationships)
+    check_chunks(found)
+
+
+def check_chunks(found: PrimerEvidence | Evidence) -> None:
+    chunks = found.all_chunks()
+    assert {type(value) for c in chunks for value in (c.id, c.text, c.document_name)} == {str}
+    assert {c.text for c in chunks} <= {"alpha beta 0", "alpha beta 1", "alpha beta 2", "alpha beta 3", *TEXTS}
+
+
+TEXTS = ("", *(value for value in VALUES.values() if isinstance(value, str)))
+
+
+@pytest.mark.parametrize("schema", NODES)
+async def test_no_value_of_any_property_fails_a_request_or_hides_what_is_good(
+    database: Connection, schema: SchemaName
+) -> None:
+    await build(database, schema)
+    await Neo4jPreparer(database, IndexNames(), schema).prepare(DIMENSIONS)
+    for label, names in NODES[schema].items():
+        # good copies of a chunk would crowd out the others, so there each property comes alone
+        for together in [(name,) for name in names] if label == "__Chunk__" else [names]:
+            await build(database, schema)
+            for name in together:
+                await spoil(database, label, name, list(VALUES.values()))
+            for store in stores(database, schema):
+                check_primer(await ask_primer(store, PROJECT, VECTOR, top_k=200))
+                check_followup(await ask_followup(store, PROJECT, QUESTION, VECTOR, (0, 1, 9)))
+
+
+async def test_what_is_left_out_is_said_once_in_the_log_and_named_by_prepare(
+    database: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    await build(database, "default")
+    await spoil(database, "__Chunk__", "text", [5, DAY])
+    await spoil(database, "__Chunk__", "embedding", [[1.0, math.inf, 0.0, 0.0]])
+    await spoil(database, "__Community__", "summary", [42])
+    await spoil(database, "__Entity__", "title", [["x"]])
+    await spoil(database, "__Entity__", "description", [5])
+    await spoil(database, "__Document__", "title", [["x"]])
+
+    preparer = Neo4jPreparer(database, IndexNames())
+    told = "\n".join((await preparer.prepare(DIMENSIONS)).problems)
+    assert "Some __Chunk__ nodes (2 of 7) have a `text` of a type that is not read: " in told
+    assert "(INTEGER)" in told
+    assert "(DATE)" in told
+    assert "Some __Chunk__ nodes (1 of 7) have an embedding with NaN, infinity" in told
+    assert (
+        "Some __Community__ nodes (1 of 4) have a `summary` of a type that is not read: 'summary 0' (INTEGER)." in told
+    )
+    assert "Some __Entity__ nodes (1 of 6) have a `title` of a type that is not read: 'title 0' (LIST<STRING>)." in told
+    assert (
+        "Some __Entity__ nodes (1 of 6) have a `description` of a type that is not read: 'description 0' (INTEGER)."
+        in told
+    )
+    assert (
+        "Some __Document__ nodes (1 of 5) have a `title` of a type that is not read: 'title 0' (LIST<STRING>)." in told
+    )
+
+    with caplog.at_level(logging.WARNING, "drift"):
+        store = stores(database, "default")[0]
+        for _ in range(3):
+            check_primer(await ask_primer(store, PROJECT, VECTOR))
+    lines = [json.loads(record.getMessage()) for record in caplog.records if record.name == "drift"]
+    assert [line["event"] for line in lines] == ["graph_nodes_left_out"]
+    assert lines[0]["nodes"] == "3 __Chunk__, 1 __Community__"
+    assert "summary 0" in lines[0]["examples"]
