@@ -295,3 +295,33 @@ def test_the_schemas_ask_for_the_fields_of_the_contract() -> None:
         "key_facts": [{"fact": "string", "citations": ["string"]}],
         "residual_uncertainty": "string",
     }
+
+
+# ----------------------------------------------------------------------------------------- a model that does not stop
+def test_a_reply_of_megabytes_is_cut_where_its_meaning_is_plain() -> None:
+    long = "word " * 200_000
+    local = LocalReply.model_validate(
+        {
+            "answer": long,
+            "citations": [{"chunk_id": long, "span": long}] * 1000,
+            "new_followups": [{"question": long, "target_communities": [long] * 1000}] * 1000,
+        }
+    )
+    assert (len(local.answer), len(local.citations), len(local.new_followups)) == (31_999, 50, 20)
+    assert (len(local.citations[0].chunk_id), len(local.citations[0].span)) == (499, 3_999)
+    followup = local.new_followups[0]
+    assert (len(followup.question), len(followup.target_communities)) == (999, 50)
+
+    whole = AggregateReply.model_validate(
+        {
+            "final_answer": long,
+            "key_facts": [{"fact": long, "citations": [long] * 1000}] * 1000,
+            "residual_uncertainty": [long],
+        }
+    )
+    fact = whole.key_facts[0]
+    assert (len(whole.final_answer), len(whole.key_facts), len(whole.residual_uncertainty)) == (31_999, 50, 3_999)
+    assert (len(fact.fact), len(fact.citations), len(fact.citations[0])) == (3_999, 20, 499)
+
+    primer = PrimerReply.model_validate([long] * 1000)
+    assert (len(primer.followups), len(primer.followups[0].question)) == (20, 999)

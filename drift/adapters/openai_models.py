@@ -158,7 +158,7 @@ class OpenAIEmbedder:
         return limited(
             Limit(
                 size,
-                f"The embedding model's answer is longer than the vectors of {texts} texts can be ({size:,} bytes): "
+                f"The embedding model's answer is longer than the vectors asked for can be ({size:,} bytes): "
                 "check OAI_BASE_URL and OAI_EMBED_DEPLOYMENT_NAME.",
             )
         )

@@ -253,12 +253,21 @@ class _Flood(Response):
         self._times = times
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        del scope, receive
+        del scope
+        gone = asyncio.create_task(_disconnected(receive))
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         for _ in repeat(None) if self._times is None else range(self._times):
             await send({"type": "http.response.body", "body": self._piece, "more_body": True})
             await asyncio.sleep(0)
+            if gone.done():
+                return
+        gone.cancel()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def _bomb() -> Response:

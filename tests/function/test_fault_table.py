@@ -23,6 +23,7 @@ from tests.function.faults.document import document
 from tests.function.faults.making import Got, Stage, ask, reader_of
 from tests.function.faults.of_model import KINDS
 from tests.function.faults.row import FOLLOWUPS, Row
+from tests.function.faults.said import SAID, Said
 from tests.function.faults.table import ROWS
 from tests.model_server_fixture import ModelServerControl
 
@@ -94,6 +95,7 @@ def check_answer(row: Row, got: Got, corpus: Corpus) -> None:
     if row.code or not row.status:
         assert got.status == row.status
         assert got.document.get("code", "") == row.code
+        assert row.detail in got.document.get("detail", "")
         if got.response is not None:
             assert_is_problem(got.response, row.status, row.code)
         return
@@ -158,6 +160,14 @@ async def test_a_fault_comes_to_what_the_table_says(
 def test_the_document_shows_this_table() -> None:
     path = Path(__file__).resolve().parents[2] / "docs" / "faults.md"
     assert path.read_text() == document(ROWS), "run `make faults`"
+
+
+@pytest.mark.parametrize("said", SAID, ids=str)
+def test_an_error_of_a_server_gets_its_code_and_its_sentence(said: Said) -> None:
+    error = said.made()
+    assert error.code == said.code
+    assert said.words in error.detail
+    assert "canary" not in error.detail
 
 
 def test_no_fault_of_one_follow_up_loses_the_request() -> None:

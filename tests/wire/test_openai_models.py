@@ -244,6 +244,19 @@ MISCONFIGURED = [
     Case({"fault": "status", "status": 400}, ModelMisconfiguredError, "refused the request"),
     Case({"fault": "status", "status": 422}, ModelMisconfiguredError, "refused the request"),
 ]
+MISCONFIGURED += [
+    Case({"fault": "status", "status": status, "code": code}, ModelMisconfiguredError, says)
+    for status, code, says in (
+        (429, "insufficient_quota", "quota is used up (HTTP 429): check the plan"),
+        (
+            400,
+            "context_length_exceeded",
+            "longer than the model of OAI_MODEL takes (HTTP 400): lower MAX_CHUNKS_FOR_PROMPT",
+        ),
+        (404, "model_not_found", "no model of that name (HTTP 404): check OAI_MODEL"),
+        (404, "DeploymentNotFound", "no model of that name (HTTP 404): check OAI_MODEL"),
+    )
+]
 CONNECTION = [
     Case({"fault": "hang"}, ModelUnavailableError, "did not answer in time", ATTEMPTS, timeout_s=0.2),
     Case({"fault": "latency", "seconds": 9}, ModelUnavailableError, "did not answer in time", ATTEMPTS, timeout_s=0.2),

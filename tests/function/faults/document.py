@@ -8,6 +8,7 @@ from itertools import groupby
 
 from tests.function.faults.of_model import LOST
 from tests.function.faults.row import ATTEMPTS, CUT_SHORT, FOLLOWUPS, LOST_ONE, Row
+from tests.function.faults.said import part_of_document
 from tests.function.faults.table import ROWS
 
 HEAD = """# Faults
@@ -60,7 +61,7 @@ def document(rows: Sequence[Row]) -> str:
         followups=FOLLOWUPS,
     )
     parts = [_part(part, list(group)) for part, group in groupby(rows, lambda row: row.part)]
-    return "\n".join([head, *parts]) + TAIL
+    return "\n".join([head, *parts]) + part_of_document() + TAIL
 
 
 def _part(part: str, rows: list[Row]) -> str:
@@ -83,7 +84,7 @@ def _cells(row: Row) -> list[str]:
 def _outcome(row: Row) -> str:
     """Say what the caller gets."""
     if row.code:
-        return f"{row.status} `{row.code}`"
+        return f"{row.status} `{row.code}`" + (f": {row.detail}" if row.detail else "")
     if not row.status:
         return "nothing: nobody is there"
     missing = {LOST_ONE: ", says so", CUT_SHORT: ", says that time ran out"}.get(row.says, "")

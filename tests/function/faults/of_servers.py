@@ -51,14 +51,29 @@ EMBEDDINGS = (
     embedding(QUESTION, "text filtered (400 content_filter)", "content_filter", sent=1, **fails(MODEL_DOWN)),
     embedding(QUESTION, "fewer vectors than asked", "wrong_count", sent=1, **fails(MODEL_WRONG)),
     embedding(QUESTION, "vectors of another length", "wrong_dimensions", sent=1, **fails(MODEL_WRONG)),
-    embedding(QUESTION, "NaN in the vector", "not_finite", sent=1, **fails(GRAPH_WRONG)),
-    embedding(QUESTION, "a vector of zeros", "all_zero", sent=1, **fails(GRAPH_WRONG)),
+    embedding(QUESTION, "NaN in the vector", "not_finite", sent=1, detail="The embedding model returned a list with NaN", **fails(MODEL_WRONG)),
+    embedding(QUESTION, "a vector of zeros", "all_zero", sent=1, detail="The embedding model gave a question a vector that is zero", **fails(MODEL_WRONG)),
+    *(
+        embedding(QUESTION, said, fault, sent=1, detail=f"The embedding model returned {detail}", **fails(MODEL_WRONG))
+        for said, fault, detail in (
+            ("text that is no vector", "words", "text that is not base64 of 32-bit floats"),
+            ("base64 of a wrong length", "short_base64", "text that is not base64 of 32-bit floats"),
+            ("a number of 400 digits, as text", "digits", "a list with text in it"),
+            ("a list in a list", "nested", "a list with a list in it"),
+            ("booleans", "booleans", "a list with a boolean in it"),
+            ("a number beyond 32-bit floats", "beyond_32_bit", "a list with NaN, infinity or a number beyond 32-bit floats in it"),
+        )
+    ),
+    embedding(QUESTION, "an answer without an end", "endless", sent=1, detail="The embedding model's answer is longer than the vectors asked for can be", **fails(MODEL_WRONG)),
+    embedding(QUESTION, "400 MB packed into 400 kB", "bomb", sent=1, detail="The embedding model's answer is longer than the vectors asked for can be", **fails(MODEL_WRONG)),
+    embedding(QUESTION, "the account's quota is used up", "status", rule={"status": 429, "code": "insufficient_quota"}, sent=1, cause="429", detail="The model server's quota is used up", **fails(MODEL_WRONG)),
+    embedding(QUESTION, "no model of that name", "status", rule={"status": 404, "code": "model_not_found"}, sent=1, cause="404", detail="no model of that name (HTTP 404): check OAI_EMBED_DEPLOYMENT_NAME", **fails(MODEL_WRONG)),
     embedding(WAVE, "vectors in another order, numbered", "shuffled", sent=2),
     embedding(WAVE, "vectors without a number", "unnumbered", sent=2),
     embedding(WAVE, "HTTP 429 for ever", "status", rule={"status": 429}, sent=1 + ATTEMPTS, cause="429", **every_vector_lost(MODEL_DOWN, retrying=2)),
     embedding(WAVE, "HTTP 401", "status", rule={"status": 401}, sent=2, cause="401", **every_vector_lost(MODEL_WRONG)),
     embedding(WAVE, "fewer vectors than asked", "wrong_count", sent=2, **every_vector_lost(MODEL_WRONG)),
-    embedding(WAVE, "NaN in the vectors", "not_finite", sent=2, **every_vector_lost(GRAPH_WRONG)),
+    embedding(WAVE, "NaN in the vectors", "not_finite", sent=2, **every_vector_lost(MODEL_WRONG)),
     *(
         Row(
             "embeddings", "follow-ups of the second pass", said,
@@ -94,11 +109,12 @@ def slow(kind: str) -> tuple[dict[str, Any], ...]:
 
 GRAPH = (
     Row("graph", "any", "connection refused", settings={"NEO4J_URI": "bolt://{closed}"}, cause="ServiceUnavailable", **fails(GRAPH_DOWN)),
+    Row("graph", "any", "a host without an address", settings={"NEO4J_URI": "bolt+s://graph.invalid"}, cause="ServiceUnavailable", detail="The graph database's name is not known", **fails(GRAPH_DOWN)),
     Row("graph", "any", "connection reset", settings={"NEO4J_URI": "bolt://{resetting}"}, cause="ServiceUnavailable", **fails(GRAPH_DOWN)),
     Row("graph", "any", "another protocol than Bolt", settings={"NEO4J_URI": "bolt://{babbling}"}, **fails(GRAPH_WRONG)),
     Row("graph", "any", "connection taken, nothing ever said", settings={"NEO4J_URI": "bolt://{silent}", **SHORT}, **fails(DEADLINE)),
-    Row("graph", "any", "wrong password", settings={"NEO4J_PASSWORD": "canary-wrong"}, cause="AuthError", **fails(GRAPH_WRONG)),
-    Row("graph", "any", "no database of that name", settings={"NEO4J_DATABASE": "absent"}, cause="DatabaseNotFound", **fails(GRAPH_WRONG)),
+    Row("graph", "any", "wrong password", settings={"NEO4J_PASSWORD": "canary-wrong"}, cause="AuthError", detail="refuses the login: check NEO4J_USERNAME and NEO4J_PASSWORD", **fails(GRAPH_WRONG)),
+    Row("graph", "any", "no database of that name", settings={"NEO4J_DATABASE": "absent"}, cause="DatabaseNotFound", detail="has no database of that name: check NEO4J_DATABASE", **fails(GRAPH_WRONG)),
     Row("graph", "any", "index of other dimensions", settings={"OAI_EMBED_MODEL_NAME": "text-embedding-3-small", "VECTOR_INDEX_DIMENSIONS": "128"}, **fails(GRAPH_WRONG)),
     Row("graph", "any", "no index (a small project)", settings={"COMMUNITY_VECTOR_INDEX_NAME": "absent_one", "CHUNK_VECTOR_INDEX_NAME": "absent_two", "CHUNK_FULLTEXT_INDEX_NAME": "absent_three"}),
     Row("graph", "primer", "connections closed before it", slow("hypothesis"), cut=Cut("graph", "ends", "hypothesis")),

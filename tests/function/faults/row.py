@@ -56,7 +56,7 @@ class Row:
     A `code` is an error's, else there is an answer: `says` stands in its `residual_uncertainty`. `warns` counts the log lines
     of warnings and errors besides `request_failed`, and `cause` stands in each of theirs that has a cause. `sent` is how many
     requests of the call arrived at the server (of the model, of tokens), all repetitions among them; None where it may vary.
-    `reference` is what Microsoft's implementation did.
+    `reference` is what Microsoft's implementation did. `detail` stands in the error's own.
     """
 
     part: Part
@@ -70,6 +70,7 @@ class Row:
     status: int = 200
     code: str = ""
     outcome: str = "ok"
+    detail: str = ""
     says: str = ""
     cited: bool = True
     warns: Mapping[str, int] = field(default_factory=dict)

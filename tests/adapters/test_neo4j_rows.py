@@ -1,0 +1,136 @@
+"""Rows are read whatever a graph holds: what no property can be is no concern, all else is."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from neo4j.spatial import CartesianPoint
+from neo4j.time import Date, Duration
+
+from drift.adapters.neo4j_odd_nodes import MOST_PROJECTS, REPEATED_S, OddNodes
+from drift.adapters.neo4j_rows import evidence, odd_nodes, primer_evidence
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(),
+    st.text(max_size=5),
+    st.binary(max_size=5),
+    st.sampled_from([Date(2020, 1, 1), Duration(days=1), CartesianPoint((1, 2)), dt.timedelta(1)]),
+)
+STORED = SCALARS | st.lists(SCALARS, max_size=3)
+NUMBERS = st.floats(0, 1)
+CHUNKS = st.lists(
+    st.fixed_dictionaries({"id": STORED, "text": STORED, "document_name": STORED, "score": NUMBERS}), max_size=3
+)
+COMMUNITIES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "id": STORED,
+            "level": st.none() | st.integers(-(2**63), 2**63 - 1),
+            "summary": STORED,
+            "score": NUMBERS,
+            "samples": CHUNKS,
+        }
+    ),
+    max_size=3,
+)
+PRIMERS = st.fixed_dictionaries(
+    {
+        "communities": COMMUNITIES,
+        "chunks": CHUNKS,
+        "odd_chunks": st.lists(STORED, max_size=3),
+        "odd_communities": st.lists(STORED, max_size=3),
+    }
+)
+CANDIDATES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "id": STORED,
+            "text": STORED,
+            "document_name": STORED,
+            "similarity": st.none() | NUMBERS,
+            "bm25": NUMBERS,
+            "graph": NUMBERS,
+            "in_scope": st.booleans(),
+        }
+    ),
+    max_size=3,
+)
+FOLLOWUPS = st.fixed_dictionaries(
+    {
+        "candidates": CANDIDATES,
+        "shared": st.just([]),
+        "neighbors": CHUNKS,
+        "entities": st.lists(
+            st.fixed_dictionaries(
+                {"id": STORED, "title": STORED, "description": STORED, "mentions": st.integers(0, 9)}
+            ),
+            max_size=3,
+        ),
+        "relationships": st.lists(
+            st.fixed_dictionaries(
+                {
+                    "source": STORED,
+                    "target": STORED,
+                    "description": STORED,
+                    "weight": st.none() | st.floats(),
+                }
+            ),
+            max_size=3,
+        ),
+    }
+)
+
+
+@given(PRIMERS)
+def test_a_primer_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
+    found = primer_evidence(row)
+    chunks = found.all_chunks()
+    assert {type(value) for c in chunks for value in (c.id, c.text, c.document_name)} <= {str}
+    assert {type(c.id) for c in found.communities} <= {str, int}
+    assert {type(c.summary) for c in found.communities} <= {str}
+
+    shown = len(found.communities) + len(odd_nodes(row)["__Community__"])
+    assert shown == len(row["communities"]) + len(row["odd_communities"])
+    OddNodes().left_out("p", odd_nodes(row))
+
+
+@given(FOLLOWUPS)
+def test_a_follow_up_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
+    found = evidence(row)
+    words = [value for c in found.all_chunks() for value in (c.id, c.text, c.document_name)]
+    words += [value for e in found.entities for value in (e.id, e.title, e.description)]
+    words += [value for r in found.relationships for value in (r.source, r.target, r.description)]
+    assert {type(word) for word in words} <= {str}
+    assert all(math.isfinite(r.weight) for r in found.relationships)
+
+
+def test_a_project_is_named_once_an_hour_and_too_many_are_forgotten(caplog: Any) -> None:
+    now = 0.0
+    nodes = OddNodes(lambda: now)
+
+    def said(project: str) -> int:
+        caplog.clear()
+        nodes.left_out(project, {"__Chunk__": ["k1", "k2"], "__Community__": []})
+        return len(caplog.records)
+
+    assert [said("a"), said("a"), said("b")] == [1, 0, 1]
+    now = REPEATED_S + 1
+    assert said("a") == 1
+    assert sum(said(f"p{n}") for n in range(MOST_PROJECTS)) == MOST_PROJECTS
+    assert said("a") == 1
+
+
+def test_care_is_taken_of_one_project_for_a_while() -> None:
+    now = 0.0
+    nodes = OddNodes(lambda: now)
+    nodes.take_care("a")
+    assert (nodes.need_care("a"), nodes.need_care("b")) == (True, False)
+    now = REPEATED_S
+    assert not nodes.need_care("a")
