@@ -67,7 +67,7 @@ def failure(code: str, kind: type[Neo4jError] = ClientError) -> Neo4jError:
         (
             failure("Neo.TransientError.General.MemoryPoolOutOfMemoryError", TransientError),
             GraphUnavailableError,
-            "overloaded",
+            "too little memory",
         ),
         (ConfigurationError("x"), GraphMisconfiguredError, "NEO4J_URI"),
         (ServiceUnavailable("x"), GraphUnavailableError, "reached"),
