@@ -41,7 +41,7 @@ async def browsing(uri: str, user: str, database: str, cache: Path, say: Say) ->
     Raises:
         LocalStackError: the Browser is not in the cache and cannot be fetched.
     """
-    jar = await asyncio.to_thread(_jar, cache, say)
+    jar = await asyncio.to_thread(fetch, cache, say)
     with zipfile.ZipFile(jar) as archive:
         async with listening(_app(archive, uri), preferred=USUAL_PORT) as url:
             parts = urlsplit(uri)
@@ -62,7 +62,12 @@ def _has_screen() -> bool:
         return False
 
 
-def _jar(cache: Path, say: Say) -> Path:
+def fetch(cache: Path, say: Say) -> Path:
+    """Return the Browser's jar, fetched into the cache when it is not there.
+
+    Raises:
+        LocalStackError: it cannot be fetched, or what is there is damaged.
+    """
     jar = fetch_one(
         BROWSER, cache / "repository", lambda: say("Neo4j Browser is fetched from Maven Central, once: 15 MB.")
     )

@@ -129,8 +129,9 @@ class Stack:
 
     def _make_folder(self) -> None:
         try:
-            if not self._folder.exists():
-                self._folder.mkdir(parents=True)
+            new = not self._folder.exists()
+            self._folder.mkdir(parents=True, exist_ok=True)  # another command may be as fast
+            if new:
                 (self._folder / ".gitignore").write_text("*\n")
         except OSError as error:
             raise LocalStackError(

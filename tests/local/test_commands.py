@@ -57,6 +57,15 @@ def test_serve_prints_one_document_with_environment_pids_and_url(serving: dict[s
     assert httpx2.get(f"{serving['url']}/health/live", trust_env=False).status_code == 200
 
 
+def test_a_second_serve_shares_the_servers_and_is_told_of_a_port_that_is_taken(serving: dict[str, Any]) -> None:
+    port = serving["url"].rpartition(":")[2]
+    done = drift("serve", "--port", port, "--data-dir", serving["data"])
+    assert done.returncode == 1
+    assert f"Port {port} on 127.0.0.1 is taken by another process" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert httpx2.get(f"{serving['url']}/health/ready", trust_env=False).status_code in (200, 503)
+
+
 def test_the_demo_answers_with_evidence_from_the_reference_manual(demo: dict[str, Any]) -> None:
     assert set(demo) == {"question", "response", "progress", "timings", "servers"}
     facts = demo["response"]["key_facts"]
@@ -111,6 +120,7 @@ def test_an_unknown_project_is_an_answer(serving: dict[str, Any]) -> None:
     asked = drift("ask", "Anything?", "--project", "nobody", "--json", "--data-dir", serving["data"])
     assert asked.returncode == 0
     assert json.loads(asked.stdout)["no_data_found"] is True
+    assert "drift up" not in asked.stderr  # the servers were running
 
 
 def test_prepare_says_that_nothing_is_missing(serving: dict[str, Any], demo: dict[str, Any]) -> None:
