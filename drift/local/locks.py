@@ -46,15 +46,13 @@ class FileLock:
                 os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         return self.held
 
-    def is_free(self, *, shared: bool = False) -> bool:
-        """Say whether the lock could be taken at this moment, alone or `shared`."""
-        if not self.path.exists():
-            return True
-        descriptor = self._open()
-        try:
-            return self._flock(descriptor, shared=shared)
-        finally:
-            os.close(descriptor)
+    def is_free(self) -> bool:
+        """Say whether nobody holds the lock alone; those who look at the same moment do not see each other."""
+        return self._could_be_taken(shared=True)
+
+    def is_unused(self) -> bool:
+        """Say whether nobody holds the lock, alone or shared."""
+        return self._could_be_taken(shared=False)
 
     def acquire(self, timeout_s: float, cancelled: threading.Event | None = None) -> bool:
         """Wait for the lock, at most `timeout_s` seconds; False when it is still held or the wait was cancelled."""
@@ -76,6 +74,15 @@ class FileLock:
         with contextlib.suppress(OSError, ValueError):
             return int(self.path.read_text())
         return None
+
+    def _could_be_taken(self, *, shared: bool) -> bool:
+        if not self.path.exists():
+            return True
+        descriptor = self._open()
+        try:
+            return self._flock(descriptor, shared=shared)
+        finally:
+            os.close(descriptor)
 
     def _open(self) -> int:
         try:

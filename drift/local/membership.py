@@ -71,7 +71,7 @@ class Membership:
         self._lease.release()
         deadline = time.monotonic() + _END_S
         while not self._places.servers.is_free() and time.monotonic() < deadline:
-            others = not self._lease.is_free() and self._lease.is_free(shared=True)
+            others = not self._lease.is_unused() and self._lease.is_free()
             if others:
                 return
             time.sleep(_LOOK_EVERY_S)

@@ -29,6 +29,7 @@ from drift.local.server import Server
 from drift.local.valkey_server import ValkeyServer
 
 _LOOK_EVERY_S = 0.1
+_ALIVE_S = 10.0
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -51,8 +52,8 @@ class StackProcess:
     def run(self) -> int:
         """Run the servers until nobody uses them; return 0, or 1 when they failed, which the note then says."""
         alive = self._places.process
-        if not alive.try_acquire():
-            return 1  # cannot be: whoever starts this process holds the other lock
+        if not alive.acquire(_ALIVE_S):  # commands that look at it hold it for a moment
+            return 1
         for number in _SIGNALS:
             signal.signal(number, lambda *_: self._told_to_end.set())
 

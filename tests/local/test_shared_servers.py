@@ -88,7 +88,7 @@ def test_a_killed_command_takes_nothing_from_the_others(
         valkey = stack.pids["valkey"] or 0
         command.kill()
         command.wait()
-        assert not until(lambda: not answers(stack) or places.commands.is_free(), 1)
+        assert not until(lambda: not answers(stack) or places.commands.is_unused(), 1)
         assert stack.pids["valkey"] == valkey
     assert not runs(valkey)
 
