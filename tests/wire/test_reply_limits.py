@@ -67,11 +67,18 @@ class Flood:
             return
 
 
+LAST_BLOCK = b"\x03\x00"
+"""Of a deflate stream: it ends it."""
+
+
 @cache
 def bomb(wbits: int) -> bytes:
-    """Return 400 MB of blanks in some 400 kB."""
+    """Return 400 MiB of blanks in some 400 kB: raw deflate, with the head of zlib or of gzip before it."""
+    if wbits > 0:
+        return zlib.compressobj(1, zlib.DEFLATED, wbits).flush()[: 10 if wbits > zlib.MAX_WBITS else 2] + bomb(-15)
     packer = zlib.compressobj(9, zlib.DEFLATED, wbits)
-    return b"".join([*(packer.compress(b" " * MIB) for _ in range(400)), packer.flush()])
+    part = packer.compress(b" " * 4 * MIB) + packer.flush(zlib.Z_FULL_FLUSH)
+    return part * 100 + LAST_BLOCK
 
 
 def folded_twice() -> list[bytes]:

@@ -60,7 +60,6 @@ EMBEDDINGS = (
             ("base64 of a wrong length", "short_base64", "text that is not base64 of 32-bit floats"),
             ("a number of 400 digits, as text", "digits", "a list with text in it"),
             ("a list in a list", "nested", "a list with a list in it"),
-            ("booleans", "booleans", "a list with a boolean in it"),
             ("a number beyond 32-bit floats", "beyond_32_bit", "a list with NaN, infinity or a number beyond 32-bit floats in it"),
         )
     ),
