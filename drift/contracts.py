@@ -191,6 +191,9 @@ class Phase(StrEnum):
     ERROR = "error"
 
 
+LAST_PHASES = frozenset({Phase.COMPLETED, Phase.ERROR})
+"""Exactly one message of these ends a retrieval."""
+
 PHASE_PCT: Mapping[Phase, int] = {
     Phase.INITIALIZING: 0,
     Phase.EXPANDING_QUERY: 20,

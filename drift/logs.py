@@ -134,12 +134,16 @@ def described(error: BaseException) -> dict[str, object]:
 
 def chain(error: BaseException) -> str:
     """Name an error and what caused it, `RateLimitError 429 rate_limit_exceeded <- ...`."""
-    links: list[str] = []
+    return " <- ".join(_identified(link) for link in causes(error))
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Give an error and what caused it, the outermost first, MAX_CAUSES at most."""
     link: BaseException | None = error
-    while link is not None and len(links) < MAX_CAUSES:
-        links.append(_identified(link))
-        link = _below(link)
-    return " <- ".join(links)
+    for _ in range(MAX_CAUSES):
+        if link is not None:
+            yield link
+            link = _below(link)
 
 
 def _below(error: BaseException) -> BaseException | None:

@@ -103,8 +103,18 @@ class Embedder(Protocol):
 class ProgressSink(Protocol):
     """Where progress messages go."""
 
-    async def publish(self, message: str) -> None:
-        """Publish one JSON message; never raises, never takes more than a second over the life of a request."""
+    def send(self, message: str, *, last: bool) -> None:
+        """Take one JSON message for publishing, in the order of the calls; never waits, never raises.
+
+        `last` is the last one of its request: it is kept when others must go.
+        """
+        ...
+
+    async def delivered(self) -> None:
+        """Return when all that was sent has arrived, or when it is known that it cannot arrive soon.
+
+        Whoever stops waiting takes nothing back: what was sent still arrives when it can.
+        """
         ...
 
 

@@ -6,21 +6,24 @@ import asyncio
 import contextlib
 import re
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
-from drift.contracts import PHASE_PCT, Phase, ProgressMessage
+from drift.contracts import LAST_PHASES, PHASE_PCT, Phase, ProgressMessage
 from drift.logs import log
 from drift.model import Citation
 from drift.ports import ProgressSink
 
 FLUSH_SECONDS = 1.0
-"""The most an answer waits for its progress messages to leave."""
+"""The most an answer waits for its progress messages to arrive; they do so later when it cannot wait."""
 CANCELLED_FLUSH_SECONDS = 0.25
 """The most a cancelled request waits for them: nobody waits for its answer, and its slot is wanted."""
 EXCERPT_CHARACTERS = 160
+MAX_SUMMARY_CHARACTERS = 2_000
+MAX_DETAILS_CHARACTERS = 20_000
+"""Longer texts are cut: a message is read at once by everybody who subscribes, and names in a graph may have any length."""
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~]|&(?=#?\w{1,32};))")
 _MARKDOWN_AT_START = re.compile(r"^(\d*)([#+-]|(?<=\d)[.)])(?=[\s#-]|$)")
@@ -35,11 +38,13 @@ def citation_lines(citations: Iterable[Citation]) -> str:
     """Return citations one a line: `[document_name] "text excerpt"`."""
     lines = []
     for citation in citations:
-        excerpt = " ".join(citation.span.split())
-        if len(excerpt) > EXCERPT_CHARACTERS:
-            excerpt = excerpt[:EXCERPT_CHARACTERS].rstrip() + "…"
+        excerpt = _cut(" ".join(citation.span.split()), EXCERPT_CHARACTERS)
         lines.append(f'[{escape_markdown(citation.document_name)}] "{escape_markdown(excerpt)}"')
     return "\n".join(dict.fromkeys(lines))
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most].rstrip() + "…"
 
 
 def name_list(names: Iterable[str], *, bracketed: bool) -> str:
@@ -51,8 +56,8 @@ def name_list(names: Iterable[str], *, bracketed: bool) -> str:
 class Progress:
     """Reporter of one request: `async with` it; reporting never waits, publishing happens beside the search.
 
-    Messages go to the sink in order and, as they are made, to the `listener`. After `completed` or `failed` every further
-    report is ignored; leaving the block waits at most a second for the sink.
+    Messages go to the `listener` and to the sink as they are made. After `completed` or `failed` every further report is
+    ignored. Leaving the block sends the last message if none was sent, and waits a second at most for the sink.
     """
 
     def __init__(
@@ -69,26 +74,21 @@ class Progress:
         self._listener = listener
         self._pct = 0
         self._ended = False
-        self._queue: asyncio.Queue[str | None] = asyncio.Queue()
-        self._publisher: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        """Start publishing."""
-        if self._sink is not None:
-            self._publisher = asyncio.create_task(self._publish(self._sink))
+        """Begin."""
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let the last messages leave; a request that ends without a last message was cancelled, or crashed."""
+        """Let the last messages arrive; a request that ends without a last message was cancelled, or crashed."""
         cancelled = kind is None or issubclass(kind, asyncio.CancelledError)
         self.failed("The request was cancelled." if cancelled else "An internal error ended the retrieval.")
-        if self._publisher is None:
-            return
-        self._queue.put_nowait(None)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._publisher, CANCELLED_FLUSH_SECONDS if kind and cancelled else FLUSH_SECONDS)
+        if self._sink is not None:
+            with _harmless(), contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(CANCELLED_FLUSH_SECONDS if kind and cancelled else FLUSH_SECONDS):
+                    await self._sink.delivered()
 
     def report(self, phase: Phase, summary: str, details: str = "", pct: int | None = None) -> None:
         """Report a phase with a line for people; `pct` overrides the phase's own percentage."""
@@ -100,15 +100,16 @@ class Progress:
             retrieval_id=self.retrieval_id,
             phase=phase,
             progress_pct=self._pct,
-            thought_summary=summary,
-            details_md=details or None,
+            thought_summary=_cut(summary, MAX_SUMMARY_CHARACTERS),
+            details_md=_cut(details, MAX_DETAILS_CHARACTERS) or None,
             message_id=str(uuid.uuid4()),
             timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
         ).to_json()
         if self._listener is not None:
             self._listener(message)
-        if self._publisher is not None:
-            self._queue.put_nowait(message)
+        if self._sink is not None:
+            with _harmless():
+                self._sink.send(message, last=phase in LAST_PHASES)
 
     def completed(self, summary: str, details: str = "") -> None:
         """Report the successful end."""
@@ -120,9 +121,11 @@ class Progress:
         self.report(Phase.ERROR, "The retrieval failed.", escape_markdown(reason))
         self._ended = True
 
-    async def _publish(self, sink: ProgressSink) -> None:
-        while (message := await self._queue.get()) is not None:
-            try:
-                await sink.publish(message)
-            except Exception:  # a sink promises not to raise; one that does must not cost the answer
-                log.warning("progress_publish_failed", exc_info=True)
+
+@contextlib.contextmanager
+def _harmless() -> Iterator[None]:
+    """Let no failure out: a sink promises not to raise; one that does must not cost the answer."""
+    try:
+        yield
+    except Exception:
+        log.warning("progress_publish_failed", exc_info=True)

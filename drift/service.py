@@ -126,10 +126,11 @@ class Service:
         return {"model": "ok"}
 
     async def _redis_state(self) -> dict[str, str]:
-        healthy = getattr(self.sink, "healthy", None)
-        if healthy is None:
+        state = getattr(self.sink, "state", None)
+        if state is None:
             return {"redis": "degraded: REDIS_URL is not set, nobody sees progress"}
-        return {"redis": "ok" if await healthy() else "degraded: no answer, progress messages are lost"}
+        said = await state()
+        return {"redis": said if said == "ok" else f"degraded: {said}, nobody sees progress"}
 
 
 def _detail(error: Exception) -> str:

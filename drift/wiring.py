@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from drift.adapters.neo4j_writer import Neo4jWriter
     from drift.adapters.openai_models import OpenAIChat, OpenAIEmbedder
     from drift.adapters.redis_progress import RedisProgress
+    from drift.adapters.redis_server import RedisServer
 
 
 def build_service(settings: Settings) -> Service:
@@ -106,12 +107,22 @@ def _index_names(settings: Settings) -> IndexNames:
 
 def build_sink(settings: Settings) -> RedisProgress | None:
     """Return where progress goes; None without REDIS_URL."""
+    server = build_redis(settings)
+    if server is None:
+        return None
+    from drift.adapters.redis_progress import RedisProgress  # noqa: PLC0415 - adapters load on first use
+
+    return RedisProgress(server)
+
+
+def build_redis(settings: Settings) -> RedisServer | None:
+    """Return the Redis that progress goes through, for whoever publishes or subscribes; None without REDIS_URL."""
     if settings.redis_url is None:
         return None
     from drift.adapters.entra import TokenSource, identity  # noqa: PLC0415 - adapters load on first use
     from drift.adapters.redis_entra import REDIS_SCOPE  # noqa: PLC0415 - the same
-    from drift.adapters.redis_progress import RedisProgress  # noqa: PLC0415 - the same
+    from drift.adapters.redis_server import RedisServer  # noqa: PLC0415 - the same
 
     make_credential = partial(identity, settings.azure_client_id)
     tokens = TokenSource(REDIS_SCOPE, make_credential) if settings.redis_auth == "entra" else None
-    return RedisProgress.connect(settings.redis_url.get_secret_value(), tokens)
+    return RedisServer(settings.redis_url.get_secret_value(), tokens)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from drift.contracts import RetrieveRequest
+from drift.contracts import LAST_PHASES, RetrieveRequest
 from drift.model import (
     ChatReply,
     Chunk,
@@ -82,8 +82,12 @@ class ListSink:
     def __init__(self) -> None:
         self.messages: list[dict[str, Any]] = []
 
-    async def publish(self, message: str) -> None:
+    def send(self, message: str, *, last: bool) -> None:
         self.messages.append(json.loads(message))
+        assert last == (self.messages[-1]["phase"] in LAST_PHASES)
+
+    async def delivered(self) -> None:
+        assert self.messages
 
     @property
     def phases(self) -> list[str]:

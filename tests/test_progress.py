@@ -106,7 +106,10 @@ class HangingSink:
     def __init__(self) -> None:
         self.cancelled = False
 
-    async def publish(self, _message: str) -> None:
+    def send(self, _message: str, *, last: bool) -> None:
+        pass
+
+    async def delivered(self) -> None:
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -138,10 +141,13 @@ async def test_a_cancelled_request_gives_up_on_such_a_sink_within_half_a_second(
 class FailingSink(ListSink):
     """A sink that breaks its promise not to raise, at its first message."""
 
-    async def publish(self, message: str) -> None:
-        await super().publish(message)
+    def send(self, message: str, *, last: bool) -> None:
+        super().send(message, last=last)
         if len(self.messages) == 1:
             raise ConnectionError("reset")
+
+    async def delivered(self) -> None:
+        raise ConnectionError("reset")
 
 
 async def test_a_sink_that_raises_changes_nothing_and_gets_the_next_message() -> None:

@@ -1,169 +1,238 @@
-"""ProgressSink over Redis pub/sub: best effort, bounded in time, never an error for the request."""
+"""ProgressSink over Redis pub/sub: one queue and one connection a process, bounded in memory, never an error for the request.
+
+Whoever sends leaves its message in the queue; one task carries the queue to Redis, many messages in one packet, and takes a
+message out when Redis has acknowledged it. So callers never compete for connections, order is kept, and a request that ends
+or is cancelled leaves nothing behind. Three rules follow from what networks and servers do:
+
+- A connection that has carried messages and breaks says nothing about the server: the rest is sent on a new one at once.
+- A connection that is silent is left only when a new one has been answered. A slow or paused server would otherwise be sent
+  the same message twice.
+- What fails is a new connection: then the messages wait, and the next attempt comes after a pause.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from redis.asyncio import ConnectionPool, Redis
-from redis.asyncio.connection import SSLConnection
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
+from redis.exceptions import ResponseError
 
-from drift.adapters.entra import TokenSource
-from drift.adapters.redis_entra import EntraLogin
+from drift.adapters.redis_waiting import Waiting, WaitingRoom
 from drift.contracts import CHANNEL
 from drift.logs import chain, log
 
-PUBLISH_SECONDS = 0.8
-"""The most one message waits for Redis, and for the identity that signs in to it."""
-ANSWER_SECONDS = 0.3
-"""How long an answer may take. A connection that the network has dropped in silence is given up then, and the message
-is sent once more on a new one: both fit into PUBLISH_SECONDS."""
-PAUSE_SECONDS = 10.0
-"""How long nothing is tried after a failure, so that a request pays for a dead Redis once at most."""
-HEALTH_TOKEN_SECONDS = 5.0
-"""How long a health check waits for the identity: a first token takes its time."""
+if TYPE_CHECKING:
+    from redis.asyncio import Connection
 
-_Send = Callable[[Redis], Awaitable[object]]
+    from drift.adapters.redis_server import RedisServer
+
+LATE_SECONDS = 0.8
+"""After so long without an answer Redis is in trouble: answers wait for it no longer, messages still do."""
+SILENT_SECONDS = 0.3
+"""How long a connection may be silent until a new one is tried, and once more after that one has been answered."""
+LOOK_SECONDS = 1.0
+"""How long that new one may take."""
+IDLE_SECONDS = 200.0
+"""A connection that was idle for so long is replaced: networks in the cloud forget it after 240."""
+PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)
+"""Seconds between attempts that fail; the last one is repeated."""
+KEPT_SECONDS = 60.0
+"""How long a message waits for a Redis in trouble."""
+KEPT_BYTES = 8 * 2**20
+"""What all messages that wait may take."""
+MOST_AT_ONCE, MOST_BYTES_AT_ONCE = 200, 256 * 2**10
+"""What is sent before the first answer to it is read."""
+CLOSING_SECONDS = 1.0
 
 
 class RedisProgress:
-    """Publishes messages on the channel `ui:retrieval_progress`; after a failure it pauses, then tries again."""
+    """Publishes messages on the channel `ui:retrieval_progress`, in the order they were sent.
 
-    def __init__(
-        self,
-        make_client: Callable[[], Redis],
-        tokens: TokenSource | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Make the first client; nothing is sent yet. With `tokens`, new ones replace the connections of the old ones."""
-        self._make_client = make_client
-        self._client = make_client()
-        self._retiring: set[asyncio.Task[None]] = set()
-        self._clock = clock
-        self._paused_until = 0.0
-        self._failure = ""
-        self._tokens = tokens
-        if tokens:
-            tokens.on_new = self._sign_in_anew
-
-    @classmethod
-    def connect(
-        cls, url: str, tokens: TokenSource | None = None, clock: Callable[[], float] = time.monotonic
-    ) -> RedisProgress:
-        """Build the client for a `redis://` or `rediss://` URL, with Entra ID when there are tokens.
-
-        Reads the certificates, so call it in a thread.
-        """
-        return cls(_client_maker(url, EntraLogin(tokens) if tokens else None), tokens, clock)
-
-    async def publish(self, message: str) -> None:
-        """Publish one message; a failure starts the pause, and is logged when it is not the same as the last one."""
-        if self._clock() < self._paused_until:
-            return
-        try:
-            async with asyncio.timeout(PUBLISH_SECONDS):
-                await self._send(lambda client: client.publish(CHANNEL, message))
-        except Exception as error:  # noqa: BLE001 - whatever happens here must not reach the request
-            self._failed(chain(error))
-        else:
-            self._worked()
-
-    async def healthy(self) -> bool:
-        """Tell whether Redis answers within PUBLISH_SECONDS, once there is a token."""
-        try:
-            if self._tokens:
-                async with asyncio.timeout(HEALTH_TOKEN_SECONDS):
-                    await self._tokens.get()
-            async with asyncio.timeout(PUBLISH_SECONDS):
-                return bool(await self._send(lambda client: client.ping()))
-        except Exception:  # noqa: BLE001 - any failure means the same here
-            return False
-
-    async def close(self) -> None:
-        """Close the connections."""
-        for task in (retiring := tuple(self._retiring)):
-            task.cancel()
-        await asyncio.gather(*retiring, return_exceptions=True)
-        await self._client.aclose()
-
-    async def _send(self, send: _Send) -> object:
-        """Send, and when that fails once more: the first one may have found a connection that the network has dropped.
-
-        Not redis-py's own retry: a connection that was reset while idle fails there with an error of asyncio's.
-        """
-        if self._tokens:
-            await self._tokens.get()
-        try:
-            return await send(self._client)
-        except Exception:  # noqa: BLE001 - the second failure is the one that counts
-            return await send(self._client)
-
-    def _sign_in_anew(self) -> None:
-        """Leave the connections of the old token, which the server cuts when it ends; the pause may have been for the new one."""
-        self._paused_until = 0.0
-        old, self._client = self._client, self._make_client()
-        task = asyncio.create_task(_retire(old))
-        self._retiring.add(task)
-        task.add_done_callback(self._retiring.discard)
-
-    def _failed(self, cause: str) -> None:
-        self._paused_until = self._clock() + PAUSE_SECONDS
-        if cause != self._failure:
-            self._failure = cause
-            log.warning("progress_publish_failed", extra={"cause": cause, "pause_s": PAUSE_SECONDS})
-
-    def _worked(self) -> None:
-        if self._failure:
-            self._failure = ""
-            log.info("progress_publish_restored")
-
-
-async def _retire(client: Redis) -> None:
-    """Close a client when the messages on their way have arrived, or have been given up."""
-    try:
-        await asyncio.sleep(PUBLISH_SECONDS)
-    finally:
-        await client.aclose()
-
-
-def _client_maker(url: str, login: EntraLogin | None) -> Callable[[], Redis]:
-    """Return what makes clients of the same server.
-
-    RESP2 and no maintenance notifications: a publisher needs neither, and Azure Managed Redis answers both. The clients share
-    their certificates: redis-py reads them from disk for every new connection, which held the event loop up for 57 to 124 ms on a loaded machine.
+    A message arrives once. When a connection breaks after Redis has taken a message and before it has said so, the message
+    comes twice, with the same `message_id`.
     """
 
-    def make_pool() -> ConnectionPool:
-        return ConnectionPool.from_url(
-            url,
-            protocol=2,
-            socket_connect_timeout=PUBLISH_SECONDS,
-            socket_timeout=ANSWER_SECONDS,
-            socket_keepalive=True,
-            max_connections=16,
-            retry=Retry(NoBackoff(), 0),  # RedisProgress sends again by itself
-            driver_info=None,  # else every new connection reads the package's version from disk, in the event loop
-            credential_provider=login,
-        )
+    def __init__(self, server: RedisServer, clock: Callable[[], float] = time.monotonic) -> None:
+        """Prepare; nothing is opened yet. It belongs to the event loop of the first message."""
+        self._server = server
+        self._clock = clock
+        self._room = WaitingRoom(KEPT_BYTES)
+        self._carrier: asyncio.Task[None] | None = None
+        self._connection: Connection | None = None
+        self._used = 0.0
+        self._proven = False
+        self._outdated = False
+        self._failures = 0
+        self._cause = ""
+        self._late: asyncio.TimerHandle | None = None
+        self._waiters: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._again = asyncio.Event()
+        if server.tokens:
+            server.tokens.on_new = self._sign_in_anew
 
-    sample: object = make_pool().make_connection()  # type: ignore[no-untyped-call]
-    if not isinstance(sample, SSLConnection):
-        return lambda: Redis.from_pool(make_pool())
-    certificates = sample.ssl_context
-    certificates.get()
+    # --------------------------------------------------------------------------------------------- for the requests
+    def send(self, message: str, *, last: bool) -> None:
+        """Take a message for publishing; `last` is kept when others must go. Neither waits nor fails."""
+        self._room.add(message.encode(errors="replace"), last=last, now=self._clock())
+        if self._carrier is None:
+            self._carrier = asyncio.create_task(self._carry())
 
-    class SharedCertificates(SSLConnection):
-        def __init__(self, **options: Any) -> None:  # noqa: ANN401 - redis-py's own
-            super().__init__(**options)
-            self.ssl_context = certificates
+    async def delivered(self) -> None:
+        """Wait until everything sent so far has arrived; not at all while Redis is in trouble."""
+        if self._cause or not self._room:
+            return
+        arrived = asyncio.get_running_loop().create_future()
+        self._waiters.append((self._room.newest, arrived))
+        await arrived
 
-    def make_client() -> Redis:
-        pool = make_pool()
-        pool.connection_class = SharedCertificates
-        return Redis.from_pool(pool)
+    async def state(self) -> str:
+        """Return `ok`, or in words why Redis does not answer."""
+        return await self._server.state()
 
-    return make_client
+    async def close(self) -> None:
+        """Give what waits a second to leave, and close the connection."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_SECONDS):
+                await self.delivered()
+        if self._carrier:
+            self._carrier.cancel()
+            await asyncio.gather(self._carrier, return_exceptions=True)
+        await self._leave()
+
+    # ---------------------------------------------------------------------------------------------------- the carrier
+    async def _carry(self) -> None:
+        """Carry messages until none waits."""
+        try:
+            while self._room:
+                await self._carry_some()
+        finally:
+            self._carrier = None
+            self._expected()
+            self._release(self._room.newest)
+
+    async def _carry_some(self) -> None:
+        self._expect()
+        try:
+            await self._publish(self._room.first(MOST_AT_ONCE, MOST_BYTES_AT_ONCE))
+        except Exception as error:  # noqa: BLE001 - whatever happens here must not reach a request
+            proven = self._proven
+            await self._leave()
+            if not proven:
+                await self._pause(error)
+
+    async def _publish(self, batch: list[Waiting]) -> None:
+        """Send messages and take out those that are acknowledged; an error for one of them leaves that one."""
+        connection = await self._connected()
+        commands = [("PUBLISH", CHANNEL, message.text) for message in batch]
+        await connection.send_packed_command(connection.pack_commands(commands), check_health=False)
+        refusal: ResponseError | None = None
+        for message in batch:
+            try:
+                await self._acknowledged(connection)
+            except ResponseError as error:
+                refusal = error
+            else:
+                self._arrived(message)
+        if refusal:
+            raise refusal
+
+    async def _connected(self) -> Connection:
+        await self._server.signed_in()  # also renews a token in time
+        idle = self._clock() - self._used > IDLE_SECONDS
+        if self._connection and (idle or self._outdated or not self._connection.is_connected):
+            await self._leave()
+        if self._connection is None:
+            self._outdated = False
+            self._connection = await self._server.opened()
+        self._used = self._clock()
+        return self._connection
+
+    async def _leave(self) -> None:
+        connection, self._connection, self._proven = self._connection, None, False
+        if connection:
+            await connection.disconnect(nowait=True)
+
+    async def _acknowledged(self, connection: Connection) -> None:
+        """Wait for the next answer, as long as the server takes that answers nobody else either.
+
+        Raises:
+            ConnectionResetError: when it answers on a new connection and is still silent on this one.
+        """
+        while await connection.read_response(timeout=SILENT_SECONDS) is None:
+            try:
+                other = await self._server.opened(LOOK_SECONDS)
+            except Exception as error:
+                self._drop_old()
+                if not self._room:
+                    raise ConnectionResetError("Nothing waits for an answer any more.") from error
+                continue
+            await other.disconnect(nowait=True)
+            if await connection.read_response(timeout=SILENT_SECONDS) is None:
+                raise ConnectionResetError("The network has dropped the connection.")
+            return
+
+    async def _pause(self, error: Exception) -> None:
+        """Wait a while before the next attempt, or until there is a new token; drop what has waited too long."""
+        self._in_trouble(chain(error))
+        self._again.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PAUSES[min(self._failures, len(PAUSES) - 1)]):
+                await self._again.wait()
+        self._failures += 1
+        self._drop_old()
+
+    def _drop_old(self) -> None:
+        self._room.drop_older(self._clock() - KEPT_SECONDS)
+
+    def _sign_in_anew(self) -> None:
+        """Leave the connection of the old token, which the server cuts when that ends; the pause may be for the new one."""
+        self._outdated = True
+        self._again.set()
+
+    # --------------------------------------------------------------------------------------------- how Redis is doing
+    def _expect(self) -> None:
+        """Expect an answer soon."""
+        self._expected()
+        loop = asyncio.get_running_loop()
+        self._late = loop.call_later(LATE_SECONDS, self._in_trouble, chain(TimeoutError()))
+
+    def _expected(self) -> bool:
+        """Tell whether the answer was expected still."""
+        late, self._late = self._late, None
+        if late is None:
+            return False
+        late.cancel()
+        return True
+
+    def _arrived(self, message: Waiting) -> None:
+        self._room.arrived(message.number)
+        self._proven = True
+        self._failures = 0
+        if self._expected():
+            self._restored()
+        self._release(message.number)
+
+    def _in_trouble(self, cause: str) -> None:
+        """Let no answer wait; log the cause when it is another one than before."""
+        self._expected()
+        self._release(self._room.newest)
+        if cause != self._cause:
+            self._cause = cause
+            log.warning("progress_publish_failed", extra={"cause": cause, "waiting": len(self._room)})
+
+    def _restored(self) -> None:
+        if self._cause:
+            self._cause = ""
+            log.info("progress_publish_restored", extra={"dropped": self._room.dropped})
+            self._room.dropped = 0
+
+    def _release(self, number: int) -> None:
+        """Let those go on who waited for this message or an earlier one."""
+        while self._waiters and self._waiters[0][0] <= number:
+            _, arrived = self._waiters.popleft()
+            if not arrived.done():
+                arrived.set_result(None)

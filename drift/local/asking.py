@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
 import httpx2
-from redis.asyncio import Redis
 
-from drift.contracts import CHANNEL, Phase
 from drift.errors import LocalStackError
+from drift.local.watching import Server, Watch
 
-LAST_PHASES = {Phase.COMPLETED, Phase.ERROR}
-LAST_MESSAGE_S = 5.0
-"""How long the last progress message may come after the answer."""
+_SAID_HERE = {"progress_publish_failed", "progress_publish_restored", "entra_token_failed"}
+"""Events of the function's own log that a command says in words."""
 
 
 @dataclass(slots=True)
@@ -27,58 +24,46 @@ class Asked:
 
     status: int
     response: dict[str, Any]
-    progress: list[dict[str, Any]] = field(default_factory=list)
+    progress: list[dict[str, Any]]
 
 
 async def ask_over_http(
-    url: str, redis_url: str | None, body: dict[str, Any], show: Callable[[dict[str, Any]], None]
+    url: str,
+    redis: Callable[[], Server | None],
+    body: dict[str, Any],
+    show: Callable[[dict[str, Any]], None],
+    remark: Callable[[str], None],
 ) -> Asked:
     """POST the body to `/retrieve` of the function at `url`; `show` gets every progress message as it arrives.
+
+    Progress never costs the answer: when it cannot be followed, `remark` gets one line that says why.
 
     Raises:
         LocalStackError: when the function cannot be reached.
     """
-    retrieval_id = str(uuid4())
-    async with _progress_of(redis_url, retrieval_id, show) as received:
-        try:
-            async with httpx2.AsyncClient(timeout=240, trust_env=False) as client:
-                reply = await client.post(f"{url}/retrieve", json={**body, "retrieval_id": retrieval_id})
-        except httpx2.HTTPError as error:
-            raise LocalStackError(f"The function at {url} cannot be reached: {error}.") from error
-    return Asked(reply.status_code, reply.json(), received)
+    watch = Watch(str(uuid4()), show, remark)
+    with _said_once():
+        async with watch.following(redis):
+            try:
+                async with httpx2.AsyncClient(timeout=240, trust_env=False) as client:
+                    reply = await client.post(f"{url}/retrieve", json={**body, "retrieval_id": watch.retrieval_id})
+            except httpx2.HTTPError as error:
+                raise LocalStackError(f"The function at {url} cannot be reached: {error}.") from error
+    return Asked(reply.status_code, reply.json(), watch.received)
 
 
-@contextlib.asynccontextmanager
-async def _progress_of(redis_url: str | None, retrieval_id: str, show: Callable[[dict[str, Any]], None]) -> Any:  # noqa: ANN401
-    """Collect a retrieval's messages while the block runs, and after it until the last one is in."""
-    received: list[dict[str, Any]] = []
-    if redis_url is None:
-        yield received
-        return
-    async with Redis.from_url(redis_url, protocol=2) as client, client.pubsub() as channel:
-        await channel.subscribe(CHANNEL)
-        await channel.get_message(timeout=LAST_MESSAGE_S)  # the subscription itself: from here on nothing is missed
-        reading = asyncio.create_task(_read(channel, retrieval_id, received, show))
-        try:
-            yield received
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(reading, LAST_MESSAGE_S)
-        finally:
-            reading.cancel()
+@contextmanager
+def _said_once() -> Iterator[None]:
+    """Keep the function, which runs in this process, from logging what the command says in words."""
 
+    def unsaid(record: logging.LogRecord) -> bool:
+        return getattr(record, "event", "") not in _SAID_HERE
 
-async def _read(
-    channel: Any,  # noqa: ANN401 - redis-py's PubSub is untyped
-    retrieval_id: str,
-    received: list[dict[str, Any]],
-    show: Callable[[dict[str, Any]], None],
-) -> None:
-    async for item in channel.listen():
-        if item["type"] != "message":
-            continue
-        message = json.loads(item["data"])
-        if message["retrieval_id"] == retrieval_id:
-            received.append(message)
-            show(message)
-            if message["phase"] in LAST_PHASES:
-                return
+    handlers = tuple(logging.getLogger("drift").handlers)
+    for handler in handlers:
+        handler.addFilter(unsaid)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(unsaid)

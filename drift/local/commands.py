@@ -7,11 +7,11 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx2
-from redis.asyncio import Redis
 
 from drift import settings, wiring
 from drift.errors import DriftError, IngestError, LocalStackError
@@ -32,6 +32,7 @@ from drift.local.stack import VARIABLES, Stack, StackOptions
 
 LOOPBACK_PASSWORD = "drift-on-loopback-only"  # noqa: S105 - no secret: it stands in local.settings.json.example
 SERVE_PORT = 7071
+REDIS_INFO_S = 2.0
 DEMO_PROJECT = "python-reference"
 DEMO_QUESTION = "How are default parameter values evaluated?"
 
@@ -126,8 +127,7 @@ async def ask(options: StackOptions, body: dict[str, Any], *, as_json: bool) -> 
 
 
 async def _ask(url: str, values: settings.Settings, body: dict[str, Any]) -> Asked:
-    redis_url = values.redis_url.get_secret_value() if values.redis_url else None
-    asked = await ask_over_http(url, redis_url, body, show_progress)
+    asked = await ask_over_http(url, partial(wiring.build_redis, values), body, show_progress, remark)
     if asked.status != 200:  # noqa: PLR2004 - the one good status
         fields = "".join(f" {e['field']}: {e['message']}." for e in asked.response.get("errors") or ())
         raise LocalStackError(f"{asked.response['code']} (HTTP {asked.status}): {asked.response['detail']}{fields}")
@@ -181,10 +181,7 @@ async def warm_up(values: settings.Settings) -> None:
 
 async def _servers(values: settings.Settings, stack: Stack) -> dict[str, str]:
     """Ask the servers what they are."""
-    info: dict[str, Any] = {}
-    if values.redis_url:
-        async with Redis.from_url(values.redis_url.get_secret_value(), protocol=2) as client:
-            info = await client.info("server")
+    info = await _redis_info(values)
     version = info.get("valkey_version") or info.get("redis_version")
     graph = wiring.build_graph(values)
     try:
@@ -198,6 +195,19 @@ async def _servers(values: settings.Settings, stack: Stack) -> dict[str, str]:
         "embedding_model": values.oai_embed_model_name,
         "started_here": ", ".join(name for name, pid in stack.pids.items() if pid) or "none",
     }
+
+
+async def _redis_info(values: settings.Settings) -> dict[str, Any]:
+    """Ask Redis what it is; nothing when there is none, or it does not answer."""
+    try:
+        server = await asyncio.to_thread(wiring.build_redis, values)
+        if server is None:
+            return {}
+        async with asyncio.timeout(REDIS_INFO_S), server.client() as client:
+            await server.signed_in()
+            return dict(await client.info("server"))
+    except Exception:  # noqa: BLE001 - it only adorns the last line, and progress has said what is wrong
+        return {}
 
 
 async def ingest(options: StackOptions, source: Path | None, project: str, *, as_json: bool) -> None:

@@ -37,7 +37,7 @@ class ValkeyServer(Server):
     @property
     def env(self) -> dict[str, str]:
         """The settings that lead to it."""
-        return {"REDIS_URL": self.url}
+        return {"REDIS_URL": self.url, "REDIS_AUTH": "url"}
 
     def _launch(self, port: int) -> Child:
         options = {"bind": HOST, "port": str(port), "save": "", "appendonly": "no", "dir": str(self.folder)}

@@ -15,6 +15,7 @@ import pytest
 from drift.adapters import neo4j_connection
 from drift.adapters.neo4j_connection import Connection
 from drift.adapters.redis_progress import RedisProgress
+from drift.adapters.redis_server import RedisServer
 from drift.errors import GraphUnavailableError
 from drift.local.valkey_server import ValkeyServer
 from tests.function.calling import Caller, Subscriber
@@ -160,9 +161,13 @@ async def test_a_message_is_published_on_a_new_connection(valkey: ValkeyServer, 
     port = urlsplit(valkey.url).port
     assert port
     async with proxied(port) as proxy:
-        sink = RedisProgress.connect(valkey.url.replace(f":{port}", f":{proxy.port}"))
-        assert await sink.healthy()
-        drop(proxy)
-        async with asyncio.timeout(BOUND_S):
-            assert await sink.healthy()
+        sink = RedisProgress(RedisServer(valkey.url.replace(f":{port}", f":{proxy.port}")))
+        async with Subscriber(valkey.url, "r") as subscriber:
+            sink.send('{"retrieval_id": "r", "phase": "initializing"}', last=False)
+            await sink.delivered()
+            assert proxy.accepted == proxy.open == 1
+            drop(proxy)
+            sink.send('{"retrieval_id": "r", "phase": "completed"}', last=True)
+            await subscriber.until_the_end()
+        assert [message["phase"] for message in subscriber.messages] == ["initializing", "completed"]
         await sink.close()

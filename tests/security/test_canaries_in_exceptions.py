@@ -50,10 +50,13 @@ BROKEN: Mapping[str, Callable[[], Service]] = {
 class FailingSink:
     """A ProgressSink that breaks its promise not to raise."""
 
-    async def publish(self, _message: str) -> None:
+    def send(self, _message: str, *, last: bool) -> None:  # noqa: ARG002 - the port's name
         raise unforeseen()
 
-    async def healthy(self) -> bool:
+    async def delivered(self) -> None:
+        raise unforeseen()
+
+    async def state(self) -> str:
         raise unforeseen()
 
 

@@ -1,0 +1,81 @@
+"""The messages of one process that wait for Redis: in order, bounded in bytes, a last message after all others."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from itertools import islice
+
+OVERHEAD_BYTES = 300
+"""What a waiting message takes beside its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One message: its number in the order of the process, its text, whether its request ends with it, and since when."""
+
+    number: int
+    text: bytes
+    last: bool
+    since: float
+
+    @property
+    def size(self) -> int:
+        """What it takes in memory, in bytes."""
+        return len(self.text) + OVERHEAD_BYTES
+
+
+class WaitingRoom:
+    """Messages in the order they came. When they are too many the oldest go, last messages only when nothing else is left.
+
+    `dropped` counts those that went unsent.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        """Hold messages of so many bytes in all."""
+        self.newest = 0
+        self.dropped = 0
+        self._most_bytes = most_bytes
+        self._bytes = 0
+        self._messages: dict[int, Waiting] = {}
+        self._steps: deque[int] = deque()
+
+    def __len__(self) -> int:
+        """Count those that wait."""
+        return len(self._messages)
+
+    def add(self, text: bytes, *, last: bool, now: float) -> None:
+        """Take a message, and make room for it."""
+        self.newest += 1
+        message = self._messages[self.newest] = Waiting(self.newest, text, last, now)
+        self._bytes += message.size
+        if not last:
+            self._steps.append(self.newest)
+        while self._bytes > self._most_bytes:
+            self._drop(self._steps[0] if self._steps else next(iter(self._messages)))
+
+    def first(self, most: int, most_bytes: int) -> list[Waiting]:
+        """Return the oldest messages: one, and as many more as do not exceed these limits."""
+        chosen: list[Waiting] = []
+        for message in islice(self._messages.values(), most):
+            most_bytes -= message.size
+            if chosen and most_bytes < 0:
+                break
+            chosen.append(message)
+        return chosen
+
+    def arrived(self, number: int) -> None:
+        """Let a message go that Redis has."""
+        if message := self._messages.pop(number, None):
+            self._bytes -= message.size
+        while self._steps and self._steps[0] not in self._messages:
+            self._steps.popleft()
+
+    def drop_older(self, than: float) -> None:
+        """Drop what has waited since before this moment."""
+        while self._messages and (oldest := next(iter(self._messages.values()))).since < than:
+            self._drop(oldest.number)
+
+    def _drop(self, number: int) -> None:
+        self.dropped += 1
+        self.arrived(number)

@@ -1,0 +1,164 @@
+"""Progress of many requests at once, on both hosts: whoever subscribes hears exactly one last message of each retrieval."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Self
+from uuid import uuid4
+
+import httpx2
+import pytest
+from redis.asyncio import Redis
+
+from drift.contracts import CHANNEL
+from drift.evals.orchestration import QUESTION
+from drift.local.load_command import HostName, LoadHost, LoadOptions, load_host
+from drift.local.model_process import ModelProcess
+from drift.local.valkey_server import ValkeyServer
+from tests.runtime.worker_process import NEEDS_PYTHON_313, REASON
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+PATIENCE_S = 30.0
+ADMITTED = 32
+"""MAX_INFLIGHT as it is when nobody sets it."""
+LAST = {"completed", "error"}
+HOSTS = ["local", pytest.param("worker", marks=pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON))]
+
+
+@dataclass
+class Channel:
+    """Everything that is published while the block runs, by retrieval; `changed` tells of each message."""
+
+    url: str
+    heard: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    async def __aenter__(self) -> Self:
+        self._client = Redis.from_url(self.url, protocol=2)
+        self._channel = self._client.pubsub()
+        await self._channel.subscribe(CHANNEL)
+        await self._channel.get_message(timeout=PATIENCE_S)
+        self._reading = asyncio.create_task(self._read())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._reading.cancel()
+        await asyncio.gather(self._reading, return_exceptions=True)
+        await self._channel.aclose()
+        await self._client.aclose()
+
+    async def _read(self) -> None:
+        async for item in self._channel.listen():
+            message = httpx2.Response(200, content=item["data"]).json()
+            async with self.changed:
+                self.heard[message["retrieval_id"]].append(message["phase"])
+                self.changed.notify_all()
+
+    def lasts(self, retrieval_id: str) -> list[str]:
+        """Return the last messages of a retrieval that have come."""
+        return [phase for phase in self.heard.get(retrieval_id, ()) if phase in LAST]
+
+    async def ended(self, retrieval_ids: list[str]) -> None:
+        """Return when each of these has had a last message, and whatever was published before now has come."""
+        async with asyncio.timeout(PATIENCE_S), self.changed:
+            await self.changed.wait_for(lambda: all(self.lasts(one) for one in retrieval_ids))
+        marker = str(uuid4())
+        await self._client.publish(CHANNEL, f'{{"retrieval_id": "{marker}", "phase": "completed"}}')
+        async with asyncio.timeout(PATIENCE_S), self.changed:
+            await self.changed.wait_for(lambda: marker in self.heard)
+
+
+@dataclass(frozen=True)
+class Hosted:
+    """The function in a process of its own, and what is published meanwhile."""
+
+    client: httpx2.AsyncClient
+    channel: Channel
+
+    async def ask(self, retrieval_id: str) -> int:
+        """Ask until the function admits the request; return the status."""
+        body = {"query": QUESTION, "project_id": "p", "retrieval_id": retrieval_id}
+        while (reply := await self.client.post("/retrieve", json=body)).status_code == 429:  # noqa: ASYNC110 - as Retry-After says
+            await asyncio.sleep(float(reply.headers["retry-after"]))  # as the contract says
+        return reply.status_code
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[ModelProcess]:
+    """A model server that takes as long as a network does, so that requests are under way together."""
+    with ModelProcess(chat_ms=50, embed_ms=20, remembers=True) as server:
+        yield server
+
+
+@asynccontextmanager
+async def hosted(host: HostName, url: str, model: ModelProcess, **settings: str) -> AsyncIterator[Hosted]:
+    """Run the function, over a graph in memory, while the block runs."""
+    given = {"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "unused", **model.env, "REDIS_URL": url, **settings}
+    load = LoadOptions(host=host, graph="memory")
+    async with load_host(load, given) as running, Channel(url) as channel, client_of(running) as client:
+        yield Hosted(client, channel)
+
+
+@asynccontextmanager
+async def client_of(running: LoadHost) -> AsyncIterator[httpx2.AsyncClient]:
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
+    headers = {"x-functions-key": running.key}
+    async with httpx2.AsyncClient(
+        base_url=running.url, headers=headers, limits=limits, timeout=PATIENCE_S, trust_env=False
+    ) as client:
+        yield client
+
+
+def ids(count: int) -> list[str]:
+    return [str(uuid4()) for _ in range(count)]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+async def test_every_request_has_exactly_one_last_message(host: Any, valkey: ValkeyServer, model: ModelProcess) -> None:
+    async with hosted(host, valkey.url, model) as function:
+        for callers in (1, 20, ADMITTED, 200):
+            asked = ids(callers)
+            statuses = await asyncio.gather(*(function.ask(one) for one in asked))
+            await function.channel.ended(asked)
+            assert Counter(statuses) == {200: callers}
+            assert {tuple(function.channel.lasts(one)) for one in asked} == {("completed",)}
+            assert {function.channel.heard[one][-1] for one in asked} == {"completed"}
+            assert {function.channel.heard[one][0] for one in asked} == {"initializing"}
+
+
+@pytest.mark.parametrize("host", HOSTS)
+async def test_callers_that_leave_cost_nobody_a_last_message(
+    host: Any, valkey: ValkeyServer, model: ModelProcess
+) -> None:
+    """What began ends with one last message; what the host had not begun to answer says nothing at all."""
+    async with hosted(host, valkey.url, model, MAX_INFLIGHT="64") as function:
+        await function.ask(str(uuid4()))
+        leaving, staying = ids(50), ids(8)
+        asking = [asyncio.create_task(function.ask(one)) for one in leaving]
+        stay = [asyncio.create_task(function.ask(one)) for one in staying]
+        async with asyncio.timeout(PATIENCE_S), function.channel.changed:
+            await function.channel.changed.wait_for(lambda: any(one in function.channel.heard for one in leaving))
+        for task in asking:
+            task.cancel()
+        assert await asyncio.gather(*stay) == [200] * len(staying)
+        await function.channel.ended(staying)
+        began = [one for one in leaving if one in function.channel.heard]
+        await function.channel.ended(began)
+    assert {tuple(function.channel.lasts(one)) for one in staying} == {("completed",)}
+    assert {len(function.channel.lasts(one)) for one in began} == {1}
+
+
+async def test_a_refused_request_began_nothing_and_says_nothing(valkey: ValkeyServer, model: ModelProcess) -> None:
+    async with hosted("local", valkey.url, model, MAX_INFLIGHT="1") as function:
+        asked = ids(20)
+        bodies = [{"query": QUESTION, "project_id": "p", "retrieval_id": one} for one in asked]
+        replies = await asyncio.gather(*(function.client.post("/retrieve", json=body) for body in bodies))
+        answered = [one for one, reply in zip(asked, replies, strict=True) if reply.status_code == httpx2.codes.OK]
+        await function.channel.ended(answered)
+        assert len(answered) < len(asked)
+        assert set(asked) & set(function.channel.heard) == set(answered)
