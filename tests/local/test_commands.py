@@ -116,6 +116,16 @@ def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path
     assert all(span in text for span in spans)
 
 
+def test_a_redis_that_is_none_costs_one_line_and_no_answer(serving: dict[str, Any], demo: dict[str, Any]) -> None:
+    assert demo
+    env = {**serving["env"], "REDIS_URL": "redis://127.0.0.1:1/0"}
+    asked = drift("ask", "What is a generator expression?", "--json", "--data-dir", serving["data"], **env)
+    assert asked.returncode == 0, asked.stderr
+    assert json.loads(asked.stdout)["key_facts"]
+    (line,) = [line for line in asked.stderr.splitlines() if "rogress" in line]
+    assert line.startswith("Progress is not shown, because of Redis: nobody listens at its address.")
+
+
 def test_an_unknown_project_is_an_answer(serving: dict[str, Any]) -> None:
     asked = drift("ask", "Anything?", "--project", "nobody", "--json", "--data-dir", serving["data"])
     assert asked.returncode == 0
