@@ -197,10 +197,8 @@ async def test_a_redis_that_is_none_costs_no_answer_and_is_named_in_one_line(
 ) -> None:
     said: dict[str, list[str]] = {}
     async with places(valkey, tmp_path) as found:
-        outcomes = await asyncio.gather(
-            *(ask(Function(valkey.url, messages()), REDIS_URL=url.format(**found)) for url, _ in KINDS)
-        )
-        said = {url: done.remarks for (url, _), done in zip(KINDS, outcomes, strict=True)}
+        for url, _ in KINDS:
+            said[url] = (await ask(Function(valkey.url, messages()), REDIS_URL=url.format(**found))).remarks
         secrets = [*found.values(), "canary", "wrong", "pw"]
     for url, words in KINDS:
         (line,) = said[url]
