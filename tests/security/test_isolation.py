@@ -127,9 +127,11 @@ class Sink:
     def __init__(self) -> None:
         self.messages: list[str] = []
 
-    async def publish(self, message: str) -> None:
-        await asyncio.sleep(0)
+    def send(self, message: str, *, last: bool) -> None:  # noqa: ARG002 - the port's name
         self.messages.append(message)
+
+    async def delivered(self) -> None:
+        await asyncio.sleep(0)
 
 
 async def asked(
