@@ -16,7 +16,7 @@ from azurefunctions.extensions.http.fastapi import Request, Response, StreamingR
 from starlette.requests import ClientDisconnect
 
 from drift import http, otel
-from drift.errors import DriftError
+from drift.errors import DriftError, StoppingError
 from drift.logs import log
 from drift.provider import ServiceProvider
 from drift.streaming import EventStream
@@ -82,7 +82,8 @@ async def _answer(call: Call, handler: Handler) -> Response:
     except ClientDisconnect:  # in the middle of its own request
         return Response(status_code=CLIENT_GONE)
     except DriftError as error:
-        log.warning("request_failed", exc_info=error, extra={"retrieval_id": call.retrieval_id})
+        if not isinstance(error, StoppingError):  # a failure of nobody: told to the caller, and no more
+            log.warning("request_failed", exc_info=error, extra={"retrieval_id": call.retrieval_id})
         return to_response(http.problem(error, call.retrieval_id))
     except Exception:
         log.exception("request_crashed", extra={"retrieval_id": call.retrieval_id})

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 from drift import http
 from drift.contracts import RetrieveResponse
-from drift.errors import DriftError
+from drift.errors import DriftError, StoppingError
 from drift.logs import log
 
 
@@ -49,7 +49,8 @@ class EventStream:
         if error is None:
             return http.event("result", task.result().to_json())
         if isinstance(error, DriftError):
-            log.warning("request_failed", exc_info=error, extra=told)
+            if not isinstance(error, StoppingError):
+                log.warning("request_failed", exc_info=error, extra=told)
             return self._error_event(error)
         log.error("request_crashed", exc_info=error, extra=told)
         return self._error_event(http.internal_error())

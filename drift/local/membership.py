@@ -37,7 +37,7 @@ class Membership:
         self._folder = folder
         self._order = order
         self._fetch = fetch
-        self._say = say
+        self._tell = say
         self._ending = ending
         self._places = Places(folder)
         self._lease = self._places.commands
@@ -75,6 +75,10 @@ class Membership:
             if others:
                 return
             time.sleep(_LOOK_EVERY_S)
+
+    def _say(self, line: str) -> None:
+        with contextlib.suppress(OSError):  # nobody reads any more: no reason to stop watching
+            self._tell(line)
 
     def _running(self, order: Order) -> Record:
         """Return the note of the servers' process, which is started when there is none."""

@@ -95,6 +95,7 @@ async def test_serve_ends_so_when_it_is_told_to(environment: dict[str, str], mod
         await callers.assert_all_were_told()
     assert process.returncode == 0
     assert b"Traceback" not in said
+    assert b"request_failed" not in said
     assert said.rstrip().endswith(b"Stopped.")
 
 
