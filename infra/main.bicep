@@ -227,11 +227,9 @@ param redisSkuName string = 'Balanced_B0'
 param redisHighAvailability bool = true
 
 // ---- the function
-@description('Version of Python.')
+@description('Version of Python: the one that requirements.lock is for.')
 @allowed([
-  '3.12'
   '3.13'
-  '3.14'
 ])
 param pythonVersion string = '3.13'
 

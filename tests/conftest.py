@@ -8,6 +8,8 @@ import pytest
 from blockbuster import blockbuster_ctx
 from hypothesis import settings
 
+from tests.runtime.worker_process import REASON as IN_ANOTHER_JOB
+
 pytest_plugins = ["tests.model_server_fixture", "tests.servers", "tests.telemetry_fixture"]
 
 settings.register_profile("project", max_examples=50, deadline=None)
@@ -28,8 +30,19 @@ def _event_loop_stays_free(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep deep tests out of `make check` too: what is too heavy for `make test` is slow."""
+    for item in items:
+        if item.get_closest_marker("deep"):
+            item.add_marker(pytest.mark.slow)
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail the whole run when a test was skipped in CI: there, everything a test needs installs itself."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if os.environ.get("CI") == "true" and reporter is not None and reporter.stats.get("skipped"):
+    if os.environ.get("CI") != "true" or reporter is None:
+        return
+    reasons = [str(report.longrepr) for report in reporter.stats.get("skipped", ())]
+    if [reason for reason in reasons if IN_ANOTHER_JOB not in reason]:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

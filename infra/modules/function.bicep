@@ -52,9 +52,7 @@ param settings object
 
 @description('Version of Python.')
 @allowed([
-  '3.12'
   '3.13'
-  '3.14'
 ])
 param pythonVersion string
 
@@ -114,9 +112,7 @@ var platformSettings = {
   AzureWebJobsStorage__clientId: identityClientId
   AzureWebJobsStorage__credential: 'managedidentity'
 }
-// the worker of 3.12 looks for HTTP streams only when it is told to
-var versionSettings = pythonVersion == '3.12' ? { PYTHON_ENABLE_INIT_INDEXING: '1' } : {}
-var allSettings = union(platformSettings, versionSettings, settings)
+var allSettings = union(platformSettings, settings)
 
 resource plan 'Microsoft.Web/serverfarms@2024-11-01' = {
   name: planName

@@ -9,10 +9,9 @@ import annotated_types
 import pytest
 
 from drift.settings import Settings, load
-from tests.infra.bicep_deployment import deploy
 from tests.infra.bicep_expressions import Expression, expression
 from tests.infra.bicep_tree import BicepFile, entries, text
-from tests.infra.templates import MAIN, REQUIRED, ROOT, WAYS, app_settings, only
+from tests.infra.templates import MAIN, ROOT, WAYS, app_settings, only
 
 CODE = {name.upper(): field for name, field in Settings.model_fields.items()}
 PLATFORM = {
@@ -44,13 +43,6 @@ def test_the_example_file_shows_what_the_code_reads_and_nothing_else() -> None:
     example = json.loads((ROOT / "local.settings.json.example").read_text())["Values"]
     assert set(example) - EXAMPLE_PLATFORM == set(CODE)
     load({name: value for name, value in example.items() if value})  # the environment takes an empty one for none
-
-
-def test_streams_are_switched_on_for_the_python_that_needs_it() -> None:
-    scope = deploy(MAIN, {**REQUIRED, "pythonVersion": "3.12"})
-    (site,) = (one for one in scope.resources() if one.type == "Microsoft.Web/sites")
-    pairs = {pair["name"]: pair["value"] for pair in site.properties["siteConfig"]["appSettings"]}
-    assert pairs["PYTHON_ENABLE_INIT_INDEXING"] == "1"
 
 
 def test_the_code_accepts_what_the_template_sets() -> None:

@@ -1,0 +1,121 @@
+"""The queries of documents and alerts read only what the service's log lines hold: real ones, of calls that work and fail."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from drift.adapters.entra import TokenSource
+from drift.adapters.redis_progress import RedisProgress
+from drift.adapters.redis_server import RedisServer
+from drift.contracts import Phase
+from drift.errors import DriftError
+from drift.local.host import serving
+from drift.local.loopback import free_port
+from tests.function.calling import calling
+from tests.function.corpus import Corpus
+from tests.model_server_fixture import ModelServerControl
+from tests.queries.fields import Line, wrong
+from tests.queries.kusto import of_alerts, of_documents
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300, func_only=True)]
+
+QUERIES = {name: query for name, query in (of_documents() | of_alerts()).items() if "parse_json" in query}
+PATIENCE_S = 120.0
+"""A first call builds the service, which takes long on a busy machine."""
+FOR_EVERY_REQUEST = "observability.md 1"
+
+
+def codes(kind: type[DriftError]) -> frozenset[str]:
+    """Return the code of an error and of all that are kinds of it."""
+    return frozenset({kind.code}).union(*(codes(child) for child in kind.__subclasses__()))
+
+
+@pytest.fixture
+def written(caplog: pytest.LogCaptureFixture) -> Iterator[Any]:
+    """Read the service's log so far."""
+    caplog.set_level(logging.INFO, "drift")
+
+    def read() -> list[Line]:
+        texts = (record.getMessage() for record in caplog.records if record.name == "drift")
+        return [Line(text, json.loads(text)) for text in texts]
+
+    return read
+
+
+class NoIdentity:
+    """A credential of a machine that has none."""
+
+    def get_token(self, *_scopes: str) -> Any:
+        raise OSError("no identity")
+
+
+async def ask() -> int:
+    """Send one question to a function of its own, with the settings of this moment; return the status."""
+    async with serving() as url, calling(url) as caller:
+        caller.client.timeout = PATIENCE_S
+        return (await caller.ask()).status_code
+
+
+@pytest.fixture
+async def log(
+    written: Any,
+    environment: pytest.MonkeyPatch,
+    corpus: Corpus,  # noqa: ARG001 - the graph is filled
+    model_server: ModelServerControl,
+) -> list[Line]:
+    """The lines of a call that is repeated and loses a follow-up, of one without a graph, and of what else queries ask for."""
+    nowhere = free_port()
+    environment.setenv("MAX_FOLLOWUPS", "2")
+    model_server.fail(
+        {"fault": "status", "status": 503, "kind": "primer_reply", "times": 1},
+        {"fault": "status", "status": 400, "kind": "local_reply", "times": 1},
+    )
+    assert await ask() == 200
+    environment.setenv("NEO4J_URI", f"bolt://127.0.0.1:{nowhere}")
+    assert await ask() == 500
+
+    with pytest.raises(OSError, match="no identity"):
+        await TokenSource("https://one.example/.default", NoIdentity).get()
+    sink = RedisProgress(RedisServer(f"redis://127.0.0.1:{nowhere}/0"))
+    sink.send("{}", last=True)
+    await sink.delivered()
+    await sink.close()
+    lines: list[Line] = written()
+    return lines
+
+
+@pytest.fixture
+def known(log: list[Line]) -> dict[str, frozenset[str]]:
+    """The values that fields can have."""
+    failures = codes(DriftError)
+    return {
+        "event": frozenset(str(line.fields["event"]) for line in log),
+        "phase": frozenset(phase.value for phase in Phase),
+        "code": failures,
+        "outcome": failures | {"ok", "no_data_found", "cancelled"},
+    }
+
+
+async def test_every_query_reads_fields_and_values_that_are_written(
+    log: list[Line], known: dict[str, frozenset[str]]
+) -> None:
+    found = {name: wrong(query, log, known) for name, query in QUERIES.items()}
+    assert {name: faults for name, faults in found.items() if faults} == {}
+    assert len(QUERIES) >= 10
+
+    alert = QUERIES["embeddings-are-slow"]
+    planted = {
+        alert.replace("line.embedding_s", "line.embeding_s"): "has the field embeding_s",
+        alert.replace("'expanding_query'", "'expand_query'"): "phase is never expand_query",
+        alert.replace("has 'phase_ended'", "has 'phase_finished'"): "keep no line",
+        QUERIES["graph-is-unreachable"].replace("line.outcome", "line.code"): "has the field code",
+        QUERIES[FOR_EVERY_REQUEST].replace("line.retrieval_id", "line.request_id"): "request_id",
+        QUERIES["graph-is-unreachable"].replace("'graph_unavailable'", "'graph_down'"): "graph_down",
+    }
+    for query, named in planted.items():
+        assert any(named in fault for fault in wrong(query, log, known)), query
