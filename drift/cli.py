@@ -8,16 +8,20 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
 
 from drift import __version__
+from drift.contracts import RetrieveRequest, project_id_problem
 from drift.errors import DriftError, InvalidRequestError
 from drift.local import commands
-from drift.local.console import log_to_stderr, notes
+from drift.local.console import log_to_stderr, notes, show_error
+from drift.local.data_folder import DataFolderError
 from drift.local.doctor import examine
 from drift.local.graph_bench_command import bench_graph, numbers
 from drift.local.infra_doctor import examine_infra
@@ -25,6 +29,7 @@ from drift.local.load_command import MOST_CALLERS, GraphName, HostName, LoadOpti
 from drift.local.prepare_command import prepare as prepare_graph
 from drift.local.recall_command import EmbedderName, eval_recall
 from drift.local.stack import StackOptions
+from drift.local.terminal import OutputError, open_streams
 
 app = typer.Typer(
     name="drift",
@@ -45,14 +50,37 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON document on standar
 Neo4jVersion = Annotated[
     str, typer.Option("--neo4j", metavar="VERSION", help="Version of the local Neo4j: 2026, 5.26, or exact.")
 ]
-DataDir = Annotated[Path, typer.Option("--data-dir", help="Where the local servers keep their data.", file_okay=False)]
+
+
+def _place(value: str | Path) -> Path:
+    """Return a path; an empty one would be the current folder, which nobody asked for."""
+    if not str(value):
+        raise typer.BadParameter("is empty: name a folder")
+    return Path(value)
+
+
+DataDir = Annotated[
+    Path, typer.Option("--data-dir", metavar="DIR", help="Where the local servers keep their data.", parser=_place)
+]
 CacheDir = Annotated[
     Path | None,
     typer.Option(
-        "--cache-dir", help="Where downloads are kept for all projects; the user's cache by default.", file_okay=False
+        "--cache-dir",
+        metavar="DIR",
+        help="Where downloads are kept for all projects; the user's cache by default.",
+        parser=_place,
     ),
 ]
-Project = Annotated[str, typer.Option("--project", "-p", help="The tenant: a project's id.")]
+
+
+def _text(value: str | None) -> str | None:
+    """Return an argument that is text: what the terminal handed over must be UTF-8."""
+    if value and any("\udc80" <= character <= "\udcff" for character in value):
+        raise typer.BadParameter(f"must be valid UTF-8, and {value!a} is not")
+    return value
+
+
+Project = Annotated[str, typer.Option("--project", "-p", help="The project's id.", callback=_text)]
 
 DEFAULT_DATA_DIR = Path(".drift")
 DEFAULT_VERSION = "2026"
@@ -107,7 +135,7 @@ def serve(
 @app.command()
 def demo(
     question: Annotated[
-        str, typer.Option("--question", "-q", help="What to ask about Python.")
+        str, typer.Option("--question", "-q", help="What to ask about Python.", callback=_text)
     ] = commands.DEMO_QUESTION,
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
@@ -126,9 +154,15 @@ def demo(
 @app.command()
 def ingest(
     source: Annotated[
-        Path | None, typer.Argument(help="A folder or a file: .md, .rst, .txt, .html.", show_default=False)
+        Path | None,
+        typer.Argument(
+            help="A folder or a file: .md, .rst, .txt, .html.", metavar="SOURCE", parser=_place, show_default=False
+        ),
     ] = None,
-    project: Project = commands.DEMO_PROJECT,
+    project: Annotated[
+        str | None,
+        typer.Option("--project", "-p", help="The project's id; wanted with a folder or file.", callback=_text),
+    ] = None,
     sample: Annotated[bool, typer.Option("--sample", help="Ingest the Python reference manual instead.")] = False,
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
@@ -141,6 +175,9 @@ def ingest(
     """
     if (source is None) != sample:
         raise typer.BadParameter("give either a folder or file, or --sample")
+    if project is None and not sample:
+        raise typer.BadParameter("say which project the documents belong to: --project NAME")
+    project = _project(commands.DEMO_PROJECT if project is None else project)
     _run(commands.ingest(_options(version, data_dir, cache_dir), source, project, as_json=as_json))
 
 
@@ -164,7 +201,7 @@ def prepare(
 
 @app.command()
 def ask(
-    question: Annotated[str, typer.Argument(help="The question.")],
+    question: Annotated[str, typer.Argument(help="The question.", callback=_text)],
     project: Project = commands.DEMO_PROJECT,
     top_k: Annotated[int, typer.Option(help="Communities the primer looks at.", min=1, max=50)] = 5,
     include: Annotated[
@@ -175,9 +212,18 @@ def ask(
     cache_dir: CacheDir = None,
     as_json: Json = False,
 ) -> None:
-    """Ask a project a question, through the function's own POST /retrieve."""
+    """Ask a project a question, through the function's own POST /retrieve.
+
+    Succeeds only with a cited answer; exit code 1 says that there is none.
+    """
     body = {"query": question, "project_id": project, "top_k": top_k, "include": include or []}
-    _run(commands.ask(_options(version, data_dir, cache_dir), body, as_json=as_json))
+    try:
+        RetrieveRequest.model_validate(body, strict=False)
+    except ValidationError as error:
+        wrong = "; ".join(f"{e['loc'][0]}: {str(e['msg']).removeprefix('Value error, ')}" for e in error.errors())
+        raise typer.BadParameter(wrong) from None
+    if not _run(commands.ask(_options(version, data_dir, cache_dir), body, as_json=as_json)):
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -310,20 +356,31 @@ def version_option(
         raise typer.Exit
 
 
+def _project(value: str) -> str:
+    if problem := project_id_problem(value):
+        raise typer.BadParameter(f"{problem}, as in every request", param_hint="--project")
+    return value
+
+
 def _options(version: str, data_dir: Path, cache_dir: Path | None) -> StackOptions:
     return commands.stack_options(version, data_dir, cache_dir)
 
 
 def _run(work: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - whatever the command returns
-    """Run a command; an error of ours is one clear line and exit code 1."""
+    """Run a command; an error of ours is one clear line, with exit code 1, or 2 where nothing was begun."""
     try:
         return asyncio.run(work)
     except InvalidRequestError as error:
-        notes.print(f"[red]error:[/] {error.detail} " + "; ".join(f"{p.field}: {p.message}" for p in error.problems))
+        show_error(f"{error.detail} " + "; ".join(f"{p.field}: {p.message}" for p in error.problems))
+        raise typer.Exit(2) from None
+    except DataFolderError as error:
+        show_error(error.detail)
         raise typer.Exit(2) from None
     except DriftError as error:
-        notes.print("[red]error:[/] ", end="")
-        notes.print(error.detail, markup=False)
+        show_error(error.detail)
+        raise typer.Exit(1) from None
+    except OSError as error:
+        show_error(f"{error.filename or 'The system'}: {error.strerror or error}.")
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
@@ -351,6 +408,15 @@ async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
 
 
 def main() -> None:
-    """Run the command line."""
-    log_to_stderr()
-    app(prog_name="python -m drift")
+    """Run the command line; output that nobody can take ends it in one line, or in none where the reader has left."""
+    try:
+        open_streams()
+        log_to_stderr()
+        app(prog_name="drift" if Path(sys.argv[0]).name == "drift" else "python -m drift")
+    except OutputError as error:
+        if error.broken_pipe:
+            sys.exit(128 + signal.SIGPIPE)
+        show_error(str(error))
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -19,6 +19,8 @@ from pydantic import (
     FailFast,
     Field,
     StringConstraints,
+    TypeAdapter,
+    ValidationError,
     model_validator,
 )
 
@@ -57,6 +59,18 @@ ProjectId = Annotated[
     AfterValidator(_plain_text),
     Field(json_schema_extra={"pattern": r"^[^\u0000]*$"}),
 ]
+_PROJECT_ID = TypeAdapter(ProjectId)
+
+
+def project_id_problem(value: str) -> str | None:
+    """Return what is wrong with a project's id, None when nothing is: one rule for requests, commands and ingestion."""
+    try:
+        _PROJECT_ID.validate_python(value)
+    except ValidationError as error:
+        return str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+    return None
+
+
 TopK = Annotated[int, Field(ge=1, le=50), BeforeValidator(_whole_number)]
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 
+from drift.contracts import project_id_problem
 from drift.errors import IngestError
 from drift.ingest.chunking import CHUNKING_VERSION, cut
 from drift.ingest.documents import Skipped, SourceDocument, guarded
@@ -54,9 +55,12 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
     model: when it changes, everything is embedded anew.
 
     Raises:
-        IngestError: when the embedder gives vectors of another length than `dimensions`.
+        IngestError: when the project's id is none that requests may name, the project holds the same documents from
+            another source, or the embedder gives vectors of another length than `dimensions`.
         GraphMisconfiguredError, GraphUnavailableError, ModelUnavailableError, ModelMisconfiguredError: as the ports do.
     """
+    if problem := project_id_problem(project_id):
+        raise IngestError(f"The project's id cannot be used: {problem}.")
     run = _Run(
         source, project_id, writer, _BatchEmbedder(embedder, dimensions), report, f"{embedding_model}/{dimensions}"
     )

@@ -45,7 +45,7 @@ def progress_bar(console: Console | None = None) -> Iterator[Report]:
         _RateColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console) as progress:
+    with Progress(*columns, console=console, redirect_stdout=False, redirect_stderr=False) as progress:
         bars: dict[str, TaskID] = {}
 
         def report(stage: str, done: int, total: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import asdict
 from functools import partial
@@ -19,11 +19,12 @@ from drift.evals.orchestration import measure
 from drift.evals.timing import measure_imports, measure_retrievals
 from drift.ingest.pipeline import ingest as run_ingest
 from drift.ingest.progress_bar import progress_bar
-from drift.ingest.report import IngestReport
+from drift.ingest.report import STAGES, IngestReport, Report
 from drift.ingest.sources import Source, read_source
 from drift.local.asking import Asked, ask_over_http
 from drift.local.browser import browsing, open_page
 from drift.local.console import notes, paper, print_json, remark, show_answer, show_progress
+from drift.local.data_folder import check_data_folder
 from drift.local.host import serving
 from drift.local.jars import default_cache
 from drift.local.model_process import ModelProcess
@@ -34,6 +35,10 @@ LOOPBACK_PASSWORD = "drift-on-loopback-only"  # noqa: S105 - no secret: it stand
 SERVE_PORT = 7071
 REDIS_INFO_S = 2.0
 DEMO_PROJECT = "python-reference"
+CHUNKS = STAGES[1]
+MOST_KINDS = 8
+"""Kinds of ignored files that are named; the rest is counted."""
+
 DEMO_QUESTION = "How are default parameter values evaluated?"
 
 
@@ -53,6 +58,7 @@ async def running(options: StackOptions) -> AsyncIterator[tuple[Stack, settings.
     """Have all servers running while the block runs, and their addresses in this process's environment."""
     missing = [name for name, (first, *_) in VARIABLES.items() if not options.given.get(first)]
     if missing:
+        check_data_folder(options.data_dir)
         notes.print(
             f"Starting {', '.join(missing)} on this machine, about ten seconds, or joining those that run ...",
             markup=False,
@@ -111,8 +117,8 @@ async def serve(options: StackOptions, port: int | None, allowed: Sequence[str] 
         await stack.wait()
 
 
-async def ask(options: StackOptions, body: dict[str, Any], *, as_json: bool) -> None:
-    """Ask through the function's own route and print the answer.
+async def ask(options: StackOptions, body: dict[str, Any], *, as_json: bool) -> bool:
+    """Ask through the function's own route and print the answer; tell whether it is cited.
 
     Raises:
         LocalStackError: when the function answers with an error, in its words.
@@ -124,6 +130,13 @@ async def ask(options: StackOptions, body: dict[str, Any], *, as_json: bool) -> 
         else:
             show_answer(body["query"], asked.response)
         recommend_up(stack)
+    return _is_cited(asked.response)
+
+
+def _is_cited(response: dict[str, Any]) -> bool:
+    """Say whether an answer has facts, each of them with evidence: what exit code 0 promises to scripts."""
+    facts = response["key_facts"]
+    return bool(facts) and all(isinstance(c, dict) for fact in facts for c in fact["citations"])
 
 
 async def _ask(url: str, values: settings.Settings, body: dict[str, Any]) -> Asked:
@@ -161,8 +174,7 @@ async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
         seconds = ", ".join(f"{name.removesuffix('_s')} {value:.1f} s" for name, value in clock.laps.items())
         notes.print(f"\n[dim]{seconds}; {servers['neo4j']}, {servers['valkey']}[/]")
         notes.print('[dim]Ask your own: make demo Q="..."   Keep the servers: make serve[/]', markup=True)
-    facts = asked.response["key_facts"]
-    cited = bool(facts) and all(isinstance(c, dict) for fact in facts for c in fact["citations"])
+    cited = _is_cited(asked.response)
     if not cited:
         notes.print("[yellow]No answer with evidence was found; the local model only copies sentences.[/]")
     return cited
@@ -213,6 +225,8 @@ async def _redis_info(values: settings.Settings) -> dict[str, Any]:
 async def ingest(options: StackOptions, source: Path | None, project: str, *, as_json: bool) -> None:
     """Ingest a folder, a file, or without either the sample corpus."""
     documents = sample_sources() if source is None else read_source(source)
+    for line in _left_out(documents):
+        remark(line)
     async with running(options) as (stack, values):
         report = await _ingest(values, documents, project)
         recommend_up(stack)
@@ -238,36 +252,73 @@ async def _ingest(values: settings.Settings, documents: Source, project: str) ->
         )
     writer = wiring.build_writer(values)
     _, embedder = wiring.build_models(values)
+    last = _LastStage()
     try:
-        with progress_bar(notes) as report:
+        with progress_bar(notes) as show:
             done = await run_ingest(
                 documents,
                 project,
                 writer,
                 embedder,
                 values.vector_index_dimensions,
-                report=report,
+                report=last.then(show),
                 embedding_model=values.oai_embed_model_name,
             )
+    except asyncio.CancelledError:
+        remark(f"Stopped: {last.stored()} The same command continues from there.")
+        raise
     finally:
         await writer.close()
     _tell(done)
     return done
 
 
+class _LastStage:
+    """Remembers how far an ingestion came, for whoever stops it."""
+
+    def __init__(self) -> None:
+        self._written: tuple[int, int] | None = None
+
+    def then(self, show: Report) -> Report:
+        """Return a report that remembers, and passes on what it is told."""
+
+        def report(stage: str, done: int, total: int) -> None:
+            if stage == CHUNKS:
+                self._written = (done, total)
+            show(stage, done, total)
+
+        return report
+
+    def stored(self) -> str:
+        """Say what is in the graph."""
+        if not self._written or not self._written[0] < self._written[1]:
+            return "all documents are stored, their knowledge is not." if self._written else "nothing was written."
+        done, total = self._written
+        return f"{done:,} of {total:,} new chunks are stored, and no document is cut in two."
+
+
+def _left_out(source: Source) -> Iterator[str]:
+    """Say what was not read: each skipped file, and how many were ignored for which reason."""
+    for skipped in source.skipped:
+        yield f"Skipped {skipped.path}: {skipped.reason}."
+    reasons: dict[str, list[str]] = {}
+    for one in source.ignored:
+        reasons.setdefault(one.reason, []).append(f"{one.count:,} {one.kind}")
+    for reason, counts in reasons.items():
+        more = f" and {len(counts) - MOST_KINDS} other kinds" if len(counts) > MOST_KINDS else ""
+        yield f"Ignored {', '.join(counts[:MOST_KINDS])}{more}: {reason}."
+
+
 def _tell(report: IngestReport) -> None:
-    for skipped in report.skipped:
-        notes.print(f"Skipped {skipped.path}: {skipped.reason}.", markup=False)
     for name in report.kept:
-        notes.print(f"Kept the earlier text of {name}, whose file cannot be read now.", markup=False)
+        remark(f"Kept the earlier text of {name}, whose file cannot be read now.")
     if not report.wrote:
-        notes.print(f"Project {report.project_id}: nothing has changed.", markup=False)
+        remark(f"Project {report.project_id}: nothing has changed.")
         return
-    notes.print(
+    remark(
         f"Project {report.project_id}: {len(report.added)} documents added, {len(report.changed)} changed, "
         f"{len(report.removed)} removed; {report.chunks} chunks written at {report.chunks_per_second:.0f} a second; "
-        f"{report.entities} entities, {report.relations} relations, {sum(report.communities.values())} communities.",
-        markup=False,
+        f"{report.entities} entities, {report.relations} relations, {sum(report.communities.values())} communities."
     )
 
 

@@ -8,12 +8,13 @@ import re
 import sys
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 
-notes = Console(stderr=True, highlight=False, soft_wrap=True)
+from drift.local.terminal import CleanConsole, escaped, on_one_line
+
+notes = CleanConsole(stderr=True, highlight=False, soft_wrap=True)
 """Progress and remarks, on standard error."""
-paper = Console(highlight=False, soft_wrap=True)
+paper = CleanConsole(highlight=False, soft_wrap=True)
 """Answers, on standard output."""
 
 
@@ -44,13 +45,20 @@ def log_to_stderr() -> None:
 
 
 def remark(line: str) -> None:
-    """Write one line for whoever waits, word for word, to standard error."""
-    notes.print(line, markup=False)
+    """Write one line for whoever waits to standard error; what is no line of ours in it makes no second one."""
+    notes.print(on_one_line(line), markup=False)
+
+
+def show_error(detail: str) -> None:
+    """Say on one line of standard error what went wrong."""
+    notes.print("[red]error:[/] ", end="")
+    remark(detail)
 
 
 def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
     """Write one JSON document on one line to standard output."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
+    only_ascii = not (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(escaped(json.dumps(document, ensure_ascii=only_ascii)) + "\n")
     sys.stdout.flush()
 
 
@@ -81,7 +89,7 @@ def show_answer(question: str, response: dict[str, Any]) -> None:
 def _evidence(citation: dict[str, str] | str) -> str:
     if isinstance(citation, str):
         return f"└ {citation}"
-    return f'└ [{citation["document_name"]}] "{_shortened(" ".join(citation["span"].split()))}"'
+    return f'└ [{on_one_line(citation["document_name"])}] "{_shortened(" ".join(citation["span"].split()))}"'
 
 
 def _shortened(text: str, most: int = 160) -> str:

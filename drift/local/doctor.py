@@ -12,6 +12,7 @@ from typing import Literal
 from drift import settings, wiring
 from drift.errors import LocalStackError, NotConfiguredError
 from drift.local.console import notes, paper, print_json
+from drift.local.data_folder import DataFolderError, check_data_folder
 from drift.local.jars import NEEDED_BYTES, default_cache, exact_version, find_jars
 from drift.local.java import java_for
 from drift.local.stack import VARIABLES, StackOptions
@@ -33,7 +34,7 @@ class Finding:
 
 async def examine(options: StackOptions, *, as_json: bool) -> bool:
     """Print the findings; tell whether there is no problem."""
-    findings = [_python(), _disk(options), _java(options), _jars(options)]
+    findings = [_python(), _disk(options), _data_folder(options), _java(options), _jars(options)]
     named = any(options.given.get(first) for first, *_ in VARIABLES.values())
     if named:
         findings += await _services()
@@ -68,6 +69,14 @@ def _disk(options: StackOptions) -> Finding:
     free = shutil.disk_usage(folder).free
     text = f"{free // 1_000_000:,} MB free for the cache of the local servers"
     return Finding("disk", "ok" if free >= NEEDED_BYTES else "note", text)
+
+
+def _data_folder(options: StackOptions) -> Finding:
+    try:
+        free = check_data_folder(options.data_dir)
+    except DataFolderError as error:
+        return Finding("data folder", "problem", error.detail)
+    return Finding("data folder", "ok", f"{options.data_dir.absolute()} can be written, {free // 1_000_000:,} MB free")
 
 
 def _java(options: StackOptions) -> Finding:

@@ -1,0 +1,203 @@
+"""What a terminal is sent, and what happens when nobody takes it: a real process for everything that prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drift.local.data_folder import DataFolderError, check_data_folder
+from drift.local.terminal import clean, escaped, on_one_line
+from tests.command_line import NO_SERVERS_GIVEN, ROOT
+
+HOSTILE = (
+    "\x1b[2J\x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\ \x1b]52;c;ZXZpbA==\x07 \x9b31m \x9d0;t\x9c \x1bP1$q\x1b\\ "
+    "\u202egnp.exe\u202c \u2066\u2069 \u200b\u200e\u200f\u061c \ufeff \U000e0041\U000e007f \u2028 \r\b\x7f\x00 [red]x[/red] \ud83d"
+)
+PATIENCE_S = 60
+
+
+def _steers(character: str) -> bool:
+    kind = unicodedata.category(character)
+    visible = unicodedata.name(character, "").startswith(("ARABIC", "SYRIAC", "KAITHI", "EGYPTIAN"))
+    return (kind == "Cc" and character not in "\n\t") or kind in {"Zl", "Zp", "Cs"} or (kind == "Cf" and not visible)
+
+
+@given(st.text(st.characters(codec=None)))
+def test_nothing_that_steers_or_cannot_be_seen_is_left_of_any_text(text: str) -> None:
+    assert not [character for character in clean(text) if _steers(character) and character != "\u061c"]
+    assert clean(clean(text)) == clean(text)
+    assert "\n" not in on_one_line(text)
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cf", "Cs", "Mn", "Zl", "Zp", "Cn", "Co", "Lo"])))
+def test_plain_text_stays_as_it_is(text: str) -> None:
+    assert clean(text) == text
+
+
+@given(st.recursive(st.text() | st.integers(), lambda inner: st.dictionaries(st.text(), inner)))
+def test_json_is_the_same_document_without_what_steers(document: object) -> None:
+    written = escaped(json.dumps(document, ensure_ascii=False))
+    assert json.loads(written) == document
+    assert not [character for character in written if _steers(character)]
+
+
+PRINTERS = """
+import asyncio, logging, sys
+from pathlib import Path
+from drift.errors import LocalStackError
+from drift.ingest.documents import Skipped
+from drift.ingest.report import IngestReport
+from drift.ingest.sources import Ignored, Source
+from drift.ingest.progress_bar import progress_bar
+from drift.local import commands, console, doctor, prepare_command, report, terminal
+terminal.open_streams()
+console.log_to_stderr()
+bad = HOSTILE
+console.remark(bad); console.show_error(bad); console.print_json({bad: bad})
+console.show_progress({"progress_pct": 1, "phase": bad, "thought_summary": bad, "details_md": bad})
+fact = {"fact": bad, "citations": [{"chunk_id": bad, "span": bad, "document_name": bad}, bad]}
+console.show_answer(bad, {"final_answer": bad, "key_facts": [fact], "residual_uncertainty": bad})
+doctor.show([doctor.Finding(bad, "ok", bad)], as_json=False)
+prepare_command._remark(bad)
+prepare_command._show({"cypher": [bad], "dry_run": True, "changed": {bad: 1}, "created": [bad], "indexes": [], "problems": [bad]})
+report.say_on_stderr(bad)
+for line in commands._left_out(Source(bad, (), (Skipped(bad, bad),), (Ignored(bad, 1, bad),))): console.remark(line)
+commands._tell(IngestReport(bad, bad, added=[bad], kept=[bad]))
+with progress_bar(console.notes) as told: told(bad, 1, 2); told(bad, 2, 2)
+logging.getLogger("drift").warning(bad, extra={"field": bad})
+print(bad)
+raise LocalStackError(bad)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("on_terminal", [False, True])
+def test_everything_that_prints_texts_of_others_takes_out_what_steers_a_terminal(on_terminal: bool) -> None:
+    arguments = [sys.executable, "-c", PRINTERS.replace("HOSTILE", ascii(HOSTILE))]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(  # noqa: S603 - our own interpreter and text
+        arguments, cwd=ROOT, stdout=theirs if on_terminal else subprocess.PIPE, stderr=subprocess.STDOUT,
+        env={**os.environ, "TERM": "dumb" if not on_terminal else "xterm", "COLUMNS": "500", "NO_COLOR": "1"},
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        written = _all_of(ours) if on_terminal else process.stdout.read()  # type: ignore[union-attr]
+    os.close(ours)
+    text = written.decode()
+    assert text.count("gnp.exe") >= 20
+    assert "LocalStackError" in text
+    for sign in ("\x1b]", "\x1bP", "\x1b[2J", "\x1b[31m", "\x07", "\b", "\x00", "\x7f"):
+        assert sign not in text, ascii(text[max(0, text.index(sign) - 80) :][:160])
+    assert not [c for c in text if _steers(c) and c not in "\x1b\r"]
+
+
+def _all_of(terminal: int) -> bytes:
+    """Read until the other side is closed, which Linux tells with an error."""
+    read = b""
+    try:
+        while some := os.read(terminal, 65536):
+            read += some
+    except OSError:
+        pass
+    return read
+
+
+def _shell(command: str, **environment: str) -> tuple[int, str, str]:
+    done = subprocess.run(  # noqa: S603 - our own command
+        ["/bin/bash", "-c", f"set -o pipefail; {command}"],
+        cwd=ROOT, env={**NO_SERVERS_GIVEN, "DRIFT": f"{sys.executable} -m drift", **environment},
+        capture_output=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("$DRIFT --version >&-", 2, "Standard output cannot be written: it is closed."),
+        ("$DRIFT doctor --json >/dev/full", 2, "Standard output cannot be written: No space left on device."),
+        ("$DRIFT bench --help >/dev/full", 2, "Standard output cannot be written: No space left on device."),
+        ("$DRIFT bench --help | true", 141, ""),
+        ("$DRIFT --version 2>&-", 0, ""),
+        ("$DRIFT --version 2>/dev/full", 0, ""),
+        ("$DRIFT --version <&-", 0, ""),
+    ],
+)
+def test_output_that_nobody_takes_ends_a_command_in_one_line(command: str, code: int, said: str) -> None:
+    returned, _, errors = _shell(command)
+    assert (returned, [line for line in errors.splitlines() if "No server is named" not in line]) == (
+        code,
+        [f"error: {said}"] if said else [],
+    )
+
+
+@pytest.mark.slow
+def test_an_ascii_terminal_gets_what_it_can_show() -> None:
+    code, output, errors = _shell(
+        "$DRIFT ingest $'\\xc3\\xa9' -p x", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"
+    )
+    assert (code, output) == (1, "")
+    assert errors.startswith("error: ")
+    assert "cannot be read: No such file or directory" in errors
+    assert errors.isascii()
+
+
+@pytest.mark.slow
+def test_ctrl_c_while_the_command_line_is_loaded_is_one_word() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-X", "importtime", "-m", "drift", "doctor"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if b"| typer" in line or b"pydantic" in line:  # in the middle of the imports
+                break
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+    assert process.returncode == 130
+    assert b"Traceback" not in rest
+    assert b"Stopped." in rest
+
+
+@pytest.mark.parametrize("name", ["lock", "stack.json", "ports.json"])
+def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(DataFolderError, match=f"its `{name}` is a folder"):
+        check_data_folder(tmp_path)
+
+
+def test_a_data_folder_that_cannot_be_made_or_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for folder, why in (
+        (tmp_path / "file", "is no folder"),
+        (tmp_path / "file" / "below", "is no folder"),
+        (Path("/proc/x"), "No such"),
+    ):
+        with pytest.raises(DataFolderError, match=why):
+            check_data_folder(folder)
+    with pytest.raises(DataFolderError, match="not valid UTF-8"):
+        check_data_folder(tmp_path / "caf\udce9")
+    assert check_data_folder(tmp_path / "new" / "one") > 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_one_line_at_once(tmp_path: Path) -> None:
+    code, output, errors = _shell(f"ulimit -f 0; trap '' XFSZ; $DRIFT ask x --data-dir {tmp_path}/data")
+    assert (code, output) == (2, "")
+    assert (
+        errors
+        == f"error: The data folder {tmp_path}/data cannot be used: File too large. Name another one with --data-dir.\n"
+    )
