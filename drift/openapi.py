@@ -18,7 +18,7 @@ _ERRORS = {
     "415": "The content type is not application/json (`unsupported_media_type`).",
     "429": "Too many requests are in flight (`busy`); see Retry-After.",
     "500": "A server behind this one failed (`graph_unavailable`, `graph_misconfigured`, `model_unavailable`, "
-    "`model_misconfigured`, `deadline`).",
+    "`model_misconfigured`, `deadline`), or this one has a bug (`internal`).",
     "503": "Settings are missing or wrong (`not_configured`), or the process is being stopped (`stopping`); see Retry-After.",
 }
 _STREAM_TEXT = (

@@ -12,7 +12,7 @@ from drift.errors import LocalStackError
 LEAST_FREE_BYTES = 200_000_000
 """What an empty database and its logs want, with room for some documents."""
 
-_FILES = ("lock", "stack.json", "ports.json")
+_FILES = ("lock", "process.lock", "commands.lock", "stack.json", "ports.json")
 _SOME_BYTES = b"\0" * 65536
 
 
