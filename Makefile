@@ -9,7 +9,7 @@ ACTIONLINT := $(TOOLS)/bin/actionlint
 CHECKOV := $(VENV)/checkov
 export Q
 
-.PHONY: help demo test test-deep tools check serve format openapi faults lock package licenses audit clean
+.PHONY: help demo test test-deep tools check serve format openapi faults snapshots lock package licenses audit clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 11
@@ -81,6 +81,10 @@ $(CHECKOV)/.ready: Makefile $(READY)
 	@$(PYTHON) -m venv --clear $(CHECKOV)
 	@$(CHECKOV)/bin/pip install --quiet --disable-pip-version-check checkov==3.3.30
 	@touch $@
+
+snapshots: $(READY) ## write what each way of infra/ways would deploy; wants a Bicep compiler
+	@$(PYTHON) -m tests.infra.write_snapshots
+	@$(PYTHON) -m tests.infra.faults.document > docs/infra-rules.md
 
 # The platform of the function app. Wheels only, as there: what would have to be compiled is refused.
 lock: $(TOOLS)/.ready ## write requirements.lock from requirements.txt: newest versions, with hashes

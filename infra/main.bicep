@@ -19,7 +19,7 @@ param location string
 @description('Tags of every resource, besides azd-env-name.')
 param tags object = {}
 
-@description('Name of the resource group; empty: made from the environment.')
+@description('Name of the resource group; empty: made from the environment and the region. What else is in it goes with it.')
 @maxLength(90)
 param resourceGroupName string = ''
 
@@ -47,6 +47,18 @@ param developerPrincipalId string = ''
 ])
 param developerPrincipalType string = 'User'
 
+@description('Object id of an operator who may write the password of the graph into its secret; empty: nobody.')
+@maxLength(36)
+param vaultOfficerPrincipalId string = ''
+
+@description('What the operator is.')
+@allowed([
+  'User'
+  'Group'
+  'ServicePrincipal'
+])
+param vaultOfficerPrincipalType string = 'User'
+
 // ---- the graph: AuraDB, or another Neo4j; it is never created here
 @description('Address, neo4j+s://... or bolt+s://...')
 @minLength(10)
@@ -58,11 +70,18 @@ param neo4jUri string
 @maxLength(128)
 param neo4jUsername string = 'neo4j'
 
-@description('Its password; it goes into the vault and nowhere else.')
+@description('Its password; it goes into the vault and nowhere else. Needed unless neo4jCredentialId is given.')
 @secure()
 @minLength(8)
 @maxLength(1024)
-param neo4jPassword string
+param neo4jPassword string?
+
+@description('Whether neo4jPassword replaces the password that the vault has; otherwise one that was rotated stays.')
+param neo4jPasswordReplace bool = false
+
+@description('Resource id of a secret of yours that holds the password, .../vaults/NAME/secrets/NAME; empty: a vault is created.')
+@maxLength(512)
+param neo4jCredentialId string = ''
 
 @description('Database of the graph.')
 @minLength(1)
@@ -151,7 +170,7 @@ param chatSkuName string = 'GlobalStandard'
 @description('Capacity of the chat deployment, in thousands of tokens a minute (standard) or in units (provisioned).')
 @minValue(1)
 @maxValue(10000)
-param chatCapacity int = 30
+param chatCapacity int = 520
 
 @description('OAI_EMBED_DEPLOYMENT_NAME: name of the embedding deployment.')
 @minLength(1)
@@ -367,6 +386,9 @@ param natGatewayEnabled bool = true
 ])
 param functionAccess string = 'auto'
 
+@description('Whether models, Redis and vault of yours get private endpoints here; false where they have some already.')
+param existingEndpointsEnabled bool = true
+
 // ---- logs and alerts
 @description('Days that logs are kept.')
 @minValue(30)
@@ -402,6 +424,7 @@ var abbrs = loadJsonContent('abbreviations.json')
 var token = uniqueString(subscription().id, environmentName, location)
 var allTags = union(tags, { 'azd-env-name': environmentName })
 var serviceName = 'api'
+var workload = 'drift'
 var names = {
   actionGroup: '${abbrs.actionGroup}${token}'
   applicationInsights: '${abbrs.applicationInsights}${token}'
@@ -415,7 +438,9 @@ var names = {
   privateEndpointPrefix: '${abbrs.privateEndpoint}${token}'
   publicIp: '${abbrs.publicIp}${token}'
   redis: empty(redisName) ? '${abbrs.managedRedis}${token}' : redisName
-  resourceGroup: empty(resourceGroupName) ? '${abbrs.resourceGroup}${environmentName}' : resourceGroupName
+  resourceGroup: empty(resourceGroupName)
+    ? take('${abbrs.resourceGroup}${workload}-${environmentName}-${location}', 90)
+    : resourceGroupName
   securityGroupPrefix: '${abbrs.networkSecurityGroup}${token}'
   storage: empty(storageAccountName) ? '${abbrs.storage}${token}' : storageAccountName
   virtualNetwork: '${abbrs.virtualNetwork}${token}'
@@ -423,31 +448,64 @@ var names = {
 
 // ---- rules that no decorator can say; what is wrong is refused before anything is created
 var nameLetters = 'abcdefghijklmnopqrstuvwxyz0123456789-'
-var strangeLetters = filter(range(0, length(environmentName)), i => !contains(nameLetters, toLower(substring(environmentName, i, 1))))
+var strangeLetters = filter(
+  range(0, length(environmentName)),
+  i => !contains(nameLetters, toLower(substring(environmentName, i, 1)))
+)
 var nameIsPlain = empty(strangeLetters)
-var openAiIsAccount = length(split(openAiExistingId, '/')) == 9 && contains(toLower(openAiExistingId), '/providers/microsoft.cognitiveservices/accounts/')
-var redisIsCluster = length(split(redisExistingId, '/')) == 9 && contains(toLower(redisExistingId), '/providers/microsoft.cache/redisenterprise/')
-var appSubnetIsSubnet = length(split(existingAppSubnetId, '/')) == 11 && contains(toLower(existingAppSubnetId), '/providers/microsoft.network/virtualnetworks/')
-var endpointSubnetIsSubnet = length(split(existingEndpointSubnetId, '/')) == 11 && contains(toLower(existingEndpointSubnetId), '/providers/microsoft.network/virtualnetworks/')
+var openAiIsAccount = length(split(openAiExistingId, '/')) == 9 && contains(
+  toLower(openAiExistingId),
+  '/providers/microsoft.cognitiveservices/accounts/'
+)
+var redisIsCluster = length(split(redisExistingId, '/')) == 9 && contains(
+  toLower(redisExistingId),
+  '/providers/microsoft.cache/redisenterprise/'
+)
+var secretIsSecret = length(split(neo4jCredentialId, '/')) == 11 && contains(
+  toLower(neo4jCredentialId),
+  '/providers/microsoft.keyvault/vaults/'
+) && contains(toLower(neo4jCredentialId), '/secrets/')
+var appSubnetIsSubnet = length(split(existingAppSubnetId, '/')) == 11 && contains(
+  toLower(existingAppSubnetId),
+  '/providers/microsoft.network/virtualnetworks/'
+)
+var endpointSubnetIsSubnet = length(split(existingEndpointSubnetId, '/')) == 11 && contains(
+  toLower(existingEndpointSubnetId),
+  '/providers/microsoft.network/virtualnetworks/'
+)
 var reachable = vnetEnabled || functionAccess == 'public' || functionAccess == 'auto'
 var encrypted = startsWith(neo4jUri, 'neo4j+s://') || startsWith(neo4jUri, 'bolt+s://')
 var findings = [
   nameIsPlain ? '' : 'environmentName may hold letters, digits and dashes only.'
   encrypted ? '' : 'neo4jUri must begin with neo4j+s:// or bolt+s://.'
   contains(neo4jUri, '@') ? 'neo4jUri must hold no user and no password: give neo4jUsername and neo4jPassword.' : ''
-  contains(corsOrigins, '*') ? 'corsOrigins must name each origin: the origin * would let every page on the internet call with its visitors.' : ''
-  openAiMode == 'existing' && !openAiIsAccount ? 'openAiExistingId must be the resource id of a Microsoft.CognitiveServices/accounts.' : ''
-  redisMode == 'existing' && !redisIsCluster ? 'redisExistingId must be the resource id of a Microsoft.Cache/redisEnterprise (Azure Managed Redis).' : ''
-  empty(existingAppSubnetId) == empty(existingEndpointSubnetId) ? '' : 'existingAppSubnetId and existingEndpointSubnetId must be given together.'
+  contains(corsOrigins, '*')
+    ? 'corsOrigins must name each origin: the origin * would let every page on the internet call with its visitors.'
+    : ''
+  openAiMode == 'existing' && !openAiIsAccount
+    ? 'openAiExistingId must be the resource id of a Microsoft.CognitiveServices/accounts.'
+    : ''
+  redisMode == 'existing' && !redisIsCluster
+    ? 'redisExistingId must be the resource id of a Microsoft.Cache/redisEnterprise (Azure Managed Redis).'
+    : ''
+  empty(neo4jCredentialId) || secretIsSecret
+    ? ''
+    : 'neo4jCredentialId must be the resource id of a secret, .../Microsoft.KeyVault/vaults/NAME/secrets/NAME.'
+  empty(existingAppSubnetId) == empty(existingEndpointSubnetId)
+    ? ''
+    : 'existingAppSubnetId and existingEndpointSubnetId must be given together.'
   !empty(existingAppSubnetId) && !appSubnetIsSubnet ? 'existingAppSubnetId must be the resource id of a subnet.' : ''
-  !empty(existingEndpointSubnetId) && !endpointSubnetIsSubnet ? 'existingEndpointSubnetId must be the resource id of a subnet.' : ''
+  !empty(existingEndpointSubnetId) && !endpointSubnetIsSubnet
+    ? 'existingEndpointSubnetId must be the resource id of a subnet.'
+    : ''
   reachable ? '' : 'functionAccess must be public without vnetEnabled: nobody could call the function.'
 ]
 var problems = filter(findings, finding => !empty(finding))
 
 // any(): the compiler cannot know what a deployment will compute
 module checks 'modules/checks.bicep' = {
-  name: 'checks'
+  // of its own in each region and environment: deployments of a subscription keep their names, with their region
+  name: 'checks-${token}'
   params: {
     problems: any(empty(problems) ? 'none' : join(problems, ' '))
   }
@@ -457,10 +515,20 @@ module checks 'modules/checks.bicep' = {
 var access = functionAccess == 'auto' ? (vnetEnabled ? 'deployOnly' : 'public') : functionAccess
 var createNetwork = vnetEnabled && empty(existingAppSubnetId)
 var groupId = '${subscription().id}/resourceGroups/${names.resourceGroup}'
-var openAiId = openAiMode == 'existing' && openAiIsAccount ? openAiExistingId : '${groupId}/providers/Microsoft.CognitiveServices/accounts/${names.openAi}'
+var openAiId = openAiMode == 'existing' && openAiIsAccount
+  ? openAiExistingId
+  : '${groupId}/providers/Microsoft.CognitiveServices/accounts/${names.openAi}'
 var openAiParts = split(openAiId, '/')
-var redisId = redisMode == 'existing' && redisIsCluster ? redisExistingId : '${groupId}/providers/Microsoft.Cache/redisEnterprise/${names.redis}'
+var redisId = redisMode == 'existing' && redisIsCluster
+  ? redisExistingId
+  : '${groupId}/providers/Microsoft.Cache/redisEnterprise/${names.redis}'
 var redisParts = split(redisId, '/')
+var createVault = empty(neo4jCredentialId)
+var secretId = createVault || !secretIsSecret
+  ? '${groupId}/providers/Microsoft.KeyVault/vaults/${names.keyVault}/secrets/neo4j-password'
+  : neo4jCredentialId
+var secretParts = split(secretId, '/')
+var vaultId = join(take(secretParts, 9), '/')
 
 resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
   name: names.resourceGroup
@@ -527,18 +595,21 @@ module storage 'modules/storage.bicep' = {
     publicAccess: !vnetEnabled
     skuName: storageSkuName
     tags: allTags
+    workspaceId: monitoring.outputs.workspaceId
   }
 }
 
-module keyVault 'modules/keyvault.bicep' = {
+module keyVault 'modules/keyvault.bicep' = if (createVault) {
   name: 'keyvault'
   scope: group
   params: {
     location: location
     name: names.keyVault
-    neo4jPassword: neo4jPassword
+    // without one, and without neo4jCredentialId, the deployment is refused: this parameter has no default
+    neo4jPassword: neo4jPassword!
     publicAccess: !vnetEnabled
     purgeProtection: keyVaultPurgeProtection
+    replacePassword: neo4jPasswordReplace
     softDeleteRetentionDays: keyVaultRetentionDays
     tags: allTags
     workspaceId: monitoring.outputs.workspaceId
@@ -555,6 +626,7 @@ module redis 'modules/redis.bicep' = if (redisMode == 'create') {
     publicAccess: !vnetEnabled
     skuName: redisSkuName
     tags: allTags
+    workspaceId: monitoring.outputs.workspaceId
   }
 }
 
@@ -586,32 +658,40 @@ module openAi 'modules/openai.bicep' = if (openAiMode == 'create') {
   }
 }
 
+// An account of kind AIServices answers under three domains, one of kind OpenAI, which is created here, under one.
+var openAiZones = openAiMode == 'create'
+  ? ['privatelink.openai.azure.com']
+  : ['privatelink.cognitiveservices.azure.com', 'privatelink.openai.azure.com', 'privatelink.services.ai.azure.com']
 var storeEndpoints = [
   {
     name: 'blob'
     resourceId: storage.outputs.id
     groupId: 'blob'
-    zone: 'privatelink.blob.${environment().suffixes.storage}'
+    // as the other zones, that of public Azure
+    #disable-next-line no-hardcoded-env-urls
+    zones: ['privatelink.blob.core.windows.net']
+    wanted: true
   }
   {
     name: 'vault'
-    resourceId: keyVault.outputs.id
+    resourceId: vaultId
     groupId: 'vault'
-    zone: 'privatelink.vaultcore.azure.net'
+    zones: ['privatelink.vaultcore.azure.net']
+    wanted: createVault || existingEndpointsEnabled
   }
   {
     name: 'openai'
     resourceId: openAiId
     groupId: 'account'
-    zone: 'privatelink.openai.azure.com'
+    zones: openAiZones
+    wanted: openAiMode == 'create' || existingEndpointsEnabled
   }
-]
-var redisEndpoints = redisMode == 'off' ? [] : [
   {
     name: 'redis'
     resourceId: redisId
     groupId: 'redisEnterprise'
-    zone: 'privatelink.redis.azure.net'
+    zones: ['privatelink.redis.azure.net']
+    wanted: redisMode == 'create' || (redisMode == 'existing' && existingEndpointsEnabled)
   }
 ]
 
@@ -620,13 +700,14 @@ module endpoints 'modules/endpoints.bicep' = if (vnetEnabled) {
   scope: group
   params: {
     dnsZonesEnabled: privateDnsZonesEnabled
-    endpoints: concat(storeEndpoints, redisEndpoints)
+    endpoints: filter(storeEndpoints, endpoint => endpoint.wanted)
     location: location
     namePrefix: names.privateEndpointPrefix
     subnetId: endpointSubnetId
     tags: allTags
   }
   dependsOn: [
+    keyVault
     openAi
     redis
   ]
@@ -639,14 +720,29 @@ module rbac 'modules/rbac.bicep' = {
     applicationInsightsName: names.applicationInsights
     developerPrincipalId: developerPrincipalId
     developerPrincipalType: developerPrincipalType
-    keyVaultName: names.keyVault
     principalId: identity.outputs.principalId
     storageName: names.storage
   }
   dependsOn: [
-    keyVault
     monitoring
     storage
+  ]
+}
+
+module secretAccess 'modules/secret-access.bicep' = {
+  name: 'secret-access-${token}'
+  scope: resourceGroup(secretParts[2], secretParts[4])
+  params: {
+    developerPrincipalId: developerPrincipalId
+    developerPrincipalType: developerPrincipalType
+    keyVaultName: secretParts[8]
+    officerPrincipalId: vaultOfficerPrincipalId
+    officerPrincipalType: vaultOfficerPrincipalType
+    principalId: identity.outputs.principalId
+    secretName: secretParts[10]
+  }
+  dependsOn: [
+    keyVault
   ]
 }
 
@@ -693,7 +789,7 @@ var settings = {
   MAX_PASSES: string(maxPasses)
   MAX_REPLY_BYTES: string(maxReplyBytes)
   NEO4J_DATABASE: neo4jDatabase
-  NEO4J_PASSWORD: '@Microsoft.KeyVault(SecretUri=${keyVault.outputs.neo4jReferenceUri})'
+  NEO4J_PASSWORD: '@Microsoft.KeyVault(SecretUri=${secretAccess.outputs.referenceUri})'
   NEO4J_URI: neo4jUri
   NEO4J_USERNAME: neo4jUsername
   OAI_API_VERSION: openAiApiVersion
@@ -756,7 +852,7 @@ module functionEndpoint 'modules/endpoints.bicep' = if (vnetEnabled) {
         name: 'site'
         resourceId: functionApp.outputs.id
         groupId: 'sites'
-        zone: 'privatelink.azurewebsites.net'
+        zones: ['privatelink.azurewebsites.net']
       }
     ]
     location: location
@@ -789,7 +885,7 @@ output SERVICE_API_URI string = functionApp.outputs.url
 output AZURE_FUNCTION_CLIENT_ID string = identity.outputs.clientId
 
 @description('Vault with the password of the graph.')
-output AZURE_KEY_VAULT_NAME string = names.keyVault
+output AZURE_KEY_VAULT_NAME string = secretParts[8]
 
 @description('Storage account of the host.')
 output AZURE_STORAGE_ACCOUNT_NAME string = names.storage

@@ -1,12 +1,11 @@
 """Parameters of a Bicep template and of its parameter file, read without the Bicep command.
 
-Reads what these files consist of: literals, lists, `readEnvironmentVariable`, and the conversions around it. Anything else is
-`UNREAD`: nothing is said about its value. No library reads parameter files (pycep and tree-sitter-bicep both refuse them).
+Reads plain values only: literals, lists of them, and `readEnvironmentVariable` with a conversion around it. Anything else is
+`UNREAD`: nothing is said about its value, unless a compiler gives it (`bicep_compiler.py`).
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,11 +21,13 @@ class _Unread:
 
 UNREAD: Final = _Unread()
 
-_TOKEN = re.compile(r"(?:\s|//[^\n]*)*('(?:\\.|[^'\\])*'|-?\d+|[A-Za-z_]\w*|[()\[\],]|\S|$)")
 _STRING = re.compile(r"'(?:\\.|[^'\\])*'")
+_COMMENT = re.compile(r"('(?:\\.|[^'\\])*')|//[^\n]*")
+_LITERAL = re.compile(r"'(?:\\.|[^'\\$])*'|-?\d+|true|false|null")
+_VARIABLE = re.compile(r"(?:(any|int|bool|string)\()?readEnvironmentVariable\('(\w+)'(?:,\s*('[^']*'))?\)\)?")
 _STATEMENT = re.compile(r"^(?:param|using|var|extends|type|import|@)\b|^(?=//)", re.MULTILINE)
 _GIVEN = re.compile(r"^param\s+(\w+)\s*=", re.MULTILINE)
-_DECLARED = re.compile(r"param\s+(\w+)\s+([\w\[\]]+)\??\s*(?:=\s*(.*))?")
+_DECLARED = re.compile(r"param\s+(\w+)\s+([\w\[\]]+)(\??)\s*(?:=\s*(.*))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +72,11 @@ def declared_in(template: str) -> dict[str, Declared]:
             while _open_brackets(whole):
                 whole += "\n" + next(lines, ")")
             name, _, argument = whole[1:].partition("(")
-            rules[name] = _evaluated(argument.rstrip().removesuffix(")"), {}).value
+            rules[name] = _plain(argument.rstrip().removesuffix(")"), {}).value
         elif match := _DECLARED.match(line):
-            name, kind, default = match.groups()
-            value = _evaluated(default, {}).value if default else None
-            found[name] = Declared(name, kind, default is None, value, rules)
+            name, kind, nullable, default = match.groups()
+            value = _plain(default, {}).value if default else None
+            found[name] = Declared(name, kind, default is None and not nullable, value, rules)
             rules = {}
         elif line.strip():
             rules = {}
@@ -88,7 +89,7 @@ def given_in(file: str, environment: Mapping[str, str]) -> dict[str, Given]:
     for match in _GIVEN.finditer(file):
         rest = file[match.end() :]
         end = _STATEMENT.search(rest)
-        given = _evaluated(rest[: end.start()] if end else rest, environment)
+        given = _plain(rest[: end.start()] if end else rest, environment)
         given.name = match[1]
         found[given.name] = given
     return found
@@ -99,70 +100,36 @@ def _open_brackets(text: str) -> bool:
     return bare.count("(") > bare.count(")")
 
 
-def _evaluated(expression: str, environment: Mapping[str, str]) -> Given:
-    """Evaluate one expression; what is left over behind it makes it UNREAD."""
-    reader = _Reader(_TOKEN.findall(expression), environment)
-    reader.given.value = reader.value()
-    if reader.tokens and reader.tokens[0]:
-        reader.given.value = UNREAD
-    return reader.given
+def _plain(expression: str, environment: Mapping[str, str]) -> Given:
+    """Read a literal, a list of literals, or a variable with a conversion around it."""
+    text = _COMMENT.sub(lambda match: match[1] or "", expression).strip()
+    if match := _VARIABLE.fullmatch(text):
+        return _from_variable(match, environment)
+    if _LITERAL.fullmatch(text):
+        return Given("", _literal(text))
+    if text.startswith("[") and not _LITERAL.sub("", text[1:-1]).strip(" ,\n"):
+        return Given("", [_literal(item) for item in _LITERAL.findall(text)])
+    return Given("", literal=False)
 
 
-class _Reader:
-    """A recursive descent over the tokens of one expression."""
+def _literal(text: str) -> Any:  # noqa: ANN401 - any value of Bicep
+    if text.startswith("'"):
+        return re.sub(r"\\(.)", r"\1", text[1:-1])
+    return {"true": True, "false": False, "null": None}[text] if text.isalpha() else int(text)
 
-    def __init__(self, tokens: list[str], environment: Mapping[str, str]) -> None:
-        self.tokens = tokens
-        self.environment = environment
-        self.given = Given("")
 
-    def value(self) -> Any:  # noqa: ANN401 - any value of Bicep
-        word = self.tokens.pop(0) if self.tokens else ""
-        if word.startswith("'"):
-            return UNREAD if "${" in word else re.sub(r"\\(.)", r"\1", word[1:-1])
-        if re.fullmatch(r"-?\d+", word):
-            return int(word)
-        if word == "[":
-            return self._until("]")
-        if self.tokens and self.tokens[0] == "(" and word.isidentifier():
-            self.tokens.pop(0)
-            return self._called(word, self._until(")"))
-        return {"true": True, "false": False, "null": None}.get(word, UNREAD)
-
-    def _until(self, end: str) -> list[Any]:
-        items: list[Any] = []
-        while self.tokens and self.tokens[0] not in {end, ""}:
-            if self.tokens[0] == ",":
-                self.tokens.pop(0)
-            else:
-                items.append(self.value())
-        del self.tokens[:1]
-        return items
-
-    def _called(self, function: str, arguments: list[Any]) -> Any:  # noqa: ANN401 - the same
-        if any(one is UNREAD for one in arguments):
-            return UNREAD
-        if function == "readEnvironmentVariable" and arguments:
-            return self._variable(str(arguments[0]), arguments[1:])
-        if function in {"any", "string"} and len(arguments) == 1:
-            return arguments[0]
-        try:
-            return _CONVERSIONS[function](*arguments)
-        except (KeyError, TypeError):
-            return UNREAD
-        except ValueError:
-            self.given.problem = f"{arguments[0]!r} is not a value for {function}()"
-            return UNREAD
-
-    def _variable(self, name: str, default: list[Any]) -> Any:  # noqa: ANN401 - the same
-        self.given.variable = name
-        self.given.literal = bool(default and default[0])
-        if name in self.environment:
-            return self.environment[name]
-        if default:
-            return default[0]
-        self.given.problem = "missing"
-        return UNREAD
+def _from_variable(match: re.Match[str], environment: Mapping[str, str]) -> Given:
+    conversion, name, default = match.groups()
+    given = Given("", variable=name, literal=default not in {None, "''"})
+    if name not in environment and default is None:
+        given.problem = "missing"
+        return given
+    value = environment.get(name, default[1:-1] if default else "")
+    try:
+        given.value = _CONVERSIONS[conversion or "any"](value)
+    except ValueError:
+        given.problem = f"{value!r} is not a value for {conversion}()"
+    return given
 
 
 def _bool(text: str) -> bool:
@@ -171,10 +138,4 @@ def _bool(text: str) -> bool:
     return text.lower() == "true"
 
 
-_CONVERSIONS: dict[str, Callable[..., Any]] = {
-    "int": int,
-    "bool": _bool,
-    "json": json.loads,
-    "split": lambda text, separator: text.split(separator),
-    "empty": lambda value: not value,
-}
+_CONVERSIONS: dict[str, Callable[[str], Any]] = {"any": str, "string": str, "int": int, "bool": _bool}

@@ -8,37 +8,64 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from drift.local.azd import AzdEnvironment, azd_environment
+from drift.local.bicep_compiler import Built, build_parameters, find_compiler
 from drift.local.bicep_parameters import UNREAD, Declared, Given, declared_in, given_in
 from drift.local.doctor import Finding, show
 from drift.local.infra_rules import RULES
 
 _SECRET_NAME = re.compile(r"password|secret|connectionstring|accesskey|apikey", re.IGNORECASE)
+_PASSWORD = "NEO4J_PASSWORD"  # noqa: S105 - the name of a variable
 _AZD_SECRET = "akvs://"  # noqa: S105 - what `azd env set-secret` writes
 _LOGIN_IN_URL = re.compile(r"://[^/@\s]*:[^/@\s]+@")
 
 
 def examine_infra(root: Path, variables: Mapping[str, str], *, as_json: bool) -> bool:
     """Print what was found in `root`'s infra folder with these variables; tell whether there is no problem."""
-    return show(infra_findings(root, variables), as_json=as_json)
+    return show(infra_findings(root, variables, find_compiler()), as_json=as_json)
 
 
-def infra_findings(root: Path, variables: Mapping[str, str]) -> list[Finding]:
-    """Return what was found; no finding holds the value of a secret."""
+def infra_findings(root: Path, variables: Mapping[str, str], compiler: str | None = None) -> list[Finding]:
+    """Return what was found; no finding holds the value of a secret.
+
+    A Bicep compiler, by its path, works out the parameter file; without one only plain values are looked at.
+    """
     template, file = root / "infra" / "main.bicep", root / "infra" / "main.bicepparam"
     missing = [path for path in (template, file) if not path.is_file()]
     if missing:
         return [Finding("infra", "problem", f"{missing[0]} is not there: run this in the root of the repository")]
     azd = azd_environment(root, variables)
     declared = declared_in(template.read_text(encoding="utf-8"))
-    given = given_in(file.read_text(encoding="utf-8"), {**variables, **azd.values})
+    environment = {**variables, **azd.values}
+    given = given_in(file.read_text(encoding="utf-8"), environment)
+    _add_password(given, environment)
+    built = build_parameters(compiler, file, environment) if compiler else Built()
+    _add_built(given, built)
     values = {name: given[name].value if name in given else one.default for name, one in declared.items()}
     found = [
         *_sources(root, azd),
         *_parameters(declared, given),
         *(Finding(*said) for rule in RULES for said in rule(values)),
     ]
+    if not any(finding.state == "problem" for finding in found):
+        found += [Finding("compiler", "problem", error) for error in built.errors]
     fine = not any(finding.state == "problem" for finding in found)
     return found + ([Finding("parameters", "ok", f"{len(given)} given, {len(declared)} declared")] if fine else [])
+
+
+def _add_password(given: dict[str, Given], environment: Mapping[str, str]) -> None:
+    """Say where the password comes from: the file asks for it only where no secret is named."""
+    credential, password = given.get("neo4jCredentialId"), given.get("neo4jPassword")
+    if not password or password.variable or password.literal or (credential and credential.value):
+        return
+    password.variable = _PASSWORD
+    password.value = environment.get(_PASSWORD, UNREAD)
+    password.problem = "" if environment.get(_PASSWORD) else "missing"
+
+
+def _add_built(given: dict[str, Given], built: Built) -> None:
+    """Take the value of each parameter from the compiler."""
+    for name, value in built.values.items():
+        given.setdefault(name, Given(name, literal=False)).value = value
 
 
 def _sources(root: Path, azd: AzdEnvironment) -> Iterator[Finding]:
@@ -71,7 +98,7 @@ def _parameters(declared: Mapping[str, Declared], given: Mapping[str, Given]) ->
 def _missing(parameter: Declared, given: Given | None) -> str:
     if given is None:
         return "is not given: add it to infra/main.bicepparam" if parameter.required else ""
-    empty = given.value == "" and parameter.required
+    empty = given.value == "" and (parameter.required or parameter.secure)
     if given.problem != "missing" and not empty:
         return ""
     if not given.variable:
@@ -83,7 +110,7 @@ def _missing(parameter: Declared, given: Given | None) -> str:
 
 def _secret(parameter: Declared, given: Given | None) -> str:
     """Return what is wrong with how a secret is kept; the secret itself is never part of it."""
-    if not parameter.secure and _SECRET_NAME.search(parameter.name):
+    if not parameter.secure and parameter.type == "string" and _SECRET_NAME.search(parameter.name):
         return "would be kept in plain text with every deployment: declare it with @secure() in infra/main.bicep"
     if given is None:
         return ""

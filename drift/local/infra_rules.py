@@ -41,6 +41,7 @@ KINDS = {
     "openAi": ("Microsoft.CognitiveServices/accounts", "openAiExistingId", "openAiMode"),
     "redis": ("Microsoft.Cache/redisEnterprise", "redisExistingId", "redisMode"),
 }
+SECRET = "Microsoft.KeyVault/vaults/secrets"  # noqa: S105 - a type
 SUBNET = "Microsoft.Network/virtualNetworks/subnets"
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9-]+")
 _ID = re.compile(r"/subscriptions/[^/]+/resourceGroups/[^/]+/providers/([^/]+)/(.+)", re.IGNORECASE)
@@ -119,6 +120,14 @@ def existing_resources(values: Values) -> Iterator[Said]:
             yield parameter, "problem", f"{_what(resource_id, found)}: give the resource id of a {kind}"
 
 
+def credential(values: Values) -> Iterator[Said]:
+    """The id of a secret, where the password stands in one that is there already."""
+    resource_id = values.get("neo4jCredentialId")
+    if isinstance(resource_id, str) and resource_id and type_of(resource_id).lower() != SECRET.lower():
+        text = f"{_what(resource_id, type_of(resource_id))}: give the resource id of a {SECRET}"
+        yield "neo4jCredentialId", "problem", text
+
+
 def subnets(values: Values) -> Iterator[Said]:
     """Both or none, each a subnet."""
     names = ("existingAppSubnetId", "existingEndpointSubnetId")
@@ -161,6 +170,73 @@ def models(values: Values) -> Iterator[Said]:
         yield "vectorIndexDimensions", "problem", text
 
 
+STANDARD = {"GlobalStandard", "DataZoneStandard", "Standard"}
+"""Places of which the capacity counts thousands of tokens a minute; the others count provisioned units."""
+
+_DATA_ZONES = """
+austriaeast belgiumcentral francecentral germanywestcentral italynorth northeurope polandcentral spaincentral swedencentral
+westeurope centralus eastus eastus2 northcentralus southcentralus westcentralus westus westus2 westus3
+"""
+DATA_ZONES = frozenset(_DATA_ZONES.split())
+"""Regions inside the EU or the US."""
+
+TOKENS_A_CHUNK = 1_200
+TOKENS_OF_CHUNKS = 6_000
+"""The most that the chunks of one prompt take together."""
+TOKENS_A_FOLLOWUP = 4_000
+"""Of a follow-up besides its chunks: instructions, communities, the neighbourhood and the reply."""
+TOKENS_BESIDES = 30_000
+"""Of a request besides its follow-ups: hypothesis, primer and aggregation. With the above, the most that was measured."""
+ENOUGH_REQUESTS = 4
+
+
+def tokens_a_request(followups: int, chunks: int) -> int:
+    """Return how many tokens a request takes at most, which asks all its follow-ups with that many chunks in each prompt."""
+    shown = min(chunks * TOKENS_A_CHUNK, TOKENS_OF_CHUNKS)
+    return followups * (shown + TOKENS_A_FOLLOWUP) + TOKENS_BESIDES
+
+
+def capacity(values: Values) -> Iterator[Said]:
+    """A chat deployment that carries a few requests a minute, in units that were meant."""
+    names = ("maxFollowups", "maxChunksForPrompt", "chatCapacity")
+    numbers = [values.get(name) for name in names]
+    followups, chunks, thousands = (number if isinstance(number, int) else 0 for number in numbers)
+    if values.get("openAiMode") != "create" or not (followups and chunks and thousands):
+        return
+    if values.get("chatSkuName") not in STANDARD:
+        text = f"is {thousands} provisioned units of {values.get('chatSkuName')}, paid by the hour whether used or not"
+        yield (
+            "chatCapacity",
+            "note",
+            f"{text}: compare with what Azure's calculator says for {tokens_a_request(followups, chunks)} tokens a request",
+        )
+        return
+    tokens = tokens_a_request(followups, chunks)
+    requests = 1000 * thousands / tokens
+    if requests < ENOUGH_REQUESTS:
+        text = f"is {thousands},000 tokens a minute, and a request takes up to {tokens:,}: that is {requests:.1f} requests a minute"
+        change = (
+            f"set CHAT_CAPACITY={-(-ENOUGH_REQUESTS * tokens // 1000)} for {ENOUGH_REQUESTS}, or lower maxFollowups"
+        )
+        yield "chatCapacity", "problem" if requests < 1 else "note", f"{text}; {change}"
+
+
+def place(values: Values) -> Iterator[Said]:
+    """Where the chat model's requests are processed, and whether the region has that."""
+    sku, location = values.get("chatSkuName"), values.get("location")
+    if values.get("openAiMode") != "create":
+        return
+    if isinstance(sku, str) and sku.startswith("DataZone") and location in REGIONS - DATA_ZONES:
+        yield (
+            "chatSkuName",
+            "problem",
+            f"{sku} is for regions of the EU and the US, and {location} is none: use GlobalStandard",
+        )
+    if sku in {"Standard", "ProvisionedManaged"}:
+        text = f"{sku} is offered for few models: compare with `az cognitiveservices model list --location {location}`"
+        yield "chatSkuName", "note", text
+
+
 def _what(resource_id: str, found: str) -> str:
     if not resource_id:
         return "is empty"
@@ -173,7 +249,10 @@ RULES: tuple[Rule, ...] = (
     graph_address,
     origins,
     existing_resources,
+    credential,
     subnets,
     access,
     models,
+    capacity,
+    place,
 )

@@ -114,7 +114,7 @@ var platformSettings = {
 }
 var allSettings = union(platformSettings, settings)
 
-resource plan 'Microsoft.Web/serverfarms@2024-11-01' = {
+resource plan 'Microsoft.Web/serverfarms@2025-03-01' = {
   name: planName
   location: location
   tags: tags
@@ -128,7 +128,7 @@ resource plan 'Microsoft.Web/serverfarms@2024-11-01' = {
   }
 }
 
-resource site 'Microsoft.Web/sites@2024-11-01' = {
+resource site 'Microsoft.Web/sites@2025-03-01' = {
   name: name
   location: location
   tags: union(tags, { 'azd-service-name': serviceName })
@@ -157,12 +157,14 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
         version: pythonVersion
       }
       scaleAndConcurrency: {
-        alwaysReady: alwaysReadyInstances == 0 ? [] : [
-          {
-            name: 'http'
-            instanceCount: alwaysReadyInstances
-          }
-        ]
+        alwaysReady: alwaysReadyInstances == 0
+          ? []
+          : [
+              {
+                name: 'http'
+                instanceCount: alwaysReadyInstances
+              }
+            ]
         instanceMemoryMB: instanceMemoryMB
         maximumInstanceCount: maximumInstanceCount
         triggers: {
@@ -179,10 +181,12 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
     siteConfig: {
       // map and not a loop: a loop may not depend on what another resource answers
       appSettings: map(items(allSettings), setting => { name: setting.key, value: setting.value })
-      cors: empty(corsOrigins) ? null : {
-        allowedOrigins: corsOrigins
-        supportCredentials: false
-      }
+      cors: empty(corsOrigins)
+        ? null
+        : {
+            allowedOrigins: corsOrigins
+            supportCredentials: false
+          }
       ftpsState: 'Disabled'
       http20Enabled: true
       // private endpoints are not asked by these
@@ -196,7 +200,7 @@ resource site 'Microsoft.Web/sites@2024-11-01' = {
   }
 }
 
-resource noFtpPassword 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2024-11-01' = {
+resource noFtpPassword 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2025-03-01' = {
   parent: site
   name: 'ftp'
   properties: {
@@ -204,7 +208,7 @@ resource noFtpPassword 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2
   }
 }
 
-resource noScmPassword 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2024-11-01' = {
+resource noScmPassword 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2025-03-01' = {
   parent: site
   name: 'scm'
   properties: {
@@ -216,6 +220,8 @@ resource noScmPassword 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2
   ]
 }
 
+// the one finished version is of 2016 and knows no audit logs by name
+#disable-next-line use-recent-api-versions
 resource log 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
   scope: site
   name: 'log'

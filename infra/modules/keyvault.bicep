@@ -18,6 +18,9 @@ param tags object
 @maxLength(1024)
 param neo4jPassword string
 
+@description('Whether neo4jPassword replaces the password that is there; otherwise it is only written where there is none.')
+param replacePassword bool
+
 @description('Whether the vault can be reached from the internet, with a token.')
 param publicAccess bool
 
@@ -33,7 +36,9 @@ param softDeleteRetentionDays int
 @minLength(1)
 param workspaceId string
 
-resource vault 'Microsoft.KeyVault/vaults@2024-11-01' = {
+var contentType = 'text/plain; password of the Neo4j user that the function signs in with'
+
+resource vault 'Microsoft.KeyVault/vaults@2026-05-15' = {
   name: name
   location: location
   tags: tags
@@ -56,16 +61,30 @@ resource vault 'Microsoft.KeyVault/vaults@2024-11-01' = {
   }
 }
 
-resource graphSecret 'Microsoft.KeyVault/vaults/secrets@2024-11-01' = {
+// The same secret twice: the decorator takes no condition.
+@onlyIfNotExists()
+resource graphSecret 'Microsoft.KeyVault/vaults/secrets@2026-05-15' = if (!replacePassword) {
   parent: vault
   name: 'neo4j-password'
   tags: tags
   properties: {
-    contentType: 'text/plain; password of the Neo4j user that the function signs in with'
+    contentType: contentType
     value: neo4jPassword
   }
 }
 
+resource replacedGraphSecret 'Microsoft.KeyVault/vaults/secrets@2026-05-15' = if (replacePassword) {
+  parent: vault
+  name: 'neo4j-password'
+  tags: tags
+  properties: {
+    contentType: contentType
+    value: neo4jPassword
+  }
+}
+
+// the one finished version is of 2016 and knows no audit logs by name
+#disable-next-line use-recent-api-versions
 resource audit 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
   scope: vault
   name: 'audit'
@@ -79,9 +98,3 @@ resource audit 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
     workspaceId: workspaceId
   }
 }
-
-@description('Resource id, for the private endpoint.')
-output id string = vault.id
-
-@description('Address of the newest version of the secret: a new version is picked up without a deployment.')
-output neo4jReferenceUri string = graphSecret.properties.secretUri

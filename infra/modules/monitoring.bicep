@@ -154,58 +154,62 @@ resource actionGroup 'Microsoft.Insights/actionGroups@2023-01-01' = {
   location: 'global'
   tags: tags
   properties: {
-    emailReceivers: empty(alertEmail) ? [] : [
-      {
-        name: 'operators'
-        emailAddress: alertEmail
-        useCommonAlertSchema: true
-      }
-    ]
+    emailReceivers: empty(alertEmail)
+      ? []
+      : [
+          {
+            name: 'operators'
+            emailAddress: alertEmail
+            useCommonAlertSchema: true
+          }
+        ]
     enabled: true
     groupShortName: 'drift'
   }
 }
 
-resource alert 'Microsoft.Insights/scheduledQueryRules@2023-12-01' = [for rule in alerts: {
-  name: '${applicationInsightsName}-${rule.name}'
-  location: location
-  tags: tags
-  kind: 'LogAlert'
-  properties: {
-    actions: {
-      actionGroups: [
-        actionGroup.id
-      ]
-    }
-    autoMitigate: true
-    criteria: {
-      allOf: [
-        {
-          failingPeriods: {
-            minFailingPeriodsToAlert: 1
-            numberOfEvaluationPeriods: 1
+resource alert 'Microsoft.Insights/scheduledQueryRules@2026-03-01' = [
+  for rule in alerts: {
+    name: '${applicationInsightsName}-${rule.name}'
+    location: location
+    tags: tags
+    kind: 'LogAlert'
+    properties: {
+      actions: {
+        actionGroups: [
+          actionGroup.id
+        ]
+      }
+      autoMitigate: true
+      criteria: {
+        allOf: [
+          {
+            failingPeriods: {
+              minFailingPeriodsToAlert: 1
+              numberOfEvaluationPeriods: 1
+            }
+            metricMeasureColumn: 'value'
+            operator: 'GreaterThan'
+            query: rule.query
+            threshold: rule.threshold
+            timeAggregation: 'Maximum'
           }
-          metricMeasureColumn: 'value'
-          operator: 'GreaterThan'
-          query: rule.query
-          threshold: rule.threshold
-          timeAggregation: 'Maximum'
-        }
+        ]
+      }
+      description: rule.description
+      displayName: rule.name
+      enabled: true
+      evaluationFrequency: 'PT5M'
+      scopes: [
+        applicationInsights.id
       ]
+      severity: rule.severity
+      // the tables are empty until the first request
+      skipQueryValidation: true
+      windowSize: 'PT15M'
     }
-    description: rule.description
-    displayName: rule.name
-    enabled: true
-    evaluationFrequency: 'PT5M'
-    scopes: [
-      applicationInsights.id
-    ]
-    severity: rule.severity
-    // the tables are empty until the first request
-    skipQueryValidation: true
-    windowSize: 'PT15M'
   }
-}]
+]
 
 @description('Resource id of the workspace, for diagnostic settings.')
 output workspaceId string = workspace.id

@@ -32,13 +32,13 @@ param addressPrefix string
 @description('Whether a NAT gateway gives outgoing traffic one fixed address, for the allow list of AuraDB.')
 param natGatewayEnabled bool
 
-resource appSecurityGroup 'Microsoft.Network/networkSecurityGroups@2024-07-01' = {
+resource appSecurityGroup 'Microsoft.Network/networkSecurityGroups@2026-03-01' = {
   name: '${securityGroupPrefix}-app'
   location: location
   tags: tags
 }
 
-resource endpointSecurityGroup 'Microsoft.Network/networkSecurityGroups@2024-07-01' = {
+resource endpointSecurityGroup 'Microsoft.Network/networkSecurityGroups@2026-03-01' = {
   name: '${securityGroupPrefix}-endpoints'
   location: location
   tags: tags
@@ -78,7 +78,7 @@ resource endpointSecurityGroup 'Microsoft.Network/networkSecurityGroups@2024-07-
   }
 }
 
-resource publicIp 'Microsoft.Network/publicIPAddresses@2024-07-01' = if (natGatewayEnabled) {
+resource publicIp 'Microsoft.Network/publicIPAddresses@2026-03-01' = if (natGatewayEnabled) {
   name: publicIpName
   location: location
   tags: tags
@@ -90,7 +90,7 @@ resource publicIp 'Microsoft.Network/publicIPAddresses@2024-07-01' = if (natGate
   }
 }
 
-resource natGateway 'Microsoft.Network/natGateways@2024-07-01' = if (natGatewayEnabled) {
+resource natGateway 'Microsoft.Network/natGateways@2026-03-01' = if (natGatewayEnabled) {
   name: natGatewayName
   location: location
   tags: tags
@@ -107,7 +107,7 @@ resource natGateway 'Microsoft.Network/natGateways@2024-07-01' = if (natGatewayE
 }
 
 // The subnets are part of the network: as resources of their own, a second deployment would remove and remake them.
-resource network 'Microsoft.Network/virtualNetworks@2024-07-01' = {
+resource network 'Microsoft.Network/virtualNetworks@2026-03-01' = {
   name: name
   location: location
   tags: tags
@@ -159,4 +159,4 @@ output appSubnetId string = '${network.id}/subnets/app'
 output endpointSubnetId string = '${network.id}/subnets/endpoints'
 
 @description('The fixed outgoing address, empty without a NAT gateway.')
-output outgoingAddress string = natGatewayEnabled ? (publicIp.?properties.ipAddress ?? '') : ''
+output outgoingAddress string = natGatewayEnabled ? (publicIp.?properties.?ipAddress ?? '') : ''

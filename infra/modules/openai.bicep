@@ -43,23 +43,27 @@ resource account 'Microsoft.CognitiveServices/accounts@2025-06-01' = {
 
 // one after the other: the service refuses two at a time
 @batchSize(1)
-resource models 'Microsoft.CognitiveServices/accounts/deployments@2025-06-01' = [for item in deployments: {
-  parent: account
-  name: item.name
-  sku: {
-    name: item.skuName
-    capacity: item.capacity
-  }
-  properties: {
-    model: {
-      format: 'OpenAI'
-      name: item.model
-      version: item.version
+resource models 'Microsoft.CognitiveServices/accounts/deployments@2025-06-01' = [
+  for item in deployments: {
+    parent: account
+    name: item.name
+    sku: {
+      name: item.skuName
+      capacity: item.capacity
     }
-    versionUpgradeOption: 'OnceCurrentVersionExpired'
+    properties: {
+      model: {
+        format: 'OpenAI'
+        name: item.model
+        version: item.version
+      }
+      versionUpgradeOption: 'OnceCurrentVersionExpired'
+    }
   }
-}]
+]
 
+// the one finished version is of 2016 and knows no audit logs by name
+#disable-next-line use-recent-api-versions
 resource audit 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
   scope: account
   name: 'audit'

@@ -5,10 +5,6 @@ targetScope = 'resourceGroup'
 @maxLength(24)
 param storageName string
 
-@description('Name of the vault.')
-@maxLength(24)
-param keyVaultName string
-
 @description('Name of the Application Insights component.')
 @maxLength(260)
 param applicationInsightsName string
@@ -32,15 +28,10 @@ param developerPrincipalType string = 'User'
 
 var blobDataOwner = 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b' // Storage Blob Data Owner: the host manages leases and containers
 var blobDataContributor = 'ba92f5b4-2d11-453d-a403-e96b0029c9fe' // Storage Blob Data Contributor
-var secretsUser = '4633458b-17de-408a-b874-0445c86b69e6' // Key Vault Secrets User
 var metricsPublisher = '3913510d-42f4-4e42-8a64-420c390055eb' // Monitoring Metrics Publisher
 
 resource storage 'Microsoft.Storage/storageAccounts@2025-01-01' existing = {
   name: storageName
-}
-
-resource vault 'Microsoft.KeyVault/vaults@2024-11-01' existing = {
-  name: keyVaultName
 }
 
 resource applicationInsights 'Microsoft.Insights/components@2020-02-02' existing = {
@@ -54,16 +45,6 @@ resource functionOwnsBlobs 'Microsoft.Authorization/roleAssignments@2022-04-01' 
     principalId: principalId
     principalType: 'ServicePrincipal'
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', blobDataOwner)
-  }
-}
-
-resource functionReadsSecret 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
-  scope: vault
-  name: guid(vault.id, principalId, secretsUser)
-  properties: {
-    principalId: principalId
-    principalType: 'ServicePrincipal'
-    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', secretsUser)
   }
 }
 
@@ -84,15 +65,5 @@ resource developerUsesBlobs 'Microsoft.Authorization/roleAssignments@2022-04-01'
     principalId: developerPrincipalId
     principalType: developerPrincipalType
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', blobDataContributor)
-  }
-}
-
-resource developerReadsSecret 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (!empty(developerPrincipalId)) {
-  scope: vault
-  name: guid(vault.id, developerPrincipalId, secretsUser)
-  properties: {
-    principalId: developerPrincipalId
-    principalType: developerPrincipalType
-    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', secretsUser)
   }
 }

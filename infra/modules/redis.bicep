@@ -22,6 +22,10 @@ param highAvailability bool
 @description('Whether the cluster can be reached from the internet, with a token.')
 param publicAccess bool
 
+@description('Workspace of the audit log.')
+@minLength(1)
+param workspaceId string
+
 resource cluster 'Microsoft.Cache/redisEnterprise@2025-07-01' = {
   name: name
   location: location
@@ -46,6 +50,22 @@ resource database 'Microsoft.Cache/redisEnterprise/databases@2025-07-01' = {
     clusteringPolicy: 'NoCluster'
     evictionPolicy: 'VolatileLRU'
     port: 10000
+  }
+}
+
+// the one finished version is of 2016 and knows no audit logs by name
+#disable-next-line use-recent-api-versions
+resource audit 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
+  scope: database
+  name: 'audit'
+  properties: {
+    logs: [
+      {
+        category: 'ConnectionEvents'
+        enabled: true
+      }
+    ]
+    workspaceId: workspaceId
   }
 }
 

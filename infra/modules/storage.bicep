@@ -34,6 +34,10 @@ param publicAccess bool
 @maxValue(365)
 param deleteRetentionDays int = 7
 
+@description('Workspace of the audit log.')
+@minLength(1)
+param workspaceId string
+
 resource account 'Microsoft.Storage/storageAccounts@2025-01-01' = {
   name: name
   location: location
@@ -113,6 +117,26 @@ resource lifecycle 'Microsoft.Storage/storageAccounts/managementPolicies@2025-01
   dependsOn: [
     blobs
   ]
+}
+
+// the one finished version is of 2016 and knows no audit logs by name
+#disable-next-line use-recent-api-versions
+resource audit 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
+  scope: blobs
+  name: 'audit'
+  properties: {
+    logs: [
+      {
+        category: 'StorageWrite'
+        enabled: true
+      }
+      {
+        category: 'StorageDelete'
+        enabled: true
+      }
+    ]
+    workspaceId: workspaceId
+  }
 }
 
 @description('Resource id, for the private endpoint.')

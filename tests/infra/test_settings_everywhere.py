@@ -1,77 +1,49 @@
-"""One list of settings: what the code reads, what the template sets, what the example file shows."""
+"""One list of settings: what the template gives by default is what the code has, and the code accepts all of it."""
 
 from __future__ import annotations
 
-import json
 from typing import Any, get_args, get_origin
 
 import annotated_types
 import pytest
 
 from drift.settings import Settings, load
-from tests.infra.bicep_expressions import Expression, expression
-from tests.infra.bicep_tree import BicepFile, entries, text
-from tests.infra.templates import MAIN, ROOT, WAYS, app_settings, only
+from tests.infra.expected.function import SOURCES
+from tests.infra.parameters import DEFAULTS, PARAMETERS
+from tests.infra.rules.snapshot import settings_of
+from tests.infra.ways import Project, Way
 
 CODE = {name.upper(): field for name, field in Settings.model_fields.items()}
-PLATFORM = {
-    "APPLICATIONINSIGHTS_AUTHENTICATION_STRING",
-    "APPLICATIONINSIGHTS_CONNECTION_STRING",
-    "AzureWebJobsStorage__blobServiceUri",
-    "AzureWebJobsStorage__clientId",
-    "AzureWebJobsStorage__credential",
-}
-"""Read by the platform, not by the application."""
-LOCAL_ONLY = {
-    "ALLOW_PLAINTEXT": "everything on Azure is encrypted",
-    "OAI_KEY": "the function signs in with its identity",
-}
-EXAMPLE_PLATFORM = {"FUNCTIONS_WORKER_RUNTIME", "AzureWebJobsStorage"}
 OTHER_DEFAULT = {
     "MAX_INFLIGHT": "as many as the platform sends one instance",
-    "REDIS_AUTH": "no keys",
     "OAI_EMBED_DEPLOYMENT_NAME": "the template names its deployment",
 }
+ANSWERS = {
+    "AZURE_CLIENT_ID": "55555555-5555-5555-5555-555555555555",
+    "NEO4J_PASSWORD": "resolved by the platform",
+    "OAI_BASE_URL": "https://oai-x.openai.azure.com/",
+    "REDIS_URL": "rediss://amr-x.westeurope.redis.azure.net:10000",
+}
+"""What a deployment knows and a preview does not."""
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_the_template_sets_what_the_code_reads_and_nothing_else(way: str) -> None:
-    assert set(app_settings(way)) - PLATFORM == set(CODE) - set(LOCAL_ONLY)
-
-
-def test_the_example_file_shows_what_the_code_reads_and_nothing_else() -> None:
-    example = json.loads((ROOT / "local.settings.json.example").read_text())["Values"]
-    assert set(example) - EXAMPLE_PLATFORM == set(CODE)
-    load({name: value for name, value in example.items() if value})  # the environment takes an empty one for none
-
-
-def test_the_code_accepts_what_the_template_sets() -> None:
-    answers = {
-        "AZURE_CLIENT_ID": "55555555-5555-5555-5555-555555555555",
-        "NEO4J_PASSWORD": "resolved by the platform",
-        "OAI_BASE_URL": "https://oai-x.openai.azure.com/",
-        "REDIS_URL": "rediss://amr-x.westeurope.redis.azure.net:10000",
+@pytest.mark.parametrize("way", Project().ways, ids=lambda way: way.name)
+def test_the_code_accepts_what_the_template_sets(way: Way) -> None:
+    given = {
+        name: ANSWERS.get(name, value) if value.startswith(("[", "@")) else value
+        for name, value in settings_of(way).items()
     }
-    settings = load({**{name: value for name, value in app_settings().items() if value != ""}, **answers})
-    assert settings.redis_auth == "entra"
-    assert (
-        settings.max_inflight
-        == only("default", "Microsoft.Web/sites").properties["functionAppConfig"]["scaleAndConcurrency"]["triggers"][
-            "http"
-        ]["perInstanceConcurrency"]
-    )
-
-
-def test_all_values_are_texts_as_the_platform_wants_them() -> None:
-    assert {type(value) for value in app_settings().values()} <= {str, *str.__subclasses__()}
+    settings = load({name: value for name, value in given.items() if value})
+    assert settings.max_inflight == way["httpConcurrency"]
+    assert settings.redis_auth == ("url" if way["redisMode"] == "off" else "entra")
+    assert bool(settings.redis_url) is (way["redisMode"] != "off")
 
 
 def test_defaults_are_those_of_the_code() -> None:
-    for name, value in app_settings().items():
-        field = CODE.get(name)
-        if field is None or field.is_required() or name in OTHER_DEFAULT or value.startswith(("<", "rediss://<")):
-            continue
-        assert _written(field.default) == value, name
+    for name, parameter in SOURCES.items():
+        field = CODE[name]
+        if not field.is_required() and name not in OTHER_DEFAULT:
+            assert _written(field.default) == _written(DEFAULTS[parameter]), name
 
 
 def _written(value: Any) -> str:
@@ -82,31 +54,16 @@ def _written(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _parameter_of_settings() -> dict[str, str]:
-    """Return the parameter behind each setting that is one parameter, as it is or as a text."""
-    file = BicepFile(MAIN)
-    value = file.declared["settings"].value
-    assert value is not None
-    found = {}
-    for name, node in entries(value).items():
-        match expression(node):
-            case Expression("name", (parameter,)) | Expression("call", ("string", Expression("name", (parameter,)))):
-                found[name] = str(parameter)
-    return found
-
-
 def test_bounds_are_those_of_the_code() -> None:
-    file = BicepFile(MAIN)
     compared = 0
-    for name, parameter in _parameter_of_settings().items():
-        decorators = file.declared[parameter].decorators
-        bounds = {key: int(text(decorators[key][0])) for key in ("minValue", "maxValue") if key in decorators}
+    for name, parameter in SOURCES.items():
+        rules = PARAMETERS[parameter]
+        bounds = {key: rules[key] for key in ("minValue", "maxValue") if key in rules}
         if bounds:
             assert bounds == _bounds(CODE[name]), name
             compared += 1
-        elif "allowed" in decorators:
-            allowed = {text(child).strip("'") for child in decorators["allowed"][0].named_children}
-            assert allowed == set(get_args(CODE[name].annotation)), name
+        elif "allowedValues" in rules:
+            assert set(rules["allowedValues"]) == set(get_args(CODE[name].annotation)), name
             compared += 1
     assert compared > 10
 
@@ -127,9 +84,3 @@ def _bounds(field: Any) -> dict[str, int]:
 
 def _annotations(annotation: Any) -> tuple[Any, ...]:
     return tuple(getattr(annotation, "__metadata__", ())) if get_origin(annotation) else ()
-
-
-@pytest.mark.parametrize("way", ["without redis", "private without redis"])
-def test_without_redis_the_function_is_told_of_none(way: str) -> None:
-    settings = app_settings(way)
-    assert (settings["REDIS_URL"], settings["REDIS_AUTH"]) == ("", "url")

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from drift import context
 from drift.cli import app
 from drift.local.bicep_parameters import UNREAD, declared_in, given_in
 from drift.local.infra_doctor import infra_findings
-from drift.local.infra_rules import type_of
+from drift.local.infra_rules import TOKENS_OF_CHUNKS, tokens_a_request, type_of
 
 INFRA = Path(__file__).resolve().parents[2] / "infra"
 CANARY = "canary-password-3f81"
@@ -93,6 +94,11 @@ BY_VARIABLE = [
     ({"VNET_ENABLED": "perhaps"}, "vnetEnabled", "VNET_ENABLED is wrong"),
     ({"CHAT_CAPACITY": "many"}, "chatCapacity", "CHAT_CAPACITY is wrong"),
     ({"CHAT_CAPACITY": "0"}, "chatCapacity", "from 1 to 10000"),
+    ({"CHAT_CAPACITY": "30"}, "chatCapacity", "a request takes up to 130,000: that is 0.2 requests a minute"),
+    ({"CHAT_CAPACITY": "129"}, "chatCapacity", "set CHAT_CAPACITY=520 for 4"),
+    ({"CHAT_SKU_NAME": "Cheapest"}, "chatSkuName", "is not one of GlobalStandard"),
+    ({"CHAT_SKU_NAME": "DataZoneStandard", "AZURE_LOCATION": "japaneast"}, "chatSkuName", "use GlobalStandard"),
+    ({"NEO4J_CREDENTIAL_ID": REDIS}, "neo4jCredentialId", "Microsoft.KeyVault/vaults/secrets"),
     ({"CHAT_MODEL_NAME": "gpt-4o"}, "chatModelName", "is retired"),
     ({"CHAT_MODEL_NAME": "gpt-4o-mini"}, "chatModelName", "is retired"),
     ({"CHAT_MODEL_NAME": "gpt-35-turbo"}, "chatModelName", "is retired"),
@@ -168,6 +174,40 @@ def test_without_templates_the_place_is_named(tmp_path: Path) -> None:
     assert "root of the repository" in finding.text
 
 
+def test_a_password_is_not_asked_for_where_a_secret_is_named(problems: Problems) -> None:
+    secret = f"{GROUP}/Microsoft.KeyVault/vaults/team/secrets/neo4j"
+    assert problems(without="NEO4J_PASSWORD", NEO4J_CREDENTIAL_ID=secret) == []
+
+
+CHEAPER = "param maxFollowups = 4\nparam maxChunksForPrompt = 3"
+
+
+@pytest.mark.parametrize(
+    ("lines", "variables", "said"),
+    [
+        ("", {}, None),
+        ("", {"CHAT_CAPACITY": "300"}, "2.3 requests a minute; set CHAT_CAPACITY=520 for 4"),
+        (CHEAPER, {"CHAT_CAPACITY": "300"}, None),
+        ("param maxFollowups = 20", {}, "2.3 requests a minute; set CHAT_CAPACITY=920 for 4"),
+        ("", {"CHAT_SKU_NAME": "GlobalProvisionedManaged", "CHAT_CAPACITY": "15"}, "15 provisioned units"),
+        ("", {"OPENAI_MODE": "existing", "OPENAI_EXISTING_ID": OPENAI, "CHAT_CAPACITY": "1"}, None),
+    ],
+)
+def test_capacity_is_compared_with_what_a_request_takes(
+    root: Path, lines: str, variables: dict[str, str], said: str | None
+) -> None:
+    file = root / "infra" / "main.bicepparam"
+    file.write_text(f"{file.read_text()}\n{lines}\n")
+    texts = [one.text for one in infra_findings(root, {**GOOD, **variables}) if one.name == "chatCapacity"]
+    assert bool(texts) is (said is not None)
+    assert all(str(said) in text for text in texts)
+
+
+def test_the_longest_request_that_was_measured_is_what_a_request_takes() -> None:
+    assert tokens_a_request(10, 10) == 130_000
+    assert TOKENS_OF_CHUNKS == context.MAX_PROMPT_CHARACTERS // 4
+
+
 # ---------------------------------------------------------------------------------------------------- azd's environment
 def write_azd(root: Path, values: dict[str, str], name: str = "prod") -> None:
     folder = root / ".azure" / name
@@ -222,7 +262,6 @@ def test_every_parameter_of_the_template_is_read_with_its_rules() -> None:
     assert {name for name, one in declared.items() if one.required} == {
         "environmentName",
         "location",
-        "neo4jPassword",
         "neo4jUri",
     }
     assert [name for name, one in declared.items() if one.secure] == ["neo4jPassword"]
@@ -238,8 +277,8 @@ def test_every_parameter_of_the_template_is_read_with_its_rules() -> None:
         ("['a', 'b']", ["a", "b"]),
         ("any(readEnvironmentVariable('UNSET', 'x'))", "x"),
         ("int(readEnvironmentVariable('SET'))", 7),
-        ("bool('TRUE')", True),
-        ("split(readEnvironmentVariable('UNSET', 'a,b'), ',')", ["a", "b"]),
+        ("bool(readEnvironmentVariable('UNSET', 'TRUE'))", True),
+        ("split(readEnvironmentVariable('UNSET', 'a,b'), ',')", UNREAD),
         ("'${other}-suffix'", UNREAD),
         ("concat(['a'], ['b'])", UNREAD),
         ("{\n  a: 1\n}", UNREAD),

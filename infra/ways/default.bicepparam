@@ -1,0 +1,7 @@
+// Everything is created, and can be reached from the internet with a token.
+using '../main.bicep'
+
+param environmentName = 'prod'
+param location = 'westeurope'
+param neo4jUri = 'neo4j+s://0a1b2c3d.databases.neo4j.io'
+param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')

@@ -1,0 +1,13 @@
+// A developer may use models, blobs and the secret from a machine of theirs, an operator may rotate the password, and
+// both read mails of alerts.
+using '../main.bicep'
+
+param environmentName = 'dev'
+param location = 'westeurope'
+param neo4jUri = 'neo4j+s://0a1b2c3d.databases.neo4j.io'
+param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
+
+param developerPrincipalId = '44444444-4444-4444-4444-444444444444'
+param vaultOfficerPrincipalId = '55555555-5555-5555-5555-555555555555'
+param keyVaultPurgeProtection = false
+param alertEmail = 'operators@example.com'

@@ -1,0 +1,163 @@
+"""What the identity, the plan and the site have to be in a way to deploy, and where each setting comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.infra.expected.names import IDENTITY, Names, body, reference, tags
+from tests.infra.expected.stores import OPENAI, REDIS, STORAGE, VAULT
+from tests.infra.ways import Body, Way
+
+SITE = "Microsoft.Web/sites"
+PLAN = "Microsoft.Web/serverfarms"
+POLICY = f"{SITE}/basicPublishingCredentialsPolicies"
+
+SOURCES = {
+    "CHUNK_FULLTEXT_INDEX_NAME": "chunkFulltextIndexName",
+    "CHUNK_VECTOR_INDEX_NAME": "chunkVectorIndexName",
+    "COMMUNITY_VECTOR_INDEX_NAME": "communityVectorIndexName",
+    "DEADLINE_SEC": "deadlineSec",
+    "FOLLOWUP_SCOPE": "followupScope",
+    "GRAPH_SCHEMA": "graphSchema",
+    "LLM_TEMPERATURE": "temperature",
+    "LOG_QUESTIONS": "logQuestions",
+    "MAX_CHUNKS_FOR_PROMPT": "maxChunksForPrompt",
+    "MAX_FOLLOWUPS": "maxFollowups",
+    "MAX_INFLIGHT": "httpConcurrency",
+    "MAX_PASSES": "maxPasses",
+    "NEO4J_DATABASE": "neo4jDatabase",
+    "NEO4J_URI": "neo4jUri",
+    "NEO4J_USERNAME": "neo4jUsername",
+    "OAI_API_VERSION": "openAiApiVersion",
+    "OAI_EMBED_DEPLOYMENT_NAME": "embeddingDeploymentName",
+    "OAI_EMBED_MODEL_NAME": "embeddingModelName",
+    "OAI_MODEL": "chatDeploymentName",
+    "OAI_TIMEOUT_SEC": "modelTimeoutSec",
+    "RETRY_BACKOFF_BASE_SEC": "retryBackoffBaseSec",
+    "RETRY_BACKOFF_FACTOR": "retryBackoffFactor",
+    "RETRY_BACKOFF_MAX_SEC": "retryBackoffMaxSec",
+    "RETRY_MAX_ATTEMPTS": "retryMaxAttempts",
+    "VECTOR_INDEX_DIMENSIONS": "vectorIndexDimensions",
+    "VECTOR_INDEX_SIMILARITY": "vectorIndexSimilarity",
+}
+"""The parameter behind each setting that is one parameter."""
+
+
+def settings(way: Way) -> dict[str, str]:
+    """Return every setting of the site with its value, or with the expression for what only a deployment knows."""
+    names = Names(way)
+    blob = reference(names.storage, STORAGE, "primaryEndpoints.blob")
+    vault = reference(names.vault, VAULT, "vaultUri")
+    secret = names.secret.rsplit("/", 1)[-1]
+    return {
+        **{name: _text(way[parameter]) for name, parameter in SOURCES.items()},
+        **_redis(way, names),
+        "APPLICATIONINSIGHTS_AUTHENTICATION_STRING": f"[format('ClientId={{0}};Authorization=AAD', {names.client})]",
+        "APPLICATIONINSIGHTS_CONNECTION_STRING": "["
+        + reference(names.component, "Microsoft.Insights/components", "ConnectionString")
+        + "]",
+        "AZURE_CLIENT_ID": f"[{names.client}]",
+        "AzureWebJobsStorage__blobServiceUri": f"[{blob}]",
+        "AzureWebJobsStorage__clientId": f"[{names.client}]",
+        "AzureWebJobsStorage__credential": "managedidentity",
+        "NEO4J_PASSWORD": "[format('@Microsoft.KeyVault(SecretUri={0})', "
+        f"format('{{0}}secrets/{{1}}', {vault}, '{secret}'))]",
+        "OAI_BASE_URL": f"[{reference(names.openai, OPENAI, 'endpoint')}]",
+        # the worker of 3.12 looks for HTTP streams only when it is told to
+        **({"PYTHON_ENABLE_INIT_INDEXING": "1"} if way["pythonVersion"] == "3.12" else {}),
+    }
+
+
+def _redis(way: Way, names: Names) -> dict[str, str]:
+    if way["redisMode"] == "off":
+        return {"REDIS_AUTH": "url", "REDIS_URL": ""}
+    host = reference(names.redis, REDIS, "hostName")
+    database = reference(f"{names.redis}/databases/default", f"{REDIS}/databases", "port")
+    port = "10000" if way["redisMode"] == "create" else database
+    return {"REDIS_AUTH": "entra", "REDIS_URL": f"[coalesce(format('rediss://{{0}}:{{1}}', {host}, {port}), '')]"}
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def function(way: Way) -> Iterator[Body]:
+    """The identity, the plan, the site without its settings, and passwords for publishing switched off."""
+    names = Names(way)
+    yield body(way, names.identity, IDENTITY, tags=tags(way))
+    yield body(
+        way,
+        names.plan,
+        PLAN,
+        {"reserved": True},
+        kind="functionapp",
+        sku={"name": "FC1", "tier": "FlexConsumption"},
+        tags=tags(way),
+    )
+    yield body(
+        way,
+        names.site,
+        SITE,
+        {
+            "clientAffinityEnabled": False,
+            "functionAppConfig": app_config(way),
+            "httpsOnly": True,
+            "keyVaultReferenceIdentity": names.identity,
+            "publicNetworkAccess": "Disabled" if access(way) == "private" else "Enabled",
+            "serverFarmId": names.plan,
+            "siteConfig": site_config(way),
+            "virtualNetworkSubnetId": names.app_subnet if way.private else None,
+        },
+        kind="functionapp,linux",
+        identity={"type": "UserAssigned", "userAssignedIdentities": {names.identity: {}}},
+        tags={**tags(way), "azd-service-name": "api"},
+    )
+    for entrance in ("ftp", "scm"):
+        yield body(way, f"{names.site}/basicPublishingCredentialsPolicies/{entrance}", POLICY, {"allow": False})
+
+
+def app_config(way: Way) -> Body:
+    """Return the package, the runtime and the scale of the site."""
+    names = Names(way)
+    blob = reference(names.storage, STORAGE, "primaryEndpoints.blob")
+    warm = way["alwaysReadyInstances"]
+    return {
+        "deployment": {
+            "storage": {
+                "authentication": {
+                    "type": "UserAssignedIdentity",
+                    "userAssignedIdentityResourceId": names.identity,
+                },
+                "type": "blobContainer",
+                "value": f"[format('{{0}}{{1}}', {blob}, 'app-package')]",
+            }
+        },
+        "runtime": {"name": "python", "version": way["pythonVersion"]},
+        "scaleAndConcurrency": {
+            "alwaysReady": [{"name": "http", "instanceCount": warm}] if warm else [],
+            "instanceMemoryMB": way["instanceMemoryMB"],
+            "maximumInstanceCount": way["maximumInstanceCount"],
+            "triggers": {"http": {"perInstanceConcurrency": way["httpConcurrency"]}},
+        },
+    }
+
+
+def site_config(way: Way) -> Body:
+    """Return who may call the site and how, without its settings."""
+    origins = way["corsOrigins"]
+    return {
+        "cors": {"allowedOrigins": origins, "supportCredentials": False} if origins else None,
+        "ftpsState": "Disabled",
+        "http20Enabled": True,
+        "ipSecurityRestrictionsDefaultAction": "Allow" if access(way) == "public" else "Deny",
+        "minTlsVersion": way["minTlsVersion"],
+        "scmIpSecurityRestrictionsDefaultAction": "Deny" if access(way) == "private" else "Allow",
+        "scmIpSecurityRestrictionsUseMain": False,
+        "scmMinTlsVersion": way["minTlsVersion"],
+    }
+
+
+def access(way: Way) -> str:
+    """Return what the internet may reach of the site."""
+    chosen = str(way["functionAccess"])
+    return {True: "deployOnly", False: "public"}[way.private] if chosen == "auto" else chosen

@@ -1,0 +1,116 @@
+"""What the compiler and the deployment engine say of the templates as they are now."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from drift.local.bicep_compiler import find_compiler
+from drift.local.infra_doctor import infra_findings
+from tests.infra.compiler import Compiler, started
+from tests.infra.rules import Rule, snapshot, template
+from tests.infra.ways import ROOT, Project, snapshot_of, way_files, way_name
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+INFRA = ROOT / "infra"
+BICEP_FILES = [*sorted(INFRA.rglob("*.bicep")), *sorted(INFRA.rglob("*.bicepparam")), way_files()[-1]]
+
+
+def _name(path: Path) -> str:
+    return path.name
+
+
+@pytest.fixture(scope="module")
+def project(compiler: Compiler) -> Project:
+    return Project(template=compiler.compiled(INFRA / "main.bicep"))
+
+
+@pytest.mark.parametrize("rule", template.RULES, ids=lambda rule: rule.__name__)
+def test_rule(rule: Rule, project: Project) -> None:
+    assert list(rule(project)) == []
+
+
+def test_the_compiler_and_its_linter_have_nothing_to_say() -> None:
+    command = [str(find_compiler()), "lint", str(INFRA / "main.bicep")]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - the compiler on our files
+    assert (ran.returncode, ran.stdout + ran.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("file", BICEP_FILES, ids=_name)
+def test_every_file_is_in_the_one_layout(file: Path, compiler: Compiler) -> None:
+    assert file.read_text(encoding="utf-8") == compiler.formatted(file)
+
+
+@pytest.mark.parametrize("file", way_files(), ids=way_name)
+def test_a_snapshot_is_what_the_engine_makes_of_its_parameter_file(file: Path, compiler: Compiler) -> None:
+    made = compiler.snapshot(file)
+    committed = json.loads(snapshot_of(file).read_text(encoding="utf-8"))
+    assert made == committed, f"run `make snapshots`, and look at what changed in {snapshot_of(file).name}"
+
+
+VARIABLES = {
+    "AZURE_ENV_NAME": "dev",
+    "AZURE_LOCATION": "westeurope",
+    "NEO4J_URI": "neo4j+s://0a1b2c3d.databases.neo4j.io",
+    "NEO4J_PASSWORD": "canary-password",
+}
+SECRET = "/subscriptions/s/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v/secrets/neo4j"
+
+
+def test_the_parameter_file_of_azd_needs_four_variables() -> None:
+    with started(str(find_compiler()), VARIABLES) as running:
+        given = running.parameters(INFRA / "main.bicepparam")
+    assert (given["environmentName"], given["neo4jPassword"]) == ("dev", "canary-password")
+
+
+def test_the_parameter_file_of_azd_asks_for_no_password_where_a_secret_is_named() -> None:
+    variables = {name: value for name, value in VARIABLES.items() if name != "NEO4J_PASSWORD"}
+    with started(str(find_compiler()), {**variables, "NEO4J_CREDENTIAL_ID": SECRET}) as running:
+        given = running.parameters(INFRA / "main.bicepparam")
+    assert (given["neo4jPassword"], given["neo4jCredentialId"]) == (None, SECRET)
+
+
+def test_the_doctor_reads_what_only_the_compiler_works_out(tmp_path: Path) -> None:
+    shutil.copytree(INFRA, tmp_path / "infra")
+    file = tmp_path / "infra/main.bicepparam"
+    file.write_text(f"{file.read_text()}\nparam corsOrigins = concat(['https://portal.example.com'], ['*'])\n")
+    found = infra_findings(tmp_path, VARIABLES, find_compiler())
+    assert [(one.name, one.state) for one in found if one.state != "note"] == [("corsOrigins", "problem")]
+    assert "canary-password" not in str(found)
+
+
+def test_the_doctor_says_what_the_compiler_refuses(tmp_path: Path) -> None:
+    shutil.copytree(INFRA, tmp_path / "infra")
+    file = tmp_path / "infra/main.bicepparam"
+    file.write_text(f"{file.read_text()}\nparam corsOrigins = concat(['https://portal.example.com')\n")
+    found = infra_findings(tmp_path, VARIABLES, find_compiler())
+    assert "compiler" in {one.name for one in found if one.state == "problem"}
+
+
+LONGEST = {"environmentName": "e" * 64, "location": "germanywestcentral"}
+SHORTEST = {"environmentName": "E", "location": "uksouth"}
+
+
+@pytest.mark.parametrize("changes", [LONGEST, SHORTEST], ids=["longest", "shortest"])
+def test_names_are_accepted_for_every_environment(changes: dict[str, str], compiler: Compiler, tmp_path: Path) -> None:
+    shutil.copytree(INFRA, tmp_path / "infra", ignore=shutil.ignore_patterns("ways"))
+    shutil.copytree(ROOT / "tests/infra", tmp_path / "tests/infra", ignore=shutil.ignore_patterns("*.py", "*.json"))
+    (tmp_path / "infra/ways").mkdir()
+    file = tmp_path / "infra/ways/private.bicepparam"
+    text = (INFRA / "ways/private.bicepparam").read_text()
+    for name, value in changes.items():
+        lines = [
+            line if not line.startswith(f"param {name} ") else f"param {name} = '{value}'" for line in text.splitlines()
+        ]
+        text = "\n".join([*lines, ""])
+    file.write_text(text)
+    every = way_files(tmp_path)[-1]
+    made = {path.relative_to(tmp_path): compiler.snapshot(path) for path in (file, every)}
+    project = Project(tmp_path, made)
+    assert list(snapshot.names_are_accepted_by_each_service(project)) == []
+    assert list(snapshot.nothing_else_is_created_and_the_group_is_ours(project)) == []

@@ -1,0 +1,18 @@
+"""Every planted fault is found by the rule that it is planted for, also when the snapshots are made anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.infra.compiler import Compiler
+from tests.infra.faults.planted import FAULTS
+from tests.infra.faults.planting import Fault, findings
+
+pytestmark = [pytest.mark.deep, pytest.mark.slow, pytest.mark.timeout(180)]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{Path(fault.file).stem}: {fault.what}")
+def test_a_planted_fault_is_found(fault: Fault, compiler: Compiler, tmp_path: Path) -> None:
+    assert fault.rule in findings(fault, tmp_path, compiler)

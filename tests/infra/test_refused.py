@@ -1,0 +1,91 @@
+"""Wrong parameters are refused by the deployment engine itself, before anything is made, with what is wrong."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.infra.compiler import Compiler, RefusedError
+from tests.infra.ways import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+
+SHARED = "/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers"
+OPENAI = f"{SHARED}/Microsoft.CognitiveServices/accounts/models"
+REDIS = f"{SHARED}/Microsoft.Cache/redisEnterprise/cache"
+NETWORK = f"{SHARED}/Microsoft.Network/virtualNetworks/hub"
+
+RIGHT: dict[str, Any] = {
+    "environmentName": "dev",
+    "location": "westeurope",
+    "neo4jUri": "neo4j+s://0a1b2c3d.databases.neo4j.io",
+    "neo4jPassword": "canary-password",
+}
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"environmentName": None}, "environmentName"),
+    ({"environmentName": "e" * 65}, "65"),
+    ({"environmentName": ""}, "minimum"),
+    ({"environmentName": "my_env"}, "letters, digits and dashes only"),
+    ({"environmentName": "größe"}, "letters, digits and dashes only"),
+    ({"neo4jPassword": None}, "neo4jPassword"),
+    ({"neo4jPassword": "short"}, "minimum"),
+    ({"neo4jUri": "bolt://graph.example.com"}, "neo4j+s:// or bolt+s://"),
+    ({"neo4jUri": "neo4j+s://neo4j:pw@graph.example.com"}, "no user and no password"),
+    ({"neo4jCredentialId": f"{SHARED}/Microsoft.KeyVault/vaults/team"}, "neo4jCredentialId must be"),
+    ({"neo4jCredentialId": "neo4j-password"}, "neo4jCredentialId must be"),
+    ({"maximumInstanceCount": 39}, "39"),
+    ({"maximumInstanceCount": 1001}, "1001"),
+    ({"instanceMemoryMB": 1024}, "1024"),
+    ({"pythonVersion": "3.11"}, "3.11"),
+    ({"httpConcurrency": 0}, "minimum"),
+    ({"deadlineSec": 226}, "226"),
+    ({"corsOrigins": ["https://ok.example.com", "*"]}, "corsOrigins must name each origin"),
+    ({"openAiMode": "off"}, "off"),
+    ({"openAiMode": "existing"}, "openAiExistingId must be"),
+    ({"openAiMode": "existing", "openAiExistingId": REDIS}, "openAiExistingId must be"),
+    ({"redisMode": "existing", "redisExistingId": OPENAI}, "redisExistingId must be"),
+    ({"redisMode": "existing", "redisExistingId": REDIS.replace("Enterprise", "")}, "redisExistingId must be"),
+    ({"redisMode": "existing", "redisExistingId": f"{REDIS}/databases/default"}, "redisExistingId must be"),
+    ({"existingAppSubnetId": f"{NETWORK}/subnets/a"}, "must be given together"),
+    ({"existingAppSubnetId": NETWORK, "existingEndpointSubnetId": NETWORK}, "resource id of a subnet"),
+    ({"functionAccess": "private"}, "functionAccess must be public without vnetEnabled"),
+    ({"keyVaultRetentionDays": 6}, "6"),
+    ({"storageAccountName": "s" * 25}, "25"),
+    ({"plainPassword": "in plain sight"}, "plainPassword"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    copy = tmp_path_factory.mktemp("refused") / "infra"
+    shutil.copytree(ROOT / "infra", copy)
+    return copy
+
+
+@pytest.mark.parametrize(("changes", "said"), WRONG, ids=[f"{n}-{'-'.join(one[0])}" for n, one in enumerate(WRONG)])
+def test_a_wrong_parameter_is_refused_with_what_is_wrong(
+    changes: dict[str, Any], said: str, folder: Path, compiler: Compiler
+) -> None:
+    with pytest.raises(RefusedError) as refused:
+        compiler.snapshot(_parameter_file(folder, {**RIGHT, **changes}))
+    assert said in str(refused.value)
+
+
+def test_what_is_right_is_not_refused(folder: Path, compiler: Compiler) -> None:
+    assert compiler.snapshot(_parameter_file(folder, RIGHT))["predictedResources"]
+
+
+def _parameter_file(folder: Path, values: dict[str, Any]) -> Path:
+    lines = [f"param {name} = {_literal(value)}" for name, value in values.items() if value is not None]
+    file = folder / "tried.bicepparam"
+    file.write_text("\n".join(["using './main.bicep'", *lines, ""]))
+    return file
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_literal, value)) + "]"
+    return f"'{value}'" if isinstance(value, str) else str(value)

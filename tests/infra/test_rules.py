@@ -1,0 +1,57 @@
+"""The rules over the committed snapshots and the files beside the template, on every machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.infra.faults.document import document
+from tests.infra.rules import Rule, files, snapshot, template
+from tests.infra.ways import ROOT, Project, Way, way_files, way_name
+
+PROJECT = Project()
+
+
+@pytest.mark.parametrize("rule", [*snapshot.RULES, *files.RULES], ids=lambda rule: rule.__name__)
+def test_rule(rule: Rule) -> None:
+    assert list(rule(PROJECT)) == []
+
+
+WAYS = {
+    "default",
+    "private",
+    "all-private",
+    "own-network",
+    "own-models-and-cache",
+    "own-models-private",
+    "own-secret",
+    "without-redis",
+    "developer",
+    "second-region",
+}
+
+
+def test_each_way_of_the_docs_has_a_parameter_file_that_says_what_it_is() -> None:
+    docs = (ROOT / "docs/deploy.md").read_text()
+    files_of_people = way_files()[:-1]
+    assert {way_name(file) for file in files_of_people} >= WAYS
+    for file in files_of_people:
+        assert file.read_text().startswith("// ")
+        assert way_name(file) not in WAYS or f"`{way_name(file)}`" in docs
+
+
+def test_a_second_region_shares_no_name_with_the_first() -> None:
+    first, second = ({one["id"] for one in way.resources()} for way in _ways("default", "second-region"))
+    assert first.isdisjoint(second)
+
+
+def test_the_page_of_rules_is_the_one_that_is_written_from_them() -> None:
+    assert (ROOT / "docs/infra-rules.md").read_text() == document()
+
+
+def test_every_rule_has_a_sentence() -> None:
+    assert all((rule.__doc__ or "").strip() for rule in [*snapshot.RULES, *files.RULES, *template.RULES])
+
+
+def _ways(*names: str) -> list[Way]:
+    by_name = {way.name: way for way in PROJECT.ways}
+    return [by_name[name] for name in names]

@@ -1,0 +1,88 @@
+"""The ways to deploy: a parameter file and, beside it, the snapshot of what the deployment engine makes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from drift.local.bicep_parameters import given_in
+from tests.infra.parameters import DEFAULTS
+
+ROOT = Path(__file__).resolve().parents[2]
+EVERY_PARAMETER = "every-parameter"
+"""Not a way to deploy: a file in which no two parameters have the same value, so that no two can be taken for each other."""
+
+TAGS = {"team": "search"}
+"""What the one file with tags gives; objects are not read."""
+
+Body = dict[str, Any]
+"""A resource as it stands in a snapshot."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to deploy, with all its parameters and everything that it would create."""
+
+    name: str
+    parameters: Mapping[str, Any]
+    snapshot: Mapping[str, Any]
+
+    def __getitem__(self, parameter: str) -> Any:
+        return self.parameters[parameter]
+
+    def resources(self, *types: str) -> list[Body]:
+        """Return what is created, of these types or of all."""
+        return [one for one in self.snapshot["predictedResources"] if not types or one["type"] in types]
+
+    @property
+    def private(self) -> bool:
+        """Whether the stores cannot be reached from the internet."""
+        return bool(self["vnetEnabled"])
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with the files of this project, and what the compiler made of them where one was asked.
+
+    `snapshots` has the snapshots that the engine made just now, by the path of their parameter file; without them the committed
+    ones are read. `template` is what is sent to Azure, None without a compiler.
+    """
+
+    root: Path = ROOT
+    snapshots: Mapping[Path, Body] = field(default_factory=dict)
+    template: Body | None = None
+
+    @cached_property
+    def ways(self) -> list[Way]:
+        """All ways, those of people first."""
+        return list(self._ways())
+
+    def _ways(self) -> Iterator[Way]:
+        for file in way_files(self.root):
+            snapshot = self.snapshots.get(file.relative_to(self.root)) or json.loads(snapshot_of(file).read_text())
+            given = given_in(file.read_text(), {"NEO4J_PASSWORD": "canary-password"})
+            values = {**DEFAULTS, **{name: one.value for name, one in given.items()}}
+            yield Way(way_name(file), {**values, "tags": TAGS if "tags" in given else {}}, snapshot)
+
+    def text(self, path: str) -> str:
+        """Return the text of a file."""
+        return (self.root / path).read_text(encoding="utf-8")
+
+
+def way_files(root: Path = ROOT) -> list[Path]:
+    """Return the parameter files of all ways."""
+    return [*sorted((root / "infra/ways").glob("*.bicepparam")), root / f"tests/infra/{EVERY_PARAMETER}.bicepparam"]
+
+
+def way_name(file: Path) -> str:
+    """Return the name of a way: that of its file."""
+    return file.stem
+
+
+def snapshot_of(file: Path) -> Path:
+    """Return the path of the snapshot beside a parameter file."""
+    return file.with_suffix(".snapshot.json")
