@@ -68,6 +68,7 @@ class Compiler:
         try:
             answer = self.client.get_snapshot(GetSnapshotRequest(file, WHERE))
         except RuntimeError as error:
+            self.parameters(file)  # the compiler's own sentence, where it is the one that refuses
             raise RefusedError(str(error)) from error
         return in_order(json.loads(answer.snapshot))
 
@@ -95,5 +96,13 @@ def started(executable: str, variables: Mapping[str, str] | None = None) -> Iter
 
 def _contents(contents: str | None, diagnostics: tuple[dict[str, Any], ...]) -> dict[str, Any]:
     if diagnostics or contents is None:
-        raise RefusedError("\n".join(f"{one['source']}: {one['code']}: {one['message']}" for one in diagnostics))
+        raise RefusedError("\n".join(map(_sentence, diagnostics)))
     return dict(json.loads(contents))
+
+
+def _sentence(diagnostic: Mapping[str, Any]) -> str:
+    """Return what the compiler says, with the line that it says it of."""
+    file, line = Path(diagnostic["source"]), diagnostic["range"]["start"]["line"]
+    lines = file.read_text(encoding="utf-8").splitlines()
+    said = lines[line].strip() if line < len(lines) else ""
+    return f"{file.name}:{line + 1}: {said}: {diagnostic['code']}: {diagnostic['message']}"

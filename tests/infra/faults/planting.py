@@ -13,6 +13,9 @@ from tests.infra.ways import EVERY_PARAMETER, ROOT, Project, way_files
 COMPILER = "the compiler"
 """What finds a fault that the compiler, its linter or the engine refuses."""
 
+_WAYS = ("private", "all-private", "own-models-private", "developer", "without-redis")
+"""With the file that gives every parameter, these reach every condition of the templates; the others would only take time."""
+
 _COPIED = ("host.json", ".funcignore", ".gitignore", "azure.yaml", "local.settings.json.example")
 
 
@@ -43,7 +46,11 @@ def findings(fault: Fault, folder: Path, compiler: Compiler) -> dict[str, str]:
 
 
 def _plant(fault: Fault, folder: Path) -> None:
-    shutil.copytree(ROOT / "infra", folder / "infra")
+    shutil.copytree(ROOT / "infra", folder / "infra", ignore=shutil.ignore_patterns("ways"))
+    (folder / "infra/ways").mkdir()
+    for way in _WAYS:
+        for end in ("bicepparam", "snapshot.json"):
+            shutil.copy(ROOT / f"infra/ways/{way}.{end}", folder / "infra/ways")
     (folder / "tests/infra").mkdir(parents=True)
     for end in ("bicepparam", "snapshot.json"):
         name = f"tests/infra/{EVERY_PARAMETER}.{end}"
