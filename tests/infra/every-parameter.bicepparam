@@ -38,6 +38,7 @@ param embeddingModelVersion = '2'
 param embeddingSkuName = 'Standard'
 param embeddingCapacity = 77
 param modelTimeoutSec = 45
+param maxReplyBytes = 1048576
 param temperature = '0.25'
 param redisName = 'amr-given'
 param redisSkuName = 'Balanced_B5'

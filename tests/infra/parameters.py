@@ -74,6 +74,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "embeddingSkuName": _choice("GlobalStandard", "GlobalStandard", "DataZoneStandard", "Standard"),
     "embeddingCapacity": _number(30, 1, 10000),
     "modelTimeoutSec": _number(60, 1, 600),
+    "maxReplyBytes": _number(4194304, 65536, 268435456),
     "temperature": _text("", maxLength=4),
     "redisMode": _choice("create", "create", "existing", "off"),
     "redisExistingId": _text("", **ID),

@@ -25,6 +25,7 @@ SOURCES = {
     "MAX_FOLLOWUPS": "maxFollowups",
     "MAX_INFLIGHT": "httpConcurrency",
     "MAX_PASSES": "maxPasses",
+    "MAX_REPLY_BYTES": "maxReplyBytes",
     "NEO4J_DATABASE": "neo4jDatabase",
     "NEO4J_URI": "neo4jUri",
     "NEO4J_USERNAME": "neo4jUsername",

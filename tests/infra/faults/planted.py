@@ -47,7 +47,7 @@ STORES = (
         "enableRbacAuthorization: false",
         VAULT,
     ),
-    _in("keyvault", "never protected", "purgeProtection ? true : null", "null", VAULT),
+    _in("keyvault", "never protected", "purgeProtection ? true : null", "purgeProtection ? null : true", VAULT),
     _in("keyvault", "open when private", "publicAccess ? 'Enabled' : 'Disabled'", "'Enabled'", VAULT),
     _in("keyvault", "the secret has another name", "name: 'neo4j-password'", "name: 'password'", VAULT),
     _in(
