@@ -43,7 +43,6 @@ param temperature = '0.25'
 param redisName = 'amr-given'
 param redisSkuName = 'Balanced_B5'
 param redisHighAvailability = false
-param pythonVersion = '3.12'
 param instanceMemoryMB = 4096
 param maximumInstanceCount = 60
 param alwaysReadyInstances = 3

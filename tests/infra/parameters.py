@@ -84,7 +84,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         *(f"Balanced_B{size}" for size in (0, 1, 3, 5, 10, 20)),
     ),
     "redisHighAvailability": _switch(default=True),
-    "pythonVersion": _choice("3.13", "3.12", "3.13", "3.14"),
+    "pythonVersion": _choice("3.13", "3.13"),
     "instanceMemoryMB": _choice(2048, 512, 2048, 4096),
     "maximumInstanceCount": _number(40, 40, 1000),
     "alwaysReadyInstances": _number(0, 0, 100),

@@ -39,7 +39,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"maximumInstanceCount": 39}, "maximumInstanceCount"),
     ({"maximumInstanceCount": 1001}, "maximumInstanceCount"),
     ({"instanceMemoryMB": 1024}, "instanceMemoryMB"),
-    ({"pythonVersion": "3.11"}, "pythonVersion"),
+    ({"pythonVersion": "3.12"}, "pythonVersion"),
     ({"httpConcurrency": 0}, "httpConcurrency"),
     ({"deadlineSec": 226}, "deadlineSec"),
     ({"corsOrigins": ["https://ok.example.com", "*"]}, "corsOrigins must name each origin"),

@@ -64,8 +64,6 @@ def settings(way: Way) -> dict[str, str]:
         "NEO4J_PASSWORD": "[format('@Microsoft.KeyVault(SecretUri={0})', "
         f"format('{{0}}secrets/{{1}}', {vault}, '{secret}'))]",
         "OAI_BASE_URL": f"[{reference(names.openai, OPENAI, 'endpoint')}]",
-        # the worker of 3.12 looks for HTTP streams only when it is told to
-        **({"PYTHON_ENABLE_INIT_INDEXING": "1"} if way["pythonVersion"] == "3.12" else {}),
     }
 
 

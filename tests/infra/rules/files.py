@@ -93,7 +93,16 @@ HOOK = {"shell": "sh", "run": "infra/hooks/only-ours.sh"}
 AZD = {
     "name": "drift-neo4j",
     "infra": {"provider": "bicep", "path": "infra", "module": "main"},
-    "services": {"api": {"project": ".", "language": "python", "host": "function"}},
+    "services": {
+        "api": {
+            "project": ".",
+            "language": "python",
+            "host": "function",
+            "dist": "build/package",
+            "remoteBuild": False,
+            "hooks": {"prepackage": {"shell": "sh", "run": "make package"}},
+        }
+    },
     "hooks": {"preprovision": HOOK, "predown": HOOK},
 }
 

@@ -53,7 +53,7 @@ def settings_are_those_that_the_code_reads(project: Project) -> Iterator[str]:
     """The settings that are not the platform's are the fields of drift/settings.py, but for two that are for local use."""
     read = {name.upper() for name in Settings.model_fields} - {"ALLOW_PLAINTEXT", "OAI_KEY"}
     for way in project.ways:
-        platform = ("APPLICATIONINSIGHTS_", "AzureWebJobsStorage__", "PYTHON_")
+        platform = ("APPLICATIONINSIGHTS_", "AzureWebJobsStorage__")
         given = {name for name in settings_of(way) if not name.startswith(platform)}
         yield from (f"{way.name}: setting {name} is read by nothing" for name in sorted(given - read))
         yield from (f"{way.name}: setting {name} is missing" for name in sorted(read - given))
