@@ -11,10 +11,12 @@ from tests.infra.rules import Rule, files, snapshot, template
 HEAD = """\
 # Rules of the infrastructure
 
-Each rule holds for every way to deploy. A rule compares whole values with what they have to be, and what it finds names the way, the resource and the property. `make test` asks the rules over snapshots
-and files on every machine, and those over the compiled template where a Bicep compiler is.
+Each rule holds for every way to deploy. A rule compares whole values with what they have to be, and what it finds names the
+way, the resource and the property. `make test` asks the rules over snapshots and files on every machine, and those over the
+compiled template where a Bicep compiler is.
 
-`make test-deep` plants each fault below in a copy of the project, works all snapshots out anew, as somebody would who commits what changed, and requires that the rule finds it.
+`make test-deep` plants each fault below in a copy of the project, works out anew the snapshots of six ways that reach every
+condition, as somebody would who commits what changed, and requires that the rule finds it.
 """
 PARTS = (
     ("Over the snapshot of each way", snapshot.RULES),
