@@ -164,6 +164,12 @@ def ingest(
         typer.Option("--project", "-p", help="The project's id; wanted with a folder or file.", callback=_text),
     ] = None,
     sample: Annotated[bool, typer.Option("--sample", help="Ingest the Python reference manual instead.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write all documents and their knowledge anew, changed or not.")
+    ] = False,
+    wait: Annotated[
+        float, typer.Option(help="Seconds to wait for another run over the project; 0 refuses at once.", min=0)
+    ] = 600,
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     cache_dir: CacheDir = None,
@@ -171,14 +177,16 @@ def ingest(
 ) -> None:
     """Ingest documents into a project's graph: chunks, entities, relations, communities, summaries, embeddings.
 
-    A second run changes nothing; a changed file replaces only its own chunks.
+    A second run changes nothing; a changed file replaces only its own chunks. Only one run writes a project at a time, and
+    questions see whole documents meanwhile, and the earlier knowledge until the new one is complete.
     """
     if (source is None) != sample:
         raise typer.BadParameter("give either a folder or file, or --sample")
     if project is None and not sample:
         raise typer.BadParameter("say which project the documents belong to: --project NAME")
     project = _project(commands.DEMO_PROJECT if project is None else project)
-    _run(commands.ingest(_options(version, data_dir, cache_dir), source, project, as_json=as_json))
+    how = commands.HowToIngest(force=force, wait_s=wait)
+    _run(_stoppable(commands.ingest(_options(version, data_dir, cache_dir), source, project, how, as_json=as_json)))
 
 
 @app.command()
@@ -384,6 +392,17 @@ def _run(work: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - whatever the 
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+
+
+async def _stoppable(work: Coroutine[Any, Any, None]) -> None:
+    """Run work that has something to give back: SIGTERM and SIGHUP end it as Ctrl-C does."""
+    task = asyncio.ensure_future(work)
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(name, task.cancel)
+    try:
+        await task
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
 
 
 async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:

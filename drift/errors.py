@@ -19,6 +19,8 @@ DriftError
 │   └── DeadlineError              deadline: the time of the request is used up
 ├── UnusableReplyError         the model answered, but not usably: the step is dropped
 ├── IngestError                a source, or the graph that is there, cannot be ingested as asked
+│   ├── ProjectBusyError           another writer holds the project: wait for it
+│   └── LeaseLostError             this writer stood still and no longer holds the project: run it again
 └── LocalStackError            a local server could not be started: the message says what to do
 
 `detail` of an error may be shown to callers: never a URI, a key, a token, a Cypher text or a provider's own message.
@@ -174,6 +176,14 @@ class IngestError(DriftError):
     """A source cannot be read, or does not fit the graph that is there."""
 
     code = "ingest"
+
+
+class ProjectBusyError(IngestError):
+    """Another writer holds the project, and went on for longer than was to be waited."""
+
+
+class LeaseLostError(IngestError):
+    """This writer gave no sign of life for so long that it may write nothing more."""
 
 
 class LocalStackError(DriftError):

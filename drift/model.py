@@ -322,8 +322,16 @@ class KnowledgeBatch:
 
 @dataclass(frozen=True, slots=True)
 class ProjectState:
-    """What a project holds: content hash and source by document id, and the fingerprint of its knowledge ('' when unfinished)."""
+    """What a project holds, as the graph counts it.
+
+    `documents` are content hashes by id, '' for one that is not whole; `fingerprint` is '' when the knowledge is unfinished or not
+    whole; `communities` are counted by level.
+    """
 
     documents: Mapping[str, str]
     fingerprint: str
     sources: Mapping[str, str] = field(default_factory=dict)
+    chunks: int = 0
+    entities: int = 0
+    relations: int = 0
+    communities: Mapping[int, int] = field(default_factory=dict)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,6 +22,9 @@ from drift.model import (
     Prompt,
 )
 from drift.tasks import Deadline
+
+LONGEST_WAIT_S = 600.0
+"""How long a writer waits for another one of the same project, unless it is told otherwise."""
 
 
 class GraphStore(Protocol):
@@ -42,8 +46,33 @@ class GraphStore(Protocol):
         ...
 
 
+class ProjectWriter(Protocol):
+    """Writes into the project that it holds; every write is idempotent, so that a broken run is repaired by the next.
+
+    Every method raises LeaseLostError, and changes nothing, when the project is no longer held.
+    """
+
+    async def write_documents(self, batch: DocumentBatch) -> None:
+        """Replace what the project holds of these documents, and mark its knowledge as unfinished.
+
+        A reader sees a document whole, with its chunks and their vectors, or not at all.
+        """
+        ...
+
+    async def remove_documents(self, document_ids: Sequence[str]) -> None:
+        """Remove these documents with their chunks, and mark the project's knowledge as unfinished."""
+        ...
+
+    async def write_knowledge(self, batch: KnowledgeBatch) -> None:
+        """Make the project's entities, relations and communities exactly these; set the fingerprint last.
+
+        A reader sees the knowledge before or the knowledge after.
+        """
+        ...
+
+
 class GraphWriter(Protocol):
-    """Writes of one tenant at a time; every write is idempotent, so that a broken run is repaired by the next."""
+    """Writes of one tenant at a time, one writer a project; the three writes hold the project for themselves alone."""
 
     async def prepare(self, dimensions: int) -> tuple[str, ...]:
         """Create missing constraints and indexes, wait until they are online; return what was created.
@@ -54,23 +83,37 @@ class GraphWriter(Protocol):
         ...
 
     async def project_state(self, project_id: str) -> ProjectState:
-        """Return what the project holds."""
-        ...
-
-    async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
-        """Replace what the project holds of these documents, and mark its knowledge as unfinished."""
-        ...
-
-    async def remove_documents(self, project_id: str, document_ids: Sequence[str]) -> None:
-        """Remove these documents with their chunks, and mark the project's knowledge as unfinished."""
+        """Return what the project holds, counted."""
         ...
 
     async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
         """Return all chunks of the project without their embeddings, ordered by document id, then ordinal."""
         ...
 
+    def writing(
+        self, project_id: str, *, wait_s: float = LONGEST_WAIT_S, tell: Callable[[str], None] = ...
+    ) -> AbstractAsyncContextManager[ProjectWriter]:
+        """Hold the project while the block runs; nobody else writes it meanwhile, on this machine or another.
+
+        The hold ends with the block, however that ends, and by itself some seconds after the last sign of life of its process.
+        `tell` is given a sentence about another writer that is waited for.
+
+        Raises:
+            ProjectBusyError: when another writer still holds the project after `wait_s` seconds.
+            LeaseLostError: when this process stood still for too long; the block is cancelled.
+        """
+        ...
+
+    async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
+        """Hold the project and do what ProjectWriter does."""
+        ...
+
+    async def remove_documents(self, project_id: str, document_ids: Sequence[str]) -> None:
+        """Hold the project and do what ProjectWriter does."""
+        ...
+
     async def write_knowledge(self, project_id: str, batch: KnowledgeBatch) -> None:
-        """Make the project's entities, relations and communities exactly these; set the fingerprint last."""
+        """Hold the project and do what ProjectWriter does."""
         ...
 
 

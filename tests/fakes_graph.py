@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from drift.errors import GraphMisconfiguredError, IngestError, ModelMisconfiguredError
+from drift.errors import GraphMisconfiguredError, IngestError, ModelMisconfiguredError, ProjectBusyError
 from drift.model import (
     ChunkRecord,
     DocumentBatch,
@@ -22,6 +25,7 @@ from drift.model import (
     ProjectState,
     Vector,
 )
+from drift.ports import LONGEST_WAIT_S, GraphWriter, ProjectWriter
 from drift.ranking import Candidate, fuse
 from drift.tasks import Deadline
 from tests.fakes_project import (
@@ -34,12 +38,29 @@ from tests.fakes_project import (
     worded,
 )
 
-__all__ = ["FakeGraph", "Project"]
+__all__ = ["FakeGraph", "Held", "Project"]
 
 POOL = 60
 KEPT = 48
 MOST_CHUNKS = 30
 SPARE_CHUNKS = 10
+
+
+@dataclass
+class Held:
+    """ProjectWriter over the writes of a GraphWriter in memory, which are always whole."""
+
+    graph: GraphWriter
+    project_id: str
+
+    async def write_documents(self, batch: DocumentBatch) -> None:
+        await self.graph.write_documents(self.project_id, batch)
+
+    async def remove_documents(self, document_ids: Sequence[str]) -> None:
+        await self.graph.remove_documents(self.project_id, document_ids)
+
+    async def write_knowledge(self, batch: KnowledgeBatch) -> None:
+        await self.graph.write_knowledge(self.project_id, batch)
 
 
 class FakeGraph:
@@ -53,6 +74,7 @@ class FakeGraph:
         self.dimensions: int | None = None
         self.failure: Exception | None = None
         self.round_trips = 0
+        self.held: set[str] = set()
 
     # ------------------------------------------------------------------------------------------- reads
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
@@ -70,7 +92,8 @@ class FakeGraph:
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
         project = self._answer(query.project_id, deadline, query.vector)
         scope = project.below(query.communities)
-        searched = scope if self.hard and query.communities else set(project.chunks)
+        known = set(query.communities) & set(project.communities)
+        searched = scope if self.hard and known else set(project.chunks)
         legs = (
             project.nearest(query.vector, searched)[:POOL],
             worded(project, query.question, searched)[:POOL],
@@ -143,8 +166,33 @@ class FakeGraph:
 
     async def project_state(self, project_id: str) -> ProjectState:
         project = self._answer(project_id, Deadline.after(1))
-        hashes = {d.id: d.content_hash for d in project.documents.values()}
-        return ProjectState(hashes, project.fingerprint, {d.id: d.source for d in project.documents.values()})
+        levels = Counter(c.level for c in project.communities.values())
+        return ProjectState(
+            {d.id: d.content_hash for d in project.documents.values()},
+            project.fingerprint,
+            {d.id: d.source for d in project.documents.values()},
+            len(project.chunks),
+            len(project.entities),
+            len(project.relations),
+            dict(sorted(levels.items())),
+        )
+
+    @asynccontextmanager
+    async def writing(
+        self, project_id: str, *, wait_s: float = LONGEST_WAIT_S, tell: Callable[[str], None] = lambda _: None
+    ) -> AsyncIterator[ProjectWriter]:
+        give_up = time.monotonic() + wait_s
+        if project_id in self.held:
+            tell(f"Project {project_id} is being written by somebody.")
+        while project_id in self.held:
+            if time.monotonic() >= give_up:
+                raise ProjectBusyError(f"Project {project_id} is being written by somebody.")
+            await asyncio.sleep(0.01)
+        self.held.add(project_id)
+        try:
+            yield Held(self, project_id)
+        finally:
+            self.held.remove(project_id)
 
     async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
         project = self._answer(project_id, Deadline.after(1))

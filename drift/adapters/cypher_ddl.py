@@ -34,10 +34,11 @@ _KEYS = {
     "drift_project_key": ("__Project__", ("id",)),
     "drift_document_key": ("__Document__", ("project_id", "id")),
     "drift_chunk_key": ("__Chunk__", ("project_id", "id")),
-    "drift_entity_key": ("__Entity__", ("project_id", "id")),
-    "drift_community_key": ("__Community__", ("project_id", "community")),
 }
 _RANGES: dict[str, tuple[str, tuple[str, ...]]] = {
+    # No keys: while a run writes new knowledge, an id may be there in two generations.
+    "drift_entity_id": ("__Entity__", ("project_id", "id")),
+    "drift_community_id": ("__Community__", ("project_id", "community")),
     # A composite index serves a query only when every property has a predicate: `project_id` alone has its own.
     "drift_document_project": ("__Document__", ("project_id",)),
     "drift_chunk_project": ("__Chunk__", ("project_id",)),
@@ -46,6 +47,8 @@ _RANGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "drift_entity_title": ("__Entity__", ("project_id", "title_key")),
 }
 _V1_RANGES: dict[str, tuple[str, tuple[str, ...]]] = {"drift_entity_title_v1": ("__Entity__", ("title_key",))}
+FORMER_KEYS = frozenset({"drift_entity_key", "drift_community_key"})
+"""Constraints of earlier versions, which forbid two generations of an id."""
 
 SHOW_SCHEMA = """
 SHOW INDEXES YIELD name, type, state, populationPercent, entityType, labelsOrTypes, properties, owningConstraint, options
@@ -54,6 +57,12 @@ RETURN name, type, state, populationPercent AS percent, labelsOrTypes AS labels,
   options.indexConfig['vector.dimensions'] AS dimensions, options.indexConfig['vector.similarity_function'] AS similarity
 ORDER BY name
 """
+
+
+def drop_constraint(name: str) -> str:
+    """Return the statement that drops a constraint, with its index."""
+    return f"DROP CONSTRAINT `{name}` IF EXISTS"
+
 
 CYPHER_25 = "CYPHER 25 EXPLAIN RETURN 1"
 """Compiles only where the server speaks the newer language, and changes nothing."""

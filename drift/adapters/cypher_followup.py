@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from drift.adapters.cypher_nearest import COSINE, comparable, count, document_name, nearest, readable, scored
+from drift.adapters.cypher_nearest import (
+    COSINE,
+    comparable,
+    count,
+    document_name,
+    nearest,
+    readable,
+    scored,
+    visible,
+)
 from drift.adapters.cypher_schema import MOST_LEVELS, Schema
 
 
@@ -10,17 +19,18 @@ def followup(s: Schema, hits: str) -> str:
     """Return the statement; `hits` is the body that asks a big tenant's index."""
     legs = f"{_vector_leg(s, hits)}{_text_leg(s)}{_graph_leg(s)}"
     return f"""
-{_picked(s)}{count(s)}{legs}{_candidates(s)}{_shared(s)}{_neighbourhood(s)}
+{visible(s)}{_picked(s)}{count(s)}{legs}{_candidates(s)}{_shared(s)}{_neighbourhood(s)}
 RETURN candidates, shared, entities, relationships, neighbors
 """
 
 
+# Communities that are gone, because the knowledge was made anew since the primer, leave the whole project to search in.
 def _picked(s: Schema) -> str:
     return f"""
-CALL () {{
+CALL (generation) {{
   MATCH (c:__Community__){s.seek("c", "__Community__", "community")}
   WHERE {s.own_community("c")} AND {s.community_id("c")} IN $communities
-  RETURN collect(c) AS picked
+  RETURN collect(c) AS picked, $hard AND count(c) > 0 AS hard
 }}
 """
 
@@ -32,8 +42,8 @@ def _in_scope(s: Schema) -> str:
 
 def _vector_leg(s: Schema, hits: str) -> str:
     return f"""
-CALL (picked) {{
-  UNWIND CASE WHEN $hard THEN picked ELSE [] END AS c
+CALL (picked, hard) {{
+  UNWIND CASE WHEN hard THEN picked ELSE [] END AS c
   MATCH (c){s.below}(ch)
   WITH DISTINCT ch
   WHERE {s.own_chunk("ch")}
@@ -42,19 +52,19 @@ CALL (picked) {{
   LIMIT $pool
   RETURN collect({{ch: ch, similarity: similarity}}) AS scoped
 }}
-WITH picked, chunk_count, scoped, NOT $hard AS whole
+WITH generation, building, picked, hard, chunk_count, scoped, NOT hard AS whole
 {nearest(s, hits)}
-WITH picked, chunk_count, scoped + near AS nearest
+WITH generation, building, picked, hard, chunk_count, scoped + near AS nearest
 """
 
 
 def _text_leg(s: Schema) -> str:
     return f"""
-CALL () {{
+CALL (generation, hard) {{
   UNWIND CASE WHEN $lucene = '' THEN [] ELSE [$lucene] END AS terms
   CALL db.index.fulltext.queryNodes($fulltext_index, terms, {{limit: $text_pool}}) YIELD node AS ch, score
-  WITH ch, score
-  WHERE {s.own_chunk("ch")} AND {readable()} AND (NOT $hard OR {_in_scope(s)})
+  WITH ch, score, generation, hard
+  WHERE {s.own_chunk("ch")} AND {readable()} AND (NOT hard OR {_in_scope(s)})
   RETURN collect({{ch: ch, score: score}}) AS worded
 }}
 """
@@ -63,7 +73,7 @@ CALL () {{
 # The entities that the question names, by their longest names only: who asks for the old mill does not mean every mill.
 def _named(s: Schema) -> str:
     return f"""
-  CALL () {{
+  CALL (generation) {{
     MATCH (e:__Entity__){s.seek("e", "__Entity__", "title_key")}
     WHERE {s.own_entity("e")} AND e.title_key IN $title_keys
     WITH e, size(e.title_key) AS length
@@ -92,10 +102,10 @@ def _step(s: Schema, before: int) -> str:
     rows, hubs or not (Andersen, Chung, Lang, "Local graph partitioning using PageRank vectors", 2006).
     """
     return f"""
-  CALL (walkers{before}, chunk_count) {{
+  CALL (walkers{before}, chunk_count, generation, building) {{
     UNWIND walkers{before} AS walker
-    WITH walker.node AS node, walker.mass AS mass, chunk_count
-    WITH node, mass, chunk_count, {s.degree("node")} AS degree
+    WITH walker.node AS node, walker.mass AS mass, chunk_count, generation, building
+    WITH node, mass, chunk_count, generation, {s.degree("node")} AS degree
     WHERE degree > 0 AND mass / degree >= $least_mass
     MATCH (node){s.walked}(next)
     WHERE {s.own_step("next")}
@@ -111,13 +121,13 @@ def _step(s: Schema, before: int) -> str:
 # A walk of three steps from there over mentions and relations, both ways: the mass that the chunks on the way have seen.
 def _graph_leg(s: Schema) -> str:
     return f"""
-CALL (chunk_count) {{{_named(s)}{_step(s, 0)}{_step(s, 1)}{_step(s, 2)}
-  CALL (walkers1, walkers2, walkers3) {{
+CALL (chunk_count, generation, building, hard) {{{_named(s)}{_step(s, 0)}{_step(s, 1)}{_step(s, 2)}
+  CALL (walkers1, walkers2, walkers3, generation, hard) {{
     UNWIND walkers1 + walkers2 + walkers3 AS walker
-    WITH walker.node AS ch, walker.mass AS mass
+    WITH walker.node AS ch, walker.mass AS mass, generation, hard
     WHERE ch:__Chunk__
-    WITH ch, sum(mass) AS weight
-    WHERE {readable()} AND (NOT $hard OR {_in_scope(s)})
+    WITH ch, generation, hard, sum(mass) AS weight
+    WHERE {readable()} AND (NOT hard OR {_in_scope(s)})
     ORDER BY weight DESC, {s.chunk_id("ch")}
     LIMIT $graph_pool
     RETURN collect({{ch: ch, weight: weight}}) AS walked
@@ -189,11 +199,11 @@ CALL (chosen, picked) {{
 # the share of the candidate's other entities that the entity has a relation to. The rarest come first.
 def _shared(s: Schema) -> str:
     return f"""
-CALL (chosen) {{
+CALL (chosen, generation) {{
   UNWIND chosen AS ch
-  CALL (ch) {{
+  CALL (ch, generation) {{
     MATCH (ch){s.mentions}(e)
-    WITH DISTINCT e
+    WITH DISTINCT e, generation
     WHERE {s.is_entity("e")} AND {s.own_entity("e")}
     WITH e LIMIT $mentions_each
     RETURN collect(e) AS own
@@ -225,10 +235,10 @@ CALL (entity_lists, held, chunk_count) {{
 def _neighbourhood(s: Schema) -> str:
     told = f"description: {s.description('r')}, weight: {s.weight('r')}"
     return f"""
-CALL (chosen) {{
+CALL (chosen, generation) {{
   UNWIND chosen[0..$rooted] AS ch
   MATCH (ch){s.mentions}(e)
-  WITH e, count(DISTINCT ch) AS mentions
+  WITH e, generation, count(DISTINCT ch) AS mentions
   WHERE {s.is_entity("e")} AND {s.own_entity("e")}
   WITH e, mentions
   ORDER BY mentions DESC, {s.entity_id("e")}
@@ -240,7 +250,7 @@ CALL (mentioned) {{
   CALL (e) {{
     MATCH (e)-{s.related("r")}-(other)
     WITH DISTINCT r, other
-    WHERE {s.is_entity("other")} AND {s.own_entity("other")}
+    WHERE {s.is_entity("other")} AND {s.own_related("other")}
     WITH r, other LIMIT $relations_seen
     RETURN r, other
     ORDER BY coalesce({s.weight("r")}, 0.0) DESC, {s.entity_id("other")}

@@ -34,6 +34,15 @@ def scored() -> str:
   WITH ch, {COSINE} AS similarity"""
 
 
+def visible(s: Schema) -> str:
+    """Return the subquery that gives the `generation` to read, and whether another one is `building` beside it."""
+    return f"""
+CALL () {{
+  {s.visible}
+}}
+"""
+
+
 def count(s: Schema) -> str:
     """Return the subquery that gives `chunk_count`."""
     return f"""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from drift.adapters.cypher_nearest import COSINE, comparable, count, document_name, readable, scored
+from drift.adapters.cypher_nearest import COSINE, comparable, count, document_name, readable, scored, visible
 from drift.adapters.cypher_schema import MOST_LEVELS, Schema
 
 
 def primer(s: Schema, hits: str) -> str:
     """Return the statement; `hits` is the body that asks a big tenant's index."""
     return f"""
-{_best_communities(s)}{count(s)}{_ranked(s, hits)}{_communities(s)}
+{visible(s)}{_best_communities(s)}{count(s)}{_ranked(s, hits)}{_communities(s)}
 CALL (best, ranked) {{
   UNWIND CASE WHEN size(best) = 0 THEN ranked[0..$most_rescored] ELSE [] END AS ch
   {scored()}
@@ -28,17 +28,17 @@ RETURN communities, chunks, chunk_count, odd_communities, odd_chunks
 def _best_communities(s: Schema) -> str:
     usable = f"{comparable('known[i].embedding')} AND {readable('known[i]', 'summary')}"
     return f"""
-CALL () {{
+CALL (generation) {{
   MATCH (child:__Community__){s.seek("child", "__Community__")}
   WHERE {s.own_community("child")}
   MATCH (child)-[:IN_COMMUNITY]->(parent)
-  WITH DISTINCT child, parent
+  WITH DISTINCT child, parent, generation
   WHERE parent:__Community__ AND {s.own_community("parent")}
   WITH sign({_level("parent")} - {_level("child")}) AS step
   LIMIT 60
   RETURN count(*) > 0 AS linked, CASE WHEN sum(step) < 0 THEN -1 ELSE 1 END AS upwards
 }}
-CALL (linked, upwards) {{
+CALL (linked, upwards, generation) {{
   MATCH (c:__Community__){s.seek("c", "__Community__")}
   WHERE {s.own_community("c")}
   WITH c, CASE

@@ -31,7 +31,9 @@ class Schema:
     own_chunk: Of
     own_entity: Of
     own_community: Of
+    own_related: Of  # of what an own entity is related to
     own_step: Of  # a node that a walk may go to: a chunk or an entity
+    visible: str  # a subquery's body: the `generation` of what is made of all documents together, and whether another is `building`
     chunk_count: str  # a subquery's body
     seek: Callable[..., str]  # behind a pattern, of a node, its label and the keys it is found by: how to find it
     # arrows
@@ -81,6 +83,21 @@ def _of_project(n: str) -> str:
     return f"{n}.project_id = $project_id"
 
 
+def _of_generation(n: str) -> str:
+    """Entities and communities of a graph from elsewhere have no number, and their project has none."""
+    return f"coalesce({n}.generation, 0) = generation"
+
+
+def _known(n: str) -> str:
+    return f"{_of_project(n)} AND {_of_generation(n)}"
+
+
+def _degree(n: str) -> str:
+    # The entities of a chunk are counted one by one only while it has some that no question sees yet.
+    return f"""CASE WHEN building AND {n}:__Chunk__ THEN COUNT {{ ({n})-[:HAS_ENTITY]->(x) WHERE {_of_generation("x")} }}
+      ELSE COUNT {{ ({n})-[:HAS_ENTITY]-() }} + COUNT {{ ({n})-[:RELATED]-() }} END"""
+
+
 def _seek(n: str, label: str, *keys: str) -> str:
     """Return the hint that keeps a plan out of other projects: where one holds nearly all nodes, a scan looks as cheap."""
     return f" USING INDEX SEEK {n}:{label}({', '.join(('project_id', *keys))})"
@@ -88,9 +105,12 @@ def _seek(n: str, label: str, *keys: str) -> str:
 
 DEFAULT = Schema(
     own_chunk=lambda n: f"{n}:__Chunk__ AND {_of_project(n)}",  # an index may hold other nodes too
-    own_entity=_of_project,
-    own_community=_of_project,
-    own_step=_of_project,
+    own_entity=_known,
+    own_community=_known,
+    own_related=_of_project,  # no relation leaves its generation
+    own_step=lambda n: f"{_of_project(n)} AND ({n}:__Chunk__ OR {_of_generation(n)})",
+    visible="""OPTIONAL MATCH (p:__Project__ {id: $project_id})
+  RETURN coalesce(p.generation, 0) AS generation, p.building IS NOT NULL AS building""",
     seek=_seek,
     # Counting stops at a limit: beyond it, more would change little.
     chunk_count=f"""MATCH (ch:__Chunk__){_seek("ch", "__Chunk__")}
@@ -111,7 +131,7 @@ DEFAULT = Schema(
     title=_first_text("title", "id"),
     description=_property("description"),
     weight=_number("weight"),
-    degree=lambda n: f"COUNT {{ ({n})-[:HAS_ENTITY]-() }} + COUNT {{ ({n})-[:RELATED]-() }}",
+    degree=_degree,
     told=lambda n: f"COUNT {{ ({n})-[:RELATED]->() }}",
     targets=lambda n: f"COLLECT {{ MATCH ({n})-[:RELATED]->(x) RETURN x }}",
     document_name=f"""MATCH (d)-[:HAS_CHUNK]->(ch)
@@ -145,7 +165,9 @@ V1 = Schema(
     own_chunk=lambda n: f"{n}:__Chunk__",
     own_entity=_comes_from_a_chunk,
     own_community=lambda n: f"{n}:__Community__",
+    own_related=_comes_from_a_chunk,
     own_step=lambda n: f"({n}:__Chunk__ OR {_comes_from_a_chunk(n)})",
+    visible="RETURN 0 AS generation, false AS building",
     seek=lambda *_: "",
     # The server keeps this count.
     chunk_count="MATCH (ch:__Chunk__) RETURN count(ch) AS chunk_count",

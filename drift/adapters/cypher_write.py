@@ -1,25 +1,56 @@
 """Every Cypher statement of the ingestion: nodes are keyed per project, so that projects may share ids.
 
-Writes are MERGE on constrained keys. Hints name the index and demand a seek in it, because a plan made while the database is
-still empty goes through the index over the project alone, or through all of the key's index, for each row. A `run` mark on what a
-write touches tells afterwards what is stale.
+A document with its chunks and their vectors is one transaction. What is made of all documents together is written beside the old
+as a new generation, and becomes the project's when one write moves the number on the project's node.
+
+Hints name the index and demand a seek in it, because a plan made while the database is still empty goes through the index over
+the project alone, or through all of the key's index, for each row. A `run` mark on an edge tells afterwards what is stale.
 """
 
 from __future__ import annotations
 
-# ---------------------------------------------------------------------------------------------- documents
-PROJECT_STATE = """
-OPTIONAL MATCH (p:__Project__ {id: $project_id})
-RETURN coalesce(p.fingerprint, '') AS fingerprint,
-  COLLECT {
-    MATCH (d:__Document__) USING INDEX SEEK d:__Document__(project_id) WHERE d.project_id = $project_id
-    RETURN [d.id, coalesce(d.content_hash, ''), coalesce(d.source, '')]
-  } AS documents
+STAGED = "__StagedChunk__"
+"""The label of chunks that no reader sees yet: those of a document too big for one transaction, until all are there."""
+
+KEYS = {"__Chunk__": "id", "__Entity__": "id", "__Community__": "community"}
+"""The property that names a node within its project, by label."""
+
+# ------------------------------------------------------------------------------------------------- state
+_OWN_DOCUMENTS = (
+    """MATCH (d:__Document__) USING INDEX SEEK d:__Document__(project_id) WHERE d.project_id = $project_id"""
+)
+
+# A document is stored when it has as many chunks as it was written with: what broke, or was lost since, is written anew.
+PROJECT_STATE = f"""
+OPTIONAL MATCH (p:__Project__ {{id: $project_id}})
+RETURN coalesce(p.fingerprint, '') AS fingerprint, coalesce(p.generation, 0) AS generation,
+  [p.entities, p.relations, p.communities] AS written,
+  COLLECT {{
+    {_OWN_DOCUMENTS}
+    WITH d, COUNT {{ (d)-[:HAS_CHUNK]->() }} AS chunks
+    RETURN [d.id, CASE WHEN coalesce(d.chunks, chunks) = chunks THEN coalesce(d.content_hash, '') ELSE '' END,
+      coalesce(d.source, '')]
+  }} AS documents,
+  COUNT {{ MATCH (ch:__Chunk__) USING INDEX SEEK ch:__Chunk__(project_id) WHERE ch.project_id = $project_id }} AS chunks
 """
 
-READ_CHUNKS = """
-MATCH (d:__Document__) USING INDEX SEEK d:__Document__(project_id)
-WHERE d.project_id = $project_id
+KNOWLEDGE_STATE = """
+CALL () {
+  MATCH (e:__Entity__) USING INDEX SEEK e:__Entity__(project_id)
+  WHERE e.project_id = $project_id AND coalesce(e.generation, 0) = $generation
+  RETURN count(e) AS entities, sum(COUNT { (e)-[:RELATED]->() }) AS relations
+}
+CALL () {
+  MATCH (c:__Community__) USING INDEX SEEK c:__Community__(project_id)
+  WHERE c.project_id = $project_id AND coalesce(c.generation, 0) = $generation
+  WITH c.level AS level, count(c) AS found
+  RETURN collect([level, found]) AS communities
+}
+RETURN entities, relations, communities
+"""
+
+READ_CHUNKS = f"""
+{_OWN_DOCUMENTS}
 MATCH (d)-[:HAS_CHUNK]->(ch)
 WITH DISTINCT d, ch
 WHERE ch:__Chunk__ AND ch.project_id = $project_id
@@ -28,53 +59,53 @@ RETURN ch.id AS id, document_id, ch.ordinal AS ordinal, ch.heading AS heading, c
 ORDER BY document_id, ordinal, id
 """
 
-MARK_UNFINISHED = "MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id, p.fingerprint = ''"
+# ---------------------------------------------------------------------------------------------- documents
+_UNFINISHED = "MATCH (p:__Project__ {id: $project_id}) SET p.fingerprint = ''"
+_DOCUMENT = (
+    """MATCH (d:__Document__ {project_id: $project_id, id: row.id}) USING INDEX SEEK d:__Document__(project_id, id)"""
+)
 
-# A document counts as stored when its hash is: it is emptied first and set last, so a broken run is seen by the next.
-OPEN_DOCUMENTS = f"""
-{MARK_UNFINISHED}
+PUT_DOCUMENTS = f"""
+{_UNFINISHED}
 WITH p
 UNWIND $rows AS row
 MERGE (d:__Document__ {{project_id: $project_id, id: row.id}})
-SET d.title = row.title, d.source = row.source, d.content_hash = ''
+SET d.title = row.title, d.source = row.source, d.content_hash = row.content_hash, d.chunks = row.chunks
 MERGE (d)-[:IN_PROJECT]->(p)
 """
 
-UPSERT_CHUNKS = """
+PUT_CHUNKS = """
 MATCH (p:__Project__ {id: $project_id})
 UNWIND $rows AS row
 MATCH (d:__Document__ {project_id: $project_id, id: row.document_id}) USING INDEX SEEK d:__Document__(project_id, id)
 MERGE (n:__Chunk__ {project_id: $project_id, id: row.id})
 SET n.text = row.text, n.heading = row.heading, n.ordinal = row.ordinal, n.project_key = $project_key
-FOREACH (_ IN CASE WHEN row.bare THEN [1] ELSE [] END | REMOVE n.embedding)
+FOREACH (_ IN CASE WHEN row.embedding IS NULL THEN [1] ELSE [] END | REMOVE n.embedding)
 MERGE (d)-[r:HAS_CHUNK]->(n) SET r.run = $run
 MERGE (n)-[:IN_PROJECT]->(p)
+WITH n, row
+WHERE row.embedding IS NOT NULL
+CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)
 """
 
 # What the documents no longer hold; a chunk that another document holds only loses the edge.
-DROP_STALE_CHUNKS = """
+DROP_STALE_CHUNKS = f"""
 UNWIND $rows AS row
-MATCH (d:__Document__ {project_id: $project_id, id: row.id})-[r:HAS_CHUNK]->(ch:__Chunk__)
-  USING INDEX SEEK d:__Document__(project_id, id)
+{_DOCUMENT}
+MATCH (d)-[r:HAS_CHUNK]->(ch)
 WHERE r.run IS NULL OR r.run <> $run
 DELETE r
 WITH DISTINCT ch
-WHERE NOT EXISTS { (ch)<-[:HAS_CHUNK]-() }
+WHERE NOT EXISTS {{ (ch)<-[:HAS_CHUNK]-() }}
 DETACH DELETE ch
 """
 
-CLOSE_DOCUMENTS = """
-UNWIND $rows AS row
-MATCH (d:__Document__ {project_id: $project_id, id: row.id}) USING INDEX SEEK d:__Document__(project_id, id)
-SET d.content_hash = row.content_hash
-"""
-
 REMOVE_DOCUMENTS = f"""
-{MARK_UNFINISHED}
+{_UNFINISHED}
 WITH p
 UNWIND $rows AS row
-MATCH (d:__Document__ {{project_id: $project_id, id: row.id}}) USING INDEX SEEK d:__Document__(project_id, id)
-OPTIONAL MATCH (d)-[:HAS_CHUNK]->(ch:__Chunk__)
+{_DOCUMENT}
+OPTIONAL MATCH (d)-[:HAS_CHUNK]->(ch)
 WITH d, collect(ch) AS chunks
 DETACH DELETE d
 WITH chunks
@@ -84,74 +115,139 @@ WHERE NOT EXISTS {{ (ch)<-[:HAS_CHUNK]-() }}
 DETACH DELETE ch
 """
 
-
-# ---------------------------------------------------------------------------------------------- knowledge
-UPSERT_ENTITIES = """
-MATCH (p:__Project__ {id: $project_id})
+# ------------------------------------------------------------------------------- a document in several steps
+OPEN_DOCUMENT = f"""
+{_UNFINISHED}
+WITH p
 UNWIND $rows AS row
-MERGE (n:__Entity__ {project_id: $project_id, id: row.id})
-SET n.title = row.title, n.title_key = row.title_key, n.description = row.description, n.run = $run
-FOREACH (_ IN CASE WHEN row.bare THEN [1] ELSE [] END | REMOVE n.embedding)
-MERGE (n)-[:IN_PROJECT]->(p)
+MERGE (d:__Document__ {{project_id: $project_id, id: row.id}})
+ON CREATE SET d.content_hash = '', d.source = row.source, d.title = row.title
+MERGE (d)-[:IN_PROJECT]->(p)
 """
 
-UPSERT_COMMUNITIES = """
-MATCH (p:__Project__ {id: $project_id})
+UNSTAGE = f"""
 UNWIND $rows AS row
-MERGE (n:__Community__ {project_id: $project_id, community: row.id})
-SET n.level = row.level, n.title = row.title, n.summary = row.summary, n.run = $run
-FOREACH (_ IN CASE WHEN row.bare THEN [1] ELSE [] END | REMOVE n.embedding)
-MERGE (n)-[:IN_PROJECT]->(p)
+{_DOCUMENT}
+MATCH (d)-[:HAS_CHUNK]->(n)
+WHERE n:{STAGED}
+WITH n LIMIT $most
+DETACH DELETE n
+RETURN count(*) AS dropped
 """
 
-LINK_RELATIONS = """
+STAGE_CHUNKS = f"""
+MATCH (p:__Project__ {{id: $project_id}})
 UNWIND $rows AS row
-MATCH (a:__Entity__ {project_id: $project_id, id: row.from}) USING INDEX SEEK a:__Entity__(project_id, id)
-MATCH (b:__Entity__ {project_id: $project_id, id: row.to}) USING INDEX SEEK b:__Entity__(project_id, id)
-MERGE (a)-[r:RELATED {description: row.description}]->(b)
-SET r.weight = row.weight, r.run = $run
-"""
-
-FINISH = "MATCH (p:__Project__ {id: $project_id}) SET p.fingerprint = $fingerprint"
-
-
-def link(source: tuple[str, str], edge: str, target: tuple[str, str]) -> str:
-    """Return the statement that merges `edge` between nodes given as (label, key property), from $rows of {from, to}."""
-    return f"""
-UNWIND $rows AS row
-MATCH (a:{source[0]} {{project_id: $project_id, {source[1]}: row.from}}) USING INDEX SEEK a:{source[0]}(project_id, {source[1]})
-MATCH (b:{target[0]} {{project_id: $project_id, {target[1]}: row.to}}) USING INDEX SEEK b:{target[0]}(project_id, {target[1]})
-MERGE (a)-[r:{edge}]->(b)
-SET r.run = $run
-"""
-
-
-def store_vectors(label: str, key: str) -> str:
-    """Return the statement that stores $rows of {id, embedding} as 32-bit floats, half the bytes of a list."""
-    return f"""
-UNWIND $rows AS row
-MATCH (n:{label} {{project_id: $project_id, {key}: row.id}}) USING INDEX SEEK n:{label}(project_id, {key})
+MATCH (d:__Document__ {{project_id: $project_id, id: row.document_id}}) USING INDEX SEEK d:__Document__(project_id, id)
+CREATE (d)-[:HAS_CHUNK {{run: $run}}]->(n:{STAGED} {{project_id: $project_id, id: row.id, text: row.text,
+  heading: row.heading, ordinal: row.ordinal, project_key: $project_key}})-[:IN_PROJECT]->(p)
+WITH n, row
+WHERE row.embedding IS NOT NULL
 CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)
 """
 
+# A chunk that stays keeps its node, and with it its place in the knowledge.
+ADOPT_STAGED = f"""
+UNWIND $rows AS row
+{_DOCUMENT}
+MATCH (d)-[:HAS_CHUNK]->(s)
+WHERE s:{STAGED}
+MATCH (ch:__Chunk__ {{project_id: $project_id, id: s.id}}) USING INDEX SEEK ch:__Chunk__(project_id, id)
+SET ch.text = s.text, ch.heading = s.heading, ch.ordinal = s.ordinal, ch.embedding = s.embedding
+MERGE (d)-[r:HAS_CHUNK]->(ch) SET r.run = $run
+DETACH DELETE s
+"""
 
-def drop_stale_nodes(label: str) -> str:
-    """Return the statement that removes up to $most nodes that the run did not touch, and counts them."""
+REVEAL_STAGED = f"""
+UNWIND $rows AS row
+{_DOCUMENT}
+MATCH (d)-[:HAS_CHUNK]->(s)
+WHERE s:{STAGED}
+SET s:__Chunk__
+REMOVE s:{STAGED}
+"""
+
+# ---------------------------------------------------------------------------------------------- knowledge
+# `building` is set while nodes of more than one generation are there.
+BEGIN_KNOWLEDGE = """
+MATCH (p:__Project__ {id: $project_id})
+WITH p, coalesce(p.generation, 0) AS visible, coalesce(p.building, 0) AS left_over
+SET p.fingerprint = '', p.building = 1 + CASE WHEN left_over > visible THEN left_over ELSE visible END
+RETURN p.building AS generation
+"""
+
+UNSETTLED = """
+MATCH (p:__Project__ {id: $project_id})
+WHERE p.building IS NOT NULL
+RETURN coalesce(p.generation, 0) AS generation
+"""
+
+PUT_ENTITIES = """
+MATCH (p:__Project__ {id: $project_id})
+UNWIND $rows AS row
+CREATE (n:__Entity__ {project_id: $project_id, id: row.id, generation: $generation, title: row.title,
+  title_key: row.title_key, description: row.description})-[:IN_PROJECT]->(p)
+WITH n, row
+WHERE row.embedding IS NOT NULL
+CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)
+"""
+
+PUT_COMMUNITIES = """
+MATCH (p:__Project__ {id: $project_id})
+UNWIND $rows AS row
+CREATE (n:__Community__ {project_id: $project_id, community: row.id, generation: $generation, level: row.level,
+  title: row.title, summary: row.summary})-[:IN_PROJECT]->(p)
+WITH n, row
+WHERE row.embedding IS NOT NULL
+CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)
+"""
+
+SWITCH = """
+MATCH (p:__Project__ {id: $project_id})
+SET p.generation = $generation, p.fingerprint = $fingerprint,
+  p.entities = $entities, p.relations = $relations, p.communities = $communities
+"""
+
+SETTLE = "MATCH (p:__Project__ {id: $project_id}) REMOVE p.building"
+
+# Questions that began before the switch still read the old generation.
+SHOW_READERS = """
+SHOW TRANSACTIONS YIELD transactionId, metaData
+WHERE metaData.access = 'read'
+RETURN transactionId AS id
+"""
+
+
+def link(source: str, edge: str, target: str) -> str:
+    """Return the statement that creates `edge` between nodes given by their labels, from $rows of {from, to}."""
+    return f"""
+UNWIND $rows AS row
+{_end("a", source, "from")}
+{_end("b", target, "to")}
+CREATE (a)-[:{edge}]->(b)
+"""
+
+
+def _end(n: str, label: str, end: str) -> str:
+    key = KEYS[label]
+    text = f"MATCH ({n}:{label} {{project_id: $project_id, {key}: row.{end}}}) USING INDEX SEEK {n}:{label}(project_id, {key})"
+    return text if label == "__Chunk__" else f"{text}\nWHERE {n}.generation = $generation"
+
+
+def drop_other_generations(label: str) -> str:
+    """Return the statement that removes up to $most nodes of other generations than $generation, and counts them."""
     return f"""
 MATCH (n:{label}) USING INDEX SEEK n:{label}(project_id)
-WHERE n.project_id = $project_id AND (n.run IS NULL OR n.run <> $run)
+WHERE n.project_id = $project_id AND coalesce(n.generation, 0) <> $generation
 WITH n LIMIT $most
 DETACH DELETE n
 RETURN count(*) AS dropped
 """
 
 
-def drop_stale_edges(label: str, edges: str) -> str:
-    """Return the statement that removes up to $most `edges` from nodes of `label` that the run did not touch."""
-    return f"""
-MATCH (n:{label})-[r:{edges}]->() USING INDEX SEEK n:{label}(project_id)
-WHERE n.project_id = $project_id AND (r.run IS NULL OR r.run <> $run)
-WITH r LIMIT $most
-DELETE r
-RETURN count(*) AS dropped
+PUT_RELATIONS = f"""
+UNWIND $rows AS row
+{_end("a", "__Entity__", "from")}
+{_end("b", "__Entity__", "to")}
+CREATE (a)-[:RELATED {{description: row.description, weight: row.weight}}]->(b)
 """

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from typing import Any, Self
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from typing import Any, Self, TypeVar
 
 from neo4j import (
     READ_ACCESS,
     WRITE_ACCESS,
     AsyncDriver,
     AsyncGraphDatabase,
+    AsyncManagedTransaction,
+    AsyncSession,
     EagerResult,
     Query,
     Record,
     RoutingControl,
     SummaryCounters,
+    unit_of_work,
 )
 
 from drift import telemetry
@@ -44,6 +47,15 @@ PATIENCE_S = 15.0
 WHOLE_GRAPH_S = 3600.0
 """How long a statement over a whole graph may take: no request waits for it."""
 
+READS: Mapping[str, Any] = {"app": "drift", "access": "read"}
+"""What the server lists beside a statement that only reads, so that a writer can wait for it."""
+_WRITES: Mapping[str, Any] = {"app": "drift"}
+
+Statement = Callable[[str, Mapping[str, Any]], Awaitable[EagerResult]]
+"""Runs one statement of a transaction."""
+
+_T = TypeVar("_T")
+
 
 class Connection:
     """Runs statements against one database and translates every error; safe to share between tasks of one loop."""
@@ -70,18 +82,42 @@ class Connection:
     async def _run(
         self, text: str, parameters: Mapping[str, Any], routing: RoutingControl, timeout_s: float
     ) -> EagerResult:
-        query = Query(text, timeout=timeout_s, metadata={"app": "drift"})
-        operation: telemetry.Statement = "read" if routing is RoutingControl.READ else "write"
+        reads = routing is RoutingControl.READ
+        query = Query(text, timeout=timeout_s, metadata=dict(READS if reads else _WRITES))
+        operation: telemetry.Statement = "read" if reads else "write"
         with translated(), telemetry.graph_call(operation, self._database):
             async with asyncio.timeout(timeout_s + PATIENCE_S):
                 return await self._opened().execute_query(
                     query, dict(parameters), database_=self._database, routing_=routing
                 )
 
+    async def transaction(self, work: Callable[[Statement], Awaitable[_T]], timeout_s: float = WRITE_TIMEOUT_S) -> _T:
+        """Run the statements of `work` in one transaction, which commits when it returns and else changes nothing.
+
+        `work` may be run again from its beginning: the driver repeats what a server refused for the moment. Errors as for `read`,
+        and those of `work`.
+        """
+
+        @unit_of_work(metadata=dict(_WRITES), timeout=timeout_s)
+        async def unit(transaction: AsyncManagedTransaction) -> _T:
+            return await work(lambda text, parameters: self._statement(transaction, text, parameters))
+
+        with translated(), telemetry.graph_call("write", self._database):
+            async with asyncio.timeout(timeout_s + PATIENCE_S), self._session(WRITE_ACCESS) as session:
+                return await session.execute_write(unit)
+
+    async def _statement(
+        self, transaction: AsyncManagedTransaction, text: str, parameters: Mapping[str, Any]
+    ) -> EagerResult:
+        return await (await transaction.run(text, dict(parameters))).to_eager_result()
+
+    def _session(self, access: str) -> AsyncSession:
+        return self._opened().session(database=self._database, default_access_mode=access)
+
     async def stream(self, text: str, parameters: Mapping[str, Any]) -> AsyncGenerator[Record]:
         """Yield the records of a statement that looks at a whole graph, as they come; errors as for `read`."""
         with translated():
-            async with self._opened().session(database=self._database, default_access_mode=READ_ACCESS) as session:
+            async with self._session(READ_ACCESS) as session:
                 async for record in await session.run(_whole_graph(text), dict(parameters)):
                     yield record
 
@@ -92,7 +128,7 @@ class Connection:
     async def write_in_batches(self, text: str, parameters: Mapping[str, Any]) -> SummaryCounters:
         """Run a statement that commits by itself (CALL ... IN TRANSACTIONS) and return what it changed; errors as for `read`."""
         with translated():
-            async with self._opened().session(database=self._database, default_access_mode=WRITE_ACCESS) as session:
+            async with self._session(WRITE_ACCESS) as session:
                 result = await session.run(_whole_graph(text), dict(parameters))
                 return (await result.consume()).counters
 
@@ -115,4 +151,4 @@ class Connection:
 
 
 def _whole_graph(text: str) -> Query:
-    return Query(text, timeout=WHOLE_GRAPH_S, metadata={"app": "drift"})
+    return Query(text, timeout=WHOLE_GRAPH_S, metadata=dict(_WRITES))

@@ -216,7 +216,7 @@ def warnings(wanted: Iterable[SchemaObject], stored: Sequence[StoredIndex], *, c
                 f"The vector index {w.name} was made without `project_id` as a filter, so projects beyond the exact limit are "
                 f"searched less well: drop it and {PREPARE}."
             )
-        if w.kind == "constraint" and w.properties[0] == "project_id":
+        if w.properties in {("project_id", "id"), ("project_id", "community")}:
             found += [
                 f"The constraint behind {s.name} makes `{w.properties[1]}` of {w.label} unique over all projects: two projects "
                 "that share ids cannot both be stored; drop the constraint if they should."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from drift.ingest.communities import Group, find_communities
 from drift.ingest.entities import Found, read_chunks
@@ -12,7 +13,7 @@ from drift.ingest.relations import relate
 from drift.ingest.summaries import Summary, summarise
 from drift.model import ChunkRecord, CommunityRecord, EntityRecord, KnowledgeBatch, RelationRecord
 
-KNOWLEDGE_VERSION = "1"
+KNOWLEDGE_VERSION = "2"
 """Part of the fingerprint: a change of the rules makes the next run derive everything anew."""
 
 _NAMESPACE = uuid.UUID("6f6f0a3e-0d3f-5d0e-9a55-1f1c5c0f7d11")
@@ -39,9 +40,11 @@ def derive(project_id: str, chunks: Sequence[ChunkRecord], stamp: str) -> Knowle
     return KnowledgeBatch(
         tuple(_entity(entity, ids, chunks) for entity in entities),
         tuple(RelationRecord(ids[r.source], ids[r.target], r.description, r.weight) for r in relations),
-        tuple(
-            community_record(group, summary, ids, chunk_ids)
-            for group, summary in zip(groups, summarise(groups, readings, entities), strict=True)
+        _named_by_members(
+            [
+                community_record(group, summary, ids, chunk_ids)
+                for group, summary in zip(groups, summarise(groups, readings, entities), strict=True)
+            ]
         ),
         stamp,
     )
@@ -50,6 +53,34 @@ def derive(project_id: str, chunks: Sequence[ChunkRecord], stamp: str) -> Knowle
 def _entity(entity: Found, ids: Mapping[str, str], chunks: Sequence[ChunkRecord]) -> EntityRecord:
     places = sorted(entity.chunks)
     return EntityRecord(ids[entity.key], entity.title, entity.description, tuple(chunks[place].id for place in places))
+
+
+def _named_by_members(communities: Sequence[CommunityRecord]) -> tuple[CommunityRecord, ...]:
+    """Return the communities, parents first as they came, with a number that follows from what is below them.
+
+    A question that began before the knowledge was made anew may name a community afterwards: it then means the same members, or
+    none. Counted from 0 it would mean another community.
+    """
+    digests: dict[int, str] = {}
+    names: dict[int, int] = {}
+    taken: set[int] = set()
+    children: dict[int | None, list[str]] = {}
+    for community in reversed(communities):
+        members = (*sorted(community.entity_ids), "", *sorted(community.chunk_ids), "")
+        below = sorted(children.get(community.community, ()))
+        digest = hashlib.sha256("\x1e".join((str(community.level), *members, *below)).encode()).hexdigest()
+        children.setdefault(community.parent, []).append(digest)
+        digests[community.community] = digest
+    for community in communities:
+        name = int(digests[community.community][:12], 16)
+        while name in taken:
+            name += 1
+        taken.add(name)
+        names[community.community] = name
+    return tuple(
+        replace(c, community=names[c.community], parent=None if c.parent is None else names[c.parent])
+        for c in communities
+    )
 
 
 def community_record(

@@ -1,7 +1,8 @@
 """THE STORY of an ingestion: source -> what changed -> chunks with embeddings -> graph -> knowledge over all of the project.
 
-A run that breaks is repaired by the next: every write of documents marks the project's knowledge as unfinished, and a
-document counts as stored only once it is whole.
+The run holds the project from its first look at the graph to its last, so that no other run changes it meanwhile. A run that
+breaks is repaired by the next: every write of documents marks the project's knowledge as unfinished, and a document counts as
+stored only while it is whole.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,7 +26,7 @@ from drift.ingest.knowledge import derive, fingerprint, stable_id
 from drift.ingest.report import STAGES, IngestReport, Report, say_nothing
 from drift.ingest.sources import Source
 from drift.model import ChunkRecord, DocumentBatch, DocumentRecord, KnowledgeBatch, ProjectState, Vector
-from drift.ports import Embedder, GraphWriter
+from drift.ports import LONGEST_WAIT_S, Embedder, GraphWriter, ProjectWriter
 from drift.tasks import Deadline, task_group
 
 TEXTS_A_CALL = 64
@@ -48,45 +49,85 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
     *,
     report: Report = say_nothing,
     embedding_model: str = "",
+    force: bool = False,
+    wait_s: float = LONGEST_WAIT_S,
+    tell: Callable[[str], None] = lambda _: None,
+    again: Callable[[], Source] | None = None,
 ) -> IngestReport:
     """Make the project hold exactly this source's documents, beside those of other sources, and derive its knowledge.
 
-    What is no longer in the source is removed. When nothing changed, nothing is written. `embedding_model` names the
-    model: when it changes, everything is embedded anew.
+    What is no longer in the source is removed. When nothing changed, nothing is written.
+
+    Args:
+        source: the documents.
+        project_id: where they go.
+        writer: the graph.
+        embedder: gives chunks, entities and communities their vectors.
+        dimensions: floats of a vector.
+        report: is told how far each stage is.
+        embedding_model: the model's name; when it changes, everything is embedded anew.
+        force: write every document of the source and the knowledge anew, changed or not.
+        wait_s: how long to wait for another run over the project.
+        tell: is given a sentence about such a run.
+        again: reads the source once more after such a wait, in which it may have changed.
 
     Raises:
         IngestError: when the project's id is none that requests may name, the project holds the same documents from
-            another source, or the embedder gives vectors of another length than `dimensions`.
+            another source, the embedder gives vectors of another length than `dimensions`, or the graph does not hold
+            at the end what was written.
+        ProjectBusyError, LeaseLostError: when the project cannot be held, or no longer.
         GraphMisconfiguredError, GraphUnavailableError, ModelUnavailableError, ModelMisconfiguredError: as the ports do.
     """
     if problem := project_id_problem(project_id):
         raise IngestError(f"The project's id cannot be used: {problem}.")
-    run = _Run(
-        source, project_id, writer, _BatchEmbedder(embedder, dimensions), report, f"{embedding_model}/{dimensions}"
-    )
-    run.result.created = await writer.prepare(dimensions)
-    state = await writer.project_state(project_id)
-    with run.timed(READ):
-        run.refuse_double(state)
-        changed = run.compare(state)
-    with run.timed(CHUNKS):
-        await run.write_documents(changed)
-    with run.timed(REMOVE):
-        await run.remove_gone(state)
-    await run.derive_knowledge(state)
-    return run.result
+    created = await writer.prepare(dimensions)
+    waits: list[str] = []
+
+    def told(sentence: str) -> None:
+        waits.append(sentence)
+        tell(sentence)
+
+    async with writer.writing(project_id, wait_s=wait_s, tell=told) as project:
+        if waits and again is not None:
+            source = await asyncio.to_thread(again)
+        state = await writer.project_state(project_id)
+        run = _Run(
+            source=source,
+            project_id=project_id,
+            graph=writer,
+            writer=project,
+            embedder=_BatchEmbedder(embedder, dimensions),
+            report=report,
+            embedding=f"{embedding_model}/{dimensions}",
+            force=force,
+        )
+        run.result.created = created
+        with run.timed(READ):
+            run.refuse_double(state)
+            changed = await asyncio.to_thread(run.compare, state)
+        with run.timed(CHUNKS):
+            await run.write_documents(changed)
+        with run.timed(REMOVE):
+            await run.remove_gone(state)
+        await run.derive_knowledge(state)
+        await run.look_back()
+        return run.result
 
 
 @dataclass(slots=True)
 class _Run:
     source: Source
     project_id: str
-    writer: GraphWriter
+    graph: GraphWriter
+    writer: ProjectWriter
     embedder: _BatchEmbedder
     report: Report
     embedding: str
+    force: bool
     result: IngestReport = field(init=False)
     documents: dict[str, str] = field(default_factory=dict)
+    stamp: str = ""
+    derived: bool = False
 
     def __post_init__(self) -> None:
         self.result = IngestReport(
@@ -117,7 +158,7 @@ class _Run:
         for done, document in enumerate(self.source.documents, start=1):
             name = self._name(document.id, state)
             content_hash = self._hash(document)
-            if state.documents.get(name) == content_hash:
+            if state.documents.get(name) == content_hash and not self.force:
                 self.documents[name] = content_hash
                 self.result.unchanged.append(name)
             else:
@@ -173,7 +214,7 @@ class _Run:
         return DocumentBatch(batch.documents, chunks)
 
     async def _write(self, batch: DocumentBatch, total: int) -> None:
-        await self.writer.write_documents(self.project_id, batch)
+        await self.writer.write_documents(batch)
         self.result.chunks += len(batch.chunks)
         self.report(CHUNKS, self.result.chunks, total)
 
@@ -185,29 +226,48 @@ class _Run:
             kept = any(name == path or name.startswith(f"{path}/") for path in unreadable)
             (self.result.kept if kept else self.result.removed).append(name)
         if self.result.removed:
-            await self.writer.remove_documents(self.project_id, self.result.removed)
+            await self.writer.remove_documents(self.result.removed)
             self.report(REMOVE, len(self.result.removed), len(self.result.removed))
 
     async def derive_knowledge(self, state: ProjectState) -> None:
         """Derive the project's knowledge from all of its chunks, unless it is there already."""
         held = {**state.documents, **self.documents}
-        stamp = fingerprint(
+        self.stamp = fingerprint(
             {name: own for name, own in held.items() if name not in self.result.removed}, self.embedding
         )
-        if state.fingerprint == stamp:
+        if state.fingerprint == self.stamp and not self.force:
             return
         with self.timed(DERIVE):
             self.report(DERIVE, 0, 1)
-            knowledge = derive(self.project_id, await self.writer.read_chunks(self.project_id), stamp)
+            chunks = await self.graph.read_chunks(self.project_id)
+            # In a thread: the loop goes on renewing the hold on the project.
+            knowledge = await asyncio.to_thread(derive, self.project_id, chunks, self.stamp)
             self.report(DERIVE, 1, 1)
         with self.timed(EMBED):
             knowledge = await self._embedded_knowledge(knowledge)
         with self.timed(KNOWLEDGE):
             self.report(KNOWLEDGE, 0, 1)
-            await self.writer.write_knowledge(self.project_id, knowledge)
+            await self.writer.write_knowledge(knowledge)
             self.report(KNOWLEDGE, 1, 1)
-        self.result.entities, self.result.relations = len(knowledge.entities), len(knowledge.relations)
-        self.result.communities = dict(sorted(Counter(c.level for c in knowledge.communities).items()))
+        self.derived = True
+
+    async def look_back(self) -> None:
+        """Report what the graph holds now, and nothing else.
+
+        Raises:
+            IngestError: when it is not what this run wrote or found.
+        """
+        state = await self.graph.project_state(self.project_id)
+        lost = sorted(name for name, own in self.documents.items() if state.documents.get(name) != own)
+        if lost or state.fingerprint != self.stamp:
+            raise IngestError(
+                f"Project {self.project_id} does not hold what was written: {', '.join(lost[:5]) or 'its knowledge'} is not "
+                "whole, so something else changes it. Run this again."
+            )
+        self.result.held_documents, self.result.held_chunks = len(state.documents), state.chunks
+        if self.derived:
+            self.result.entities, self.result.relations = state.entities, state.relations
+            self.result.communities = dict(state.communities)
 
     async def _embedded_knowledge(self, knowledge: KnowledgeBatch) -> KnowledgeBatch:
         texts = [

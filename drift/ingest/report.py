@@ -23,7 +23,8 @@ def say_nothing(stage: str, done: int, total: int) -> None:
 class IngestReport:
     """What a run did; the counts of knowledge are zero when nothing had changed, for it was left alone.
 
-    `communities` counts them by level. `kept` names files that could not be read this time, whose earlier text stays in the graph.
+    `communities` counts them by level. `held_documents` and `held_chunks` are what the project holds at the end, with what other
+    sources gave it. All of them but `chunks`, which this run wrote, are counted by the graph. `kept` names files that could not be read this time, whose earlier text stays in the graph.
     """
 
     source: str
@@ -39,6 +40,8 @@ class IngestReport:
     entities: int = 0
     relations: int = 0
     communities: dict[int, int] = field(default_factory=dict)
+    held_documents: int = 0
+    held_chunks: int = 0
     created: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
 

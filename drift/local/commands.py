@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -222,13 +222,25 @@ async def _redis_info(values: settings.Settings) -> dict[str, Any]:
         return {}
 
 
-async def ingest(options: StackOptions, source: Path | None, project: str, *, as_json: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class HowToIngest:
+    """Whether to write all of it anew, and how long to wait for another run over the project."""
+
+    force: bool = False
+    wait_s: float = 600.0
+
+
+async def ingest(options: StackOptions, source: Path | None, project: str, how: HowToIngest, *, as_json: bool) -> None:
     """Ingest a folder, a file, or without either the sample corpus."""
-    documents = sample_sources() if source is None else read_source(source)
+
+    def read() -> Source:
+        return sample_sources() if source is None else read_source(source)
+
+    documents = read()
     for line in _left_out(documents):
         remark(line)
     async with running(options) as (stack, values):
-        report = await _ingest(values, documents, project)
+        report = await _ingest(values, documents, project, how, again=read)
         recommend_up(stack)
     if as_json:
         print_json(
@@ -245,7 +257,13 @@ async def ingest_sample(values: settings.Settings) -> None:
     await _ingest(values, sample_sources(), DEMO_PROJECT)
 
 
-async def _ingest(values: settings.Settings, documents: Source, project: str) -> IngestReport:
+async def _ingest(
+    values: settings.Settings,
+    documents: Source,
+    project: str,
+    how: HowToIngest = HowToIngest(),
+    again: Callable[[], Source] | None = None,
+) -> IngestReport:
     if values.graph_schema != "default":
         raise IngestError(
             "Ingestion writes the default schema, and GRAPH_SCHEMA names another: leave it out to ingest."
@@ -263,6 +281,10 @@ async def _ingest(values: settings.Settings, documents: Source, project: str) ->
                 values.vector_index_dimensions,
                 report=last.then(show),
                 embedding_model=values.oai_embed_model_name,
+                force=how.force,
+                wait_s=how.wait_s,
+                tell=remark,
+                again=again,
             )
     except asyncio.CancelledError:
         remark(f"Stopped: {last.stored()} The same command continues from there.")
@@ -318,7 +340,8 @@ def _tell(report: IngestReport) -> None:
     remark(
         f"Project {report.project_id}: {len(report.added)} documents added, {len(report.changed)} changed, "
         f"{len(report.removed)} removed; {report.chunks} chunks written at {report.chunks_per_second:.0f} a second; "
-        f"{report.entities} entities, {report.relations} relations, {sum(report.communities.values())} communities."
+        f"{report.entities} entities, {report.relations} relations, {sum(report.communities.values())} communities. "
+        f"The project holds {report.held_documents} documents and {report.held_chunks} chunks."
     )
 
 

@@ -7,13 +7,15 @@ first tenant's id, so that an index that cuts ids into words would mix them up.
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import pytest
+from neo4j import AsyncGraphDatabase
 
-from drift.adapters.neo4j_connection import Connection
+from drift.adapters.neo4j_connection import READS, Connection
 from drift.adapters.neo4j_graph import Neo4jGraph
 from drift.adapters.neo4j_indexes import IndexNames
 from drift.adapters.neo4j_writer import Neo4jWriter
@@ -104,12 +106,25 @@ class Neo4jBackend:
 
     connection: Connection
     names: IndexNames
+    server: Neo4jServer
 
     def __post_init__(self) -> None:
         self.writer = Neo4jWriter(self.connection, self.names)
 
     def store(self, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None) -> GraphStore:
         return Neo4jGraph(self.connection, self.names, scope, exact_limit)
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[Callable[[str, dict[str, Any]], Awaitable[Any]]]:
+        """A question that takes as long as the block: what is given is run in its transaction."""
+        driver = AsyncGraphDatabase.driver(self.server.uri, auth=(self.server.user, self.server.password))
+        async with driver, driver.session() as session, await session.begin_transaction(dict(READS)) as transaction:
+
+            async def run(text: str, parameters: dict[str, Any]) -> Any:
+                return await (await transaction.run(text, parameters)).single()
+
+            await run("RETURN 1", {})
+            yield run
 
     async def orphan(self, project_id: str, chunk_id: str) -> None:
         text = "MATCH ()-[r:HAS_CHUNK]->(c:__Chunk__ {project_id: $p, id: $id}) DELETE r"
@@ -147,7 +162,7 @@ async def backend(graph_server: Neo4jServer | None) -> AsyncIterator[Backend]:
         yield FakeBackend()
         return
     async with Connection(graph_server.uri, graph_server.user, graph_server.password, "neo4j") as connection:
-        real = Neo4jBackend(connection, IndexNames())
+        real = Neo4jBackend(connection, IndexNames(), graph_server)
         if graph_server.uri not in _prepared:
             await real.writer.prepare(DIMENSIONS)
             _prepared.add(graph_server.uri)

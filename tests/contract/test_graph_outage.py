@@ -140,7 +140,7 @@ async def test_wrong_logins_and_databases_are_misconfigured_and_a_killed_server_
         assert uri not in caught.value.detail
         await stranger.close()
     async with Connection(uri, user, password, "neo4j") as connection:
-        own = Neo4jBackend(connection, IndexNames())
+        own = Neo4jBackend(connection, IndexNames(), own_server)
         await own.writer.prepare(DIMENSIONS)
         await fill(own, "t", [chunk("k1", "alpha", axis(0))])
         graph = own.store()

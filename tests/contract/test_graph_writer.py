@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import pytest
 
+from drift.adapters import neo4j_project
 from drift.adapters.neo4j_connection import Connection
 from drift.adapters.neo4j_indexes import IndexNames
 from drift.adapters.neo4j_writer import Neo4jWriter
@@ -18,6 +22,7 @@ from tests.contract.graph_backends import (
     Backend,
     Neo4jBackend,
     ask_followup,
+    ask_primer,
     axis,
     chunk,
     community,
@@ -91,9 +96,8 @@ async def test_a_project_holds_what_was_written_and_its_fingerprint(backend: Bac
     await fill_all(backend, project)
     assert await backend.counts(project) == FULL
     state = await backend.writer.project_state(project)
-    assert state == ProjectState(
-        {"d1": "hash of d1", "d2": "hash of d2"}, "fingerprint", {"d1": "source", "d2": "source"}
-    )
+    hashes, sources = {"d1": "hash of d1", "d2": "hash of d2"}, {"d1": "source", "d2": "source"}
+    assert state == ProjectState(hashes, "fingerprint", sources, 3, 2, 2, {0: 2, 1: 1})
 
 
 async def test_stored_chunks_are_read_back_in_order_without_vectors(backend: Backend, project: str) -> None:
@@ -152,7 +156,8 @@ async def test_removed_documents_go_with_their_chunks(backend: Backend, project:
     await backend.writer.remove_documents(project, ["d1", "never there"])
     counts = await backend.counts(project)
     assert (counts["__Document__"], counts["__Chunk__"], counts["HAS_CHUNK"]) == (1, 1, 1)
-    assert await backend.writer.project_state(project) == ProjectState({"d2": "hash of d2"}, "", {"d2": "source"})
+    state = await backend.writer.project_state(project)
+    assert (state.documents, state.fingerprint, state.chunks) == ({"d2": "hash of d2"}, "", 1)
     assert await backend.counts(twin(project)) == FULL
 
 
@@ -224,40 +229,144 @@ async def test_more_rows_than_a_batch_holds_are_all_written(backend: Backend, pr
 
 # ------------------------------------------------------------------------------------------- broken writes
 class BrokenConnection(Connection):
-    """Fails for good after a number of writes, as a process that is killed does."""
+    """Fails for good after a number of statements, as a process that is killed does, or a little later."""
 
-    def __init__(self, whole: Connection, writes: int) -> None:
+    def __init__(self, whole: Connection, statements: int) -> None:
         self._whole = whole
-        self._writes = writes
+        self._left = statements
 
-    async def read(self, text: str, parameters: Mapping[str, Any], timeout_s: float = 10.0) -> Any:
-        return await self._whole.read(text, parameters, timeout_s)
+    @property
+    def is_broken(self) -> bool:
+        return self._left < 0
 
     async def write(self, text: str, parameters: Mapping[str, Any]) -> Any:
-        if self._writes == 0:
-            raise GraphUnavailableError("killed")
-        self._writes -= 1
+        self._count()
         return await self._whole.write(text, parameters)
 
+    async def transaction(self, work: Any, timeout_s: float = 120.0) -> Any:
+        async def counted(run: Any) -> Any:
+            def counting(text: str, parameters: Mapping[str, Any]) -> Any:
+                self._count()
+                return run(text, parameters)
 
-async def test_a_run_killed_anywhere_is_seen_and_repaired_by_the_next(backend: Backend, project: str) -> None:
+            return await work(counting)
+
+        return await self._whole.transaction(counted, timeout_s)
+
+    def _count(self) -> None:
+        self._left -= 1
+        if self.is_broken:
+            raise GraphUnavailableError("killed")
+
+
+async def test_a_write_killed_anywhere_is_seen_whole_or_not_at_all_and_repaired_by_the_next(
+    backend: Backend, project: str
+) -> None:
     if not isinstance(backend, Neo4jBackend):
         return  # the fake's writes cannot break in the middle
     await fill_all(backend, project)
     shrunk = DocumentBatch((DocumentRecord("d1", "t", "s", "changed"),), (replace(CHUNKS[0], text="alpha two"),))
-    for writes in range(5):
-        broken = Neo4jWriter(BrokenConnection(backend.connection, writes), backend.names)
-        with pytest.raises(GraphUnavailableError):
-            await broken.write_documents(project, shrunk)
-        state = await backend.writer.project_state(project)
-        assert state.documents["d1"] != "changed"
-        assert (state.fingerprint == "") == (writes > 0)
-    for writes in range(14):
-        broken = Neo4jWriter(BrokenConnection(backend.connection, writes), backend.names)
-        with pytest.raises(GraphUnavailableError):
-            await broken.write_knowledge(project, KNOWLEDGE)
-        assert (await backend.writer.project_state(project)).fingerprint == ""
+    fewer = KnowledgeBatch(ENTITIES[:1], (), COMMUNITIES[:1], "f2")
+
+    async def write_documents(writer: Neo4jWriter) -> None:
+        await writer.write_documents(project, shrunk)
+
+    async def write_knowledge(writer: Neo4jWriter) -> None:
+        await writer.write_knowledge(project, fewer)
+
+    for write in (write_documents, write_knowledge):
+        seen = [await _seen(backend, project)]
+        for statements in count():
+            broken = BrokenConnection(backend.connection, statements)
+            with suppress(GraphUnavailableError):
+                await write(Neo4jWriter(broken, backend.names))
+            await backend.connection.write("MATCH (p:__Project__ {id: $p}) REMOVE p.writer", {"p": project})
+            seen.append(await _seen(backend, project))
+            if not broken.is_broken:
+                break
+        assert seen[0] != seen[-1]
+        assert [s for s in seen if s != seen[0]] == [seen[-1]] * (len(seen) - seen.count(seen[0]))
+    state = await backend.writer.project_state(project)
+    assert (state.documents["d1"], state.fingerprint) == ("changed", "f2")
     await backend.writer.write_documents(project, documents(CHUNKS, {}))
     await backend.writer.write_knowledge(project, KNOWLEDGE)
     assert await backend.counts(project) == FULL
-    assert (await backend.writer.project_state(project)).fingerprint == "f1"
+
+
+async def _seen(backend: Backend, project: str) -> tuple[object, ...]:
+    """Everything that questions get to see."""
+    store = backend.store()
+    primer = await ask_primer(store, project, axis(0))
+    found = await ask_followup(store, project, "Alpha and Gamma?", axis(0))
+    return primer, found
+
+
+async def test_a_document_too_big_for_one_transaction_is_seen_whole_or_not_at_all(
+    backend: Backend, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return  # the fake has no transactions
+    monkeypatch.setattr(neo4j_project, "CHUNKS_AT_ONCE", 2)
+    monkeypatch.setattr(neo4j_project, "ROWS_WITH_VECTORS", 2)
+    await fill_all(backend, project)
+    kept = replace(CHUNKS[0], heading="kept, with its entities")
+    pieces = (kept, *(chunk(f"n{i}", f"new {i}", axis(i + 4)) for i in range(5)))
+    big = DocumentBatch((DocumentRecord("d1", "Big", "source", "big"),), pieces)
+    sizes = set()
+    for statements in count():
+        broken = BrokenConnection(backend.connection, statements)
+        with suppress(GraphUnavailableError):
+            await Neo4jWriter(broken, backend.names).write_documents(project, big)
+        await backend.connection.write("MATCH (p:__Project__ {id: $p}) REMOVE p.writer", {"p": project})
+        found = await ask_followup(backend.store(), project, "?", axis(0))
+        sizes.add(tuple(sorted(c.id for c in found.chunks)))
+        state = await backend.writer.project_state(project)
+        assert (state.documents["d1"] == "big") == (len(found.chunks) > len(CHUNKS))
+        if not broken.is_broken:
+            break
+    assert sizes == {("k1", "k2", "k3"), ("k1", "k3", "n0", "n1", "n2", "n3", "n4")}
+    assert {e.id for e in found.entities} == {"e1", "e2"}
+    counts = await backend.counts(project)
+    assert (counts["__Chunk__"], counts["HAS_CHUNK"], counts["HAS_ENTITY"]) == (7, 7, 2)
+    await backend.writer.remove_documents(project, ["d1"])
+    assert (await backend.counts(project))["__Chunk__"] == 1
+
+
+# --------------------------------------------------------------------------------------------- generations
+async def test_new_knowledge_takes_the_place_of_the_old_when_nobody_reads_that_any_more(
+    backend: Backend, project: str
+) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return  # the fake's reads take no time
+    await fill_all(backend, project)
+    before = await _seen(backend, project)
+    old = "MATCH (c:__Community__ {project_id: $p}) WHERE c.summary = 'summary 1' RETURN count(c) AS old"
+    new = KnowledgeBatch(ENTITIES[:1], (), (community(9, 0, None, axis(0), ["k1"], ["e1"]),), "f2")
+    async with backend.reading() as reading:
+        writing = asyncio.create_task(backend.writer.write_knowledge(project, new))
+        while await _seen(backend, project) == before:
+            pass
+        assert [c.id for c in (await ask_primer(backend.store(), project, axis(0))).communities] == [9]
+        assert (await reading(old, {"p": project}))["old"] == 1
+        assert not writing.done()
+    await writing
+    assert (await backend.counts(project))["__Community__"] == 1
+
+
+async def test_a_followup_of_communities_that_are_gone_searches_the_whole_project(
+    backend: Backend, project: str
+) -> None:
+    await fill_all(backend, project)
+    for scope in ("soft", "hard"):
+        found = await ask_followup(backend.store(scope), project, "?", axis(0), (77,))
+        assert {c.id for c in found.chunks} == {"k1", "k2", "k3"}
+
+
+async def test_what_somebody_else_took_away_is_seen_and_written_anew(backend: Backend, project: str) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return  # nobody else can reach the fake
+    await fill_all(backend, project)
+    await backend.connection.write("MATCH (n:__Chunk__ {project_id: $p, id: 'k1'}) DETACH DELETE n", {"p": project})
+    assert (await backend.writer.project_state(project)).documents == {"d1": "", "d2": "hash of d2"}
+    await backend.connection.write("MATCH (n:__Entity__ {project_id: $p, id: 'e1'}) DETACH DELETE n", {"p": project})
+    assert (await backend.writer.project_state(project)).fingerprint == ""

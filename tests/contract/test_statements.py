@@ -25,14 +25,12 @@ WITHOUT_TENANTS = (":__Chunk__", ":__Community__")
 
 _DELETES = "what it deletes is what it matched, and the server collects all of it first"
 EAGER = {
-    "cypher_write.OPEN_DOCUMENTS": "the project's node is merged and changed before the rows: one row is held back",
     "cypher_write.DROP_STALE_CHUNKS": _DELETES,
     "cypher_write.REMOVE_DOCUMENTS": _DELETES,
-    "cypher_write.drop_stale_nodes __Entity__": _DELETES,
-    "cypher_write.drop_stale_nodes __Community__": _DELETES,
-    "cypher_write.drop_stale_edges __Chunk__": _DELETES,
-    "cypher_write.drop_stale_edges __Entity__": _DELETES,
-    "cypher_write.drop_stale_edges __Community__": _DELETES,
+    "cypher_write.UNSTAGE": _DELETES,
+    "cypher_write.ADOPT_STAGED": _DELETES,
+    "cypher_write.drop_other_generations __Entity__": _DELETES,
+    "cypher_write.drop_other_generations __Community__": _DELETES,
 }
 """Statements that may hold all their rows back, and why they must; none of them only reads."""
 

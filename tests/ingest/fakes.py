@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from drift.errors import GraphUnavailableError
@@ -15,7 +17,9 @@ from drift.model import (
     KnowledgeBatch,
     ProjectState,
 )
+from drift.ports import LONGEST_WAIT_S, ProjectWriter
 from drift.tasks import Deadline
+from tests.fakes_graph import Held
 
 DIMENSIONS = 8
 NOTHING = KnowledgeBatch((), (), (), "")
@@ -61,7 +65,18 @@ class MemoryWriter:
             {name: d.content_hash for name, d in project.documents.items()},
             project.knowledge.fingerprint,
             {name: d.source for name, d in project.documents.items()},
+            sum(len(own) for own in project.chunks.values()),
+            len(project.knowledge.entities),
+            len(project.knowledge.relations),
+            dict(sorted(Counter(c.level for c in project.knowledge.communities).items())),
         )
+
+    @asynccontextmanager
+    async def writing(
+        self, project_id: str, *, wait_s: float = LONGEST_WAIT_S, tell: Callable[[str], None] = lambda _: None
+    ) -> AsyncIterator[ProjectWriter]:
+        del wait_s, tell
+        yield Held(self, project_id)
 
     async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
         breaks = self._call("write_documents")

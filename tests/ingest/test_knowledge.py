@@ -179,6 +179,23 @@ def test_the_sample_has_leaves_of_a_size_to_read(knowledge: KnowledgeBatch) -> N
     assert 5 <= sum(c.parent is None for c in knowledge.communities) <= 20
 
 
+def test_a_community_has_the_number_that_its_members_had_before(
+    sample_chunks: list[ChunkRecord], knowledge: KnowledgeBatch
+) -> None:
+    """A question may name a community after the knowledge was made anew: it must never mean others by it."""
+    after = derive("p", [c for c in sample_chunks if c.document_id != "with"], "stamp")
+    members = [
+        {c.community: (c.level, c.entity_ids, c.chunk_ids) for c in batch.communities} for batch in (knowledge, after)
+    ]
+    assert len(members[0]) == len(knowledge.communities)
+    common = members[0].keys() & members[1].keys()
+    assert common
+    assert len(common) < len(members[0])
+    assert all(members[0][number] == members[1][number] for number in common)
+    parents = {c.parent for c in after.communities} - {None}
+    assert parents < members[1].keys()
+
+
 def test_the_fingerprint_follows_every_document_and_the_model() -> None:
     stamps = {fingerprint({"a": "1", "b": "2"}, "m"), fingerprint({"b": "2", "a": "1"}, "m")}
     assert len(stamps) == 1

@@ -18,8 +18,7 @@ CALENDAR = "CYPHER 25"
 """How a statement begins that only servers of the calendar versions understand."""
 
 NAMES = IndexNames()
-CHUNK, ENTITY, COMMUNITY = ("__Chunk__", "id"), ("__Entity__", "id"), ("__Community__", "community")
-LABELS = [CHUNK, ENTITY, COMMUNITY]
+CHUNK = ("__Chunk__", "id")
 
 PARTS = {"cypher_followup", "cypher_nearest", "cypher_primer", "cypher_schema"}
 """Modules whose functions return parts of statements: what they are put together to is checked."""
@@ -40,17 +39,15 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "cypher_ddl.schema_objects": {
         schema: (schema, NAMES.community, NAMES.chunk, NAMES.fulltext) for schema in cypher_schema.SCHEMAS
     },
+    "cypher_ddl.drop_constraint": {"": ("drift_entity_key",)},
     "cypher_write.link": {
-        f"{a[0]} {edge} {b[0]}": (a, edge, b)
-        for a, edge, b in [(CHUNK, "HAS_ENTITY", ENTITY), *((a, "IN_COMMUNITY", COMMUNITY) for a in LABELS)]
+        " ".join(ends): ends
+        for ends in [
+            ("__Chunk__", "HAS_ENTITY", "__Entity__"),
+            *((label, "IN_COMMUNITY", "__Community__") for label in ("__Chunk__", "__Entity__", "__Community__")),
+        ]
     },
-    "cypher_write.store_vectors": {label: (label, key) for label, key in LABELS},
-    "cypher_write.drop_stale_nodes": {label: (label,) for label in ("__Entity__", "__Community__")},
-    "cypher_write.drop_stale_edges": {
-        "__Chunk__": ("__Chunk__", "HAS_ENTITY|IN_COMMUNITY"),
-        "__Entity__": ("__Entity__", "RELATED|IN_COMMUNITY"),
-        "__Community__": ("__Community__", "IN_COMMUNITY"),
-    },
+    "cypher_write.drop_other_generations": {label: (label,) for label in ("__Entity__", "__Community__")},
     "cypher_prepare.add_label": {label: (label,) for label in ("__Chunk__", "__Entity__")},
     "cypher_prepare.count_bare": {label: (label,) for label in ("__Chunk__", "__Entity__")},
     "cypher_prepare.count_duplicates": {"": CHUNK},

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from neo4j import EagerResult
+import pytest
+from neo4j import AsyncManagedTransaction, EagerResult
 
+from drift.adapters import neo4j_project
 from drift.adapters.cypher_schema import DEFAULT, V1, Schema
 from drift.adapters.neo4j_connection import Connection
 from drift.adapters.neo4j_graph import Neo4jGraph
@@ -81,6 +83,11 @@ class Profiler(Connection):
 
     async def write(self, text: str, parameters: Mapping[str, Any]) -> EagerResult:
         return self._kept(text, parameters, await super().write(_profiling(text), parameters))
+
+    async def _statement(
+        self, transaction: AsyncManagedTransaction, text: str, parameters: Mapping[str, Any]
+    ) -> EagerResult:
+        return self._kept(text, parameters, await super()._statement(transaction, _profiling(text), parameters))
 
     def _kept(self, text: str, parameters: Mapping[str, Any], result: EagerResult) -> EagerResult:
         if result.summary.profile is not None:
@@ -153,6 +160,9 @@ async def _write(profiler: Profiler) -> None:
         await writer.read_chunks(MINE)
         await writer.write_knowledge(MINE, part.knowledge)
         await writer.project_state(MINE)
+    with pytest.MonkeyPatch.context() as small:
+        small.setattr(neo4j_project, "CHUNKS_AT_ONCE", 1)
+        await writer.write_documents(MINE, contents.documents)
     await writer.remove_documents(MINE, [contents.documents.documents[0].id])
     await writer.write_documents(MINE, contents.documents)
     await writer.write_knowledge(MINE, contents.knowledge)

@@ -1,0 +1,44 @@
+"""The statements of a project's lease: who may write, until when, on the server's clock.
+
+Each of them but `HOLDER` stands behind `LOCK` in one transaction. The lock on the project's node makes what follows read what is
+committed, and keeps every other writer out until the commit.
+"""
+
+from __future__ import annotations
+
+LOCK = "MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id"
+
+_NOW = "datetime.realtime().epochMillis"
+_OTHER = """p.writer AS holder, coalesce(p.writer_name, '') AS name, p.writer_since AS since_ms"""
+
+# A damaged time counts as over: what compares to null is not held.
+HOLDER = f"""
+MATCH (p:__Project__ {{id: $project_id}})
+WITH p, {_NOW} AS now
+WHERE coalesce(p.writer_until > now, false) AND p.writer <> $holder
+RETURN {_OTHER}
+"""
+
+TAKE = f"""
+MATCH (p:__Project__ {{id: $project_id}})
+WITH p, {_NOW} AS now
+WITH p, now, p.writer = $holder OR NOT coalesce(p.writer_until > now, false) OR p.writer IS NULL AS free
+FOREACH (_ IN CASE WHEN free THEN [1] ELSE [] END |
+  SET p.writer_since = CASE WHEN p.writer = $holder THEN p.writer_since ELSE now END,
+    p.writer = $holder, p.writer_name = $name, p.writer_until = now + $lease_ms)
+RETURN free AS held, {_OTHER}
+"""
+
+KEEP = f"""
+MATCH (p:__Project__ {{id: $project_id}})
+WITH p, {_NOW} AS now
+WITH p, now, coalesce(p.writer = $holder AND p.writer_until > now, false) AS held
+FOREACH (_ IN CASE WHEN held THEN [1] ELSE [] END | SET p.writer_until = now + $lease_ms)
+RETURN held, {_OTHER}
+"""
+
+RELEASE = """
+MATCH (p:__Project__ {id: $project_id})
+WHERE p.writer = $holder
+REMOVE p.writer, p.writer_name, p.writer_since, p.writer_until
+"""

@@ -1,0 +1,177 @@
+"""One writer a project: who may write, who has to wait, and what a writer can still do that stood still for too long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import pytest
+
+from drift.adapters.neo4j_lease import Lease
+from drift.adapters.neo4j_project import Neo4jProject
+from drift.adapters.neo4j_writer import Neo4jWriter
+from drift.errors import LeaseLostError, ProjectBusyError
+from drift.model import DocumentBatch, DocumentRecord, KnowledgeBatch
+from tests.contract.graph_backends import (
+    CHUNKS,
+    Backend,
+    Neo4jBackend,
+    axis,
+    community,
+    documents,
+    twin,
+)
+
+pytestmark = pytest.mark.timeout(300)
+
+SHORT_S = 0.5
+"""A lease that nobody renews is over before a test becomes slow."""
+BATCH = documents(CHUNKS, {})
+OTHER = DocumentBatch((DocumentRecord("late", "Late", "source", "late"),), ())
+LATE_KNOWLEDGE = KnowledgeBatch((), (), (community(7, 0, None, axis(0)),), "late")
+
+
+def neo4j(backend: Backend) -> Neo4jBackend:
+    if not isinstance(backend, Neo4jBackend):
+        pytest.skip("the graph in memory has no clock and no second machine")
+    return backend
+
+
+async def test_a_second_writer_is_refused_or_waits_until_the_first_has_ended(backend: Backend, project: str) -> None:
+    told: list[str] = []
+
+    async def second() -> None:
+        async with backend.writer.writing(project, wait_s=60, tell=told.append) as own:
+            assert (await backend.writer.project_state(project)).chunks == len(CHUNKS)
+            await own.remove_documents(["d1"])
+
+    async with backend.writer.writing(project) as own:
+        with pytest.raises(ProjectBusyError, match=f"Project {project} is being written by "):
+            async with backend.writer.writing(project, wait_s=0):
+                pass
+        async with backend.writer.writing(twin(project), wait_s=0):
+            pass  # another project is free
+        waiting = asyncio.create_task(second())
+        await _until(lambda: asyncio.sleep(0.01, result=bool(told)))
+        await own.write_documents(BATCH)
+        assert not waiting.done()
+    await waiting
+    assert len(told) == 1
+    assert (await backend.writer.project_state(project)).documents == {}
+
+
+async def test_a_write_of_its_own_waits_for_the_holder_as_well(backend: Backend, project: str) -> None:
+    async with backend.writer.writing(project) as own:
+        other = asyncio.create_task(backend.writer.remove_documents(project, ["d1"]))
+        await own.write_documents(BATCH)
+        assert not other.done()
+    await other
+    assert (await backend.writer.project_state(project)).documents == {}
+
+
+async def test_the_hold_ends_with_its_block_however_that_ends(backend: Backend, project: str) -> None:
+    with suppress(ZeroDivisionError):
+        async with backend.writer.writing(project):
+            raise ZeroDivisionError
+    begun = asyncio.Event()
+
+    async def cancelled() -> None:
+        async with backend.writer.writing(project):
+            begun.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(cancelled())
+    await begun.wait()
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+    async with backend.writer.writing(project, wait_s=0):
+        pass
+
+
+async def test_of_many_that_come_at_once_one_holds_an_empty_project(backend: Backend, project: str) -> None:
+    connection = neo4j(backend).connection
+    leases = [Lease(connection, project) for _ in range(8)]
+    found = await asyncio.gather(*(lease.take() for lease in leases))
+    assert found.count(None) == 1
+    nodes = await connection.read("MATCH (p:__Project__ {id: $p}) RETURN count(p) AS n", {"p": project})
+    assert nodes.records[0]["n"] == 1
+
+
+async def test_a_writer_that_hung_past_its_lease_can_write_nothing_more(backend: Backend, project: str) -> None:
+    connection = neo4j(backend).connection
+    hung, other = Lease(connection, project, SHORT_S), Lease(connection, project)
+    assert await hung.take() is None
+    late = Neo4jProject(connection, hung)
+    await late.write_documents(BATCH)
+
+    async def taken() -> bool:
+        return await other.take() is None
+
+    await _until(taken)
+    before = await backend.counts(project)
+    for write in (
+        late.write_documents(OTHER),
+        late.remove_documents(["d1"]),
+        late.write_knowledge(LATE_KNOWLEDGE),
+        late.settle(),
+    ):
+        with pytest.raises(
+            LeaseLostError, match=r"no sign of life for 0\.5 s.*process \d+.* has taken over.*run it again"
+        ):
+            await write
+    assert await backend.counts(project) == before
+    await hung.release()
+    assert await Lease(connection, project).take() is not None, "only the holder gives it back"
+
+
+async def test_a_lease_that_is_over_is_lost_even_when_nobody_took_it(backend: Backend, project: str) -> None:
+    connection = neo4j(backend).connection
+    hung = Lease(connection, project, SHORT_S)
+    assert await hung.take() is None
+    text = "MATCH (p:__Project__ {id: $p}) SET p.writer_until = timestamp() - 1"
+    await connection.write(text, {"p": project})
+    with pytest.raises(LeaseLostError, match="no longer holds project"):
+        await Neo4jProject(connection, hung).write_documents(OTHER)
+
+
+async def test_a_lease_is_renewed_while_its_block_runs_and_a_lost_one_ends_it(backend: Backend, project: str) -> None:
+    connection = neo4j(backend).connection
+    writer = Neo4jWriter(connection, neo4j(backend).names, lease_s=SHORT_S)
+
+    async def end() -> int:
+        text = "MATCH (p:__Project__ {id: $p}) RETURN p.writer_until AS until"
+        return int((await connection.read(text, {"p": project})).records[0]["until"])
+
+    async def hold() -> None:
+        async with writer.writing(project):
+            first = await end()
+
+            async def renewed() -> bool:
+                return await end() > first + 2000 * SHORT_S
+
+            await _until(renewed)
+            await connection.write("MATCH (p:__Project__ {id: $p}) SET p.writer = 'another'", {"p": project})
+            await asyncio.Event().wait()
+
+    with pytest.raises(LeaseLostError):
+        await hold()
+
+
+@pytest.mark.parametrize(
+    "damage", ["p.writer_until = 'soon'", "p.writer_until = null", "p.writer_since = 'x', p.writer_name = 5"]
+)
+async def test_a_damaged_lease_holds_nobody_up(backend: Backend, project: str, damage: str) -> None:
+    connection = neo4j(backend).connection
+    lease = Lease(connection, project, SHORT_S)
+    assert await lease.take() is None
+    await connection.write(f"MATCH (p:__Project__ {{id: $p}}) SET {damage}", {"p": project})
+    async with Neo4jWriter(connection, neo4j(backend).names).writing(project, wait_s=60) as own:
+        await own.write_documents(OTHER)
+
+
+async def _until(holds: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(60):
+        while not await holds():
+            pass

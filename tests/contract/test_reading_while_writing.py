@@ -1,0 +1,110 @@
+"""Questions that never stop while a project is ingested, and ingested again with changes: none fails, none sees half."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from drift.errors import DriftError
+from drift.ingest.pipeline import ingest
+from drift.ingest.sources import Source, SourceDocument
+from drift.model import Chunk, CommunityId, Embeddings
+from drift.ports import GraphStore
+from drift.tasks import Deadline
+from tests.contract.graph_backends import DIMENSIONS, Backend, Neo4jBackend, ask_followup, ask_primer, axis, vector
+from tests.ingest.fakes import HashEmbedder
+
+pytestmark = pytest.mark.timeout(300)
+
+DOCUMENTS, SECTIONS = 40, 6
+WORDS = ("Alder", "Birch", "Cedar", "Dogwood", "Elder", "Fir", "Gorse", "Hazel", "Ivy", "Juniper", "Larch", "Maple")
+
+
+class WideEmbedder(HashEmbedder):
+    """As many floats as the indexes want, each text in a direction of its own, some milliseconds a call."""
+
+    async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
+        await asyncio.sleep(0.02)
+        found = await super().embed(texts, deadline)
+        return Embeddings(tuple(vector(*v) for v in found.vectors))
+
+
+def source(version: str, changed: range) -> Source:
+    """Documents about trees that stand together; those of the range say the version."""
+
+    def text(n: int) -> str:
+        said = version if n in changed else "first"
+        sections = (
+            f"## {WORDS[(n + s) % 12]} {n} {s}\n\nThe {WORDS[(n * s) % 12]} Tree stands by the {WORDS[(n + 5 * s) % 12]} "
+            f"Tree in the {said} year, says part {s} of {n}.\n"
+            for s in range(SECTIONS)
+        )
+        return f"# Wood {n}\n\n" + "\n".join(sections)
+
+    return Source(
+        "woods", tuple(SourceDocument(f"{n:02}.md", f"Wood {n}", text(n), "markdown") for n in range(DOCUMENTS))
+    )
+
+
+@dataclass
+class Asking:
+    """Asks one question after the other until told to stop, and keeps what was seen."""
+
+    store: GraphStore
+    project: str
+    failures: list[DriftError] = field(default_factory=list)
+    communities: list[frozenset[CommunityId]] = field(default_factory=list)
+    texts: dict[str, set[str]] = field(default_factory=dict)
+    asked: int = 0
+    stopped: bool = False
+
+    async def run(self) -> None:
+        while not self.stopped:
+            try:
+                primer = await ask_primer(self.store, self.project, axis(0), 50)
+                targets = tuple(c.id for c in primer.communities[:3])
+                found = await ask_followup(
+                    self.store, self.project, "Which Alder Tree stands by the Birch Tree?", axis(1), targets
+                )
+            except DriftError as error:
+                self.failures.append(error)
+                continue
+            self.communities.append(frozenset(c.id for c in primer.communities))
+            self._keep((*primer.all_chunks(), *found.all_chunks()))
+            self.asked += 2
+
+    def _keep(self, chunks: Sequence[Chunk]) -> None:
+        for chunk in chunks:
+            self.texts.setdefault(chunk.id, set()).add(f"{chunk.document_name}: {chunk.text}")
+
+
+async def test_no_question_fails_or_sees_half_while_documents_and_knowledge_change(
+    backend: Backend, project: str
+) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        pytest.skip("the graph in memory changes at once")
+    seen: list[frozenset[CommunityId]] = [frozenset()]
+    asking = [Asking(backend.store(scope), project) for scope in ("soft", "hard")]
+    running = [asyncio.create_task(a.run()) for a in asking]
+    for read in (source("first", range(0)), source("second", range(0, 40, 4)), source("third", range(0, 40, 3))):
+        await ingest(read, project, backend.writer, WideEmbedder(), DIMENSIONS)
+        store = backend.store()
+        seen.append(frozenset(c.id for c in (await ask_primer(store, project, axis(0), 50)).communities))
+    for one in asking:
+        one.stopped = True
+    await asyncio.gather(*running)
+
+    assert len(set(seen)) == len(seen)
+    rows = await backend.connection.read("MATCH (c:__Chunk__ {project_id: $p}) RETURN c.id AS id", {"p": project})
+    assert len(rows.records) > DOCUMENTS
+    for one in asking:
+        assert [f.detail for f in one.failures] == []
+        assert one.asked > 20
+        assert set(one.communities) <= set(seen), "communities of two generations at once"
+        for id_, texts in one.texts.items():
+            assert len(texts) == 1, f"{id_} was seen in two states"
+            assert id_ != "None"
+            assert "unknown: " not in next(iter(texts))
