@@ -271,7 +271,7 @@ async def ask_followup(
     """Ask; nothing may come twice or from the twin."""
     found = await store.followup(FollowupQuery(project_id, question, embedding, communities), Deadline.after(30))
     for things in (found.chunks, found.neighbors, found.entities):
-        assert len({t.id for t in things}) == len(things)  # type: ignore[attr-defined]
+        assert len({t.id for t in things}) == len(things), things  # type: ignore[attr-defined]
     assert len(set(found.relationships)) == len(found.relationships)
     assert not {c.id for c in found.chunks} & {n.id for n in found.neighbors}
     assert not any(c.document_name.startswith(TWIN) for c in found.all_chunks())
