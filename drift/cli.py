@@ -397,7 +397,7 @@ def _run(work: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - whatever the 
 async def _stoppable(work: Coroutine[Any, Any, None]) -> None:
     """Run work that has something to give back: SIGTERM and SIGHUP end it as Ctrl-C does."""
     task = asyncio.ensure_future(work)
-    for name in (signal.SIGTERM, signal.SIGHUP):
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(name, task.cancel)
     try:
         await task
