@@ -148,6 +148,11 @@ class Neo4jBackend:
 _real = (pytest.mark.neo4j, pytest.mark.slow)
 _prepared: set[str] = set()
 
+on_real_servers = pytest.mark.parametrize(
+    "graph_server", [pytest.param(name, marks=_real) for name in ("neo4j_2026", "neo4j_5")], indirect=True
+)
+"""For a test that says nothing about the graph in memory."""
+
 
 @pytest.fixture(params=["fake", pytest.param("neo4j_2026", marks=_real), pytest.param("neo4j_5", marks=_real)])
 def graph_server(request: pytest.FixtureRequest) -> Neo4jServer | None:

@@ -20,6 +20,7 @@ from tests.contract.graph_backends import (
     axis,
     community,
     documents,
+    on_real_servers,
     twin,
 )
 
@@ -30,12 +31,6 @@ SHORT_S = 0.5
 BATCH = documents(CHUNKS, {})
 OTHER = DocumentBatch((DocumentRecord("late", "Late", "source", "late"),), ())
 LATE_KNOWLEDGE = KnowledgeBatch((), (), (community(7, 0, None, axis(0)),), "late")
-
-
-def neo4j(backend: Backend) -> Neo4jBackend:
-    if not isinstance(backend, Neo4jBackend):
-        pytest.skip("the graph in memory has no clock and no second machine")
-    return backend
 
 
 async def test_a_second_writer_is_refused_or_waits_until_the_first_has_ended(backend: Backend, project: str) -> None:
@@ -90,8 +85,9 @@ async def test_the_hold_ends_with_its_block_however_that_ends(backend: Backend, 
         pass
 
 
-async def test_of_many_that_come_at_once_one_holds_an_empty_project(backend: Backend, project: str) -> None:
-    connection = neo4j(backend).connection
+@on_real_servers
+async def test_of_many_that_come_at_once_one_holds_an_empty_project(backend: Neo4jBackend, project: str) -> None:
+    connection = backend.connection
     leases = [Lease(connection, project) for _ in range(8)]
     found = await asyncio.gather(*(lease.take() for lease in leases))
     assert found.count(None) == 1
@@ -99,8 +95,9 @@ async def test_of_many_that_come_at_once_one_holds_an_empty_project(backend: Bac
     assert nodes.records[0]["n"] == 1
 
 
-async def test_a_writer_that_hung_past_its_lease_can_write_nothing_more(backend: Backend, project: str) -> None:
-    connection = neo4j(backend).connection
+@on_real_servers
+async def test_a_writer_that_hung_past_its_lease_can_write_nothing_more(backend: Neo4jBackend, project: str) -> None:
+    connection = backend.connection
     hung, other = Lease(connection, project, SHORT_S), Lease(connection, project)
     assert await hung.take() is None
     late = Neo4jProject(connection, hung)
@@ -126,8 +123,9 @@ async def test_a_writer_that_hung_past_its_lease_can_write_nothing_more(backend:
     assert await Lease(connection, project).take() is not None, "only the holder gives it back"
 
 
-async def test_a_lease_that_is_over_is_lost_even_when_nobody_took_it(backend: Backend, project: str) -> None:
-    connection = neo4j(backend).connection
+@on_real_servers
+async def test_a_lease_that_is_over_is_lost_even_when_nobody_took_it(backend: Neo4jBackend, project: str) -> None:
+    connection = backend.connection
     hung = Lease(connection, project, SHORT_S)
     assert await hung.take() is None
     text = "MATCH (p:__Project__ {id: $p}) SET p.writer_until = timestamp() - 1"
@@ -136,9 +134,12 @@ async def test_a_lease_that_is_over_is_lost_even_when_nobody_took_it(backend: Ba
         await Neo4jProject(connection, hung).write_documents(OTHER)
 
 
-async def test_a_lease_is_renewed_while_its_block_runs_and_a_lost_one_ends_it(backend: Backend, project: str) -> None:
-    connection = neo4j(backend).connection
-    writer = Neo4jWriter(connection, neo4j(backend).names, lease_s=SHORT_S)
+@on_real_servers
+async def test_a_lease_is_renewed_while_its_block_runs_and_a_lost_one_ends_it(
+    backend: Neo4jBackend, project: str
+) -> None:
+    connection = backend.connection
+    writer = Neo4jWriter(connection, backend.names, lease_s=SHORT_S)
 
     async def end() -> int:
         text = "MATCH (p:__Project__ {id: $p}) RETURN p.writer_until AS until"
@@ -159,15 +160,16 @@ async def test_a_lease_is_renewed_while_its_block_runs_and_a_lost_one_ends_it(ba
         await hold()
 
 
+@on_real_servers
 @pytest.mark.parametrize(
     "damage", ["p.writer_until = 'soon'", "p.writer_until = null", "p.writer_since = 'x', p.writer_name = 5"]
 )
-async def test_a_damaged_lease_holds_nobody_up(backend: Backend, project: str, damage: str) -> None:
-    connection = neo4j(backend).connection
+async def test_a_damaged_lease_holds_nobody_up(backend: Neo4jBackend, project: str, damage: str) -> None:
+    connection = backend.connection
     lease = Lease(connection, project, SHORT_S)
     assert await lease.take() is None
     await connection.write(f"MATCH (p:__Project__ {{id: $p}}) SET {damage}", {"p": project})
-    async with Neo4jWriter(connection, neo4j(backend).names).writing(project, wait_s=60) as own:
+    async with Neo4jWriter(connection, backend.names).writing(project, wait_s=60) as own:
         await own.write_documents(OTHER)
 
 
