@@ -9,7 +9,7 @@ the project alone, or through all of the key's index, for each row. A `run` mark
 
 from __future__ import annotations
 
-STAGED = "__StagedChunk__"
+_STAGED = "__StagedChunk__"
 """The label of chunks that no reader sees yet: those of a document too big for one transaction, until all are there."""
 
 KEYS = {"__Chunk__": "id", "__Entity__": "id", "__Community__": "community"}
@@ -129,7 +129,7 @@ UNSTAGE = f"""
 UNWIND $rows AS row
 {_DOCUMENT}
 MATCH (d)-[:HAS_CHUNK]->(n)
-WHERE n:{STAGED}
+WHERE n:{_STAGED}
 WITH n LIMIT $most
 DETACH DELETE n
 RETURN count(*) AS dropped
@@ -139,7 +139,7 @@ STAGE_CHUNKS = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 UNWIND $rows AS row
 MATCH (d:__Document__ {{project_id: $project_id, id: row.document_id}}) USING INDEX SEEK d:__Document__(project_id, id)
-CREATE (d)-[:HAS_CHUNK {{run: $run}}]->(n:{STAGED} {{project_id: $project_id, id: row.id, text: row.text,
+CREATE (d)-[:HAS_CHUNK {{run: $run}}]->(n:{_STAGED} {{project_id: $project_id, id: row.id, text: row.text,
   heading: row.heading, ordinal: row.ordinal, project_key: $project_key}})-[:IN_PROJECT]->(p)
 WITH n, row
 WHERE row.embedding IS NOT NULL
@@ -151,7 +151,7 @@ ADOPT_STAGED = f"""
 UNWIND $rows AS row
 {_DOCUMENT}
 MATCH (d)-[:HAS_CHUNK]->(s)
-WHERE s:{STAGED}
+WHERE s:{_STAGED}
 MATCH (ch:__Chunk__ {{project_id: $project_id, id: s.id}}) USING INDEX SEEK ch:__Chunk__(project_id, id)
 SET ch.text = s.text, ch.heading = s.heading, ch.ordinal = s.ordinal, ch.embedding = s.embedding
 MERGE (d)-[r:HAS_CHUNK]->(ch) SET r.run = $run
@@ -162,9 +162,9 @@ REVEAL_STAGED = f"""
 UNWIND $rows AS row
 {_DOCUMENT}
 MATCH (d)-[:HAS_CHUNK]->(s)
-WHERE s:{STAGED}
+WHERE s:{_STAGED}
 SET s:__Chunk__
-REMOVE s:{STAGED}
+REMOVE s:{_STAGED}
 """
 
 # ---------------------------------------------------------------------------------------------- knowledge

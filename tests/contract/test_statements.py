@@ -28,6 +28,8 @@ EAGER = {
     "cypher_write.DROP_STALE_CHUNKS": _DELETES,
     "cypher_write.REMOVE_DOCUMENTS": _DELETES,
     "cypher_write.UNSTAGE": _DELETES,
+    "cypher_write.PUT_CHUNKS": "vectors are stored when the properties of all rows are, and a statement has 250",
+    "cypher_write.REVEAL_STAGED": "the label that it takes away is the one that it matched",
     "cypher_write.ADOPT_STAGED": _DELETES,
     "cypher_write.drop_other_generations __Entity__": _DELETES,
     "cypher_write.drop_other_generations __Community__": _DELETES,

@@ -71,5 +71,5 @@ def products(plan: Plan) -> list[str]:
 
 
 def eagers(plan: Plan) -> list[str]:
-    """Return where a plan holds all rows back; aggregations do so by nature and are other operators."""
-    return [str(o) for o in operators(plan) if o.name == "Eager"]
+    """Return where a plan holds rows back; aggregations do so by nature and are other operators, one row is nothing to hold."""
+    return [str(o) for o in operators(plan) if o.name == "Eager" and o.rows != 1]
