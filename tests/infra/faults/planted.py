@@ -91,9 +91,9 @@ FUNCTION = (
     _in("function", "passwords for publishing", "allow: false", "allow: true", SITE),
     _in(
         "function",
-        "no limit of scale",
+        "scale is the memory",
         "maximumInstanceCount: maximumInstanceCount",
-        "maximumInstanceCount: 1000",
+        "maximumInstanceCount: maximumInstanceCount + 40",
         SITE,
     ),
     _in(
@@ -103,7 +103,7 @@ FUNCTION = (
         "instanceCount: httpConcurrency",
         SITE,
     ),
-    _in("function", "another Python", "version: pythonVersion", "version: '3.11'", SITE),
+    _in("function", "another language", "name: 'python'", "name: 'node'", SITE),
     _in("function", "no identity for references", "    keyVaultReferenceIdentity: identityId\n", "", SITE),
     _in("function", "strangers' pages with cookies", "supportCredentials: false", "supportCredentials: true", SITE),
     _in(
@@ -122,13 +122,19 @@ FUNCTION = (
     ),
     _in("function", "two at a time", "  dependsOn: [\n    noFtpPassword\n  ]\n", "", ORDER),
     Fault(
-        "follow-ups take the chunks",
+        "follow-ups and passes change places",
         MAIN,
-        "MAX_FOLLOWUPS: string(maxFollowups)",
-        "MAX_FOLLOWUPS: string(maxChunksForPrompt)",
+        "string(maxFollowups)\n  MAX_INFLIGHT: string(httpConcurrency)\n  MAX_PASSES: string(maxPasses)",
+        "string(maxPasses)\n  MAX_INFLIGHT: string(httpConcurrency)\n  MAX_PASSES: string(maxFollowups)",
         SETTING,
     ),
-    Fault("the user is the database", MAIN, "NEO4J_USERNAME: neo4jUsername", "NEO4J_USERNAME: neo4jDatabase", SETTING),
+    Fault(
+        "pauses change places",
+        MAIN,
+        "string(retryBackoffBaseSec)\n  RETRY_BACKOFF_FACTOR: string(retryBackoffFactor)",
+        "string(retryBackoffFactor)\n  RETRY_BACKOFF_FACTOR: string(retryBackoffBaseSec)",
+        SETTING,
+    ),
     Fault("a model for its deployment", MAIN, "OAI_MODEL: chatDeploymentName", "OAI_MODEL: chatModelName", SETTING),
     Fault("a setting is lost", MAIN, "  RETRY_MAX_ATTEMPTS: string(retryMaxAttempts)\n", "", COMPILER),
     Fault(
@@ -160,10 +166,10 @@ FUNCTION = (
         "a_subscription_can_hold_many_deployments",
     ),
     Fault(
-        "a group without the workload",
+        "a group of another name",
         MAIN,
         "${workload}-${environmentName}",
-        "${environmentName}",
+        "${environmentName}-${workload}",
         "nothing_else_is_created_and_the_group_is_ours",
     ),
     Fault(
@@ -202,7 +208,13 @@ AROUND = (
         ROLES,
     ),
     _in("monitoring", "telemetry with a key", "DisableLocalAuth: true", "DisableLocalAuth: false", TELEMETRY),
-    _in("monitoring", "logs for ever", "retentionInDays: retentionDays", "retentionInDays: 730", TELEMETRY),
+    _in(
+        "monitoring",
+        "logs are dropped early",
+        "dailyQuotaGb: dailyQuotaGb",
+        "dailyQuotaGb: dailyQuotaGb / 5",
+        TELEMETRY,
+    ),
     _in(
         "monitoring",
         "an alert looks away",
@@ -226,9 +238,9 @@ AROUND = (
     ),
     _in(
         "monitoring",
-        "the other threshold",
+        "a later threshold",
         "threshold: alertRetrievalSeconds",
-        "threshold: alertEmbeddingSeconds",
+        "threshold: 10 * alertRetrievalSeconds",
         ALERTS,
     ),
     _in(
