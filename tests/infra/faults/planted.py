@@ -142,7 +142,7 @@ FUNCTION = (
         MAIN,
         "'@Microsoft.KeyVault(SecretUri=${secretAccess.outputs.referenceUri})'",
         "neo4jPassword!",
-        COMPILER,
+        "no_key_and_no_password_stands_anywhere",
     ),
     Fault("questions in the log", MAIN, "logQuestions ? 'true' : 'false'", "'true'", COMPILER),
     Fault("the site does not wait for roles", MAIN, "    endpoints\n    rbac\n", "    endpoints\n", ORDER),
