@@ -20,7 +20,11 @@ STOP_WORDS = frozenset(
 """English words that carry no topic."""
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
-_BOUNDARY = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[\"'”’)\]]*\s+(?=[A-Z0-9\"“'(`*_])")  # noqa: RUF001 - quotes as they are written
+_BOUNDARY = re.compile(
+    r"(?<=[.!?…؟])(?<!\b\w\.)(?<!\b[A-ZÄÖÜ][a-zäöü]\.)(?<!\b\d\d\.)(?<!\b[Nn]o\.)(?<!\bca\.)(?<!bzw\.)(?<!etc\.)(?<!vs\.)"
+    r"[\"'”’»)\]*_`]*\s+(?![a-zß-ÿа-я])|(?<=[。！？।])"  # noqa: RUF001 - letters, quotes and full stops as they are written
+)
+"""Between two sentences; not after `Dr.`, `z. B.` or `17.`, and without a space in scripts that write none."""
 _LIST_MARK = re.compile(r"^(?:[*+•-]|\(?\w{1,2}[.)]|#{1,6}|>)\s+")
 _WORD = re.compile(r"[^\W\d]\w+(?:['’]\w+)?")  # noqa: RUF001 - the same
 _SHORTEST, _LONGEST = 30, 400
@@ -43,9 +47,17 @@ def sentences(text: str) -> Iterator[Sentence]:
             yield Sentence(block.title, whole=False)
         elif block.kind == "prose":
             body = _LIST_MARK.sub("", " ".join(text[block.start : block.end].split()))
-            for piece in _BOUNDARY.split(body):
-                if piece:
-                    yield Sentence(piece, _is_whole(piece))
+            yield from (Sentence(piece, _is_whole(piece)) for piece in split_sentences(body))
+
+
+def split_sentences(paragraph: str) -> Iterator[str]:
+    """Yield the sentences of a paragraph as slices of it, each with the quotes and brackets that close it."""
+    start = 0
+    for boundary in (*_BOUNDARY.finditer(paragraph), None):
+        end = boundary.end() if boundary else len(paragraph)
+        if piece := paragraph[start:end].strip():
+            yield piece
+        start = end
 
 
 def words(text: str) -> list[str]:
@@ -68,7 +80,7 @@ def _is_whole(piece: str) -> bool:
     letters = sum(c.isalpha() or c == " " for c in piece)
     return (
         _SHORTEST <= len(piece) <= _LONGEST
-        and piece[-1] in '.!?)"”'
+        and piece.rstrip("*_`’'»")[-1:] in '.!?)"”'  # noqa: RUF001 - the same
         and (piece[0].isupper() or not piece[0].isalpha())
         and len(piece.split()) >= _FEWEST_WORDS
         and letters / len(piece) >= _FEWEST_LETTERS

@@ -17,6 +17,18 @@ from drift.local.watching import Server, Watch
 _SAID_HERE = {"progress_publish_failed", "progress_publish_restored", "entra_token_failed"}
 """Events of the function's own log that a command says in words."""
 
+STAND_IN = "drift-extractive"
+STAND_IN_REMARK = (
+    "A stand-in without a language model answered: it copies the nearest lines of your documents, and found none close "
+    "enough. For a real model set OAI_BASE_URL, OAI_MODEL, OAI_KEY, OAI_EMBED_MODEL_NAME and VECTOR_INDEX_DIMENSIONS "
+    "(README, Settings), ingest again, and ask again."
+)
+
+
+def remark_on(model: str, response: dict[str, Any]) -> str:
+    """Return what to say beside an answer without evidence when the local stand-in gave it; else nothing."""
+    return STAND_IN_REMARK if model == STAND_IN and not response.get("key_facts") else ""
+
 
 @dataclass(slots=True)
 class Asked:

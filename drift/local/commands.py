@@ -21,7 +21,7 @@ from drift.ingest.pipeline import ingest as run_ingest
 from drift.ingest.progress_bar import progress_bar
 from drift.ingest.report import STAGES, IngestReport, Report
 from drift.ingest.sources import Source, read_source
-from drift.local.asking import Asked, ask_over_http
+from drift.local.asking import Asked, ask_over_http, remark_on
 from drift.local.browser import browsing, open_page
 from drift.local.console import notes, paper, print_json, remark, show_answer, show_progress
 from drift.local.data_folder import check_data_folder
@@ -129,6 +129,8 @@ async def ask(options: StackOptions, body: dict[str, Any], *, as_json: bool) -> 
             print_json(asked.response)
         else:
             show_answer(body["query"], asked.response)
+        if said := remark_on(values.oai_model, asked.response):
+            remark(said)
         recommend_up(stack)
     return _is_cited(asked.response)
 

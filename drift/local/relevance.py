@@ -1,162 +1,157 @@
-"""How well a sentence answers a question: what it means (static embeddings) and which of the rare words it shares."""
+"""How well a line answers a question: what it means (static embeddings) and which of the rare words it shares.
+
+Words are compared by their first letters, and scripts that write no spaces by pairs of characters, so that no language
+needs rules of its own.
+"""
 
 # ruff: noqa: SIM905 - word lists read better as text
 from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from keyword import kwlist
+from itertools import pairwise
 
+from drift.ingest.prose import STOP_WORDS
 from drift.local.embedding import Matrix, vector
-from drift.local.sentences import FUNCTION_WORDS, Sentence, leans, prose
+from drift.local.lines import Line, lines
 
-MEANING = 0.5
+MEANING = 0.4
 """Share of the cosine in a score; the rest is the share of the question's words that are found, rare ones counting more."""
-MEANING_ALONE = 0.75
-"""The same for questions of a single word, which many sentences share."""
-FROM_TITLE = 0.5
-"""What a word of the question counts that is not in the sentence, but in the title of its document."""
-LEANING = 0.5
-"""Factor for sentences that point back to one that is not there."""
-POINTING = 0.6
-"""Factor for sentences that send the reader somewhere else."""
-SHORT = 0.9
-"""Factor for sentences under SHORT_TEXT characters: they seldom say why."""
-SHORT_TEXT = 70
+AROUND = 0.3
+"""What a word counts that stands not in a line but in its headings or the title of its document."""
+LINK = 0.8
+"""What sharing a rare word with a line that is chosen already adds, as far as that one leaves words of the question open."""
 SAME = 0.9
-"""Cosine from which two sentences say the same."""
+"""Cosine from which two lines say the same."""
 
-_POINTER = re.compile(
-    r"^For (?:more|full|further|additional)\b|\b(?:see|refer to) (?:the|section|also)\b(?![^(]*\))|"
-    r"\b(?:discussed|described|documented|explained|listed|shown) (?:further |in (?:greater |more )?detail )?(?:below|above|later|next|in (?:the|section))\b",
-    re.IGNORECASE,
+STEM = 4
+FILLERS = STOP_WORDS | frozenset(
+    """aber alle alles als am an auch auf aus bei beim bis da damit das dass dem den der des die dies diese dieser doch du durch ein
+    eine einem einen einer eines er es für gibt hat haben ich ihr im in ins ist jede jeder kann kein keine man mit muss nach nicht
+    noch nur ob oder ohne sein seine sich sie sind so soll sowie über um und uns unter viel viele vom von vor wann war warum was
+    welche welchem welchen welcher welches wem wen wenn wer werden wessen wie wieviel wird wir wo woher wohin zu zum zur zwischen
+    au aux avec ce cette celui celle ces chez combien comment dans de depuis des dont du elle en est et faut il ils la le les leur
+    lieu lui mais ne nous où ou par pas plus pour pourquoi quand que quel quelle quels quelles qui quoi sa se ses son sont sous sur
+    un une vous al como con cual cuál cuando cuándo cuanto cuánto cómo del desde donde dónde el ella entre era es esta este está
+    fue ha hay las lo los más muy no para pero por qué quien quién según ser si sin son su sus una uno unos y ya""".split()
 )
-_ASKING = frozenset(
-    "about answer answered ask call called cause describe detail document documentation documented documents does doing "
-    "exactly example explain explained get gets give given gives happen happened happens kind know like make makes many "
-    "mean means much need needs please rule said say says sort tell text thing things want way work works".split()
-)
-UNSPECIFIC = FUNCTION_WORDS | _ASKING
-_WORD = re.compile(r"[A-Za-z_]\w*|\d+(?:\.\d+)*|[=!<>:]=|\*\*|//|->")
-_NAMES = r"(?:statement|clause|keyword(?!s? argument)|expression|operator|block|loop|suite)s?\b"
-_UNCLEAR = {"and", "as", "in", "is", "not", "or"}
-_NAMED_WORD = re.compile(
-    rf"[\"“`'*]([a-z]+)[\"”`'*]|\b({'|'.join(sorted({*kwlist} - _UNCLEAR))})(?=\s+{_NAMES})|"
-    rf"\b({'|'.join(sorted(_UNCLEAR))})(?=\s+operators?\b)",
-    re.IGNORECASE,
-)
-_ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ed", "es", "s")
-_SHORTEST_STEM = 3
-
-
-@lru_cache(maxsize=50_000)
-def terms(text: str) -> frozenset[str]:
-    """Return the words of a text that say what it is about, without their endings.
-
-    Words such as `with` or `for` count only where they are named: quoted, or before "statement", "clause" and the like.
-    """
-    words = {word.lower() for word in _WORD.findall(text)}
-    return frozenset(_stem(word) for word in words - UNSPECIFIC | (words & named_words(text)) if len(word) > 1)
-
-
-def named_words(text: str) -> set[str]:
-    """Return the words that stand for themselves: quoted ones, and keywords as in "with statement"."""
-    return {"".join(groups).lower() for groups in _NAMED_WORD.findall(text)}
-
-
-def _stem(word: str) -> str:
-    """Cut the common endings of English; identifiers keep theirs."""
-    if "_" in word:
-        return word.strip("_") or word
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM and not word.endswith("ss"):
-            return word.removesuffix(ending).rstrip("e")
-    return word.rstrip("e")
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A sentence with the chunk it stands in, and how well it answers: `score` from 0 to 1."""
-
-    sentence: Sentence
-    chunk_id: str
-    score: float
+"""Words of English, German, French and Spanish that carry no topic."""
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
+_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]")
+_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+(?:-\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text to search: its sentences belong to `id`, `title` says what it is about."""
+    """A text to search: its lines belong to `id`, `title` says what it is about."""
 
     id: str
     title: str
     text: str
 
 
-def search(question: str, passages: Sequence[Passage]) -> list[Found]:
-    """Return every sentence of the passages, best first; equal ones in the order of the text."""
-    places = [(p, s) for p in passages for s in prose(p.text)]
-    rated = scores(question, [s.text for _, s in places], [p.title for p, _ in places])
-    found = [Found(s, p.id, score) for (p, s), score in zip(places, rated, strict=True)]
-    return sorted(found, key=lambda f: -f.score)
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A line with the chunk it stands in, how well it answers (0 to 1), and where it stands among all lines."""
+
+    line: Line
+    chunk_id: str
+    score: float
+    place: int
 
 
-def scores(question: str, sentences: Sequence[str], titles: Sequence[str] = ()) -> list[float]:
-    """Return how well each sentence answers a question, 0 to 1; `titles` say what the sentences' documents are about."""
-    own = [terms(sentence) for sentence in sentences]
-    around = [terms(title) for title in titles] or [frozenset[str]()] * len(own)
-    weights = _weights(terms(question), own)
-    asked = vector(question)
-    meaning = MEANING if len(weights) > 1 else MEANING_ALONE
-    return [
-        _merits(sentence) * (meaning * _cosine(asked, sentence) + (1 - meaning) * _coverage(weights, words, title))
-        for sentence, words, title in zip(sentences, own, around, strict=True)
-    ]
+@lru_cache(maxsize=50_000)
+def terms(text: str) -> frozenset[str]:
+    """Return the words of a text that say what it is about, cut to their first letters."""
+    found: set[str] = set()
+    for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
+        if _UNSPACED_RUN.match(word):
+            found.update("".join(pair) for pair in pairwise(word))
+        elif word.casefold() not in FILLERS and (len(word) > 1 or not word.islower()):
+            folded = word.casefold()
+            found.add(folded[:STEM] if folded.isalpha() else folded.strip("_"))
+    return frozenset(found)
+
+
+def search(question: str, passages: Sequence[Passage], most: int) -> list[Found]:
+    """Return the lines that together answer a question, best first, at most `most`."""
+    places = [(p, line) for p in passages for line in lines(p.text)]
+    around = [f"{p.title} {line.under}" for p, line in places]
+    chosen = choose(question, [line.text for _, line in places], around, most)
+    return [Found(places[at][1], places[at][0].id, score, at) for at, score in chosen]
+
+
+def choose(question: str, texts: Sequence[str], around: Sequence[str], most: int) -> list[tuple[int, float]]:
+    """Return the places and scores of the texts to quote, the best one first.
+
+    Each next one answers by itself, or goes on from those before it: it shares a rare word with them that the question
+    does not have, while words of the question are left open. So the second note of two that answer together is found.
+    """
+    asked = terms(question)
+    own = [terms(text) for text in texts]
+    near = [terms(text) - mine for text, mine in zip(around, own, strict=True)]
+    rarity = _rarity([mine | other for mine, other in zip(own, near, strict=True)])
+    weights = _weights(asked, rarity)
+    meant = [MEANING * _cosine(vector(question), text) for text in texts]
+    links = [0.0] * len(texts)
+    covered: set[str] = set()
+    left, chosen = set(range(len(texts))), list[tuple[int, float]]()
+    while left and len(chosen) < most:
+        missing = LINK * sum(weight for term, weight in weights.items() if term not in covered)
+        gains = {
+            at: (meant[at] + (1 - MEANING) * _covered(weights, own[at], near[at]) + links[at] * missing) for at in left
+        }
+        best = max(gains, key=lambda at: (gains[at], -at))
+        chosen.append((best, gains[best]))
+        known = own[best] | near[best]
+        covered |= known
+        left = {at for at in left if not alike(texts[at], texts[best])}
+        for at in left:
+            shared = (own[at] & known | near[at] & own[best]) - asked
+            links[at] = max(links[at], max((rarity[term] for term in shared if _tells(term)), default=0.0))
+    return chosen
 
 
 def affinity(question: str, text: str) -> float:
     """Return how close a longer text is to a question, from 0 to 1; all words of the question count the same."""
-    asked, own = terms(question), terms(text)
-    shared = len(asked & own) / len(asked) if asked else 0.0
+    asked = terms(question)
+    shared = len(asked & terms(text)) / len(asked) if asked else 0.0
     return MEANING * _cosine(vector(question), text) + (1 - MEANING) * shared
+
+
+def alike(one: str, other: str) -> bool:
+    """Tell whether two lines say the same: one holds the other, or both mean the same."""
+    return one in other or other in one or float(vector(one) @ vector(other)) >= SAME
 
 
 def _cosine(asked: Matrix, text: str) -> float:
     return max(0.0, float(asked @ vector(text)))
 
 
-def _merits(sentence: str) -> float:
-    """Return a factor for how much a sentence says by itself."""
-    short, leaning, pointing = len(sentence) < SHORT_TEXT, leans(sentence), bool(_POINTER.search(sentence))
-    return (SHORT if short else 1.0) * (LEANING if leaning else 1.0) * (POINTING if pointing else 1.0)
+def _tells(term: str) -> bool:
+    """Tell whether a word may lead from line to line: short ones are articles and prepositions of some language."""
+    return len(term) >= STEM or bool(_UNSPACED_RUN.match(term)) or any(map(str.isdigit, term))
 
 
-def _weights(asked: Iterable[str], sentences: Sequence[frozenset[str]]) -> dict[str, float]:
+def _rarity(found: Sequence[Iterable[str]]) -> dict[str, float]:
+    """Return how rare each word is: 1 where it stands once, towards 0 where it stands everywhere."""
+    counts = Counter(term for own in found for term in own)
+    most = math.log(1 + len(found))
+    return {term: math.log((1 + len(found)) / count) / most for term, count in counts.items()}
+
+
+def _weights(asked: Iterable[str], rarity: Mapping[str, float]) -> dict[str, float]:
     """Return how much each word of a question counts: rare words more, absent ones most; they add up to 1."""
-    counts = Counter(term for sentence in sentences for term in sentence)
-    raw = {term: math.log(1 + (len(sentences) + 1) / (counts[term] + 1)) for term in sorted(asked)}
+    raw = {term: (0.1 + rarity.get(term, 1.0)) for term in sorted(asked)}
     total = sum(raw.values()) or 1.0
     return {term: weight / total for term, weight in raw.items()}
 
 
-def _coverage(weights: dict[str, float], own: frozenset[str], around: frozenset[str]) -> float:
-    return sum(w * (1.0 if t in own else FROM_TITLE if t in around else 0.0) for t, w in weights.items())
-
-
-def alike(one: str, other: str) -> bool:
-    """Tell whether two sentences say the same: one holds the other, or both mean the same."""
-    return one in other or other in one or float(vector(one) @ vector(other)) >= SAME
-
-
-def distinct(found: Iterable[Found], most: int) -> list[Found]:
-    """Return the first `most` that say something different."""
-    kept: list[Found] = []
-    for candidate in found:
-        if len(kept) == most:
-            break
-        if not any(alike(candidate.sentence.text, k.sentence.text) for k in kept):
-            kept.append(candidate)
-    return kept
+def _covered(weights: Mapping[str, float], own: frozenset[str], around: frozenset[str]) -> float:
+    return sum(w * (1.0 if t in own else AROUND if t in around else 0.0) for t, w in weights.items())
