@@ -16,11 +16,11 @@ from drift.local.relevance import Found, Passage, affinity, alike, choose, searc
 
 UNANSWERED = "The context does not answer this."
 
-CLOSE_ENOUGH = 0.3
-"""Score from which a line is an answer."""
-NEAREST = 0.2
-"""Score from which the nearest line is quoted for want of a better one: unrelated questions score under it."""
-NEAR_THE_BEST = 0.55
+CLOSE_ENOUGH = 0.31
+"""Score from which a line is an answer: unrelated questions, most of whose words stand in no line, score under it."""
+ABOUT_IT = 0.2
+"""Score from which a line that answers a follow-up has to do with the question."""
+NEAR_THE_BEST = 0.45
 """Further lines are taken down to this share of the best one's score."""
 CERTAIN = 0.8
 """Score from which the confidence is highest."""
@@ -127,10 +127,10 @@ REPLIES: Mapping[str, Callable[[Json], Json | str]] = {
 
 # ---------------------------------------------------------------------------------------------------------- lines
 def _answering(found: Sequence[Found]) -> list[Found]:
-    """Return the lines worth saying, those of one chunk in the order of its text; the nearest one as the last resort."""
+    """Return the lines worth saying, those of one chunk in the order of its text."""
     if not found or found[0].score < CLOSE_ENOUGH:
-        return [f for f in found[:1] if f.score >= NEAREST]
-    kept = [f for f in found if f.score >= max(CLOSE_ENOUGH, found[0].score * NEAR_THE_BEST)]
+        return []
+    kept = [f for f in found if f.score >= found[0].score * NEAR_THE_BEST]
     order = {chunk_id: place for place, chunk_id in reversed(list(enumerate(f.chunk_id for f in kept)))}
     return sorted(kept, key=lambda f: (order[f.chunk_id], f.place))
 
@@ -141,9 +141,9 @@ def _joined(found: Sequence[Found]) -> str:
 
 
 def _confidence(score: float) -> float:
-    """Return 0.4 to 0.95 for the best line's score from CLOSE_ENOUGH to CERTAIN, 0.3 for one that is only the nearest."""
+    """Return 0.3 to 0.95 for the best line's score from CLOSE_ENOUGH to CERTAIN."""
     share = (score - CLOSE_ENOUGH) / (CERTAIN - CLOSE_ENOUGH)
-    return round(0.4 + 0.55 * min(1.0, share), 2) if share >= 0 else 0.3
+    return round(0.3 + 0.65 * min(1.0, share), 2)
 
 
 # ----------------------------------------------------------------------------------------------------- follow-ups
@@ -214,7 +214,7 @@ def _facts(question: str, answered: Sequence[Json], valid: set[str]) -> list[Jso
                 around.setdefault(same, (str(followup.get("question")), str(followup.get("answer"))))
     texts = list(support)
     chosen = choose(question, texts, [answer for _, answer in around.values()], MOST_FACTS)
-    if not chosen or chosen[0][1] < NEAREST:
+    if not chosen or chosen[0][1] < ABOUT_IT:
         return []
     straight = [at for at, (asked, _) in enumerate(around.values()) if asked == question]
     others = [at for at, score in chosen if score >= chosen[0][1] * NEAR_THE_BEST]

@@ -1,6 +1,6 @@
 """How well a line answers a question: what it means (static embeddings) and which of the rare words it shares.
 
-Words are compared by their first letters, and scripts that write no spaces by pairs of characters, so that no language
+Words are compared without their endings, and scripts that write no spaces by pairs of characters, so that no language
 needs rules of its own.
 """
 
@@ -30,6 +30,11 @@ SAME = 0.9
 """Cosine from which two lines say the same."""
 
 STEM = 4
+"""Letters that the forms of one word share at least."""
+ENDING = 3
+"""Letters in which the forms of one word differ at most, at their end."""
+HEAD = 3
+"""Letters that stand before the last part of a compound at least."""
 FILLERS = STOP_WORDS | frozenset(
     """aber alle alles als am an auch auf aus bei beim bis da damit das dass dem den der des die dies diese dieser doch du durch ein
     eine einem einen einer eines er es für gibt hat haben ich ihr im in ins ist jede jeder kann kein keine man mit muss nach nicht
@@ -44,7 +49,8 @@ FILLERS = STOP_WORDS | frozenset(
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 """Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]")
-_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+(?:-\d+)*")
+_ACCENT = re.compile("[\u0300-\u036f]")
+_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+(?:[-.:/]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +74,41 @@ class Found:
 
 @lru_cache(maxsize=50_000)
 def terms(text: str) -> frozenset[str]:
-    """Return the words of a text that say what it is about, cut to their first letters."""
+    """Return the words of a text that say what it is about, in small letters without accents."""
     found: set[str] = set()
     for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
         if _UNSPACED_RUN.match(word):
             found.update("".join(pair) for pair in pairwise(word))
         elif word.casefold() not in FILLERS and (len(word) > 1 or not word.islower()):
-            folded = word.casefold()
-            found.add(folded[:STEM] if folded.isalpha() else folded.strip("_"))
+            found.add(_ACCENT.sub("", unicodedata.normalize("NFD", word.casefold())).strip("_"))
     return frozenset(found)
+
+
+def forms(words: Iterable[str]) -> dict[str, str]:
+    """Return for each word the one that stands for all its forms: the first of them in the alphabet."""
+    found: dict[str, str] = {}
+    first = ""
+
+    for word in sorted(words):
+        shared = max(STEM, len(first) - ENDING, len(word) - ENDING)
+        if not word.isalpha() or word[:shared] != first[:shared]:
+            first = word
+        found[word] = first
+
+    return found
+
+
+def _forms_in(text: str, form: Mapping[str, str], asked: frozenset[str]) -> frozenset[str]:
+    """Return the words of a text as their forms, with the asked words that its compounds end in."""
+    own = terms(text)
+    ends = (term for term in asked for word in own if _is_compound(word, term))
+    return frozenset(form[term] for term in (*own, *ends))
+
+
+def _is_compound(word: str, end: str) -> bool:
+    """Tell whether a word is made of another one and of `end`, in any of its forms: `Zugseile` of `Seil`."""
+    at = word.rfind(end)
+    return len(end) >= STEM and at >= HEAD and len(word) - at - len(end) <= ENDING
 
 
 def search(question: str, passages: Sequence[Passage], most: int) -> list[Found]:
@@ -93,9 +125,11 @@ def choose(question: str, texts: Sequence[str], around: Sequence[str], most: int
     Each next one answers by itself, or goes on from those before it: it shares a rare word with them that the question
     does not have, while words of the question are left open. So the second note of two that answer together is found.
     """
-    asked = terms(question)
-    own = [terms(text) for text in texts]
-    near = [terms(text) - mine for text, mine in zip(around, own, strict=True)]
+    words = terms(question)
+    form = forms(words.union(*map(terms, texts), *map(terms, around)))
+    asked = frozenset(form[word] for word in words)
+    own = [_forms_in(text, form, words) for text in texts]
+    near = [_forms_in(text, form, words) - mine for text, mine in zip(around, own, strict=True)]
     rarity = _rarity([mine | other for mine, other in zip(own, near, strict=True)])
     weights = _weights(asked, rarity)
     meant = [MEANING * _cosine(vector(question), text) for text in texts]
@@ -120,8 +154,10 @@ def choose(question: str, texts: Sequence[str], around: Sequence[str], most: int
 
 def affinity(question: str, text: str) -> float:
     """Return how close a longer text is to a question, from 0 to 1; all words of the question count the same."""
-    asked = terms(question)
-    shared = len(asked & terms(text)) / len(asked) if asked else 0.0
+    asked, told = terms(question), terms(text)
+    form = forms(asked | told)
+    told_forms = {form[term] for term in told}
+    shared = sum(form[term] in told_forms for term in asked) / len(asked) if asked else 0.0
     return MEANING * _cosine(vector(question), text) + (1 - MEANING) * shared
 
 

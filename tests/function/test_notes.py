@@ -15,6 +15,7 @@ import pytest
 from drift import wiring
 from drift.ingest.pipeline import ingest
 from drift.ingest.sources import read_source
+from drift.local.commands import warm_up
 from drift.settings import Settings, load
 from tests.function.calling import Caller
 from tests.function.conftest import Environment
@@ -31,11 +32,13 @@ def notes(base_settings: Environment) -> None:
 
 
 async def _ingest_all(settings: Settings) -> None:
+    """Ingest the notes; the search's statements run once, so that no test waits until a cold server has planned them."""
     writer = wiring.build_writer(settings)
     _, embedder = wiring.build_models(settings)
     try:
         for folder in sorted(NOTES.iterdir()):
             await ingest(read_source(folder), folder.name, writer, embedder, settings.vector_index_dimensions)
+        await warm_up(settings)
     finally:
         await writer.close()
         await embedder.client.close()
