@@ -1,7 +1,7 @@
-"""How well a line answers a question: what it means (static embeddings) and which of the rare words it shares.
+"""How well a line answers a question: what it means and which of the question's rare words it holds.
 
-Words are compared without their endings, and scripts that write no spaces by pairs of characters, so that no language
-needs rules of its own.
+Words are compared without their endings, and scripts that write no spaces by pairs of characters,
+so that no language needs rules of its own.
 """
 
 # ruff: noqa: SIM905 - word lists read better as text
@@ -21,11 +21,11 @@ from drift.local.embedding import Matrix, vector
 from drift.local.lines import Line, lines
 
 MEANING = 0.4
-"""Share of the cosine in a score; the rest is the share of the question's words that are found, rare ones counting more."""
+"""Share of the cosine in a score; the rest is the share of the question's words that are found."""
 AROUND = 0.3
 """What a word counts that stands not in a line but in its headings or the title of its document."""
 LINK = 0.8
-"""What sharing a rare word with a line that is chosen already adds, as far as that one leaves words of the question open."""
+"""What a rare word shared with a chosen line adds, as far as that line leaves words of the question open."""
 SAME = 0.9
 """Cosine from which two lines say the same."""
 
@@ -36,14 +36,17 @@ ENDING = 3
 HEAD = 3
 """Letters that stand before the last part of a compound at least."""
 FILLERS = STOP_WORDS | frozenset(
-    """aber alle alles als am an auch auf aus bei beim bis da damit das dass dem den der des die dies diese dieser doch du durch ein
-    eine einem einen einer eines er es für gibt hat haben ich ihr im in ins ist jede jeder kann kein keine man mit muss nach nicht
-    noch nur ob oder ohne sein seine sich sie sind so soll sowie über um und uns unter viel viele vom von vor wann war warum was
-    welche welchem welchen welcher welches wem wen wenn wer werden wessen wie wieviel wird wir wo woher wohin zu zum zur zwischen
-    au aux avec ce cette celui celle ces chez combien comment dans de depuis des dont du elle en est et faut il ils la le les leur
-    lieu lui mais ne nous où ou par pas plus pour pourquoi quand que quel quelle quels quelles qui quoi sa se ses son sont sous sur
-    un une vous al como con cual cuál cuando cuándo cuanto cuánto cómo del desde donde dónde el ella entre era es esta este está
-    fue ha hay las lo los más muy no para pero por qué quien quién según ser si sin son su sus una uno unos y ya""".split()
+    """aber alle alles als am an auch auf aus bei beim bis da damit das dass dem den der des die
+    dies diese dieser doch du durch ein eine einem einen einer eines er es für gibt hat haben ich
+    ihr im in ins ist jede jeder kann kein keine man mit muss nach nicht noch nur ob oder ohne sein
+    seine sich sie sind so soll sowie über um und uns unter viel viele vom von vor wann war warum
+    was welche welchem welchen welcher welches wem wen wenn wer werden wessen wie wieviel wird wir
+    wo woher wohin zu zum zur zwischen au aux avec ce cette celui celle ces chez combien comment
+    dans de depuis des dont du elle en est et faut il ils la le les leur lieu lui mais ne nous où ou
+    par pas plus pour pourquoi quand que quel quelle quels quelles qui quoi sa se ses son sont sous
+    sur un une vous al como con cual cuál cuando cuándo cuanto cuánto cómo del desde donde dónde el
+    ella entre era es esta este está fue ha hay las lo los más muy no para pero por qué quien quién
+    según ser si sin son su sus una uno unos y ya""".split()
 )
 """Words of English, German, French and Spanish that carry no topic."""
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
