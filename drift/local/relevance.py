@@ -24,6 +24,8 @@ MEANING = 0.4
 """Share of the cosine in a score; the rest is the share of the question's words that are found."""
 AROUND = 0.3
 """What a word counts that stands not in a line but in its headings or the title of its document."""
+ON_TOPIC = 0.27
+"""Cosine under which the best line is of another topic, whichever words it shares with the question."""
 LINK = 0.8
 """What a rare word shared with a chosen line adds, as far as that line leaves words of the question open."""
 SAME = 0.9
@@ -123,7 +125,7 @@ def search(question: str, passages: Sequence[Passage], most: int) -> list[Found]
 
 
 def choose(question: str, texts: Sequence[str], around: Sequence[str], most: int) -> list[tuple[int, float]]:
-    """Return the places and scores of the texts to quote, the best one first.
+    """Return the places and scores of the texts to quote, the best one first; none when that is of another topic.
 
     Each next one answers by itself, or goes on from those before it: it shares a rare word with them that the question
     does not have, while words of the question are left open. So the second note of two that answer together is found.
@@ -145,6 +147,8 @@ def choose(question: str, texts: Sequence[str], around: Sequence[str], most: int
             at: (meant[at] + (1 - MEANING) * _covered(weights, own[at], near[at]) + links[at] * missing) for at in left
         }
         best = max(gains, key=lambda at: (gains[at], -at))
+        if not chosen and meant[best] < MEANING * ON_TOPIC:
+            return []
         chosen.append((best, gains[best]))
         known = own[best] | near[best]
         covered |= known
