@@ -13,7 +13,7 @@ from drift.ingest.relations import relate
 from drift.ingest.summaries import Summary, summarise
 from drift.model import ChunkRecord, CommunityRecord, EntityRecord, KnowledgeBatch, RelationRecord
 
-KNOWLEDGE_VERSION = "2"
+KNOWLEDGE_VERSION = "3"
 """Part of the fingerprint: a change of the rules makes the next run derive everything anew."""
 
 _NAMESPACE = uuid.UUID("6f6f0a3e-0d3f-5d0e-9a55-1f1c5c0f7d11")
