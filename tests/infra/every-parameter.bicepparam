@@ -1,11 +1,13 @@
 // No two parameters have the same value, and none its default where it can have another: a value that lands in the wrong
-// place changes the snapshot. Not a way to deploy.
+// place changes the snapshot. The tags try to take the place of azd's. Not a way to deploy.
 using '../../infra/main.bicep'
 
 param environmentName = 'every'
 param location = 'northeurope'
 param tags = {
   team: 'search'
+  'azd-env-name': 'another'
+  'azd-service-name': 'another'
 }
 param resourceGroupName = 'rg-given'
 param functionAppName = 'func-given'

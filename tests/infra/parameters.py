@@ -29,7 +29,7 @@ def _switch(default: bool) -> dict[str, Any]:
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "environmentName": _text(minLength=1, maxLength=64),
-    "location": _text(minLength=1),
+    "location": _text(minLength=1, metadata={"azd": {"type": "location"}}),
     "tags": {"type": "object", "defaultValue": {}},
     "resourceGroupName": _text("", maxLength=90),
     "functionAppName": _text("", maxLength=60),
@@ -122,5 +122,47 @@ PARAMETERS: dict[str, dict[str, Any]] = {
 
 REQUIRED = {"environmentName", "location", "neo4jUri"}
 """Besides the password, which is needed unless it stands in a secret that is there already."""
+
+FROM_ENVIRONMENT = {
+    "alertEmail",
+    "alwaysReadyInstances",
+    "chatCapacity",
+    "chatDeploymentName",
+    "chatModelName",
+    "chatModelVersion",
+    "chatSkuName",
+    "developerPrincipalId",
+    "embeddingCapacity",
+    "embeddingDeploymentName",
+    "embeddingModelName",
+    "embeddingModelVersion",
+    "environmentName",
+    "existingAppSubnetId",
+    "existingEndpointSubnetId",
+    "existingEndpointsEnabled",
+    "functionAccess",
+    "graphSchema",
+    "httpConcurrency",
+    "keyVaultName",
+    "keyVaultPurgeProtection",
+    "location",
+    "maximumInstanceCount",
+    "neo4jCredentialId",
+    "neo4jDatabase",
+    "neo4jPassword",
+    "neo4jPasswordReplace",
+    "neo4jUri",
+    "neo4jUsername",
+    "openAiExistingId",
+    "openAiMode",
+    "privateDnsZonesEnabled",
+    "redisExistingId",
+    "redisMode",
+    "resourceGroupName",
+    "vaultOfficerPrincipalId",
+    "vectorIndexDimensions",
+    "vnetEnabled",
+}
+"""Those that infra/main.bicepparam reads from variables; the others keep their default there."""
 
 DEFAULTS = {name: one.get("defaultValue") for name, one in PARAMETERS.items()}

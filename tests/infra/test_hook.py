@@ -84,6 +84,15 @@ def test_a_group_that_holds_something_else_is_refused_by_name(hook: Ran, tags: d
     assert "RESOURCE_GROUP_NAME" in ran.stderr
 
 
+KINDS = ["Microsoft.Storage/storageAccounts", "Microsoft.KeyVault/vaults", "Microsoft.Network/virtualNetworks"]
+
+
+def test_what_is_of_a_kind_that_the_environment_makes_too_is_named(hook: Ran) -> None:
+    ran = hook([SITE, *BY_AZURE, *(_held(f"{kind}/theirs", kind) for kind in KINDS)])
+    assert ran.returncode == 1
+    assert [line.rsplit("/providers/")[-1] for line in ran.stderr.splitlines()[1:-1]] == [f"{k}/theirs" for k in KINDS]
+
+
 def test_the_group_is_the_one_that_the_template_would_use(hook: Ran, tmp_path: Path) -> None:
     hook([], AZURE_SUBSCRIPTION_ID="sub-1")
     hook([], RESOURCE_GROUP_NAME="rg-given")

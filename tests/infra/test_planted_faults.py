@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.infra.compiler import Compiler
-from tests.infra.faults.planted import FAULTS
-from tests.infra.faults.planting import Fault, findings
+from tests.infra.faults import blind, planted
+from tests.infra.faults.planting import Fault, finding
 
 pytestmark = [pytest.mark.deep, pytest.mark.slow, pytest.mark.timeout(180)]
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{Path(fault.file).stem}: {fault.what}")
+@pytest.mark.parametrize(
+    "fault", [*planted.FAULTS, *blind.FAULTS], ids=lambda fault: f"{Path(fault.file).stem}: {fault.what}"
+)
 def test_a_planted_fault_is_found(fault: Fault, compiler: Compiler, tmp_path: Path) -> None:
-    assert fault.rule in findings(fault, tmp_path, compiler)
+    assert finding(fault, tmp_path, compiler)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.infra.faults.document import document
 from tests.infra.rules import Rule, files, snapshot, template
-from tests.infra.ways import ROOT, Project, Way, way_files, way_name
+from tests.infra.ways import ROOT, Project, Way, way_name, ways_of_people
 
 PROJECT = Project()
 
@@ -32,7 +32,7 @@ WAYS = {
 
 def test_each_way_of_the_docs_has_a_parameter_file_that_says_what_it_is() -> None:
     docs = (ROOT / "docs/deploy.md").read_text()
-    files_of_people = way_files()[:-1]
+    files_of_people = ways_of_people()
     assert {way_name(file) for file in files_of_people} >= WAYS
     for file in files_of_people:
         assert file.read_text().startswith("// ")

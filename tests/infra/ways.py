@@ -13,10 +13,7 @@ from drift.local.bicep_parameters import given_in
 from tests.infra.parameters import DEFAULTS
 
 ROOT = Path(__file__).resolve().parents[2]
-EVERY_PARAMETER = "every-parameter"
-"""Not a way to deploy: a file in which no two parameters have the same value, so that no two can be taken for each other."""
-
-TAGS = {"team": "search"}
+TAGS = {"team": "search", "azd-env-name": "another", "azd-service-name": "another"}
 """What the one file with tags gives; objects are not read."""
 
 Body = dict[str, Any]
@@ -74,8 +71,17 @@ class Project:
 
 
 def way_files(root: Path = ROOT) -> list[Path]:
-    """Return the parameter files of all ways."""
-    return [*sorted((root / "infra/ways").glob("*.bicepparam")), root / f"tests/infra/{EVERY_PARAMETER}.bicepparam"]
+    """Return the parameter files of all ways, those that are only for tests last.
+
+    In `every-parameter` no two parameters have the same value, so that no two can be taken for each other; the others give what
+    no way of people gives together.
+    """
+    return [*ways_of_people(root), *sorted((root / "tests/infra").glob("*.bicepparam"))]
+
+
+def ways_of_people(root: Path = ROOT) -> list[Path]:
+    """Return the parameter files of the ways to deploy, for people to copy."""
+    return sorted((root / "infra/ways").glob("*.bicepparam"))
 
 
 def way_name(file: Path) -> str:

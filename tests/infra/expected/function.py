@@ -12,6 +12,9 @@ SITE = "Microsoft.Web/sites"
 PLAN = "Microsoft.Web/serverfarms"
 POLICY = f"{SITE}/basicPublishingCredentialsPolicies"
 
+SERVICE_TAG = {"azd-service-name": "api"}
+"""By which azd finds the site of the service in azure.yaml."""
+
 SOURCES = {
     "CHUNK_FULLTEXT_INDEX_NAME": "chunkFulltextIndexName",
     "CHUNK_VECTOR_INDEX_NAME": "chunkVectorIndexName",
@@ -109,7 +112,7 @@ def function(way: Way) -> Iterator[Body]:
         },
         kind="functionapp,linux",
         identity={"type": "UserAssigned", "userAssignedIdentities": {names.identity: {}}},
-        tags={**tags(way), "azd-service-name": "api"},
+        tags={**tags(way), **SERVICE_TAG},
     )
     for entrance in ("ftp", "scm"):
         yield body(way, f"{names.site}/basicPublishingCredentialsPolicies/{entrance}", POLICY, {"allow": False})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.infra.faults.planted import FAULTS
+from tests.infra.faults import blind, planted
 from tests.infra.faults.planting import COMPILER
 from tests.infra.rules import Rule, files, snapshot, template
 
+FAULTS = (*planted.FAULTS, *blind.FAULTS)
 HEAD = """\
 # Rules of the infrastructure
 
@@ -15,8 +16,8 @@ Each rule holds for every way to deploy. A rule compares whole values with what 
 way, the resource and the property. `make test` asks the rules over snapshots and files on every machine, and those over the
 compiled template where a Bicep compiler is.
 
-`make test-deep` plants each fault below in a copy of the project, works out anew the snapshots of six ways that reach every
-condition, as somebody would who commits what changed, and requires that the rule finds it.
+`make test-deep` plants each fault below in a copy of the project, works out anew the snapshots of the ways, as somebody would
+who commits what changed, and requires that the rule finds it.
 """
 PARTS = (
     ("Over the snapshot of each way", snapshot.RULES),

@@ -20,6 +20,7 @@ ENDPOINTS = "private_endpoints_lead_to_each_store_by_its_name"
 ROLES = "everybody_has_the_least_roles"
 ORDER = "everything_waits_for_what_it_needs"
 BOUNDS = "parameters_are_bounded_as_the_docs_say"
+TAGS = "everything_is_tagged"
 HOST = "the_host_is_set_up_as_meant"
 PACKED = "only_the_function_is_packed"
 FILE = "the_parameter_file_reads_each_value_from_its_own_variable"
@@ -172,9 +173,7 @@ FUNCTION = (
         "${environmentName}-${workload}",
         "nothing_else_is_created_and_the_group_is_ours",
     ),
-    Fault(
-        "azd's tag is lost", MAIN, "union(tags, { 'azd-env-name': environmentName })", "tags", "everything_is_tagged"
-    ),
+    Fault("azd's tag is lost", MAIN, "union(tags, { 'azd-env-name': environmentName })", "tags", TAGS),
 )
 
 AROUND = (
@@ -256,7 +255,7 @@ AROUND = (
         "network", "from anywhere", "sourceAddressPrefix: 'VirtualNetwork'", "sourceAddressPrefix: 'Internet'", NETWORK
     ),
     _in("network", "no delegation", "'Microsoft.App/environments'", "'Microsoft.Web/serverFarms'", NETWORK),
-    Fault("another zone", MAIN, "'privatelink.vaultcore.azure.net'", "'privatelink.vault.azure.net'", ENDPOINTS),
+    Fault("another zone", MAIN, "'privatelink.redis.azure.net'", "'privatelink.redisenterprise.azure.net'", ENDPOINTS),
     Fault("another part", MAIN, "groupId: 'redisEnterprise'", "groupId: 'redisCache'", ENDPOINTS),
     Fault("one zone for AIServices", MAIN, "'privatelink.cognitiveservices.azure.com', ", "", ENDPOINTS),
     _in("endpoints", "names register themselves", "registrationEnabled: false", "registrationEnabled: true", ENDPOINTS),

@@ -1,20 +1,25 @@
-"""Plant a fault in a copy of the project, work the snapshots out anew, and ask every rule."""
+"""Plant a fault in a copy of the project, work out anew what it would deploy, and ask the rule that has to notice it."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.infra.compiler import Compiler, RefusedError
 from tests.infra.rules import files, snapshot, template
-from tests.infra.ways import EVERY_PARAMETER, ROOT, Project, way_files
+from tests.infra.ways import ROOT, Project, way_files, way_name
 
 COMPILER = "the compiler"
 """What finds a fault that the compiler, its linter or the engine refuses."""
 
-_WAYS = ("private", "all-private", "own-models-private", "developer", "without-redis")
-"""With the file that gives every parameter, these reach every condition of the templates; the others would only take time."""
+_FIRST = ("every-parameter", "all-private")
+"""The ways that show most faults: asked first, since working one out takes a second."""
+
+_OVER_WAYS = {rule.__name__: rule for rule in snapshot.RULES}
+_OVER_TEMPLATE = {rule.__name__: rule for rule in template.RULES}
+_OVER_FILES = {rule.__name__: rule for rule in files.RULES}
 
 _COPIED = ("host.json", ".funcignore", ".gitignore", "azure.yaml", "local.settings.json.example")
 
@@ -27,34 +32,54 @@ class Fault:
     file: str
     right: str
     wrong: str
-    rule: str = ""
+    rule: str
 
 
-def findings(fault: Fault, folder: Path, compiler: Compiler) -> dict[str, str]:
-    """Return the first finding of each rule that notices the fault; the snapshots are those of the changed templates."""
+def finding(fault: Fault, folder: Path, compiler: Compiler) -> str:
+    """Return what the fault's own rule finds, empty if it finds nothing.
+
+    The snapshots are those of the changed template, made one after the other until one shows the fault. Raises RefusedError where the
+    compiler refuses a fault that is a rule's.
+    """
     _plant(fault, folder)
-    project = Project(folder)
-    if fault.file.startswith("infra/") and ".bicep" in fault.file and not fault.file.endswith(".json"):
-        try:
-            made = {file.relative_to(folder): compiler.snapshot(file) for file in way_files(folder)}
-            project = Project(folder, made, compiler.compiled(folder / "infra/main.bicep"))
-        except RefusedError as error:
-            return {COMPILER: str(error)}
-    rules = [*snapshot.RULES, *files.RULES, *(template.RULES if project.template else ())]
-    found = {rule.__name__: next(rule(project), "") for rule in rules}
-    return {name: finding for name, finding in found.items() if finding}
+    if fault.rule == COMPILER:
+        return _refusal(folder, compiler)
+    rule = {**_OVER_WAYS, **_OVER_TEMPLATE, **_OVER_FILES}[fault.rule]
+    found = (next(rule(project), "") for project in _worked_out(fault, folder, compiler))
+    return next(filter(None, found), "")
+
+
+def _refusal(folder: Path, compiler: Compiler) -> str:
+    try:
+        compiler.compiled(folder / "infra/main.bicep")
+        for file in _ways(folder):
+            compiler.snapshot(file)
+    except RefusedError as error:
+        return str(error)
+    return ""
+
+
+def _worked_out(fault: Fault, folder: Path, compiler: Compiler) -> Iterator[Project]:
+    """Yield the changed project as the fault's rule reads it: its files, its compiled template, or one way after the other."""
+    if fault.rule in _OVER_FILES:
+        yield Project(folder)
+    elif fault.rule in _OVER_TEMPLATE:
+        yield Project(folder, template=compiler.compiled(folder / "infra/main.bicep"))
+    else:
+        for file in _ways(folder):
+            yield Project(folder, {file.relative_to(folder): compiler.snapshot(file)})
+
+
+def _ways(folder: Path) -> list[Path]:
+    return sorted(way_files(folder), key=lambda file: way_name(file) not in _FIRST)
 
 
 def _plant(fault: Fault, folder: Path) -> None:
-    shutil.copytree(ROOT / "infra", folder / "infra", ignore=shutil.ignore_patterns("ways"))
-    (folder / "infra/ways").mkdir()
-    for way in _WAYS:
-        for end in ("bicepparam", "snapshot.json"):
-            shutil.copy(ROOT / f"infra/ways/{way}.{end}", folder / "infra/ways")
+    shutil.copytree(ROOT / "infra", folder / "infra")
     (folder / "tests/infra").mkdir(parents=True)
     for end in ("bicepparam", "snapshot.json"):
-        name = f"tests/infra/{EVERY_PARAMETER}.{end}"
-        shutil.copy(ROOT / name, folder / name)
+        for file in (ROOT / "tests/infra").glob(f"*.{end}"):
+            shutil.copy(file, folder / "tests/infra")
     for name in _COPIED:
         shutil.copy(ROOT / name, folder / name)
     file = folder / fault.file

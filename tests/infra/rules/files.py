@@ -12,7 +12,7 @@ import yaml
 from drift.local.bicep_parameters import given_in
 from drift.settings import Settings
 from tests.infra.differences import differences
-from tests.infra.parameters import DEFAULTS, PARAMETERS, REQUIRED
+from tests.infra.parameters import DEFAULTS, FROM_ENVIRONMENT, PARAMETERS, REQUIRED
 from tests.infra.rules import Rule
 from tests.infra.ways import Project
 
@@ -204,9 +204,11 @@ VARIABLES = {
 def the_parameter_file_reads_each_value_from_its_own_variable(project: Project) -> Iterator[str]:
     """infra/main.bicepparam: the variable of each parameter, and the default of the template where there is one."""
     text = project.text("infra/main.bicepparam")
-    for name, one in given_in(text, {}).items():
-        if name not in PARAMETERS:
-            yield f"infra/main.bicepparam: {name} is no parameter"
+    given = given_in(text, {})
+    yield from (
+        f"infra/main.bicepparam: {name} is read, or no longer" for name in sorted(FROM_ENVIRONMENT ^ set(given))
+    )
+    for name, one in given.items():
         if name == "neo4jPassword":
             continue
         variable = VARIABLES.get(name) or re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).upper().replace(
@@ -239,11 +241,38 @@ def no_way_holds_a_password(project: Project) -> Iterator[str]:
 
 
 def the_example_shows_every_setting(project: Project) -> Iterator[str]:
-    """local.settings.json.example has the settings that the code reads, besides two of the local host."""
-    example: dict[str, Any] = json.loads(project.text("local.settings.json.example"))["Values"]
+    """local.settings.json.example has the settings that the code reads, with their defaults but for the local servers."""
+    whole: dict[str, Any] = json.loads(project.text("local.settings.json.example"))
+    example = whole.pop("Values")
+    yield from differences({"IsEncrypted": False}, whole, "local.settings.json.example: ")
     code = {name.upper() for name in Settings.model_fields}
     extra = set(example) - {"FUNCTIONS_WORKER_RUNTIME", "AzureWebJobsStorage"}
     yield from (f"local.settings.json.example: {name} is missing or read by nothing" for name in sorted(code ^ extra))
+    defaults = {name.upper(): _written(field.default) for name, field in Settings.model_fields.items()}
+    wanted = {name: LOCAL.get(name, defaults[name]) for name in sorted(code & extra)}
+    yield from differences(wanted, {name: example[name] for name in wanted}, "local.settings.json.example: ")
+
+
+LOCAL = {
+    "OAI_BASE_URL": "http://127.0.0.1:18080",
+    "OAI_MODEL": "drift-extractive",
+    "OAI_KEY": "local",
+    "OAI_EMBED_MODEL_NAME": "wordllama-256",
+    "NEO4J_URI": "bolt://127.0.0.1:17687",
+    "NEO4J_PASSWORD": "drift-on-loopback-only",
+    "REDIS_URL": "redis://127.0.0.1:16379",
+    "VECTOR_INDEX_DIMENSIONS": "256",
+}
+"""The settings of the example that lead to the local servers."""
+
+
+def _written(default: Any) -> str:
+    """Return a default of the code as a setting is written."""
+    if default is None:
+        return ""
+    if isinstance(default, bool):
+        return str(default).lower()
+    return f"{default:g}" if isinstance(default, float) else str(default)
 
 
 RULES: tuple[Rule, ...] = (

@@ -124,13 +124,13 @@ def nothing_else_is_created_and_the_group_is_ours(project: Project) -> Iterator[
 
 
 def everything_is_tagged(project: Project) -> Iterator[str]:
-    """Every resource that can have tags has azd's and those that were given."""
+    """Every resource that can have tags has azd's and those that were given, which never take the place of azd's."""
     untaggable = {access.ROLE, monitoring.DIAGNOSTICS}
     for way in project.ways:
         for one in way.resources():
             if one["type"].count("/") == 1 and one["type"] not in untaggable:
-                found = {key: one.get("tags", {}).get(key) for key in tags(way)}
-                yield from differences(tags(way), found, f"{_place(way, one)}.tags")
+                wanted = {**tags(way), **(function.SERVICE_TAG if one["type"] == function.SITE else {})}
+                yield from differences(wanted, one.get("tags", {}), f"{_place(way, one)}.tags")
 
 
 _GUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -199,29 +199,10 @@ def no_key_and_no_password_stands_anywhere(project: Project) -> Iterator[str]:
                 yield f"{_place(way, one)}: holds the password"
 
 
-OUTPUTS = {
-    "AZURE_APPLICATION_INSIGHTS_NAME",
-    "AZURE_FUNCTION_CLIENT_ID",
-    "AZURE_FUNCTION_NAME",
-    "AZURE_KEY_VAULT_NAME",
-    "AZURE_LOCATION",
-    "AZURE_OPENAI_ENDPOINT",
-    "AZURE_OUTGOING_ADDRESS",
-    "AZURE_REDIS_ID",
-    "AZURE_RESOURCE_GROUP",
-    "AZURE_STORAGE_ACCOUNT_NAME",
-    "AZURE_TENANT_ID",
-    "NEXT_STEPS",
-    "SERVICE_API_NAME",
-    "SERVICE_API_URI",
-}
-
-
 def outputs_say_where_everything_is(project: Project) -> Iterator[str]:
-    """Every output by name, and the values that a preview knows."""
+    """Every output with its value, the sentences of what is left to do too; none missing, none more."""
     for way in project.ways:
         names, found = Names(way), way.snapshot["outputs"]
-        yield from (f"{way.name}: output {one} is missing or new" for one in sorted(OUTPUTS ^ set(found)))
         site = f"reference('{names.site}', '{VERSIONS[function.SITE]}').defaultHostName"
         known = {
             "AZURE_APPLICATION_INSIGHTS_NAME": names.component_name,
@@ -235,10 +216,24 @@ def outputs_say_where_everything_is(project: Project) -> Iterator[str]:
             "AZURE_RESOURCE_GROUP": names.group_name,
             "AZURE_STORAGE_ACCOUNT_NAME": names.storage_name,
             "AZURE_TENANT_ID": "22222222-2222-2222-2222-222222222222",
+            "NEXT_STEPS": _next_steps(way, site),
             "SERVICE_API_NAME": names.site_name,
             "SERVICE_API_URI": f"[format('https://{{0}}', {site})]",
         }
-        yield from differences(known, {key: found.get(key) for key in known}, f"{way.name}: output ")
+        yield from differences(known, found, f"{way.name}: output ")
+
+
+def _next_steps(way: Way, site: str) -> str:
+    """Return the engine's expression for the sentences that a deployment ends with."""
+    settings = f"NEO4J_*, OAI_BASE_URL, OAI_MODEL, OAI_EMBED_MODEL_NAME and VECTOR_INDEX_DIMENSIONS={way['vectorIndexDimensions']}"
+    sentences = [
+        f"Let the function through the allow list of the graph at {way['neo4jUri']}.",
+        f"Create constraints and indexes once, with {settings} set: python -m drift prepare",
+        "If the first deployment of the code answered 403, wait a minute and run: azd deploy",
+    ]
+    last = f"format('Ask for the state, with a function key: {{0}}/health/ready', format('https://{{0}}', {site}))"
+    steps = [*map("'{}'".format, sentences), last]
+    return f"[createArray({', '.join(steps)})]"
 
 
 def previews_are_whole(project: Project) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tests.infra.differences import differences
+from tests.infra.expected.checks import CHECKS
 from tests.infra.parameters import PARAMETERS, REQUIRED
 from tests.infra.rules import Rule
 from tests.infra.ways import Body, Project
@@ -100,7 +101,7 @@ def everything_waits_for_what_it_needs(project: Project) -> Iterator[str]:
 
 def parameters_are_bounded_as_the_docs_say(project: Project) -> Iterator[str]:
     """Type, default, bounds and choices of every parameter; the password is secure and has no default."""
-    found = {name: _without(one, "metadata") for name, one in _template(project)["parameters"].items()}
+    found = {name: _without_description(one) for name, one in _template(project)["parameters"].items()}
     yield from differences(PARAMETERS, found, "main.bicep: parameter ")
     needed = {name for name, one in found.items() if "defaultValue" not in one and not one.get("nullable")}
     yield from (f"main.bicep: parameter {name} has to be given, or no longer" for name in sorted(needed ^ REQUIRED))
@@ -152,7 +153,9 @@ def models_are_deployed_one_after_the_other(project: Project) -> Iterator[str]:
 
 
 def a_subscription_can_hold_many_deployments(project: Project) -> Iterator[str]:
-    """What is deployed outside the group has the token in its name: those names belong to one region each."""
+    """What is deployed outside the group has the token in its name: those names belong to one region each; no name twice."""
+    names = [one["name"] for one in _template(project)["resources"].values()]
+    yield from (f"main.bicep: {name} is the name of two" for name in sorted({n for n in names if names.count(n) > 1}))
     for name, one in _template(project)["resources"].items():
         outside = one["type"] == "Microsoft.Resources/deployments" and not _in_group(one)
         if outside and "variables('token')" not in one["name"]:
@@ -175,6 +178,45 @@ def problems_are_refused_before_anything_is_made(project: Project) -> Iterator[s
     yield from differences(["none"], parameter.get("allowedValues"), "module checks: problems")
     value = "[if(empty(variables('problems')), createObject('value', 'none'), createObject('value', join(variables('problems'), ' ')))]"
     yield from differences(value, checks["properties"]["parameters"]["problems"], "main.bicep: checks: problems")
+
+
+def each_check_lets_through_what_it_names_and_no_more(project: Project) -> Iterator[str]:
+    """Each condition on parameters that no decorator can say, with the sentence for who breaks it; none missing, none more."""
+    variables = _template(project)["variables"]
+    read = {"problems", *_read_by("problems", variables)}
+    yield from (
+        f"main.bicep: variable {name} is part of the checks, or no longer" for name in sorted(read ^ set(CHECKS))
+    )
+    yield from differences(CHECKS, {name: variables.get(name) for name in CHECKS}, "main.bicep: variable ")
+
+
+def _read_by(name: str, variables: Mapping[str, Any]) -> set[str]:
+    """Return the variables that a variable is computed from, and those that these are."""
+    named = set(re.findall(r"variables\('([^']+)'\)", str(variables.get(name))))
+    return named.union(*(_read_by(one, variables) for one in named))
+
+
+def the_outgoing_address_is_told_where_there_is_one(project: Project) -> Iterator[str]:
+    """The address for the allow list of the graph, which no preview knows: that of the NAT gateway of a created network."""
+    main = _template(project)
+    found = {
+        "main.bicep": main["outputs"]["AZURE_OUTGOING_ADDRESS"]["value"],
+        "network.bicep": main["resources"]["network"]["properties"]["template"]["outputs"]["outgoingAddress"]["value"],
+    }
+    yield from differences(OUTGOING_ADDRESS, found, "outgoing address: ")
+
+
+OUTGOING_ADDRESS = {
+    "main.bicep": (
+        "[if(variables('createNetwork'), coalesce(tryGet(if(variables('createNetwork'), reference('network'), null()),"
+        " 'outputs', 'outgoingAddress', 'value'), ''), '')]"
+    ),
+    "network.bicep": (
+        "[if(parameters('natGatewayEnabled'), coalesce(tryGet(tryGet(if(parameters('natGatewayEnabled'),"
+        " reference(resourceId('Microsoft.Network/publicIPAddresses', parameters('publicIpName')), '2026-03-01', 'full'),"
+        " null()), 'properties'), 'ipAddress'), ''), '')]"
+    ),
+}
 
 
 def _template(project: Project) -> Body:
@@ -216,8 +258,10 @@ def _as_lists(order: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
     return {name: sorted(waits) for name, waits in order.items()}
 
 
-def _without(one: Mapping[str, Any], key: str) -> Body:
-    return {name: value for name, value in one.items() if name != key}
+def _without_description(one: Mapping[str, Any]) -> Body:
+    metadata = {name: value for name, value in one.get("metadata", {}).items() if name != "description"}
+    rest = {name: value for name, value in one.items() if name != "metadata"}
+    return {**rest, "metadata": metadata} if metadata else rest
 
 
 def _passed(module: Body) -> Iterator[tuple[str, str]]:
@@ -247,4 +291,6 @@ RULES: tuple[Rule, ...] = (
     a_subscription_can_hold_many_deployments,
     names_are_the_same_next_time,
     problems_are_refused_before_anything_is_made,
+    each_check_lets_through_what_it_names_and_no_more,
+    the_outgoing_address_is_told_where_there_is_one,
 )

@@ -1,0 +1,14 @@
+// Private, with a secret and models of yours and without Redis: what is yours gets an endpoint, what is off gets none.
+// Not a way to deploy.
+using '../../infra/main.bicep'
+
+param environmentName = 'own'
+param location = 'westeurope'
+param neo4jUri = 'neo4j+s://0a1b2c3d.databases.neo4j.io'
+param neo4jCredentialId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/secrets-of-the-team/secrets/neo4j'
+
+param openAiMode = 'existing'
+param openAiExistingId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.CognitiveServices/accounts/models'
+param redisMode = 'off'
+param vnetEnabled = true
+param functionAccess = 'deployOnly'
