@@ -11,4 +11,5 @@ param openAiMode = 'existing'
 param openAiExistingId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.CognitiveServices/accounts/models'
 param redisMode = 'off'
 param vnetEnabled = true
+param privateDnsZonesEnabled = false
 param functionAccess = 'deployOnly'

@@ -11,6 +11,7 @@ from tests.infra.faults.planted import (
     MAIN,
     MODULE,
     NETWORK,
+    PACKED,
     REDIS,
     ROLES,
     SETTING,
@@ -22,6 +23,7 @@ from tests.infra.faults.planted import (
 from tests.infra.faults.planting import Fault
 
 CHECKS = "each_check_lets_through_what_it_names_and_no_more"
+AS_IT_IS = "a_module_gets_a_parameter_as_it_is"
 ADDRESS = "the_outgoing_address_is_told_where_there_is_one"
 OUTPUTS = "outputs_say_where_everything_is"
 
@@ -245,4 +247,26 @@ UNSEEN = (
     ),
 )
 
-FAULTS = (*VALUES, *DOORS, *GIVEN, *UNSEEN)
+TOGETHER = (
+    _main(
+        "no NAT where zones are made elsewhere",
+        "natGatewayEnabled: natGatewayEnabled",
+        "natGatewayEnabled: natGatewayEnabled && privateDnsZonesEnabled",
+        AS_IT_IS,
+    ),
+    _main(
+        "a replica is always paid in public",
+        "highAvailability: redisHighAvailability",
+        "highAvailability: redisHighAvailability || !vnetEnabled",
+        REDIS,
+    ),
+    _main(
+        "the lowest TLS is kept for networks",
+        "    minTlsVersion: minTlsVersion",
+        "    minTlsVersion: vnetEnabled ? minTlsVersion : '1.2'",
+        SITE,
+    ),
+    Fault("azd's environments are committed", ".gitignore", ".azure/\n", "", PACKED),
+)
+
+FAULTS = (*VALUES, *DOORS, *GIVEN, *UNSEEN, *TOGETHER)

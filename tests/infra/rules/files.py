@@ -81,12 +81,12 @@ IGNORED = {
 
 
 def only_the_function_is_packed(project: Project) -> Iterator[str]:
-    """Every line of .funcignore; what is not on it is uploaded with the code."""
+    """Every line of .funcignore, since what is not on it is uploaded; what holds settings of a machine is in .gitignore."""
     found = [line for line in project.text(".funcignore").splitlines() if line.strip()]
     yield from (f".funcignore: {line} is missing" for line in sorted(IGNORED - set(found)))
     yield from (f".funcignore: {line} is not expected" for line in found if line not in IGNORED)
-    if "local.settings.json" not in project.text(".gitignore").split():
-        yield ".gitignore: local.settings.json is missing"
+    kept = {"local.settings.json", ".azure/"} - set(project.text(".gitignore").split())
+    yield from (f".gitignore: {line} is missing" for line in sorted(kept))
 
 
 HOOK = {"shell": "sh", "run": "infra/hooks/only-ours.sh"}

@@ -133,6 +133,28 @@ def modules_take_what_main_allows(project: Project) -> Iterator[str]:
                 yield f"module {name}: parameter {inner} is not secure"
 
 
+def a_module_gets_a_parameter_as_it_is(project: Project) -> Iterator[str]:
+    """What main.bicep passes on depends on one parameter alone; no snapshot shows what only two of them together change."""
+    for name, module in _template(project)["resources"].items():
+        for inner, given in module.get("properties", {}).get("parameters", {}).items():
+            value = str(given.get("value") if isinstance(given, dict) else given)
+            plain = re.fullmatch(r"\[parameters\('\w+'\)\]", value) or value == PUBLIC
+            if "parameters('" in value and not plain and (name, inner) not in COMPUTED:
+                yield f"main.bicep: module {name}: parameter {inner} is computed: {value}"
+
+
+PUBLIC = "[not(parameters('vnetEnabled'))]"
+COMPUTED = {
+    ("endpoints", "endpoints"),
+    ("endpoints", "subnetId"),
+    ("functionApp", "settings"),
+    ("functionApp", "subnetId"),
+    ("functionEndpoint", "subnetId"),
+    ("openAi", "deployments"),
+}
+"""These are compared, value by value, in the snapshots."""
+
+
 def a_password_that_was_rotated_stays(project: Project) -> Iterator[str]:
     """The secret is written where there is none, or where replacing was asked for, and never else."""
     module = _template(project)["resources"]["keyVault"]["properties"]["template"]
@@ -286,6 +308,7 @@ RULES: tuple[Rule, ...] = (
     parameters_are_bounded_as_the_docs_say,
     parameters_and_outputs_are_described,
     modules_take_what_main_allows,
+    a_module_gets_a_parameter_as_it_is,
     a_password_that_was_rotated_stays,
     models_are_deployed_one_after_the_other,
     a_subscription_can_hold_many_deployments,

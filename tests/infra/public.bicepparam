@@ -1,0 +1,27 @@
+// Reached from the internet, with other values than the defaults where the other public ways have none. Not a way to deploy.
+using '../../infra/main.bicep'
+
+param environmentName = 'open'
+param location = 'westeurope'
+param neo4jUri = 'bolt+s://graph.example.com:7687'
+param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
+param neo4jPasswordReplace = true
+param openAiApiVersion = '2025-04-01-preview'
+param temperature = '0.25'
+param redisSkuName = 'Balanced_B5'
+param redisHighAvailability = false
+param instanceMemoryMB = 512
+param maximumInstanceCount = 70
+param alwaysReadyInstances = 2
+param httpConcurrency = 12
+param minTlsVersion = '1.3'
+param corsOrigins = ['https://portal.example.com']
+param storageSkuName = 'Standard_ZRS'
+param keyVaultRetentionDays = 30
+param logQuestions = true
+param functionAccess = 'public'
+param logRetentionDays = 60
+param logDailyQuotaGb = 3
+param alertFailurePercent = 8
+param alertRetrievalSeconds = 90
+param alertEmbeddingSeconds = 3
