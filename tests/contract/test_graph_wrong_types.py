@@ -118,11 +118,14 @@ CREATE (a)-[:NEAR {description: 'near', weight: 1.0}]->(b)""",
 VECTORS = [[1.0, 0.1, 0.0, 0.0], [0.9, 0.2, 0.0, 0.0], [0.1, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.2]]
 
 # copies of one good node with all its edges, each with a value of its own
-FIRST = "MATCH (n:$($label)) RETURN properties(n) AS properties ORDER BY elementId(n) LIMIT 1"
+MARK_GOOD = "MATCH (n) SET n:Good"
+FIRST = """
+MATCH (n:Good:$($label))
+RETURN properties(n) AS properties ORDER BY elementId(n) LIMIT 1"""
 SPOIL_NODES = """
-MATCH (good:$($label)) WITH good ORDER BY elementId(good) LIMIT 1
+MATCH (good:Good:$($label)) WITH good ORDER BY elementId(good) LIMIT 1
 UNWIND $rows AS row
-CREATE (n:$(labels(good))) SET n = row
+CREATE (n:$([label IN labels(good) WHERE label <> 'Good'])) SET n = row
 WITH good, n
 CALL (good, n) { MATCH (good)-[r]->(other) CREATE (n)-[copy:$(type(r))]->(other) SET copy = properties(r) }
 CALL (good, n) { MATCH (good)<-[r]-(other) CREATE (n)<-[copy:$(type(r))]-(other) SET copy = properties(r) }
@@ -139,6 +142,7 @@ async def build(database: Connection, schema: SchemaName) -> None:
     """Have the good graph, and nothing else."""
     await database.write("MATCH (n) DETACH DELETE n", {})
     await database.write(GRAPHS[schema], {"vectors": VECTORS, "key": project_key(PROJECT)})
+    await database.write(MARK_GOOD, {})  # ids of deleted nodes are given again: they tell no order
 
 
 async def spoil(database: Connection, label: str, name: str, values: list[Any]) -> None:

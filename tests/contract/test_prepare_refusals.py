@@ -192,4 +192,4 @@ async def test_a_graph_without_chunks_is_told_what_was_expected_and_what_is_ther
 async def test_an_empty_database_is_no_problem(database: Connection, preparer: Neo4jPreparer) -> None:
     report = await preparer.prepare(DIMENSIONS)
     assert (report.problems, report.changed, len(report.created)) == ([], {}, 13)
-    assert len(await rows(database, "SHOW CONSTRAINTS YIELD name")) == 5
+    assert len(await rows(database, "SHOW CONSTRAINTS YIELD name")) == 3
