@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +15,11 @@ pytest_plugins = ["tests.model_server_fixture", "tests.servers", "tests.telemetr
 
 settings.register_profile("project", max_examples=50, deadline=None)
 settings.load_profile("project")
+
+
+def pytest_configure() -> None:
+    """Give processes that tests start Ctrl-C as a terminal does: a shell in the background has it ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

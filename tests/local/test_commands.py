@@ -186,7 +186,7 @@ def test_a_refusal_is_one_clear_message(serving: dict[str, Any], demo: dict[str,
 
 def test_nothing_is_ingested_into_a_graph_of_another_schema(serving: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A\n\nText.\n")
-    done = drift("ingest", str(tmp_path), "--data-dir", serving["data"], GRAPH_SCHEMA="v1")
+    done = drift("ingest", str(tmp_path), "-p", "p", "--data-dir", serving["data"], GRAPH_SCHEMA="v1")
     assert done.returncode == 1
     assert "leave it out to ingest" in done.stderr
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,9 +36,7 @@ Problems = Callable[..., list[tuple[str, str]]]
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A project with the templates of this one."""
-    (tmp_path / "infra").mkdir()
-    for name in ("main.bicep", "main.bicepparam"):
-        (tmp_path / "infra" / name).write_text((INFRA / name).read_text())
+    shutil.copytree(INFRA, tmp_path / "infra", ignore=shutil.ignore_patterns("ways"))
     return tmp_path
 
 
