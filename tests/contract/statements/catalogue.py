@@ -59,6 +59,13 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "cypher_prepare.examples_of_state": {"": CHUNK},
     "cypher_prepare.count_vectors": {name: (kind.source,) for name, kind in KINDS.items()},
     "cypher_prepare.examples_of_vectors": {name: (kind.source, kind.key) for name, kind in KINDS.items()},
+    "cypher_prepare.count_wrong_types": {
+        name: (kind.source, kind.texts, kind.key if name.startswith("default") else None)
+        for name, kind in KINDS.items()
+    },
+    "cypher_prepare.examples_of_wrong_types": {
+        f"{name} {text}": (kind.source, text, kind.key) for name, kind in KINDS.items() for text in kind.texts
+    },
     "cypher_prepare.read_titles": {schema: (schema,) for schema in cypher_schema.SCHEMAS},
     "cypher_prepare.take_from_edge": CHUNKS,
     "cypher_prepare.take_from_neighbours": {" ".join(neighbour): neighbour for neighbour in cypher_prepare.DERIVATIONS},

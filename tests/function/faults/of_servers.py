@@ -98,7 +98,7 @@ SECOND_PASS: tuple[dict[str, Any], ...] = (
     {"fault": "latency", "kind": "local_reply", "seconds": 0.3, "times": None},
 )  # fmt: skip
 TWO_PASSES = {"MAX_PASSES": "2", "MAX_FOLLOWUPS": "3"}
-SHORT = {"DEADLINE_SEC": "3"}
+SHORT = {"DEADLINE_SEC": "4"}
 
 
 def slow(kind: str) -> tuple[dict[str, Any], ...]:
