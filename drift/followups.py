@@ -194,14 +194,10 @@ class FollowupTree:
         self.counts += counts
 
         proposed = tuple(
-            (followup.question, self.targets(followup.target_communities))
+            (followup.question, self.handles.resolved(followup.target_communities))
             for followup in reply.new_followups[:MOST_NEW_FOLLOWUPS]
         )
         return Answer(reply.answer, citations, reply.confidence, reply.should_continue, proposed)
-
-    def targets(self, names: Sequence[str]) -> tuple[int | str, ...]:
-        """Return the communities that a model named; none that is not known."""
-        return self.handles.resolved(names)
 
     def longest_chain_s(self) -> float:
         """Return the seconds of the slowest follow-up together with those that led to it."""
