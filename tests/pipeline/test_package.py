@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -90,13 +91,21 @@ def test_the_function_runs_from_nothing_but_the_package(package: Path) -> None:
 
 
 def test_the_archive_is_the_folder_and_the_same_bytes_each_time(package: Path) -> None:
-    archive = package.with_name("package.zip")
+    first = hashes(package.with_name("package.zip"))
+    assert set(first) - {""} == {path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_file()}
+
+    again = hashes(build(package, TOOLS / "uv"))
+
+    assert {name for name in first | again if first.get(name) != again.get(name)} == set()
+
+
+def hashes(archive: Path) -> dict[str, str]:
+    """Return a hash of each file of an archive with its entry, and of the archive itself under no name."""
     with zipfile.ZipFile(archive) as file:
-        names = set(file.namelist())
-    assert names == {path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_file()}
-    first = archive.read_bytes()
-    build(package, TOOLS / "uv")
-    assert archive.read_bytes() == first
+        entries = {one.filename: repr(one).encode() + file.read(one) for one in file.infolist()}
+    return {
+        name: hashlib.sha256(content).hexdigest() for name, content in {**entries, "": archive.read_bytes()}.items()
+    }
 
 
 def test_a_lock_with_another_hash_is_refused(tmp_path: Path) -> None:
