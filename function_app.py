@@ -15,11 +15,12 @@ import azure.functions as func
 from azurefunctions.extensions.http.fastapi import Request, Response, StreamingResponse
 from starlette.requests import ClientDisconnect
 
-from drift import http, otel
 from drift.errors import DriftError, StoppingError
-from drift.logs import log
-from drift.provider import ServiceProvider
-from drift.streaming import EventStream
+from drift.hosting import http
+from drift.hosting.provider import ServiceProvider
+from drift.hosting.streaming import EventStream
+from drift.telemetry import otel
+from drift.telemetry.logs import log
 
 # its lines hold the whole URL, and with it a function key given as ?code=
 logging.getLogger("uvicorn.access").addFilter(lambda _record: False)
@@ -170,7 +171,7 @@ async def health_neo4j(_call: Call) -> Response:
 @endpoint
 async def openapi(_call: Call) -> Response:
     """Describe this API; JSON is YAML too."""
-    from drift.openapi import document  # noqa: PLC0415 - only this route needs it
+    from drift.hosting.openapi import document  # noqa: PLC0415 - only this route needs it
 
     return Response(json.dumps(document(), indent=2), media_type="application/yaml")
 

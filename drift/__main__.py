@@ -15,7 +15,7 @@ def main() -> None:
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _leave)
-    from drift.cli import main as run  # noqa: PLC0415 - takes a second, in which somebody may change their mind
+    from drift.offline.commands.cli import main as run  # noqa: PLC0415 - takes a second, in which somebody may change their mind
 
     signal.signal(signal.SIGINT, before)
     run()

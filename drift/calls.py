@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from drift import telemetry
 from drift.errors import UnusableReplyError
 from drift.model import (
     ChatReply,
@@ -18,6 +17,7 @@ from drift.model import (
 )
 from drift.ports import ChatModel, Embedder, GraphStore, Ports
 from drift.tasks import Deadline
+from drift.telemetry import parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class GraphCalls:
 
     async def primer(self, query: PrimerQuery) -> PrimerEvidence:
         """Ask the primer's statement; errors as for GraphStore."""
-        with telemetry.waiting() as cost:
+        with parts.waiting() as cost:
             cost.graph_round_trips += 1
             return await self.port.primer(query, self.deadline)
 
     async def followup(self, query: FollowupQuery) -> Evidence:
         """Ask a follow-up's statement; errors as for GraphStore."""
-        with telemetry.waiting() as cost:
+        with parts.waiting() as cost:
             cost.graph_round_trips += 1
             return await self.port.followup(query, self.deadline)
 
@@ -52,7 +52,7 @@ class ChatCalls:
 
         A reply that cannot be used is a call too, whose tokens are not known.
         """
-        with telemetry.waiting() as cost:
+        with parts.waiting() as cost:
             try:
                 reply = await self.port.complete(prompt, self.deadline)
             except UnusableReplyError:
@@ -73,7 +73,7 @@ class EmbedderCalls:
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         """Return one vector a text, in order; errors as for Embedder."""
-        with telemetry.waiting() as cost:
+        with parts.waiting() as cost:
             embeddings = await self.port.embed(texts, self.deadline)
             cost.embedding_calls += 1
             cost.replied(embeddings)

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
 from drift.contracts import CitationOut, CitationReply
-from drift.logs import log
 from drift.model import Chunk, Citation, CitationCounts
+from drift.telemetry.logs import log
 
 CLOSE_ENOUGH = 0.75
 """A sentence stands in for a span when the two texts are at least this similar (0..1, see `closest_sentence`)."""

@@ -24,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from drift.logs import log
+from drift.telemetry.logs import log
 
 MAX_BODY_BYTES = 64 * 1024
 NO_DATA_STATE = "no_data_found"

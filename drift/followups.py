@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from drift import context, plan, prompts, telemetry
+from drift import context, plan, prompts
 from drift.calls import Calls
 from drift.citations import check
 from drift.contracts import LocalReply, Phase
@@ -19,7 +19,6 @@ from drift.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
-from drift.logs import log
 from drift.model import (
     ANSWERED,
     NO_EVIDENCE,
@@ -39,6 +38,8 @@ from drift.model import (
 from drift.progress import Progress, citation_lines, escape_markdown
 from drift.replies import ask
 from drift.tasks import Deadline, task_group
+from drift.telemetry import parts
+from drift.telemetry.logs import log
 
 LOSES_ONLY_THE_STEP = (
     UnusableReplyError,
@@ -142,7 +143,7 @@ class FollowupTree:
         """Ask one follow-up; on its answer, start the follow-ups it proposes."""
         self._report(f"Looking into: {question.text}")
         try:
-            with telemetry.followup(question.id, question.depth) as part:
+            with parts.followup(question.id, question.depth) as part:
                 node = await self._answer(question, vector, wave.answered_before)
                 part.add(state=str(node.state), chunks=len(node.chunk_ids))
         except LOSES_ONLY_THE_STEP as error:

@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import Self
 
 from drift.contracts import LAST_PHASES, PHASE_PCT, Phase, ProgressMessage
-from drift.logs import log
 from drift.model import Citation
 from drift.ports import ProgressSink
+from drift.telemetry.logs import log
 
 FLUSH_SECONDS = 1.0
 """The most an answer waits for its progress messages to arrive; they do so later when it cannot wait."""

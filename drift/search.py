@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from drift import citations, context, prompts, telemetry
+from drift import citations, context, prompts
 from drift.calls import Calls
 from drift.contracts import (
     NO_DATA_STATE,
@@ -25,7 +25,6 @@ from drift.contracts import (
 )
 from drift.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.followups import FollowupTree, require_answers
-from drift.logs import log
 from drift.model import (
     SKIPPED_DEADLINE,
     Answer,
@@ -40,6 +39,8 @@ from drift.ports import Ports
 from drift.progress import Progress, escape_markdown, name_list
 from drift.replies import ask
 from drift.tasks import Deadline
+from drift.telemetry import parts
+from drift.telemetry.logs import log
 
 HYPOTHESIS_CHARACTERS = 4000
 """What is embedded of a hypothesis: a model that did not stop would exceed what an embedding model takes."""
@@ -65,7 +66,7 @@ class DriftSearch:
         calls = Calls.within(deadline, self._ports)
         retrieval = _Retrieval(calls, self._limits, request, progress, deadline)
         try:
-            with telemetry.retrieval(progress.retrieval_id, request.project_id) as whole:
+            with parts.retrieval(progress.retrieval_id, request.project_id) as whole:
                 async with deadline.enforced():
                     response = await retrieval.answer()
                 if response.no_data_found:
@@ -92,27 +93,27 @@ class _Retrieval:
     async def answer(self) -> RetrieveResponse:
         self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
         self.progress.report(Phase.EXPANDING_QUERY, "Imagining an ideal answer to search with")
-        with telemetry.phase(Phase.EXPANDING_QUERY):
+        with parts.phase(Phase.EXPANDING_QUERY):
             hypothesis = await self.expand_query()
             vector = await self.embed(f"{self.request.query}\n{hypothesis}".strip())
 
-        with telemetry.phase(Phase.RETRIEVING_COMMUNITIES) as part:
+        with parts.phase(Phase.RETRIEVING_COMMUNITIES) as part:
             found = await self.find_communities(vector)
             part.add(communities=len(found.communities), chunks=len(found.all_chunks()))
             if found.is_empty:
                 return self.no_data()
             initial_answer, proposals = await self.prime(found)
 
-        with telemetry.phase(Phase.EXECUTING_FOLLOWUP) as part:
+        with parts.phase(Phase.EXECUTING_FOLLOWUP) as part:
             tree = await self.follow_up(found, proposals)
             part.critical_path_s = tree.longest_chain_s()
             part.add(chunks=len(tree.retrieved))
-            telemetry.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
+            parts.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
             require_answers(tree)
 
         documents = name_list(_documents(tree), bracketed=False)
         self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together", documents)
-        with telemetry.phase(Phase.AGGREGATING_RESULTS) as part:
+        with parts.phase(Phase.AGGREGATING_RESULTS) as part:
             reply = await self.aggregate(initial_answer, tree)
             part.add(facts=len(reply.key_facts))
 

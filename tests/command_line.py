@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from drift.local.stack import VARIABLES
+from drift.offline.stack.stack import VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 NO_SERVERS_GIVEN = {

@@ -29,10 +29,10 @@ def _event_loop_stays_free(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     # the launcher of the local servers starts them where it is called: it is never part of a request
-    with blockbuster_ctx("drift", excluded_modules=["drift.local"]) as detector:
+    with blockbuster_ctx("drift", excluded_modules=["drift.offline"]) as detector:
         if request.path.parent.name == "wire":  # builds clients where it uses them; the service does so in a thread
             for function in detector.functions.values():
-                function.can_block_in("drift/adapters/openai_client.py", "build_client")
+                function.can_block_in("drift/adapters/openai/client.py", "build_client")
         yield
 
 

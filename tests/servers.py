@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import pytest
 
 from drift.errors import LocalStackError
-from drift.local.jars import default_cache, ensure_jars, exact_version
-from drift.local.neo4j_server import Neo4jServer
-from drift.local.valkey_server import ValkeyServer
+from drift.offline.servers.neo4j.jars import default_cache, ensure_jars, exact_version
+from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.offline.servers.valkey_server import ValkeyServer
 
 QUICK = ("-XX:TieredStopAtLevel=1",)
 """Without its optimising compiler Java starts a server with a third less work, which is what short tests want."""

@@ -10,64 +10,64 @@ from pathlib import Path
 
 import pytest
 
+from drift.offline.infra.package import deployed_files
+
 ROOT = Path(__file__).parent.parent
 PURE = frozenset({"model", "plan", "context", "citations", "ranking", "prompts", "contracts", "errors"})
-CORE = PURE | frozenset(
-    {"logs", "otel", "telemetry", "ports", "tasks", "usage", "calls", "replies", "progress", "followups", "search"}
-)
 
-ALLOWED: dict[str, frozenset[str]] = {
+MODULES: dict[str, frozenset[str]] = {
     module: frozenset(imported.split())
     for module, imported in {
         "errors": "",
         "model": "",
-        "contracts": "logs",
-        "logs": "errors",
-        "otel": "logs",
-        "telemetry": "contracts errors logs model otel usage",
         "tasks": "errors",
+        "contracts": "telemetry",
         "plan": "model contracts",
         "context": "model contracts",
         "prompts": "model contracts",
         "ranking": "model contracts",
-        "citations": "logs model contracts",
+        "citations": "model contracts telemetry",
         "ports": "model contracts tasks",
-        "usage": "model",
         "calls": "errors model ports tasks telemetry",
-        "progress": "contracts logs model ports",
+        "progress": "contracts model ports telemetry",
         "replies": "calls errors model prompts",
-        "http": "contracts errors progress",
-        "streaming": "contracts errors http logs",
-        "openapi": "contracts http __init__",
-        "followups": " ".join(CORE - {"followups", "search"}),
-        "search": " ".join(CORE - {"search"}),
-        "settings": "errors",
-        "service": " ".join(CORE | {"settings"}),
-        "wiring": "plan ports service settings adapters",
-        "provider": "errors logs service settings wiring",
-        "cli": "__init__ contracts errors search wiring settings local",
+        "followups": "calls citations context contracts errors model plan ports progress prompts ranking "
+        "replies tasks telemetry",
+        "search": "calls citations context contracts errors followups model plan ports progress prompts "
+        "ranking replies tasks telemetry",
         "__init__": "",
-        "__main__": "cli",
-        "function_app": "contracts errors http logs openapi otel provider streaming",
+        "__main__": "offline.commands",
     }.items()
 }
-"""What a module may import of ours; `adapters` stands for everything in that package."""
+"""What a module of the story may import of ours, by module or by room."""
 
-PACKAGES: dict[str, frozenset[str]] = {
-    "adapters": frozenset(
-        {"ports", "model", "contracts", "errors", "logs", "otel", "tasks", "telemetry", "ranking", "adapters"}
-    ),
-    "ingest": CORE | {"ingest"},
-    "evals": CORE | {"evals", "ingest", "adapters"},  # `bench graph` profiles the adapter's own statements
-    "local": frozenset(
-        {"__init__", "contracts", "errors", "http", "search", "wiring", "settings", "ingest", "evals", "local"}
-    ),
-    "integrations": frozenset({"contracts", "errors", "search", "wiring", "integrations"}),
+STORY = frozenset(MODULES) - {"__init__", "__main__"}
+
+ROOMS: dict[str, frozenset[str]] = {
+    room: frozenset(imported.split())
+    for room, imported in {
+        "telemetry": "contracts errors model",
+        "adapters": "contracts errors model ports ranking tasks telemetry",
+        "hosting": " ".join(sorted(STORY)) + " telemetry adapters __init__",
+        "offline.writing": "contracts errors model ports ranking tasks telemetry adapters",
+        "offline.indexing": "contracts errors model ports ranking tasks telemetry adapters offline.writing",
+        "offline.wiring": "hosting offline.writing offline.indexing",
+        "offline.infra": "errors hosting offline",
+        "offline.servers": "errors offline",
+        "offline.stack": "errors offline offline.servers",
+        "offline.hosts": "__init__ errors hosting offline offline.servers",
+        "offline.model_server": "errors offline.indexing",
+        "offline.evals": " ".join(sorted(STORY)) + " telemetry adapters hosting offline offline.writing "
+        "offline.indexing offline.hosts",
+        "offline.commands": "__init__ contracts errors hosting offline offline.wiring offline.writing "
+        "offline.indexing offline.infra offline.servers offline.stack offline.hosts "
+        "offline.model_server offline.evals",
+        "offline": "",
+    }.items()
 }
-"""The same for every module of a package."""
+"""The same for every module of a room; a room may import itself. Each row names only rows above it."""
 
 SDKS = {"neo4j", "openai", "redis", "azure.identity", "azure.core", "httpx", "httpx2"}
-NOT_DEPLOYED = {"ingest", "evals", "local", "integrations", "cli", "__main__"}
 
 
 def modules() -> list[Path]:
@@ -96,14 +96,30 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
                 yield f"{node.module}.{alias.name}", node
 
 
-def ours(imported: str) -> str | None:
-    """Return which module or package of ours an import means; None for anybody else's."""
-    head, _, rest = imported.partition(".")
-    if head != "drift":
+def known_modules() -> dict[str, Path]:
+    """Return every module of ours by its full name, packages included."""
+    found = {}
+    for path in modules():
+        base = path.with_suffix("").relative_to(ROOT)
+        found[".".join(base.parts).removesuffix(".__init__")] = path
+    return found
+
+
+KNOWN = known_modules()
+
+
+def target(imported: str) -> str | None:
+    """Return the module of ours that an import means; None for anybody else's."""
+    if imported.partition(".")[0] != "drift":
         return None
-    first = rest.split(".")[0]
-    known = (ROOT / "drift" / first).is_dir() or (ROOT / "drift" / f"{first}.py").exists()
-    return first if first and known else "__init__"
+    return imported if imported in KNOWN else imported.rpartition(".")[0]
+
+
+def room(module: str) -> str:
+    """Return the row that a module of ours stands in, or the module itself in the story."""
+    name = module.removeprefix("drift").removeprefix(".") or "__init__"
+    rows = sorted((row for row in ROOMS if name == row or name.startswith(f"{row}.")), key=len)
+    return rows[-1] if rows else name
 
 
 @cache
@@ -111,18 +127,59 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_a_module_imports_only_what_its_row_allows(path: Path) -> None:
-    name = name_of(path)
-    package = name.split(".")[0]
-    assert name in ALLOWED or package in PACKAGES, f"{name} has no row in the table"
-    allowed = PACKAGES[package] if package in PACKAGES else ALLOWED[name]
-    used = {found for imported, _ in imports(parsed(path)) if (found := ours(imported))}
-    assert used <= allowed, f"{name} must not import {', '.join(sorted(used - allowed))}"
+@pytest.mark.parametrize("name", sorted(KNOWN))
+def test_a_module_imports_only_what_its_row_allows(name: str) -> None:
+    place = room(name)
+    if name != "function_app":
+        assert place in MODULES or place in ROOMS, f"{name} has no row in the table"
+    allowed = {**MODULES, **ROOMS, "function_app": frozenset({"contracts", "errors", "hosting", "telemetry"})}[place]
+
+    found = {room(one) for imported, _ in imports(parsed(KNOWN[name])) if (one := target(imported))}
+
+    assert found - {place} <= allowed, f"{name} must not import {', '.join(sorted(found - {place} - allowed))}"
 
 
-def test_the_table_has_no_row_without_a_module() -> None:
-    assert set(ALLOWED) <= {name_of(path) for path in modules()}
+def test_the_tables_have_no_row_without_a_module() -> None:
+    assert {room(name) for name in KNOWN} - {"function_app"} == set(MODULES) | set(ROOMS)
+
+
+def test_rooms_import_in_one_direction() -> None:
+    rows = list(ROOMS)
+    for place, allowed in ROOMS.items():
+        below = set(rows[: rows.index(place)]) | set(MODULES) | {"offline"}
+        assert allowed <= below, f"{place} imports a room that stands after it"
+
+
+def test_no_two_modules_import_each_other() -> None:
+    def follow(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path, " -> ".join((*path[path.index(name) :], name))
+        for one in sorted(edges[name] - done):
+            follow(one, (*path, name))
+        done.add(name)
+
+    edges = {
+        name: {one for imported, _ in imports(parsed(path)) if (one := target(imported))} - {name, "drift"}
+        for name, path in KNOWN.items()
+    }
+    done: set[str] = set()
+    for name in sorted(edges):
+        follow(name, ())
+
+
+def test_what_is_deployed_is_what_the_function_reaches() -> None:
+    reached: set[str] = set()
+    ahead = {"function_app"}
+    while ahead:
+        name = ahead.pop()
+        reached.add(name)
+        packages = {".".join(name.split(".")[:end]) for end in range(1, name.count(".") + 1)}
+        found = {one for imported, _ in imports(parsed(KNOWN[name])) if (one := target(imported))}
+        ahead |= (found | packages) - reached
+
+    files = set(deployed_files())
+    deployed = {name for name, path in KNOWN.items() if path.relative_to(ROOT).as_posix() in files}
+
+    assert deployed == reached
 
 
 @pytest.mark.parametrize("name", sorted(PURE))
@@ -132,7 +189,7 @@ def test_a_pure_module_knows_no_time_chance_system_or_loop(name: str) -> None:
     assert not {imported.split(".")[0] for imported in used} & impure
 
 
-@pytest.mark.parametrize("path", [p for p in modules() if name_of(p) != "settings"], ids=name_of)
+@pytest.mark.parametrize("path", [p for p in modules() if name_of(p) != "hosting.settings"], ids=name_of)
 def test_only_settings_reads_the_environment(path: Path) -> None:
     tree = parsed(path)
     read = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)} & {"environ", "environb", "getenv"}
@@ -140,35 +197,20 @@ def test_only_settings_reads_the_environment(path: Path) -> None:
     assert not {imported for imported, _ in imports(tree)} & {"os.environ", "os.environb", "os.getenv"}
 
 
-DEPLOYED = [path for path in modules() if name_of(path).split(".")[0] not in NOT_DEPLOYED]
-
-
-@pytest.mark.parametrize("path", DEPLOYED, ids=name_of)
-def test_sdks_belong_to_adapters_and_adapters_load_when_they_are_built(path: Path) -> None:
-    tree = parsed(path)
-    late = {
-        inner
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-        for inner in ast.walk(node)
-    }
-    for imported, statement in imports(tree):
-        is_sdk = any(imported == sdk or imported.startswith(f"{sdk}.") for sdk in SDKS)
-        if name_of(path).startswith("adapters.") or not (is_sdk or ours(imported) == "adapters"):
-            continue
-        assert name_of(path) == "wiring", f"{imported} belongs into an adapter"
-        assert statement in late, f"{imported} must load when it is used, not with its module"
+@pytest.mark.parametrize("name", sorted(KNOWN))
+def test_an_sdk_belongs_to_the_adapters_of_its_server(name: str) -> None:
+    if room(name) not in MODULES and room(name) not in {"telemetry", "hosting"}:
+        return
+    for imported, _ in imports(parsed(KNOWN[name])):
+        assert not any(imported == sdk or imported.startswith(f"{sdk}.") for sdk in SDKS), imported
 
 
 def test_cypher_stands_only_where_it_is_run() -> None:
-    users = {
-        name_of(path)
-        for path in modules()
-        for imported, _ in imports(parsed(path))
-        if imported.startswith(("drift.adapters.cypher", "drift.adapters.cypher_write"))
-    }
-    assert all(user.startswith(("adapters.neo4j_", "adapters.cypher")) for user in users)
+    texts = {name for name in KNOWN if ".cypher" in name or name.endswith(("statements", ".ddl"))}
+    assert len(texts) > 5
+    for name, path in KNOWN.items():
+        used = {one for imported, _ in imports(parsed(path)) if (one := target(imported))} & texts
+        assert not used or ".neo4j" in name or ".prepare" in name, f"{name} uses {used}"
 
 
 REPORT = """
@@ -187,8 +229,8 @@ json.dump({"loaded": sorted(set(sys.modules) - before), "threads": threading.act
 
 HEAVY = [
     "pydantic_settings",
-    "drift.settings",
-    "drift.wiring",
+    "drift.hosting.settings",
+    "drift.hosting.wiring",
     "drift.search",
     "neo4j",
     "openai",
@@ -223,9 +265,7 @@ def test_importing_the_function_loads_no_sdk_and_starts_nothing() -> None:
     assert run.returncode == 0, run.stderr
     report = json.loads(run.stdout)
     loaded = set(report["loaded"])
-    assert "drift.provider" in loaded
+    assert "drift.hosting.provider" in loaded
     assert not loaded & {*HEAVY, *TOOLS}
-    assert not [
-        name for name in loaded if name.startswith("drift.") and name.split(".")[1] in {"adapters", *NOT_DEPLOYED}
-    ]
+    assert not [name for name in loaded if name.startswith(("drift.adapters", "drift.offline"))]
     assert (report["threads"], report["loop"]) == (1, False)

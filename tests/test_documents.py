@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 from drift.errors import DriftError
-from drift.local.commands import LOOPBACK_PASSWORD
-from drift.local.order import USUAL_PORTS
-from drift.openapi import document
-from drift.settings import Settings, load
+from drift.hosting.openapi import document
+from drift.hosting.settings import Settings, load
+from drift.offline.commands.shared import LOOPBACK_PASSWORD
+from drift.offline.stack.order import USUAL_PORTS
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
@@ -74,9 +74,7 @@ def test_what_is_never_deployed_is_left_out_of_the_package() -> None:
     assert {
         "tests",
         "docs",
-        "drift/local",
-        "drift/ingest",
-        "drift/evals",
-        "drift/cli.py",
+        "drift/__main__.py",
+        "drift/offline",
         "local.settings.json",
     } <= set(ignored)

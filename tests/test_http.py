@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift import errors, http
+from drift import errors
 from drift.contracts import RetrieveResponse
+from drift.hosting import http
 
 GOOD: dict[str, Any] = {"query": "What?", "project_id": "p"}
 RETRIEVAL_ID = "00000000-0000-4000-8000-000000000001"

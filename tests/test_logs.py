@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.errors import GraphUnavailableError, InvalidRequestError
-from drift.local.console import LogLine
-from drift.logs import MAX_CHARACTERS, bound, described, log
+from drift.offline.commands.console import LogLine
+from drift.telemetry.logs import MAX_CHARACTERS, bound, described, log
 
 
 class Lines(logging.Handler):

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from azure.functions import AuthLevel
 
-from drift import __version__, contracts, errors, openapi
+from drift import __version__, contracts, errors
+from drift.hosting import openapi
 
 DOCUMENT = openapi.document()
 SCHEMAS = DOCUMENT["components"]["schemas"]

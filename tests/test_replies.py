@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from drift import prompts, telemetry
+from drift import prompts
 from drift.calls import ChatCalls
 from drift.contracts import AggregateReply, LocalReply, PrimerReply
 from drift.errors import ModelUnavailableError, UnusableReplyError
 from drift.replies import ask, parse
 from drift.tasks import Deadline
+from drift.telemetry import parts
 from tests.fakes import ScriptedChat
 
 GOOD = {"final_answer": "Use ```code``` {braces}", "key_facts": [], "residual_uncertainty": ""}
@@ -112,7 +113,7 @@ async def test_an_unavailable_model_is_not_asked_again_here() -> None:
 
 
 async def test_every_call_is_counted_also_the_unusable_ones() -> None:
-    with telemetry.followup(0, 1) as part:
+    with parts.followup(0, 1) as part:
         await asked(ScriptedChat(in_turn(UnusableReplyError("length"), GOOD)))
     assert (part.cost.chat_calls, part.cost.prompt_tokens) == (2, 10)
 

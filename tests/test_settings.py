@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from drift.errors import NotConfiguredError
-from drift.settings import Settings, load
+from drift.hosting.settings import Settings, load
 
 GOOD = {
     "OAI_BASE_URL": "https://example.openai.azure.com/",

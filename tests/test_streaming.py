@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from drift import http
 from drift.contracts import RetrieveResponse
 from drift.errors import GraphUnavailableError
-from drift.streaming import EventStream
+from drift.hosting import http
+from drift.hosting.streaming import EventStream
 
 ANSWER = RetrieveResponse(final_answer="A", key_facts=[], residual_uncertainty="")
 

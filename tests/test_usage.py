@@ -4,8 +4,8 @@ from dataclasses import asdict
 
 from drift.contracts import Phase
 from drift.model import ChatReply, Embeddings, Tokens
-from drift.telemetry import phase, retrieval, waiting
-from drift.usage import Cost
+from drift.telemetry.parts import phase, retrieval, waiting
+from drift.telemetry.usage import Cost
 
 
 def test_tokens_and_retries_of_every_reply_are_added() -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from drift.errors import BusyError, GraphUnavailableError, ModelUnavailableError, NotConfiguredError
+from drift.hosting.provider import ServiceProvider
+from drift.hosting.service import Service
+from drift.hosting.settings import Settings, load
 from drift.model import GraphHealth, IndexState, PrimerEvidence
 from drift.plan import Limits
-from drift.provider import ServiceProvider
-from drift.service import Service
-from drift.settings import Settings, load
 from tests.fakes import HashingEmbedder, ListSink, ScriptedChat, StubGraph, ports, request
 
 LOCAL = {

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from drift.logs import chain, log
+from drift.telemetry.logs import chain, log
 
 RENEW_S = 240.0
 """How long before its end a token is renewed. azure-identity gives the old one until 300 s before it."""

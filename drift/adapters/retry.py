@@ -15,8 +15,8 @@ from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential, wait_random
 
-from drift import telemetry
 from drift.tasks import Deadline
+from drift.telemetry import parts
 
 T = TypeVar("T")
 
@@ -65,7 +65,7 @@ class RetryPolicy:
                 return await call()
 
         def said(state: RetryCallState) -> None:
-            telemetry.retrying(_error(state), state.attempt_number, state.upcoming_sleep)
+            parts.retrying(_error(state), state.attempt_number, state.upcoming_sleep)
 
         retrying = AsyncRetrying(
             retry=retry_if_exception(retry_if),

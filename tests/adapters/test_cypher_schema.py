@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from drift.adapters import cypher
-from drift.adapters.cypher_schema import DEFAULT, SCHEMAS, V1, Schema
-from drift.adapters.neo4j_graph import lucene
-from drift.settings import Settings
+from drift.adapters.neo4j.cypher import statements
+from drift.adapters.neo4j.cypher.schema import DEFAULT, SCHEMAS, V1, Schema
+from drift.adapters.neo4j.graph import lucene
+from drift.hosting.settings import Settings
 
-STORIES = [cypher.primer, cypher.followup]
+STORIES = [statements.primer_statement, statements.followup_statement]
 
 
 def test_every_value_of_the_setting_is_a_schema() -> None:

@@ -12,7 +12,7 @@ from azure.core.credentials import AccessToken
 from azure.core.exceptions import ClientAuthenticationError
 
 from drift.adapters.entra import PAUSE_S, RENEW_S, TokenSource
-from drift.logs import OneLine
+from drift.telemetry.logs import OneLine
 
 SCOPE = "https://one.example/.default"
 HOUR = 3600

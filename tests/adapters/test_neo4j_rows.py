@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from neo4j.spatial import CartesianPoint
 from neo4j.time import Date, Duration
 
-from drift.adapters.neo4j_odd_nodes import MOST_PROJECTS, REPEATED_S, OddNodes
-from drift.adapters.neo4j_rows import evidence, odd_nodes, primer_evidence
+from drift.adapters.neo4j.odd_nodes import MOST_PROJECTS, REPEATED_S, OddNodes
+from drift.adapters.neo4j.rows import evidence, odd_nodes, primer_evidence
 
 SCALARS = st.one_of(
     st.none(),

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from drift.adapters import neo4j_schema
-from drift.adapters.cypher_ddl import SchemaObject, schema_objects
-from drift.adapters.neo4j_schema import StoredIndex, missing, obstacles, wait_until_online, warnings
 from drift.errors import DriftError, GraphMisconfiguredError, GraphTimeoutError, GraphUnavailableError
+from drift.offline.writing.neo4j import schema as neo4j_schema
+from drift.offline.writing.neo4j.ddl import SchemaObject, schema_objects
+from drift.offline.writing.neo4j.schema import StoredIndex, missing, obstacles, wait_until_online, warnings
 
 WANTED = schema_objects("default", "communities", "chunks", "texts")
 TYPES = {"constraint": "RANGE", "range": "RANGE", "vector": "VECTOR", "fulltext": "FULLTEXT"}

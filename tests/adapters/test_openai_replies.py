@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from drift.adapters.openai_replies import ChatCompletion
+from drift.adapters.openai.replies import ChatCompletion
 from drift.errors import ModelMisconfiguredError, UnusableReplyError
 
 MESSAGE = {"role": "assistant", "content": "Names are resolved."}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.adapters.openai_vectors import vectors
+from drift.adapters.openai.vectors import vectors
 from drift.errors import ModelMisconfiguredError
 
 BASE64 = base64.b64encode(array("f", [0.5, -1.0]).tobytes()).decode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.adapters.redis_waiting import OVERHEAD_BYTES, WaitingRoom
+from drift.adapters.redis.waiting import OVERHEAD_BYTES, WaitingRoom
 
 MESSAGES = st.lists(st.tuples(st.integers(0, 60), st.booleans()), max_size=60)
 """Length, and whether it is a last message."""

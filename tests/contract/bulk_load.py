@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.tenant_key import project_key
+from drift.adapters.neo4j.connection import Connection
+from drift.adapters.neo4j.project_key import project_key
 from drift.model import Vector
 from drift.ranking import normalised_title
 from tests.contract.random_projects import MARK, Contents

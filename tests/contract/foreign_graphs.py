@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.neo4j_prepare import Neo4jPreparer
-from drift.local.neo4j_server import Neo4jServer
+from drift.adapters.neo4j.connection import Connection
+from drift.offline.indexing.prepare.preparer import Neo4jPreparer
+from drift.offline.servers.neo4j.server import Neo4jServer
 from tests.servers import QUICK
 
 DIMENSIONS = 4

@@ -15,11 +15,9 @@ from typing import Any, Literal, Protocol
 import pytest
 from neo4j import AsyncGraphDatabase
 
-from drift.adapters.neo4j_connection import READS, Connection
-from drift.adapters.neo4j_graph import Neo4jGraph
-from drift.adapters.neo4j_indexes import IndexNames
-from drift.adapters.neo4j_writer import Neo4jWriter
-from drift.local.neo4j_server import Neo4jServer
+from drift.adapters.neo4j.connection import READS, Connection
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.indexes import IndexNames
 from drift.model import (
     ChunkRecord,
     CommunityId,
@@ -35,6 +33,8 @@ from drift.model import (
     RelationRecord,
     Vector,
 )
+from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.ports import GraphStore, GraphWriter
 from drift.tasks import Deadline
 from tests.fakes_graph import FakeGraph, Project

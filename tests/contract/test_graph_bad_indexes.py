@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.neo4j_graph import Neo4jGraph
-from drift.adapters.neo4j_indexes import Index, IndexNames, Inventory
+from drift.adapters.neo4j.connection import Connection
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.indexes import Index, IndexNames, Inventory
 from drift.errors import GraphMisconfiguredError, UpstreamError
 from tests.contract.graph_backends import (
     DIMENSIONS,

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from drift.adapters.tenant_key import project_key
+from drift.adapters.neo4j.project_key import project_key
 from drift.errors import GraphMisconfiguredError, ModelMisconfiguredError
 from drift.model import Vector
 from tests.contract.graph_backends import (

@@ -21,11 +21,10 @@ from neo4j.exceptions import (
     TransientError,
 )
 
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.neo4j_errors import translated
-from drift.adapters.neo4j_graph import Neo4jGraph
-from drift.adapters.neo4j_indexes import IndexNames
-from drift.adapters.neo4j_writer import Neo4jWriter
+from drift.adapters.neo4j.connection import Connection
+from drift.adapters.neo4j.errors import translated
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.indexes import IndexNames
 from drift.errors import (
     GraphMisconfiguredError,
     GraphTimeoutError,
@@ -33,8 +32,9 @@ from drift.errors import (
     GraphVectorsError,
     UpstreamError,
 )
-from drift.local.neo4j_server import Neo4jServer
 from drift.model import PrimerEvidence, PrimerQuery
+from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.tasks import Deadline
 from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, axis, chunk, fill
 from tests.servers import QUICK

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from drift.adapters.neo4j_graph import Neo4jGraph
-from drift.adapters.neo4j_indexes import IndexNames
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.indexes import IndexNames
 from drift.errors import DeadlineError, GraphMisconfiguredError
 from drift.model import FollowupQuery, PrimerQuery, RelationRecord
 from drift.tasks import Deadline

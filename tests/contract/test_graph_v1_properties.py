@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from drift.adapters.cypher_schema import V1
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.neo4j_graph import Neo4jGraph
-from drift.adapters.neo4j_indexes import IndexNames
+from drift.adapters.neo4j.connection import Connection
+from drift.adapters.neo4j.cypher.schema import V1
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.indexes import IndexNames
 from drift.errors import GraphMisconfiguredError
 from drift.model import ChunkRecord, RelationRecord
 from tests.contract import graph_backends

@@ -16,13 +16,13 @@ import pytest
 from neo4j.spatial import CartesianPoint
 from neo4j.time import Duration
 
-from drift.adapters.cypher_schema import SCHEMAS, SchemaName
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.neo4j_graph import Neo4jGraph
-from drift.adapters.neo4j_indexes import IndexNames
-from drift.adapters.neo4j_prepare import Neo4jPreparer
-from drift.adapters.tenant_key import project_key
+from drift.adapters.neo4j.connection import Connection
+from drift.adapters.neo4j.cypher.schema import SCHEMAS, SchemaName
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.indexes import IndexNames
+from drift.adapters.neo4j.project_key import project_key
 from drift.model import Evidence, PrimerEvidence
+from drift.offline.indexing.prepare.preparer import Neo4jPreparer
 from tests.contract.foreign_graphs import DIMENSIONS, database, empty_server
 from tests.contract.graph_backends import INDEXED, ask_followup, ask_primer
 

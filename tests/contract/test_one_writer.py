@@ -8,11 +8,11 @@ from contextlib import suppress
 
 import pytest
 
-from drift.adapters.neo4j_lease import Lease
-from drift.adapters.neo4j_project import Neo4jProject
-from drift.adapters.neo4j_writer import Neo4jWriter
 from drift.errors import LeaseLostError, ProjectBusyError
 from drift.model import DocumentBatch, DocumentRecord, KnowledgeBatch
+from drift.offline.writing.neo4j.lease import Lease
+from drift.offline.writing.neo4j.project import Neo4jProject
+from drift.offline.writing.neo4j.writer import Neo4jWriter
 from tests.contract.graph_backends import (
     CHUNKS,
     Backend,

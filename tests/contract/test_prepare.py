@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.neo4j_graph import Neo4jGraph
-from drift.adapters.neo4j_indexes import IndexNames
-from drift.adapters.neo4j_prepare import Neo4jPreparer
-from drift.adapters.neo4j_writer import Neo4jWriter
-from drift.adapters.tenant_key import project_key
-from drift.local.neo4j_server import Neo4jServer
+from drift.adapters.neo4j.connection import Connection
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.indexes import IndexNames
+from drift.adapters.neo4j.project_key import project_key
+from drift.offline.indexing.prepare.preparer import Neo4jPreparer
+from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.offline.writing.neo4j.writer import Neo4jWriter
 from tests.contract.foreign_graphs import (
     DIMENSIONS,
     add_ferries,

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.neo4j_prepare import Neo4jPreparer
+from drift.adapters.neo4j.connection import Connection
 from drift.errors import GraphMisconfiguredError
+from drift.offline.indexing.prepare.preparer import Neo4jPreparer
 from tests.contract.foreign_graphs import (
     DIMENSIONS,
     add_ferries,

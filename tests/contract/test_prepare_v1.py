@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from drift.adapters.cypher_schema import V1
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.neo4j_graph import Neo4jGraph
-from drift.adapters.neo4j_prepare import Neo4jPreparer
+from drift.adapters.neo4j.connection import Connection
+from drift.adapters.neo4j.cypher.schema import V1
+from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.errors import GraphMisconfiguredError
+from drift.offline.indexing.prepare.preparer import Neo4jPreparer
 from tests.contract.foreign_graphs import (
     DIMENSIONS,
     add_entities_of_chunks,

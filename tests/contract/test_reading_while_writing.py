@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from drift.errors import DriftError, GraphTimeoutError
-from drift.ingest.pipeline import ingest
-from drift.ingest.sources import Source, SourceDocument
 from drift.model import Chunk, CommunityId, Embeddings
+from drift.offline.indexing.pipeline import ingest
+from drift.offline.indexing.sources import Source, SourceDocument
 from drift.ports import GraphStore
 from drift.tasks import Deadline
 from tests.contract.graph_backends import (

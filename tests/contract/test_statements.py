@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from drift.adapters.neo4j_connection import Connection
+from drift.adapters.neo4j.connection import Connection
 from drift.errors import GraphMisconfiguredError
-from drift.local.neo4j_server import Neo4jServer
+from drift.offline.servers.neo4j.server import Neo4jServer
 from tests.contract.statements.catalogue import STATEMENTS, compiles_on, is_about_all, is_schema, is_search
 from tests.contract.statements.plans import Plan, eagers, operators, products, scans
 from tests.contract.statements.profiling import Measured, measure, planned

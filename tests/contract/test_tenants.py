@@ -19,12 +19,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from neo4j import EagerResult
 
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.neo4j_graph import Neo4jGraph
-from drift.adapters.neo4j_indexes import READ_TIMEOUT_S, IndexNames
-from drift.adapters.neo4j_writer import Neo4jWriter
-from drift.local.neo4j_server import Neo4jServer
+from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.indexes import IndexNames
 from drift.model import Chunk, ChunkRecord, CommunityId, Evidence, KnowledgeBatch, PrimerEvidence
+from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.ports import GraphStore
 from tests.contract.bulk_load import entangle, load, remove
 from tests.contract.graph_backends import (

@@ -10,12 +10,10 @@ from typing import Any, Literal
 
 import pytest
 
-from drift.adapters.cypher_schema import V1
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.neo4j_graph import Neo4jGraph
-from drift.adapters.neo4j_indexes import IndexNames
-from drift.adapters.neo4j_prepare import Neo4jPreparer
-from drift.local.neo4j_server import Neo4jServer
+from drift.adapters.neo4j.connection import Connection
+from drift.adapters.neo4j.cypher.schema import V1
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.indexes import IndexNames
 from drift.model import (
     ChunkRecord,
     CommunityId,
@@ -26,6 +24,8 @@ from drift.model import (
     RelationRecord,
     Vector,
 )
+from drift.offline.indexing.prepare.preparer import Neo4jPreparer
+from drift.offline.servers.neo4j.server import Neo4jServer
 from tests.contract import graph_backends
 from tests.contract.graph_backends import DIMENSIONS, entity
 from tests.servers import QUICK

@@ -7,15 +7,15 @@ import json
 import numpy as np
 import pytest
 
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.neo4j_indexes import IndexNames
-from drift.adapters.neo4j_writer import Neo4jWriter
-from drift.evals.graph_bench import Row, ratios
-from drift.evals.graph_trials import exact_communities, exact_samples
-from drift.evals.synthetic_graph import HUB, TENANTS, load, nearest_chunks, projects
-from drift.evals.timing import percentile
-from drift.evals.watched import db_hits
-from drift.local.neo4j_server import Neo4jServer
+from drift.adapters.neo4j.connection import Connection
+from drift.adapters.neo4j.indexes import IndexNames
+from drift.offline.evals.graph_bench import Row, ratios
+from drift.offline.evals.graph_trials import exact_communities, exact_samples
+from drift.offline.evals.synthetic_graph import HUB, TENANTS, load, nearest_chunks, projects
+from drift.offline.evals.timing import percentile
+from drift.offline.evals.watched import db_hits
+from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.offline.writing.neo4j.writer import Neo4jWriter
 from tests.command_line import PATIENCE_S, drift
 from tests.fakes_graph import FakeGraph
 

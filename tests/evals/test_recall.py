@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.evals.bootstrap import paired_interval
-from drift.evals.question_graph import load_set, project_of
-from drift.evals.question_sets import LabelledQuestion, Passage, QuestionSet
-from drift.evals.recall import Bench, SetResult, in_turns, measure, recalls_of, reciprocal_ranks, report
+from drift.offline.evals.bootstrap import paired_interval
+from drift.offline.evals.question_graph import load_set, project_of
+from drift.offline.evals.question_sets import LabelledQuestion, Passage, QuestionSet
+from drift.offline.evals.recall import Bench, SetResult, in_turns, measure, recalls_of, reciprocal_ranks, report
 from tests.fakes_graph import FakeGraph
 
 DIMENSIONS = 8

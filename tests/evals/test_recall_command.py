@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from drift.evals.recall import METHODS
-from drift.local.neo4j_server import Neo4jServer
+from drift.offline.evals.recall import METHODS
+from drift.offline.servers.neo4j.server import Neo4jServer
 from tests.command_line import PATIENCE_S, drift
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]

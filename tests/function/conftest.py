@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from drift.local.embedding import DIMENSIONS
-from drift.local.host import serving
-from drift.local.neo4j_server import Neo4jServer
-from drift.local.valkey_server import ValkeyServer
-from drift.settings import Settings, load
+from drift.hosting.settings import Settings, load
+from drift.offline.hosts.local_host import serving
+from drift.offline.model_server.embedding import DIMENSIONS
+from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.offline.servers.valkey_server import ValkeyServer
 from tests.function.calling import Caller, calling
 from tests.function.corpus import Corpus, fill
 from tests.model_server_fixture import ModelServerControl

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from drift import wiring
-from drift.ingest.documents import SourceDocument
-from drift.ingest.pipeline import ingest
-from drift.ingest.sources import Source
+from drift.hosting import wiring
+from drift.hosting.settings import Settings
 from drift.model import ChunkRecord, DocumentBatch, DocumentRecord
-from drift.settings import Settings
+from drift.offline.indexing.pipeline import ingest
+from drift.offline.indexing.sources import Source
+from drift.offline.wiring import build_writer
+from drift.offline.writing.documents import SourceDocument
 from drift.tasks import Deadline
 
 TEXTS = {
@@ -72,7 +73,7 @@ class Corpus:
 
 async def fill(settings: Settings) -> Corpus:
     """Put the documents into two projects: one with communities, one with chunks alone."""
-    writer = wiring.build_writer(settings)
+    writer = build_writer(settings)
     _, embedder = wiring.build_models(settings)
     documents = tuple(SourceDocument(f"{title}.md", title, text, "markdown") for title, text in TEXTS.items())
     try:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from drift.local.host import serving
+from drift.offline.hosts.local_host import serving
 from tests.function.calling import Caller, assert_is_problem, calling
 from tests.model_server_fixture import ModelServerControl
 

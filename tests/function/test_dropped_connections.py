@@ -12,12 +12,12 @@ from uuid import uuid4
 
 import pytest
 
-from drift.adapters import neo4j_connection
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.redis_progress import RedisProgress
-from drift.adapters.redis_server import RedisServer
+from drift.adapters.neo4j import connection as neo4j_connection
+from drift.adapters.neo4j.connection import Connection
+from drift.adapters.redis.progress import RedisProgress
+from drift.adapters.redis.server import RedisServer
 from drift.errors import GraphUnavailableError
-from drift.local.valkey_server import ValkeyServer
+from drift.offline.servers.valkey_server import ValkeyServer
 from tests.function.calling import Caller, Subscriber
 from tests.proxy import Proxy, proxied
 

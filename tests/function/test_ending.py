@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import pytest
 
-from drift.local.host import serving
+from drift.offline.hosts.local_host import serving
 from tests.command_line import NO_SERVERS_GIVEN, ROOT
 from tests.function.calling import Caller, assert_is_problem, calling
 from tests.model_server_fixture import ModelServerControl
@@ -101,7 +101,7 @@ async def test_serve_ends_so_when_it_is_told_to(environment: dict[str, str], mod
 
 STUBBORN = """
 import asyncio, time
-from drift.cli import _until_stopped
+from drift.offline.commands.cli import _until_stopped
 async def stubborn():
     try:
         print("begun", flush=True)

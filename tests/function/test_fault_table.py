@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from drift.local.faults import INVENTED_ID, INVENTED_SPAN
-from drift.local.host import serving
-from drift.local.valkey_server import ValkeyServer
+from drift.offline.hosts.local_host import serving
+from drift.offline.model_server.faults import INVENTED_ID, INVENTED_SPAN
+from drift.offline.servers.valkey_server import ValkeyServer
 from tests.function.calling import Caller, assert_is_problem, calling, citations
 from tests.function.conftest import Environment
 from tests.function.corpus import Corpus

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from drift.local.host import serving
+from drift.offline.hosts.local_host import serving
 from tests.function.calling import Caller, assert_is_problem, calling
 from tests.model_server_fixture import ModelServerControl
 

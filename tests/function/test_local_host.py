@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from drift.errors import LocalStackError
-from drift.local.host import serving
+from drift.offline.hosts.local_host import serving
 from tests.function.calling import calling
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_settings")]

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from drift.adapters.entra import TokenSource
-from drift.adapters.redis_progress import RedisProgress
-from drift.adapters.redis_server import RedisServer
+from drift.adapters.redis.progress import RedisProgress
+from drift.adapters.redis.server import RedisServer
 from drift.contracts import Phase
 from drift.errors import DriftError
-from drift.local.host import serving
-from drift.local.loopback import free_port
+from drift.offline.hosts.local_host import serving
+from drift.offline.servers.loopback import free_port
 from tests.function.calling import calling
 from tests.function.corpus import Corpus
 from tests.model_server_fixture import ModelServerControl

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from drift import wiring
-from drift.ingest.pipeline import ingest
-from drift.ingest.sources import read_source
-from drift.local.commands import warm_up
-from drift.settings import Settings, load
+from drift.hosting import wiring
+from drift.hosting.settings import Settings, load
+from drift.offline.commands.shared import warm_up
+from drift.offline.indexing.pipeline import ingest
+from drift.offline.indexing.sources import read_source
+from drift.offline.wiring import build_writer
 from tests.function.calling import Caller
 from tests.function.conftest import Environment
 
@@ -33,7 +34,7 @@ def notes(base_settings: Environment) -> None:
 
 async def _ingest_all(settings: Settings) -> None:
     """Ingest the notes; the search's statements run once, so that no test waits until a cold server has planned them."""
-    writer = wiring.build_writer(settings)
+    writer = build_writer(settings)
     _, embedder = wiring.build_models(settings)
     try:
         for folder in sorted(NOTES.iterdir()):

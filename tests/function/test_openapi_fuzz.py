@@ -34,10 +34,10 @@ from schemathesis.openapi.checks import (
 )
 
 from drift.errors import InvalidRequestError
-from drift.http import parse_request
-from drift.local.host import serving
-from drift.local.valkey_server import ValkeyServer
-from drift.settings import Settings
+from drift.hosting.http import parse_request
+from drift.hosting.settings import Settings
+from drift.offline.hosts.local_host import serving
+from drift.offline.servers.valkey_server import ValkeyServer
 from tests.function.corpus import PROJECT, Corpus
 from tests.model_server_fixture import ModelServerControl
 

@@ -15,10 +15,10 @@ import pytest
 from redis.asyncio import Redis
 
 from drift.contracts import CHANNEL
-from drift.evals.orchestration import QUESTION
-from drift.local.load_command import HostName, LoadHost, LoadOptions, load_host
-from drift.local.model_process import ModelProcess
-from drift.local.valkey_server import ValkeyServer
+from drift.offline.commands.bench_load import HostName, LoadHost, LoadOptions, load_host
+from drift.offline.evals.orchestration import QUESTION
+from drift.offline.servers.model_process import ModelProcess
+from drift.offline.servers.valkey_server import ValkeyServer
 from tests.runtime.worker_process import NEEDS_PYTHON_313, REASON
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]

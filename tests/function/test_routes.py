@@ -10,7 +10,7 @@ import pytest
 from azurefunctions.extensions.base import RequestTrackerMeta, ResponseTrackerMeta
 
 import function_app
-from drift.local.host import RegisteredRoute, registered_routes, serving
+from drift.offline.hosts.local_host import RegisteredRoute, registered_routes, serving
 from tests.function.calling import calling
 
 ROUTES = {

@@ -13,8 +13,8 @@ from uuid import uuid4
 import pytest
 
 import function_app
-from drift.local.neo4j_server import Neo4jServer
-from drift.local.valkey_server import ValkeyServer
+from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.offline.servers.valkey_server import ValkeyServer
 from tests.function.calling import Caller, Subscriber, assert_is_problem
 from tests.function.corpus import Corpus
 from tests.model_server_fixture import ModelServerControl

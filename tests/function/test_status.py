@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 
 from drift.contracts import MAX_BODY_BYTES
-from drift.local.host import serving
-from drift.local.valkey_server import ValkeyServer
+from drift.offline.hosts.local_host import serving
+from drift.offline.servers.valkey_server import ValkeyServer
 from tests.function.calling import Caller, Subscriber, assert_is_problem, calling, citations
 from tests.function.corpus import QUESTION, TEXTS, WITHOUT_COMMUNITIES, Corpus
 from tests.model_server_fixture import ModelServerControl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from drift.local.host import serving
+from drift.offline.hosts.local_host import serving
 from tests.function.calling import assert_is_problem, calling
 
 REFERENCE = "@Microsoft.KeyVault(SecretUri=https://canary-vault.vault.azure.net/secrets/neo4j-password)"

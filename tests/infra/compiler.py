@@ -20,7 +20,7 @@ from anthonycmartin.bicep_rpc_client import (
     SnapshotMetadata,
 )
 
-from drift.local.bicep_compiler import HOW_TO_GET_ONE
+from drift.offline.infra.bicep_compiler import HOW_TO_GET_ONE
 
 NOT_CHECKED = (
     f"infra/: no Bicep compiler, so snapshots, compiled template and parameters were not checked. {HOW_TO_GET_ONE}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from drift.local.bicep_compiler import find_compiler
+from drift.offline.infra.bicep_compiler import find_compiler
 from tests.infra.compiler import NOT_CHECKED, Compiler, started
 
 EXECUTABLE = find_compiler()

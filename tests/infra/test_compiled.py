@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from drift.local.bicep_compiler import find_compiler
-from drift.local.infra_doctor import infra_findings
+from drift.offline.commands.doctor_infra import infra_findings
+from drift.offline.infra.bicep_compiler import find_compiler
 from tests.infra.compiler import Compiler, started
 from tests.infra.rules import Rule, snapshot, template
 from tests.infra.ways import ROOT, Project, snapshot_of, way_files, way_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from drift.local.bicep_parameters import given_in
+from drift.offline.infra.bicep_parameters import given_in
 from tests.infra.expected.access import POLICY, ROLE, ROLES
 from tests.infra.parameters import DEFAULTS, REQUIRED
 from tests.infra.ways import ROOT, Project, Way, way_name, ways_of_people

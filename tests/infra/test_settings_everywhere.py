@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin
 import annotated_types
 import pytest
 
-from drift.settings import Settings, load
+from drift.hosting.settings import Settings, load
 from tests.infra.expected.function import SOURCES
 from tests.infra.parameters import DEFAULTS, PARAMETERS
 from tests.infra.rules.snapshot import settings_of

@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from drift.local.bicep_compiler import find_compiler
+from drift.offline.infra.bicep_compiler import find_compiler
 from tests.infra.compiler import NOT_CHECKED, started
 from tests.infra.ways import ROOT, snapshot_of, way_files
 

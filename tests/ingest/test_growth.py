@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from drift.ingest.blocks import Format
-from drift.ingest.chunking import cut
-from drift.ingest.doubles import doubled_source
-from drift.ingest.html_text import html_to_markdown
 from drift.model import ProjectState
+from drift.offline.writing.blocks import Format
+from drift.offline.writing.chunking import cut
+from drift.offline.writing.doubles import doubled_source
+from drift.offline.writing.html_text import html_to_markdown
 
 TIMES = 4
 MOST = 9.0

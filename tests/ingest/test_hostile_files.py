@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.ingest.blocks import split_blocks
-from drift.ingest.chunking import MAX_CHARS, cut
-from drift.ingest.documents import FORMATS, Skipped, guarded, read_document
-from drift.ingest.knowledge import derive
-from drift.ingest.sources import read_source
 from drift.model import ChunkRecord
+from drift.offline.indexing.knowledge import derive
+from drift.offline.indexing.sources import read_source
+from drift.offline.writing.blocks import split_blocks
+from drift.offline.writing.chunking import MAX_CHARS, cut
+from drift.offline.writing.documents import FORMATS, Skipped, guarded, read_document
 
 PARTS = (
     *("\r", "\r\n", "\n", "\n\n", "\t", " ", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\ufeff", "\u200b", "\u202e"),

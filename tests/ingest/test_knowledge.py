@@ -4,22 +4,22 @@ import random
 
 import pytest
 
-from drift.ingest.chunking import cut
-from drift.ingest.communities import find_communities
-from drift.ingest.entities import (
+from drift.model import ChunkRecord, KnowledgeBatch
+from drift.offline.commands.sample import sample_sources
+from drift.offline.indexing.communities import find_communities
+from drift.offline.indexing.entities import (
     HUB_CHUNKS,
     MAX_DESCRIPTION_CHARS,
     MAX_ENTITIES_A_CHUNK,
     Found,
     read_chunks,
 )
-from drift.ingest.knowledge import derive, fingerprint
-from drift.ingest.prose import sentences, singular
-from drift.ingest.relations import Relation, relate
-from drift.ingest.summaries import MAX_SUMMARY_CHARS, summarise
-from drift.ingest.terms import candidates, code_term
-from drift.local.sample import sample_sources
-from drift.model import ChunkRecord, KnowledgeBatch
+from drift.offline.indexing.knowledge import derive, fingerprint
+from drift.offline.indexing.prose import sentences, singular
+from drift.offline.indexing.relations import Relation, relate
+from drift.offline.indexing.summaries import MAX_SUMMARY_CHARS, summarise
+from drift.offline.indexing.terms import candidates, code_term
+from drift.offline.writing.chunking import cut
 
 
 def _chunks(*texts: str, heading: str = "Notes") -> list[ChunkRecord]:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from drift.errors import GraphUnavailableError, IngestError
-from drift.ingest.documents import Skipped, SourceDocument
-from drift.ingest.pipeline import ingest
-from drift.ingest.report import IngestReport
-from drift.ingest.sources import Source, read_source
-from drift.local.sample import sample_sources
+from drift.offline.commands.sample import sample_sources
+from drift.offline.indexing.pipeline import ingest
+from drift.offline.indexing.report import IngestReport
+from drift.offline.indexing.sources import Source, read_source
+from drift.offline.writing.documents import Skipped, SourceDocument
 from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project
 
 TEXTS = {

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from drift.errors import IngestError
-from drift.ingest import documents
-from drift.ingest.sources import read_source
-from drift.local.sample import sample_sources
+from drift.offline.commands.sample import sample_sources
+from drift.offline.indexing.sources import read_source
+from drift.offline.writing import documents
 
 GOOD = b"# Good\n\nSome text.\n"
 

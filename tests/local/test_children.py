@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from drift.errors import LocalStackError
-from drift.local.children import Child, ending, log_tail
+from drift.offline.servers.children import Child, ending, log_tail
 from tests.local.processes import runs, script, until
 
 pytestmark = pytest.mark.slow
@@ -26,7 +26,7 @@ STUBBORN = [
 PARENT = """
 import sys, time
 from pathlib import Path
-from drift.local.children import Child
+from drift.offline.servers.children import Child
 folder = Path(sys.argv[1])
 for name in ("one", "two"):
     (folder / name).mkdir()

@@ -9,11 +9,11 @@ import pytest
 
 from drift import prompts
 from drift.contracts import AggregateReply, LocalReply, PrimerReply
-from drift.local.asking import remark_on
-from drift.local.embedding import embed, vector
-from drift.local.extractive import UNANSWERED, blocks, reply
-from drift.local.lines import LONGEST, lines
-from drift.local.relevance import choose, forms, terms
+from drift.offline.commands.asking import remark_on
+from drift.offline.model_server.embedding import embed, vector
+from drift.offline.model_server.extractive import UNANSWERED, blocks, reply
+from drift.offline.model_server.lines import LONGEST, lines
+from drift.offline.model_server.relevance import choose, forms, terms
 
 TOPICS: dict[str, str] = pydoc_data.topics.topics
 

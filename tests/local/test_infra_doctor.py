@@ -11,10 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from drift import context
-from drift.cli import app
-from drift.local.bicep_parameters import UNREAD, declared_in, given_in
-from drift.local.infra_doctor import infra_findings
-from drift.local.infra_rules import TOKENS_OF_CHUNKS, tokens_a_request, type_of
+from drift.offline.commands.cli import app
+from drift.offline.commands.doctor_infra import infra_findings
+from drift.offline.infra.bicep_parameters import UNREAD, declared_in, given_in
+from drift.offline.infra.rules import TOKENS_OF_CHUNKS, tokens_a_request, type_of
 
 INFRA = Path(__file__).resolve().parents[2] / "infra"
 CANARY = "canary-password-3f81"

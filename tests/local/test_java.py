@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from drift.errors import LocalStackError
-from drift.local.java import java_for
+from drift.offline.servers.neo4j.java import java_for
 
 
 def install(root: Path, name: str, version: str) -> Path:

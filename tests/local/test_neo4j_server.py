@@ -13,17 +13,17 @@ import neo4j
 import pytest
 
 from drift.errors import LocalStackError
-from drift.local.jars import exact_version, keep_listing
-from drift.local.neo4j_home import Neo4jHome
-from drift.local.neo4j_server import Neo4jServer
+from drift.offline.servers.neo4j.home import Neo4jHome
+from drift.offline.servers.neo4j.jars import exact_version, keep_listing
+from drift.offline.servers.neo4j.server import Neo4jServer
 from tests.local.processes import runs, script, until
 from tests.servers import QUICK
 
 PARENT = """
 import sys, time
 from pathlib import Path
-from drift.local.neo4j_server import Neo4jServer
-from drift.local.valkey_server import ValkeyServer
+from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.offline.servers.valkey_server import ValkeyServer
 from tests.servers import QUICK
 neo4j, valkey = Neo4jServer(folder=Path(sys.argv[1]), java_flags=QUICK).start(), ValkeyServer().start()
 print(neo4j.pid, valkey.pid, neo4j.uri, neo4j.password, flush=True)

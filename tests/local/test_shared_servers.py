@@ -17,8 +17,8 @@ import pytest
 import redis
 
 from drift.errors import LocalStackError
-from drift.local.order import Places
-from drift.local.stack import Stack, StackOptions
+from drift.offline.stack.order import Places
+from drift.offline.stack.stack import Stack, StackOptions
 from tests.local.processes import runs, script, until
 
 pytestmark = pytest.mark.slow
@@ -28,7 +28,7 @@ MODEL_ALONE = {"NEO4J_URI": "bolt://graph.test:7687", "REDIS_URL": "redis://prog
 COMMAND = """
 import json, sys, time
 from pathlib import Path
-from drift.local.stack import Stack, StackOptions
+from drift.offline.stack.stack import Stack, StackOptions
 stack = Stack(StackOptions(data_dir=Path(sys.argv[1]), given=json.loads(sys.argv[2]))).start()
 print(stack.pids["valkey"], flush=True)
 time.sleep(600)

@@ -17,10 +17,10 @@ import pytest
 import redis
 
 from drift.errors import LocalStackError
-from drift.local.neo4j_server import Neo4jServer
-from drift.local.order import Places
-from drift.local.stack import VARIABLES, Stack, StackOptions
-from drift.local.valkey_server import ValkeyServer
+from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.offline.servers.valkey_server import ValkeyServer
+from drift.offline.stack.order import Places
+from drift.offline.stack.stack import VARIABLES, Stack, StackOptions
 from tests.local.processes import runs, until
 
 pytestmark = pytest.mark.slow

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.local.data_folder import DataFolderError, check_data_folder
-from drift.local.terminal import clean, escaped, on_one_line
+from drift.offline.commands.terminal import clean, escaped, on_one_line
+from drift.offline.stack.data_folder import DataFolderError, check_data_folder
 from tests.command_line import NO_SERVERS_GIVEN, ROOT
 
 HOSTILE = (
@@ -55,11 +55,16 @@ PRINTERS = """
 import asyncio, logging, sys
 from pathlib import Path
 from drift.errors import LocalStackError
-from drift.ingest.documents import Skipped
-from drift.ingest.report import IngestReport
-from drift.ingest.sources import Ignored, Source
-from drift.ingest.progress_bar import progress_bar
-from drift.local import commands, console, doctor, prepare_command, report, terminal
+from drift.offline.writing.documents import Skipped
+from drift.offline.indexing.report import IngestReport
+from drift.offline.indexing.sources import Ignored, Source
+from drift.offline.indexing.progress_bar import progress_bar
+from drift.offline.commands import shared as commands
+from drift.offline.commands import console
+from drift.offline.commands import doctor
+from drift.offline.commands import prepare as prepare_command
+from drift.offline.servers import say as report
+from drift.offline.commands import terminal
 terminal.open_streams()
 console.log_to_stderr()
 bad = HOSTILE

@@ -12,8 +12,8 @@ import pytest
 import redis
 
 from drift.errors import LocalStackError
-from drift.local.loopback import free_port
-from drift.local.valkey_server import ValkeyServer
+from drift.offline.servers.loopback import free_port
+from drift.offline.servers.valkey_server import ValkeyServer
 from tests.local.processes import runs, until
 
 pytestmark = pytest.mark.slow

@@ -15,13 +15,13 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from drift.adapters.redis_server import RedisServer
+from drift.adapters.redis.server import RedisServer
 from drift.contracts import CHANNEL, Phase
-from drift.local.asking import Asked, ask_over_http
-from drift.local.valkey_server import ValkeyServer
+from drift.hosting.settings import load
+from drift.hosting.wiring import build_redis
+from drift.offline.commands.asking import Asked, ask_over_http
+from drift.offline.servers.valkey_server import ValkeyServer
 from drift.progress import Progress
-from drift.settings import load
-from drift.wiring import build_redis
 from tests.fakes import ListSink
 from tests.wire.test_redis_entra import REQUIRED, certificate
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from packaging.utils import canonicalize_name
 
-from drift.local.package import PACKAGES, build, deployed_files
+from drift.offline.infra.package import PACKAGES, build, deployed_files
 from tests.dependencies.lock import LOCK, ROOT, locked
 from tests.pipeline.tools import TOOLS
 from tests.runtime.worker_process import NEEDS_PYTHON_313, REASON
@@ -126,4 +126,4 @@ def test_azd_deploys_the_package_as_it_is_built() -> None:
     assert (service["dist"], service["remoteBuild"]) == ("build/package", False)
     assert service["hooks"] == {"prepackage": {"shell": "sh", "run": "make package"}}
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert "\t@$(PYTHON) -m drift.local.package $(TOOLS)/bin/uv build/package\n" in makefile
+    assert "\t@$(PYTHON) -m drift.offline.infra.package $(TOOLS)/bin/uv build/package\n" in makefile

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import function_app
-from drift.local.neo4j_server import Neo4jServer
-from drift.service import Service
+from drift.hosting.service import Service
+from drift.offline.servers.neo4j.server import Neo4jServer
 from tests.function.conftest import base_settings, corpus, environment, no_settings
 from tests.security.canaries import Outputs, watching
 from tests.telemetry_fixture import Recorded

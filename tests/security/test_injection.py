@@ -17,16 +17,16 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from neo4j import EagerResult
 
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.neo4j_graph import Neo4jGraph
-from drift.adapters.neo4j_indexes import READ_TIMEOUT_S, IndexNames
-from drift.adapters.neo4j_writer import Neo4jWriter
-from drift.local.host import serving
-from drift.local.neo4j_server import Neo4jServer
+from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.indexes import IndexNames
+from drift.hosting.service import Service
 from drift.model import Citation, FollowupQuery, PrimerEvidence, PrimerQuery
+from drift.offline.hosts.local_host import serving
+from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.plan import Limits
 from drift.progress import citation_lines, escape_markdown, name_list
-from drift.service import Service
 from drift.tasks import Deadline
 from tests.contract.graph_backends import DIMENSIONS, axis
 from tests.fakes import ListSink, ScriptedChat, StubGraph, ports

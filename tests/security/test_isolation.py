@@ -21,17 +21,17 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from opentelemetry import trace
 
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.neo4j_graph import Neo4jGraph
-from drift.adapters.neo4j_indexes import IndexNames
-from drift.adapters.neo4j_writer import Neo4jWriter
+from drift.adapters.neo4j.connection import Connection
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.indexes import IndexNames
 from drift.contracts import RetrieveRequest
-from drift.local.neo4j_server import Neo4jServer
+from drift.hosting.service import Service
+from drift.hosting.settings import load as load_settings
 from drift.model import ChatReply, Embeddings, Evidence, FollowupQuery, Prompt, Tokens
+from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.plan import Limits
 from drift.ports import GraphStore
-from drift.service import Service
-from drift.settings import load as load_settings
 from drift.tasks import Deadline
 from tests.contract.bulk_load import entangle, load, remove
 from tests.contract.graph_backends import DIMENSIONS, twin

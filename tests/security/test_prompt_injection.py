@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drift import prompts, wiring
+from drift import prompts
 from drift.contracts import MAX_BODY_BYTES, CitationOut, RetrieveResponse
+from drift.hosting import wiring
+from drift.hosting.settings import load
 from drift.model import Chunk, Prompt
 from drift.plan import Limits
 from drift.progress import Progress
 from drift.search import DriftSearch
-from drift.settings import load
 from drift.tasks import Deadline
 from tests.fakes import ListSink, ScriptedChat, StubGraph, ports, request
 from tests.model_server_fixture import ModelServerControl

@@ -16,8 +16,8 @@ from azure.core.exceptions import ClientAuthenticationError, ServiceRequestError
 from azure.identity import CredentialUnavailableError
 
 from drift import prompts
-from drift.adapters.openai_client import EntraTokens, ModelServer, build_client, resource_url, v1_url
-from drift.adapters.openai_models import Caller, OpenAIChat, OpenAIEmbedder
+from drift.adapters.openai.client import EntraTokens, ModelServer, build_client, resource_url, v1_url
+from drift.adapters.openai.models import Caller, OpenAIChat, OpenAIEmbedder
 from drift.adapters.retry import RetryPolicy
 from drift.contracts import LocalReply
 from drift.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError, UnusableReplyError
@@ -461,7 +461,7 @@ async def test_retries_of_all_batches_are_added_up(model_server: ModelServerCont
 
 def test_importing_the_adapters_loads_no_sdk() -> None:
     code = (
-        "import sys, drift.adapters.openai_client, drift.adapters.openai_models;"
+        "import sys, drift.adapters.openai.client, drift.adapters.openai.models;"
         "print([m for m in ('openai', 'httpx2', 'azure.identity') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - our own line

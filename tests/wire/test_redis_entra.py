@@ -28,13 +28,13 @@ from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError
 
 from drift.adapters.entra import RENEW_S, TokenSource
-from drift.adapters.redis_entra import REDIS_SCOPE, EntraLogin, object_id
-from drift.adapters.redis_progress import RedisProgress
-from drift.adapters.redis_server import RedisServer
+from drift.adapters.redis.entra import REDIS_SCOPE, EntraLogin, object_id
+from drift.adapters.redis.progress import RedisProgress
+from drift.adapters.redis.server import RedisServer
 from drift.contracts import CHANNEL
-from drift.local.valkey_server import ValkeyServer
-from drift.settings import load
-from drift.wiring import build_sink
+from drift.hosting.settings import load
+from drift.hosting.wiring import build_sink
+from drift.offline.servers.valkey_server import ValkeyServer
 from tests.proxy import proxied
 
 pytestmark = pytest.mark.slow

@@ -15,11 +15,11 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from drift.adapters.redis_progress import KEPT_SECONDS, RedisProgress
-from drift.adapters.redis_server import RedisServer
+from drift.adapters.redis.progress import KEPT_SECONDS, RedisProgress
+from drift.adapters.redis.server import RedisServer
 from drift.contracts import CHANNEL, Phase
-from drift.local.loopback import free_port
-from drift.local.valkey_server import ValkeyServer
+from drift.offline.servers.loopback import free_port
+from drift.offline.servers.valkey_server import ValkeyServer
 from drift.progress import Progress
 from tests.function.calling import Subscriber
 from tests.proxy import proxied

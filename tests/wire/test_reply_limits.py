@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from drift import prompts
-from drift.adapters.openai_client import ModelServer, build_client
-from drift.adapters.openai_models import Caller, OpenAIChat, OpenAIEmbedder
+from drift.adapters.openai.client import ModelServer, build_client
+from drift.adapters.openai.models import Caller, OpenAIChat, OpenAIEmbedder
 from drift.adapters.retry import RetryPolicy
 from drift.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError
 from drift.tasks import Deadline

@@ -10,9 +10,11 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from drift import adapters
-from drift.adapters import cypher_prepare, cypher_schema, neo4j_survey
-from drift.adapters.cypher_schema import V1
-from drift.adapters.neo4j_indexes import IndexNames
+from drift.adapters.neo4j.cypher import schema as cypher_schema
+from drift.adapters.neo4j.cypher.schema import V1
+from drift.adapters.neo4j.indexes import IndexNames
+from drift.offline.indexing.prepare import statements as cypher_prepare
+from drift.offline.indexing.prepare import survey as neo4j_survey
 
 CALENDAR = "CYPHER 25"
 """How a statement begins that only servers of the calendar versions understand."""

@@ -14,15 +14,14 @@ from typing import Any, Literal
 import pytest
 from neo4j import AsyncManagedTransaction, EagerResult
 
-from drift.adapters import neo4j_project
-from drift.adapters.cypher_schema import DEFAULT, V1, Schema
-from drift.adapters.neo4j_connection import Connection
-from drift.adapters.neo4j_graph import Neo4jGraph
-from drift.adapters.neo4j_indexes import READ_TIMEOUT_S
-from drift.adapters.neo4j_writer import Neo4jWriter
+from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
+from drift.adapters.neo4j.cypher.schema import DEFAULT, V1, Schema
+from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.errors import GraphMisconfiguredError
-from drift.local.neo4j_server import Neo4jServer
 from drift.model import FollowupQuery, PrimerQuery, RelationRecord
+from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.offline.writing.neo4j import project as neo4j_project
+from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.tasks import Deadline
 from tests.contract import v1_graphs
 from tests.contract.bulk_load import load, remove

@@ -50,7 +50,7 @@ class Cut:
 class Row:
     """One fault. The rest of the service works, and a request has MAX_PASSES=1 and MAX_FOLLOWUPS=2 unless `settings` differ.
 
-    `rules` are asked of the model server (`drift.local.faults.Rule`); those of "one follow-up" strike that one alone. A
+    `rules` are asked of the model server (`drift.offline.model_server.faults.Rule`); those of "one follow-up" strike that one alone. A
     setting in braces names a server of the test, None removes the setting. `identity` is what the endpoint for tokens answers, `ask` how the caller asks.
 
     A `code` is an error's, else there is an answer: `says` stands in its `residual_uncertainty`. `warns` counts the log lines

@@ -8,8 +8,8 @@ import httpx2
 import openai
 from neo4j.exceptions import Neo4jError
 
-from drift.adapters.neo4j_errors import translation
-from drift.adapters.openai_errors import translated
+from drift.adapters.neo4j.errors import translation
+from drift.adapters.openai.errors import translated
 from drift.errors import DriftError
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from drift.local.bicep_parameters import given_in
-from drift.settings import Settings
+from drift.hosting.settings import Settings
+from drift.offline.infra.bicep_parameters import given_in
 from tests.infra.differences import differences
 from tests.infra.parameters import DEFAULTS, FROM_ENVIRONMENT, PARAMETERS, REQUIRED
 from tests.infra.rules import Rule
@@ -65,11 +65,8 @@ IGNORED = {
     "docker-compose.yml",
     "build",
     "docs",
-    "drift/cli.py",
-    "drift/evals",
-    "drift/ingest",
     "drift/__main__.py",
-    "drift/local",
+    "drift/offline",
     "infra",
     "local.settings.json",
     "local.settings.json.example",

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from drift.settings import Settings
+from drift.hosting.settings import Settings
 from tests.infra.differences import differences
 from tests.infra.expected import access, function, monitoring, network, stores
 from tests.infra.expected.names import VERSIONS, Names, tags
@@ -50,7 +50,7 @@ def every_setting_has_the_value_of_its_own_parameter(project: Project) -> Iterat
 
 
 def settings_are_those_that_the_code_reads(project: Project) -> Iterator[str]:
-    """The settings that are not the platform's are the fields of drift/settings.py, but for two that are for local use."""
+    """The settings that are not the platform's are the fields of drift/hosting/settings.py, but for two that are for local use."""
     read = {name.upper() for name in Settings.model_fields} - {"ALLOW_PLAINTEXT", "OAI_KEY"}
     for way in project.ways:
         platform = ("APPLICATIONINSIGHTS_", "AzureWebJobsStorage__")

@@ -1,0 +1,1 @@
+"""The graph that is searched, on Neo4j."""

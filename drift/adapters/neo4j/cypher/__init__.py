@@ -1,0 +1,1 @@
+"""The statements that read, each written once for both graph schemas."""

@@ -1,0 +1,110 @@
+"""What the primer and a follow-up share: how many chunks there are, which are nearest to a vector, what their document is called."""
+
+from __future__ import annotations
+
+from drift.adapters.neo4j.cypher.schema import Schema
+
+COSINE = "vector.similarity.cosine(embedding, $vector)"
+
+
+def comparable(vector: str = "embedding") -> str:
+    """Return the condition that a vector can be compared: a list of the right length, with a direction.
+
+    Whatever else stands there would make the whole statement fail. CASE keeps the server from
+    looking into what is no list; nearly always the first number decides, so this costs nothing.
+    Whether all numbers are finite is asked only where `$careful` says so, for it costs more than
+    the comparison itself. Give it a variable, not a property: reading a property of 1,536 floats
+    is most of what a chunk costs.
+    """
+    return f"""CASE WHEN {vector} IS :: LIST<ANY> THEN size({vector}) = $dimensions
+    AND any(x IN {vector} WHERE x < -1.0e-30 OR x > 1.0e-30)
+    AND CASE WHEN $careful THEN all(x IN {vector} WHERE -3.4e38 < x AND x < 3.4e38) ELSE true END
+  ELSE false END"""
+
+
+def readable(node: str = "ch", name: str = "text") -> str:
+    """Return the condition that what is to be read of a node is text, or missing."""
+    return f"{node}.{name} IS :: STRING"
+
+
+def scored() -> str:
+    """Return the clauses after which `ch` has a `similarity`; what is not usable is left out."""
+    return f"""WITH ch, ch.embedding AS embedding
+  WHERE {comparable()} AND {readable()}
+  WITH ch, {COSINE} AS similarity"""
+
+
+def visible(s: Schema) -> str:
+    """Return the subquery that gives the `generation` to read, and whether another one is `building` beside it."""
+    return f"""
+CALL () {{
+  {s.visible}
+}}
+"""
+
+
+def count(s: Schema) -> str:
+    """Return the subquery that gives `chunk_count`."""
+    return f"""
+CALL () {{
+  {s.chunk_count}
+}}
+"""
+
+
+def index_hits(s: Schema) -> str:
+    """Return the body that asks the index procedure for `hits`, best first, and drops what is another tenant's."""
+    return f"""
+    CALL db.index.vector.queryNodes($chunk_index, $fetch, $vector) YIELD node
+    WITH node WHERE {s.own_chunk("node")}
+    RETURN collect(node) AS hits
+"""
+
+
+def search_hits(index: str) -> str:
+    """Return the body that searches an index inside one project for `hits`, best first; Cypher 25."""
+    return f"""
+    MATCH (node:__Chunk__)
+      SEARCH node IN (VECTOR INDEX `{index}` FOR $vector WHERE node.project_id = $project_id LIMIT $fetch) SCORE AS score
+    WITH node, score ORDER BY score DESC
+    RETURN collect(node) AS hits
+"""
+
+
+def nearest(s: Schema, hits: str) -> str:
+    """Return the subquery that gives `near`: the tenant's chunks nearest to the vector, best first and scored, when `whole` is true."""
+    return f"""
+CALL (chunk_count, whole) {{
+  CALL (chunk_count, whole) {{
+    UNWIND CASE WHEN whole AND chunk_count <= $exact_limit THEN [1] ELSE [] END AS exact
+    MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
+    WHERE {s.own_chunk("ch")}
+    RETURN ch
+  UNION ALL
+    UNWIND CASE WHEN whole AND chunk_count > $exact_limit THEN [1] ELSE [] END AS indexed
+    CALL () {{{hits}}}
+    CALL (hits) {{
+      UNWIND CASE WHEN size(hits) >= $pool THEN hits[0..$rescored] ELSE [] END AS ch
+      RETURN ch
+    UNION ALL
+      UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS starved
+      MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
+      WHERE {s.own_chunk("ch")}
+      RETURN ch
+    }}
+    RETURN ch
+  }}
+  {scored()}
+  ORDER BY similarity DESC, {s.chunk_id("ch")}
+  LIMIT $pool
+  RETURN collect({{ch: ch, similarity: similarity}}) AS near
+}}
+"""
+
+
+def document_name(s: Schema) -> str:
+    """Return the expression for the name of the document of `ch`; a chunk of two documents has one name and makes one row."""
+    return f"""coalesce(head(COLLECT {{
+    {s.document_name}
+    ORDER BY name LIMIT 1
+  }}), 'unknown')"""

@@ -1,0 +1,1 @@
+"""Chat and embeddings over the API of OpenAI and Azure OpenAI."""

@@ -1,0 +1,1 @@
+"""Progress over Redis pub/sub."""

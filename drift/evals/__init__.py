@@ -1,1 +1,0 @@
-"""Measurements: benchmarks and evaluations, never deployed."""

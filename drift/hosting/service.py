@@ -1,0 +1,137 @@
+"""What every request of one event loop shares: the search, admission, and the state of the servers behind it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from drift.contracts import RetrieveRequest, RetrieveResponse
+from drift.errors import BusyError, DriftError, StoppingError
+from drift.hosting.settings import Settings
+from drift.model import GraphHealth
+from drift.plan import Limits
+from drift.ports import Ports, ProgressSink
+from drift.progress import Progress
+from drift.search import DriftSearch
+from drift.tasks import Deadline
+from drift.telemetry import parts
+from drift.telemetry.logs import bound, log
+
+HEALTH_TIMEOUT_S = 10.0
+
+
+@dataclass(slots=True)
+class Service:
+    """What every request of one event loop shares: clients, limits, and how many requests are in flight."""
+
+    ports: Ports
+    limits: Limits
+    sink: ProgressSink | None
+    max_inflight: int
+    deadline_s: float
+    settings: Settings | None = None
+    closers: tuple[Callable[[], Awaitable[None]], ...] = ()
+    in_flight: int = 0
+    _running: set[asyncio.Task[RetrieveResponse]] = field(default_factory=set)
+    _stopping: bool = False
+    _search: DriftSearch = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Build the search over the servers."""
+        self._search = DriftSearch(self.ports, self.limits)
+
+    def start(
+        self, request: RetrieveRequest, retrieval_id: str, listener: Callable[[str], None] | None = None
+    ) -> asyncio.Task[RetrieveResponse]:
+        """Admit a request and start answering it; the slot is free again when the task ends, however it ends.
+
+        Raises:
+            BusyError: when `max_inflight` requests are being answered.
+            StoppingError: when the process is being stopped.
+        """
+        if self._stopping:
+            raise StoppingError
+        if self.in_flight >= self.max_inflight:
+            parts.refused(BusyError.code)
+            raise BusyError(f"{self.max_inflight} requests are being answered; try again later.")
+        self.in_flight += 1
+        task = asyncio.create_task(self._answer(request, retrieval_id, listener))
+        self._running.add(task)
+        task.add_done_callback(self._free_slot)
+        return task
+
+    def _free_slot(self, task: asyncio.Task[RetrieveResponse]) -> None:
+        self.in_flight -= 1
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # marks it as seen: whoever waited may have gone
+
+    async def _answer(
+        self, request: RetrieveRequest, retrieval_id: str, listener: Callable[[str], None] | None
+    ) -> RetrieveResponse:
+        deadline = Deadline.after(self.deadline_s)
+        words = self.settings is not None and self.settings.log_questions
+        with bound(retrieval_id=retrieval_id, project_id=request.project_id, words=words):
+            log.info("retrieval_started", extra={"query": request.query, "top_k": request.top_k})
+            try:
+                async with Progress(request.project_id, retrieval_id, self.sink, listener) as progress:
+                    return await self._search.retrieve(request, progress, deadline)
+            except asyncio.CancelledError:
+                if self._stopping:
+                    raise StoppingError from None
+                raise
+
+    async def stop(self) -> None:
+        """Admit nobody any more, and let whoever waits know that the service is being stopped."""
+        self._stopping = True
+        await asyncio.sleep(0)  # a task that never began could not say why it ended
+        for task in list(self._running):
+            task.cancel()
+
+    async def close(self) -> None:
+        """Close the clients. The platform never asks for it, so nothing depends on it."""
+        for close in self.closers:
+            await close()
+
+    async def readiness(self) -> dict[str, str]:
+        """Return one line for each dependency: `ok`, or what is wrong; Redis may only be degraded."""
+        graph, model, redis = await asyncio.gather(self.graph_state(), self._model_state(), self._redis_state())
+        return {**graph, **model, **redis}
+
+    async def graph_state(self) -> dict[str, str]:
+        """Return one line for the graph and one for its indexes: `ok`, or what is wrong."""
+        try:
+            async with asyncio.timeout(HEALTH_TIMEOUT_S):
+                health = await self.ports.graph.health()
+        except (DriftError, TimeoutError) as error:
+            return {"graph": _detail(error), "indexes": "unknown"}
+        return {"graph": "ok", "indexes": self._index_state(health)}
+
+    def _index_state(self, health: GraphHealth) -> str:
+        wanted = self.settings.vector_index_dimensions if self.settings else None
+        problems = [f"{name} is missing" for name in health.missing]
+        for index in health.indexes:
+            if not index.online:
+                problems.append(f"{index.name} is not online")
+            if index.dimensions is not None and wanted is not None and index.dimensions != wanted:
+                problems.append(f"{index.name} has {index.dimensions} dimensions, VECTOR_INDEX_DIMENSIONS is {wanted}")
+        return "; ".join(problems) or "ok"
+
+    async def _model_state(self) -> dict[str, str]:
+        try:
+            await self.ports.embedder.embed(["ready?"], Deadline.after(HEALTH_TIMEOUT_S))
+        except DriftError as error:
+            return {"model": error.detail}
+        return {"model": "ok"}
+
+    async def _redis_state(self) -> dict[str, str]:
+        state = getattr(self.sink, "state", None)
+        if state is None:
+            return {"redis": "degraded: REDIS_URL is not set, nobody sees progress"}
+        said = await state()
+        return {"redis": said if said == "ok" else f"degraded: {said}, nobody sees progress"}
+
+
+def _detail(error: Exception) -> str:
+    return error.detail if isinstance(error, DriftError) else "no answer in time"

@@ -1,0 +1,74 @@
+"""One request as server-sent events: progress as it happens, a beat when it is silent, exactly one last event."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from drift.contracts import RetrieveResponse
+from drift.errors import DriftError, StoppingError
+from drift.hosting import http
+from drift.telemetry.logs import log
+
+
+class EventStream:
+    """Relays the progress messages of a running request; whoever stops reading cancels the request.
+
+    The request's task is started by the handler, not by the generator: it inherits the handler's context variables.
+    """
+
+    def __init__(self, retrieval_id: str, beat_s: float = http.BEAT_SECONDS) -> None:
+        """Prepare; `listen` may be called at once."""
+        self._retrieval_id = retrieval_id
+        self._beat_s = beat_s
+        self._events: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._task: asyncio.Task[RetrieveResponse] | None = None
+
+    def listen(self, message: str) -> None:
+        """Relay one progress message."""
+        self._events.put_nowait(http.event("progress", message))
+
+    def follow(self, task: asyncio.Task[RetrieveResponse]) -> None:
+        """Relay how this task ends."""
+        self._task = task
+        task.add_done_callback(self._end)
+
+    def cancel(self) -> None:
+        """Cancel the request if it is still running."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def _end(self, task: asyncio.Task[RetrieveResponse]) -> None:
+        self._events.put_nowait(self._last_event(task))
+        self._events.put_nowait(None)
+
+    def _last_event(self, task: asyncio.Task[RetrieveResponse]) -> bytes:
+        if task.cancelled():  # its reader has gone
+            return self._error_event(http.internal_error())
+        error, told = task.exception(), {"retrieval_id": self._retrieval_id}
+        if error is None:
+            return http.event("result", task.result().to_json())
+        if isinstance(error, DriftError):
+            if not isinstance(error, StoppingError):
+                log.warning("request_failed", exc_info=error, extra=told)
+            return self._error_event(error)
+        log.error("request_crashed", exc_info=error, extra=told)
+        return self._error_event(http.internal_error())
+
+    def _error_event(self, error: DriftError) -> bytes:
+        return http.event("error", http.problem_body(error, self._retrieval_id))
+
+    async def events(self) -> AsyncIterator[bytes]:
+        """Yield the stream's bytes; leaving early cancels the request."""
+        try:
+            yield http.OPEN
+            while True:
+                try:
+                    item = await asyncio.wait_for(self._events.get(), self._beat_s)
+                except TimeoutError:
+                    item = http.BEAT
+                if item is None:
+                    return
+                yield item
+        finally:
+            self.cancel()

@@ -1,0 +1,104 @@
+"""Settings to adapters to one service; building opens no connection.
+
+Every SDK loads with this module, so that only the first request pays for it, never the import of the function.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from drift.adapters.entra import TokenSource, identity
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.indexes import IndexNames
+from drift.adapters.openai.client import ModelServer, build_client, provider_name
+from drift.adapters.openai.models import Caller, OpenAIChat, OpenAIEmbedder
+from drift.adapters.redis.entra import REDIS_SCOPE
+from drift.adapters.redis.progress import RedisProgress
+from drift.adapters.redis.server import RedisServer
+from drift.adapters.retry import RetryPolicy
+from drift.hosting.service import Service
+from drift.hosting.settings import Settings
+from drift.plan import Limits
+from drift.ports import Ports
+
+
+def build_service(settings: Settings) -> Service:
+    """Return a service; opens no connection, and belongs to the loop that first uses it."""
+    chat, embedder = build_models(settings)
+    graph, sink = build_graph(settings), build_sink(settings)
+    limits = Limits(settings.max_passes, settings.max_followups, settings.max_chunks_for_prompt)
+    closers = (graph.close, chat.client.close, *((sink.close,) if sink else ()))
+    return Service(
+        Ports(graph, chat, embedder), limits, sink, settings.max_inflight, settings.deadline_sec, settings, closers
+    )
+
+
+def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
+    """Return the chat model and the embedder, over one client."""
+    key = settings.oai_key.get_secret_value() if settings.oai_key else None
+    server = ModelServer(
+        settings.oai_base_url,
+        key,
+        settings.oai_api_version,
+        settings.oai_timeout_sec,
+        settings.azure_client_id,
+        settings.max_reply_bytes,
+    )
+    client = build_client(server)
+    retry = RetryPolicy(
+        settings.retry_max_attempts,
+        settings.retry_backoff_base_sec,
+        settings.retry_backoff_factor,
+        settings.retry_backoff_max_sec,
+    )
+    caller = Caller(settings.oai_timeout_sec, retry, provider_name(server))
+    return (
+        OpenAIChat(client, settings.oai_model, settings.llm_temperature, caller),
+        OpenAIEmbedder(
+            client,
+            settings.oai_embed_model_name,
+            settings.vector_index_dimensions,
+            settings.oai_embed_deployment_name,
+            caller,
+        ),
+    )
+
+
+def build_graph(settings: Settings) -> Neo4jGraph:
+    """Return the graph store; opens no connection."""
+    return Neo4jGraph.connect(
+        *database(settings),
+        names=index_names(settings),
+        followup_scope=settings.followup_scope,
+        schema=settings.graph_schema,
+    )
+
+
+def database(settings: Settings) -> tuple[str, str, str, str]:
+    """Return address, user, password and name of the database."""
+    password = settings.neo4j_password.get_secret_value()
+    return settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database
+
+
+def index_names(settings: Settings) -> IndexNames:
+    """Return the names of the indexes that searches use."""
+    return IndexNames(
+        settings.community_vector_index_name, settings.chunk_vector_index_name, settings.chunk_fulltext_index_name
+    )
+
+
+def build_sink(settings: Settings) -> RedisProgress | None:
+    """Return where progress goes; None without REDIS_URL."""
+    server = build_redis(settings)
+    if server is None:
+        return None
+    return RedisProgress(server)
+
+
+def build_redis(settings: Settings) -> RedisServer | None:
+    """Return the Redis that progress goes through, for whoever publishes or subscribes; None without REDIS_URL."""
+    if settings.redis_url is None:
+        return None
+    make_credential = partial(identity, settings.azure_client_id)
+    tokens = TokenSource(REDIS_SCOPE, make_credential) if settings.redis_auth == "entra" else None
+    return RedisServer(settings.redis_url.get_secret_value(), tokens)

@@ -1,1 +1,0 @@
-"""From folders of documents to a project in the graph: documents, chunks, entities, relations, communities."""

@@ -1,0 +1,1 @@
+"""The commands of `python -m drift`, and what people see of them."""

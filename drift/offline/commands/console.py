@@ -1,0 +1,105 @@
+"""What people see: progress and answers with rich; colours and bars only on a terminal, data never on standard error."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from typing import Any
+
+from rich.markup import escape
+
+from drift.offline.commands.terminal import CleanConsole, escaped, on_one_line
+
+notes = CleanConsole(stderr=True, highlight=False, soft_wrap=True)
+"""Progress and remarks, on standard error."""
+paper = CleanConsole(highlight=False, soft_wrap=True)
+"""Answers, on standard output."""
+
+
+_PLAIN = re.compile(r"[\w.:/-]+")
+
+
+class LogLine(logging.Formatter):
+    """An event with its fields on one line: `followup_failed code=model_unavailable followup=1`."""
+
+    _HIDDEN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName", "event", "invocation_id", "trace_id"}
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write the service's records for people; what is not a plain word is quoted, so that no text forges a line."""
+        fields = {name: value for name, value in vars(record).items() if name not in self._HIDDEN}
+        words = [
+            f"{name}={value if _PLAIN.fullmatch(str(value)) else json.dumps(value)}" for name, value in fields.items()
+        ]
+        return " ".join([getattr(record, "event", None) or super().format(record), *words])
+
+
+def log_to_stderr() -> None:
+    """Show warnings and errors of the service with their fields."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(LogLine("%(message)s"))
+    handler.setLevel(logging.WARNING)
+    logging.getLogger("drift").addHandler(handler)
+    logging.getLogger("neo4j").setLevel(logging.ERROR)  # its retries: whether they helped is said by the command
+
+
+def remark(line: str) -> None:
+    """Write one line for whoever waits to standard error; what is no line of ours in it makes no second one."""
+    notes.print(on_one_line(line), markup=False)
+
+
+def show_error(detail: str) -> None:
+    """Say on one line of standard error what went wrong."""
+    notes.print("[red]error:[/] ", end="")
+    remark(detail)
+
+
+def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
+    """Write one JSON document on one line to standard output."""
+    only_ascii = not (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(escaped(json.dumps(document, ensure_ascii=only_ascii)) + "\n")
+    sys.stdout.flush()
+
+
+def show_progress(message: dict[str, Any]) -> None:
+    """Show one progress message as it arrives."""
+    notes.print(
+        f"[dim]{message['progress_pct']:>3}%[/]  [cyan]{message['phase']:<22}[/] {escape(_unescaped(message['thought_summary']))}"
+    )
+    for line in (message.get("details_md") or "").splitlines():
+        notes.print(f"        [dim]{escape(_shortened(_unescaped(line)))}[/]")
+
+
+def show_answer(question: str, response: dict[str, Any]) -> None:
+    """Show an answer with its facts and the evidence of each."""
+    paper.print(f"\n[bold]{escape(question)}[/]\n")
+    if response.get("no_data_found"):
+        paper.print("Nothing was found in this project. Is the name right, and was it ingested?")
+        return
+    paper.print(f"{escape(response['final_answer'])}\n")
+    for number, fact in enumerate(response["key_facts"], start=1):
+        paper.print(f"[bold]{number}.[/] {escape(fact['fact'])}")
+        for citation in fact["citations"]:
+            paper.print(f"   [green]{escape(_evidence(citation))}[/]")
+    if response["residual_uncertainty"]:
+        paper.print(f"\n[yellow]Uncertain:[/] {escape(response['residual_uncertainty'])}")
+
+
+def _evidence(citation: dict[str, str] | str) -> str:
+    if isinstance(citation, str):
+        return f"└ {citation}"
+    return f'└ [{on_one_line(citation["document_name"])}] "{_shortened(" ".join(citation["span"].split()))}"'
+
+
+def _shortened(text: str, most: int = 160) -> str:
+    return text if len(text) <= most else text[:most].rstrip() + "…"
+
+
+def _unescaped(markdown: str) -> str:
+    """Return escaped Markdown as plain text for a terminal."""
+    return "".join(
+        character
+        for position, character in enumerate(markdown)
+        if character != "\\" or (position and markdown[position - 1] == "\\")
+    )

@@ -1,0 +1,105 @@
+"""What is there and what is missing, one finding a line, for people and for programs."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from drift.errors import LocalStackError, NotConfiguredError
+from drift.hosting import settings, wiring
+from drift.offline.commands.console import notes, paper, print_json
+from drift.offline.infra.finding import Finding
+from drift.offline.servers.neo4j.jars import NEEDED_BYTES, default_cache, exact_version, find_jars
+from drift.offline.servers.neo4j.java import java_for
+from drift.offline.stack.data_folder import DataFolderError, check_data_folder
+from drift.offline.stack.stack import VARIABLES, StackOptions
+
+FIRST_PYTHON = (3, 11)
+
+_SIGNS = {"ok": "[green]✓[/]", "note": "[yellow]·[/]", "problem": "[red]✗[/]"}
+
+
+async def examine(options: StackOptions, *, as_json: bool) -> bool:
+    """Print the findings; tell whether there is no problem."""
+    findings = [_python(), _disk(options), _data_folder(options), _java(options), _jars(options)]
+    named = any(options.given.get(first) for first, *_ in VARIABLES.values())
+    if named:
+        findings += await _services()
+    if not (named or as_json):
+        notes.print("[dim]No server is named in the environment: `python -m drift up` starts local ones.[/]")
+    return show(findings, as_json=as_json)
+
+
+def show(findings: list[Finding], *, as_json: bool) -> bool:
+    """Print the findings; tell whether there is no problem."""
+    fine = all(finding.state != "problem" for finding in findings)
+    if as_json:
+        print_json({"ok": fine, "findings": [asdict(finding) for finding in findings]})
+        return fine
+    width = max(12, *(len(finding.name) for finding in findings))
+    for finding in findings:
+        paper.print(f"{_SIGNS[finding.state]} {finding.name:<{width}}", end=" ")
+        paper.print(finding.text, markup=False)
+    return fine
+
+
+def _python() -> Finding:
+    version = f"{platform.python_version()} at {sys.executable}"
+    good = sys.version_info[:2] >= FIRST_PYTHON
+    return Finding("python", "ok" if good else "problem", version if good else f"{version}: 3.11 or newer is needed")
+
+
+def _disk(options: StackOptions) -> Finding:
+    folder = _cache(options)
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    text = f"{free // 1_000_000:,} MB free for the cache of the local servers"
+    return Finding("disk", "ok" if free >= NEEDED_BYTES else "note", text)
+
+
+def _data_folder(options: StackOptions) -> Finding:
+    try:
+        free = check_data_folder(options.data_dir)
+    except DataFolderError as error:
+        return Finding("data folder", "problem", error.detail)
+    return Finding("data folder", "ok", f"{options.data_dir.absolute()} can be written, {free // 1_000_000:,} MB free")
+
+
+def _java(options: StackOptions) -> Finding:
+    home = options.given.get("JAVA_HOME")
+    try:
+        java = java_for(exact_version(options.neo4j_version), Path(home) if home else None)
+    except LocalStackError as error:
+        return Finding("java", "note", error.detail)
+    return Finding("java", "ok", f"Java {java.major} in {java.home}, for a local Neo4j")
+
+
+def _jars(options: StackOptions) -> Finding:
+    version = exact_version(options.neo4j_version)
+    if find_jars(version, _cache(options)):
+        return Finding("neo4j jars", "ok", f"Neo4j {version} is in {_cache(options)}")
+    return Finding("neo4j jars", "note", f"Neo4j {version} is not fetched yet: the first start downloads about 180 MB")
+
+
+def _cache(options: StackOptions) -> Path:
+    return options.cache_dir or default_cache()
+
+
+async def _services() -> list[Finding]:
+    """Look at the settings, and at the servers they name."""
+    try:
+        values = settings.load()
+    except NotConfiguredError as error:
+        return [Finding("settings", "problem", problem) for problem in error.problems]
+    state = await wiring.build_service(values).readiness()
+    return [Finding("settings", "ok", "complete"), *(_service(name, text) for name, text in state.items())]
+
+
+def _service(name: str, text: str) -> Finding:
+    if text == "ok":
+        return Finding(name, "ok", "ok")
+    return Finding(name, "note" if text.startswith("degraded") else "problem", text)

@@ -1,0 +1,1 @@
+"""Measurements: benchmarks and evaluations."""

@@ -1,0 +1,254 @@
+"""How long the graph's two statements take, what they cost the server, and how much of the exact ranking they find.
+
+Each size and number of dimensions has the tenants of `synthetic_graph`; every statement is asked the same questions. Times are the
+client's, one statement at a time, after runs that warm the server up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.indexes import IndexNames
+from drift.errors import DriftError
+from drift.offline.evals.graph_rivals import Library
+from drift.offline.evals.graph_trials import Others, Ours, Run, Trial
+from drift.offline.evals.synthetic_graph import TENANTS, Query, SyntheticProject, load, projects
+from drift.offline.evals.timing import percentile
+from drift.offline.evals.watched import WatchedConnection
+from drift.offline.writing.neo4j.writer import Neo4jWriter
+
+QUESTIONS = 20
+"""Asked in turn, no more than timed runs."""
+WARM_UP_RUNS = 100
+"""The server goes on compiling a statement for as long; with few timed runs, three times as many."""
+PROFILED_RUNS = 3
+INDEX_TIMEOUT_S = 1800.0
+LEAST_RUNS = 3
+MOST_S = 10.0
+"""A statement that has taken this long is not asked again, once it has LEAST_RUNS runs, or one that is not timed."""
+
+MOST_EXACT = 10_000
+"""Chunks of a tenant up to which the follow-up is also measured with all of them scored."""
+
+USUAL_SIZE = 10_000
+"""Chunks that growth is counted from."""
+
+OURS = ("primer", "followup")
+LARGEST = next(iter(TENANTS))
+
+
+_NAMES = IndexNames()
+
+
+class Database(NamedTuple):
+    """Where the database is, as whom, and the names of its indexes."""
+
+    uri: str
+    username: str = "neo4j"
+    password: str = ""
+    name: str = "neo4j"
+    community_index: str = _NAMES.community
+    chunk_index: str = _NAMES.chunk
+    fulltext_index: str = _NAMES.fulltext
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How often each statement is asked, which random graph, and whether the statements of others are asked as well."""
+
+    repeat: int = 40
+    seed: int = 1
+    rivals: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One statement asked of one tenant.
+
+    `share` is the tenant's part of the database's chunks; times are milliseconds; `db_hits` is the median of profiled runs. `recall30`
+    (0..1) is the mean part of what exact scoring ranks first that is found: the 30 nearest chunks; for the primer the three nearest
+    chunks below each of its communities; for a statement that ranks communities, the five nearest of the highest level. `rows` and
+    `trips` are medians of what came back and of statements sent. `error` holds the server's words where the statement fails.
+    """
+
+    chunks: int
+    dims: int
+    tenant: str
+    share: float
+    statement: str
+    p50_ms: float | None = None
+    p95_ms: float | None = None
+    db_hits: int | None = None
+    recall30: float | None = None
+    rows: float | None = None
+    trips: float | None = None
+    runs: int = 0
+    error: str | None = None
+
+
+async def measure(
+    database: Database, shape: tuple[int, int], options: Options, say: Callable[[str], None]
+) -> tuple[str, list[Row]]:
+    """Load a database of `shape` (chunks, dimensions) where it is not loaded, and ask every statement of every tenant.
+
+    Returns:
+        The server's agent, and the rows.
+
+    Raises:
+        GraphMisconfiguredError: the database has a vector index of other dimensions.
+        GraphUnavailableError: it cannot be reached.
+    """
+    tenants = projects(*shape, options.seed)
+    names = IndexNames(database.community_index, database.chunk_index, database.fulltext_index)
+    rows: list[Row] = []
+    async with WatchedConnection(*database[:4]) as connection:
+        await _load(connection, names, tenants, say)
+        graph = Neo4jGraph(connection, names)
+        async with _library(database) as library:
+            for project in tenants:
+                trials = Ours(graph, connection, project).trials()
+                trials += _both_ways(connection, names, project)
+                trials += Others(connection, names, project, library).trials() if options.rivals else []
+                for trial in trials:
+                    rows.append(await _measured(project, trial, options.repeat))
+                    say(f"{project.project_id}: {_told(rows[-1])}")
+        return (await graph.health()).server, rows
+
+
+def _both_ways(connection: WatchedConnection, names: IndexNames, project: SyntheticProject) -> list[Trial]:
+    """Return the follow-up with the index alone and, for a tenant that is not large, with every chunk scored exactly."""
+    limits = {"followup_indexed": 0} | ({"followup_exact": MOST_EXACT} if project.chunks <= MOST_EXACT else {})
+    graphs = {name: Neo4jGraph(connection, names, exact_limit=limit) for name, limit in limits.items()}
+    return [Ours(graph, connection, project).followup(name) for name, graph in graphs.items()]
+
+
+async def _load(
+    connection: WatchedConnection, names: IndexNames, tenants: Sequence[SyntheticProject], say: Callable[[str], None]
+) -> None:
+    writer, dims = Neo4jWriter(connection, names), tenants[0].dims
+    if names.chunk in await writer.prepare(dims):
+        # Built at once over all chunks, the index takes a fraction of the time; it was not there before, so nobody misses it.
+        await connection.write(f"DROP INDEX `{names.chunk}`", {})
+    for project in tenants:
+        start = time.perf_counter()
+        if await load(project, writer):
+            say(f"{project.project_id}: {project.chunks} chunks loaded in {time.perf_counter() - start:.0f} s")
+    await writer.prepare(dims, INDEX_TIMEOUT_S)
+
+
+@asynccontextmanager
+async def _library(database: Database) -> AsyncIterator[Library | None]:
+    if not Library.is_installed():
+        yield None
+        return
+    login = (database.username, database.password)
+    library = await asyncio.to_thread(Library, database.uri, login, database.name, database.chunk_index)
+    try:
+        yield library
+    finally:
+        await asyncio.to_thread(library.close)
+
+
+async def _measured(project: SyntheticProject, trial: Trial, repeat: int) -> Row:
+    row = Row(project.total, project.dims, project.tenant, project.chunks / project.total, trial.name)
+    queries = project.queries(min(QUESTIONS, repeat))
+    try:
+        return await _timed(row, trial, queries, repeat)
+    except DriftError as error:
+        return replace(row, error=_words(error))
+
+
+def _told(row: Row) -> str:
+    """Return a row as a line for whoever waits."""
+    if row.error:
+        return f"{row.statement}: {row.error}"
+    return f"{row.statement}: p50 {row.p50_ms} ms, p95 {row.p95_ms} ms, {row.db_hits} hits, recall {row.recall30}"
+
+
+async def _timed(row: Row, trial: Trial, queries: Sequence[Query], repeat: int) -> Row:
+    await _runs(trial, queries, min(WARM_UP_RUNS, 3 * repeat), 1)
+    milliseconds, runs = await _runs(trial, queries, repeat, LEAST_RUNS)
+    hits = [(await trial.run(query, True)).db_hits or 0 for query in queries[:PROFILED_RUNS]]
+    recalls = await _recalls(trial, queries)
+    return replace(
+        row,
+        p50_ms=round(statistics.median(milliseconds), 1),
+        p95_ms=round(percentile(milliseconds, 95), 1),
+        db_hits=int(statistics.median(hits)),
+        recall30=round(statistics.fmean(recalls), 4) if recalls else None,
+        rows=statistics.median(run.rows for run in runs),
+        trips=statistics.median(run.trips for run in runs),
+        runs=len(runs),
+    )
+
+
+async def _runs(trial: Trial, queries: Sequence[Query], most: int, least: int) -> tuple[list[float], list[Run]]:
+    """Ask `least` to `most` times in turn; return milliseconds and what came back."""
+    milliseconds: list[float] = []
+    runs: list[Run] = []
+    while len(runs) < most and (len(runs) < least or sum(milliseconds) < 1000 * MOST_S):
+        query = queries[len(runs) % len(queries)]
+        start = time.perf_counter()
+        runs.append(await trial.run(query, False))
+        milliseconds.append(1000 * (time.perf_counter() - start))
+    return milliseconds, runs
+
+
+async def _recalls(trial: Trial, queries: Sequence[Query]) -> list[float]:
+    start = time.perf_counter()
+    recalls: list[float] = []
+    for query in queries:
+        recall = await trial.recall(query)
+        if recall is None:
+            break
+        recalls.append(recall)
+        if time.perf_counter() - start > MOST_S:
+            break
+    return recalls
+
+
+def _words(error: Exception) -> str:
+    """Return why a statement failed: the server's own words where there are any."""
+    cause = error.__cause__ or error
+    return str(getattr(cause, "message", None) or cause).strip().splitlines()[0]
+
+
+# -------------------------------------------------------------------------------------------------- report
+def ratios(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return, for each number of dimensions and the largest tenant, how ours grow with the size and how others compare.
+
+    `growth_p95`: p95 at the largest size over p95 at 10,000 chunks, or at the smallest size where that was not asked.
+    `others_p50`: p50 of each other statement over that of the follow-up at the largest size where it ran.
+    """
+    found = {}
+    for dims in sorted({row.dims for row in rows}):
+        own = [row for row in rows if row.dims == dims and row.tenant == LARGEST and row.p50_ms is not None]
+        found[str(dims)] = {"growth_p95": _growth(own), "others_p50": _others(own)}
+    return found
+
+
+def _growth(rows: Sequence[Row]) -> dict[str, float]:
+    sizes = sorted({row.chunks for row in rows})
+    base = USUAL_SIZE if USUAL_SIZE in sizes else sizes[0]
+    at = {(row.statement, row.chunks): row.p95_ms or 0.0 for row in rows}
+    return {
+        name: round(at[name, sizes[-1]] / at[name, base], 2)
+        for name in OURS
+        if at.get((name, base)) and (name, sizes[-1]) in at
+    }
+
+
+def _others(rows: Sequence[Row]) -> dict[str, float]:
+    followups = {row.chunks: row.p50_ms for row in rows if row.statement == "followup"}
+    largest: dict[str, float] = {}
+    for row in sorted(rows, key=lambda row: row.chunks):
+        if not row.statement.startswith(OURS) and row.p50_ms and (ours := followups.get(row.chunks)):
+            largest[row.statement] = round(row.p50_ms / ours, 2)
+    return largest

@@ -1,0 +1,177 @@
+"""What is measured on the synthetic graph, statement by statement: ours, and those of others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.indexes import IndexNames
+from drift.errors import GraphMisconfiguredError
+from drift.model import FollowupQuery, PrimerEvidence, PrimerQuery
+from drift.offline.evals.graph_rivals import LIBRARY, TOP_CHUNKS, TOP_COMMUNITIES, Asked, Library, Rival, documented
+from drift.offline.evals.synthetic_graph import Query, SyntheticProject, nearest_chunks, nearest_communities
+from drift.offline.evals.watched import WatchedConnection, db_hits
+from drift.tasks import Deadline
+
+SAMPLES = 3
+"""Chunks that the primer shows of a community."""
+RUN_TIMEOUT_S = 60.0
+_NO_WORDS = "?"
+"""A question that only its vector answers: its candidates are the ranking by vector alone."""
+
+
+class Run(NamedTuple):
+    """One run of a statement: what it found in order, rows returned, statements sent, database hits where it was profiled."""
+
+    found: Sequence[str]
+    rows: int
+    trips: int = 1
+    db_hits: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One statement: `run` asks a question, profiled or not; `recall` is the part (0..1) of the exact ranking that it finds."""
+
+    name: str
+    run: Callable[[Query, bool], Awaitable[Run]]
+    recall: Callable[[Query], Awaitable[float | None]]
+
+
+# -------------------------------------------------------------------------------------------------- ours
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """The search's two statements over a watched connection, asked of one project."""
+
+    graph: Neo4jGraph
+    connection: WatchedConnection
+    project: SyntheticProject
+
+    def trials(self) -> list[Trial]:
+        """Return the primer, and the follow-up inside the communities that the primer would choose."""
+        return [Trial("primer", self._primer, self._primer_recall), self.followup("followup")]
+
+    def followup(self, name: str) -> Trial:
+        """Return the follow-up alone."""
+        return Trial(name, self._followup, self._recall)
+
+    async def _primer(self, query: Query, profiled: bool) -> Run:
+        before = self._watch(profiled)
+        found = await self.graph.primer(self._primer_query(query), Deadline.after(RUN_TIMEOUT_S))
+        return self._run([str(community.id) for community in found.communities], before)
+
+    async def _followup(self, query: Query, profiled: bool) -> Run:
+        before = self._watch(profiled)
+        found = await self._ask(query, query.text)
+        return self._run([chunk.id for chunk in found.chunks], before)
+
+    async def _primer_recall(self, query: Query) -> float:
+        found = await self.graph.primer(self._primer_query(query), Deadline.after(RUN_TIMEOUT_S))
+        return _share(_pairs(found), exact_samples(self.project, query))
+
+    async def _recall(self, query: Query) -> float:
+        await self._ask(query, _NO_WORDS)
+        rows = self.connection.last.records[0]["candidates"]
+        ranked = sorted(rows, key=lambda row: (-row["similarity"], row["id"]))
+        exact = nearest_chunks(self.project, query.vector, TOP_CHUNKS)
+        return _share([row["id"] for row in ranked[:TOP_CHUNKS]], exact)
+
+    async def _ask(self, query: Query, text: str) -> Any:  # noqa: ANN401 - Evidence
+        scope = tuple(number for _, number in exact_communities(self.project, query))
+        asked = FollowupQuery(self.project.project_id, text, query.vector, scope)
+        return await self.graph.followup(asked, Deadline.after(RUN_TIMEOUT_S))
+
+    def _primer_query(self, query: Query) -> PrimerQuery:
+        return PrimerQuery(self.project.project_id, query.text, query.vector, TOP_COMMUNITIES)
+
+    def _watch(self, profiled: bool) -> int:
+        self.connection.profiling = profiled
+        return self.connection.trips
+
+    def _run(self, found: Sequence[str], trips_before: int) -> Run:
+        self.connection.profiling = False
+        plan = self.connection.last.summary.profile
+        return Run(found, len(found), self.connection.trips - trips_before, db_hits(plan))
+
+
+def exact_communities(project: SyntheticProject, query: Query) -> list[tuple[int, int]]:
+    """Return what the primer should choose: (level, id), the highest levels first until half of the places are filled."""
+    known: list[tuple[int, int]] = []
+    level = len(project.widths)
+    while level and len(known) < (TOP_COMMUNITIES + 1) // 2:
+        level -= 1
+        known += [(level, number) for number in nearest_communities(project, query.vector, level)]
+    return [(level, project.community_id(level, number)) for level, number in known[:TOP_COMMUNITIES]]
+
+
+def exact_samples(project: SyntheticProject, query: Query) -> list[str]:
+    """Return what the primer should show: the nearest chunks below each of its communities, as `community/chunk`."""
+    pairs = []
+    for level, id_ in exact_communities(project, query):
+        number = id_ - project.community_id(level, 0)
+        own = nearest_chunks(project, query.vector, SAMPLES, level, frozenset({number}))
+        pairs += [f"{id_}/{chunk}" for chunk in own]
+    return pairs
+
+
+def _pairs(found: PrimerEvidence) -> list[str]:
+    return [f"{community.id}/{sample.id}" for community in found.communities for sample in community.samples]
+
+
+def _share(found: Sequence[str], exact: Sequence[str]) -> float:
+    return len(set(found) & set(exact)) / len(exact) if exact else 1.0
+
+
+# ------------------------------------------------------------------------------------------------ others
+@dataclass(frozen=True, slots=True)
+class Others:
+    """The statements of others over the same connection, asked of one project; `library` None: it is not installed."""
+
+    connection: WatchedConnection
+    names: IndexNames
+    project: SyntheticProject
+    library: Library | None
+
+    def trials(self) -> list[Trial]:
+        """Return a trial for each statement, and one for the library."""
+        own = [
+            Trial(rival.name, partial(self._run, rival), partial(self._recall, rival))
+            for rival in documented(self.names.chunk)
+        ]
+        return own + [
+            Trial(name, partial(self._run_library, repaired), partial(self._recall_library, repaired))
+            for name, repaired in ((Library.name, False), (f"{Library.name}_repaired", True))
+        ]
+
+    def _asked(self, query: Query) -> Asked:
+        return Asked(self.project, query, self.names.community)
+
+    async def _run(self, rival: Rival, query: Query, profiled: bool) -> Run:
+        self.connection.profiling = profiled
+        try:
+            result = await self.connection.read(rival.text, self._asked(query).parameters, RUN_TIMEOUT_S)
+        finally:
+            self.connection.profiling = False
+        rows = result.records
+        found = rival.found([row.data() for row in rows], self._asked(query)) if rival.found else []
+        return Run(found, len(rows), 1, db_hits(result.summary.profile))
+
+    async def _recall(self, rival: Rival, query: Query) -> float | None:
+        if rival.exact is None:
+            return None
+        return _share((await self._run(rival, query, profiled=False)).found, rival.exact(self._asked(query)))
+
+    async def _run_library(self, repaired: bool, query: Query, profiled: bool) -> Run:
+        if self.library is None:
+            raise GraphMisconfiguredError(f"{LIBRARY} is not installed: pip install neo4j-graphrag")
+        asked = self._asked(query)
+        found = await asyncio.to_thread(self.library.search, asked, repaired=repaired, profiled=profiled)
+        return Run(found, len(found), 1, db_hits(self.library.last.summary.profile))
+
+    async def _recall_library(self, repaired: bool, query: Query) -> float:
+        exact = nearest_chunks(self.project, query.vector, TOP_CHUNKS)
+        return _share((await self._run_library(repaired, query, profiled=False)).found, exact)

@@ -1,0 +1,251 @@
+"""The function's routes without the Functions host: what `function_app.app` registered, on a Starlette app.
+
+Routes, methods and authorisation levels are read from the app itself and its own handlers are called, so that nothing
+can be served here that the function does not have, but a page at `/` that says what is served. Keys are off, so it
+listens on loopback only and answers to this machine's names alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+from uuid import uuid4
+
+import h11
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from drift import __version__
+from drift.errors import LocalStackError, StoppingError
+from drift.offline import PROJECT
+from drift.offline.hosts.same_machine import SameMachine
+from drift.offline.servers.loopback import HOST, candidates
+
+FUNCTION_APP = "function_app"
+GRACE_S = 3.0
+"""How long requests that have been told to end may take to do so."""
+MOST_AHEAD_BYTES = 1 << 17
+"""What a client may send before its request is answered: a next one with the largest body, and its head."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredRoute:
+    """A function's HTTP trigger as the app registered it."""
+
+    path: str
+    methods: tuple[str, ...]
+    auth_level: str
+    handler: Any
+
+
+def registered_routes(app: Any) -> list[RegisteredRoute]:  # noqa: ANN401 - an azure.functions.FunctionApp
+    """Return the HTTP functions of a function app."""
+    routes = []
+    app.functions_bindings = None  # it remembers the names it has told, and refuses to tell them twice
+    for function in app.get_functions():
+        trigger = function.get_trigger().get_dict_repr()
+        if trigger["type"] == "httpTrigger":
+            methods = tuple(str(getattr(m, "value", m)) for m in trigger.get("methods") or ("GET", "POST"))
+            level = str(getattr(trigger["authLevel"], "value", trigger["authLevel"]))
+            route = trigger.get("route") or function.get_function_name()
+            routes.append(RegisteredRoute(f"/{route}", methods, level, function.get_user_function()))
+    return routes
+
+
+class LocalHost:
+    """Carries requests to the handlers of a function app; told to stop, it lets none wait for its client."""
+
+    def __init__(self, module: str = FUNCTION_APP) -> None:
+        """Import the module."""
+        if str(PROJECT) not in sys.path:
+            sys.path.append(str(PROJECT))  # the platform, too, runs with the app's folder on the path
+        self._routes = registered_routes(import_module(module).app)
+        self._stopping = asyncio.Event()
+        self._handlers: set[asyncio.Task[Any]] = set()
+
+    def app(self) -> Starlette:
+        """Return the routes as a Starlette app; wrong methods get 404, as on the platform."""
+        routes = [Route("/", self._welcome, methods=["GET"]), *(self._route(r) for r in self._routes)]
+        return Starlette(routes=routes)
+
+    def stop_reading(self) -> None:
+        """Refuse requests whose body has not arrived yet."""
+        self._stopping.set()
+
+    def cut(self) -> None:
+        """Cancel the handlers that still run."""
+        for task in self._handlers:
+            task.cancel()
+
+    async def _welcome(self, _request: Request) -> Response:
+        lines = [f"  {'|'.join(r.methods):<4} {r.path:<14} {_first_line(r.handler)}" for r in self._routes]
+        text = "\n".join([f"DRIFT for Neo4j {__version__}: the function's routes, without keys.", "", *lines, ""])
+        return PlainTextResponse(f'{text}\nPOST /retrieve wants JSON: {{"query": "...", "project_id": "..."}}\n')
+
+    def _route(self, registered: RegisteredRoute) -> Route:
+        async def call(request: Request) -> Response:
+            if request.method not in registered.methods:
+                return Response(status_code=404)
+            own = asyncio.current_task()
+            assert own  # noqa: S101 - this runs in one
+            self._handlers.add(own)
+            try:
+                impatient = Request(request.scope, self._until_stopping(request))
+                response: Response = await registered.handler(impatient, SimpleNamespace(invocation_id=str(uuid4())))
+            except asyncio.CancelledError:
+                return Response(status_code=503)  # nobody reads it: the connection is gone by now
+            finally:
+                self._handlers.discard(own)
+            return response
+
+        return Route(registered.path, call, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"])
+
+    def _until_stopping(self, request: Request) -> Any:  # noqa: ANN401 - starlette's Receive
+        """Return what receives the request's body, and raises StoppingError instead of waiting for it."""
+        whole = False
+
+        async def receive() -> Message:
+            nonlocal whole
+            if whole:
+                return await request.receive()
+            arriving = asyncio.ensure_future(request.receive())
+            stopping = asyncio.ensure_future(self._stopping.wait())
+            try:
+                await asyncio.wait({arriving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                if not arriving.done():
+                    raise StoppingError
+                whole = not arriving.result().get("more_body", False)
+                return arriving.result()
+            finally:
+                arriving.cancel()
+                stopping.cancel()
+
+        return receive
+
+
+def _first_line(handler: Any) -> str:  # noqa: ANN401 - any function
+    return str(handler.__doc__ or "").partition("\n")[0]
+
+
+@asynccontextmanager
+async def serving(
+    port: int | None = 0, preferred: int | None = None, allowed: Collection[str] = ()
+) -> AsyncIterator[str]:
+    """Serve the function's routes on loopback while the block runs; gives the URL.
+
+    Port 0 takes a free one, None the preferred one or, when that is taken, a free one. `allowed` names hosts beside
+    this machine's own. At the end requests in flight get the contract's error, and the clients that requests have
+    opened are closed.
+
+    Raises:
+        LocalStackError: when the port is taken.
+    """
+    host, function = LocalHost(), import_module(FUNCTION_APP)
+
+    async def told_to_end() -> None:
+        host.stop_reading()
+        await function.provider.stop()
+
+    try:
+        async with listening(host.app(), port, preferred, allowed=allowed, end=told_to_end, cut=host.cut) as url:
+            yield url
+    finally:
+        await function.provider.close()
+
+
+@asynccontextmanager
+async def listening(  # noqa: PLR0913 - all by name but the ports
+    app: ASGIApp,
+    port: int | None = None,
+    preferred: int | None = None,
+    *,
+    allowed: Collection[str] = (),
+    end: Callable[[], Awaitable[None]] | None = None,
+    cut: Callable[[], None] = lambda: None,
+) -> AsyncIterator[str]:
+    """Serve an app on loopback, for this machine alone; ports are those of `serving`.
+
+    At the end, `end` tells requests to end, and after a grace connections are cut and `cut` does what is left.
+
+    Raises:
+        LocalStackError: when the port is taken.
+    """
+    listener = _listen(port, preferred)
+    # uvicorn writes nothing below an error: the command line says what people need to know
+    config = uvicorn.Config(
+        SameMachine(app, allowed),
+        http=_Protocol,
+        ws="none",
+        log_level="error",
+        access_log=False,
+        lifespan="off",
+    )
+    server = _Server(config)
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        while not server.started and not task.done():  # noqa: ASYNC110 - uvicorn offers a flag, no event
+            await asyncio.sleep(0.01)
+        if task.done():
+            raise LocalStackError("The local host could not be started.") from task.exception()
+        yield f"http://{HOST}:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        if end:
+            await end()
+        await asyncio.wait({task}, timeout=GRACE_S)
+        if not task.done():  # clients that do not read, or a health check that waits
+            for connection in list(server.server_state.connections):
+                connection.transport.abort()
+            cut()
+        await task
+        listener.close()
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to the command that runs it."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+class _Protocol(H11Protocol):
+    """Reads on while it answers: who has sent a next request already could otherwise not be seen to leave."""
+
+    def data_received(self, data: bytes) -> None:
+        """Take data; what is ahead of the answer is kept up to a limit, and the connection beyond it is cut."""
+        super().data_received(data)
+        if self.conn.their_state is h11.DONE and self.flow.read_paused:
+            if len(self.conn.trailing_data[0]) > MOST_AHEAD_BYTES:
+                self.transport.abort()
+            else:
+                self.flow.resume_reading()
+
+
+def _listen(port: int | None, preferred: int | None) -> socket.socket:
+    for candidate in (port,) if port == 0 else candidates(port, preferred):
+        # the protocol is named, or asyncio would leave Nagle on: 40 ms a request
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, candidate))
+            listener.listen()  # from here on nobody else gets the port
+        except OSError as error:
+            listener.close()
+            failure = error
+        else:
+            return listener
+    raise LocalStackError(f"No port on {HOST} can be used ({failure.strerror}); name one with --port.") from failure

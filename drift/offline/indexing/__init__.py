@@ -1,0 +1,1 @@
+"""From folders of documents to a project in the graph: entities, relations, communities, summaries."""

@@ -1,0 +1,204 @@
+"""Pure: entities by rules, without a model: headings, identifiers and terms that recur, and the chunks that mention them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from drift.model import ChunkRecord
+from drift.offline.indexing.prose import Sentence, sentences
+from drift.offline.indexing.terms import Term, candidates, code_term, known_phrases, phrase_term
+from drift.offline.writing.chunking import PATH_SEPARATOR
+
+MAX_ENTITIES_A_CHUNK = 12
+HUB_SHARE, HUB_CHUNKS = 0.2, 50
+"""An entity in more than this share of the chunks, and in more than this many, connects everything with everything: dropped."""
+
+MAX_DESCRIPTION_CHARS = 300
+
+_OWN_HEADING = 2.0
+_HEADINGS_READ = 2
+_SHORTEST_PLAIN_WORD = 6
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:[._]\w+)+(?:\([^()]*\))?|\w+\([^()]*\)")
+_SUBTITLE = re.compile(r" [—–-] |: ")  # noqa: RUF001 - dashes as they are written
+_QUOTES = re.compile(r"[\"“”`]")
+_NUMBERING = re.compile(
+    r"^(?:(?:chapter|part|section|appendix|step)\s+(?:\d+|[ivxlc]+|[a-z])\b\s*[:.—–-]?\s+(?=\w)"  # noqa: RUF001 - the same
+    r"|\(\w{1,2}\)\s+|\d+(?:\.\d+)*[.)]?\s+|[a-z]\.\s+)",
+    re.IGNORECASE,
+)
+_DEFINES = re.compile(
+    r"[^ ,.;]{0,4}(?: (?:statement|method|function|object|keyword|operator)s?)?,?"
+    r" (?:is|are|was|were|means|refers? to|denotes?|returns?|defines?|describes?|provides?)\b(?P<article> (?:an?|the|used|any)\b)?"
+)
+_EARLY = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSentence:
+    """A sentence, and the keys of the entities it mentions."""
+
+    text: str
+    whole: bool
+    keys: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A chunk as read: its sentences, and the weight each of its entities has in it (0, best first)."""
+
+    chunk: ChunkRecord
+    sentences: tuple[ReadSentence, ...]
+    weights: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An entity as found: `chunks` maps the place of a chunk to the entity's weight in it."""
+
+    key: str
+    title: str
+    description: str
+    chunks: Mapping[int, float]
+
+
+def read_chunks(chunks: Sequence[ChunkRecord]) -> tuple[tuple[Reading, ...], tuple[Found, ...]]:
+    """Return every chunk as read, and every entity found, ordered by key."""
+    split = [[_Marked(s, tuple(candidates(s.text))) for s in sentences(chunk.text)] for chunk in chunks]
+    names = _Names(chunks)
+    vocabulary = names.vocabulary(split)
+    raw = [tuple(names.read(marked, vocabulary) for marked in own) for own in split]
+    counts = [_count(own, names.headings[place]) for place, own in enumerate(raw)]
+    weights = _best_of_each_chunk(counts, names.headings, _kept(counts, names.of_headings))
+    readings = tuple(
+        Reading(chunk, _only_kept(own, weight), weight) for chunk, own, weight in zip(chunks, raw, weights, strict=True)
+    )
+    return readings, _found(readings, names)
+
+
+class _Marked(NamedTuple):
+    """A sentence with what looks like a name in it."""
+
+    sentence: Sentence
+    terms: tuple[Term, ...]
+
+
+class _Names:
+    """What was seen: which keys exist, and how each is written."""
+
+    def __init__(self, chunks: Sequence[ChunkRecord]) -> None:
+        self.surfaces: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.headings = [self._of_heading(chunk.heading) for chunk in chunks]
+        self.of_headings = {key for own in self.headings for key in own}
+
+    def _of_heading(self, heading: str) -> tuple[str, ...]:
+        """Return the keys of the innermost headings, innermost first."""
+        keys: list[str] = []
+        for title in reversed(heading.split(PATH_SEPARATOR)):
+            bare = _QUOTES.sub("", _NUMBERING.sub("", title)).strip(" .:")
+            identifier = _IDENTIFIER.fullmatch(bare)
+            term = code_term(bare) if identifier else phrase_term(_SUBTITLE.split(bare, maxsplit=1)[0])
+            if term and term.key not in keys:
+                keys.append(term.key)
+                self.surfaces[term.key][term.surface] += 1
+        return tuple(keys[:_HEADINGS_READ])
+
+    def vocabulary(self, split: Iterable[Sequence[_Marked]]) -> frozenset[str]:
+        """Return the phrases that are looked for as plain words: headings, and what is marked as a term anywhere."""
+        marked = {term.key for own in split for one in own for term in one.terms if term.plain}
+        return frozenset(
+            key
+            for key in marked | self.of_headings
+            if " " in key or (key.isalpha() and len(key) >= _SHORTEST_PLAIN_WORD)
+        )
+
+    def read(self, marked: _Marked, vocabulary: frozenset[str]) -> ReadSentence:
+        """Return the sentence with its keys, and remember how they were written."""
+        sentence, keys = marked.sentence, set()
+        for term in (*marked.terms, *known_phrases(sentence.text, vocabulary)):
+            keys.add(term.key)
+            self.surfaces[term.key][term.surface] += 1
+        return ReadSentence(sentence.text, sentence.whole, frozenset(keys))
+
+    def titles(self, keys: Iterable[str]) -> dict[str, str]:
+        """Return the way each is written most often, once all is read."""
+        return {
+            key: min(self.surfaces[key].items(), key=lambda item: (-item[1], len(item[0]), item[0]))[0] for key in keys
+        }
+
+
+def _count(own: Iterable[ReadSentence], headings: Iterable[str]) -> Counter[str]:
+    counts = Counter(key for sentence in own for key in sentence.keys)
+    for key in headings:
+        counts[key] += 1
+    return counts
+
+
+def _kept(counts: Sequence[Counter[str]], of_headings: set[str]) -> dict[str, float]:
+    """Return the inverse document frequency of what recurs or is a heading, without the hubs."""
+    seen_in = Counter(key for own in counts for key in own)
+    most = max(HUB_CHUNKS, HUB_SHARE * len(counts))
+    return {
+        key: math.log(1 + len(counts) / count)
+        for key, count in seen_in.items()
+        if (count > 1 or key in of_headings) and count <= most
+    }
+
+
+def _best_of_each_chunk(
+    counts: Sequence[Counter[str]], headings: Sequence[Sequence[str]], idf: Mapping[str, float]
+) -> list[dict[str, float]]:
+    """Return the best entities of each chunk by tf-idf; its own heading counts double."""
+    best = []
+    for own, titles in zip(counts, headings, strict=True):
+        scored = [
+            (-(1 + math.log(count)) * idf[key] * (_OWN_HEADING if key in titles[:1] else 1.0), key)
+            for key, count in own.items()
+            if key in idf
+        ]
+        best.append({key: -score for score, key in sorted(scored)[:MAX_ENTITIES_A_CHUNK]})
+    return best
+
+
+def _only_kept(own: Iterable[ReadSentence], weights: Mapping[str, float]) -> tuple[ReadSentence, ...]:
+    return tuple(ReadSentence(s.text, s.whole, frozenset(key for key in s.keys if key in weights)) for s in own)
+
+
+def _found(readings: Sequence[Reading], names: _Names) -> tuple[Found, ...]:
+    places: defaultdict[str, dict[int, float]] = defaultdict(dict)
+    for place, reading in enumerate(readings):
+        for key, weight in reading.weights.items():
+            places[key][place] = weight
+    titles = names.titles(places)
+    descriptions: dict[str, tuple[float, str]] = {}
+    for reading in readings:
+        for sentence in reading.sentences:
+            for key in sentence.keys if sentence.whole else ():
+                rated = (_describes(sentence.text, key, titles[key]), sentence.text)
+                if rated[0] > descriptions.get(key, (0.0, ""))[0]:
+                    descriptions[key] = rated
+    return tuple(
+        Found(key, titles[key], _description(key, descriptions, readings[min(own)].chunk), own)
+        for key, own in sorted(places.items())
+    )
+
+
+def _describes(sentence: str, key: str, title: str) -> float:
+    """Rate how much a sentence defines an entity: near its beginning, before a defining verb, of a readable length."""
+    lowered = sentence.lower()
+    at = min((place for name in (title, key) if (place := lowered.find(name.lower())) >= 0), default=len(lowered))
+    verb = _DEFINES.match(sentence, at + len(key))
+    early = max(0.0, 1.0 - at / _EARLY) * 1.5
+    short = 1.0 if len(sentence) <= MAX_DESCRIPTION_CHARS else 0.1
+    return ((2.0 + (verb["article"] is not None) if verb else 0.0) + early + 0.5) * short
+
+
+def _description(key: str, descriptions: Mapping[str, tuple[float, str]], first: ChunkRecord) -> str:
+    text = descriptions[key][1] if key in descriptions else f"Mentioned under {first.heading}."
+    if len(text) <= MAX_DESCRIPTION_CHARS:
+        return text
+    return text[: MAX_DESCRIPTION_CHARS - 1].rsplit(" ", 1)[0] + "…"

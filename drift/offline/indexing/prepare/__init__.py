@@ -1,0 +1,1 @@
+"""Making a graph that others wrote searchable."""

@@ -1,0 +1,242 @@
+"""Makes a graph from elsewhere searchable: `project_id` on every node, derived properties, constraints and indexes.
+
+First it looks, and refuses with every reason at once before anything is changed. Then each step changes only what is not yet as
+it should be, so that a run that broke is finished by the next, and a second one changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Self
+
+from drift.adapters.neo4j.connection import Connection
+from drift.adapters.neo4j.cypher.schema import SchemaName
+from drift.adapters.neo4j.indexes import IndexNames
+from drift.adapters.neo4j.project_key import project_key
+from drift.errors import GraphMisconfiguredError
+from drift.offline.indexing.prepare import statements
+from drift.offline.indexing.prepare.changes import PrepareReport, Run
+from drift.offline.indexing.prepare.survey import Surveyor
+from drift.offline.writing.neo4j.ddl import CYPHER_25, SchemaObject, schema_objects
+from drift.offline.writing.neo4j.schema import (
+    ONLINE_WAIT_S,
+    StoredIndex,
+    Tell,
+    create,
+    missing,
+    obstacles,
+    read_schema,
+    wait_until_online,
+    warnings,
+)
+from drift.ranking import normalised_title
+
+_OLDER = "a server before 2026.06 refuses the two options of quantisation: it gets the index without them"
+_TITLES = (
+    "in batches of up to {rows} rows of {{id, title_key}}, one for each of {nodes} entities; the key is made by Python"
+)
+
+
+class Neo4jPreparer:
+    """Prepares one database; building it opens nothing."""
+
+    def __init__(self, connection: Connection, names: IndexNames | None = None, schema: SchemaName = "default") -> None:
+        """Keep the connection, the configured index names and how the graph is built."""
+        self._connection = connection
+        self._names = names or IndexNames()
+        self._schema = schema
+
+    @classmethod
+    def connect(  # noqa: PLR0913 - what a connection takes, and what to prepare
+        cls, uri: str, username: str, password: str, database: str, *, names: IndexNames, schema: SchemaName
+    ) -> Self:
+        """Return a preparer with a connection of its own, not opened yet."""
+        return cls(Connection(uri, username, password, database), names, schema)
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._connection.close()
+
+    async def prepare(
+        self, dimensions: int, *, dry_run: bool = False, wait_s: float = ONLINE_WAIT_S, tell: Tell = lambda _: None
+    ) -> PrepareReport:
+        """Prepare the graph for vectors of `dimensions` floats; a dry run only reads, and says what it would run.
+
+        Args:
+            dimensions: floats of an embedding.
+            dry_run: collect the Cypher instead of running it.
+            wait_s: how long to wait for indexes to be online.
+            tell: is given a sentence about what goes on, before everything that may take long.
+
+        Raises:
+            GraphMisconfiguredError: with every reason, before anything is changed; or when an index is not online in time.
+            GraphUnavailableError: when the server fails; another run finishes the work.
+        """
+        wanted = schema_objects(self._schema, self._names.community, self._names.chunk, self._names.fulltext)
+        stored = await read_schema(self._connection)
+        surveyor = Surveyor(self._connection, self._schema, dimensions, tell)
+        survey = await surveyor.look()
+        if refusals := [*obstacles(wanted, stored, dimensions), *survey.refusals]:
+            raise GraphMisconfiguredError(f"{' '.join(refusals)} Nothing was changed.")
+        report = PrepareReport(dry_run)
+        run = Run(self._connection, report, tell)
+        schema = _SchemaSteps(run, wanted, dimensions, wait_s)
+        if self._schema == "default":
+            await _prepare_projects(run, schema, surveyor)
+        else:
+            await _prepare_v1(run, schema)
+        report.problems += survey.problems
+        await schema.describe()
+        return report
+
+
+async def _prepare_projects(run: Run, schema: _SchemaSteps, surveyor: Surveyor) -> None:
+    await _set_project_ids(run, surveyor)
+    await schema.create("constraint", "range")
+    await _set_project_keys(run)
+    await _set_title_keys(run, "default")
+    await schema.create("fulltext", "vector")
+
+
+async def _prepare_v1(run: Run, schema: _SchemaSteps) -> None:
+    for label in ("__Chunk__", "__Entity__"):
+        found = (await run.connection.rows(statements.count_bare(label)))[0]["found"]
+        await run.change(f":{label}", statements.add_label(label), found)
+    await schema.create("range")
+    await _set_title_keys(run, "v1")
+    await schema.create("fulltext", "vector")
+
+
+class _SchemaSteps:
+    """Creates what is missing of the wanted constraints and indexes, kind by kind."""
+
+    def __init__(self, run: Run, wanted: Sequence[SchemaObject], dimensions: int, wait_s: float) -> None:
+        self._run = run
+        self._wanted = wanted
+        self._dimensions = dimensions
+        self._wait_s = wait_s
+
+    async def create(self, *kinds: str) -> None:
+        """Create what is missing of these kinds and wait until all of them are online."""
+        connection, report = self._run.connection, self._run.report
+        wanted = [w for w in self._wanted if w.kind in kinds]
+        absent = missing(wanted, await read_schema(connection))
+        if report.dry_run:
+            for w in absent:
+                await self._write_down(w)
+            report.created += [w.name for w in absent]
+            return
+        if absent:
+            self._run.tell(f"Creating {', '.join(w.name for w in absent)} ...")
+        report.created += [w.name for w in absent if await create(connection, w, self._dimensions)]
+        await wait_until_online(connection, wanted, self._dimensions, self._wait_s, self._run.tell)
+
+    async def _write_down(self, wanted: SchemaObject) -> None:
+        best, *_, oldest = (*wanted.statements, wanted.statements[-1])
+        text = best if best == oldest or await self._speaks_cypher_25() else oldest
+        parameters = {"dimensions": self._dimensions} if "$dimensions" in text else {}
+        self._run.write_down(text, parameters, _OLDER if "quantization" in text else "")
+
+    async def _speaks_cypher_25(self) -> bool:
+        try:
+            await self._run.connection.read(CYPHER_25, {})
+        except GraphMisconfiguredError:
+            return False
+        return True
+
+    async def describe(self) -> None:
+        """Add the indexes as they are now to the report, and what could be better about them."""
+        stored = await read_schema(self._run.connection)
+        serving = (next((s for s in stored if s.serves(w)), None) for w in self._wanted)
+        self._run.report.indexes += [_described(s) for s in serving if s is not None]
+        can_filter = await self._speaks_cypher_25()
+        self._run.report.problems += warnings(self._wanted, stored, can_filter=can_filter)
+
+
+def _described(index: StoredIndex) -> dict[str, Any]:
+    about: dict[str, Any] = {
+        "name": index.name,
+        "type": index.type,
+        "labels": list(index.labels),
+        "properties": list(index.properties),
+        "state": index.state,
+    }
+    return about | ({"dimensions": index.dimensions} if index.type == "VECTOR" else {})
+
+
+# ---------------------------------------------------------------------------------------------- projects
+async def _set_project_ids(run: Run, surveyor: Surveyor) -> None:
+    survey = surveyor.found
+    for label, states in survey.states.items():
+        expected = states.get("edge", 0)
+        await run.change(f"{label}.project_id", statements.take_from_edge(label), expected)
+    bare = [label for label, states in survey.states.items() if states.get("without")]
+    if run.report.dry_run:
+        await _write_down_derivations(run, bare, surveyor)
+    elif bare:
+        await _derive(run, bare, surveyor)
+
+
+async def _write_down_derivations(run: Run, bare: Sequence[str], surveyor: Surveyor) -> None:
+    for label in bare:
+        await surveyor.tell_what_waits(label)
+    for label, pattern in statements.DERIVATIONS:
+        if label in bare:
+            run.write_down(statements.take_from_neighbours(label, pattern), {}, "again, while it changes anything")
+
+
+async def _derive(run: Run, bare: Sequence[str], surveyor: Surveyor) -> None:
+    """Hand projects on from node to node until nothing changes, then see that no key came twice by it."""
+    run.tell("Deriving the project of nodes without an IN_PROJECT edge from their neighbours ...")
+    derived = True
+    while derived:
+        changes = [
+            await run.apply(f"{label}.project_id", statements.take_from_neighbours(label, pattern), {})
+            for label, pattern in statements.DERIVATIONS
+            if label in bare
+        ]
+        derived = any(changes)
+    for label in bare:
+        await surveyor.tell_what_is_left(label)
+    await surveyor.look_for_duplicates()
+    if surveyor.found.refusals:
+        raise GraphMisconfiguredError(
+            f"{' '.join(surveyor.found.refusals)} So far `project_id` was set, and nothing else."
+        )
+
+
+async def _set_project_keys(run: Run) -> None:
+    wrong: Counter[str] = Counter()
+    for row in await run.connection.rows(statements.PROJECT_KEYS):
+        if row["key"] != project_key(row["project"]):
+            wrong[row["project"]] += row["nodes"]
+    rows = [{"project_id": project, "project_key": project_key(project)} for project in sorted(wrong)]
+    for start in range(0, len(rows), statements.BATCH):
+        part = rows[start : start + statements.BATCH]
+        expected = sum(wrong[row["project_id"]] for row in part)
+        await run.change("__Chunk__.project_key", statements.SET_PROJECT_KEYS, expected, rows=part)
+
+
+async def _set_title_keys(run: Run, schema: SchemaName) -> None:
+    thing, text = "__Entity__.title_key", statements.SET_TITLE_KEYS
+    run.tell("Comparing the titles of entities with their keys ...")
+    async for rows in _wrong_titles(run, statements.read_titles(schema)):
+        if run.report.dry_run:
+            run.report.changed[thing] += len(rows)
+        else:
+            await run.apply(thing, text, {"rows": rows})
+    if run.report.dry_run and run.report.changed[thing]:
+        run.write_down(text, {}, _TITLES.format(rows=statements.BATCH, nodes=run.report.changed[thing]))
+
+
+async def _wrong_titles(run: Run, text: str) -> AsyncIterator[list[dict[str, str]]]:
+    rows = []
+    async for record in run.connection.stream(text, {}):
+        if record["key"] != (wanted := normalised_title(record["title"])):
+            rows.append({"id": record["id"], "title_key": wanted})
+        if len(rows) == statements.BATCH:
+            yield rows
+            rows = []
+    if rows:
+        yield rows

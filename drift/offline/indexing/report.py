@@ -1,0 +1,57 @@
+"""What an ingestion tells while it runs and when it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from drift.offline.indexing.sources import Ignored
+from drift.offline.writing.documents import Skipped
+
+Report = Callable[[str, int, int], None]
+"""Takes a stage, how many are done, and how many there are."""
+
+STAGES = ("read", "embed and write chunks", "remove", "derive knowledge", "embed knowledge", "write knowledge")
+"""In order; the first and the second are always reported, the others when there is something to do."""
+
+
+def say_nothing(stage: str, done: int, total: int) -> None:
+    """Report to nobody."""
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What a run did; the counts of knowledge are zero when nothing had changed, for it was left alone.
+
+    `communities` counts them by level. `held_documents` and `held_chunks` are what the project holds at the end, with what other
+    sources gave it. All of them but `chunks`, which this run wrote, are counted by the graph. `kept` names files that could not be read this time, whose earlier text stays in the graph.
+    """
+
+    source: str
+    project_id: str
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    skipped: tuple[Skipped, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
+    chunks: int = 0
+    entities: int = 0
+    relations: int = 0
+    communities: dict[int, int] = field(default_factory=dict)
+    held_documents: int = 0
+    held_chunks: int = 0
+    created: tuple[str, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def wrote(self) -> bool:
+        """True when the graph was changed."""
+        return bool(self.added or self.changed or self.removed or self.communities)
+
+    @property
+    def chunks_per_second(self) -> float:
+        """Chunks written a second, over all stages; zero when none was written."""
+        total = sum(self.seconds.values())
+        return self.chunks / total if total else 0.0

@@ -1,0 +1,163 @@
+"""Read the documents of a file or a folder; what cannot be read or is left out is told with its reason."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from drift.errors import IngestError
+from drift.offline.writing.documents import FORMATS, Skipped, SourceDocument, printable, read_document, words_of
+
+ENDINGS = ", ".join(sorted(FORMATS))
+
+_PACKAGES = {"node_modules", "__pycache__"}
+_OTHER_ENDING = f"only {ENDINGS} are read"
+_HIDDEN = "their names begin with a dot"
+_OF_PACKAGES = "folders of packages hold no documents of yours"
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """How many files or folders of one kind were not looked at, such as 3 of the kind `.pdf`, and why."""
+
+    kind: str
+    count: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """All that one place holds; `name` tells it from other sources of the same project."""
+
+    name: str
+    documents: tuple[SourceDocument, ...]
+    skipped: tuple[Skipped, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
+
+
+def read_source(path: Path) -> Source:
+    """Return the documents of a folder (recursively) or of one file, in the order of their ids.
+
+    Links are not followed, hidden folders and node_modules are left out.
+
+    Raises:
+        IngestError: when there is no such path, nothing in it can be read, or the one file cannot be.
+    """
+    try:
+        root = path.resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a link to itself, before Python 3.13
+        raise IngestError(
+            f"{printable(str(path))} cannot be read: {words_of(error)}. Name a folder or a file that exists."
+        ) from error
+    return _read_folder(root) if root.is_dir() else _read_single(root)
+
+
+def _read_folder(root: Path) -> Source:
+    walk = _Walk(root)
+    walk.run()
+    documents: list[SourceDocument] = []
+    for found in walk.files:
+        read = read_document(found, found.relative_to(root).as_posix())
+        if isinstance(read, Skipped):
+            walk.skipped.append(read)
+        else:
+            documents.append(read)
+    if not documents:
+        raise IngestError(
+            f"{printable(str(root))} holds no file that can be read. Looked for {ENDINGS}, in all its folders."
+            f"{_reasons(walk)}"
+        )
+    return Source(
+        printable(str(root)),
+        tuple(sorted(documents, key=lambda document: document.id)),
+        tuple(sorted(walk.skipped, key=lambda skipped: skipped.path)),
+        walk.ignored(),
+    )
+
+
+def _reasons(walk: _Walk) -> str:
+    skipped = "".join(f" {one.path}: {one.reason}." for one in walk.skipped[:10])
+    ignored = ", ".join(f"{one.count} {one.kind}" for one in walk.ignored())
+    return f"{skipped} Ignored: {ignored}." if ignored else skipped
+
+
+def _read_single(path: Path) -> Source:
+    name = printable(str(path))
+    if path.suffix.lower() not in FORMATS:
+        raise IngestError(
+            f"{name} is not a kind of file that is read. Give a folder, or a file that ends with {ENDINGS}."
+        )
+    read = read_document(path, path.name)
+    if isinstance(read, Skipped):
+        raise IngestError(f"{name} cannot be ingested: {read.reason}.")
+    return Source(name, (read,))
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One pass over a folder: files with a known ending, what is skipped, and counts of what is ignored."""
+
+    root: Path
+    files: list[Path] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    _ignored: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def run(self) -> None:
+        """Look at all folders, without recursion: they may be nested as deep as the system allows."""
+        waiting = [self.root]
+        while waiting:
+            folder = waiting.pop()
+            try:
+                with os.scandir(folder) as entries:
+                    found = sorted(entries, key=lambda entry: entry.name)
+                waiting += [Path(entry.path) for entry in found if self._is_folder_to_read(entry)]
+            except OSError as error:
+                self.skipped.append(Skipped(self._name(folder), f"cannot be read: {words_of(error)}", unreadable=True))
+
+    def ignored(self) -> tuple[Ignored, ...]:
+        """Return the counts, the largest first."""
+        ranked = sorted(self._ignored.items(), key=lambda item: (-item[1], item[0]))
+        return tuple(Ignored(kind, count, reason) for (kind, reason), count in ranked)
+
+    def _is_folder_to_read(self, entry: os.DirEntry[str]) -> bool:
+        """Sort one entry in; only folders that are to be read themselves are left to the caller."""
+        is_folder = entry.is_dir(follow_symlinks=False)
+        suffix = Path(entry.name).suffix.lower()
+        if entry.name.startswith("."):
+            self._ignored["hidden", _HIDDEN] += 1
+        elif entry.name in _PACKAGES:
+            self._ignored[entry.name, _OF_PACKAGES] += 1
+        elif is_folder:
+            return True
+        elif entry.is_symlink() and (suffix in FORMATS or _leads_to_folder(entry)):
+            self.skipped.append(Skipped(self._name(Path(entry.path)), _about_link(Path(entry.path), self.root)))
+        elif suffix in FORMATS:
+            self.files.append(Path(entry.path))
+        else:
+            self._ignored[printable(suffix) or "without an ending", _OTHER_ENDING] += 1
+        return False
+
+    def _name(self, path: Path) -> str:
+        return printable(path.relative_to(self.root).as_posix())
+
+
+def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _about_link(link: Path, root: Path) -> str:
+    try:
+        target = link.resolve(strict=True)
+    except (OSError, RuntimeError):
+        return "is a link that leads nowhere or to itself"
+    inside = target == root or root in target.parents
+    return (
+        "is a link within the folder: what it names is read in its own place"
+        if inside
+        else "is a link that leaves the folder"
+    )

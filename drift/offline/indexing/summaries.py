@@ -1,0 +1,145 @@
+"""Pure: what a community is about, said with its own most central sentences (extractive, no model)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from drift.offline.indexing.communities import Group
+from drift.offline.indexing.entities import Found, Reading
+from drift.offline.indexing.prose import words
+
+MAX_SUMMARY_CHARS = 1200
+TITLE_ENTITIES = 3
+CENTRAL_ENTITIES = 8
+MOST_SENTENCES = 4
+
+_LONGEST_SENTENCE = 300
+_TOO_ALIKE = 0.5
+_MAX_TITLE_CHARS = 160
+
+
+Weights = defaultdict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A community's title, its text, and the sentences in it, best first."""
+
+    title: str
+    text: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    text: str
+    vector: Mapping[str, float]
+
+
+def summarise(groups: Sequence[Group], readings: Sequence[Reading], entities: Iterable[Found]) -> tuple[Summary, ...]:
+    """Return one summary a community, in the order of `groups`; a parent's is made of its children's best sentences."""
+    titles = {entity.key: entity.title for entity in entities}
+    vectors = _vectors(readings)
+    central: dict[int, Weights] = {}
+    made: dict[int, Summary] = {}
+    for group in reversed(groups):  # children before their parents
+        central[group.id] = _central(group, readings, central)
+        names = [titles[key] for key, _ in sorted(central[group.id].items(), key=lambda item: (-item[1], item[0]))]
+        if group.children:
+            candidates = [
+                vectors[text] for child in group.children for text in made[child].sentences if text in vectors
+            ]
+        else:
+            candidates = [
+                vectors[s.text] for place in group.chunks for s in readings[place].sentences if s.text in vectors
+            ]
+        chosen = _most_central(candidates)
+        first = readings[group.chunks[0]].chunk if group.chunks else None
+        if not chosen and first:
+            chosen = [" ".join(first.text[:_LONGEST_SENTENCE].split())]
+        fallback = first.heading if first and first.heading else "Other"
+        title = (", ".join(_distinct(names, TITLE_ENTITIES)) or fallback)[:_MAX_TITLE_CHARS]
+        about = [made[child].title for child in group.children]
+        made[group.id] = Summary(title, _compose(title, names, about, chosen), tuple(chosen))
+    return tuple(made[group.id] for group in groups)
+
+
+def _central(group: Group, readings: Sequence[Reading], central: Mapping[int, Weights]) -> Weights:
+    """Weigh a community's entities by its chunks; a parent adds up its children."""
+    total: Weights = defaultdict(float)
+    own = set(group.entities)
+    for place in group.chunks:
+        for key, weight in readings[place].weights.items():
+            if key in own:
+                total[key] += weight
+    for key in own:
+        total[key] += 0
+    for child in group.children:
+        for key, weight in central[child].items():
+            total[key] += weight
+    return total
+
+
+def _distinct(names: Iterable[str], most: int) -> list[str]:
+    """Return the first names, at most so many, without those that only repeat the words of a better one."""
+    kept: dict[str, set[str]] = {}
+    for name in names:
+        own = set(words(name))
+        if not any(own and (own <= other or other <= own) for other in kept.values()):
+            kept[name] = own
+        if len(kept) == most:
+            break
+    return list(kept)
+
+
+def _vectors(readings: Sequence[Reading]) -> dict[str, _Candidate]:
+    """Return the tf-idf vector, of length one, of each whole sentence."""
+    bags = {
+        s.text: Counter(words(s.text)) for reading in readings for s in reading.sentences if _usable(s.text, s.whole)
+    }
+    spread = Counter(word for bag in bags.values() for word in bag)
+    found = {}
+    for text, bag in bags.items():
+        raw = {word: count * math.log(1 + len(bags) / spread[word]) for word, count in bag.items()}
+        length = math.sqrt(sum(value * value for value in raw.values())) or 1.0
+        found[text] = _Candidate(text, {word: value / length for word, value in raw.items()})
+    return found
+
+
+def _usable(text: str, whole: bool) -> bool:
+    return whole and len(text) <= _LONGEST_SENTENCE
+
+
+def _most_central(candidates: Iterable[_Candidate]) -> list[str]:
+    """Return the sentences closest to the centre of all, none too like another."""
+    pool = {candidate.text: candidate for candidate in candidates}
+    centre: Weights = defaultdict(float)
+    for candidate in pool.values():
+        for word, weight in candidate.vector.items():
+            centre[word] += weight
+    ranked = sorted(pool.values(), key=lambda c: (-sum(v * centre[w] for w, v in c.vector.items()), c.text))
+    chosen: list[_Candidate] = []
+    for candidate in ranked:
+        if all(_likeness(candidate, other) < _TOO_ALIKE for other in chosen):
+            chosen.append(candidate)
+            if len(chosen) == MOST_SENTENCES:
+                break
+    return [candidate.text for candidate in chosen]
+
+
+def _likeness(a: _Candidate, b: _Candidate) -> float:
+    return sum(value * b.vector.get(word, 0.0) for word, value in a.vector.items())
+
+
+def _compose(title: str, names: Sequence[str], about: Sequence[str], chosen: Iterable[str]) -> str:
+    """Write the lines that fit: title, entities, the parts of a parent, sentences."""
+    lines = [title, f"Central: {', '.join(names[:CENTRAL_ENTITIES])}." if names else ""]
+    lines += [f"Parts: {'; '.join(about[:CENTRAL_ENTITIES])}."] if about else []
+    text = "\n".join(line for line in lines if line)[: MAX_SUMMARY_CHARS // 2]
+    for sentence in chosen:
+        if len(text) + 1 + len(sentence) <= MAX_SUMMARY_CHARS:
+            text = f"{text}\n{sentence}"
+    return text

@@ -1,0 +1,1 @@
+"""What is deployed, and whether its parameters are right, without Azure."""

@@ -1,0 +1,1 @@
+"""A real Neo4j on this machine: its jars, its Java, its folder, its Browser."""

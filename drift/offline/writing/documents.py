@@ -1,0 +1,117 @@
+"""One file as a document, or the reason why it is none: whatever a file holds or does costs that file, never a run."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from drift.offline.writing.blocks import LONGEST_TITLE, Format, first_heading
+from drift.offline.writing.html_text import html_to_markdown
+
+FORMATS: dict[str, Format] = {
+    ".md": "markdown",
+    ".rst": "rst",
+    ".txt": "text",
+    ".html": "markdown",
+    ".htm": "markdown",
+}
+"""Endings that are read; HTML is turned into Markdown first."""
+
+MAX_FILE_BYTES = 50 * 1024 * 1024
+
+_MARKDOWN = re.compile(r"\A\s*#{1,3} \S|^(?:```|~~~)[\w-]*$", re.MULTILINE)
+"""Plain text that is Markdown in fact: it begins with a `#` heading or has a fenced block."""
+
+_LONGEST_REASON = 200
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """A document: `id` its path below the source with forward slashes, `text` with line feeds as line ends."""
+
+    id: str
+    title: str
+    text: str
+    format: Format
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that was not read; `unreadable` when it may well be readable the next time."""
+
+    path: str
+    reason: str
+    unreadable: bool = False
+
+
+def read_document(path: Path, name: str) -> SourceDocument | Skipped:
+    """Return the file as a document called `name`, or why it is none; nothing that it holds or does is raised."""
+    return guarded(printable(name), lambda: _read(path, name))
+
+
+def guarded(name: str, work: Callable[[], Result]) -> Result | Skipped:
+    """Return what the work on one file gives; an error of whatever kind makes it a skipped file, with the reason."""
+    try:
+        return work()
+    except OSError as error:
+        return Skipped(name, f"cannot be read: {words_of(error)}", unreadable=True)
+    except Exception as error:  # noqa: BLE001 - parsers fail in ways of their own, and the next file is not to blame
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return Skipped(name, f"cannot be understood ({' '.join(what.split())[:_LONGEST_REASON]})")
+
+
+def printable(name: str) -> str:
+    """Return a file's name with the bytes that are not UTF-8 spelled out in hexadecimal."""
+    return os.fsencode(name).decode(errors="backslashreplace")
+
+
+def words_of(error: Exception) -> str:
+    """Return the system's words for what went wrong, without the path."""
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _read(path: Path, name: str) -> SourceDocument | Skipped:
+    if printable(name) != name:
+        return Skipped(printable(name), "has a name that is not valid UTF-8")
+    if not stat.S_ISREG(path.stat().st_mode):  # looked at first: a device may act when it is opened
+        return Skipped(name, "is not a regular file")
+    # It may have become a link, a pipe or another file since: nothing is followed and nothing waited for.
+    with open(path, "rb", opener=_open_at_once) as file:
+        facts = os.fstat(file.fileno())
+        if not stat.S_ISREG(facts.st_mode):
+            return Skipped(name, "is not a regular file")
+        if facts.st_size > MAX_FILE_BYTES:
+            return Skipped(name, f"has {facts.st_size:,} bytes, more than {MAX_FILE_BYTES:,}")
+        content = file.read(facts.st_size + 1)
+    if len(content) != facts.st_size:
+        return Skipped(name, "has another length than it says: it may just be written", unreadable=True)
+    return _decode(content, name)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)
+
+
+def _decode(content: bytes, name: str) -> SourceDocument | Skipped:
+    if b"\0" in content:
+        return Skipped(name, "is a binary file: it holds NUL bytes")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return Skipped(name, f"is not UTF-8: byte {error.start:,} is 0x{content[error.start]:02x}")
+    title, suffix = "", Path(name).suffix.lower()
+    if suffix in {".html", ".htm"}:
+        text, title = html_to_markdown(text)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip():
+        return Skipped(name, "is empty" if not content else "holds no text")
+    text_format = "markdown" if suffix == ".txt" and _MARKDOWN.search(text) else FORMATS[suffix]
+    title = first_heading(text, text_format) or title[:LONGEST_TITLE].strip() or Path(name).name
+    return SourceDocument(name, title, text, text_format)

@@ -1,0 +1,1 @@
+"""Writing to Neo4j: one writer a project, documents whole or not at all."""

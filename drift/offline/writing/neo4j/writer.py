@@ -1,0 +1,109 @@
+"""GraphWriter on Neo4j: one writer a project at a time, repeatable after a break at any point."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Self
+
+from drift.adapters.neo4j.connection import Connection
+from drift.adapters.neo4j.indexes import IndexNames
+from drift.model import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
+from drift.offline.writing.neo4j import statements
+from drift.offline.writing.neo4j.ensure import ensure_schema
+from drift.offline.writing.neo4j.lease import LEASE_S, Lease, holding
+from drift.offline.writing.neo4j.project import Neo4jProject
+from drift.offline.writing.neo4j.schema import ONLINE_WAIT_S, Tell
+from drift.ports import LONGEST_WAIT_S, ProjectWriter
+
+
+class Neo4jWriter:
+    """Writes of one project at a time; building it opens nothing."""
+
+    def __init__(self, connection: Connection, names: IndexNames, lease_s: float = LEASE_S) -> None:
+        """Keep the connection, the configured index names, and how long a project stays held after a sign of life."""
+        self._connection = connection
+        self._names = names
+        self._lease_s = lease_s
+
+    @classmethod
+    def connect(cls, uri: str, username: str, password: str, database: str, *, names: IndexNames | None = None) -> Self:
+        """Return a writer with a connection of its own, not opened yet."""
+        return cls(Connection(uri, username, password, database), names or IndexNames())
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._connection.close()
+
+    async def prepare(self, dimensions: int, wait_s: float = ONLINE_WAIT_S) -> tuple[str, ...]:
+        """Create missing constraints and indexes, wait up to `wait_s` seconds until they are online; return what was created.
+
+        Several processes may do so at the same time.
+
+        Raises:
+            GraphMisconfiguredError: when a vector index is there with other dimensions, under another name, or not as needed.
+        """
+        return await ensure_schema(self._connection, self._names, dimensions, wait_s)
+
+    # --------------------------------------------------------------------------------------------- reads
+    async def project_state(self, project_id: str) -> ProjectState:
+        """Return what the project holds, as the server counts it; empty for an unknown project."""
+        own: dict[str, Any] = {"project_id": project_id}
+        record = await self._row(statements.PROJECT_STATE, own)
+        found = await self._row(statements.KNOWLEDGE_STATE, own | {"generation": record["generation"]})
+        communities = {level: number for level, number in found["communities"] if level is not None}
+        counted = [found["entities"], found["relations"], sum(number for _, number in found["communities"])]
+        lost = any(was is not None and was != now for was, now in zip(record["written"], counted, strict=True))
+        documents = record["documents"]
+        return ProjectState(
+            documents={str(id_): str(content_hash) for id_, content_hash, _ in documents},
+            fingerprint="" if lost else str(record["fingerprint"]),
+            sources={str(id_): str(source) for id_, _, source in documents},
+            chunks=record["chunks"],
+            entities=found["entities"],
+            relations=found["relations"],
+            communities=dict(sorted(communities.items())),
+        )
+
+    async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
+        """Return every chunk that belongs to a document, without embeddings, ordered by document id and ordinal."""
+        result = await self._connection.write(statements.READ_CHUNKS, {"project_id": project_id})
+        return tuple(
+            ChunkRecord(str(r["id"]), str(r["document_id"]), r["ordinal"] or 0, r["heading"] or "", r["text"] or "")
+            for r in result.records
+        )
+
+    async def _row(self, text: str, parameters: dict[str, Any]) -> Any:  # noqa: ANN401 - a record of any shape
+        # Asked of the server that writes: one that follows it may not have the last run yet.
+        return (await self._connection.write(text, parameters)).records[0]
+
+    # -------------------------------------------------------------------------------------------- writes
+    @asynccontextmanager
+    async def writing(
+        self, project_id: str, *, wait_s: float = LONGEST_WAIT_S, tell: Tell = lambda _: None
+    ) -> AsyncIterator[ProjectWriter]:
+        """Hold the project, and clear away what a run that broke left behind; see the port.
+
+        Raises:
+            ProjectBusyError: when another writer still holds it after `wait_s` seconds.
+            LeaseLostError: as soon as the project is no longer held; the block is cancelled.
+        """
+        async with holding(Lease(self._connection, project_id, self._lease_s), wait_s=wait_s, tell=tell) as lease:
+            project = Neo4jProject(self._connection, lease)
+            await project.settle()
+            yield project
+
+    async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
+        """Hold the project and write documents into it; errors as for `writing` and there."""
+        async with self.writing(project_id) as project:
+            await project.write_documents(batch)
+
+    async def remove_documents(self, project_id: str, document_ids: Sequence[str]) -> None:
+        """Hold the project and remove documents; errors as for `writing` and there."""
+        async with self.writing(project_id) as project:
+            await project.remove_documents(document_ids)
+
+    async def write_knowledge(self, project_id: str, batch: KnowledgeBatch) -> None:
+        """Hold the project and replace its knowledge; errors as for `writing` and there."""
+        async with self.writing(project_id) as project:
+            await project.write_knowledge(batch)

@@ -1,0 +1,171 @@
+"""OpenTelemetry: spans, metrics, and the W3C trace context.
+
+Nothing is configured here: who deploys sets up the SDK and its exporters, and without one every call
+returns at once. No exception text reaches a span: it may hold addresses, keys or a prompt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from opentelemetry import context as otel_context
+from opentelemetry import metrics, trace
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from drift.telemetry.logs import bound
+
+Span = trace.Span
+Attributes = Mapping[str, str | int | float | bool]
+
+_SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84)
+_TOKENS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
+
+COUNTERS: Mapping[str, tuple[str, str]] = {
+    "drift.retrievals": ("{retrieval}", "Retrievals that ended, by outcome"),
+    "drift.tokens": ("{token}", "Tokens as the provider reported them, by phase and kind"),
+    "drift.retries": ("{retry}", "Calls to the model server that were repeated, by cause"),
+    "drift.followups.failed": ("{followup}", "Follow-ups that a failure has cost, by code"),
+    "drift.citations.dropped": ("{citation}", "Citations that did not hold, by reason"),
+}
+"""Unit and meaning by name."""
+
+HISTOGRAMS: Mapping[str, tuple[str, str, tuple[float, ...]]] = {
+    "drift.retrieval.duration": ("s", "Time of one retrieval, by outcome", _SECONDS),
+    "drift.phase.duration": ("s", "Time of one phase, by phase and outcome", _SECONDS),
+    "gen_ai.client.operation.duration": ("s", "Time of one request to the model server", _SECONDS),
+    "gen_ai.client.token.usage": ("{token}", "Tokens of one request to the model server", _TOKENS),
+    "db.client.operation.duration": ("s", "Time of one statement", _SECONDS),
+}
+"""Unit, meaning and buckets by name; the last three are OpenTelemetry's own conventions."""
+
+_tracer = trace.get_tracer("drift")
+_meter = metrics.get_meter("drift")
+_counters = {name: _meter.create_counter(name, unit, meaning) for name, (unit, meaning) in COUNTERS.items()}
+_histograms = {
+    name: _meter.create_histogram(name, unit, meaning, explicit_bucket_boundaries_advisory=buckets)
+    for name, (unit, meaning, buckets) in HISTOGRAMS.items()
+}
+_trace_headers = TraceContextTextMapPropagator()
+
+
+def count(name: str, value: int, attributes: Attributes) -> None:
+    """Add to one of COUNTERS."""
+    if value:
+        _counters[name].add(value, attributes)
+
+
+def record(name: str, value: float, attributes: Attributes) -> None:
+    """Add a value to one of HISTOGRAMS."""
+    _histograms[name].record(value, attributes)
+
+
+def span(name: str, attributes: Attributes | None = None, *, client: bool = False) -> AbstractContextManager[Span]:
+    """Open a span below the current one while the block runs; `client` for calls that leave the process."""
+    kind = trace.SpanKind.CLIENT if client else trace.SpanKind.INTERNAL
+    return _tracer.start_as_current_span(
+        name,
+        kind=kind,
+        attributes=attributes,
+        record_exception=False,
+        set_status_on_exception=False,
+    )
+
+
+def mark_failed(span: Span, kind: str) -> None:
+    """Mark a span as failed; `kind` is a class name, a code or a status."""
+    span.set_attribute("error.type", kind)
+    span.set_status(trace.StatusCode.ERROR)
+
+
+def trace_id(span: Span) -> str | None:
+    """Return 32 hexadecimal digits; None when nothing is traced."""
+    context = span.get_span_context()
+    return trace.format_trace_id(context.trace_id) if context.is_valid else None
+
+
+# ------------------------------------------------------------------------------------------------ trace context
+MAX_TRACESTATE = 512
+
+_TRACEPARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[ -~]{0,200})?")
+_TRACESTATE = re.compile(rf"[!-~][ -~]{{0,{MAX_TRACESTATE - 1}}}")
+
+
+@dataclass(frozen=True, slots=True)
+class TraceContext:
+    """The caller's place in its trace, W3C Trace Context level 1: `parent` in version 00, `state` possibly empty."""
+
+    parent: str
+    state: str = ""
+
+    @property
+    def trace_id(self) -> str:
+        """32 hexadecimal digits."""
+        return self.parent[3:35]
+
+    def headers(self) -> dict[str, str]:
+        """Return it as HTTP headers."""
+        return {"traceparent": self.parent, **({"tracestate": self.state} if self.state else {})}
+
+
+def trace_context(traceparent: str | None, tracestate: str | None = None) -> TraceContext | None:
+    """Return the context of these headers, None when it is not valid; a state that is not valid is dropped.
+
+    Source: W3C Trace Context, sections 3.2 and 3.3; a later version is read as far as version 00 goes.
+    """
+    found = _TRACEPARENT.fullmatch(traceparent or "")
+    if found is None:
+        return None
+    version, trace_id, parent_id, flags, rest = found.groups()
+    if version == "ff" or (version == "00" and rest) or not int(trace_id, 16) or not int(parent_id, 16):
+        return None
+    sampled = int(flags, 16) & 1
+    state = tracestate if tracestate and _TRACESTATE.fullmatch(tracestate) else ""
+    return TraceContext(f"00-{trace_id}-{parent_id}-{sampled:02x}", state)
+
+
+@contextmanager
+def continued(caller: TraceContext | None) -> Iterator[str | None]:
+    """Continue the caller's trace in the block and in tasks started in it; gives the trace id, None without any trace.
+
+    A span that is current already, because the platform or an instrumentation opened it, is the nearer parent and stays.
+    """
+    current = trace_id(trace.get_current_span())
+    if current is not None or caller is None:
+        yield current
+        return
+
+    attached = otel_context.attach(_trace_headers.extract(caller.headers()))
+    try:
+        yield caller.trace_id
+    finally:
+        otel_context.detach(attached)
+
+
+def outgoing() -> dict[str, str]:
+    """Return the headers that carry the current trace on; none without a trace."""
+    headers: dict[str, str] = {}
+    _trace_headers.inject(headers)
+    return headers
+
+
+class Invocation(Protocol):
+    """What the platform says of one call; it may also have a `trace_context`."""
+
+    @property
+    def invocation_id(self) -> str:
+        """The platform's own id of the call."""
+        ...
+
+
+@contextmanager
+def invocation(context: Invocation, headers: Mapping[str, str]) -> Iterator[None]:
+    """Bind a call's ids to its log lines and continue its caller's trace: the platform's context, else the headers'."""
+    platform = getattr(context, "trace_context", None)
+    caller = trace_context(getattr(platform, "trace_parent", None), getattr(platform, "trace_state", None))
+    caller = caller or trace_context(headers.get("traceparent"), headers.get("tracestate"))
+    with continued(caller) as trace_id, bound(invocation_id=context.invocation_id, trace_id=trace_id):
+        yield

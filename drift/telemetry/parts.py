@@ -1,0 +1,263 @@
+"""What an operator sees of a request: each part is timed, counted, logged as one line, and a span with metrics.
+
+A part is a `with` block in the story it measures. Calls inside it, however deep, add what they cost to
+it, and it adds that to the part around it: usage, log lines, spans and metrics read the same counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Literal
+
+from drift.contracts import Phase, PhaseUsage, UsageOut
+from drift.errors import DriftError
+from drift.model import CitationCounts, FollowupState, Tokens
+from drift.telemetry import otel
+from drift.telemetry.logs import bound, chain, log
+from drift.telemetry.usage import Cost
+
+SPAN_NAMES: Mapping[Phase, str] = {
+    Phase.EXPANDING_QUERY: "expand query",
+    Phase.RETRIEVING_COMMUNITIES: "primer",
+    Phase.EXECUTING_FOLLOWUP: "followups",
+    Phase.AGGREGATING_RESULTS: "aggregate",
+}
+
+Operation = Literal["chat", "embeddings"]
+Statement = Literal["read", "write"]
+_SECONDS_OF = {"chat": "chat_s", "embeddings": "embedding_s", "graph": "graph_s"}
+_STATES_COUNTED = ("answered", "failed", "no_evidence", "skipped")
+
+CANCELLED = "cancelled"
+
+
+@dataclass(slots=True)
+class Part:
+    """A part of a request while it runs.
+
+    `fields` go into its log line and its span, `cost` sums what its calls cost, and `client_s` the
+    seconds of requests to each kind of server. `critical_path_s` are the seconds of its longest chain of
+    calls that waited for each other; None where all of its calls did.
+    """
+
+    fields: dict[str, object]
+    cost: Cost = field(default_factory=Cost)
+    client_s: dict[str, float] = field(default_factory=dict)
+    phases: dict[Phase, Part] = field(default_factory=dict)
+    critical_path_s: float | None = None
+    outcome: str = "ok"
+    duration_s: float = 0.0
+
+    def add(self, **fields: object) -> None:
+        """Add counts; never text."""
+        self.fields.update(fields)
+
+    def spend(self, kind: str, seconds: float) -> None:
+        """Add the seconds of requests to a server."""
+        self.client_s[kind] = self.client_s.get(kind, 0.0) + seconds
+
+    def receive(self, inner: Part) -> None:
+        """Add what an inner part cost."""
+        self.cost.add(inner.cost)
+
+        for kind, seconds in inner.client_s.items():
+            self.spend(kind, seconds)
+
+    def usage(self) -> UsageOut:
+        """Return what an ended retrieval cost, as callers read it."""
+        chains = (
+            part.cost.waited_s if part.critical_path_s is None else part.critical_path_s
+            for part in self.phases.values()
+        )
+        return UsageOut(
+            **self.cost.of_models(),
+            graph_round_trips=self.cost.graph_round_trips,
+            wall_seconds=round(self.duration_s, 4),
+            critical_path_seconds=round(sum(chains), 4),
+            phases={phase.value: PhaseUsage(**part.cost.of_models()) for phase, part in self.phases.items()},
+        )
+
+
+_current: ContextVar[Part | None] = ContextVar("drift_part", default=None)
+
+
+@contextmanager
+def _part(name: str, event: str, ended: Callable[[Part], Mapping[str, object]], **fields: object) -> Iterator[Part]:
+    """Measure a block: a span, and a log line at its end, with what `ended` returns beside its own fields."""
+    part, outer = Part(dict(fields)), _current.get()
+    token = _current.set(part)
+    start = time.monotonic()
+
+    with otel.span(name) as span, bound(trace_id=otel.trace_id(span)):
+        try:
+            yield part
+        except BaseException as error:
+            part.outcome = outcome_of(error)
+            if part.outcome != CANCELLED:
+                otel.mark_failed(span, part.outcome)
+            raise
+        finally:
+            _current.reset(token)
+            part.duration_s = time.monotonic() - start
+            if outer is not None:
+                outer.receive(part)
+
+            own = {**part.fields, "outcome": part.outcome}
+            shown = {key: value for key, value in own.items() if isinstance(value, str | int | float)}
+            span.set_attributes({f"drift.{key}": value for key, value in shown.items()})
+            log.info(event, extra={**own, "duration_s": part.duration_s, **part.client_s, **ended(part)})
+
+
+def outcome_of(error: BaseException) -> str:
+    """Return the code of an error of ours, `cancelled`, or `internal` for one that nobody foresaw."""
+    if isinstance(error, DriftError):
+        return error.code
+    return CANCELLED if isinstance(error, asyncio.CancelledError) else DriftError.code
+
+
+# ------------------------------------------------------------------------------------------- parts of a request
+def retrieval(retrieval_id: str, project_id: str) -> AbstractContextManager[Part]:
+    """Measure a whole retrieval; its last line holds what its phases have counted, and all that it cost."""
+
+    def ended(part: Part) -> Mapping[str, object]:
+        about = {"outcome": part.outcome}
+        otel.count("drift.retrievals", 1, about)
+        otel.record("drift.retrieval.duration", part.duration_s, about)
+        return {**part.cost.of_models(), "graph_round_trips": part.cost.graph_round_trips}
+
+    return _part("retrieve", "retrieval_ended", ended, retrieval_id=retrieval_id, project_id=project_id)
+
+
+def refused(code: str) -> None:
+    """Count a retrieval that was not begun."""
+    otel.count("drift.retrievals", 1, {"outcome": code})
+
+
+def phase(which: Phase) -> AbstractContextManager[Part]:
+    """Measure a phase of a retrieval; what it counts is part of the retrieval's last line too."""
+    whole = _current.get()
+
+    def ended(part: Part) -> Mapping[str, object]:
+        about = {"phase": which.value}
+        otel.record("drift.phase.duration", part.duration_s, {**about, "outcome": part.outcome})
+        for kind in ("prompt", "completion", "cached"):
+            tokens = getattr(part.cost, f"{kind}_tokens")
+            otel.count("drift.tokens", tokens, {**about, "kind": kind})
+
+        if whole is not None:
+            whole.phases[which] = part
+            whole.add(**{name: value for name, value in part.fields.items() if name != "phase"})
+        return part.cost.of_models()
+
+    return _part(SPAN_NAMES[which], "phase_ended", ended, phase=which.value)
+
+
+def followup(number: int, depth: int) -> AbstractContextManager[Part]:
+    """Measure one follow-up by its number in the tree."""
+    return _part("followup", "followup_ended", lambda _part: {}, followup=number, depth=depth)
+
+
+def count_followups(part: Part, states: Iterable[FollowupState], citations: CitationCounts) -> None:
+    """Count how the follow-ups of a phase have ended, and what became of their citations."""
+    by_state = Counter(states)
+    by_kind: Counter[str] = Counter()
+    for state, number in by_state.items():
+        by_kind[state.kind] += number
+        if state.kind == "failed":
+            otel.count("drift.followups.failed", number, {"code": state.reason})
+
+    for reason, number in citations.dropped.items():
+        otel.count("drift.citations.dropped", number, {"reason": reason})
+
+    part.add(followups=by_state.total())
+    part.add(**{f"followups_{kind}": by_kind[kind] for kind in _STATES_COUNTED})
+    part.add(
+        citations=citations.total,
+        citations_kept=citations.kept,
+        citations_repaired=citations.repaired,
+        citations_dropped=sum(citations.dropped.values()),
+    )
+
+
+@contextmanager
+def waiting() -> Iterator[Cost]:
+    """Add the seconds of a call to the part around it, and give that part's cost to count the call in."""
+    part = _current.get()
+    cost = part.cost if part else Cost()
+    start = time.monotonic()
+
+    try:
+        yield cost
+    finally:
+        cost.waited_s += time.monotonic() - start
+
+
+# ------------------------------------------------------------------------------------------ requests to servers
+@dataclass(slots=True)
+class Call:
+    """A request to a server while it runs; `tokens` and `model` are what its answer says."""
+
+    tokens: Tokens = field(default_factory=Tokens)
+    model: str = ""
+
+
+@contextmanager
+def model_call(operation: Operation, model: str, provider: str) -> Iterator[Call]:
+    """Measure one request to the model server by the `gen_ai` conventions; a repeated request is a call of its own."""
+    about = {"gen_ai.operation.name": operation, "gen_ai.provider.name": provider, "gen_ai.request.model": model}
+    call = Call()
+    with _client(f"{operation} {model}", operation, "gen_ai.client.operation.duration", about) as span:
+        yield call
+        used = {"input": call.tokens.prompt, "output": call.tokens.completion}
+        span.set_attributes({f"gen_ai.usage.{kind}_tokens": number for kind, number in used.items()})
+        if call.model:
+            span.set_attribute("gen_ai.response.model", call.model)
+
+        for kind, number in used.items():
+            if number:
+                otel.record("gen_ai.client.token.usage", number, {**about, "gen_ai.token.type": kind})
+
+
+@contextmanager
+def graph_call(operation: Statement, database: str) -> Iterator[None]:
+    """Measure one statement by the `db` conventions; its text is not kept."""
+    about = {"db.system.name": "neo4j", "db.namespace": database, "db.operation.name": operation}
+    with _client(f"{operation} {database}", "graph", "db.client.operation.duration", about):
+        yield
+
+
+@contextmanager
+def _client(name: str, kind: str, metric: str, about: dict[str, str]) -> Iterator[otel.Span]:
+    failure: dict[str, str] = {}
+    start = time.monotonic()
+    try:
+        with otel.span(name, about, client=True) as span:
+            try:
+                yield span
+            except BaseException as error:
+                failure = {"error.type": _kind(error)}
+                otel.mark_failed(span, failure["error.type"])
+                raise
+    finally:
+        spent = time.monotonic() - start
+        otel.record(metric, spent, {**about, **failure})
+        if part := _current.get():
+            part.spend(_SECONDS_OF[kind], spent)
+
+
+def _kind(error: BaseException) -> str:
+    """Return an HTTP status, a status code of Neo4j, or a class name."""
+    code = str(getattr(error, "code", ""))
+    return str(getattr(error, "status_code", None) or (code if code.startswith("Neo.") else type(error).__name__))
+
+
+def retrying(error: BaseException, attempt: int, wait_s: float) -> None:
+    """Say that a call is repeated after `wait_s` seconds because attempt number `attempt` failed."""
+    otel.count("drift.retries", 1, {"error.type": _kind(error)})
+    log.warning("retrying", extra={"attempt": attempt, "wait_s": wait_s, "cause": chain(error)})
