@@ -26,7 +26,8 @@ from drift.telemetry.logs import log
 logging.getLogger("uvicorn.access").addFilter(lambda _record: False)
 
 try:
-    # this runtime never forgets an invocation by itself, about 2 KB each; another runtime has nothing to repair
+    # this runtime never forgets an invocation by itself, about 2 KB each; another runtime has
+    # nothing to repair
     from azure_functions_runtime.http_v2 import http_coordinator
 
     _INVOCATIONS = getattr(http_coordinator, "_context_references", None)
@@ -83,7 +84,9 @@ async def _answer(call: Call, handler: Handler) -> Response:
     except ClientDisconnect:  # in the middle of its own request
         return Response(status_code=CLIENT_GONE)
     except DriftError as error:
-        if not isinstance(error, StoppingError):  # a failure of nobody: told to the caller, and no more
+        if not isinstance(
+            error, StoppingError
+        ):  # a failure of nobody: told to the caller, and no more
             log.warning("request_failed", exc_info=error, extra={"retrieval_id": call.retrieval_id})
         return to_response(http.problem(error, call.retrieval_id))
     except Exception:

@@ -11,7 +11,10 @@ STOPPED = 130
 
 
 def main() -> None:
-    """Run the command line; while it is being loaded, Ctrl-C ends the process at once: nothing was begun."""
+    """Run the command line; while it is being loaded, Ctrl-C ends the process at once.
+
+    Nothing was begun.
+    """
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _leave)

@@ -1,4 +1,7 @@
-"""The servers as one request sees them: every call carries its deadline, and what the call costs is counted."""
+"""The servers as one request sees them.
+
+Every call carries its deadline, and what the call costs is counted.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Citations that hold: ids are checked against everything retrieved, spans are made verbatim or dropped.
 
-Layer 1 is the prompt, layer 2 the reply's model (contracts.py). Here are layer 3 (ids), layer 4 (spans) and the
-enrichment of the final answer's ids with spans and document names.
+Layer 1 is the prompt, layer 2 the reply's model (contracts.py). Here are layer 3 (ids), layer 4
+(spans) and the enrichment of the final answer's ids with spans and document names.
 """
 
 from __future__ import annotations
@@ -16,22 +16,32 @@ from drift.model import Chunk, Citation, CitationCounts
 from drift.telemetry.logs import log
 
 CLOSE_ENOUGH = 0.75
-"""A sentence stands in for a span when the two texts are at least this similar (0..1, see `closest_sentence`)."""
+"""A sentence stands in for a span when the two texts are at least this similar (0..1, see
+`closest_sentence`)."""
 MAX_SPAN_CHARACTERS = 600
 MAX_SENTENCES_COMPARED = 200
 
-_QUOTES = str.maketrans("\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019\u201a`\u00b4", "\"\"\"\"\"'''''")
+_QUOTES = str.maketrans(
+    "\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019\u201a`\u00b4", "\"\"\"\"\"'''''"
+)
 """Typographic quotes to plain ones."""
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[.!?][\"')\]])\s+|\n[ \t]*\n|(?<=[\u3002\uff01\uff1f])")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])\s+|(?<=[.!?][\"')\]])\s+|\n[ \t]*\n|(?<=[\u3002\uff01\uff1f])"
+)
 
 
 def check(
-    replies: Sequence[CitationReply], answer: str, ids: Sequence[str | None], retrieved: Mapping[str, Chunk]
+    replies: Sequence[CitationReply],
+    answer: str,
+    ids: Sequence[str | None],
+    retrieved: Mapping[str, Chunk],
 ) -> tuple[tuple[Citation, ...], CitationCounts]:
     """Return the citations that hold, and what was done.
 
-    `ids` are the chunk ids that the replies mean, in order, None where a reply names no chunk of the prompt; `retrieved`
-    is the full retrieved set, also what did not fit into the prompt. A reply without a span is repaired with the sentence
+    `ids` are the chunk ids that the replies mean, in order, None where a reply names no chunk of
+    the prompt; `retrieved`
+    is the full retrieved set, also what did not fit into the prompt. A reply without a span is
+    repaired with the sentence
     of its chunk that is closest to `answer`.
     """
     kept: dict[tuple[str, str], Citation] = {}
@@ -48,7 +58,9 @@ def check(
             dropped["unmatched_chunk_id"] += 1
             log.warning("citation_validation_unmatched_chunk_id", extra=seen)
             continue
-        span = verbatim(reply.span, chunk.text) if reply.span else closest_sentence(answer, chunk.text)
+        span = (
+            verbatim(reply.span, chunk.text) if reply.span else closest_sentence(answer, chunk.text)
+        )
         if not span:
             dropped["span_mismatch"] += 1
             log.warning("citation_validation_span_mismatch", extra=seen)
@@ -60,11 +72,15 @@ def check(
         "citation_validation_summary",
         extra={"total": len(replies), "valid": len(replies) - filtered, "filtered": filtered},
     )
-    return tuple(kept.values()), CitationCounts(len(replies), len(replies) - filtered, repaired, dict(dropped))
+    return tuple(kept.values()), CitationCounts(
+        len(replies), len(replies) - filtered, repaired, dict(dropped)
+    )
 
 
 def verbatim(span: str, text: str) -> str:
-    """Return the text's own words for a span: itself, the same up to white space, case and quotes, or the closest sentence.
+    """Return the text's own words for a span.
+
+    Itself, the same up to white space, case and quotes, or the closest sentence.
 
     Empty when nothing in the text is close enough.
     """
@@ -104,10 +120,12 @@ def _plain(text: str) -> tuple[str, list[int]]:
 
 
 def closest_sentence(wanted: str, text: str, at_least: float = 0.0) -> str:
-    """Return the sentence of the text most similar to `wanted`, verbatim; empty when none reaches `at_least`.
+    """Return the sentence of the text most similar to `wanted`, verbatim.
 
-    Similarity is the Sørensen-Dice coefficient of the character pairs (Dice 1945), white space and case apart: unlike an
-    alignment it takes time in proportion to the text, whatever the text is.
+    Empty when none reaches `at_least`.
+
+    Similarity is the Sørensen-Dice coefficient of the character pairs (Dice 1945), white space and
+    case apart: unlike an alignment it takes time in proportion to the text, whatever the text is.
     """
     target = _pairs(wanted)
     best, best_score = "", at_least
@@ -128,7 +146,10 @@ def _similarity(one: Counter[tuple[str, str]], other: Counter[tuple[str, str]]) 
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences and paragraphs of a text as verbatim slices; what is over 600 characters comes in parts."""
+    """Yield the sentences and paragraphs of a text as verbatim slices.
+
+    What is over 600 characters comes in parts.
+    """
     start = 0
     for end in [*_SENTENCE_END.finditer(text), None]:
         piece = text[start : end.start() if end else len(text)]
@@ -140,7 +161,9 @@ def sentences(text: str) -> Iterator[str]:
 def _parts(piece: str) -> Iterator[str]:
     """Yield a piece in parts of at most 600 characters, cut between words where it has words."""
     while len(piece) > MAX_SPAN_CHARACTERS:
-        space = max(piece.rfind(" ", 1, MAX_SPAN_CHARACTERS), piece.rfind("\n", 1, MAX_SPAN_CHARACTERS))
+        space = max(
+            piece.rfind(" ", 1, MAX_SPAN_CHARACTERS), piece.rfind("\n", 1, MAX_SPAN_CHARACTERS)
+        )
         cut = space if space > 0 else MAX_SPAN_CHARACTERS
         yield piece[:cut].rstrip()
         piece = piece[cut:].lstrip()
@@ -149,11 +172,15 @@ def _parts(piece: str) -> Iterator[str]:
 
 
 def enrich(
-    fact: str, ids: Sequence[tuple[str, str | None]], checked: Iterable[Citation], retrieved: Mapping[str, Chunk]
+    fact: str,
+    ids: Sequence[tuple[str, str | None]],
+    checked: Iterable[Citation],
+    retrieved: Mapping[str, Chunk],
 ) -> list[CitationOut | str]:
     """Return a fact's citations: an object for each chunk of the retrieved set, any other string as it came.
 
-    `ids` are pairs of what the model wrote and the chunk id it means. The span is the checked citation of that chunk that is
+    `ids` are pairs of what the model wrote and the chunk id it means. The span is the checked
+    citation of that chunk that is
     closest to the fact, else the closest sentence of the chunk; every span is verbatim.
     """
     spans: dict[str, list[Citation]] = {}
@@ -163,11 +190,18 @@ def enrich(
     for written, chunk_id in ids:
         chunk = retrieved.get(chunk_id or written)
         if chunk is None:
-            log.warning("citation_enrichment_unmatched_chunk_id", extra={"chunk_id": written, "fact": fact[:80]})
+            log.warning(
+                "citation_enrichment_unmatched_chunk_id",
+                extra={"chunk_id": written, "fact": fact[:80]},
+            )
             enriched.setdefault(written, written)
         elif chunk.id not in enriched:
-            span = _closest([c.span for c in spans.get(chunk.id, ())], fact) or closest_sentence(fact, chunk.text)
-            enriched[chunk.id] = CitationOut(chunk_id=chunk.id, span=span, document_name=chunk.document_name)
+            span = _closest([c.span for c in spans.get(chunk.id, ())], fact) or closest_sentence(
+                fact, chunk.text
+            )
+            enriched[chunk.id] = CitationOut(
+                chunk_id=chunk.id, span=span, document_name=chunk.document_name
+            )
     return list(enriched.values())
 
 

@@ -40,59 +40,101 @@ class Handles(Generic[Key]):
         return [f"{self.prefix}{number}" for number in range(1, len(self.keys) + 1)]
 
     def resolve(self, text: str) -> Key | None:
-        """Return the key that a model meant by a handle or by the real id; None when there is no such key."""
+        """Return the key that a model meant by a handle or by the real id.
+
+        None when there is no such key.
+        """
         name = text.strip().strip("[]").strip()
         number = name[len(self.prefix) :]
-        if name[: len(self.prefix)].upper() == self.prefix and number.isascii() and number.isdigit():
+        if (
+            name[: len(self.prefix)].upper() == self.prefix
+            and number.isascii()
+            and number.isdigit()
+        ):
             position = int(number[:9]) - 1
             if 0 <= position < len(self.keys):
                 return self.keys[position]
         return next((key for key in self.keys if str(key) in {name, text}), None)
 
     def resolved(self, names: Iterable[str]) -> tuple[Key, ...]:
-        """Return the distinct keys that these names mean, in order; a name that means none is left out."""
+        """Return the distinct keys that these names mean, in order.
+
+        A name that means none is left out.
+        """
         keys = (self.resolve(name) for name in names)
         return tuple(dict.fromkeys(key for key in keys if key is not None))
 
 
-def fit(chunks: Sequence[Chunk], most: int, characters: int = MAX_PROMPT_CHARACTERS) -> tuple[Chunk, ...]:
-    """Return the leading chunks that fit: at most `most`, at most `characters` of text in all, at least one, cut if it must be."""
+def fit(
+    chunks: Sequence[Chunk], most: int, characters: int = MAX_PROMPT_CHARACTERS
+) -> tuple[Chunk, ...]:
+    """Return the leading chunks that fit.
+
+    At most `most`, at most `characters` of text in all, at least one, cut if it must be.
+    """
     taken: list[Chunk] = []
     for chunk in chunks[:most]:
         if len(chunk.text) > characters:
             if not taken:
-                taken.append(Chunk(chunk.id, chunk.text[:characters], chunk.document_name, chunk.score))
+                taken.append(
+                    Chunk(chunk.id, chunk.text[:characters], chunk.document_name, chunk.score)
+                )
             break
         characters -= len(chunk.text)
         taken.append(chunk)
     return tuple(taken)
 
 
-def community_rows(communities: Sequence[Community], handles: Handles[int | str]) -> list[dict[str, Any]]:
-    """Return communities as prompt rows `{id, level, summary}`; the more there are, the shorter each summary."""
+def community_rows(
+    communities: Sequence[Community], handles: Handles[int | str]
+) -> list[dict[str, Any]]:
+    """Return communities as prompt rows `{id, level, summary}`.
+
+    The more there are, the shorter each summary.
+    """
     most = min(MAX_SUMMARY_CHARACTERS, MAX_PROMPT_CHARACTERS // max(1, len(communities)))
-    return [{"id": handles.short(c.id), "level": c.level, "summary": c.summary[:most]} for c in communities]
+    return [
+        {"id": handles.short(c.id), "level": c.level, "summary": c.summary[:most]}
+        for c in communities
+    ]
 
 
 def sample_rows(
     communities: Sequence[Community], chunks: Sequence[Chunk], handles: Handles[int | str]
 ) -> list[dict[str, Any]]:
-    """Return sample chunks as prompt rows `{id, community, document, text}`; each chunk once, numbered in order."""
-    placed = {s.id: (s, handles.short(c.id)) for c in reversed(communities) for s in reversed(c.samples)}
-    rows = [*reversed(placed.values()), *((chunk, None) for chunk in chunks if chunk.id not in placed)]
+    """Return sample chunks as prompt rows `{id, community, document, text}`.
+
+    Each chunk once, numbered in order.
+    """
+    placed = {
+        s.id: (s, handles.short(c.id)) for c in reversed(communities) for s in reversed(c.samples)
+    }
+    rows = [
+        *reversed(placed.values()),
+        *((chunk, None) for chunk in chunks if chunk.id not in placed),
+    ]
     shown = fit([chunk for chunk, _ in rows], len(rows))
     return [
-        {"id": f"K{number}", "community": community, "document": chunk.document_name, "text": chunk.text}
+        {
+            "id": f"K{number}",
+            "community": community,
+            "document": chunk.document_name,
+            "text": chunk.text,
+        }
         for number, (chunk, (_, community)) in enumerate(zip(shown, rows, strict=False), start=1)
     ]
 
 
 def chunk_rows(chunks: Sequence[Chunk], handles: Handles[str]) -> list[dict[str, Any]]:
     """Return chunks as prompt rows `{id, document, text}`."""
-    return [{"id": handles.short(c.id), "document": c.document_name, "text": c.text} for c in chunks]
+    return [
+        {"id": handles.short(c.id), "document": c.document_name, "text": c.text} for c in chunks
+    ]
 
 
-def neighborhood(evidence: Evidence, handles: Handles[str], neighbors: Sequence[Chunk]) -> dict[str, Any]:
+def neighborhood(
+    evidence: Evidence, handles: Handles[str], neighbors: Sequence[Chunk]
+) -> dict[str, Any]:
     """Return entities, relationships and neighbour chunks as plain values, bounded."""
     return {
         "entities": [
@@ -100,7 +142,11 @@ def neighborhood(evidence: Evidence, handles: Handles[str], neighbors: Sequence[
             for e in evidence.entities[:MAX_NEIGHBORHOOD_ITEMS]
         ],
         "relationships": [
-            {"source": r.source, "target": r.target, "description": r.description[:MAX_DESCRIPTION_CHARACTERS]}
+            {
+                "source": r.source,
+                "target": r.target,
+                "description": r.description[:MAX_DESCRIPTION_CHARACTERS],
+            }
             for r in evidence.relationships[:MAX_NEIGHBORHOOD_ITEMS]
         ],
         "chunks": chunk_rows(neighbors, handles),
@@ -110,7 +156,8 @@ def neighborhood(evidence: Evidence, handles: Handles[str], neighbors: Sequence[
 def tree(initial_answer: str, nodes: Sequence[Node], handles: Handles[str]) -> dict[str, Any]:
     """Return the answered part of the Q/A tree as the aggregator gets it, best confidence first."""
     answered = sorted(
-        (n for n in nodes if n.answer), key=lambda n: (-(n.answer.confidence if n.answer else 0), n.question.id)
+        (n for n in nodes if n.answer),
+        key=lambda n: (-(n.answer.confidence if n.answer else 0), n.question.id),
     )
     return {
         "initial_answer": initial_answer,
@@ -119,7 +166,10 @@ def tree(initial_answer: str, nodes: Sequence[Node], handles: Handles[str]) -> d
                 "question": node.question.text,
                 "answer": node.answer.text,
                 "confidence": round(node.answer.confidence, 2),
-                "citations": [{"chunk_id": handles.short(c.chunk_id), "span": c.span} for c in node.answer.citations],
+                "citations": [
+                    {"chunk_id": handles.short(c.chunk_id), "span": c.span}
+                    for c in node.answer.citations
+                ],
             }
             for node in answered
             if node.answer

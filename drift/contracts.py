@@ -1,6 +1,7 @@
 """Every shape that crosses the process border: HTTP, Redis, and what the model is asked for.
 
-What is accepted from a caller is strict; what is accepted from a model is lenient where the meaning is plain.
+What is accepted from a caller is strict; what is accepted from a model is lenient where the meaning
+is plain.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ MAX_BODY_BYTES = 64 * 1024
 NO_DATA_STATE = "no_data_found"
 
 
-# ------------------------------------------------------------------------------------------- POST /retrieve
+# ----------------------------------------------------------------------------------- POST /retrieve
 def _plain_text(value: str) -> str:
     """Refuse what no database, log or prompt should carry."""
     if "\x00" in value:
@@ -63,7 +64,10 @@ _PROJECT_ID = TypeAdapter(ProjectId)
 
 
 def project_id_problem(value: str) -> str | None:
-    """Return what is wrong with a project's id, None when nothing is: one rule for requests, commands and ingestion."""
+    """Return what is wrong with a project's id, None when nothing is.
+
+    One rule for requests, commands and ingestion.
+    """
     try:
         _PROJECT_ID.validate_python(value)
     except ValidationError as error:
@@ -83,7 +87,9 @@ class RetrieveRequest(BaseModel):
     project_id: ProjectId
     top_k: TopK = 5
     retrieval_id: UUID | None = None
-    include: Annotated[tuple[Include, ...], FailFast()] = ()  # of thousands of wrong items the first is enough
+    include: Annotated[
+        tuple[Include, ...], FailFast()
+    ] = ()  # of thousands of wrong items the first is enough
 
 
 class CitationOut(BaseModel):
@@ -166,7 +172,10 @@ class RetrieveResponse(BaseModel):
     def to_json(self) -> str:
         """Serialise to the contract's exact shape."""
         return self.model_dump_json(
-            by_alias=True, exclude={name for name in ("no_data_found", "usage", "trace") if getattr(self, name) is None}
+            by_alias=True,
+            exclude={
+                name for name in ("no_data_found", "usage", "trace") if getattr(self, name) is None
+            },
         )
 
 
@@ -189,7 +198,7 @@ class Problem(BaseModel):
     errors: list[FieldErrorOut] | None = None
 
 
-# ------------------------------------------------------------------------------------------------- progress
+# ----------------------------------------------------------------------------------------- progress
 CHANNEL = "ui:retrieval_progress"
 
 
@@ -216,7 +225,8 @@ PHASE_PCT: Mapping[Phase, int] = {
     Phase.AGGREGATING_RESULTS: 90,
     Phase.COMPLETED: 100,
 }
-"""Percentage at the start of a phase; follow-ups rise from 40 to 80, an error keeps the last one reached."""
+"""Percentage at the start of a phase; follow-ups rise from 40 to 80, an error keeps the last one
+reached."""
 
 
 class ProgressMessage(BaseModel):
@@ -237,7 +247,7 @@ class ProgressMessage(BaseModel):
         return self.model_dump_json(exclude_none=True)
 
 
-# -------------------------------------------------------------------------------------------- model replies
+# ------------------------------------------------------------------------------------ model replies
 _WORDS_AS_SCORE = {
     "very high": 0.95,
     "high": 0.9,
@@ -302,7 +312,8 @@ def _named(value: object) -> object:
     return [item for item in items if item is not None] if isinstance(items, list) else items
 
 
-# A model that does not stop costs nobody more than this: what is over is cut, before the rest is looked at.
+# A model that does not stop costs nobody more than this: what is over is cut, before the rest is
+# looked at.
 LONGEST_ANSWER = 32_000
 LONGEST_STATEMENT = 4_000
 LONGEST_QUESTION = 1_000
@@ -322,7 +333,8 @@ def _first(most: int) -> BeforeValidator:
     return BeforeValidator(lambda items: items[:most] if isinstance(items, list) else items)
 
 
-# constraints stand next to their type: after a validator they are checked apart from it, and named apart in the schema
+# constraints stand next to their type: after a validator they are checked apart from it, and named
+# apart in the schema
 _Words = Annotated[str, StringConstraints(strip_whitespace=True), BeforeValidator(_text)]
 Answer = Annotated[_Words, _at_most(LONGEST_ANSWER)]
 Statement = Annotated[_Words, _at_most(LONGEST_STATEMENT)]
@@ -342,7 +354,9 @@ class _Reply(BaseModel):
 class FollowupReply(_Reply):
     """A follow-up question and the communities to look in; a bare string is a question."""
 
-    question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), _at_most(LONGEST_QUESTION)]
+    question: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1), _at_most(LONGEST_QUESTION)
+    ]
     target_communities: Identifiers = Field(default_factory=list)
 
     @model_validator(mode="before")
@@ -380,7 +394,10 @@ class PrimerReply(_Reply):
 
 
 class CitationReply(_Reply):
-    """A citation as a model writes it; a missing id is logged and kept empty, for the check to drop."""
+    """A citation as a model writes it.
+
+    A missing id is logged and kept empty, for the check to drop.
+    """
 
     chunk_id: Annotated[str, _at_most(LONGEST_ID)] = ""
     span: Statement = ""
@@ -398,7 +415,9 @@ class CitationReply(_Reply):
             return {**value, "chunk_id": ""}
         chunk_id = str(given).strip()
         if not chunk_id:
-            log.warning("citation_model_empty_chunk_id", extra={"span": str(value.get("span"))[:80]})
+            log.warning(
+                "citation_model_empty_chunk_id", extra={"span": str(value.get("span"))[:80]}
+            )
         return {**value, "chunk_id": chunk_id}
 
 
@@ -406,8 +425,8 @@ class LocalReply(_Reply):
     """Reply to a follow-up: an answer with citations, 0 to 3 new follow-ups, and whether to go on."""
 
     answer: Answer
-    citations: Annotated[list[CitationReply], _first(MOST_CITATIONS), BeforeValidator(_listed)] = Field(
-        default_factory=list
+    citations: Annotated[list[CitationReply], _first(MOST_CITATIONS), BeforeValidator(_listed)] = (
+        Field(default_factory=list)
     )
     new_followups: Followups = Field(default_factory=list)
     confidence: Annotated[float, Field(ge=0, le=1), BeforeValidator(_score)] = 0.0
@@ -415,7 +434,10 @@ class LocalReply(_Reply):
 
 
 def _citation_id(value: object) -> object:
-    """Read a citation object as its chunk id; a missing id is logged and empty, for the enrichment to drop."""
+    """Read a citation object as its chunk id.
+
+    A missing id is logged and empty, for the enrichment to drop.
+    """
     given = value.get("chunk_id") if isinstance(value, dict) else value
     if given is None:
         log.warning("citation_model_null_chunk_id", extra={"span": ""})
@@ -448,7 +470,9 @@ class AggregateReply(_Reply):
         _at_most(LONGEST_ANSWER),
         BeforeValidator(_text),
     ]
-    key_facts: Annotated[list[FactReply], _first(MOST_FACTS), BeforeValidator(_listed)] = Field(default_factory=list)
+    key_facts: Annotated[list[FactReply], _first(MOST_FACTS), BeforeValidator(_listed)] = Field(
+        default_factory=list
+    )
     residual_uncertainty: Statement = ""
 
 
@@ -457,7 +481,9 @@ _SUPPORTED_IN_STRICT = {"type", "items", "enum", "const", "anyOf"}
 
 @cache
 def strict_schema(reply: type[BaseModel]) -> Mapping[str, Any]:
-    """Return a reply's JSON schema as OpenAI's strict mode wants it: no extra fields, every field required, no bounds.
+    """Return a reply's JSON schema as OpenAI's strict mode wants it.
+
+    No extra fields, every field required, no bounds.
 
     It is made once, in 6 ms, and shared: nobody may change it.
 
@@ -476,7 +502,12 @@ def strict_schema(reply: type[BaseModel]) -> Mapping[str, Any]:
         kept = {key: value for key, value in node.items() if key in _SUPPORTED_IN_STRICT}
         if "properties" in node:
             properties = {name: strict(value) for name, value in node["properties"].items()}
-            return {**kept, "properties": properties, "required": list(properties), "additionalProperties": False}
+            return {
+                **kept,
+                "properties": properties,
+                "required": list(properties),
+                "additionalProperties": False,
+            }
         return {key: strict(value) for key, value in kept.items()}
 
     made: Mapping[str, Any] = strict(schema)

@@ -1,29 +1,26 @@
 """Every error of ours, in families by what the caller does about it.
 
-DriftError
-├── RequestError               the caller changes the request
-│   ├── InvalidRequestError        400 invalid_request, names every broken field
-│   ├── TooLargeError              413 too_large
-│   ├── UnsupportedMediaTypeError  415 unsupported_media_type
-│   └── ForeignHostError           403 foreign_host: the local host alone says it
-├── BusyError                  429 busy: the caller waits `retry_after_s`
-├── StoppingError              503 stopping: the process is being stopped, the caller asks another one
-├── NotConfiguredError         503 not_configured: the operator sets what `problems` names
-├── UpstreamError              500: a server behind us failed after its retries
-│   ├── GraphUnavailableError      graph_unavailable
-│   ├── GraphTimeoutError          graph_unavailable, but only this statement was too slow: the step is dropped
-│   ├── GraphMisconfiguredError    graph_misconfigured: credentials, database, index or dimensions
-│   │   └── GraphVectorsError          graph_misconfigured: a stored vector cannot be compared
-│   ├── ModelUnavailableError      model_unavailable
-│   ├── ModelMisconfiguredError    model_misconfigured: key, deployment or model name
-│   └── DeadlineError              deadline: the time of the request is used up
-├── UnusableReplyError         the model answered, but not usably: the step is dropped
-├── IngestError                a source, or the graph that is there, cannot be ingested as asked
-│   ├── ProjectBusyError           another writer holds the project: wait for it
-│   └── LeaseLostError             this writer stood still and no longer holds the project: run it again
-└── LocalStackError            a local server could not be started: the message says what to do
+DriftError ├── RequestError               the caller changes the request │   ├── InvalidRequestError
+400 invalid_request, names every broken field │   ├── TooLargeError              413 too_large │
+├── UnsupportedMediaTypeError  415 unsupported_media_type │   └── ForeignHostError           403
+foreign_host: the local host alone says it ├── BusyError                  429 busy: the caller waits
+`retry_after_s` ├── StoppingError              503 stopping: the process is being stopped, the
+caller asks another one ├── NotConfiguredError         503 not_configured: the operator sets what
+`problems` names ├── UpstreamError              500: a server behind us failed after its retries │
+├── GraphUnavailableError      graph_unavailable │   ├── GraphTimeoutError
+graph_unavailable, but only this statement was too slow: the step is dropped │   ├──
+GraphMisconfiguredError    graph_misconfigured: credentials, database, index or dimensions │   │
+└── GraphVectorsError          graph_misconfigured: a stored vector cannot be compared │   ├──
+ModelUnavailableError      model_unavailable │   ├── ModelMisconfiguredError    model_misconfigured:
+key, deployment or model name │   └── DeadlineError              deadline: the time of the request
+is used up ├── UnusableReplyError         the model answered, but not usably: the step is dropped
+├── IngestError                a source, or the graph that is there, cannot be ingested as asked │
+├── ProjectBusyError           another writer holds the project: wait for it │   └── LeaseLostError
+this writer stood still and no longer holds the project: run it again └── LocalStackError
+a local server could not be started: the message says what to do
 
-`detail` of an error may be shown to callers: never a URI, a key, a token, a Cypher text or a provider's own message.
+`detail` of an error may be shown to callers: never a URI, a key, a token, a Cypher text or a
+provider's own message.
 What a developer needs beyond that goes to the log, from the exception's `__cause__`.
 """
 
@@ -112,7 +109,10 @@ class StoppingError(DriftError):
 
 
 class NotConfiguredError(DriftError):
-    """Settings are missing or wrong; `problems` holds one sentence a setting, each beginning with its name."""
+    """Settings are missing or wrong.
+
+    `problems` holds one sentence a setting, each beginning with its name.
+    """
 
     code = "not_configured"
     status = 503
@@ -145,7 +145,10 @@ class GraphMisconfiguredError(UpstreamError):
 
 
 class GraphVectorsError(GraphMisconfiguredError):
-    """A vector that cannot be compared met one of the graph's functions; which one, the server does not say."""
+    """A vector that cannot be compared met one of the graph's functions.
+
+    Which one, the server does not say.
+    """
 
 
 class ModelUnavailableError(UpstreamError):
@@ -155,7 +158,10 @@ class ModelUnavailableError(UpstreamError):
 
 
 class ModelMisconfiguredError(UpstreamError):
-    """The model server refuses the key, the deployment or the model name; retrying does not help."""
+    """The model server refuses the key, the deployment or the model name.
+
+    Retrying does not help.
+    """
 
     code = "model_misconfigured"
 

@@ -1,4 +1,7 @@
-"""The follow-ups of one request: each runs by itself, and its own follow-ups start the moment its answer is in."""
+"""The follow-ups of one request.
+
+Each runs by itself, and its own follow-ups start the moment its answer is in.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,8 @@ LOSES_ONLY_THE_STEP = (
     GraphUnavailableError,
     GraphMisconfiguredError,
 )
-"""Errors of one follow-up that cost that follow-up alone: what the others answered is not lost with it."""
+"""Errors of one follow-up that cost that follow-up alone: what the others answered is not lost with
+it."""
 
 MOST_NEW_FOLLOWUPS = 3
 
@@ -57,7 +61,8 @@ MOST_NEW_FOLLOWUPS = 3
 class _Wave:
     """Questions that became ready together, and the chunks that were answered from before them.
 
-    What siblings answer meanwhile does not count: which of them is faster must not decide what is asked.
+    What siblings answer meanwhile does not count: which of them is faster must not decide what is
+    asked.
     """
 
     questions: tuple[Question, ...]
@@ -112,7 +117,9 @@ class FollowupTree:
         for question in self._known:
             self.nodes.setdefault(question.id, Node(question, SKIPPED_DEADLINE))
 
-    def _start(self, proposals: Sequence[plan.Proposal], parent: Node | None, group: asyncio.TaskGroup) -> None:
+    def _start(
+        self, proposals: Sequence[plan.Proposal], parent: Node | None, group: asyncio.TaskGroup
+    ) -> None:
         """Decide about proposals and start what is to be asked, as one wave."""
         decided = plan.schedule(proposals, self._known, self._asked, parent, self.limits)
         self._known += [*decided.ready, *(node.question for node in decided.settled)]
@@ -155,7 +162,9 @@ class FollowupTree:
             self._start(node.answer.followups, node, wave.group)
         self._end(node)
 
-    async def _answer(self, question: Question, vector: Vector, answered_before: Collection[str]) -> Node:
+    async def _answer(
+        self, question: Question, vector: Vector, answered_before: Collection[str]
+    ) -> Node:
         """Find evidence and have it read, unless nothing was found or nothing of it is new."""
         query = FollowupQuery(self.project_id, question.text, vector, question.communities)
         evidence = await self.calls.graph.followup(query)
@@ -172,11 +181,18 @@ class FollowupTree:
         self._answered_from.update(chunk_ids)
         return Node(question, ANSWERED, answer, chunk_ids)
 
-    async def _ask_model(self, question: Question, evidence: Evidence, shown: Sequence[Chunk]) -> Answer:
-        """Ask the model from the chunks shown; keep the citations that hold against all that was retrieved."""
+    async def _ask_model(
+        self, question: Question, evidence: Evidence, shown: Sequence[Chunk]
+    ) -> Answer:
+        """Ask the model from the chunks shown.
+
+        Keep the citations that hold against all that was retrieved.
+        """
         shown_ids = {c.id for c in shown}
         others = [n for n in evidence.neighbors if n.id not in shown_ids]
-        neighbors = context.fit(others, context.MAX_NEIGHBOR_CHUNKS, context.MAX_NEIGHBOR_CHARACTERS)
+        neighbors = context.fit(
+            others, context.MAX_NEIGHBOR_CHUNKS, context.MAX_NEIGHBOR_CHARACTERS
+        )
         handles = context.Handles.of("K", [c.id for c in [*shown, *neighbors]])
 
         prompt = prompts.local(
@@ -226,7 +242,8 @@ class FollowupTree:
 
 
 WORST_FIRST = (ModelMisconfiguredError, GraphMisconfiguredError, GraphUnavailableError)
-"""Failures that are told as they are when nothing was answered: what the operator must change, then what is gone."""
+"""Failures that are told as they are when nothing was answered: what the operator must change, then
+what is gone."""
 
 
 def require_answers(tree: FollowupTree) -> None:
@@ -244,6 +261,8 @@ def require_answers(tree: FollowupTree) -> None:
             raise failure
 
     if tree.failures:
-        raise ModelUnavailableError("The model did not answer any follow-up question.") from tree.failures[0]
+        raise ModelUnavailableError(
+            "The model did not answer any follow-up question."
+        ) from tree.failures[0]
     if SKIPPED_DEADLINE in states:
         raise tree.deadline.error()

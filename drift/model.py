@@ -1,4 +1,7 @@
-"""What the steps of a request and of an ingestion hand to each other: frozen values, no behaviour beyond simple views."""
+"""What the steps of a request and of an ingestion hand to each other.
+
+Frozen values, no behaviour beyond simple views.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,13 @@ CommunityId = int | str
 Vector = tuple[float, ...]
 
 
-# ---------------------------------------------------------------------------------------------- retrieval
+# ---------------------------------------------------------------------------------------- retrieval
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a document as retrieved: `text` verbatim, `score` the ranking it came with (higher is better)."""
+    """A piece of a document as retrieved.
+
+    `text` verbatim, `score` the ranking it came with (higher is better).
+    """
 
     id: str
     text: str
@@ -56,7 +62,10 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class PrimerQuery:
-    """What the primer asks the graph: the `top_k` best communities for `vector`, highest level first."""
+    """What the primer asks the graph.
+
+    The `top_k` best communities for `vector`, highest level first.
+    """
 
     project_id: str
     question: str
@@ -66,7 +75,10 @@ class PrimerQuery:
 
 @dataclass(frozen=True, slots=True)
 class PrimerEvidence:
-    """What the primer found: communities with samples; `chunks` are the project's best when it has no communities."""
+    """What the primer found: communities with samples.
+
+    `chunks` are the project's best when it has no communities.
+    """
 
     communities: tuple[Community, ...] = ()
     chunks: tuple[Chunk, ...] = ()
@@ -119,14 +131,17 @@ class IndexState:
 
 @dataclass(frozen=True, slots=True)
 class GraphHealth:
-    """What a health check found out about the graph; `missing` names configured indexes that do not exist."""
+    """What a health check found out about the graph.
+
+    `missing` names configured indexes that do not exist.
+    """
 
     server: str
     indexes: tuple[IndexState, ...]
     missing: tuple[str, ...] = ()
 
 
-# -------------------------------------------------------------------------------------------- model calls
+# -------------------------------------------------------------------------------------- model calls
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """One chat call: `name` is the reply's name in contracts.md, `schema` its strict JSON schema (None: plain text)."""
@@ -164,10 +179,13 @@ class Embeddings:
     retries: int = 0
 
 
-# ----------------------------------------------------------------------------------------------- follow-ups
+# --------------------------------------------------------------------------------------- follow-ups
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A follow-up question, where to look for it, and which node of the tree asked it (None: the primer)."""
+    """A follow-up question, where to look for it, and which node of the tree asked it (None.
+
+    The primer).
+    """
 
     id: int
     text: str
@@ -199,7 +217,12 @@ class CitationCounts:
         reasons = {**self.dropped}
         for reason, count in other.dropped.items():
             reasons[reason] = reasons.get(reason, 0) + count
-        return CitationCounts(self.total + other.total, self.kept + other.kept, self.repaired + other.repaired, reasons)
+        return CitationCounts(
+            self.total + other.total,
+            self.kept + other.kept,
+            self.repaired + other.repaired,
+            reasons,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +258,10 @@ SKIPPED_DEADLINE = FollowupState("skipped", "deadline")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One follow-up of the tree as it ended; `seconds` from when it could be asked until it was answered."""
+    """One follow-up of the tree as it ended.
+
+    `seconds` from when it could be asked until it was answered.
+    """
 
     question: Question
     state: FollowupState
@@ -244,7 +270,7 @@ class Node:
     seconds: float = 0.0
 
 
-# ------------------------------------------------------------------------------------------------ ingestion
+# ---------------------------------------------------------------------------------------- ingestion
 @dataclass(frozen=True, slots=True)
 class DocumentRecord:
     """A source document; `content_hash` (SHA-256 hex of its text and of how it was cut) tells whether it changed."""
@@ -304,7 +330,10 @@ class CommunityRecord:
 
 @dataclass(frozen=True, slots=True)
 class DocumentBatch:
-    """Documents with their chunks, written together: what the project held of these documents is replaced."""
+    """Documents with their chunks, written together.
+
+    What the project held of these documents is replaced.
+    """
 
     documents: tuple[DocumentRecord, ...]
     chunks: tuple[ChunkRecord, ...]
@@ -312,7 +341,10 @@ class DocumentBatch:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeBatch:
-    """All entities, relations and communities of a project: what is not in it is removed from the project."""
+    """All entities, relations and communities of a project.
+
+    What is not in it is removed from the project.
+    """
 
     entities: tuple[EntityRecord, ...]
     relations: tuple[RelationRecord, ...]
@@ -324,7 +356,8 @@ class KnowledgeBatch:
 class ProjectState:
     """What a project holds, as the graph counts it.
 
-    `documents` are content hashes by id, '' for one that is not whole; `fingerprint` is '' when the knowledge is unfinished or not
+    `documents` are content hashes by id, '' for one that is not whole; `fingerprint` is '' when the
+    knowledge is unfinished or not
     whole; `communities` are counted by level.
     """
 

@@ -52,11 +52,16 @@ class Schedule:
 
 
 def schedule(
-    proposals: Sequence[Proposal], known: Sequence[Question], asked: int, parent: Node | None, limits: Limits
+    proposals: Sequence[Proposal],
+    known: Sequence[Question],
+    asked: int,
+    parent: Node | None,
+    limits: Limits,
 ) -> Schedule:
     """Decide about proposals.
 
-    `known` is every question seen so far, whatever became of it, numbered in order; `asked` of them were really asked.
+    `known` is every question seen so far, whatever became of it, numbered in order; `asked` of them
+    were really asked.
     """
     ready: list[Question] = []
     settled: list[Node] = []
@@ -64,7 +69,9 @@ def schedule(
     budget = limits.max_followups - asked
     for text, communities in proposals:
         seen = [*known, *ready, *(n.question for n in settled)]
-        question = Question(len(seen), text, communities, parent.question.id if parent else None, depth)
+        question = Question(
+            len(seen), text, communities, parent.question.id if parent else None, depth
+        )
         if any(is_same_question(text, other.text) for other in seen):
             settled.append(Node(question, MERGED))
         elif depth > limits.max_passes or (parent and parent.answer and is_enough(parent.answer)):
@@ -101,13 +108,20 @@ def brings_news(chunk_ids: Collection[str], answered_from: Collection[str]) -> b
 
 
 def percentage(ended: Mapping[int, int], planned: Mapping[int, int], passes: int) -> int:
-    """Return how far the follow-ups are, 40 to 80; each of the passes has an equal share, and when all have ended it is 80.
+    """Return how far the follow-ups are, 40 to 80.
 
-    `planned` holds the number of follow-ups of each pass (from 1) so far, `ended` how many of them have ended.
+    Each of the passes has an equal share, and when all have ended it is 80.
+
+    `planned` holds the number of follow-ups of each pass (from 1) so far, `ended` how many of them
+    have ended.
     """
     if all(ended.get(number, 0) >= count for number, count in planned.items()):
         return FOLLOWUPS_END_PCT
     shares = (
-        min(1.0, ended.get(number, 0) / planned[number]) for number in range(1, passes + 1) if planned.get(number)
+        min(1.0, ended.get(number, 0) / planned[number])
+        for number in range(1, passes + 1)
+        if planned.get(number)
     )
-    return FOLLOWUPS_START_PCT + int((FOLLOWUPS_END_PCT - FOLLOWUPS_START_PCT) * sum(shares) / passes)
+    return FOLLOWUPS_START_PCT + int(
+        (FOLLOWUPS_END_PCT - FOLLOWUPS_START_PCT) * sum(shares) / passes
+    )

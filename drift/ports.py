@@ -1,4 +1,7 @@
-"""What the core needs from the outside, as protocols; adapters and fakes implement them and pass the same contract tests."""
+"""What the core needs from the outside, as protocols.
+
+Adapters and fakes implement them and pass the same contract tests.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +33,15 @@ LONGEST_WAIT_S = 600.0
 class GraphStore(Protocol):
     """Reads of one tenant at a time; each method is one round trip; no result holds an embedding.
 
-    Every method raises GraphUnavailableError, GraphTimeoutError or GraphMisconfiguredError; "nothing found" is an empty value.
+    Every method raises GraphUnavailableError, GraphTimeoutError or GraphMisconfiguredError;
+    "nothing found" is an empty value.
     """
 
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
-        """Return the best communities, highest level first, with sample chunks; the best chunks if there are none."""
+        """Return the best communities, highest level first, with sample chunks.
+
+        The best chunks if there are none.
+        """
         ...
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
@@ -47,7 +54,9 @@ class GraphStore(Protocol):
 
 
 class ProjectWriter(Protocol):
-    """Writes into the project that it holds; every write is idempotent, so that a broken run is repaired by the next.
+    """Writes into the project that it holds.
+
+    Every write is idempotent, so that a broken run is repaired by the next.
 
     Every method raises LeaseLostError, and changes nothing, when the project is no longer held.
     """
@@ -64,7 +73,9 @@ class ProjectWriter(Protocol):
         ...
 
     async def write_knowledge(self, batch: KnowledgeBatch) -> None:
-        """Make the project's entities, relations and communities exactly these; set the fingerprint last.
+        """Make the project's entities, relations and communities exactly these.
+
+        Set the fingerprint last.
 
         A reader sees the knowledge before or the knowledge after.
         """
@@ -72,10 +83,15 @@ class ProjectWriter(Protocol):
 
 
 class GraphWriter(Protocol):
-    """Writes of one tenant at a time, one writer a project; the three writes hold the project for themselves alone."""
+    """Writes of one tenant at a time, one writer a project.
+
+    The three writes hold the project for themselves alone.
+    """
 
     async def prepare(self, dimensions: int) -> tuple[str, ...]:
-        """Create missing constraints and indexes, wait until they are online; return what was created.
+        """Create missing constraints and indexes, wait until they are online.
+
+        Return what was created.
 
         Raises:
             GraphMisconfiguredError: when a vector index exists with other dimensions.
@@ -93,9 +109,12 @@ class GraphWriter(Protocol):
     def writing(
         self, project_id: str, *, wait_s: float = LONGEST_WAIT_S, tell: Callable[[str], None] = ...
     ) -> AbstractAsyncContextManager[ProjectWriter]:
-        """Hold the project while the block runs; nobody else writes it meanwhile, on this machine or another.
+        """Hold the project while the block runs.
 
-        The hold ends with the block, however that ends, and by itself some seconds after the last sign of life of its process.
+        Nobody else writes it meanwhile, on this machine or another.
+
+        The hold ends with the block, however that ends, and by itself some seconds after the last
+        sign of life of its process.
         `tell` is given a sentence about another writer that is waited for.
 
         Raises:
@@ -124,7 +143,8 @@ class ChatModel(Protocol):
         """Return the model's reply.
 
         Raises:
-            ModelUnavailableError: after the last attempt, or when no attempt fits into the deadline any more.
+            ModelUnavailableError: after the last attempt, or when no attempt fits into the deadline
+                any more.
             ModelMisconfiguredError: when the server refuses the key, the deployment or the model.
             UnusableReplyError: when the reply is refused, filtered, cut or empty.
         """
@@ -147,7 +167,9 @@ class ProgressSink(Protocol):
     """Where progress messages go."""
 
     def send(self, message: str, *, last: bool) -> None:
-        """Take one JSON message for publishing, in the order of the calls; never waits, never raises.
+        """Take one JSON message for publishing, in the order of the calls.
+
+        Never waits, never raises.
 
         `last` is the last one of its request: it is kept when others must go.
         """

@@ -17,20 +17,25 @@ from drift.ports import ProgressSink
 from drift.telemetry.logs import log
 
 FLUSH_SECONDS = 1.0
-"""The most an answer waits for its progress messages to arrive; they do so later when it cannot wait."""
+"""The most an answer waits for its progress messages to arrive; they do so later when it cannot
+wait."""
 CANCELLED_FLUSH_SECONDS = 0.25
 """The most a cancelled request waits for them: nobody waits for its answer, and its slot is wanted."""
 EXCERPT_CHARACTERS = 160
 MAX_SUMMARY_CHARACTERS = 2_000
 MAX_DETAILS_CHARACTERS = 20_000
-"""Longer texts are cut: a message is read at once by everybody who subscribes, and names in a graph may have any length."""
+"""Longer texts are cut: a message is read at once by everybody who subscribes, and names in a graph
+may have any length."""
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~]|&(?=#?\w{1,32};))")
 _MARKDOWN_AT_START = re.compile(r"^(\d*)([#+-]|(?<=\d)[.)])(?=[\s#-]|$)")
 
 
 def escape_markdown(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line; no heading, list or rule begins with it."""
+    """Return text that Markdown shows as it is, on one line.
+
+    No heading, list or rule begins with it.
+    """
     return _MARKDOWN_AT_START.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", " ".join(text.split())))
 
 
@@ -54,10 +59,13 @@ def name_list(names: Iterable[str], *, bracketed: bool) -> str:
 
 
 class Progress:
-    """Reporter of one request: `async with` it; reporting never waits, publishing happens beside the search.
+    """Reporter of one request: `async with` it.
 
-    Messages go to the `listener` and to the sink as they are made. After `completed` or `failed` every further report is
-    ignored. Leaving the block sends the last message if none was sent, and waits a second at most for the sink.
+    Reporting never waits, publishing happens beside the search.
+
+    Messages go to the `listener` and to the sink as they are made. After `completed` or `failed`
+    every further report is ignored. Leaving the block sends the last message if none was sent, and
+    waits a second at most for the sink.
     """
 
     def __init__(
@@ -80,14 +88,24 @@ class Progress:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
-        """Let the last messages arrive; a request that ends without a last message was cancelled, or crashed."""
+        """Let the last messages arrive.
+
+        A request that ends without a last message was cancelled, or crashed.
+        """
         cancelled = kind is None or issubclass(kind, asyncio.CancelledError)
-        self.failed("The request was cancelled." if cancelled else "An internal error ended the retrieval.")
+        self.failed(
+            "The request was cancelled." if cancelled else "An internal error ended the retrieval."
+        )
         if self._sink is not None:
             with _harmless(), contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(CANCELLED_FLUSH_SECONDS if kind and cancelled else FLUSH_SECONDS):
+                async with asyncio.timeout(
+                    CANCELLED_FLUSH_SECONDS if kind and cancelled else FLUSH_SECONDS
+                ):
                     await self._sink.delivered()
 
     def report(self, phase: Phase, summary: str, details: str = "", pct: int | None = None) -> None:

@@ -1,9 +1,9 @@
 """Pure ranking: what a question names, and how vector, full-text and graph evidence become one order.
 
-The weights are one set of constants for all projects and embedding models. They follow from recall measured on multi-hop question
-sets: a hybrid of vector and BM25 scores, plus a walk from the entities that the question names, plus a bonus for chunks that
-go on where the best ones end, plus a small one for chunks of the communities a follow-up aims at (a hard filter there loses
-evidence).
+The weights are one set of constants for all projects and embedding models. They follow from recall
+measured on multi-hop question sets: a hybrid of vector and BM25 scores, plus a walk from the
+entities that the question names, plus a bonus for chunks that go on where the best ones end, plus a
+small one for chunks of the communities a follow-up aims at (a hard filter there loses evidence).
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ VECTOR_WEIGHT = 0.7
 TEXT_WEIGHT = 0.3
 GRAPH_WEIGHT = 0.5
 SCOPE_BONUS = 0.02
-"""Added to the cosine of a chunk inside the target communities; a larger one drowns the evidence outside."""
+"""Added to the cosine of a chunk inside the target communities; a larger one drowns the evidence
+outside."""
 LEAST_MASS = 1 / 4000
-"""A walk's mass that is not worth another step; the logarithm of its mass is taken in units of this."""
+"""A walk's mass that is not worth another step; the logarithm of its mass is taken in units of
+this."""
 
 HOP_WEIGHT = 0.3
 HOP_SEEDS = 3
@@ -52,7 +54,8 @@ _KEPT_AT_ENDS = "_+#"
 class Mention:
     """An entity that several candidates mention.
 
-    `entity` numbers it among the candidates, `rarity` is its inverse document frequency, `about` (0..1) the share of what this
+    `entity` numbers it among the candidates, `rarity` is its inverse document frequency, `about`
+    (0..1) the share of what this
     candidate mentions that the entity has a relation to.
     """
 
@@ -65,7 +68,8 @@ class Mention:
 class Candidate:
     """A chunk that some leg of the search found, with each leg's own score.
 
-    `similarity` is the cosine mapped to 0..1 (None: the chunk has no vector), `text` a BM25 score, `graph` the mass
+    `similarity` is the cosine mapped to 0..1 (None: the chunk has no vector), `text` a BM25 score,
+    `graph` the mass
     that the walk brought; 0 where a leg did not find the chunk.
     """
 
@@ -78,9 +82,12 @@ class Candidate:
 
 
 def normalised_title(title: str) -> str:
-    """Return the key by which an entity's title is found: case folded, spaces collapsed, punctuation off both ends.
+    """Return the key by which an entity's title is found.
 
-    A title of punctuation alone keeps it; `_`, `+` and `#` stay, so that `__init__`, `C++` and `C#` remain themselves.
+    Case folded, spaces collapsed, punctuation off both ends.
+
+    A title of punctuation alone keeps it; `_`, `+` and `#` stay, so that `__init__`, `C++` and `C#`
+    remain themselves.
     """
     folded = " ".join(unicodedata.normalize("NFKC", title).casefold().split())
     start, end = 0, len(folded)
@@ -96,7 +103,10 @@ def _is_edge(character: str) -> bool:
 
 
 def title_keys(question: str) -> tuple[str, ...]:
-    """Return the normalised titles that the question may name: its runs of one to six words, longest first."""
+    """Return the normalised titles that the question may name.
+
+    Its runs of one to six words, longest first.
+    """
     words = question.split()
     keys: dict[str, None] = {}
     for length in range(min(_LONGEST_TITLE, len(words)), 0, -1):
@@ -114,23 +124,30 @@ def _without_possessive(key: str) -> str:
 
 
 def search_terms(question: str) -> tuple[str, ...]:
-    """Return the words worth a full-text search: lower case, each once, no stop words, at most 48."""
+    """Return the words worth a full-text search.
+
+    Lower case, each once, no stop words, at most 48.
+    """
     words = _WORD.findall(unicodedata.normalize("NFKC", question).lower())
-    return tuple(dict.fromkeys(w for w in words if w not in _STOP_WORDS and w.strip("_")))[:MAX_TERMS]
+    return tuple(dict.fromkeys(w for w in words if w not in _STOP_WORDS and w.strip("_")))[
+        :MAX_TERMS
+    ]
 
 
 def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
     """Return the `most` best chunks, best first, each with its fused score.
 
-    Cosines are scaled between the least and the greatest of the candidates, BM25 and the logarithm of the walk's mass by their
-    greatest; the score is 0.7 vector + 0.3 text + 0.5 graph + 0.3 hop. Equal scores are ordered by id.
+    Cosines are scaled between the least and the greatest of the candidates, BM25 and the logarithm
+    of the walk's mass by their greatest; the score is 0.7 vector + 0.3 text + 0.5 graph + 0.3 hop.
+    Equal scores are ordered by id.
     """
     pool = list(candidates)
     vector = _between([_cosine(c) for c in pool])
     text = _by_greatest([c.text for c in pool])
     graph = _by_greatest([math.log1p(max(0.0, c.graph) / LEAST_MASS) for c in pool])
     scores = [
-        VECTOR_WEIGHT * v + TEXT_WEIGHT * t + GRAPH_WEIGHT * g for v, t, g in zip(vector, text, graph, strict=True)
+        VECTOR_WEIGHT * v + TEXT_WEIGHT * t + GRAPH_WEIGHT * g
+        for v, t, g in zip(vector, text, graph, strict=True)
     ]
     scored = [
         replace(candidate.chunk, score=round(score + HOP_WEIGHT * hop, 6))
@@ -140,8 +157,13 @@ def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
 
 
 def _one_hop(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
-    """Return how much each candidate continues the best ones, 0..1: how much it is about what they mention, rare things first."""
-    seeds = sorted(range(len(pool)), key=lambda place: (-scores[place], pool[place].chunk.id))[:HOP_SEEDS]
+    """Return how much each candidate continues the best ones, 0..1.
+
+    How much it is about what they mention, rare things first.
+    """
+    seeds = sorted(range(len(pool)), key=lambda place: (-scores[place], pool[place].chunk.id))[
+        :HOP_SEEDS
+    ]
     mentioned = Counter(mention.entity for seed in seeds for mention in pool[seed].mentions)
     gains = []
     for place, candidate in enumerate(pool):

@@ -1,4 +1,7 @@
-"""Asking the model for a reply of a shape: validate, re-ask once with what was wrong, else give the step up."""
+"""Asking the model for a reply of a shape.
+
+Validate, re-ask once with what was wrong, else give the step up.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,16 @@ from drift.prompts import corrected
 R = TypeVar("R", bound=BaseModel)
 
 WORTH_ASKING_AGAIN = frozenset({"length", "empty"})
-"""Reasons of an unusable reply that a second try may cure; a refusal or a content filter will say the same again."""
+"""Reasons of an unusable reply that a second try may cure; a refusal or a content filter will say
+the same again."""
 
 _FENCED = re.compile(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
 
 
 async def ask(chat: ChatCalls, prompt: Prompt, shape: type[R]) -> R:
-    """Return the model's reply as `shape`; a reply that does not fit is asked for once more, with the reason.
+    """Return the model's reply as `shape`.
+
+    A reply that does not fit is asked for once more, with the reason.
 
     Raises:
         UnusableReplyError: when the second reply does not fit either, or the model refuses.
@@ -52,7 +58,9 @@ class _MisfitError(UnusableReplyError):
 
 
 def parse(text: str, shape: type[R]) -> R:
-    """Return a reply's text as `shape`, read leniently: JSON alone, in a fence, or between other words.
+    """Return a reply's text as `shape`, read leniently.
+
+    JSON alone, in a fence, or between other words.
 
     Raises:
         UnusableReplyError: when it holds no JSON of that shape; nothing is patched into it.
@@ -68,7 +76,9 @@ def parse(text: str, shape: type[R]) -> R:
             return shape.model_validate(value)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            problem = f"{'.'.join(str(part) for part in first['loc']) or 'the whole'}: {first['msg']}"
+            problem = (
+                f"{'.'.join(str(part) for part in first['loc']) or 'the whole'}: {first['msg']}"
+            )
     raise _MisfitError(text, problem)
 
 

@@ -1,4 +1,6 @@
-"""One request, top to bottom: expand the query, prime from the communities, follow up, aggregate, check, answer.
+"""One request, top to bottom.
+
+Expand the query, prime from the communities, follow up, aggregate, check, answer.
 
 DRIFT search after Microsoft Research (2024), over a Neo4j graph with a community hierarchy.
 """
@@ -43,25 +45,32 @@ from drift.telemetry import parts
 from drift.telemetry.logs import log
 
 HYPOTHESIS_CHARACTERS = 4000
-"""What is embedded of a hypothesis: a model that did not stop would exceed what an embedding model takes."""
+"""What is embedded of a hypothesis: a model that did not stop would exceed what an embedding model
+takes."""
 MIN_FOLLOWUPS = 2
 MAX_PRIMER_FOLLOWUPS = 6
 MAX_TITLE_CHARACTERS = 80
 
 
 class DriftSearch:
-    """Answers questions from one graph with one model; holds servers and limits, nothing about a request."""
+    """Answers questions from one graph with one model.
+
+    Holds servers and limits, nothing about a request.
+    """
 
     def __init__(self, ports: Ports, limits: Limits) -> None:
         """Keep the servers and the bounds of each search."""
         self._ports = ports
         self._limits = limits
 
-    async def retrieve(self, request: RetrieveRequest, progress: Progress, deadline: Deadline) -> RetrieveResponse:
+    async def retrieve(
+        self, request: RetrieveRequest, progress: Progress, deadline: Deadline
+    ) -> RetrieveResponse:
         """Answer a request, reporting progress up to and including the last message.
 
         Raises:
-            UpstreamError: when the graph or the model failed after its retries, or nothing was found in time.
+            UpstreamError: when the graph or the model failed after its retries, or nothing was
+                found in time.
         """
         calls = Calls.within(deadline, self._ports)
         retrieval = _Retrieval(calls, self._limits, request, progress, deadline)
@@ -120,7 +129,10 @@ class _Retrieval:
         return self.respond(reply, initial_answer, found, tree)
 
     async def expand_query(self) -> str:
-        """Return a hypothetical answer paragraph (HyDE); without one, the question alone is searched with."""
+        """Return a hypothetical answer paragraph (HyDE).
+
+        Without one, the question alone is searched with.
+        """
         try:
             reply = await self.calls.chat.complete(prompts.hypothesis(self.request.query))
         except UnusableReplyError as error:
@@ -136,11 +148,15 @@ class _Retrieval:
     async def find_communities(self, vector: Vector) -> PrimerEvidence:
         """Return the best communities, highest level first, with sample chunks."""
         request = self.request
-        found = await self.calls.graph.primer(PrimerQuery(request.project_id, request.query, vector, request.top_k))
+        found = await self.calls.graph.primer(
+            PrimerQuery(request.project_id, request.query, vector, request.top_k)
+        )
 
         titles = [_title(community.summary) for community in found.communities]
         details = "\n".join(f"- {escape_markdown(title)}" for title in titles)
-        self.progress.report(Phase.RETRIEVING_COMMUNITIES, f"Found {len(titles)} communities", details)
+        self.progress.report(
+            Phase.RETRIEVING_COMMUNITIES, f"Found {len(titles)} communities", details
+        )
         return found
 
     def no_data(self) -> RetrieveResponse:
@@ -156,7 +172,10 @@ class _Retrieval:
         return response
 
     async def prime(self, found: PrimerEvidence) -> tuple[str, list[Proposal]]:
-        """Return the initial answer and the first follow-ups; without a usable reply, the question itself is followed."""
+        """Return the initial answer and the first follow-ups.
+
+        Without a usable reply, the question itself is followed.
+        """
         handles = context.Handles.of("C", (c.id for c in found.communities))
         question = (self.request.query, handles.keys)
         prompt = prompts.primer(
@@ -213,12 +232,17 @@ class _Retrieval:
         found: PrimerEvidence,
         tree: FollowupTree,
     ) -> RetrieveResponse:
-        """Turn the reply into the answer: enriched citations, honest uncertainty, and the trace if it was asked for."""
+        """Turn the reply into the answer.
+
+        Enriched citations, honest uncertainty, and the trace if it was asked for.
+        """
         facts, uncited = _facts(reply, tree)
         response = RetrieveResponse(
             final_answer=reply.final_answer,
             key_facts=facts,
-            residual_uncertainty=" ".join([reply.residual_uncertainty, *_caveats(tree, uncited)]).strip(),
+            residual_uncertainty=" ".join(
+                [reply.residual_uncertainty, *_caveats(tree, uncited)]
+            ).strip(),
             trace=self.trace(initial_answer, found, tree.in_order(), tree.counts),
         )
         names = citations.document_names(c for fact in facts for c in fact.citations)
@@ -289,23 +313,32 @@ def _facts(reply: AggregateReply, tree: FollowupTree) -> tuple[list[KeyFact], in
     facts = []
     for fact in reply.key_facts:
         ids = [(written, handles.resolve(written)) for written in fact.citations if written.strip()]
-        enriched: list[CitationOut | str] = citations.enrich(fact.fact, ids, checked, tree.retrieved)
+        enriched: list[CitationOut | str] = citations.enrich(
+            fact.fact, ids, checked, tree.retrieved
+        )
         if enriched and fact.fact:
             facts.append(KeyFact(fact=fact.fact, citations=enriched))
     return facts, len(reply.key_facts) - len(facts)
 
 
 def _caveats(tree: FollowupTree, uncited: int) -> list[str]:
-    """Say what a reader of the answer must know: what was cut short, what failed, what had no evidence."""
+    """Say what a reader of the answer must know.
+
+    What was cut short, what failed, what had no evidence.
+    """
     states = [node.state for node in tree.nodes.values()]
     late = states.count(SKIPPED_DEADLINE)
     failed = sum(state.kind == "failed" for state in states)
 
     caveats = []
     if late:
-        caveats.append(f"The time limit ended the search before {late} follow-up question(s) were answered.")
+        caveats.append(
+            f"The time limit ended the search before {late} follow-up question(s) were answered."
+        )
     if failed:
-        caveats.append(f"{failed} follow-up question(s) could not be answered because of a failure.")
+        caveats.append(
+            f"{failed} follow-up question(s) could not be answered because of a failure."
+        )
     if uncited:
         caveats.append(f"{uncited} statement(s) without any evidence were left out.")
     if not any(answer.citations for answer in _answers(tree)):

@@ -1,4 +1,7 @@
-"""Time and concurrency of one request: a deadline that travels, and task groups that fail with the first real error."""
+"""Time and concurrency of one request.
+
+A deadline that travels, and task groups that fail with the first real error.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ AGGREGATE_AT = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A moment by which a request must be answered; `total_s` seconds after `started` on a monotonic clock."""
+    """A moment by which a request must be answered.
+
+    `total_s` seconds after `started` on a monotonic clock.
+    """
 
     total_s: float
     clock: Callable[[], float] = time.monotonic

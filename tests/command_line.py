@@ -11,7 +11,9 @@ from drift.offline.stack.stack import VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 NO_SERVERS_GIVEN = {
-    name: value for name, value in os.environ.items() if name not in {n for names in VARIABLES.values() for n in names}
+    name: value
+    for name, value in os.environ.items()
+    if name not in {n for names in VARIABLES.values() for n in names}
 }
 PATIENCE_S = 240
 

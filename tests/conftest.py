@@ -18,19 +18,28 @@ settings.load_profile("project")
 
 
 def pytest_configure() -> None:
-    """Give processes that tests start Ctrl-C as a terminal does: a shell in the background has it ignored."""
+    """Give processes that tests start Ctrl-C as a terminal does.
+
+    A shell in the background has it ignored.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
 def _event_loop_stays_free(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail an asynchronous test in which code of ours blocks the event loop: sleeps, reads files, waits on a socket."""
+    """Fail an asynchronous test in which code of ours blocks the event loop.
+
+    Sleeps, reads files, waits on a socket.
+    """
     if not inspect.iscoroutinefunction(getattr(request, "function", None)):
         yield
         return
-    # the launcher of the local servers starts them where it is called: it is never part of a request
+    # the launcher of the local servers starts them where it is called: it is never part of a
+    # request
     with blockbuster_ctx("drift", excluded_modules=["drift.offline"]) as detector:
-        if request.path.parent.name == "wire":  # builds clients where it uses them; the service does so in a thread
+        if (
+            request.path.parent.name == "wire"
+        ):  # builds clients where it uses them; the service does so in a thread
             for function in detector.functions.values():
                 function.can_block_in("drift/adapters/openai/client.py", "build_client")
         yield
@@ -45,7 +54,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail the whole run when a test was skipped in CI: there, everything a test needs installs itself."""
+    """Fail the whole run when a test was skipped in CI.
+
+    There, everything a test needs installs itself.
+    """
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if os.environ.get("CI") != "true" or reporter is None:
         return

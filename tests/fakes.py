@@ -31,7 +31,10 @@ Script = Answering | Mapping[str, Any]
 
 
 class ScriptedChat:
-    """ChatModel: a script answers by the prompt's name; an answer is a text, a value sent as JSON, an error, or a coroutine."""
+    """ChatModel: a script answers by the prompt's name.
+
+    An answer is a text, a value sent as JSON, an error, or a coroutine.
+    """
 
     def __init__(self, script: Script) -> None:
         self.script = script
@@ -58,7 +61,9 @@ class ScriptedChat:
 class HashingEmbedder:
     """Embedder: four floats from the text's digest; `calls` holds the texts of each call."""
 
-    def __init__(self, failure: Callable[[Sequence[str]], Exception | None] = lambda _texts: None) -> None:
+    def __init__(
+        self, failure: Callable[[Sequence[str]], Exception | None] = lambda _texts: None
+    ) -> None:
         self.failure = failure
         self.calls: list[tuple[str, ...]] = []
 
@@ -96,7 +101,10 @@ class ListSink:
 
 
 class StubGraph:
-    """GraphStore that returns what it is given; an error in place of a value is raised; queries are kept."""
+    """GraphStore that returns what it is given; an error in place of a value is raised.
+
+    Queries are kept.
+    """
 
     def __init__(
         self,
@@ -130,7 +138,9 @@ def _value(given: Any) -> Any:
 
 def chunk(name: str, text: str = "", document: str = "doc") -> Chunk:
     """Return a chunk; its text names it when none is given."""
-    return Chunk(name, text or f"This is the text of {name}. It says a thing about {name}.", document)
+    return Chunk(
+        name, text or f"This is the text of {name}. It says a thing about {name}.", document
+    )
 
 
 def community(name: int | str, *samples: Chunk, level: int = 1) -> Community:

@@ -11,7 +11,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from drift.errors import GraphMisconfiguredError, IngestError, ModelMisconfiguredError, ProjectBusyError
+from drift.errors import (
+    GraphMisconfiguredError,
+    IngestError,
+    ModelMisconfiguredError,
+    ProjectBusyError,
+)
 from drift.model import (
     ChunkRecord,
     DocumentBatch,
@@ -64,10 +69,15 @@ class Held:
 
 
 class FakeGraph:
-    """GraphStore and GraphWriter over dictionaries; `failure` is raised by every call while it is set."""
+    """GraphStore and GraphWriter over dictionaries.
+
+    `failure` is raised by every call while it is set.
+    """
 
     def __init__(
-        self, followup_scope: Literal["soft", "hard"] = "soft", projects: dict[str, Project] | None = None
+        self,
+        followup_scope: Literal["soft", "hard"] = "soft",
+        projects: dict[str, Project] | None = None,
     ) -> None:
         self.projects = {} if projects is None else projects
         self.hard = followup_scope == "hard"
@@ -76,7 +86,7 @@ class FakeGraph:
         self.round_trips = 0
         self.held: set[str] = set()
 
-    # ------------------------------------------------------------------------------------------- reads
+    # ---------------------------------------------------------------------------------------- reads
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
         project = self._answer(query.project_id, deadline, query.vector)
         best = best_communities(project, query)
@@ -84,7 +94,8 @@ class FakeGraph:
             near = project.nearest(query.vector, project.chunks)[:SPARE_CHUNKS]
             if project.chunks and not near:
                 raise GraphMisconfiguredError(
-                    f"The project has chunks, but none with an embedding of {len(query.vector)} floats: run `python -m drift prepare`."
+                    f"The project has chunks, but none with an embedding of {len(query.vector)} "
+                    f"floats: run `python -m drift prepare`."
                 )
             return PrimerEvidence(chunks=tuple(project.chunk(*pair) for pair in near))
         return PrimerEvidence(tuple(community(project, c, query.vector) for c in best))
@@ -108,7 +119,14 @@ class FakeGraph:
         cosines = dict(project.nearest(query.vector, chosen))
         shared = shared_mentions(project, chosen)
         candidates = [
-            Candidate(project.chunk(k, 0.0), cosines.get(k), text.get(k, 0.0), graph.get(k, 0.0), k in scope, shared[k])
+            Candidate(
+                project.chunk(k, 0.0),
+                cosines.get(k),
+                text.get(k, 0.0),
+                graph.get(k, 0.0),
+                k in scope,
+                shared[k],
+            )
             for k in chosen
         ]
         return with_neighbourhood(project, fuse(candidates, MOST_CHUNKS), chosen, query.vector)
@@ -149,7 +167,7 @@ class FakeGraph:
                 )
         return self.projects.get(project_id, Project())
 
-    # ------------------------------------------------------------------------------------------ writes
+    # --------------------------------------------------------------------------------------- writes
     async def prepare(self, dimensions: int) -> tuple[str, ...]:
         if self.dimensions is None:
             self.dimensions = dimensions
@@ -160,7 +178,8 @@ class FakeGraph:
     def _require_dimensions(self, wanted: int) -> None:
         if self.dimensions not in (None, wanted):
             raise GraphMisconfiguredError(
-                f"The vector index graphrag_comm_index has {self.dimensions} dimensions, but {wanted} are wanted: drop it "
+                f"The vector index graphrag_comm_index has {self.dimensions} dimensions, but "
+                f"{wanted} are wanted: drop it "
                 "and run `python -m drift prepare`."
             )
 
@@ -179,7 +198,11 @@ class FakeGraph:
 
     @asynccontextmanager
     async def writing(
-        self, project_id: str, *, wait_s: float = LONGEST_WAIT_S, tell: Callable[[str], None] = lambda _: None
+        self,
+        project_id: str,
+        *,
+        wait_s: float = LONGEST_WAIT_S,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> AsyncIterator[ProjectWriter]:
         give_up = time.monotonic() + wait_s
         if project_id in self.held:
@@ -197,7 +220,9 @@ class FakeGraph:
     async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
         project = self._answer(project_id, Deadline.after(1))
         first = {k: min(d for d, held in project.held if held == k) for _, k in project.held}
-        records = [replace(project.chunks[k], document_id=d, embedding=()) for k, d in first.items()]
+        records = [
+            replace(project.chunks[k], document_id=d, embedding=()) for k, d in first.items()
+        ]
         return tuple(sorted(records, key=lambda c: (c.document_id, c.ordinal, c.id)))
 
     async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
@@ -207,22 +232,30 @@ class FakeGraph:
         _require_one_length(c.embedding for c in batch.chunks)
         project = self._unfinished(project_id)
         project.documents |= {d.id: d for d in batch.documents}
-        project.held = {(d, k) for d, k in project.held if d not in ids} | {(c.document_id, c.id) for c in batch.chunks}
+        project.held = {(d, k) for d, k in project.held if d not in ids} | {
+            (c.document_id, c.id) for c in batch.chunks
+        }
         project.chunks |= {c.id: c for c in batch.chunks}
         project.drop_loose_chunks()
 
     async def remove_documents(self, project_id: str, document_ids: Sequence[str]) -> None:
         project = self._unfinished(project_id)
-        project.documents = {d: record for d, record in project.documents.items() if d not in document_ids}
+        project.documents = {
+            d: record for d, record in project.documents.items() if d not in document_ids
+        }
         project.held = {(d, k) for d, k in project.held if d not in document_ids}
         project.drop_loose_chunks()
 
     async def write_knowledge(self, project_id: str, batch: KnowledgeBatch) -> None:
-        _require_one_length([*(e.embedding for e in batch.entities), *(c.embedding for c in batch.communities)])
+        _require_one_length(
+            [*(e.embedding for e in batch.entities), *(c.embedding for c in batch.communities)]
+        )
         project = self._unfinished(project_id)
         project.entities = {e.id: e for e in batch.entities}
         project.relations = [
-            r for r in batch.relations if r.source_id in project.entities and r.target_id in project.entities
+            r
+            for r in batch.relations
+            if r.source_id in project.entities and r.target_id in project.entities
         ]
         project.communities = {c.community: c for c in batch.communities}
         project.fingerprint = batch.fingerprint

@@ -61,7 +61,9 @@ class Project:
     def parents(self) -> set[tuple[CommunityId, CommunityId]]:
         """Every (community, parent) edge between communities that are there."""
         own = {(c.community, c.parent) for c in self.communities.values() if c.parent is not None}
-        return {(c, p) for c, p in own | self.nested if c in self.communities and p in self.communities}
+        return {
+            (c, p) for c, p in own | self.nested if c in self.communities and p in self.communities
+        }
 
     def below(self, tops: Iterable[CommunityId]) -> set[str]:
         """Ids of the chunks anywhere below these communities."""
@@ -73,11 +75,15 @@ class Project:
     def document_name(self, chunk_id: str) -> str:
         """The title, else the id, of the first document that holds the chunk."""
         holders = [self.documents[d] for d, k in self.held if k == chunk_id]
-        return min((d.title if (d.title or "").strip() else d.id for d in holders), default="unknown")
+        return min(
+            (d.title if (d.title or "").strip() else d.id for d in holders), default="unknown"
+        )
 
     def chunk(self, chunk_id: str, score: float) -> Chunk:
         """The chunk as a search returns it."""
-        return Chunk(chunk_id, self.chunks[chunk_id].text or "", self.document_name(chunk_id), score)
+        return Chunk(
+            chunk_id, self.chunks[chunk_id].text or "", self.document_name(chunk_id), score
+        )
 
     def nearest(self, vector: Vector, ids: Iterable[str]) -> list[tuple[str, float]]:
         """(chunk id, similarity 0..1), best first, of those with a vector of this length."""
@@ -92,15 +98,24 @@ class Project:
 
 
 def is_usable(vector: Vector, dimensions: int) -> bool:
-    """True for a vector of this length with a direction: finite numbers in 32 bits, not zeros alone."""
-    return len(vector) == dimensions and all(abs(x) < 3.4e38 for x in vector) and math.hypot(*vector) > 1e-30
+    """True for a vector of this length with a direction.
+
+    Finite numbers in 32 bits, not zeros alone.
+    """
+    return (
+        len(vector) == dimensions
+        and all(abs(x) < 3.4e38 for x in vector)
+        and math.hypot(*vector) > 1e-30
+    )
 
 
 @lru_cache(maxsize=4096)  # the projects of a test share a few vectors
 def similarity(a: Vector, b: Vector) -> float:
     """Cosine mapped to 0..1, as Neo4j gives it; like Neo4j it refuses what is not finite."""
     if not all(map(math.isfinite, a)):
-        raise GraphMisconfiguredError("One of the embeddings is not finite: run `python -m drift prepare`.")
+        raise GraphMisconfiguredError(
+            "One of the embeddings is not finite: run `python -m drift prepare`."
+        )
     dot = sum(x * y for x, y in zip(a, b, strict=True))
     return (1 + dot / (math.hypot(*a) * math.hypot(*b))) / 2
 
@@ -111,7 +126,9 @@ def best_communities(project: Project, query: PrimerQuery) -> list[tuple[Communi
     upwards, nested = -1 if sum(steps) < 0 else 1, {child for child, _ in edges}
 
     def height(c: CommunityRecord) -> float:
-        return math.inf if edges and c.community not in nested else upwards * (_number(c.level) or 0.0)
+        return (
+            math.inf if edges and c.community not in nested else upwards * (_number(c.level) or 0.0)
+        )
 
     usable = [c for c in known.values() if is_usable(c.embedding, len(query.vector))]
     if not usable:
@@ -119,7 +136,9 @@ def best_communities(project: Project, query: PrimerQuery) -> list[tuple[Communi
     heights = sorted((height(c) for c in usable), reverse=True)
     floor = heights[min(len(heights), (query.top_k + 1) // 2) - 1]
     scored = [(c, similarity(c.embedding, query.vector)) for c in usable if height(c) >= floor]
-    return sorted(scored, key=lambda pair: (-height(pair[0]), -pair[1], _place(pair[0].community)))[: query.top_k]
+    return sorted(scored, key=lambda pair: (-height(pair[0]), -pair[1], _place(pair[0].community)))[
+        : query.top_k
+    ]
 
 
 def _number(level: object) -> float | None:
@@ -154,7 +173,9 @@ def community(project: Project, scored: tuple[CommunityRecord, float], vector: V
 
 
 def _ranked(weights: Counter[str]) -> list[tuple[str, float]]:
-    return sorted(((k, float(w)) for k, w in weights.items() if w > 0), key=lambda pair: (-pair[1], pair[0]))
+    return sorted(
+        ((k, float(w)) for k, w in weights.items() if w > 0), key=lambda pair: (-pair[1], pair[0])
+    )
 
 
 def worded(project: Project, question: str, searched: set[str]) -> list[tuple[str, float]]:
@@ -176,7 +197,9 @@ def _seeds(project: Project, question: str) -> dict[str, float]:
     asked = set(title_keys(question))
     keys = {e.id: normalised_title(e.title or "") for e in project.entities.values()}
     named = {e: key for e, key in keys.items() if key in asked}
-    longest = [e for e, key in named.items() if not any(key != k and key in k for k in named.values())]
+    longest = [
+        e for e, key in named.items() if not any(key != k and key in k for k in named.values())
+    ]
     rarities = {e: _rarity(project, e) or 1.0 for e in longest}
     best = sorted(longest, key=lambda e: (-rarities[e], e))[:MOST_SEEDS]
     return {e: rarities[e] / sum(rarities[b] for b in best) for e in best}
@@ -189,9 +212,13 @@ def walked(project: Project, question: str, searched: set[str]) -> list[tuple[st
             beside["chunk", chunk].append(("entity", e))
             beside["entity", e].append(("chunk", chunk))
     for r in project.relations:
-        for here, there in dict.fromkeys(((r.source_id, r.target_id), (r.target_id, r.source_id))):  # to itself: once
+        for here, there in dict.fromkeys(
+            ((r.source_id, r.target_id), (r.target_id, r.source_id))
+        ):  # to itself: once
             beside["entity", here].append(("entity", there))
-    mass: dict[tuple[str, str], float] = {("entity", e): m for e, m in _seeds(project, question).items()}
+    mass: dict[tuple[str, str], float] = {
+        ("entity", e): m for e, m in _seeds(project, question).items()
+    }
     weights: Counter[str] = Counter()
     for _ in range(STEPS):
         mass = _step(project, beside, mass)
@@ -202,7 +229,9 @@ def walked(project: Project, question: str, searched: set[str]) -> list[tuple[st
 
 
 def _step(
-    project: Project, beside: dict[tuple[str, str], list[tuple[str, str]]], mass: dict[tuple[str, str], float]
+    project: Project,
+    beside: dict[tuple[str, str], list[tuple[str, str]]],
+    mass: dict[tuple[str, str], float],
 ) -> dict[tuple[str, str], float]:
     arrived: defaultdict[tuple[str, str], float] = defaultdict(float)
     for node, m in mass.items():
@@ -230,7 +259,9 @@ def shared_mentions(project: Project, chosen: list[str]) -> dict[str, tuple[Ment
     return {k: tuple(mention(e, k) for e in mentions[k] if e in common) for k in chosen}
 
 
-def with_neighbourhood(project: Project, chunks: tuple[Chunk, ...], chosen: list[str], vector: Vector) -> Evidence:
+def with_neighbourhood(
+    project: Project, chunks: tuple[Chunk, ...], chosen: list[str], vector: Vector
+) -> Evidence:
     mentions = project.mentions()
     counted = Counter(e for k in chosen[:ROOTED] for e in mentions[k])
     mentioned = sorted(counted, key=lambda e: (-counted[e], e))[:MOST_ENTITIES]
@@ -243,11 +274,18 @@ def with_neighbourhood(project: Project, chunks: tuple[Chunk, ...], chosen: list
     titles = {e.id: e.id if e.title is None else e.title for e in project.entities.values()}
     return Evidence(
         chunks=chunks,
-        neighbors=tuple(project.chunk(*pair) for pair in project.nearest(vector, beside)[:MOST_NEIGHBORS]),
-        entities=tuple(Entity(e, titles[e], project.entities[e].description or "", counted[e]) for e in mentioned),
+        neighbors=tuple(
+            project.chunk(*pair) for pair in project.nearest(vector, beside)[:MOST_NEIGHBORS]
+        ),
+        entities=tuple(
+            Entity(e, titles[e], project.entities[e].description or "", counted[e])
+            for e in mentioned
+        ),
         relationships=tuple(
             dict.fromkeys(
-                Relationship(titles[r.source_id], titles[r.target_id], r.description or "", r.weight or 0.0)
+                Relationship(
+                    titles[r.source_id], titles[r.target_id], r.description or "", r.weight or 0.0
+                )
                 for r in touching
             )
         ),

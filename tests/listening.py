@@ -13,7 +13,10 @@ Connected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Non
 
 @asynccontextmanager
 async def listening(connected: Connected) -> AsyncIterator[str]:
-    """Have each connection served by `connected` while the block runs; yield the address. What is open at the end is cut."""
+    """Have each connection served by `connected` while the block runs; yield the address.
+
+    What is open at the end is cut.
+    """
     writers: list[asyncio.StreamWriter] = []
 
     async def remembered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

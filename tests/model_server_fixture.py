@@ -1,4 +1,7 @@
-"""The local model server for tests: one process a session, without faults and without memory for each test."""
+"""The local model server for tests.
+
+One process a session, without faults and without memory for each test.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,17 @@ class ModelServerControl:
         return self.ask("GET", "/requests")[1]["counts"]
 
     def requests(self) -> list[dict[str, Any]]:
-        """Return the requests since the test began: `kind`, `path`, `headers` (credentials), `body`."""
+        """Return the requests since the test began.
+
+        `kind`, `path`, `headers` (credentials), `body`.
+        """
         return self.ask("GET", "/requests")[1]["requests"]
 
     async def until(self, holds: Callable[[dict[str, Any]], bool]) -> None:
-        """Return when `holds` is true of what /requests tells; the test's own time limit ends an endless wait."""
+        """Return when `holds` is true of what /requests tells.
+
+        The test's own time limit ends an endless wait.
+        """
         while not holds((await asyncio.to_thread(self.ask, "GET", "/requests"))[1]):  # noqa: ASYNC110 - another process
             await asyncio.sleep(0.01)
 

@@ -1,4 +1,7 @@
-"""A TCP proxy for tests, in front of a server: it can cut the connections through it, or swallow what they carry."""
+"""A TCP proxy for tests, in front of a server.
+
+It can cut the connections through it, or swallow what they carry.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,9 @@ class _Pair:
             connection: socket.socket | None = writer.get_extra_info("socket")
             if reset and connection is not None:
                 with suppress(OSError):  # closed already
-                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    connection.setsockopt(
+                        socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+                    )
             writer.transport.abort()
 
 
@@ -47,7 +52,9 @@ class Proxy:
         self._cut(reset=True)
 
     def swallow(self, *, new: bool = False) -> None:
-        """From now on no byte gets through on the open connections, and neither end is told; `new`: on later ones too.
+        """From now on no byte gets through on the open connections, and neither end is told.
+
+        `new`: on later ones too.
 
         This is what a load balancer does that has forgotten an idle connection.
         """
@@ -71,7 +78,9 @@ class Proxy:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1
         try:
-            server_reader, server_writer = await asyncio.open_connection(self.host, self.server_port)
+            server_reader, server_writer = await asyncio.open_connection(
+                self.host, self.server_port
+            )
         except OSError:
             writer.transport.abort()
             return
@@ -91,7 +100,9 @@ class Proxy:
             await asyncio.gather(*ways, return_exceptions=True)
 
     @staticmethod
-    async def _carry(pair: _Pair, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _carry(
+        pair: _Pair, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         while data := await reader.read(65536):
             if not pair.swallowed:
                 writer.write(data)

@@ -1,7 +1,7 @@
 """Real servers for tests: each is started once a session, by the first test that asks for it, and ends with the session.
 
-What a Neo4j consists of is fetched before the first test, in a process of its own: empty caches are fine, and no test's
-time limit counts the download or the start.
+What a Neo4j consists of is fetched before the first test, in a process of its own: empty caches are
+fine, and no test's time limit counts the download or the start.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.servers.valkey_server import ValkeyServer
 
 QUICK = ("-XX:TieredStopAtLevel=1",)
-"""Without its optimising compiler Java starts a server with a third less work, which is what short tests want."""
+"""Without its optimising compiler Java starts a server with a third less work, which is what short
+tests want."""
 
 _VERSIONS = {"neo4j_2026": "2026", "neo4j_5": "5.26"}
 
@@ -55,7 +56,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if session.config.option.collectonly:
         return
     for name in sorted({name for item in session.items for name in _neo4j_fixtures(item)}):
-        with contextlib.suppress(LocalStackError):  # the fixture will raise it again, where it is reported
+        with contextlib.suppress(
+            LocalStackError
+        ):  # the fixture will raise it again, where it is reported
             ensure_jars(exact_version(_VERSIONS[name]), default_cache())
 
 

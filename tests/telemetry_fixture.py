@@ -36,17 +36,25 @@ class Recorded:
         data = self.reader.get_metrics_data()
         if data is None:
             return {}
-        every = [m for resource in data.resource_metrics for scope in resource.scope_metrics for m in scope.metrics]
+        every = [
+            m
+            for resource in data.resource_metrics
+            for scope in resource.scope_metrics
+            for m in scope.metrics
+        ]
         return {
             metric.name: [
-                (dict(p.attributes), getattr(p, "value", getattr(p, "sum", 0))) for p in metric.data.data_points
+                (dict(p.attributes), getattr(p, "value", getattr(p, "sum", 0)))
+                for p in metric.data.data_points
             ]
             for metric in every
         }
 
     def everything(self) -> str:
         """Return every name, attribute, event and status as text."""
-        spans = [(s.name, dict(s.attributes or {}), s.events, s.status.description) for s in self.spans()]
+        spans = [
+            (s.name, dict(s.attributes or {}), s.events, s.status.description) for s in self.spans()
+        ]
         return repr((spans, self.points()))
 
 

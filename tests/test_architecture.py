@@ -13,7 +13,9 @@ import pytest
 from drift.offline.infra.package import deployed_files
 
 ROOT = Path(__file__).parent.parent
-PURE = frozenset({"model", "plan", "context", "citations", "ranking", "prompts", "contracts", "errors"})
+PURE = frozenset(
+    {"model", "plan", "context", "citations", "ranking", "prompts", "contracts", "errors"}
+)
 
 MODULES: dict[str, frozenset[str]] = {
     module: frozenset(imported.split())
@@ -31,9 +33,11 @@ MODULES: dict[str, frozenset[str]] = {
         "calls": "errors model ports tasks telemetry",
         "progress": "contracts model ports telemetry",
         "replies": "calls errors model prompts",
-        "followups": "calls citations context contracts errors model plan ports progress prompts ranking "
+        "followups": "calls citations context contracts errors model plan ports progress prompts "
+        "ranking "
         "replies tasks telemetry",
-        "search": "calls citations context contracts errors followups model plan ports progress prompts "
+        "search": "calls citations context contracts errors followups model plan ports progress "
+        "prompts "
         "ranking replies tasks telemetry",
         "__init__": "",
         "__main__": "offline.commands",
@@ -50,16 +54,19 @@ ROOMS: dict[str, frozenset[str]] = {
         "adapters": "contracts errors model ports ranking tasks telemetry",
         "hosting": " ".join(sorted(STORY)) + " telemetry adapters __init__",
         "offline.writing": "contracts errors model ports ranking tasks telemetry adapters",
-        "offline.indexing": "contracts errors model ports ranking tasks telemetry adapters offline.writing",
+        "offline.indexing": "contracts errors model ports ranking tasks telemetry adapters "
+        "offline.writing",
         "offline.wiring": "hosting offline.writing offline.indexing",
         "offline.infra": "errors hosting offline",
         "offline.servers": "errors offline",
         "offline.stack": "errors offline offline.servers",
         "offline.hosts": "__init__ errors hosting offline offline.servers",
         "offline.model_server": "errors offline.indexing",
-        "offline.evals": " ".join(sorted(STORY)) + " telemetry adapters hosting offline offline.writing "
+        "offline.evals": " ".join(sorted(STORY))
+        + " telemetry adapters hosting offline offline.writing "
         "offline.indexing offline.hosts",
-        "offline.commands": "__init__ contracts errors hosting offline offline.wiring offline.writing "
+        "offline.commands": "__init__ contracts errors hosting offline offline.wiring "
+        "offline.writing "
         "offline.indexing offline.infra offline.servers offline.stack offline.hosts "
         "offline.model_server offline.evals",
         "offline": "",
@@ -75,7 +82,10 @@ def modules() -> list[Path]:
 
 
 def name_of(path: Path) -> str:
-    """Return a module's name below drift, `adapters.retry`; a package's own file is its `__init__`."""
+    """Return a module's name below drift, `adapters.retry`.
+
+    A package's own file is its `__init__`.
+    """
     base = ROOT / "drift" if path.is_relative_to(ROOT / "drift") else ROOT
     return ".".join(path.relative_to(base).with_suffix("").parts)
 
@@ -132,11 +142,17 @@ def test_a_module_imports_only_what_its_row_allows(name: str) -> None:
     place = room(name)
     if name != "function_app":
         assert place in MODULES or place in ROOMS, f"{name} has no row in the table"
-    allowed = {**MODULES, **ROOMS, "function_app": frozenset({"contracts", "errors", "hosting", "telemetry"})}[place]
+    allowed = {
+        **MODULES,
+        **ROOMS,
+        "function_app": frozenset({"contracts", "errors", "hosting", "telemetry"}),
+    }[place]
 
     found = {room(one) for imported, _ in imports(parsed(KNOWN[name])) if (one := target(imported))}
 
-    assert found - {place} <= allowed, f"{name} must not import {', '.join(sorted(found - {place} - allowed))}"
+    assert found - {place} <= allowed, (
+        f"{name} must not import {', '.join(sorted(found - {place} - allowed))}"
+    )
 
 
 def test_the_tables_have_no_row_without_a_module() -> None:
@@ -158,7 +174,8 @@ def test_no_two_modules_import_each_other() -> None:
         done.add(name)
 
     edges = {
-        name: {one for imported, _ in imports(parsed(path)) if (one := target(imported))} - {name, "drift"}
+        name: {one for imported, _ in imports(parsed(path)) if (one := target(imported))}
+        - {name, "drift"}
         for name, path in KNOWN.items()
     }
     done: set[str] = set()
@@ -184,17 +201,41 @@ def test_what_is_deployed_is_what_the_function_reaches() -> None:
 
 @pytest.mark.parametrize("name", sorted(PURE))
 def test_a_pure_module_knows_no_time_chance_system_or_loop(name: str) -> None:
-    impure = {"os", "sys", "time", "random", "secrets", "datetime", "uuid", "asyncio", "threading", "socket", "pathlib"}
-    used = {imported for imported, _ in imports(parsed(ROOT / "drift" / f"{name}.py"))} - {"uuid.UUID"}  # a type
+    impure = {
+        "os",
+        "sys",
+        "time",
+        "random",
+        "secrets",
+        "datetime",
+        "uuid",
+        "asyncio",
+        "threading",
+        "socket",
+        "pathlib",
+    }
+    used = {imported for imported, _ in imports(parsed(ROOT / "drift" / f"{name}.py"))} - {
+        "uuid.UUID"
+    }  # a type
     assert not {imported.split(".")[0] for imported in used} & impure
 
 
-@pytest.mark.parametrize("path", [p for p in modules() if name_of(p) != "hosting.settings"], ids=name_of)
+@pytest.mark.parametrize(
+    "path", [p for p in modules() if name_of(p) != "hosting.settings"], ids=name_of
+)
 def test_only_settings_reads_the_environment(path: Path) -> None:
     tree = parsed(path)
-    read = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)} & {"environ", "environb", "getenv"}
+    read = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)} & {
+        "environ",
+        "environb",
+        "getenv",
+    }
     assert not read
-    assert not {imported for imported, _ in imports(tree)} & {"os.environ", "os.environb", "os.getenv"}
+    assert not {imported for imported, _ in imports(tree)} & {
+        "os.environ",
+        "os.environb",
+        "os.getenv",
+    }
 
 
 @pytest.mark.parametrize("name", sorted(KNOWN))
@@ -260,7 +301,13 @@ TOOLS = [
 def test_importing_the_function_loads_no_sdk_and_starts_nothing() -> None:
     clean = {"PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
     run = subprocess.run(  # noqa: S603 - our own interpreter and text
-        [sys.executable, "-c", REPORT], cwd=ROOT, env=clean, capture_output=True, text=True, timeout=50, check=False
+        [sys.executable, "-c", REPORT],
+        cwd=ROOT,
+        env=clean,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
     )
     assert run.returncode == 0, run.stderr
     report = json.loads(run.stdout)

@@ -15,7 +15,8 @@ from tests.fakes import chunk
 
 TEXT = (
     "Iterators are required to have an __iter__() method that returns the iterator object itself.\n"
-    "The “container” object, too, needs\n   one method. Generators are   a simple way to write them! See also [PEP 255]."
+    "The “container” object, too, needs\n   one method. Generators are   a simple way to write "
+    "them! See also [PEP 255]."
 )
 ANY_TEXT = st.text(st.characters(), max_size=300)
 
@@ -29,13 +30,25 @@ ANY_TEXT = st.text(st.characters(), max_size=300)
         ("  generators are a simple way  ", "Generators are   a simple way"),
         (
             "Iterators must have an __iter__() method that returns the iterator object itself",
-            "Iterators are required to have an __iter__() method that returns the iterator object itself.",
+            (
+                "Iterators are required to have an __iter__() method that returns the iterator object "
+                "itself."
+            ),
         ),
         ("The moon is made of cheese and honey.", ""),
         ("", ""),
         (" \n ", ""),
     ],
-    ids=["exact", "white space", "case and quotes", "stripped", "closest sentence", "unrelated", "empty", "blank"],
+    ids=[
+        "exact",
+        "white space",
+        "case and quotes",
+        "stripped",
+        "closest sentence",
+        "unrelated",
+        "empty",
+        "blank",
+    ],
 )
 def test_a_span_becomes_the_texts_own_words_or_nothing(span: str, found: str) -> None:
     assert verbatim(span, TEXT) == found
@@ -50,7 +63,9 @@ def test_whatever_comes_back_is_a_part_of_the_text(span: str, text: str) -> None
 
 
 @given(text=st.text(st.characters(), min_size=1, max_size=200), data=st.data())
-def test_a_part_of_the_text_is_found_in_any_case_and_spacing(text: str, data: st.DataObject) -> None:
+def test_a_part_of_the_text_is_found_in_any_case_and_spacing(
+    text: str, data: st.DataObject
+) -> None:
     start = data.draw(st.integers(0, len(text) - 1))
     part = text[start : data.draw(st.integers(start + 1, len(text)))]
     if part.strip():
@@ -65,11 +80,17 @@ def test_sentences_lose_nothing_but_white_space(text: str) -> None:
 
 def test_the_end_of_a_long_text_without_full_stops_can_be_cited() -> None:
     text = "word " * 500 + "the needle stands at the very end of this chunk"
-    assert "needle stands at the very end" in closest_sentence("the needle stands at the very end of this chunk", text)
+    assert "needle stands at the very end" in closest_sentence(
+        "the needle stands at the very end of this chunk", text
+    )
 
 
 def test_sentences_of_scripts_without_spaces_are_told_apart() -> None:
-    assert list(sentences("第一句话。第二句话\uff01第三")) == ["第一句话。", "第二句话\uff01", "第三"]
+    assert list(sentences("第一句话。第二句话\uff01第三")) == [
+        "第一句话。",
+        "第二句话\uff01",
+        "第三",
+    ]
 
 
 @pytest.mark.parametrize("text", ["ab " * 700, "a" * 2000, "a b. " * 400, TEXT * 10, "\n\t" * 1000])
@@ -85,8 +106,15 @@ def reply(chunk_id: str, span: str = "") -> CitationReply:
     return CitationReply(chunk_id=chunk_id, span=span)
 
 
-def checked(replies: list[CitationReply], retrieved: list[Chunk], ids: list[str | None] | None = None) -> tuple:
-    return check(replies, "It says a thing about a", ids or [None] * len(replies), {c.id: c for c in retrieved})
+def checked(
+    replies: list[CitationReply], retrieved: list[Chunk], ids: list[str | None] | None = None
+) -> tuple:
+    return check(
+        replies,
+        "It says a thing about a",
+        ids or [None] * len(replies),
+        {c.id: c for c in retrieved},
+    )
 
 
 def events(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -101,7 +129,9 @@ def test_an_exact_citation_is_kept_with_its_document_name(caplog: pytest.LogCapt
     assert events(caplog) == ["citation_validation_summary"]
 
 
-def test_every_reason_to_drop_is_logged_by_name_and_summed_up_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_every_reason_to_drop_is_logged_by_name_and_summed_up_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     caplog.set_level(logging.INFO, "drift")
     replies = [
         reply("", "x"),
@@ -121,7 +151,11 @@ def test_every_reason_to_drop_is_logged_by_name_and_summed_up_once(caplog: pytes
         "citation_validation_summary",
     ]
     unmatched, summary = caplog.records[1], caplog.records[-1]
-    assert (unmatched.citation_index, unmatched.chunk_id, unmatched.span_characters) == (1, "nowhere", 1)
+    assert (unmatched.citation_index, unmatched.chunk_id, unmatched.span_characters) == (
+        1,
+        "nowhere",
+        1,
+    )
     assert (summary.total, summary.valid, summary.filtered) == (4, 1, 3)
 
 
@@ -132,7 +166,9 @@ def test_a_missing_id_is_seen_by_the_reply_model_and_by_the_check(
     parsed = CitationReply.model_validate({"chunk_id": chunk_id, "span": "x"})
     kept, _ = checked([parsed], [chunk("a")])
     assert not kept
-    model_event = "citation_model_null_chunk_id" if chunk_id is None else "citation_model_empty_chunk_id"
+    model_event = (
+        "citation_model_null_chunk_id" if chunk_id is None else "citation_model_empty_chunk_id"
+    )
     assert events(caplog)[:2] == [model_event, "citation_validation_null_chunk_id"]
 
 
@@ -168,14 +204,22 @@ def test_an_id_of_the_retrieved_set_becomes_an_object_and_any_other_stays_a_stri
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     retrieved = {"a": chunk("a", document="Manual")}
-    found = enrich("It says a thing", [("K1", "a"), ("K9", None), ("a", None), ("K9", None)], [], retrieved)
-    assert found == [CitationOut(chunk_id="a", span="It says a thing about a.", document_name="Manual"), "K9"]
+    found = enrich(
+        "It says a thing", [("K1", "a"), ("K9", None), ("a", None), ("K9", None)], [], retrieved
+    )
+    assert found == [
+        CitationOut(chunk_id="a", span="It says a thing about a.", document_name="Manual"),
+        "K9",
+    ]
     assert set(events(caplog)) == {"citation_enrichment_unmatched_chunk_id"}
     assert caplog.records[0].chunk_id == "K9"
 
 
 def test_a_fact_shows_the_checked_span_closest_to_it() -> None:
-    spans = [Citation("a", "This is the text of a.", "doc"), Citation("a", "a thing about a", "doc")]
+    spans = [
+        Citation("a", "This is the text of a.", "doc"),
+        Citation("a", "a thing about a", "doc"),
+    ]
     [found] = enrich("Something about a thing", [("a", "a")], spans, {"a": chunk("a")})
     assert isinstance(found, CitationOut)
     assert found.span == "a thing about a"
@@ -200,6 +244,9 @@ def test_the_threshold_of_a_repair_separates_rewording_from_another_statement() 
         "Iterators must have an __iter__() method that returns the iterator object itself!",
     ):
         assert verbatim(near, TEXT) == original
-    for far in ("Iterators have a method", "Dictionaries are hash tables that map keys to values of any type."):
+    for far in (
+        "Iterators have a method",
+        "Dictionaries are hash tables that map keys to values of any type.",
+    ):
         assert verbatim(far, TEXT) == ""
     assert citations.CLOSE_ENOUGH == 0.75

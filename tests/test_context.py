@@ -30,12 +30,16 @@ def test_every_handle_leads_back_to_its_key(keys: list) -> None:
         assert handles.resolve(short) == key
 
 
-@pytest.mark.parametrize("written", ["K2", "k2", " K2 ", "[K2]", "[ K2 ]", "K02", "chunk-b", " chunk-b", "[chunk-b]"])
+@pytest.mark.parametrize(
+    "written", ["K2", "k2", " K2 ", "[K2]", "[ K2 ]", "K02", "chunk-b", " chunk-b", "[chunk-b]"]
+)
 def test_a_handle_or_the_real_id_is_understood(written: str) -> None:
     assert Handles.of("K", ["chunk-a", "chunk-b"]).resolve(written) == "chunk-b"
 
 
-@pytest.mark.parametrize("written", ["", "K", "K0", "K3", "K-1", "K²", "K999999999999999999999", "C1", "chunk-c", "[]"])
+@pytest.mark.parametrize(
+    "written", ["", "K", "K0", "K3", "K-1", "K²", "K999999999999999999999", "C1", "chunk-c", "[]"]
+)
 def test_what_names_no_key_resolves_to_none(written: str) -> None:
     assert Handles.of("K", ["chunk-a", "chunk-b"]).resolve(written) is None
 
@@ -55,7 +59,9 @@ def test_a_real_id_in_brackets_is_found() -> None:
     st.integers(1, 8),
     st.integers(1, 100),
 )
-def test_what_fits_is_a_prefix_within_both_bounds_and_never_empty(chunks: list[Chunk], most: int, room: int) -> None:
+def test_what_fits_is_a_prefix_within_both_bounds_and_never_empty(
+    chunks: list[Chunk], most: int, room: int
+) -> None:
     taken = fit(chunks, most, room)
     assert len(taken) <= most
     assert sum(len(c.text) for c in taken) <= room
@@ -84,7 +90,9 @@ def test_samples_are_bounded_also_when_the_first_is_huge() -> None:
 
 def test_each_sample_is_shown_once_under_its_first_community_and_loose_chunks_come_last() -> None:
     a, b, loose = chunk("a", "A"), chunk("b", "B"), chunk("l", "L")
-    rows = context.sample_rows([community(7, a), community("x", a, b)], [loose, b], Handles.of("C", [7, "x"]))
+    rows = context.sample_rows(
+        [community(7, a), community("x", a, b)], [loose, b], Handles.of("C", [7, "x"])
+    )
     assert rows == [
         {"id": "K1", "community": "C1", "document": "doc", "text": "A"},
         {"id": "K2", "community": "C2", "document": "doc", "text": "B"},
@@ -108,20 +116,36 @@ def test_the_neighbourhood_is_bounded() -> None:
     )
     rows = context.neighborhood(evidence, Handles.of("K", ["n"]), [chunk("n", "N")])
     assert len(rows["entities"]) == len(rows["relationships"]) == 20
-    assert len(rows["entities"][0]["description"]) == len(rows["relationships"][0]["description"]) == 500
+    assert (
+        len(rows["entities"][0]["description"])
+        == len(rows["relationships"][0]["description"])
+        == 500
+    )
     assert rows["chunks"] == [{"id": "K1", "document": "doc", "text": "N"}]
 
 
 def test_the_tree_holds_answered_nodes_only_the_most_confident_first() -> None:
     def node(number: int, confidence: float) -> Node:
         cited = (Citation(f"c{number}", "span", "doc"),)
-        return Node(Question(number, f"q{number}"), ANSWERED, Answer(f"a{number}", cited, confidence, False))
+        return Node(
+            Question(number, f"q{number}"), ANSWERED, Answer(f"a{number}", cited, confidence, False)
+        )
 
     nodes = [node(0, 0.2), Node(Question(1, "q1"), FollowupState("failed", "x")), node(2, 0.987)]
     assert context.tree("first", nodes, Handles.of("K", ["c0", "c2"])) == {
         "initial_answer": "first",
         "followups": [
-            {"question": "q2", "answer": "a2", "confidence": 0.99, "citations": [{"chunk_id": "K2", "span": "span"}]},
-            {"question": "q0", "answer": "a0", "confidence": 0.2, "citations": [{"chunk_id": "K1", "span": "span"}]},
+            {
+                "question": "q2",
+                "answer": "a2",
+                "confidence": 0.99,
+                "citations": [{"chunk_id": "K2", "span": "span"}],
+            },
+            {
+                "question": "q0",
+                "answer": "a0",
+                "confidence": 0.2,
+                "citations": [{"chunk_id": "K1", "span": "span"}],
+            },
         ],
     }

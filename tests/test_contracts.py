@@ -29,27 +29,41 @@ from drift.contracts import (
 REPLIES = [PrimerReply, LocalReply, AggregateReply]
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4)
+    ),
     max_leaves=8,
 )
 
 
-# -------------------------------------------------------------------------------------------------- responses
+# ---------------------------------------------------------------------------------------- responses
 def test_an_answer_has_exactly_the_three_fields() -> None:
     cited = CitationOut(chunk_id="c", span="text", document_name="doc")
     response = RetrieveResponse(
-        final_answer="A", key_facts=[KeyFact(fact="F", citations=[cited, "other"])], residual_uncertainty=""
+        final_answer="A",
+        key_facts=[KeyFact(fact="F", citations=[cited, "other"])],
+        residual_uncertainty="",
     )
     assert json.loads(response.to_json()) == {
         "final_answer": "A",
-        "key_facts": [{"fact": "F", "citations": [{"chunk_id": "c", "span": "text", "document_name": "doc"}, "other"]}],
+        "key_facts": [
+            {
+                "fact": "F",
+                "citations": [{"chunk_id": "c", "span": "text", "document_name": "doc"}, "other"],
+            }
+        ],
         "residual_uncertainty": "",
     }
 
 
 def test_nothing_found_has_exactly_the_four_fields() -> None:
-    response = RetrieveResponse(final_answer="", key_facts=[], residual_uncertainty="", no_data_found=True)
-    assert response.to_json() == '{"final_answer":"","key_facts":[],"residual_uncertainty":"","no_data_found":true}'
+    response = RetrieveResponse(
+        final_answer="", key_facts=[], residual_uncertainty="", no_data_found=True
+    )
+    assert (
+        response.to_json()
+        == '{"final_answer":"","key_facts":[],"residual_uncertainty":"","no_data_found":true}'
+    )
 
 
 def test_usage_and_trace_appear_when_they_are_set_and_a_trace_says_pass() -> None:
@@ -71,7 +85,9 @@ def test_usage_and_trace_appear_when_they_are_set_and_a_trace_says_pass() -> Non
         citations=CitationCountsOut(total=1, kept=0, repaired=0, dropped={"span_mismatch": 1}),
     )
     usage = UsageOut(chat_calls=1, phases={"expanding_query": PhaseUsage(chat_calls=1)})
-    response = RetrieveResponse(final_answer="A", key_facts=[], residual_uncertainty="", usage=usage, trace=trace)
+    response = RetrieveResponse(
+        final_answer="A", key_facts=[], residual_uncertainty="", usage=usage, trace=trace
+    )
     body = json.loads(response.to_json())
     assert set(body) == {"final_answer", "key_facts", "residual_uncertainty", "usage", "trace"}
     assert body["trace"]["followups"][0] == {
@@ -110,7 +126,7 @@ def test_a_progress_message_leaves_details_out_when_there_are_none() -> None:
     }
 
 
-# --------------------------------------------------------------------------------------------------- leniency
+# ----------------------------------------------------------------------------------------- leniency
 @pytest.mark.parametrize(
     ("given_", "understood"),
     [
@@ -137,7 +153,9 @@ def test_a_progress_message_leaves_details_out_when_there_are_none() -> None:
     ids=lambda value: f"{value!r:.20}",
 )
 def test_a_score_is_read_where_its_meaning_is_plain(given_: Any, understood: float) -> None:
-    assert LocalReply.model_validate({"answer": "a", "confidence": given_}).confidence == pytest.approx(understood)
+    assert LocalReply.model_validate(
+        {"answer": "a", "confidence": given_}
+    ).confidence == pytest.approx(understood)
 
 
 @pytest.mark.parametrize("given_", ["quite", "8/10", [0.5], {}])
@@ -151,8 +169,22 @@ def test_a_score_without_plain_meaning_is_refused(given_: Any) -> None:
     [
         [{"question": "Who?", "target_communities": ["C1"]}],
         {"question": "Who?", "target_communities": "C1"},
-        [{"question": " Who? ", "target_communities": ["C1", None], "why": "unknown fields are ignored"}],
-        [{"question": "Who?", "target_communities": ["C1"]}, "", " ", None, {}, {"question": None}, {"question": " "}],
+        [
+            {
+                "question": " Who? ",
+                "target_communities": ["C1", None],
+                "why": "unknown fields are ignored",
+            }
+        ],
+        [
+            {"question": "Who?", "target_communities": ["C1"]},
+            "",
+            " ",
+            None,
+            {},
+            {"question": None},
+            {"question": " "},
+        ],
     ],
     ids=["as asked", "single objects", "null among ids", "empty questions"],
 )
@@ -167,8 +199,13 @@ def test_no_followups_are_no_followups(given_: Any) -> None:
 
 
 def test_a_bare_question_and_numbers_as_ids_are_read() -> None:
-    reply = PrimerReply.model_validate({"followups": ["Who?", {"question": "When?", "target_communities": [17, 3]}]})
-    assert [(f.question, f.target_communities) for f in reply.followups] == [("Who?", []), ("When?", ["17", "3"])]
+    reply = PrimerReply.model_validate(
+        {"followups": ["Who?", {"question": "When?", "target_communities": [17, 3]}]}
+    )
+    assert [(f.question, f.target_communities) for f in reply.followups] == [
+        ("Who?", []),
+        ("When?", ["17", "3"]),
+    ]
 
 
 def test_a_bare_list_is_the_followups_of_a_primer() -> None:
@@ -196,7 +233,13 @@ def test_citations_are_read_where_their_meaning_is_plain(given_: Any, ids: list[
 
 
 def test_null_and_empty_ids_are_logged_by_name(caplog: pytest.LogCaptureFixture) -> None:
-    given_ = [{"chunk_id": None, "span": "one"}, {"span": "two"}, None, {"chunk_id": " ", "span": "three"}, ""]
+    given_ = [
+        {"chunk_id": None, "span": "one"},
+        {"span": "two"},
+        None,
+        {"chunk_id": " ", "span": "three"},
+        "",
+    ]
     LocalReply.model_validate({"answer": "a", "citations": given_})
     null, empty = "citation_model_null_chunk_id", "citation_model_empty_chunk_id"
     assert [r.event for r in caplog.records] == [null, null, null, empty, empty]
@@ -214,8 +257,12 @@ def test_null_and_empty_ids_are_logged_by_name(caplog: pytest.LogCaptureFixture)
         ([None, {"chunk_id": None}, {}, "K1"], ["", "", "", "K1"]),
     ],
 )
-def test_citations_of_a_fact_are_read_where_their_meaning_is_plain(given_: Any, ids: list[str]) -> None:
-    reply = AggregateReply.model_validate({"final_answer": "A", "key_facts": [{"fact": "F", "citations": given_}]})
+def test_citations_of_a_fact_are_read_where_their_meaning_is_plain(
+    given_: Any, ids: list[str]
+) -> None:
+    reply = AggregateReply.model_validate(
+        {"final_answer": "A", "key_facts": [{"fact": "F", "citations": given_}]}
+    )
     assert reply.key_facts[0].citations == ids
 
 
@@ -234,29 +281,54 @@ def test_an_aggregate_without_an_answer_is_refused(final: Any) -> None:
         AggregateReply.model_validate({"final_answer": final, "key_facts": []})
 
 
-@pytest.mark.parametrize(("given_", "flag"), [(None, False), ("yes", True), ("false", False), (1, True), (True, True)])
+@pytest.mark.parametrize(
+    ("given_", "flag"), [(None, False), ("yes", True), ("false", False), (1, True), (True, True)]
+)
 def test_a_flag_is_read_where_its_meaning_is_plain(given_: Any, flag: bool) -> None:
-    assert LocalReply.model_validate({"answer": "a", "should_continue": given_}).should_continue is flag
+    assert (
+        LocalReply.model_validate({"answer": "a", "should_continue": given_}).should_continue
+        is flag
+    )
 
 
-@given(value=JSON_VALUES, field=st.sampled_from(["answer", "citations", "new_followups", "confidence", "key_facts"]))
+@given(
+    value=JSON_VALUES,
+    field=st.sampled_from(["answer", "citations", "new_followups", "confidence", "key_facts"]),
+)
 def test_no_reply_raises_anything_but_a_validation_error(value: Any, field: str) -> None:
     for shape in REPLIES:
-        for body in (value, {"answer": "a", "final_answer": "a", field: value}, {"followups": value}):
+        for body in (
+            value,
+            {"answer": "a", "final_answer": "a", field: value},
+            {"followups": value},
+        ):
             try:
                 shape.model_validate(body)
             except ValidationError:
                 continue
 
 
-# ---------------------------------------------------------------------------------------------- strict schemas
-SUPPORTED = {"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf"}
+# ----------------------------------------------------------------------------------- strict schemas
+SUPPORTED = {
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "enum",
+    "const",
+    "anyOf",
+}
 
 
 def schema_nodes(node: Any) -> list[dict[str, Any]]:
     """Return every schema in a schema; names of properties are no keywords."""
     found = [node]
-    for child in [*node.get("properties", {}).values(), *node.get("anyOf", []), *filter(None, [node.get("items")])]:
+    for child in [
+        *node.get("properties", {}).values(),
+        *node.get("anyOf", []),
+        *filter(None, [node.get("items")]),
+    ]:
         found += schema_nodes(child)
     return found
 
@@ -297,7 +369,7 @@ def test_the_schemas_ask_for_the_fields_of_the_contract() -> None:
     }
 
 
-# ----------------------------------------------------------------------------------------- a model that does not stop
+# ----------------------------------------------------------------------- a model that does not stop
 def test_a_reply_of_megabytes_is_cut_where_its_meaning_is_plain() -> None:
     long = "word " * 200_000
     local = LocalReply.model_validate(
@@ -320,7 +392,11 @@ def test_a_reply_of_megabytes_is_cut_where_its_meaning_is_plain() -> None:
         }
     )
     fact = whole.key_facts[0]
-    assert (len(whole.final_answer), len(whole.key_facts), len(whole.residual_uncertainty)) == (31_999, 50, 3_999)
+    assert (len(whole.final_answer), len(whole.key_facts), len(whole.residual_uncertainty)) == (
+        31_999,
+        50,
+        3_999,
+    )
     assert (len(fact.fact), len(fact.citations), len(fact.citations[0])) == (3_999, 20, 499)
 
     primer = PrimerReply.model_validate([long] * 1000)

@@ -1,4 +1,7 @@
-"""What the documents say is what the code does: settings, routes, commands, links, the example file."""
+"""What the documents say is what the code does.
+
+Settings, routes, commands, links, the example file.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,9 @@ def test_the_example_file_is_a_complete_configuration_of_the_local_stack() -> No
 
 
 def test_the_openapi_file_is_what_the_models_give() -> None:
-    assert yaml.safe_load((ROOT / "docs" / "openapi.yaml").read_text()) == document(), "run `make openapi`"
+    assert yaml.safe_load((ROOT / "docs" / "openapi.yaml").read_text()) == document(), (
+        "run `make openapi`"
+    )
 
 
 def test_the_readme_names_every_code_that_a_caller_can_get() -> None:

@@ -31,7 +31,11 @@ def test_a_minimal_request_gets_the_defaults() -> None:
 def test_a_full_request_is_read() -> None:
     full = {**GOOD, "top_k": 50, "retrieval_id": RETRIEVAL_ID, "include": ["usage", "trace"]}
     request = http.parse_request(json.dumps(full).encode())
-    assert (request.top_k, request.retrieval_id, request.include) == (50, UUID(RETRIEVAL_ID), ("usage", "trace"))
+    assert (request.top_k, request.retrieval_id, request.include) == (
+        50,
+        UUID(RETRIEVAL_ID),
+        ("usage", "trace"),
+    )
 
 
 @pytest.mark.parametrize("query", ["x" * 4000, " " * 100 + "x" * 4000, "ü" * 4000, "😀"])
@@ -127,18 +131,27 @@ def test_the_size_limit_is_64_kib_inclusive() -> None:
 
 @pytest.mark.parametrize(
     ("headers", "length"),
-    [({}, 0), ({"content-length": "70000"}, 70_000), ({"content-length": "-1"}, 0), ({"content-length": "²"}, 0)],
+    [
+        ({}, 0),
+        ({"content-length": "70000"}, 70_000),
+        ({"content-length": "-1"}, 0),
+        ({"content-length": "²"}, 0),
+    ],
 )
 def test_the_declared_length_is_read_or_zero(headers: dict[str, str], length: int) -> None:
     assert http.declared_length(headers) == length
 
 
-@pytest.mark.parametrize("value", ["application/json", "Application/JSON; charset=utf-8", " application/json ;x"])
+@pytest.mark.parametrize(
+    "value", ["application/json", "Application/JSON; charset=utf-8", " application/json ;x"]
+)
 def test_json_is_taken(value: str) -> None:
     http.check_media_type(value)
 
 
-@pytest.mark.parametrize("value", ["", "text/plain", "application/json-seq", "application/jsonp", "text/json"])
+@pytest.mark.parametrize(
+    "value", ["", "text/plain", "application/json-seq", "application/jsonp", "text/json"]
+)
 def test_anything_but_json_is_refused(value: str) -> None:
     with pytest.raises(errors.UnsupportedMediaTypeError):
         http.check_media_type(value)
@@ -177,12 +190,21 @@ def test_a_stream_is_sent_only_to_who_asks_for_one(accept: str, stream: bool) ->
 def test_a_result_is_the_answers_json_with_its_id() -> None:
     response = RetrieveResponse(final_answer="Ä", key_facts=[], residual_uncertainty="")
     reply = http.result(response, RETRIEVAL_ID)
-    assert (reply.status, reply.media_type, reply.body) == (200, "application/json", response.to_json().encode())
+    assert (reply.status, reply.media_type, reply.body) == (
+        200,
+        "application/json",
+        response.to_json().encode(),
+    )
     assert reply.headers == {"x-retrieval-id": RETRIEVAL_ID}
 
 
 ERRORS = [
-    (errors.InvalidRequestError((errors.FieldProblem("query", "is required"),)), 400, "invalid_request", None),
+    (
+        errors.InvalidRequestError((errors.FieldProblem("query", "is required"),)),
+        400,
+        "invalid_request",
+        None,
+    ),
     (errors.TooLargeError("d"), 413, "too_large", None),
     (errors.UnsupportedMediaTypeError("d"), 415, "unsupported_media_type", None),
     (errors.BusyError("d"), 429, "busy", "2"),
@@ -197,7 +219,9 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("error", "status", "code", "retry_after"), ERRORS, ids=[type(e[0]).__name__ for e in ERRORS])
+@pytest.mark.parametrize(
+    ("error", "status", "code", "retry_after"), ERRORS, ids=[type(e[0]).__name__ for e in ERRORS]
+)
 def test_every_error_has_its_status_code_and_headers(
     error: errors.DriftError, status: int, code: str, retry_after: str | None
 ) -> None:
@@ -208,15 +232,21 @@ def test_every_error_has_its_status_code_and_headers(
     assert reply.headers["x-retrieval-id"] == body["retrieval_id"] == RETRIEVAL_ID
     assert set(body) - {"errors"} == {"type", "title", "status", "detail", "code", "retrieval_id"}
     assert (body["status"], body["code"], body["detail"]) == (status, code, error.detail)
-    assert body.get("errors") == ([{"field": "query", "message": "is required"}] if status == 400 else None)
+    assert body.get("errors") == (
+        [{"field": "query", "message": "is required"}] if status == 400 else None
+    )
 
 
 def test_not_configured_names_every_setting_in_its_detail() -> None:
-    body = json.loads(http.problem(errors.NotConfiguredError(("A is not set.", "B is not set.")), "id").body)
+    body = json.loads(
+        http.problem(errors.NotConfiguredError(("A is not set.", "B is not set.")), "id").body
+    )
     assert body["detail"].endswith("A is not set. B is not set.")
 
 
 def test_an_event_is_one_name_and_one_line_of_data() -> None:
     assert http.event("progress", '{"a":1}') == b'event: progress\ndata: {"a":1}\n\n'
-    response = RetrieveResponse(final_answer="one\ntwo\r\u2028three", key_facts=[], residual_uncertainty="")
+    response = RetrieveResponse(
+        final_answer="one\ntwo\r\u2028three", key_facts=[], residual_uncertainty=""
+    )
     assert http.event("result", response.to_json()).count(b"\n") == 3

@@ -19,7 +19,10 @@ from drift.telemetry.logs import MAX_CHARACTERS, bound, described, log
 
 
 class Lines(logging.Handler):
-    """Keeps what a plain handler, like the platform's own, would send: the formatted message and nothing else."""
+    """Keeps what a plain handler, like the platform's own, would send.
+
+    The formatted message and nothing else.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,10 +60,14 @@ def raised(error: Exception, cause: Exception | None = None) -> Exception:
         return caught
 
 
-# ---------------------------------------------------------------------------------------------------- one line
+# ----------------------------------------------------------------------------------------- one line
 def test_the_message_itself_holds_the_event_and_its_fields(written: Lines) -> None:
-    log.info("phase_ended", extra={"phase": "aggregating_results", "duration_s": 0.123456, "chunks": 3})
-    assert written.lines == ['{"event":"phase_ended","phase":"aggregating_results","duration_s":0.1235,"chunks":3}']
+    log.info(
+        "phase_ended", extra={"phase": "aggregating_results", "duration_s": 0.123456, "chunks": 3}
+    )
+    assert written.lines == [
+        '{"event":"phase_ended","phase":"aggregating_results","duration_s":0.1235,"chunks":3}'
+    ]
 
 
 @given(st.text(), st.text(min_size=1))
@@ -78,7 +85,9 @@ def test_no_text_forges_a_line_or_leaves_it(event: str, value: str) -> None:
 
 
 def test_a_long_value_is_cut_and_an_unknown_object_is_only_named(written: Lines) -> None:
-    log.info("e", extra={"long": "x" * 10_000, "object": ProviderError("canary"), "never": float("nan")})
+    log.info(
+        "e", extra={"long": "x" * 10_000, "object": ProviderError("canary"), "never": float("nan")}
+    )
     line = written.last()
     assert line["long"] == "x" * MAX_CHARACTERS + "…"
     assert (line["object"], line["never"]) == ("ProviderError", "nan")
@@ -92,7 +101,7 @@ def test_a_handler_that_reads_attributes_sees_the_same_fields(written: Lines) ->
     assert "canary" not in repr(seen)
 
 
-# ------------------------------------------------------------------------------------------------------- words
+# -------------------------------------------------------------------------------------------- words
 def test_words_are_logged_as_length_and_hash_unless_they_are_allowed(written: Lines) -> None:
     log.info("e", extra={"query": "Who?", "span": "words", "fact": "more"})
     hidden = written.last()
@@ -104,9 +113,11 @@ def test_words_are_logged_as_length_and_hash_unless_they_are_allowed(written: Li
     assert not {"query", "span", "fact"} & set(hidden)
 
 
-# ------------------------------------------------------------------------------------------------------ errors
+# ------------------------------------------------------------------------------------------- errors
 def test_an_error_is_classes_codes_and_our_sentence_never_its_words(written: Lines) -> None:
-    cause = raised(ProviderError("canary body", "rate_limit_exceeded", 429), OSError(111, "canary host"))
+    cause = raised(
+        ProviderError("canary body", "rate_limit_exceeded", 429), OSError(111, "canary host")
+    )
     log.warning("request_failed", exc_info=raised(GraphUnavailableError("It is gone."), cause))
     assert written.last() == {
         "event": "request_failed",
@@ -125,21 +136,29 @@ def test_an_error_that_nobody_foresaw_tells_where_it_was_raised(written: Lines) 
     assert written.last()["at"][-1].startswith("test_logs.py:")
 
 
-@pytest.mark.parametrize("code", ["sk-proj-4f9aC1", "two words", "a" * 65, "line\nbreak", 7.5, None])
+@pytest.mark.parametrize(
+    "code", ["sk-proj-4f9aC1", "two words", "a" * 65, "line\nbreak", 7.5, None]
+)
 def test_a_code_that_could_be_a_key_or_text_is_left_out(code: object) -> None:
-    assert described(raised(GraphUnavailableError("g"), ProviderError("m", code)))["cause"] == "ProviderError"
+    assert (
+        described(raised(GraphUnavailableError("g"), ProviderError("m", code)))["cause"]
+        == "ProviderError"
+    )
 
 
 def test_a_neo4j_code_is_kept() -> None:
     code = "Neo.ClientError.Security.Unauthorized"
-    assert described(raised(GraphUnavailableError("g"), ProviderError("m", code)))["cause"] == f"ProviderError {code}"
+    assert (
+        described(raised(GraphUnavailableError("g"), ProviderError("m", code)))["cause"]
+        == f"ProviderError {code}"
+    )
 
 
 def test_names_that_a_caller_made_up_are_not_repeated() -> None:
     assert "detail" not in described(InvalidRequestError(()))
 
 
-# ----------------------------------------------------------------------------------------------------- binding
+# ------------------------------------------------------------------------------------------ binding
 async def test_what_is_bound_reaches_tasks_and_never_another_request(written: Lines) -> None:
     async def deeper(number: int) -> None:
         await asyncio.sleep(0)
@@ -153,12 +172,14 @@ async def test_what_is_bound_reaches_tasks_and_never_another_request(written: Li
     await asyncio.gather(*(one(number) for number in range(50)))
     lines = [json.loads(line) for line in written.lines]
     assert len(lines) == 200
-    assert all(line["retrieval_id"] == f"r{line['number']}" for line in lines if line["event"] == "deep")
+    assert all(
+        line["retrieval_id"] == f"r{line['number']}" for line in lines if line["event"] == "deep"
+    )
     assert not [line for line in lines if line["event"] == "after" and "retrieval_id" in line]
     assert not [line for line in lines if "invocation_id" in line]
 
 
-# ------------------------------------------------------------------------------------------------- for people
+# --------------------------------------------------------------------------------------- for people
 def test_a_terminal_shows_event_and_fields_without_braces_on_one_line() -> None:
     out = io.StringIO()
     handler = logging.StreamHandler(out)
@@ -167,8 +188,12 @@ def test_a_terminal_shows_event_and_fields_without_braces_on_one_line() -> None:
     try:
         with bound(invocation_id="hidden"):
             log.warning(
-                "followup_failed", extra={"code": "model_unavailable", "followup": 1, "reason": "two\nwords\x1b[31m"}
+                "followup_failed",
+                extra={"code": "model_unavailable", "followup": 1, "reason": "two\nwords\x1b[31m"},
             )
     finally:
         log.removeHandler(handler)
-    assert out.getvalue() == 'followup_failed code=model_unavailable followup=1 reason="two\\nwords\\u001b[31m"\n'
+    assert (
+        out.getvalue()
+        == 'followup_failed code=model_unavailable followup=1 reason="two\\nwords\\u001b[31m"\n'
+    )

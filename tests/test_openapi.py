@@ -24,13 +24,17 @@ def references(node: Any) -> set[str]:
 
 def test_it_is_json_and_every_reference_leads_somewhere() -> None:
     json.dumps(DOCUMENT)
-    assert {ref.removeprefix("#/components/schemas/") for ref in references(DOCUMENT)} <= set(SCHEMAS)
+    assert {ref.removeprefix("#/components/schemas/") for ref in references(DOCUMENT)} <= set(
+        SCHEMAS
+    )
     assert DOCUMENT["info"]["version"] == __version__
 
 
 def test_every_route_of_the_function_is_described_with_its_method_and_key() -> None:
     # a copy of its own: an app names its functions only once in its life
-    spec = spec_from_file_location("function_app_described", Path(__file__).parent.parent / "function_app.py")
+    spec = spec_from_file_location(
+        "function_app_described", Path(__file__).parent.parent / "function_app.py"
+    )
     assert spec
     assert spec.loader
     edge = module_from_spec(spec)
@@ -66,7 +70,10 @@ def test_the_request_schema_holds_the_rules() -> None:
     request = SCHEMAS["RetrieveRequest"]
     assert request["additionalProperties"] is False
     assert request["required"] == ["query", "project_id"]
-    assert (request["properties"]["query"]["maxLength"], request["properties"]["project_id"]["maxLength"]) == (
+    assert (
+        request["properties"]["query"]["maxLength"],
+        request["properties"]["project_id"]["maxLength"],
+    ) == (
         4000,
         128,
     )

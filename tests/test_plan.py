@@ -8,7 +8,9 @@ from drift import plan
 from drift.model import ANSWERED, Answer, Node, Question
 from drift.plan import Limits, percentage, schedule
 
-WORDS = st.sampled_from(["alpha", "beta", "gamma", "delta", "the", "of", "what", "is", "epsilon", "zeta"])
+WORDS = st.sampled_from(
+    ["alpha", "beta", "gamma", "delta", "the", "of", "what", "is", "epsilon", "zeta"]
+)
 QUESTIONS = st.lists(WORDS, min_size=1, max_size=6).map(" ".join)
 PROPOSALS = st.lists(st.tuples(QUESTIONS, st.just(())), max_size=8)
 
@@ -27,18 +29,28 @@ def test_whatever_is_proposed_the_bounds_hold(waves: list, limits: Limits) -> No
     for proposals, pick in waves:
         parent = Node(asked[pick % len(asked)], ANSWERED, answer()) if asked else None
         decided = schedule(proposals, known, len(asked), parent, limits)
-        known += sorted([*decided.ready, *(n.question for n in decided.settled)], key=lambda q: q.id)
+        known += sorted(
+            [*decided.ready, *(n.question for n in decided.settled)], key=lambda q: q.id
+        )
         asked += decided.ready
         assert len(decided.ready) + len(decided.settled) == len(proposals)
-        assert {str(n.state) for n in decided.settled} <= {"merged", "skipped: enough", "skipped: budget"}
+        assert {str(n.state) for n in decided.settled} <= {
+            "merged",
+            "skipped: enough",
+            "skipped: budget",
+        }
     assert [q.id for q in known] == list(range(len(known)))
     assert len(asked) <= limits.max_followups
     assert all(1 <= q.depth <= limits.max_passes for q in asked)
     for one in asked:
-        assert not any(plan.is_same_question(one.text, other.text) for other in asked if other.id != one.id)
+        assert not any(
+            plan.is_same_question(one.text, other.text) for other in asked if other.id != one.id
+        )
 
 
-def test_a_near_duplicate_is_merged_with_a_question_of_the_same_wave_and_of_an_earlier_one() -> None:
+def test_a_near_duplicate_is_merged_with_a_question_of_the_same_wave_and_of_an_earlier_one() -> (
+    None
+):
     first = schedule([("How does the iterator protocol work?", ())], [], 0, None, Limits())
     again = schedule(
         [("how does the ITERATOR protocol work", ()), ("Who wrote it?", ()), ("Who wrote it", ())],
@@ -79,12 +91,20 @@ def test_near_duplicates(one: str, other: str, same: bool) -> None:
 
 @pytest.mark.parametrize(
     ("confidence", "should_continue", "goes_on"),
-    [(0.9, False, False), (0.8, False, False), (0.79, False, True), (0.9, True, True), (0.0, True, True)],
+    [
+        (0.9, False, False),
+        (0.8, False, False),
+        (0.79, False, True),
+        (0.9, True, True),
+        (0.0, True, True),
+    ],
 )
 def test_only_a_confident_answer_without_wish_to_continue_ends_its_branch(
     confidence: float, should_continue: bool, goes_on: bool
 ) -> None:
-    parent = Node(Question(0, "alpha"), ANSWERED, answer(confidence, should_continue=should_continue))
+    parent = Node(
+        Question(0, "alpha"), ANSWERED, answer(confidence, should_continue=should_continue)
+    )
     decided = schedule([("beta", ())], [parent.question], 1, parent, Limits())
     assert bool(decided.ready) is goes_on
     if not goes_on:
@@ -107,7 +127,9 @@ def test_a_follow_up_knows_its_parent_its_depth_and_its_communities() -> None:
         (list("abcdefghij"), list("abcdefgh"), True),
     ],
 )
-def test_nine_known_chunks_in_ten_are_no_news(chunks: list[str], known: list[str], news: bool) -> None:
+def test_nine_known_chunks_in_ten_are_no_news(
+    chunks: list[str], known: list[str], news: bool
+) -> None:
     assert plan.brings_news(chunks, set(known)) is news
 
 

@@ -79,9 +79,15 @@ def test_an_error_keeps_the_percentage_reached() -> None:
 
 @pytest.mark.parametrize(
     ("error", "said"),
-    [(RuntimeError("secret"), "An internal error"), (asyncio.CancelledError(), "cancelled"), (None, "cancelled")],
+    [
+        (RuntimeError("secret"), "An internal error"),
+        (asyncio.CancelledError(), "cancelled"),
+        (None, "cancelled"),
+    ],
 )
-async def test_a_block_that_ends_without_a_last_message_gets_one(error: BaseException | None, said: str) -> None:
+async def test_a_block_that_ends_without_a_last_message_gets_one(
+    error: BaseException | None, said: str
+) -> None:
     sink = ListSink()
 
     async def work() -> None:
@@ -163,9 +169,13 @@ async def test_without_a_sink_and_a_listener_nothing_happens() -> None:
         progress.completed("done")
 
 
-# ----------------------------------------------------------------------------------------------------- formats
+# ------------------------------------------------------------------------------------------ formats
 def test_citations_are_shown_one_a_line_with_name_and_excerpt() -> None:
-    cited = [Citation("1", "first\n  text", "Manual"), Citation("2", "other", "Guide"), Citation("3", "other", "Guide")]
+    cited = [
+        Citation("1", "first\n  text", "Manual"),
+        Citation("2", "other", "Guide"),
+        Citation("3", "other", "Guide"),
+    ]
     assert citation_lines(cited) == '[Manual] "first text"\n[Guide] "other"'
     assert citation_lines([]) == ""
 
@@ -185,9 +195,15 @@ def test_names_are_listed_once_plain_or_in_brackets() -> None:
 @pytest.mark.parametrize(
     ("text", "escaped"),
     [
-        ("plain text, with (things) - and 1. numbers!", "plain text, with (things) - and 1. numbers!"),
+        (
+            "plain text, with (things) - and 1. numbers!",
+            "plain text, with (things) - and 1. numbers!",
+        ),
         ("[x](http://evil)", r"\[x\](http://evil)"),
-        ("![i](u) <img src=x> | `code` *b* _i_ ~s~", r"!\[i\](u) \<img src=x\> \| \`code\` \*b\* \_i\_ \~s\~"),
+        (
+            "![i](u) <img src=x> | `code` *b* _i_ ~s~",
+            r"!\[i\](u) \<img src=x\> \| \`code\` \*b\* \_i\_ \~s\~",
+        ),
         ("a\\*b", r"a\\\*b"),
         ("two\n\n# lines\t", "two # lines"),
         ("# heading", r"\# heading"),

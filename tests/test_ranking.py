@@ -25,7 +25,9 @@ from drift.ranking import (
 def candidate(
     id_: str, cosine: float | None, text: float = 0.0, graph: float = 0.0, *, in_scope: bool = False
 ) -> Candidate:
-    return Candidate(Chunk(id_, "", ""), None if cosine is None else (1 + cosine) / 2, text, graph, in_scope)
+    return Candidate(
+        Chunk(id_, "", ""), None if cosine is None else (1 + cosine) / 2, text, graph, in_scope
+    )
 
 
 def order(*candidates: Candidate, most: int = 10) -> list[str]:
@@ -105,14 +107,26 @@ def test_a_chunk_that_the_question_leads_to_overtakes_a_slightly_nearer_one() ->
 
 def test_scope_is_a_small_bonus_not_a_filter() -> None:
     near = SCOPE_BONUS / 2
-    assert order(candidate("out", 0.5 + near), candidate("in", 0.5, in_scope=True), candidate("far", 0.0))[0] == "in"
     assert (
-        order(candidate("out", 0.5 + 3 * near), candidate("in", 0.5, in_scope=True), candidate("far", 0.0))[0] == "out"
+        order(
+            candidate("out", 0.5 + near), candidate("in", 0.5, in_scope=True), candidate("far", 0.0)
+        )[0]
+        == "in"
+    )
+    assert (
+        order(
+            candidate("out", 0.5 + 3 * near),
+            candidate("in", 0.5, in_scope=True),
+            candidate("far", 0.0),
+        )[0]
+        == "out"
     )
 
 
 def test_a_chunk_without_a_vector_is_ranked_by_the_rest() -> None:
-    assert order(candidate("bare", None, text=5.0), candidate("far", 0.1), candidate("near", 0.9)) == [
+    assert order(
+        candidate("bare", None, text=5.0), candidate("far", 0.1), candidate("near", 0.9)
+    ) == [
         "near",
         "bare",
         "far",
@@ -129,7 +143,14 @@ scores = st.floats(0, 1000, allow_nan=False)
 
 @given(
     st.lists(
-        st.builds(Candidate, st.just(Chunk("a", "", "")), st.none() | st.floats(0, 1), scores, scores, st.booleans())
+        st.builds(
+            Candidate,
+            st.just(Chunk("a", "", "")),
+            st.none() | st.floats(0, 1),
+            scores,
+            scores,
+            st.booleans(),
+        )
     )
 )
 def test_fused_scores_are_finite_falling_and_bounded(candidates: list[Candidate]) -> None:
@@ -143,18 +164,40 @@ def mentioning(id_: str, cosine: float, *mentions: Mention) -> Candidate:
 
 
 def test_a_chunk_about_what_the_best_ones_mention_overtakes_one_that_only_mentions_it() -> None:
-    best = [mentioning(id_, 1.0, Mention(1, 3.0, 0.0), Mention(2, 3.0, 0.0)) for id_ in ("s1", "s2", "s3")]
-    about, beside = mentioning("about", 0.1, Mention(1, 3.0, 1.0)), mentioning("beside", 0.2, Mention(2, 3.0, 0.0))
-    assert order(*best, about, beside, mentioning("far", 0.0)) == ["s1", "s2", "s3", "about", "beside", "far"]
+    best = [
+        mentioning(id_, 1.0, Mention(1, 3.0, 0.0), Mention(2, 3.0, 0.0))
+        for id_ in ("s1", "s2", "s3")
+    ]
+    about, beside = (
+        mentioning("about", 0.1, Mention(1, 3.0, 1.0)),
+        mentioning("beside", 0.2, Mention(2, 3.0, 0.0)),
+    )
+    assert order(*best, about, beside, mentioning("far", 0.0)) == [
+        "s1",
+        "s2",
+        "s3",
+        "about",
+        "beside",
+        "far",
+    ]
 
 
 def test_a_common_entity_leads_less_far_than_a_rare_one() -> None:
-    best = [mentioning(id_, 1.0, Mention(1, 1.0, 0.0), Mention(2, 5.0, 0.0)) for id_ in ("s1", "s2", "s3")]
-    common, rare = mentioning("common", 0.1, Mention(1, 1.0, 1.0)), mentioning("rare", 0.1, Mention(2, 5.0, 1.0))
+    best = [
+        mentioning(id_, 1.0, Mention(1, 1.0, 0.0), Mention(2, 5.0, 0.0))
+        for id_ in ("s1", "s2", "s3")
+    ]
+    common, rare = (
+        mentioning("common", 0.1, Mention(1, 1.0, 1.0)),
+        mentioning("rare", 0.1, Mention(2, 5.0, 1.0)),
+    )
     assert order(*best, common, rare, mentioning("far", 0.0))[3:5] == ["rare", "common"]
 
 
 def test_an_entity_that_no_good_chunk_mentions_leads_nowhere() -> None:
     best = [mentioning(id_, 1.0) for id_ in ("s1", "s2", "s3")]
-    others = [mentioning("a", 0.1, Mention(7, 5.0, 1.0)), mentioning("b", 0.2, Mention(7, 5.0, 1.0))]
+    others = [
+        mentioning("a", 0.1, Mention(7, 5.0, 1.0)),
+        mentioning("b", 0.2, Mention(7, 5.0, 1.0)),
+    ]
     assert order(*best, *others, mentioning("far", 0.0))[3:] == ["b", "a", "far"]

@@ -45,11 +45,27 @@ def test_json_is_found_alone_in_a_fence_and_between_words(text: str) -> None:
 
 
 def test_a_bare_list_of_followups_is_found() -> None:
-    assert [f.question for f in parse('["Who?", "When?"]', PrimerReply).followups] == ["Who?", "When?"]
+    assert [f.question for f in parse('["Who?", "When?"]', PrimerReply).followups] == [
+        "Who?",
+        "When?",
+    ]
 
 
 @pytest.mark.parametrize(
-    "text", ["", "no", "{", "}{", '{"final_answer": ', "[1]", "7", "null", "```json\n", "```" + "\n" * 20_000, "{}"]
+    "text",
+    [
+        "",
+        "no",
+        "{",
+        "}{",
+        '{"final_answer": ',
+        "[1]",
+        "7",
+        "null",
+        "```json\n",
+        "```" + "\n" * 20_000,
+        "{}",
+    ],
 )
 def test_what_holds_no_json_of_the_shape_is_unusable(text: str) -> None:
     with pytest.raises(UnusableReplyError):
@@ -66,7 +82,11 @@ async def test_a_reply_that_does_not_fit_is_asked_for_again_with_the_reason() ->
     chat = ScriptedChat(in_turn({"final_answer": "", "key_facts": []}, GOOD))
     await asked(chat)
     second = chat.prompts[1]
-    assert (second.name, second.system, second.schema) == (PROMPT.name, PROMPT.system, PROMPT.schema)
+    assert (second.name, second.system, second.schema) == (
+        PROMPT.name,
+        PROMPT.system,
+        PROMPT.schema,
+    )
     assert second.user.startswith(PROMPT.user)
     assert "final_answer: String should have at least 1 character" in second.user
     assert "key_facts" in second.user
@@ -81,8 +101,12 @@ async def test_the_previous_reply_is_shown_cut_and_cannot_close_its_fence() -> N
     assert "x" * 1998 not in added
 
 
-@pytest.mark.parametrize("second", ["still no JSON", UnusableReplyError("length"), UnusableReplyError("refused")])
-@pytest.mark.parametrize("first", ["no JSON", UnusableReplyError("length"), UnusableReplyError("empty")])
+@pytest.mark.parametrize(
+    "second", ["still no JSON", UnusableReplyError("length"), UnusableReplyError("refused")]
+)
+@pytest.mark.parametrize(
+    "first", ["no JSON", UnusableReplyError("length"), UnusableReplyError("empty")]
+)
 async def test_after_exactly_one_more_try_it_is_given_up(first: Any, second: Any) -> None:
     chat = ScriptedChat(in_turn(first, second, GOOD))
     with pytest.raises(UnusableReplyError):

@@ -53,7 +53,9 @@ def block(prompt: Prompt, label: str) -> Any:
 
 
 def proposals(*questions: str, communities: Sequence[str] = ("C1",)) -> list[dict[str, Any]]:
-    return [{"question": question, "target_communities": list(communities)} for question in questions]
+    return [
+        {"question": question, "target_communities": list(communities)} for question in questions
+    ]
 
 
 def primer(*questions: str) -> dict[str, Any]:
@@ -61,7 +63,10 @@ def primer(*questions: str) -> dict[str, Any]:
 
 
 def local(
-    answer: str = "It is so.", cited: Sequence[str] = ("K1",), more: Sequence[str] = (), confidence: float = 0.5
+    answer: str = "It is so.",
+    cited: Sequence[str] = ("K1",),
+    more: Sequence[str] = (),
+    confidence: float = 0.5,
 ) -> dict[str, Any]:
     return {
         "answer": answer,
@@ -75,7 +80,9 @@ def local(
 def aggregated(*cited: str, final: str = "The answer.", doubt: str = "") -> dict[str, Any]:
     return {
         "final_answer": final,
-        "key_facts": [{"fact": f"Fact {n}", "citations": [name]} for n, name in enumerate(cited or ["K1"])],
+        "key_facts": [
+            {"fact": f"Fact {n}", "citations": [name]} for n, name in enumerate(cited or ["K1"])
+        ],
         "residual_uncertainty": doubt,
     }
 
@@ -108,11 +115,17 @@ class Run:
     async def __call__(self, asked: RetrieveRequest | None = None) -> RetrieveResponse:
         async with Progress("p", "r", self.sink) as progress:
             search = DriftSearch(self.ports, self.limits)
-            return await search.retrieve(asked or request(), progress, Deadline.after(self.deadline_s))
+            return await search.retrieve(
+                asked or request(), progress, Deadline.after(self.deadline_s)
+            )
 
 
-def run_of(graph: StubGraph | None = None, embedder: HashingEmbedder | None = None, **replies: Any) -> Run:
-    return Run(ports(graph or StubGraph(FOUND, own_chunk), ScriptedChat(script(**replies)), embedder))
+def run_of(
+    graph: StubGraph | None = None, embedder: HashingEmbedder | None = None, **replies: Any
+) -> Run:
+    return Run(
+        ports(graph or StubGraph(FOUND, own_chunk), ScriptedChat(script(**replies)), embedder)
+    )
 
 
 def states(response: RetrieveResponse) -> dict[str, str]:
@@ -123,12 +136,14 @@ def states(response: RetrieveResponse) -> dict[str, str]:
 TRACED = request(include=("trace", "usage"))
 
 
-# ------------------------------------------------------------------------------------------------- the whole story
+# ---------------------------------------------------------------------------------- the whole story
 async def test_two_passes_from_the_question_to_a_cited_answer() -> None:
     def local_reply(prompt: Prompt) -> dict[str, Any]:
         return local(more=[THIRD] if asked_in(prompt) == FIRST else ())
 
-    run = run_of(local_reply=local_reply, aggregate_reply=aggregated("K1", "K2", "K3", doubt="Some."))
+    run = run_of(
+        local_reply=local_reply, aggregate_reply=aggregated("K1", "K2", "K3", doubt="Some.")
+    )
     response = await run(TRACED)
     graph, chat, embedder = run.ports.graph, run.ports.chat, run.ports.embedder
 
@@ -138,7 +153,11 @@ async def test_two_passes_from_the_question_to_a_cited_answer() -> None:
         [f"chunk of {SECOND}"],
         [f"chunk of {THIRD}"],
     ]
-    assert {c.document_name for fact in response.key_facts for c in fact.citations} == {"Who", "Where", "When"}
+    assert {c.document_name for fact in response.key_facts for c in fact.citations} == {
+        "Who",
+        "Where",
+        "When",
+    }
     assert embedder.calls == [("What is asked?\nA paragraph.",), (FIRST, SECOND), (THIRD,)]
     assert graph.primers[0].vector == vector_of("What is asked?\nA paragraph.")
     assert [(q.question, q.communities, q.vector) for q in graph.followups] == [
@@ -146,7 +165,12 @@ async def test_two_passes_from_the_question_to_a_cited_answer() -> None:
         (SECOND, (7,), vector_of(SECOND)),
         (THIRD, ("x",), vector_of(THIRD)),
     ]
-    assert [p.name for p in chat.prompts] == ["hypothesis", "primer_reply", *["local_reply"] * 3, "aggregate_reply"]
+    assert [p.name for p in chat.prompts] == [
+        "hypothesis",
+        "primer_reply",
+        *["local_reply"] * 3,
+        "aggregate_reply",
+    ]
     assert [(n.id, n.parent, n.pass_, n.state) for n in response.trace.followups] == [
         (0, None, 1, "answered"),
         (1, None, 1, "answered"),
@@ -231,18 +255,27 @@ async def test_usage_and_trace_come_only_when_asked_for() -> None:
     assert only.usage is None
     assert only.trace
     assert only.trace.communities == [7, "x"]
-    assert (only.trace.citations.total, only.trace.citations.kept, only.trace.citations.repaired) == (2, 2, 2)
+    assert (
+        only.trace.citations.total,
+        only.trace.citations.kept,
+        only.trace.citations.repaired,
+    ) == (2, 2, 2)
     assert only.trace.followups[0].chunk_ids == [f"chunk of {FIRST}"]
     assert only.trace.followups[0].target_communities == [7]
 
 
 async def test_no_prompt_holds_a_real_id() -> None:
-    run = run_of(StubGraph(FOUND, lambda _q: Evidence((chunk("real-id-1", "Text."),), (chunk("real-id-2", "More."),))))
+    run = run_of(
+        StubGraph(
+            FOUND,
+            lambda _q: Evidence((chunk("real-id-1", "Text."),), (chunk("real-id-2", "More."),)),
+        )
+    )
     await run()
     assert not [p for p in run.ports.chat.prompts if "real-id" in p.user]
 
 
-# --------------------------------------------------------------------------------------------- nothing found, little found
+# ---------------------------------------------------------------------- nothing found, little found
 async def test_an_empty_project_is_an_answer_with_progress_completed() -> None:
     run = run_of(StubGraph(PrimerEvidence()))
     response = await run()
@@ -270,7 +303,9 @@ async def test_a_project_without_communities_is_answered_from_its_chunks() -> No
     assert response.no_data_found is None
     assert response.key_facts
     [asked] = run.ports.chat.named("primer_reply")
-    assert block(asked, "Sample chunks") == [{"id": "K1", "community": None, "document": "doc", "text": "Loose text."}]
+    assert block(asked, "Sample chunks") == [
+        {"id": "K1", "community": None, "document": "doc", "text": "Loose text."}
+    ]
     assert [q.communities for q in run.ports.graph.followups] == [(), ()]
 
 
@@ -282,7 +317,9 @@ async def test_a_follow_up_without_chunks_is_not_sent_to_the_model() -> None:
     assert len(run.ports.chat.named("local_reply")) == 1
 
 
-async def test_a_follow_up_that_finds_only_what_was_answered_from_is_not_sent_to_the_model() -> None:
+async def test_a_follow_up_that_finds_only_what_was_answered_from_is_not_sent_to_the_model() -> (
+    None
+):
     graph = StubGraph(FOUND, Evidence((chunk("same"),)))
     reply = [local(more=[THIRD]), local()]
     run = run_of(graph, primer_reply=primer(FIRST), local_reply=lambda _p: reply.pop(0))
@@ -301,7 +338,9 @@ async def test_near_duplicates_reach_neither_graph_nor_model() -> None:
 
 async def test_the_third_pass_does_not_happen() -> None:
     more = {FIRST: [SECOND], SECOND: [THIRD]}
-    run = run_of(primer_reply=primer(FIRST), local_reply=lambda p: local(more=more.get(asked_in(p), ())))
+    run = run_of(
+        primer_reply=primer(FIRST), local_reply=lambda p: local(more=more.get(asked_in(p), ()))
+    )
     response = await run(TRACED)
     assert states(response)[SECOND] == "answered"
     assert states(response)[THIRD] == "skipped: enough"
@@ -323,7 +362,7 @@ async def test_a_primer_proposes_six_follow_ups_at_most_and_a_follow_up_three() 
     assert list(states(response)) == [*many[:6], *more[:3]]
 
 
-# -------------------------------------------------------------------------------------------------------- concurrency
+# -------------------------------------------------------------------------------------- concurrency
 async def test_a_follow_ups_own_follow_up_does_not_wait_for_a_slow_sibling() -> None:
     child_answered = asyncio.Event()
 
@@ -355,17 +394,25 @@ async def test_two_requests_at_once_do_not_mix() -> None:
     def found_by(query: FollowupQuery) -> Evidence:
         return Evidence((chunk(f"{query.project_id} {query.question}"),))
 
-    shared = ports(StubGraph(FOUND, found_by), ScriptedChat(script(aggregate_reply=aggregate_reply)))
+    shared = ports(
+        StubGraph(FOUND, found_by), ScriptedChat(script(aggregate_reply=aggregate_reply))
+    )
     one, other = Run(shared), Run(shared)
     first, second = await asyncio.gather(one(request("one?", "p1")), other(request("other?", "p2")))
     assert (first.final_answer, second.final_answer) == ("About one?", "About other?")
     for response, project in ((first, "p1"), (second, "p2")):
         assert all(c.chunk_id.startswith(project) for f in response.key_facts for c in f.citations)
-    assert one.sink.phases.count("executing_followup") == other.sink.phases.count("executing_followup") == 4
+    assert (
+        one.sink.phases.count("executing_followup")
+        == other.sink.phases.count("executing_followup")
+        == 4
+    )
 
 
-# ----------------------------------------------------------------------------------------------------- bad replies
-@pytest.mark.parametrize("reply", ["no JSON at all", UnusableReplyError("refused")], ids=["no JSON", "refused"])
+# -------------------------------------------------------------------------------------- bad replies
+@pytest.mark.parametrize(
+    "reply", ["no JSON at all", UnusableReplyError("refused")], ids=["no JSON", "refused"]
+)
 async def test_an_unusable_primer_is_replaced_by_the_question_itself(reply: Any) -> None:
     run = run_of(primer_reply=reply)
     response = await run(TRACED)
@@ -417,9 +464,13 @@ async def test_one_bad_follow_up_loses_only_itself_and_is_said(failure: Any, cod
 
 
 @pytest.mark.parametrize(
-    "failure", [GraphTimeoutError("slow"), GraphUnavailableError("gone"), GraphMisconfiguredError("zero")], ids=str
+    "failure",
+    [GraphTimeoutError("slow"), GraphUnavailableError("gone"), GraphMisconfiguredError("zero")],
+    ids=str,
 )
-async def test_a_statement_of_the_graph_that_fails_loses_only_its_follow_up(failure: DriftError) -> None:
+async def test_a_statement_of_the_graph_that_fails_loses_only_its_follow_up(
+    failure: DriftError,
+) -> None:
     graph = StubGraph(FOUND, lambda q: failure if q.question == FIRST else own_chunk(q))
     response = await run_of(graph)(TRACED)
     assert states(response) == {FIRST: f"failed: {failure.code}", SECOND: "answered"}
@@ -434,7 +485,9 @@ async def test_a_statement_of_the_graph_that_fails_loses_only_its_follow_up(fail
     ],
     ids=["busy", "wrong", "filtered"],
 )
-async def test_a_wave_that_cannot_be_embedded_is_lost_with_its_follow_ups_only(error: DriftError, code: str) -> None:
+async def test_a_wave_that_cannot_be_embedded_is_lost_with_its_follow_ups_only(
+    error: DriftError, code: str
+) -> None:
     def failure(texts: Sequence[str]) -> Exception | None:
         return error if texts == [THIRD] else None
 
@@ -495,11 +548,16 @@ async def test_an_error_of_ours_is_published_without_its_text() -> None:
     assert "canary" not in json.dumps(run.sink.messages)
 
 
-# ------------------------------------------------------------------------------------------------------- citations
+# ---------------------------------------------------------------------------------------- citations
 async def test_facts_that_cite_nothing_are_left_out_and_said() -> None:
     reply = {
         "final_answer": "A",
-        "key_facts": [{"fact": "Cited", "citations": ["K1"]}, {"fact": "Free", "citations": []}, "Bare", {"fact": ""}],
+        "key_facts": [
+            {"fact": "Cited", "citations": ["K1"]},
+            {"fact": "Free", "citations": []},
+            "Bare",
+            {"fact": ""},
+        ],
     }
     response = await run_of(aggregate_reply=reply)()
     assert [f.fact for f in response.key_facts] == ["Cited"]
@@ -507,7 +565,10 @@ async def test_facts_that_cite_nothing_are_left_out_and_said() -> None:
 
 
 async def test_an_invented_id_stays_a_string_and_null_ids_disappear() -> None:
-    reply = {"final_answer": "A", "key_facts": [{"fact": "F", "citations": ["K1", "K99", None, {"chunk_id": None}]}]}
+    reply = {
+        "final_answer": "A",
+        "key_facts": [{"fact": "F", "citations": ["K1", "K99", None, {"chunk_id": None}]}],
+    }
     response = await run_of(aggregate_reply=reply)()
     cited, invented = response.key_facts[0].citations
     assert cited.chunk_id == f"chunk of {FIRST}"
@@ -548,13 +609,17 @@ async def test_every_span_of_the_answer_is_text_of_its_chunk() -> None:
     assert response.trace.citations.dropped == {"span_mismatch": 2}
 
 
-# -------------------------------------------------------------------------------------------------------- deadline
+# ----------------------------------------------------------------------------------------- deadline
 async def test_at_three_quarters_of_the_time_the_answer_is_made_from_what_is_there() -> None:
     async def never() -> None:
         await asyncio.Event().wait()
 
     def local_reply(prompt: Prompt) -> Any:
-        return never() if asked_in(prompt) == SECOND else local(more=[THIRD] if asked_in(prompt) == FIRST else ())
+        return (
+            never()
+            if asked_in(prompt) == SECOND
+            else local(more=[THIRD] if asked_in(prompt) == FIRST else ())
+        )
 
     run = run_of(local_reply=local_reply)
     run.deadline_s = 0.4

@@ -40,15 +40,35 @@ def test_the_required_settings_are_enough_and_the_rest_has_the_documented_defaul
     assert (settings.retry_max_attempts, settings.retry_backoff_base_sec) == (3, 2)
     assert (settings.retry_backoff_factor, settings.retry_backoff_max_sec) == (2, 60)
     assert (settings.max_passes, settings.deadline_sec, settings.log_questions) == (2, 200, False)
-    assert (settings.followup_scope, settings.redis_auth, settings.redis_url) == ("soft", "url", None)
-    assert (settings.oai_key, settings.oai_api_version, settings.llm_temperature) == (None, None, None)
+    assert (settings.followup_scope, settings.redis_auth, settings.redis_url) == (
+        "soft",
+        "url",
+        None,
+    )
+    assert (settings.oai_key, settings.oai_api_version, settings.llm_temperature) == (
+        None,
+        None,
+        None,
+    )
 
 
-def test_the_environment_is_read_in_any_case_and_empty_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {**GOOD, "TOP": "x", "MAX_PASSES": "3", "LLM_TEMPERATURE": "", "LOG_QUESTIONS": "true"}.items():
+def test_the_environment_is_read_in_any_case_and_empty_counts_as_unset(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in {
+        **GOOD,
+        "TOP": "x",
+        "MAX_PASSES": "3",
+        "LLM_TEMPERATURE": "",
+        "LOG_QUESTIONS": "true",
+    }.items():
         monkeypatch.setenv(name, value)
     settings = load()
-    assert (settings.max_passes, settings.llm_temperature, settings.log_questions) == (3, None, True)
+    assert (settings.max_passes, settings.llm_temperature, settings.log_questions) == (
+        3,
+        None,
+        True,
+    )
     monkeypatch.setenv("OAI_MODEL", "")
     with pytest.raises(NotConfiguredError, match="OAI_MODEL is not set"):
         load()
@@ -57,7 +77,9 @@ def test_the_environment_is_read_in_any_case_and_empty_counts_as_unset(monkeypat
 @pytest.mark.parametrize(
     ("value", "schema"), [(None, "default"), ("", "default"), ("default", "default"), ("v1", "v1")]
 )
-def test_the_graph_schema_is_one_of_two(monkeypatch: pytest.MonkeyPatch, value: str | None, schema: str) -> None:
+def test_the_graph_schema_is_one_of_two(
+    monkeypatch: pytest.MonkeyPatch, value: str | None, schema: str
+) -> None:
     for name, setting in {**GOOD, **({} if value is None else {"GRAPH_SCHEMA": value})}.items():
         monkeypatch.setenv(name, setting)
     assert load().graph_schema == schema
@@ -187,7 +209,9 @@ def test_loopback_and_encrypted_addresses_are_taken(name: str, url: str) -> None
         ("a-model-nobody-knows", "4096", True),
     ],
 )
-def test_dimensions_are_compared_with_what_the_model_gives(model: str, dimensions: str | None, fits: bool) -> None:
+def test_dimensions_are_compared_with_what_the_model_gives(
+    model: str, dimensions: str | None, fits: bool
+) -> None:
     changes = {"OAI_EMBED_MODEL_NAME": model, "VECTOR_INDEX_DIMENSIONS": dimensions}
     if fits:
         load({k: v for k, v in {**GOOD, **changes}.items() if v is not None})

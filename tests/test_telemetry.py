@@ -1,4 +1,7 @@
-"""What a search leaves behind for its operator: log lines, spans and metrics, with and without OpenTelemetry."""
+"""What a search leaves behind for its operator.
+
+Log lines, spans and metrics, with and without OpenTelemetry.
+"""
 
 from __future__ import annotations
 
@@ -61,18 +64,24 @@ def searching(followup: Any = failing_second, graph: Any = None, **settings: str
         "aggregate_reply": aggregated("K1"),
     }
     found = PrimerEvidence((community(7, chunk("s1")), community("x")))
-    graph = graph or StubGraph(found, lambda query: Evidence((chunk(f"of {query.question}", "canary text."),)))
-    return Service(ports(graph, ScriptedChat(script)), Limits(), None, 100, 30, load({**LOCAL, **settings}))
+    graph = graph or StubGraph(
+        found, lambda query: Evidence((chunk(f"of {query.question}", "canary text."),))
+    )
+    return Service(
+        ports(graph, ScriptedChat(script)), Limits(), None, 100, 30, load({**LOCAL, **settings})
+    )
 
 
 async def retrieved(service: Service, **call: Any) -> None:
     """Carry one call through, as the function does."""
-    context = SimpleNamespace(invocation_id=call.pop("invocation_id", "i"), trace_context=call.pop("platform", None))
+    context = SimpleNamespace(
+        invocation_id=call.pop("invocation_id", "i"), trace_context=call.pop("platform", None)
+    )
     with otel.invocation(context, call.pop("headers", {})):
         await service.start(request(QUESTION), call.pop("retrieval_id", "r"))
 
 
-# -------------------------------------------------------------------------------------------------------- lines
+# -------------------------------------------------------------------------------------------- lines
 async def test_each_phase_is_one_line_with_ids_time_tokens_and_counts(lines: Any) -> None:
     await retrieved(searching())
     phases = lines("phase_ended")
@@ -85,7 +94,11 @@ async def test_each_phase_is_one_line_with_ids_time_tokens_and_counts(lines: Any
         assert line["prompt_tokens"] >= 10
         assert line["retries"] == 0
     assert phases[1]["communities"] == 2
-    counts = {name: value for name, value in phases[2].items() if name.startswith(("followups", "citations"))}
+    counts = {
+        name: value
+        for name, value in phases[2].items()
+        if name.startswith(("followups", "citations"))
+    }
     assert counts == {
         "followups": 2,
         "followups_answered": 1,
@@ -110,7 +123,11 @@ async def test_the_last_line_sums_the_request_up(lines: Any) -> None:
 async def test_a_failed_followup_is_named_with_its_cause(lines: Any) -> None:
     await retrieved(searching())
     [failed] = lines("followup_failed")
-    assert (failed["followup"], failed["code"], failed["retrieval_id"]) == (1, "model_unavailable", "r")
+    assert (failed["followup"], failed["code"], failed["retrieval_id"]) == (
+        1,
+        "model_unavailable",
+        "r",
+    )
     assert {line["outcome"] for line in lines("followup_ended")} == {"ok", "model_unavailable"}
 
 
@@ -159,27 +176,39 @@ async def test_concurrent_invocations_never_mix(lines: Any, recorded: Recorded) 
     parents = [f"00-{uuid4().hex}-00f067aa0ba902b7-01" for _ in range(50)]
     await asyncio.gather(
         *(
-            retrieved(service, retrieval_id=f"r{n}", invocation_id=f"i{n}", headers={"traceparent": parents[n]})
+            retrieved(
+                service,
+                retrieval_id=f"r{n}",
+                invocation_id=f"i{n}",
+                headers={"traceparent": parents[n]},
+            )
             for n in range(50)
         )
     )
     ids = {(line["retrieval_id"], line["invocation_id"], line["trace_id"]) for line in lines()}
     assert ids == {(f"r{n}", f"i{n}", parents[n][3:35]) for n in range(50)}
-    assert {line["retrieval_id"]: 0 for line in lines("phase_ended")}.keys() == {f"r{n}" for n in range(50)}
+    assert {line["retrieval_id"]: 0 for line in lines("phase_ended")}.keys() == {
+        f"r{n}" for n in range(50)
+    }
     assert len(lines("phase_ended")) == 50 * len(PHASES)
     assert len(recorded.spans("retrieve")) == 50
 
 
-# -------------------------------------------------------------------------------------------------------- spans
+# -------------------------------------------------------------------------------------------- spans
 async def test_spans_nest_below_the_callers_trace(recorded: Recorded) -> None:
     await retrieved(searching(), headers={"traceparent": PARENT, "tracestate": "vendor=1"})
     whole = recorded.span("retrieve")
     assert whole.parent is not None
-    assert (f"{whole.parent.trace_id:032x}", f"{whole.parent.span_id:016x}") == (TRACE_ID, PARENT[36:52])
+    assert (f"{whole.parent.trace_id:032x}", f"{whole.parent.span_id:016x}") == (
+        TRACE_ID,
+        PARENT[36:52],
+    )
     phases = [recorded.span(name) for name in ("expand query", "primer", "followups", "aggregate")]
     assert {s.parent.span_id for s in phases if s.parent} == {whole.context.span_id}
     followups = [s for s in recorded.spans("followup") if s.name == "followup"]
-    assert [s.parent.span_id for s in followups if s.parent] == [recorded.span("followups").context.span_id] * 2
+    assert [s.parent.span_id for s in followups if s.parent] == [
+        recorded.span("followups").context.span_id
+    ] * 2
     assert {s.attributes["drift.followup"] for s in followups if s.attributes} == {0, 1}
     assert {s.context.trace_id for s in recorded.spans()} == {int(TRACE_ID, 16)}
 
@@ -188,7 +217,10 @@ async def test_without_a_caller_each_request_is_a_trace_of_its_own_and_the_log_n
     recorded: Recorded, lines: Any
 ) -> None:
     await retrieved(searching())
-    assert lines("retrieval_ended")[0]["trace_id"] == f"{recorded.span('retrieve').context.trace_id:032x}"
+    assert (
+        lines("retrieval_ended")[0]["trace_id"]
+        == f"{recorded.span('retrieve').context.trace_id:032x}"
+    )
 
 
 async def test_a_failed_part_is_marked_with_its_code_and_no_words(recorded: Recorded) -> None:
@@ -241,10 +273,14 @@ def test_a_failed_statement_is_recorded_with_its_code_alone(recorded: Recorded) 
     assert "canary" not in recorded.everything()
     with parts.graph_call("read", "neo4j"):
         pass
-    assert [attributes for attributes, _ in recorded.points()["db.client.operation.duration"]] == [about]
+    assert [attributes for attributes, _ in recorded.points()["db.client.operation.duration"]] == [
+        about
+    ]
 
 
-async def test_metrics_count_phases_tokens_failures_and_dropped_citations(recorded: Recorded) -> None:
+async def test_metrics_count_phases_tokens_failures_and_dropped_citations(
+    recorded: Recorded,
+) -> None:
     service = searching()
     await retrieved(service)
     service.max_inflight = 0
@@ -269,11 +305,13 @@ async def test_client_calls_add_their_seconds_to_the_parts_around_them(lines: An
 
     with parts.retrieval("r", "p") as whole, parts.phase(parts.Phase.EXECUTING_FOLLOWUP):
         await asyncio.gather(*(asyncio.create_task(asking()) for _ in range(3)))
-    assert whole.client_s["graph_s"] == pytest.approx(sum(part.client_s["graph_s"] for part in ended))
+    assert whole.client_s["graph_s"] == pytest.approx(
+        sum(part.client_s["graph_s"] for part in ended)
+    )
     assert {"graph_s", "embedding_s"} <= set(lines("retrieval_ended")[0])
 
 
-# ------------------------------------------------------------------------------------------------ trace context
+# ------------------------------------------------------------------------------------ trace context
 @pytest.mark.parametrize(
     "given",
     [
@@ -306,11 +344,13 @@ def test_a_state_that_is_not_valid_is_dropped_and_the_parent_kept(state: str) ->
 
 async def test_the_platforms_trace_comes_before_the_header(lines: Any) -> None:
     platform = SimpleNamespace(trace_parent=PARENT, trace_state="")
-    await retrieved(searching(), platform=platform, headers={"traceparent": PARENT.replace("4bf9", "0000")})
+    await retrieved(
+        searching(), platform=platform, headers={"traceparent": PARENT.replace("4bf9", "0000")}
+    )
     assert {line["trace_id"] for line in lines()} == {TRACE_ID}
 
 
-# ------------------------------------------------------------------------------------------- without an SDK
+# ----------------------------------------------------------------------------------- without an SDK
 WITHOUT = """
 import asyncio, logging, sys
 from types import SimpleNamespace
@@ -354,7 +394,7 @@ def test_without_an_sdk_lines_are_written_and_the_trace_is_passed_on() -> None:
     assert {line["trace_id"] for line in lines} == {TRACE_ID}
 
 
-# ------------------------------------------------------------------------------------------------ documentation
+# ------------------------------------------------------------------------------------ documentation
 def test_the_document_lists_every_metric_and_every_event() -> None:
     root = Path(__file__).parent.parent
     text = (root / "docs" / "observability.md").read_text()
@@ -367,6 +407,8 @@ def test_the_document_lists_every_metric_and_every_event() -> None:
     sources.append(root / "function_app.py")
     said = re.compile(r'(?:log\.\w+\(|_part\("[a-z]+", )"([a-z_]+)"')
     events = {event for source in sources for event in said.findall(source.read_text())}
-    events |= set(re.findall(r'"([a-z]+_ended)"', (root / "drift" / "telemetry" / "parts.py").read_text()))
+    events |= set(
+        re.findall(r'"([a-z]+_ended)"', (root / "drift" / "telemetry" / "parts.py").read_text())
+    )
     assert len(events) > 15
     assert not [event for event in sorted(events) if f"`{event}`" not in text]

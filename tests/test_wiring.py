@@ -47,7 +47,7 @@ def service(max_inflight: int = 1, **replies: Any) -> Service:
     return Service(ports(StubGraph(PrimerEvidence()), chat), Limits(), ListSink(), max_inflight, 30)
 
 
-# ---------------------------------------------------------------------------------------------------- the provider
+# ------------------------------------------------------------------------------------- the provider
 async def test_concurrent_first_calls_share_one_build_and_later_ones_reuse_it() -> None:
     read, calls = reading(LOCAL)
     provider = ServiceProvider(read)
@@ -94,7 +94,9 @@ async def test_concurrent_callers_of_a_failed_build_get_one_error_and_it_is_reme
     ],
     ids=["settings", "unforeseen", "known"],
 )
-async def test_any_failure_of_a_build_is_not_configured_and_is_not_kept_for_ever(failure: Exception, said: str) -> None:
+async def test_any_failure_of_a_build_is_not_configured_and_is_not_kept_for_ever(
+    failure: Exception, said: str
+) -> None:
     read, calls = reading(failure, LOCAL)
     provider = ServiceProvider(read, rebuild_pause_s=0)
     with pytest.raises(NotConfiguredError) as caught:
@@ -122,7 +124,7 @@ async def test_a_service_has_what_the_settings_say() -> None:
     assert (await ServiceProvider(read).get()).sink is None
 
 
-# ---------------------------------------------------------------------------------------------------------- admission
+# ---------------------------------------------------------------------------------------- admission
 async def test_one_request_too_many_is_busy_and_the_slot_is_free_after_the_answer() -> None:
     shared = service(max_inflight=1)
     first = shared.start(request(), "r1")
@@ -162,8 +164,12 @@ async def test_a_request_that_is_cancelled_on_its_way_frees_its_slot_and_says_so
 
 
 @pytest.mark.parametrize("failure", [GraphUnavailableError("gone"), RuntimeError("canary")])
-async def test_a_request_that_fails_frees_its_slot_and_publishes_one_error(failure: Exception) -> None:
-    shared = Service(ports(StubGraph(failure), ScriptedChat({"hypothesis": "h"})), Limits(), ListSink(), 1, 30)
+async def test_a_request_that_fails_frees_its_slot_and_publishes_one_error(
+    failure: Exception,
+) -> None:
+    shared = Service(
+        ports(StubGraph(failure), ScriptedChat({"hypothesis": "h"})), Limits(), ListSink(), 1, 30
+    )
     with pytest.raises(type(failure)):
         await shared.start(request(), "r")
     await asyncio.sleep(0)
@@ -172,8 +178,16 @@ async def test_a_request_that_fails_frees_its_slot_and_publishes_one_error(failu
     assert "canary" not in str(shared.sink.messages)
 
 
-async def test_a_failure_that_nobody_waits_for_makes_no_noise(caplog: pytest.LogCaptureFixture) -> None:
-    shared = Service(ports(StubGraph(RuntimeError("x")), ScriptedChat({"hypothesis": "h"})), Limits(), None, 1, 30)
+async def test_a_failure_that_nobody_waits_for_makes_no_noise(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    shared = Service(
+        ports(StubGraph(RuntimeError("x")), ScriptedChat({"hypothesis": "h"})),
+        Limits(),
+        None,
+        1,
+        30,
+    )
     await asyncio.wait([shared.start(request(), "r")])
     gc.collect()
     assert not [r for r in caplog.records if r.name == "asyncio" and r.levelno >= logging.ERROR]
@@ -188,7 +202,7 @@ async def test_a_listener_hears_what_the_sink_hears() -> None:
     assert {m["project_id"] for m in shared.sink.messages} == {"tenant"}
 
 
-# ------------------------------------------------------------------------------------------------------------- health
+# ------------------------------------------------------------------------------------------- health
 class Healthy(StubGraph):
     """A graph with one healthy and one unhealthy index."""
 
@@ -219,7 +233,9 @@ async def test_every_fault_of_an_index_is_named() -> None:
 
 
 async def test_one_dependency_that_fails_does_not_hide_the_others() -> None:
-    state = await ready(Gone(PrimerEvidence()), ModelUnavailableError("The model is down.")).readiness()
+    state = await ready(
+        Gone(PrimerEvidence()), ModelUnavailableError("The model is down.")
+    ).readiness()
     assert state["graph"] == "The graph cannot be reached."
     assert state["model"] == "The model is down."
     assert state["indexes"] == "unknown"
@@ -237,7 +253,10 @@ class Pinged(ListSink):
 
 
 @pytest.mark.parametrize(
-    ("sink", "beginning"), [(None, "degraded"), (Pinged(answers=False), "degraded"), (Pinged(answers=True), "ok")]
+    ("sink", "beginning"),
+    [(None, "degraded"), (Pinged(answers=False), "degraded"), (Pinged(answers=True), "ok")],
 )
 async def test_redis_is_at_worst_degraded(sink: Any, beginning: str) -> None:
-    assert (await ready(StubGraph(PrimerEvidence()), sink=sink).readiness())["redis"].startswith(beginning)
+    assert (await ready(StubGraph(PrimerEvidence()), sink=sink).readiness())["redis"].startswith(
+        beginning
+    )

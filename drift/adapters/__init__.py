@@ -1,1 +1,4 @@
-"""The outside world behind the ports; each SDK is imported when its adapter is built, not before."""
+"""The outside world behind the ports.
+
+Each SDK is imported when its adapter is built, not before.
+"""

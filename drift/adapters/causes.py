@@ -1,4 +1,7 @@
-"""What an error came from, however deep: SDKs wrap what the socket said in errors of their own, some in groups."""
+"""What an error came from, however deep.
+
+SDKs wrap what the socket said in errors of their own, some in groups.
+"""
 
 from __future__ import annotations
 
@@ -30,5 +33,8 @@ def name_is_unknown(error: BaseException) -> bool:
 
 
 def is_distrusted(error: BaseException) -> bool:
-    """Tell whether the server's certificate is not trusted here; the next attempt would not trust it either."""
+    """Tell whether the server's certificate is not trusted here.
+
+    The next attempt would not trust it either.
+    """
     return any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes(error))

@@ -1,4 +1,7 @@
-"""Tokens of Entra ID for servers that take them instead of a key: fetched beside the event loop, renewed before they end."""
+"""Tokens of Entra ID for servers that take them instead of a key.
+
+Fetched beside the event loop, renewed before they end.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,15 @@ from typing import Any, Protocol
 from drift.telemetry.logs import chain, log
 
 RENEW_S = 240.0
-"""How long before its end a token is renewed. azure-identity gives the old one until 300 s before it."""
+"""How long before its end a token is renewed. azure-identity gives the old one until 300 s before
+it."""
 TOO_LATE_S = 10.0
 """A token that is valid for less than this is not used any more: it would end on its way."""
 PAUSE_S = 30.0
 """How long after a renewal that failed the next one is tried, while the old token is still valid."""
 _PATIENCE: dict[str, Any] = {"connection_timeout": 5, "read_timeout": 10, "retry_total": 1}
-"""Of the managed identity's endpoint, which is on the same machine; without it, one that hangs is waited for 5 minutes at a time."""
+"""Of the managed identity's endpoint, which is on the same machine; without it, one that hangs is
+waited for 5 minutes at a time."""
 
 
 class Token(Protocol):
@@ -35,7 +40,10 @@ class Token(Protocol):
 
 
 class TokenCredential(Protocol):
-    """What is used of the synchronous credentials of azure-identity; the asynchronous ones would need aiohttp."""
+    """What is used of the synchronous credentials of azure-identity.
+
+    The asynchronous ones would need aiohttp.
+    """
 
     def get_token(self, *scopes: str) -> Token:
         """Return a token; blocks."""
@@ -45,8 +53,9 @@ class TokenCredential(Protocol):
 class TokenSource:
     """The token of one identity for one scope, for everybody on one event loop.
 
-    Those who ask at the same time share one fetch, and while a token is valid nobody waits for its renewal. An identity that
-    fails occupies one thread at most, and is logged once, until it works again.
+    Those who ask at the same time share one fetch, and while a token is valid nobody waits for its
+    renewal. An identity that fails occupies one thread at most, and is logged once, until it works
+    again.
     """
 
     def __init__(
@@ -114,9 +123,18 @@ class TokenSource:
 
 
 def identity(client_id: str | None) -> Any:  # noqa: ANN401 - a TokenCredential; azure-identity's own type is wider
-    """Return the managed identity `client_id`, or whoever is signed in on this machine; imports the SDK, so call it in a thread."""
+    """Return the managed identity `client_id`, or whoever is signed in on this machine.
+
+    Imports the SDK, so call it in a thread.
+    """
     from azure.identity import DefaultAzureCredential, ManagedIdentityCredential  # noqa: PLC0415 - only with Entra ID
 
     for name in ("azure.core", "azure.identity"):
-        logging.getLogger(name).setLevel(logging.ERROR)  # they write addresses and answers for every attempt
-    return ManagedIdentityCredential(client_id=client_id, **_PATIENCE) if client_id else DefaultAzureCredential()
+        logging.getLogger(name).setLevel(
+            logging.ERROR
+        )  # they write addresses and answers for every attempt
+    return (
+        ManagedIdentityCredential(client_id=client_id, **_PATIENCE)
+        if client_id
+        else DefaultAzureCredential()
+    )

@@ -1,6 +1,7 @@
 """The one retry policy: every call that is repeated, is repeated here.
 
-A repeated call is bounded twice, by attempts and by the deadline of its request, and only for errors that are named.
+A repeated call is bounded twice, by attempts and by the deadline of its request, and only for
+errors that are named.
 """
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential, wait_random
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    wait_exponential,
+    wait_random,
+)
 
 from drift.tasks import Deadline
 from drift.telemetry import parts
@@ -21,7 +28,8 @@ from drift.telemetry import parts
 T = TypeVar("T")
 
 JITTER = 0.25
-"""Waits are longer by up to this share of the first wait, so that clients that failed together do not return together."""
+"""Waits are longer by up to this share of the first wait, so that clients that failed together do
+not return together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +52,14 @@ class RetryPolicy:
     ) -> tuple[T, int]:
         """Return the result of `call` and the number of retries it took.
 
-        There is no default for `retry_if`: an error it does not accept is raised at once. `asked_wait` tells how many
-        seconds the server asked to wait; the longer of that and the backoff is waited. A retry that could only start
-        after the deadline is not begun. A running call is cancelled at the deadline.
+        There is no default for `retry_if`: an error it does not accept is raised at once.
+        `asked_wait` tells how many seconds the server asked to wait; the longer of that and the
+        backoff is waited. A retry that could only start after the deadline is not begun. A running
+        call is cancelled at the deadline.
 
         Raises:
-            BaseException: the last error of `call`, unwrapped; TimeoutError when the deadline cancelled it.
+            BaseException: the last error of `call`, unwrapped; TimeoutError when the deadline
+                cancelled it.
         """
         backoff = wait_exponential(multiplier=self.base_s, exp_base=self.factor, max=self.max_s)
         jittered = backoff + wait_random(0, min(self.base_s, self.max_s) * JITTER)
@@ -58,7 +68,10 @@ class RetryPolicy:
             return max(float(jittered(state)), asked_wait(_error(state)))
 
         def stop(state: RetryCallState) -> bool:
-            return state.attempt_number >= self.max_attempts or state.upcoming_sleep >= deadline.remaining()
+            return (
+                state.attempt_number >= self.max_attempts
+                or state.upcoming_sleep >= deadline.remaining()
+            )
 
         async def attempt() -> T:
             async with asyncio.timeout(deadline.remaining()):
@@ -88,7 +101,8 @@ def _error(state: RetryCallState) -> BaseException:
 def retry_after(headers: Mapping[str, str], now: Callable[[], float] = time.time) -> float:
     """Return the seconds a server asks to wait, 0 when it does not say so or not readably.
 
-    Reads `retry-after-ms` (Azure OpenAI), then `retry-after` as seconds or as an HTTP date (RFC 9110, section 10.2.3);
+    Reads `retry-after-ms` (Azure OpenAI), then `retry-after` as seconds or as an HTTP date (RFC
+    9110, section 10.2.3);
     `now` is the Unix time, `headers` is looked up in lower case.
     """
     milliseconds = _number(headers.get("retry-after-ms"))

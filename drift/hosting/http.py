@@ -1,4 +1,7 @@
-"""The HTTP edge without a framework: headers and raw bytes to a request; results, errors and progress to bytes."""
+"""The HTTP edge without a framework: headers and raw bytes to a request.
+
+Results, errors and progress to bytes.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,13 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from drift.contracts import MAX_BODY_BYTES, FieldErrorOut, Problem, RetrieveRequest, RetrieveResponse
+from drift.contracts import (
+    MAX_BODY_BYTES,
+    FieldErrorOut,
+    Problem,
+    RetrieveRequest,
+    RetrieveResponse,
+)
 from drift.errors import (
     BusyError,
     DriftError,
@@ -88,23 +97,34 @@ def parse_request(body: bytes) -> RetrieveRequest:
     if not isinstance(value, dict):
         raise InvalidRequestError((FieldProblem("", "must be a JSON object"),))
     if repeated:
-        raise InvalidRequestError(tuple(FieldProblem(_cut(n), "is given twice") for n in repeated[:MAX_PROBLEMS]))
+        raise InvalidRequestError(
+            tuple(FieldProblem(_cut(n), "is given twice") for n in repeated[:MAX_PROBLEMS])
+        )
     try:
         # once more from the text: strict mode reads a UUID from JSON but not from a Python string
         return RetrieveRequest.model_validate_json(body)
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)[:MAX_PROBLEMS]
+        problems = error.errors(include_url=False, include_context=False, include_input=False)[
+            :MAX_PROBLEMS
+        ]
         raise InvalidRequestError(tuple(_field_problem(problem) for problem in problems)) from None
 
 
 def _repeated_names(body: bytes) -> list[str]:
-    """Return the names that an object holds twice: what looked at the first, a gateway perhaps, did not see the last."""
+    """Return the names that an object holds twice.
+
+    What looked at the first, a gateway perhaps, did not see the last.
+    """
     found: list[str] = []
 
     def looked_at(pairs: list[tuple[str, object]]) -> None:
-        found.extend(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+        found.extend(
+            name for name, times in Counter(name for name, _ in pairs).items() if times > 1
+        )
 
-    json.loads(body, object_pairs_hook=looked_at, parse_int=float)  # an int of thousands of digits would be refused
+    json.loads(
+        body, object_pairs_hook=looked_at, parse_int=float
+    )  # an int of thousands of digits would be refused
     return found
 
 
@@ -123,7 +143,8 @@ def _cut(name: str) -> str:
 def wants_stream(accept: str) -> bool:
     """Tell whether a caller would rather have the answer as a stream of events than as JSON (RFC 9110, 12.5.1).
 
-    `accept` is the header, or all of them with commas between. A stream is never given to whoever did not name it.
+    `accept` is the header, or all of them with commas between. A stream is never given to whoever
+    did not name it.
     """
     weights = _weights(accept)
     stream = _weight(weights, EVENT_STREAM)
@@ -136,7 +157,10 @@ def _weights(accept: str) -> dict[str, float]:
     weights = {}
     for part in accept.split(","):
         media_range, *parameters = (word.strip().lower() for word in part.split(";"))
-        quality = next((p.partition("=")[2].strip() for p in parameters if p.partition("=")[0].strip() == "q"), "1")
+        quality = next(
+            (p.partition("=")[2].strip() for p in parameters if p.partition("=")[0].strip() == "q"),
+            "1",
+        )
         if _WEIGHT.fullmatch(quality):
             weights[media_range] = float(quality)
     return weights
@@ -150,7 +174,9 @@ def _weight(weights: Mapping[str, float], media_type: str) -> float:
 
 def result(response: RetrieveResponse, retrieval_id: str) -> Reply:
     """Return an answer as HTTP."""
-    return Reply(HTTPStatus.OK, response.to_json().encode(), headers={"x-retrieval-id": retrieval_id})
+    return Reply(
+        HTTPStatus.OK, response.to_json().encode(), headers={"x-retrieval-id": retrieval_id}
+    )
 
 
 def problem_body(error: DriftError, retrieval_id: str) -> bytes:
@@ -184,4 +210,10 @@ def internal_error() -> DriftError:
 
 def event(name: str, data: str | bytes) -> bytes:
     """Return one server-sent event; `data` is JSON on one line."""
-    return b"event: " + name.encode() + b"\ndata: " + (data.encode() if isinstance(data, str) else data) + b"\n\n"
+    return (
+        b"event: "
+        + name.encode()
+        + b"\ndata: "
+        + (data.encode() if isinstance(data, str) else data)
+        + b"\n\n"
+    )

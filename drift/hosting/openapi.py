@@ -13,16 +13,20 @@ from drift.hosting.http import EVENT_STREAM, JSON, PROBLEM_JSON
 
 _MODELS: tuple[type[BaseModel], ...] = (RetrieveRequest, RetrieveResponse, Problem, ProgressMessage)
 _ERRORS = {
-    "400": "The body is not JSON or breaks the contract (`invalid_request`); every broken field is named.",
+    "400": "The body is not JSON or breaks the contract (`invalid_request`); every broken field is "
+    "named.",
     "413": "The body is over 64 KiB (`too_large`).",
     "415": "The content type is not application/json (`unsupported_media_type`).",
     "429": "Too many requests are in flight (`busy`); see Retry-After.",
-    "500": "A server behind this one failed (`graph_unavailable`, `graph_misconfigured`, `model_unavailable`, "
+    "500": "A server behind this one failed (`graph_unavailable`, `graph_misconfigured`, "
+    "`model_unavailable`, "
     "`model_misconfigured`, `deadline`), or this one has a bug (`internal`).",
-    "503": "Settings are missing or wrong (`not_configured`), or the process is being stopped (`stopping`); see Retry-After.",
+    "503": "Settings are missing or wrong (`not_configured`), or the process is being stopped "
+    "(`stopping`); see Retry-After.",
 }
 _STREAM_TEXT = (
-    "With `Accept: text/event-stream` the answer is a stream: `event: progress` for each progress message, and exactly one "
+    "With `Accept: text/event-stream` the answer is a stream: `event: progress` for each progress "
+    "message, and exactly one "
     "last event, `event: result` with this document or `event: error` with a Problem."
 )
 
@@ -30,24 +34,39 @@ _STREAM_TEXT = (
 def document() -> dict[str, Any]:
     """Return the description, OpenAPI 3.1."""
     _, schemas = models_json_schema(
-        [(model, "validation" if model is RetrieveRequest else "serialization") for model in _MODELS],
+        [
+            (model, "validation" if model is RetrieveRequest else "serialization")
+            for model in _MODELS
+        ],
         ref_template="#/components/schemas/{model}",
     )
     return {
         "openapi": "3.1.0",
-        "info": {"title": "DRIFT for Neo4j", "version": __version__, "license": {"name": "MIT", "identifier": "MIT"}},
+        "info": {
+            "title": "DRIFT for Neo4j",
+            "version": __version__,
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
         "paths": {
             "/retrieve": {"post": _retrieve()},
             "/health/live": {
-                "get": _plain("Whether the process serves; touches nothing.", "healthLive", secured=False)
+                "get": _plain(
+                    "Whether the process serves; touches nothing.", "healthLive", secured=False
+                )
             },
-            "/health/ready": {"get": _plain("Whether requests can be served, one entry a dependency.", "healthReady")},
+            "/health/ready": {
+                "get": _plain(
+                    "Whether requests can be served, one entry a dependency.", "healthReady"
+                )
+            },
             "/health/neo4j": {"get": _plain("Whether the graph answers.", "healthNeo4j")},
             "/openapi.yaml": {"get": _plain("This document.", "openapi")},
         },
         "components": {
             "schemas": schemas["$defs"],
-            "securitySchemes": {"functionKey": {"type": "apiKey", "in": "header", "name": "x-functions-key"}},
+            "securitySchemes": {
+                "functionKey": {"type": "apiKey", "in": "header", "name": "x-functions-key"}
+            },
         },
         "security": [{"functionKey": []}],
     }
@@ -57,7 +76,10 @@ def _retrieve() -> dict[str, Any]:
     answer = {
         "description": f"The answer, or `no_data_found`. {_STREAM_TEXT}",
         "headers": _headers(),
-        "content": {JSON: {"schema": _ref(RetrieveResponse)}, EVENT_STREAM: {"schema": {"type": "string"}}},
+        "content": {
+            JSON: {"schema": _ref(RetrieveResponse)},
+            EVENT_STREAM: {"schema": {"type": "string"}},
+        },
     }
     errors = {
         status: {
@@ -77,7 +99,11 @@ def _retrieve() -> dict[str, Any]:
 
 def _headers(*, retry: bool = False) -> dict[str, Any]:
     headers = {"x-retrieval-id": {"required": True, "schema": {"type": "string", "format": "uuid"}}}
-    return {**headers, "retry-after": {"required": True, "schema": {"type": "integer"}}} if retry else headers
+    return (
+        {**headers, "retry-after": {"required": True, "schema": {"type": "integer"}}}
+        if retry
+        else headers
+    )
 
 
 def _plain(summary: str, name: str, *, secured: bool = True) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""The one process-wide object: the service of the running loop, built with the first request and not before."""
+"""The one process-wide object.
+
+The service of the running loop, built with the first request and not before.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,19 @@ REBUILD_PAUSE_S = 5.0
 class ServiceProvider:
     """Hands out the service of the running loop, building it on first use.
 
-    Concurrent first calls share one build; a failed build is answered with the same error for five seconds.
+    Concurrent first calls share one build; a failed build is answered with the same error for five
+    seconds.
     """
 
     def __init__(
-        self, read_settings: Callable[[], Settings] | None = None, rebuild_pause_s: float = REBUILD_PAUSE_S
+        self,
+        read_settings: Callable[[], Settings] | None = None,
+        rebuild_pause_s: float = REBUILD_PAUSE_S,
     ) -> None:
-        """Remember how to read the settings, from the environment when None; nothing is read yet."""
+        """Remember how to read the settings, from the environment when None.
+
+        Nothing is read yet.
+        """
         self._read_settings = read_settings
         self._rebuild_pause_s = rebuild_pause_s
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -58,13 +67,19 @@ class ServiceProvider:
             raise
 
     async def stop(self) -> None:
-        """Have requests in flight end with an error that says so; the platform does not ask for it, the local host does."""
+        """Have requests in flight end with an error that says so.
+
+        The platform does not ask for it, the local host does.
+        """
         if self._building is not None and self._loop is asyncio.get_running_loop():
             with suppress(NotConfiguredError):
                 await (await asyncio.shield(self._building)).stop()
 
     async def close(self) -> None:
-        """Close what the running loop has built and forget it: the next call reads the settings anew."""
+        """Close what the running loop has built and forget it.
+
+        The next call reads the settings anew.
+        """
         building, self._building, self._failure = self._building, None, None
         if building is not None and self._loop is asyncio.get_running_loop():
             with suppress(NotConfiguredError):
@@ -72,7 +87,8 @@ class ServiceProvider:
 
     async def _build(self) -> Service:
         try:
-            # importing the SDKs and reading certificates takes a second: in a thread, other requests go on meanwhile
+            # importing the SDKs and reading certificates takes a second: in a thread, other
+            # requests go on meanwhile
             return await asyncio.to_thread(self._build_now)
         except NotConfiguredError:
             raise
@@ -80,7 +96,9 @@ class ServiceProvider:
             raise NotConfiguredError((error.detail,)) from error
         except Exception as error:
             log.exception("service_build_failed")
-            raise NotConfiguredError((f"The clients could not be built ({type(error).__name__}).",)) from error
+            raise NotConfiguredError(
+                (f"The clients could not be built ({type(error).__name__}).",)
+            ) from error
 
     def _build_now(self) -> Service:
         from drift.hosting import settings, wiring  # noqa: PLC0415 - most code loads with the first request

@@ -1,4 +1,7 @@
-"""What every request of one event loop shares: the search, admission, and the state of the servers behind it."""
+"""What every request of one event loop shares.
+
+The search, admission, and the state of the servers behind it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ HEALTH_TIMEOUT_S = 10.0
 
 @dataclass(slots=True)
 class Service:
-    """What every request of one event loop shares: clients, limits, and how many requests are in flight."""
+    """What every request of one event loop shares.
+
+    Clients, limits, and how many requests are in flight.
+    """
 
     ports: Ports
     limits: Limits
@@ -42,9 +48,14 @@ class Service:
         self._search = DriftSearch(self.ports, self.limits)
 
     def start(
-        self, request: RetrieveRequest, retrieval_id: str, listener: Callable[[str], None] | None = None
+        self,
+        request: RetrieveRequest,
+        retrieval_id: str,
+        listener: Callable[[str], None] | None = None,
     ) -> asyncio.Task[RetrieveResponse]:
-        """Admit a request and start answering it; the slot is free again when the task ends, however it ends.
+        """Admit a request and start answering it.
+
+        The slot is free again when the task ends, however it ends.
 
         Raises:
             BusyError: when `max_inflight` requests are being answered.
@@ -75,7 +86,9 @@ class Service:
         with bound(retrieval_id=retrieval_id, project_id=request.project_id, words=words):
             log.info("retrieval_started", extra={"query": request.query, "top_k": request.top_k})
             try:
-                async with Progress(request.project_id, retrieval_id, self.sink, listener) as progress:
+                async with Progress(
+                    request.project_id, retrieval_id, self.sink, listener
+                ) as progress:
                     return await self._search.retrieve(request, progress, deadline)
             except asyncio.CancelledError:
                 if self._stopping:
@@ -95,8 +108,13 @@ class Service:
             await close()
 
     async def readiness(self) -> dict[str, str]:
-        """Return one line for each dependency: `ok`, or what is wrong; Redis may only be degraded."""
-        graph, model, redis = await asyncio.gather(self.graph_state(), self._model_state(), self._redis_state())
+        """Return one line for each dependency: `ok`, or what is wrong.
+
+        Redis may only be degraded.
+        """
+        graph, model, redis = await asyncio.gather(
+            self.graph_state(), self._model_state(), self._redis_state()
+        )
         return {**graph, **model, **redis}
 
     async def graph_state(self) -> dict[str, str]:
@@ -115,7 +133,10 @@ class Service:
             if not index.online:
                 problems.append(f"{index.name} is not online")
             if index.dimensions is not None and wanted is not None and index.dimensions != wanted:
-                problems.append(f"{index.name} has {index.dimensions} dimensions, VECTOR_INDEX_DIMENSIONS is {wanted}")
+                problems.append(
+                    f"{index.name} has {index.dimensions} dimensions, VECTOR_INDEX_DIMENSIONS is "
+                    f"{wanted}"
+                )
         return "; ".join(problems) or "ok"
 
     async def _model_state(self) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""The only reader of the environment: one frozen object, or one error that names every missing or wrong setting."""
+"""The only reader of the environment.
+
+One frozen object, or one error that names every missing or wrong setting.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,14 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, StringConstraints, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    Field,
+    SecretStr,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from drift.errors import NotConfiguredError
@@ -25,13 +35,19 @@ _UNRESOLVED = "@Microsoft.KeyVault("
 
 Required = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 IndexName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]
-"""Index names are put into statements where Cypher takes no parameter, so only plain identifiers are accepted."""
+"""Index names are put into statements where Cypher takes no parameter, so only plain identifiers
+are accepted."""
 
 
 class Settings(BaseSettings):
-    """All settings of the service; names, defaults and meanings are those of the table in README.md."""
+    """All settings of the service.
 
-    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True, case_sensitive=False)
+    Names, defaults and meanings are those of the table in README.md.
+    """
+
+    model_config = SettingsConfigDict(
+        frozen=True, extra="ignore", env_ignore_empty=True, case_sensitive=False
+    )
 
     # a rule for the addresses below, so it is read before them
     allow_plaintext: bool = False
@@ -83,14 +99,17 @@ class Settings(BaseSettings):
     def _resolved(cls, value: object) -> object:
         if isinstance(value, str) and value.startswith(_UNRESOLVED):
             raise ValueError(
-                "is an unresolved Key Vault reference: check the identity's access to the vault and the secret's name"
+                "is an unresolved Key Vault reference: check the identity's access to the vault "
+                "and the secret's name"
             )
         return value
 
     @field_validator("neo4j_uri")
     @classmethod
     def _bolt(cls, value: str, info: ValidationInfo) -> str:
-        return _checked_url(value, {"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"}, info)
+        return _checked_url(
+            value, {"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"}, info
+        )
 
     @field_validator("oai_base_url")
     @classmethod
@@ -109,7 +128,9 @@ class Settings(BaseSettings):
     def _fits_the_model(cls, value: int, info: ValidationInfo) -> int:
         most = KNOWN_EMBEDDING_DIMENSIONS.get(info.data.get("oai_embed_model_name", ""))
         if most and value > most:
-            raise ValueError(f"is more than the {most} floats that the model of OAI_EMBED_MODEL_NAME gives")
+            raise ValueError(
+                f"is more than the {most} floats that the model of OAI_EMBED_MODEL_NAME gives"
+            )
         return value
 
     @classmethod
@@ -121,7 +142,10 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read from arguments and the environment only: a stray .env file must not change a deployed service."""
+        """Read from arguments and the environment only.
+
+        A stray .env file must not change a deployed service.
+        """
         return init_settings, env_settings
 
 
@@ -134,9 +158,14 @@ def _checked_url(value: str, schemes: set[str], info: ValidationInfo) -> str:
     if parts.scheme not in schemes or not parts.hostname:
         raise ValueError(wanted)
     # an ALLOW_PLAINTEXT that is wrong itself is missing here, and is reported on its own
-    if parts.scheme in _PLAINTEXT and not _is_loopback(parts.hostname) and not info.data.get("allow_plaintext", True):
+    if (
+        parts.scheme in _PLAINTEXT
+        and not _is_loopback(parts.hostname)
+        and not info.data.get("allow_plaintext", True)
+    ):
         raise ValueError(
-            "would be spoken to without encryption: use neo4j+s, https or rediss, or set ALLOW_PLAINTEXT=true"
+            "would be spoken to without encryption: use neo4j+s, https or rediss, or set "
+            "ALLOW_PLAINTEXT=true"
         )
     return value
 
@@ -164,7 +193,8 @@ def load(values: Mapping[str, Any] | None = None) -> Settings:
     """Return the settings from the environment, or from `values` over it.
 
     Raises:
-        NotConfiguredError: naming every missing or wrong setting at once; no problem contains a value's text.
+        NotConfiguredError: naming every missing or wrong setting at once; no problem contains a
+            value's text.
     """
     try:
         return Settings(**{name.lower(): value for name, value in (values or {}).items()})

@@ -1,4 +1,7 @@
-"""One request as server-sent events: progress as it happens, a beat when it is silent, exactly one last event."""
+"""One request as server-sent events.
+
+Progress as it happens, a beat when it is silent, exactly one last event.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ from drift.telemetry.logs import log
 class EventStream:
     """Relays the progress messages of a running request; whoever stops reading cancels the request.
 
-    The request's task is started by the handler, not by the generator: it inherits the handler's context variables.
+    The request's task is started by the handler, not by the generator: it inherits the handler's
+    context variables.
     """
 
     def __init__(self, retrieval_id: str, beat_s: float = http.BEAT_SECONDS) -> None:

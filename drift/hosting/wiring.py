@@ -1,6 +1,7 @@
 """Settings to adapters to one service; building opens no connection.
 
-Every SDK loads with this module, so that only the first request pays for it, never the import of the function.
+Every SDK loads with this module, so that only the first request pays for it, never the import of
+the function.
 """
 
 from __future__ import annotations
@@ -29,7 +30,13 @@ def build_service(settings: Settings) -> Service:
     limits = Limits(settings.max_passes, settings.max_followups, settings.max_chunks_for_prompt)
     closers = (graph.close, chat.client.close, *((sink.close,) if sink else ()))
     return Service(
-        Ports(graph, chat, embedder), limits, sink, settings.max_inflight, settings.deadline_sec, settings, closers
+        Ports(graph, chat, embedder),
+        limits,
+        sink,
+        settings.max_inflight,
+        settings.deadline_sec,
+        settings,
+        closers,
     )
 
 
@@ -83,7 +90,9 @@ def database(settings: Settings) -> tuple[str, str, str, str]:
 def index_names(settings: Settings) -> IndexNames:
     """Return the names of the indexes that searches use."""
     return IndexNames(
-        settings.community_vector_index_name, settings.chunk_vector_index_name, settings.chunk_fulltext_index_name
+        settings.community_vector_index_name,
+        settings.chunk_vector_index_name,
+        settings.chunk_fulltext_index_name,
     )
 
 
@@ -96,7 +105,10 @@ def build_sink(settings: Settings) -> RedisProgress | None:
 
 
 def build_redis(settings: Settings) -> RedisServer | None:
-    """Return the Redis that progress goes through, for whoever publishes or subscribes; None without REDIS_URL."""
+    """Return the Redis that progress goes through, for whoever publishes or subscribes.
+
+    None without REDIS_URL.
+    """
     if settings.redis_url is None:
         return None
     make_credential = partial(identity, settings.azure_client_id)

@@ -1,4 +1,7 @@
-"""Everything that no request runs through: writing graphs, local servers, measurements, commands. Never deployed."""
+"""Everything that no request runs through: writing graphs, local servers, measurements, commands.
+
+Never deployed.
+"""
 
 from pathlib import Path
 

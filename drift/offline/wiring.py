@@ -1,4 +1,7 @@
-"""Settings to what writes and prepares graphs; building opens no connection, and whoever asks closes it."""
+"""Settings to what writes and prepares graphs.
+
+Building opens no connection, and whoever asks closes it.
+"""
 
 from drift.hosting.settings import Settings
 from drift.hosting.wiring import database, index_names

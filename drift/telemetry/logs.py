@@ -1,8 +1,9 @@
 """The log: every record of the logger `drift` is one line of JSON, whatever handler or formatter writes it.
 
-The platform's worker forwards nothing but a record's formatted message, so the message itself holds the fields: the event,
-what is bound to the running request, and what was given as `extra`. JSON escapes control characters, so that no text can
-forge a line. An exception becomes names and codes; its own words may hold addresses, keys or a prompt and are never written.
+The platform's worker forwards nothing but a record's formatted message, so the message itself holds
+the fields: the event, what is bound to the running request, and what was given as `extra`. JSON
+escapes control characters, so that no text can forge a line. An exception becomes names and codes;
+its own words may hold addresses, keys or a prompt and are never written.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from drift.errors import DriftError
 Fields = Mapping[str, object]
 
 TEXT_FIELDS = frozenset({"query", "question", "span", "fact"})
-"""Fields that hold words of a caller, a document or the model: length and hash stand for them unless words are allowed."""
+"""Fields that hold words of a caller, a document or the model: length and hash stand for them
+unless words are allowed."""
 MAX_CHARACTERS = 300
 MAX_FRAMES = 8
 MAX_CAUSES = 5
@@ -46,12 +48,18 @@ _bound: ContextVar[_Bound] = ContextVar("drift_log_fields", default=_NOTHING)
 
 @contextmanager
 def bound(*, words: bool | None = None, **fields: object) -> Iterator[None]:
-    """Add fields to every line of the block and of the tasks started in it; None leaves a field out.
+    """Add fields to every line of the block and of the tasks started in it.
 
-    Tasks copy what is bound, so that concurrent requests never mix. `words` allows or forbids the words of text fields.
+    None leaves a field out.
+
+    Tasks copy what is bound, so that concurrent requests never mix. `words` allows or forbids the
+    words of text fields.
     """
     before = _bound.get()
-    merged = {**before.fields, **{name: value for name, value in fields.items() if value is not None}}
+    merged = {
+        **before.fields,
+        **{name: value for name, value in fields.items() if value is not None},
+    }
     token = _bound.set(_Bound(merged, before.words if words is None else words))
     try:
         yield
@@ -60,7 +68,10 @@ def bound(*, words: bool | None = None, **fields: object) -> Iterator[None]:
 
 
 class OneLine(logging.Filter):
-    """Turns a record into one line of JSON; `record.event` keeps its name, its attributes are the fields as written."""
+    """Turns a record into one line of JSON.
+
+    `record.event` keeps its name, its attributes are the fields as written.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Rewrite the record."""
@@ -89,7 +100,10 @@ def _written(fields: Fields, *, words: bool) -> Iterator[tuple[str, object]]:
         if name in TEXT_FIELDS and not words:
             text = str(value)
             yield f"{name}_characters", len(text)
-            yield f"{name}_sha256", hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]
+            yield (
+                f"{name}_sha256",
+                hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16],
+            )
         else:
             yield name, _shown(value)
 
@@ -114,9 +128,12 @@ def _line(fields: Fields) -> str:
 
 
 def described(error: BaseException) -> dict[str, object]:
-    """Return what may be said of an exception: classes, codes, our own sentence, and where it came from.
+    """Return what may be said of an exception.
 
-    `cause` is the chain below it; `at` are the innermost frames of an error that nobody foresaw, without their source. Our
+    Classes, codes, our own sentence, and where it came from.
+
+    `cause` is the chain below it; `at` are the innermost frames of an error that nobody foresaw,
+    without their source. Our
     sentences about a request are left out: they repeat the caller's names.
     """
     fields: dict[str, object] = {"error": type(error).__name__}
@@ -125,8 +142,12 @@ def described(error: BaseException) -> dict[str, object]:
         if error.status >= DriftError.status:
             fields["detail"] = error.detail
     else:
-        frames = list(traceback.walk_tb(error.__traceback__))[-MAX_FRAMES:]  # extract_tb would read the source files
-        fields["at"] = [f"{PurePath(f.f_code.co_filename).name}:{line} {f.f_code.co_name}" for f, line in frames]
+        frames = list(traceback.walk_tb(error.__traceback__))[
+            -MAX_FRAMES:
+        ]  # extract_tb would read the source files
+        fields["at"] = [
+            f"{PurePath(f.f_code.co_filename).name}:{line} {f.f_code.co_name}" for f, line in frames
+        ]
     if below := _below(error):
         fields["cause"] = chain(below)
     return fields
@@ -153,5 +174,9 @@ def _below(error: BaseException) -> BaseException | None:
 def _identified(error: BaseException) -> str:
     """Name an error by its class and by the numbers and codes that it carries."""
     found = (getattr(error, name, None) for name in ("status_code", "code", "errno"))
-    codes = (str(code) for code in found if isinstance(code, int | str) and _SAFE_CODE.fullmatch(str(code)))
+    codes = (
+        str(code)
+        for code in found
+        if isinstance(code, int | str) and _SAFE_CODE.fullmatch(str(code))
+    )
     return " ".join(dict.fromkeys([type(error).__name__, *codes]))

@@ -1,7 +1,7 @@
 """OpenTelemetry: spans, metrics, and the W3C trace context.
 
-Nothing is configured here: who deploys sets up the SDK and its exporters, and without one every call
-returns at once. No exception text reaches a span: it may hold addresses, keys or a prompt.
+Nothing is configured here: who deploys sets up the SDK and its exporters, and without one every
+call returns at once. No exception text reaches a span: it may hold addresses, keys or a prompt.
 """
 
 from __future__ import annotations
@@ -21,7 +21,23 @@ from drift.telemetry.logs import bound
 Span = trace.Span
 Attributes = Mapping[str, str | int | float | bool]
 
-_SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84)
+_SECONDS = (
+    0.01,
+    0.02,
+    0.04,
+    0.08,
+    0.16,
+    0.32,
+    0.64,
+    1.28,
+    2.56,
+    5.12,
+    10.24,
+    20.48,
+    40.96,
+    81.92,
+    163.84,
+)
 _TOKENS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
 
 COUNTERS: Mapping[str, tuple[str, str]] = {
@@ -44,7 +60,9 @@ HISTOGRAMS: Mapping[str, tuple[str, str, tuple[float, ...]]] = {
 
 _tracer = trace.get_tracer("drift")
 _meter = metrics.get_meter("drift")
-_counters = {name: _meter.create_counter(name, unit, meaning) for name, (unit, meaning) in COUNTERS.items()}
+_counters = {
+    name: _meter.create_counter(name, unit, meaning) for name, (unit, meaning) in COUNTERS.items()
+}
 _histograms = {
     name: _meter.create_histogram(name, unit, meaning, explicit_bucket_boundaries_advisory=buckets)
     for name, (unit, meaning, buckets) in HISTOGRAMS.items()
@@ -63,8 +81,13 @@ def record(name: str, value: float, attributes: Attributes) -> None:
     _histograms[name].record(value, attributes)
 
 
-def span(name: str, attributes: Attributes | None = None, *, client: bool = False) -> AbstractContextManager[Span]:
-    """Open a span below the current one while the block runs; `client` for calls that leave the process."""
+def span(
+    name: str, attributes: Attributes | None = None, *, client: bool = False
+) -> AbstractContextManager[Span]:
+    """Open a span below the current one while the block runs.
+
+    `client` for calls that leave the process.
+    """
     kind = trace.SpanKind.CLIENT if client else trace.SpanKind.INTERNAL
     return _tracer.start_as_current_span(
         name,
@@ -87,16 +110,21 @@ def trace_id(span: Span) -> str | None:
     return trace.format_trace_id(context.trace_id) if context.is_valid else None
 
 
-# ------------------------------------------------------------------------------------------------ trace context
+# ------------------------------------------------------------------------------------ trace context
 MAX_TRACESTATE = 512
 
-_TRACEPARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[ -~]{0,200})?")
+_TRACEPARENT = re.compile(
+    r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[ -~]{0,200})?"
+)
 _TRACESTATE = re.compile(rf"[!-~][ -~]{{0,{MAX_TRACESTATE - 1}}}")
 
 
 @dataclass(frozen=True, slots=True)
 class TraceContext:
-    """The caller's place in its trace, W3C Trace Context level 1: `parent` in version 00, `state` possibly empty."""
+    """The caller's place in its trace, W3C Trace Context level 1.
+
+    `parent` in version 00, `state` possibly empty.
+    """
 
     parent: str
     state: str = ""
@@ -112,15 +140,23 @@ class TraceContext:
 
 
 def trace_context(traceparent: str | None, tracestate: str | None = None) -> TraceContext | None:
-    """Return the context of these headers, None when it is not valid; a state that is not valid is dropped.
+    """Return the context of these headers, None when it is not valid.
 
-    Source: W3C Trace Context, sections 3.2 and 3.3; a later version is read as far as version 00 goes.
+    A state that is not valid is dropped.
+
+    Source: W3C Trace Context, sections 3.2 and 3.3; a later version is read as far as version 00
+    goes.
     """
     found = _TRACEPARENT.fullmatch(traceparent or "")
     if found is None:
         return None
     version, trace_id, parent_id, flags, rest = found.groups()
-    if version == "ff" or (version == "00" and rest) or not int(trace_id, 16) or not int(parent_id, 16):
+    if (
+        version == "ff"
+        or (version == "00" and rest)
+        or not int(trace_id, 16)
+        or not int(parent_id, 16)
+    ):
         return None
     sampled = int(flags, 16) & 1
     state = tracestate if tracestate and _TRACESTATE.fullmatch(tracestate) else ""
@@ -129,9 +165,12 @@ def trace_context(traceparent: str | None, tracestate: str | None = None) -> Tra
 
 @contextmanager
 def continued(caller: TraceContext | None) -> Iterator[str | None]:
-    """Continue the caller's trace in the block and in tasks started in it; gives the trace id, None without any trace.
+    """Continue the caller's trace in the block and in tasks started in it.
 
-    A span that is current already, because the platform or an instrumentation opened it, is the nearer parent and stays.
+    Gives the trace id, None without any trace.
+
+    A span that is current already, because the platform or an instrumentation opened it, is the
+    nearer parent and stays.
     """
     current = trace_id(trace.get_current_span())
     if current is not None or caller is None:
@@ -163,9 +202,17 @@ class Invocation(Protocol):
 
 @contextmanager
 def invocation(context: Invocation, headers: Mapping[str, str]) -> Iterator[None]:
-    """Bind a call's ids to its log lines and continue its caller's trace: the platform's context, else the headers'."""
+    """Bind a call's ids to its log lines and continue its caller's trace.
+
+    The platform's context, else the headers'.
+    """
     platform = getattr(context, "trace_context", None)
-    caller = trace_context(getattr(platform, "trace_parent", None), getattr(platform, "trace_state", None))
+    caller = trace_context(
+        getattr(platform, "trace_parent", None), getattr(platform, "trace_state", None)
+    )
     caller = caller or trace_context(headers.get("traceparent"), headers.get("tracestate"))
-    with continued(caller) as trace_id, bound(invocation_id=context.invocation_id, trace_id=trace_id):
+    with (
+        continued(caller) as trace_id,
+        bound(invocation_id=context.invocation_id, trace_id=trace_id),
+    ):
         yield

@@ -1,7 +1,10 @@
-"""What an operator sees of a request: each part is timed, counted, logged as one line, and a span with metrics.
+"""What an operator sees of a request.
 
-A part is a `with` block in the story it measures. Calls inside it, however deep, add what they cost to
-it, and it adds that to the part around it: usage, log lines, spans and metrics read the same counts.
+Each part is timed, counted, logged as one line, and a span with metrics.
+
+A part is a `with` block in the story it measures. Calls inside it, however deep, add what they cost
+to it, and it adds that to the part around it: usage, log lines, spans and metrics read the same
+counts.
 """
 
 from __future__ import annotations
@@ -42,7 +45,8 @@ class Part:
     """A part of a request while it runs.
 
     `fields` go into its log line and its span, `cost` sums what its calls cost, and `client_s` the
-    seconds of requests to each kind of server. `critical_path_s` are the seconds of its longest chain of
+    seconds of requests to each kind of server. `critical_path_s` are the seconds of its longest
+    chain of
     calls that waited for each other; None where all of its calls did.
     """
 
@@ -80,7 +84,10 @@ class Part:
             graph_round_trips=self.cost.graph_round_trips,
             wall_seconds=round(self.duration_s, 4),
             critical_path_seconds=round(sum(chains), 4),
-            phases={phase.value: PhaseUsage(**part.cost.of_models()) for phase, part in self.phases.items()},
+            phases={
+                phase.value: PhaseUsage(**part.cost.of_models())
+                for phase, part in self.phases.items()
+            },
         )
 
 
@@ -88,7 +95,9 @@ _current: ContextVar[Part | None] = ContextVar("drift_part", default=None)
 
 
 @contextmanager
-def _part(name: str, event: str, ended: Callable[[Part], Mapping[str, object]], **fields: object) -> Iterator[Part]:
+def _part(
+    name: str, event: str, ended: Callable[[Part], Mapping[str, object]], **fields: object
+) -> Iterator[Part]:
     """Measure a block: a span, and a log line at its end, with what `ended` returns beside its own fields."""
     part, outer = Part(dict(fields)), _current.get()
     token = _current.set(part)
@@ -109,9 +118,13 @@ def _part(name: str, event: str, ended: Callable[[Part], Mapping[str, object]], 
                 outer.receive(part)
 
             own = {**part.fields, "outcome": part.outcome}
-            shown = {key: value for key, value in own.items() if isinstance(value, str | int | float)}
+            shown = {
+                key: value for key, value in own.items() if isinstance(value, str | int | float)
+            }
             span.set_attributes({f"drift.{key}": value for key, value in shown.items()})
-            log.info(event, extra={**own, "duration_s": part.duration_s, **part.client_s, **ended(part)})
+            log.info(
+                event, extra={**own, "duration_s": part.duration_s, **part.client_s, **ended(part)}
+            )
 
 
 def outcome_of(error: BaseException) -> str:
@@ -121,7 +134,7 @@ def outcome_of(error: BaseException) -> str:
     return CANCELLED if isinstance(error, asyncio.CancelledError) else DriftError.code
 
 
-# ------------------------------------------------------------------------------------------- parts of a request
+# ------------------------------------------------------------------------------- parts of a request
 def retrieval(retrieval_id: str, project_id: str) -> AbstractContextManager[Part]:
     """Measure a whole retrieval; its last line holds what its phases have counted, and all that it cost."""
 
@@ -131,7 +144,9 @@ def retrieval(retrieval_id: str, project_id: str) -> AbstractContextManager[Part
         otel.record("drift.retrieval.duration", part.duration_s, about)
         return {**part.cost.of_models(), "graph_round_trips": part.cost.graph_round_trips}
 
-    return _part("retrieve", "retrieval_ended", ended, retrieval_id=retrieval_id, project_id=project_id)
+    return _part(
+        "retrieve", "retrieval_ended", ended, retrieval_id=retrieval_id, project_id=project_id
+    )
 
 
 def refused(code: str) -> None:
@@ -198,7 +213,7 @@ def waiting() -> Iterator[Cost]:
         cost.waited_s += time.monotonic() - start
 
 
-# ------------------------------------------------------------------------------------------ requests to servers
+# ------------------------------------------------------------------------------ requests to servers
 @dataclass(slots=True)
 class Call:
     """A request to a server while it runs; `tokens` and `model` are what its answer says."""
@@ -209,19 +224,32 @@ class Call:
 
 @contextmanager
 def model_call(operation: Operation, model: str, provider: str) -> Iterator[Call]:
-    """Measure one request to the model server by the `gen_ai` conventions; a repeated request is a call of its own."""
-    about = {"gen_ai.operation.name": operation, "gen_ai.provider.name": provider, "gen_ai.request.model": model}
+    """Measure one request to the model server by the `gen_ai` conventions.
+
+    A repeated request is a call of its own.
+    """
+    about = {
+        "gen_ai.operation.name": operation,
+        "gen_ai.provider.name": provider,
+        "gen_ai.request.model": model,
+    }
     call = Call()
-    with _client(f"{operation} {model}", operation, "gen_ai.client.operation.duration", about) as span:
+    with _client(
+        f"{operation} {model}", operation, "gen_ai.client.operation.duration", about
+    ) as span:
         yield call
         used = {"input": call.tokens.prompt, "output": call.tokens.completion}
-        span.set_attributes({f"gen_ai.usage.{kind}_tokens": number for kind, number in used.items()})
+        span.set_attributes(
+            {f"gen_ai.usage.{kind}_tokens": number for kind, number in used.items()}
+        )
         if call.model:
             span.set_attribute("gen_ai.response.model", call.model)
 
         for kind, number in used.items():
             if number:
-                otel.record("gen_ai.client.token.usage", number, {**about, "gen_ai.token.type": kind})
+                otel.record(
+                    "gen_ai.client.token.usage", number, {**about, "gen_ai.token.type": kind}
+                )
 
 
 @contextmanager
@@ -254,7 +282,10 @@ def _client(name: str, kind: str, metric: str, about: dict[str, str]) -> Iterato
 def _kind(error: BaseException) -> str:
     """Return an HTTP status, a status code of Neo4j, or a class name."""
     code = str(getattr(error, "code", ""))
-    return str(getattr(error, "status_code", None) or (code if code.startswith("Neo.") else type(error).__name__))
+    return str(
+        getattr(error, "status_code", None)
+        or (code if code.startswith("Neo.") else type(error).__name__)
+    )
 
 
 def retrying(error: BaseException, attempt: int, wait_s: float) -> None:

@@ -17,7 +17,9 @@ def test_every_value_of_the_setting_is_a_schema() -> None:
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_without_tenants_no_statement_names_one_or_an_edge_of_the_other_schema(story: object) -> None:
+def test_without_tenants_no_statement_names_one_or_an_edge_of_the_other_schema(
+    story: object,
+) -> None:
     text = story(None, V1)  # type: ignore[operator]
     for word in ("project", "HAS_ENTITY", "HAS_CHUNK", "RELATED", "__Document__"):
         assert word not in text

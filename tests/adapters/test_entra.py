@@ -63,8 +63,12 @@ async def renewed(source: TokenSource) -> None:
     await asyncio.sleep(0)
 
 
-async def test_those_who_ask_at_the_same_time_share_one_fetch(identity: Identity, source: TokenSource) -> None:
-    assert {token.token for token in await asyncio.gather(*(source.get() for _ in range(50)))} == {"token-1"}
+async def test_those_who_ask_at_the_same_time_share_one_fetch(
+    identity: Identity, source: TokenSource
+) -> None:
+    assert {token.token for token in await asyncio.gather(*(source.get() for _ in range(50)))} == {
+        "token-1"
+    }
     assert (await source.get()).token == "token-1"
     assert identity.asked == 1
 
@@ -82,7 +86,9 @@ async def test_nobody_waits_for_the_renewal_of_a_token_that_is_still_valid(
     assert identity.asked == 2
 
 
-async def test_a_token_that_has_ended_is_not_given_out(identity: Identity, source: TokenSource) -> None:
+async def test_a_token_that_has_ended_is_not_given_out(
+    identity: Identity, source: TokenSource
+) -> None:
     await source.get()
     identity.now += HOUR
     assert (await source.get()).token == "token-2"
@@ -118,7 +124,9 @@ async def test_an_identity_that_fails_is_logged_once_and_without_its_words(
     assert "canary" not in caplog.text
 
 
-async def test_who_stops_waiting_does_not_stop_the_fetch(identity: Identity, source: TokenSource) -> None:
+async def test_who_stops_waiting_does_not_stop_the_fetch(
+    identity: Identity, source: TokenSource
+) -> None:
     identity.open.clear()
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(source.get(), 0.01)

@@ -26,7 +26,10 @@ SCALARS = st.one_of(
 STORED = SCALARS | st.lists(SCALARS, max_size=3)
 NUMBERS = st.floats(0, 1)
 CHUNKS = st.lists(
-    st.fixed_dictionaries({"id": STORED, "text": STORED, "document_name": STORED, "score": NUMBERS}), max_size=3
+    st.fixed_dictionaries(
+        {"id": STORED, "text": STORED, "document_name": STORED, "score": NUMBERS}
+    ),
+    max_size=3,
 )
 COMMUNITIES = st.lists(
     st.fixed_dictionaries(
@@ -69,7 +72,12 @@ FOLLOWUPS = st.fixed_dictionaries(
         "neighbors": CHUNKS,
         "entities": st.lists(
             st.fixed_dictionaries(
-                {"id": STORED, "title": STORED, "description": STORED, "mentions": st.integers(0, 9)}
+                {
+                    "id": STORED,
+                    "title": STORED,
+                    "description": STORED,
+                    "mentions": st.integers(0, 9),
+                }
             ),
             max_size=3,
         ),

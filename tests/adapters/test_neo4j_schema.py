@@ -1,4 +1,7 @@
-"""Which indexes serve, stand in the way or are awaited: what a server rarely shows, played by rows of SHOW INDEXES."""
+"""Which indexes serve, stand in the way or are awaited.
+
+What a server rarely shows, played by rows of SHOW INDEXES.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,21 @@ from typing import Any
 
 import pytest
 
-from drift.errors import DriftError, GraphMisconfiguredError, GraphTimeoutError, GraphUnavailableError
+from drift.errors import (
+    DriftError,
+    GraphMisconfiguredError,
+    GraphTimeoutError,
+    GraphUnavailableError,
+)
 from drift.offline.writing.neo4j import schema as neo4j_schema
 from drift.offline.writing.neo4j.ddl import SchemaObject, schema_objects
-from drift.offline.writing.neo4j.schema import StoredIndex, missing, obstacles, wait_until_online, warnings
+from drift.offline.writing.neo4j.schema import (
+    StoredIndex,
+    missing,
+    obstacles,
+    wait_until_online,
+    warnings,
+)
 
 WANTED = schema_objects("default", "communities", "chunks", "texts")
 TYPES = {"constraint": "RANGE", "range": "RANGE", "vector": "VECTOR", "fulltext": "FULLTEXT"}
@@ -52,7 +66,17 @@ class Listing:
         shown = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
         if isinstance(shown, DriftError):
             raise shown
-        names = ("name", "type", "state", "percent", "labels", "properties", "unique", "dimensions", "similarity")
+        names = (
+            "name",
+            "type",
+            "state",
+            "percent",
+            "labels",
+            "properties",
+            "unique",
+            "dimensions",
+            "similarity",
+        )
         return type("Result", (), {"records": [{n: getattr(s, n) for n in names} for s in shown]})
 
 
@@ -72,19 +96,28 @@ def test_a_key_or_range_index_of_another_name_serves() -> None:
 def test_an_index_that_failed_is_named() -> None:
     for name in ("texts", "chunks", "drift_entity_title"):
         (said,) = obstacles(WANTED, but(name, state="FAILED"), 4)
-        assert said == f"The index {name} failed while it was built: drop it and run `python -m drift prepare`."
+        assert (
+            said == f"The index {name} failed while it was built: drop it and run `python -m drift "
+            f"prepare`."
+        )
 
 
 def test_a_vector_index_without_the_filter_is_said_only_where_the_server_could_have_it() -> None:
     plain = but("chunks", properties=("embedding",))
     assert missing(WANTED, plain) == ()
     assert warnings(WANTED, plain, can_filter=False) == ()
-    assert "chunks was made without `project_id` as a filter" in warnings(WANTED, plain, can_filter=True)[0]
+    assert (
+        "chunks was made without `project_id` as a filter"
+        in warnings(WANTED, plain, can_filter=True)[0]
+    )
 
 
 async def test_an_index_that_is_not_online_in_time_is_named_with_how_far_it_is() -> None:
     building = but("chunks", state="POPULATING", percent=43.2)
-    with pytest.raises(GraphMisconfiguredError, match=r"Not online after 0 s: chunks \(43 %\)\. .*again later.*--wait"):
+    with pytest.raises(
+        GraphMisconfiguredError,
+        match=r"Not online after 0 s: chunks \(43 %\)\. .*again later.*--wait",
+    ):
         await wait_until_online(Listing([building]), WANTED, 4, 0)  # type: ignore[arg-type]
 
 
@@ -93,7 +126,9 @@ async def test_an_index_is_awaited_until_it_is_online() -> None:
     assert await wait_until_online(Listing([building, building, ALL]), WANTED, 4, 60) == ALL  # type: ignore[arg-type]
 
 
-async def test_a_server_that_is_silent_while_it_builds_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_is_silent_while_it_builds_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     building, silent = but("chunks", state="POPULATING", percent=99.0), GraphTimeoutError("silent")
     monkeypatch.setattr(neo4j_schema, "READ_TIMEOUT_S", 0.0)  # every failure took that long
     assert await wait_until_online(Listing([building, silent, silent, ALL]), WANTED, 4, 60) == ALL  # type: ignore[arg-type]
@@ -101,8 +136,12 @@ async def test_a_server_that_is_silent_while_it_builds_is_asked_again(monkeypatc
         await wait_until_online(Listing([building, silent]), WANTED, 4, 0.2)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("before", [[], [but("chunks", state="POPULATING")]], ids=["at first", "later"])
-async def test_a_server_that_refuses_at_once_is_not_waited_for(before: list[tuple[StoredIndex, ...]]) -> None:
+@pytest.mark.parametrize(
+    "before", [[], [but("chunks", state="POPULATING")]], ids=["at first", "later"]
+)
+async def test_a_server_that_refuses_at_once_is_not_waited_for(
+    before: list[tuple[StoredIndex, ...]],
+) -> None:
     gone = GraphUnavailableError("gone")
     with pytest.raises(GraphUnavailableError):
         await wait_until_online(Listing([*before, gone]), WANTED, 4, 60)  # type: ignore[arg-type]
@@ -113,7 +152,9 @@ async def test_an_index_that_fails_or_goes_while_it_is_awaited_is_named() -> Non
     with pytest.raises(GraphMisconfiguredError, match=r"The index chunks failed"):
         await wait_until_online(Listing([building, but("chunks", state="FAILED")]), WANTED, 4, 60)  # type: ignore[arg-type]
     with pytest.raises(GraphMisconfiguredError, match=r"texts should be there and is not"):
-        await wait_until_online(Listing([tuple(s for s in ALL if s.name != "texts")]), WANTED, 4, 60)  # type: ignore[arg-type]
+        await wait_until_online(
+            Listing([tuple(s for s in ALL if s.name != "texts")]), WANTED, 4, 60
+        )  # type: ignore[arg-type]
 
 
 def test_another_project_s_indexes_are_no_concern() -> None:

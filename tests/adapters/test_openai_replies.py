@@ -23,8 +23,15 @@ def completion(**values: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("content_type", ["application/json", "application/json; charset=utf-8"])
 def test_the_text_the_model_and_the_usage_are_read(content_type: str) -> None:
-    usage = {"prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 2}, "other": 1}
-    read = ChatCompletion.read(answer(completion(model="a-model", usage=usage, id="x"), content_type))
+    usage = {
+        "prompt_tokens": 9,
+        "completion_tokens": 4,
+        "prompt_tokens_details": {"cached_tokens": 2},
+        "other": 1,
+    }
+    read = ChatCompletion.read(
+        answer(completion(model="a-model", usage=usage, id="x"), content_type)
+    )
     assert read.text() == "Names are resolved."
     assert read.model == "a-model"
     assert read.usage is not None
@@ -33,7 +40,9 @@ def test_the_text_the_model_and_the_usage_are_read(content_type: str) -> None:
     assert read.usage.prompt_tokens_details.cached_tokens == 2
 
 
-@pytest.mark.parametrize("odd", [None, [], "nine", 9, {"prompt_tokens": "many"}, {"prompt_tokens_details": [1]}])
+@pytest.mark.parametrize(
+    "odd", [None, [], "nine", 9, {"prompt_tokens": "many"}, {"prompt_tokens_details": [1]}]
+)
 def test_an_answer_is_not_lost_for_the_shape_of_what_is_only_counted(odd: Any) -> None:
     read = ChatCompletion.read(answer(completion(usage=odd, model=odd)))
     assert read.text() == "Names are resolved."
@@ -68,7 +77,9 @@ def test_an_answer_of_another_api_names_the_address_to_check(body: Any, content_
         ChatCompletion.read(answer(body, content_type))
 
 
-@pytest.mark.parametrize("body", [b"", b'{"choices": [', b'{"choices": [{"message": {"content": "Names'])
+@pytest.mark.parametrize(
+    "body", [b"", b'{"choices": [', b'{"choices": [{"message": {"content": "Names']
+)
 def test_an_answer_that_broke_off_says_so_and_is_asked_for_again(body: bytes) -> None:
     with pytest.raises(json.JSONDecodeError):
         ChatCompletion.read(answer(body))

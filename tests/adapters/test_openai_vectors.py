@@ -33,12 +33,17 @@ WRONG: dict[str, tuple[object, str]] = {
     "both infinities": ([-math.inf, math.inf], "a list with NaN, infinity"),
     "beyond 32 bits": ([1e300, 1.0], "or a number beyond 32-bit floats"),
     "an integer of 400 digits": ([10**400, 1.0], "or a number beyond 32-bit floats"),
-    "NaN in base64": (base64.b64encode(array("f", [math.nan, 1.0]).tobytes()).decode(), "a list with NaN"),
+    "NaN in base64": (
+        base64.b64encode(array("f", [math.nan, 1.0]).tobytes()).decode(),
+        "a list with NaN",
+    ),
 }
 
 
 def answer(*embeddings: object) -> Any:
-    return SimpleNamespace(data=[SimpleNamespace(index=i, embedding=e) for i, e in enumerate(embeddings)])
+    return SimpleNamespace(
+        data=[SimpleNamespace(index=i, embedding=e) for i, e in enumerate(embeddings)]
+    )
 
 
 @pytest.mark.parametrize(("embedding", "says"), WRONG.values(), ids=WRONG)

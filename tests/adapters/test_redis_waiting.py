@@ -1,4 +1,7 @@
-"""The queue in front of Redis: what it keeps, what it gives up first, and that it never holds more than it may."""
+"""The queue in front of Redis.
+
+What it keeps, what it gives up first, and that it never holds more than it may.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,9 @@ def test_what_has_arrived_is_gone_and_the_rest_stays_in_order(
     for number in arrived:
         room.arrived(number)
         room.arrived(number)
-    assert numbers(room) == [number for number in range(1, len(messages) + 1) if number not in arrived]
+    assert numbers(room) == [
+        number for number in range(1, len(messages) + 1) if number not in arrived
+    ]
     assert room.dropped == 0
 
 

@@ -136,7 +136,9 @@ async def test_a_running_call_is_cancelled_at_the_deadline() -> None:
 
 async def test_concurrent_calls_of_one_policy_do_not_share_their_attempts() -> None:
     shared = policy(Clock())
-    results = await asyncio.gather(*(run(shared, Flaky(failures), Clock()) for failures in (2, 0, 1)))
+    results = await asyncio.gather(
+        *(run(shared, Flaky(failures), Clock()) for failures in (2, 0, 1))
+    )
     assert [retries for _, retries in results] == [2, 0, 1]
 
 
@@ -156,5 +158,7 @@ async def test_concurrent_calls_of_one_policy_do_not_share_their_attempts() -> N
         ({"retry-after": "Thu, 99 Foo 1970 00:01:40 GMT"}, 0),
     ],
 )
-def test_what_a_server_asks_to_wait_is_read_in_all_three_forms(headers: dict[str, str], seconds: float) -> None:
+def test_what_a_server_asks_to_wait_is_read_in_all_three_forms(
+    headers: dict[str, str], seconds: float
+) -> None:
     assert retry_after(headers, now=lambda: 10.0) == seconds

@@ -1,4 +1,7 @@
-"""Many small projects, or a few large ones, written in a handful of transactions; tests of the writer are elsewhere."""
+"""Many small projects, or a few large ones, written in a handful of transactions.
+
+Tests of the writer are elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +30,13 @@ _KEYS = {"__Document__": "id", "__Chunk__": "id", "__Entity__": "id", "__Communi
 
 
 def _edges(source: str, target: str, edge: str) -> str:
-    """Return the statement that creates edges from rows of {p, from, to}; what is not there gets none."""
+    """Return the statement that creates edges from rows of {p, from, to}.
+
+    What is not there gets none.
+    """
     (a, b) = (
-        f"MATCH ({n}:{label} {{project_id: row.{p}, {key}: row.{end}}}) USING INDEX SEEK {n}:{label}(project_id, {key})"
+        f"MATCH ({n}:{label} {{project_id: row.{p}, {key}: row.{end}}}) USING INDEX SEEK "
+        f"{n}:{label}(project_id, {key})"
         for n, label, key, p, end in (
             ("a", source, _KEYS[source], "p", "from"),
             ("b", target, _KEYS[target], "q", "to"),
@@ -58,8 +65,13 @@ async def load(connection: Connection, projects: Mapping[str, Contents]) -> None
         await _write(connection, text, rows[name])
 
 
-async def entangle(connection: Connection, projects: Mapping[str, Contents], beside: Callable[[str], str]) -> None:
-    """Connect each project with the one beside it, both ways, as no writer would: each own edge twice more, across."""
+async def entangle(
+    connection: Connection, projects: Mapping[str, Contents], beside: Callable[[str], str]
+) -> None:
+    """Connect each project with the one beside it, both ways, as no writer would.
+
+    Each own edge twice more, across.
+    """
     rows: dict[str, list[Row]] = {name: [] for name in _EDGES}
     for id_, contents in projects.items():
         for name, row in _edge_rows(id_, contents):
@@ -86,13 +98,25 @@ def _rows(id_: str, contents: Contents) -> Iterator[tuple[str, Row]]:
     for d in documents.documents:
         yield "documents", {"p": id_, "id": d.id, "title": d.title}
     for c in {c.id: c for c in documents.chunks}.values():
-        row = {"p": id_, "id": c.id, "text": c.text, "key": project_key(id_), "vector": _floats(c.embedding)}
+        row = {
+            "p": id_,
+            "id": c.id,
+            "text": c.text,
+            "key": project_key(id_),
+            "vector": _floats(c.embedding),
+        }
         yield "chunks", row
     for e in knowledge.entities:
         title = {"title": e.title, "title_key": normalised_title(e.title)}
         yield "entities", {"p": id_, "id": e.id, **title, "description": e.description}
     for c in knowledge.communities:
-        row = {"p": id_, "id": c.community, "level": c.level, "title": c.title, "summary": c.summary}
+        row = {
+            "p": id_,
+            "id": c.community,
+            "level": c.level,
+            "title": c.title,
+            "summary": c.summary,
+        }
         yield "communities", row | {"vector": _floats(c.embedding)}
     yield from _edge_rows(id_, contents)
 
@@ -103,9 +127,14 @@ def _edge_rows(id_: str, contents: Contents) -> Iterator[tuple[str, Row]]:
 
     knowledge = contents.knowledge
     yield from (("holds", edge(c.document_id, c.id)) for c in contents.documents.chunks)
-    yield from (("mentions", edge(chunk, e.id)) for e in knowledge.entities for chunk in e.chunk_ids)
+    yield from (
+        ("mentions", edge(chunk, e.id)) for e in knowledge.entities for chunk in e.chunk_ids
+    )
     for r in knowledge.relations:
-        yield "relations", edge(r.source_id, r.target_id, description=r.description, weight=r.weight)
+        yield (
+            "relations",
+            edge(r.source_id, r.target_id, description=r.description, weight=r.weight),
+        )
     for c in knowledge.communities:
         yield from (("chunk members", edge(chunk, c.community)) for chunk in c.chunk_ids)
         yield from (("entity members", edge(entity, c.community)) for entity in c.entity_ids)

@@ -1,4 +1,7 @@
-"""Fixtures that several contract tests share; those about preparing have a `database` of their own."""
+"""Fixtures that several contract tests share.
+
+Those about preparing have a `database` of their own.
+"""
 
 from tests.contract.graph_backends import backend, graph_server, project
 from tests.contract.v1_graphs import database, v1_server

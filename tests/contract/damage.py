@@ -1,4 +1,7 @@
-"""Making a written project odd in ways that no writer would: the same damage in memory and in a real database."""
+"""Making a written project odd in ways that no writer would.
+
+The same damage in memory and in a real database.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,13 @@ _FAKE = {
 }
 
 
-async def alter(backend: Backend, project_id: str, label: str, key: CommunityId, **properties: Any) -> None:
-    """Set properties of one node; None removes them. An entity without a title has no key of one either."""
+async def alter(
+    backend: Backend, project_id: str, label: str, key: CommunityId, **properties: Any
+) -> None:
+    """Set properties of one node; None removes them.
+
+    An entity without a title has no key of one either.
+    """
     if isinstance(backend, FakeBackend):
         nodes: dict[CommunityId, Any] = getattr(backend.projects[project_id], _FAKE[label])
         nodes[key] = replace(nodes[key], **_as_fields(properties))
@@ -41,7 +49,9 @@ async def bare_relations(backend: Backend, project_id: str) -> None:
     await backend.connection.write(text, {"p": project_id})
 
 
-async def nest(backend: Backend, project_id: str, edges: Iterable[tuple[CommunityId, CommunityId]]) -> None:
+async def nest(
+    backend: Backend, project_id: str, edges: Iterable[tuple[CommunityId, CommunityId]]
+) -> None:
     """Put communities below further parents: (community, parent)."""
     if isinstance(backend, FakeBackend):
         backend.projects[project_id].nested.update(edges)
@@ -57,8 +67,14 @@ async def nest(backend: Backend, project_id: str, edges: Iterable[tuple[Communit
 
 def _as_fields(properties: Mapping[str, Any]) -> dict[str, Any]:
     """Return the properties as a record holds them: without a vector it has an empty one."""
-    return {name: () if name == "embedding" and value is None else value for name, value in properties.items()}
+    return {
+        name: () if name == "embedding" and value is None else value
+        for name, value in properties.items()
+    }
 
 
 def _as_properties(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in properties.items()}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in properties.items()
+    }

@@ -1,4 +1,7 @@
-"""Graphs that somebody else wrote, on servers of their own: preparing is about a whole database, so each test has it empty."""
+"""Graphs that somebody else wrote, on servers of their own.
+
+Preparing is about a whole database, so each test has it empty.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ async def database(empty_server: Neo4jServer) -> AsyncIterator[Connection]:
     server = empty_server
     async with Connection(server.uri, server.user, server.password, server.database) as connection:
         await connection.write("MATCH (n) DETACH DELETE n", {})
-        for kind, rows in (("CONSTRAINT", "SHOW CONSTRAINTS YIELD name"), ("INDEX", "SHOW INDEXES YIELD name, type")):
+        for kind, rows in (
+            ("CONSTRAINT", "SHOW CONSTRAINTS YIELD name"),
+            ("INDEX", "SHOW INDEXES YIELD name, type"),
+        ):
             for row in (await connection.read(rows, {})).records:
                 if row.data().get("type") != "LOOKUP":
                     await connection.write(f"DROP {kind} `{row['name']}`", {})
@@ -65,11 +71,16 @@ def preparer(database: Connection) -> Neo4jPreparer:
 
 
 async def add_ferries(database: Connection, *projects: object) -> None:
-    """Write the same small graph, ids and all, for each project: three documents, IN_PROJECT edges, no `project_id`."""
+    """Write the same small graph, ids and all, for each project.
+
+    Three documents, IN_PROJECT edges, no `project_id`.
+    """
     await database.write(_FERRIES, {"projects": list(projects)})
 
 
-async def add_entities_of_chunks(database: Connection, chunk: str = "__Chunk__", entity: str = "Node") -> None:
+async def add_entities_of_chunks(
+    database: Connection, chunk: str = "__Chunk__", entity: str = "Node"
+) -> None:
     """Write three chunks that their entities point to, without tenants, communities and ids."""
     text = _ENTITIES_OF_CHUNKS.replace("$($chunk)", chunk).replace("$($entity)", entity)
     await database.write(text, {})
@@ -90,7 +101,10 @@ async def everything(database: Connection) -> list[Any]:
     """Return the whole store: every node, edge, index and constraint."""
     texts = (
         "MATCH (n) RETURN elementId(n) AS id, labels(n), properties(n) ORDER BY id",
-        "MATCH (a)-[r]->(b) RETURN elementId(a) AS a, elementId(b) AS b, type(r) AS type, properties(r) ORDER BY a, b, type",
+        (
+            "MATCH (a)-[r]->(b) RETURN elementId(a) AS a, elementId(b) AS b, type(r) AS type, "
+            "properties(r) ORDER BY a, b, type"
+        ),
         "SHOW INDEXES YIELD name, state, labelsOrTypes, properties, options RETURN * ORDER BY name",
         "SHOW CONSTRAINTS YIELD name, type, labelsOrTypes, properties RETURN * ORDER BY name",
         "CALL db.propertyKeys()",

@@ -1,7 +1,8 @@
 """The graphs that the contract tests run on, and small projects to search in, always with a twin beside them.
 
-The twin is another tenant with the same ids, texts and vectors; only its document titles differ. Its id begins with the
-first tenant's id, so that an index that cuts ids into words would mix them up.
+The twin is another tenant with the same ids, texts and vectors; only its document titles differ.
+Its id begins with the first tenant's id, so that an index that cuts ids into words would mix them
+up.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ class Backend(Protocol):
 
     writer: GraphWriter
 
-    def store(self, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None) -> GraphStore:
+    def store(
+        self, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None
+    ) -> GraphStore:
         """A store; `exact_limit` 0 makes it use the vector index where there is one."""
         ...
 
@@ -68,7 +71,9 @@ class FakeBackend:
         self.projects: dict[str, Project] = {}
         self.writer = FakeGraph(projects=self.projects)
 
-    def store(self, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None) -> GraphStore:
+    def store(
+        self, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None
+    ) -> GraphStore:
         del exact_limit
         graph = FakeGraph(scope, self.projects)
         graph.dimensions = DIMENSIONS
@@ -111,14 +116,22 @@ class Neo4jBackend:
     def __post_init__(self) -> None:
         self.writer = Neo4jWriter(self.connection, self.names)
 
-    def store(self, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None) -> GraphStore:
+    def store(
+        self, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None
+    ) -> GraphStore:
         return Neo4jGraph(self.connection, self.names, scope, exact_limit)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Callable[[str, dict[str, Any]], Awaitable[Any]]]:
         """A question that takes as long as the block: what is given is run in its transaction."""
-        driver = AsyncGraphDatabase.driver(self.server.uri, auth=(self.server.user, self.server.password))
-        async with driver, driver.session() as session, await session.begin_transaction(dict(READS)) as transaction:
+        driver = AsyncGraphDatabase.driver(
+            self.server.uri, auth=(self.server.user, self.server.password)
+        )
+        async with (
+            driver,
+            driver.session() as session,
+            await session.begin_transaction(dict(READS)) as transaction,
+        ):
 
             async def run(text: str, parameters: dict[str, Any]) -> Any:
                 return await (await transaction.run(text, parameters)).single()
@@ -141,7 +154,9 @@ class Neo4jBackend:
         """
         records = (await self.connection.read(text, {"p": project_id})).records
         counted = {r["thing"]: r["count"] for r in records}
-        assert counted.pop("IN_PROJECT", 0) == sum(n for name, n in counted.items() if name.startswith("__"))
+        assert counted.pop("IN_PROJECT", 0) == sum(
+            n for name, n in counted.items() if name.startswith("__")
+        )
         return counted
 
 
@@ -149,12 +164,16 @@ _real = (pytest.mark.neo4j, pytest.mark.slow)
 _prepared: set[str] = set()
 
 on_real_servers = pytest.mark.parametrize(
-    "graph_server", [pytest.param(name, marks=_real) for name in ("neo4j_2026", "neo4j_5")], indirect=True
+    "graph_server",
+    [pytest.param(name, marks=_real) for name in ("neo4j_2026", "neo4j_5")],
+    indirect=True,
 )
 """For a test that says nothing about the graph in memory."""
 
 
-@pytest.fixture(params=["fake", pytest.param("neo4j_2026", marks=_real), pytest.param("neo4j_5", marks=_real)])
+@pytest.fixture(
+    params=["fake", pytest.param("neo4j_2026", marks=_real), pytest.param("neo4j_5", marks=_real)]
+)
 def graph_server(request: pytest.FixtureRequest) -> Neo4jServer | None:
     """Each kind of server in turn, started outside of any event loop; None for the fake."""
     return None if request.param == "fake" else request.getfixturevalue(request.param)
@@ -166,7 +185,9 @@ async def backend(graph_server: Neo4jServer | None) -> AsyncIterator[Backend]:
     if graph_server is None:
         yield FakeBackend()
         return
-    async with Connection(graph_server.uri, graph_server.user, graph_server.password, "neo4j") as connection:
+    async with Connection(
+        graph_server.uri, graph_server.user, graph_server.password, "neo4j"
+    ) as connection:
         real = Neo4jBackend(connection, IndexNames(), graph_server)
         if graph_server.uri not in _prepared:
             await real.writer.prepare(DIMENSIONS)
@@ -200,7 +221,11 @@ def chunk(id_: str, text: str, embedding: Vector, document: str = "d1") -> Chunk
     return ChunkRecord(id_, document, 0, "", text, embedding)
 
 
-CHUNKS = [chunk("k1", "alpha", axis(0)), chunk("k2", "beta", axis(1)), chunk("k3", "gamma", axis(2))]
+CHUNKS = [
+    chunk("k1", "alpha", axis(0)),
+    chunk("k2", "beta", axis(1)),
+    chunk("k3", "gamma", axis(2)),
+]
 """Three that have nothing in common."""
 INDEXED = 0
 """The exact limit under which every search begins with the vector index."""
@@ -226,11 +251,20 @@ def community(  # noqa: PLR0917 - a record in short
 ) -> CommunityRecord:
     """A community whose summary names it."""
     return CommunityRecord(
-        id_, level, parent, f"title {id_}", f"summary {id_}", tuple(entities), tuple(chunks), embedding
+        id_,
+        level,
+        parent,
+        f"title {id_}",
+        f"summary {id_}",
+        tuple(entities),
+        tuple(chunks),
+        embedding,
     )  # type: ignore[arg-type]
 
 
-def documents(chunks: Iterable[ChunkRecord], titles: dict[str, str], prefix: str = "") -> DocumentBatch:
+def documents(
+    chunks: Iterable[ChunkRecord], titles: dict[str, str], prefix: str = ""
+) -> DocumentBatch:
     """The chunks with their documents, titled `Title of <id>` unless told otherwise."""
     chunks = tuple(chunks)
     ids = dict.fromkeys(c.document_id for c in chunks)
@@ -256,13 +290,19 @@ async def fill(  # noqa: PLR0917 - what a project is made of
     """Write the project and its twin."""
     for id_, prefix in ((project_id, ""), (twin(project_id), TWIN)):
         await backend.writer.write_documents(id_, documents(chunks, titles or {}, prefix))
-        knowledge = KnowledgeBatch(tuple(entities), tuple(relations), tuple(communities), "fingerprint")
+        knowledge = KnowledgeBatch(
+            tuple(entities), tuple(relations), tuple(communities), "fingerprint"
+        )
         await backend.writer.write_knowledge(id_, knowledge)
 
 
-async def ask_primer(store: GraphStore, project_id: str, embedding: Vector, top_k: int = 5) -> PrimerEvidence:
+async def ask_primer(
+    store: GraphStore, project_id: str, embedding: Vector, top_k: int = 5
+) -> PrimerEvidence:
     """Ask; nothing may come twice or from the twin."""
-    found = await store.primer(PrimerQuery(project_id, "which?", embedding, top_k), Deadline.after(30))
+    found = await store.primer(
+        PrimerQuery(project_id, "which?", embedding, top_k), Deadline.after(30)
+    )
     assert len({c.id for c in found.communities}) == len(found.communities)
     for chunks in (found.chunks, *(c.samples for c in found.communities)):
         assert len({c.id for c in chunks}) == len(chunks)
@@ -271,10 +311,16 @@ async def ask_primer(store: GraphStore, project_id: str, embedding: Vector, top_
 
 
 async def ask_followup(
-    store: GraphStore, project_id: str, question: str, embedding: Vector, communities: tuple[CommunityId, ...] = ()
+    store: GraphStore,
+    project_id: str,
+    question: str,
+    embedding: Vector,
+    communities: tuple[CommunityId, ...] = (),
 ) -> Evidence:
     """Ask; nothing may come twice or from the twin."""
-    found = await store.followup(FollowupQuery(project_id, question, embedding, communities), Deadline.after(30))
+    found = await store.followup(
+        FollowupQuery(project_id, question, embedding, communities), Deadline.after(30)
+    )
     for things in (found.chunks, found.neighbors, found.entities):
         assert len({t.id for t in things}) == len(things), things  # type: ignore[attr-defined]
     assert len(set(found.relationships)) == len(found.relationships)

@@ -25,7 +25,8 @@ BY_HAND = (
     # wildcards in front
     "*", "*:*", "?*", "?a*", "*lpha", "a*b*c*d*e*f*g*h*", "**********",
     # fields
-    "text:alpha", "text:(", "project_key:x", "project_key:*", "-project_key:x", "+project_key:(x OR y)", "id:k1", "_exists_:text",
+    "text:alpha", "text:(", "project_key:x", "project_key:*", "-project_key:x", ("+project_key:(x "
+                                                                                "OR y)"), "id:k1", "_exists_:text",
     "project_id:other", "embedding:[0 TO 1]",
     # escapes and injections
     "\\", "a\\", "\\\\", "\\u0041", "\\x", "\\*", 'a\\"b', "'; DROP", "') RETURN n //", "$project_id", "{{project_id}}", "`", "%00",

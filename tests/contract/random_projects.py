@@ -1,7 +1,8 @@
 """Random projects in pairs: a tenant, and another beside it with the same ids, texts and vectors but a graph of its own.
 
-Hypothesis draws the shape of a pair, a generator seeded by the shape draws what it is made of: hundreds of graphs in seconds.
-What is the other tenant's says so wherever a search could bring it to light.
+Hypothesis draws the shape of a pair, a generator seeded by the shape draws what it is made of:
+hundreds of graphs in seconds. What is the other tenant's says so wherever a search could bring it
+to light.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from drift.model import (
 from tests.contract.graph_backends import vector
 
 MARK = "A twin's "
-"""What the other tenant's titles and descriptions begin with; it sorts before the first tenant's own."""
+"""What the other tenant's titles and descriptions begin with; it sorts before the first tenant's
+own."""
 VECTORS = tuple(vector(1, step / 12, 0.2) for step in range(24))
 """Their cosines to each other differ by far more than rounding does, or not at all."""
 
@@ -57,7 +59,9 @@ class Shape:
 SHAPES = st.builds(
     Shape,
     seed=st.integers(0, 2**32 - 1),
-    chunks=st.one_of(*[st.integers(1, 28)] * 7, st.integers(60, 90)),  # more than a vector search's pool, now and then
+    chunks=st.one_of(
+        *[st.integers(1, 28)] * 7, st.integers(60, 90)
+    ),  # more than a vector search's pool, now and then
     entities=st.integers(0, 16),
     levels=st.integers(0, 4),
     hub=st.booleans(),
@@ -76,14 +80,19 @@ class Contents:
 
 
 def pair(shape: Shape) -> tuple[Contents, Contents]:
-    """Return a project and the other one: its ids are the same, its chunks mostly, what connects them is not."""
+    """Return a project and the other one.
+
+    Its ids are the same, its chunks mostly, what connects them is not.
+    """
     chance = Random(shape.seed)  # noqa: S311 - test data
     chunks = _chunks(shape, chance)
     mine = _contents(shape, chance, chunks, mark="")
     copies = [c if chance.random() < shape.sameness else _changed(c, chance) for c in chunks]
     # Nearer to every question's vector than most of the project's own.
     extra = [
-        ChunkRecord(f"x{i:02}", chance.choice(chunks).document_id, 0, "", chance.choice(WORDS), VECTORS[0])
+        ChunkRecord(
+            f"x{i:02}", chance.choice(chunks).document_id, 0, "", chance.choice(WORDS), VECTORS[0]
+        )
         for i in range(chance.randrange(12))
     ]
     other = replace(shape, root_is_zero=chance.random() < 0.5)
@@ -106,7 +115,9 @@ def _chunks(shape: Shape, chance: Random) -> list[ChunkRecord]:
     ]
     twice = chance.sample(chunks, min(2, len(chunks)))  # in two documents, perhaps
     return chunks + [
-        replace(c, document_id=other) for c in twice if (other := chance.choice(documents)) != c.document_id
+        replace(c, document_id=other)
+        for c in twice
+        if (other := chance.choice(documents)) != c.document_id
     ]
 
 
@@ -119,7 +130,12 @@ def _contents(shape: Shape, chance: Random, chunks: list[ChunkRecord], mark: str
     one = {c.id: c for c in chunks}  # a chunk is the same in each of its documents
     chunks = [replace(one[c.id], document_id=c.document_id) for c in chunks]
     documents = [
-        DocumentRecord(d, f"{mark}Title of {d}" if mark or chance.random() < 0.8 else "", "source", f"hash of {d}")
+        DocumentRecord(
+            d,
+            f"{mark}Title of {d}" if mark or chance.random() < 0.8 else "",
+            "source",
+            f"hash of {d}",
+        )
         for d in dict.fromkeys(c.document_id for c in chunks)
     ]
     entities = [_entity(i, ids, chance, mark) for i in range(shape.entities)]
@@ -146,17 +162,28 @@ def _entity(number: int, chunk_ids: list[str], chance: Random, mark: str) -> Ent
     )
 
 
-def _relations(entities: list[EntityRecord], chance: Random, mark: str) -> tuple[RelationRecord, ...]:
-    pairs = {(chance.choice(entities).id, chance.choice(entities).id) for _ in range(2 * len(entities)) if entities}
+def _relations(
+    entities: list[EntityRecord], chance: Random, mark: str
+) -> tuple[RelationRecord, ...]:
+    pairs = {
+        (chance.choice(entities).id, chance.choice(entities).id)
+        for _ in range(2 * len(entities))
+        if entities
+    }
     return tuple(
-        RelationRecord(a, b, f"{mark}{a} to {b}", chance.choice((0.5, 1.0, 2.0))) for a, b in sorted(pairs) if a != b
+        RelationRecord(a, b, f"{mark}{a} to {b}", chance.choice((0.5, 1.0, 2.0)))
+        for a, b in sorted(pairs)
+        if a != b
     )
 
 
 def _communities(
     shape: Shape, chance: Random, chunk_ids: list[str], entity_ids: list[str], mark: str
 ) -> tuple[CommunityRecord, ...]:
-    """A tree with branches of different depth; a level's parent may be missing, or two levels up."""
+    """A tree with branches of different depth.
+
+    A level's parent may be missing, or two levels up.
+    """
     made: list[CommunityRecord] = []
     above: list[CommunityId] = []
     for height in reversed(range(shape.levels)):

@@ -38,9 +38,12 @@ class _Extractor(LLMInterface):
     def invoke(self, prompt: str, *_: object, **__: object) -> LLMResponse:
         text = prompt.rpartition("Input text:")[2]
         found = [name for name in self._names if name in text]
-        nodes = [{"id": name, "label": self._names[name], "properties": {"name": name}} for name in found]
+        nodes = [
+            {"id": name, "label": self._names[name], "properties": {"name": name}} for name in found
+        ]
         edges = [
-            {"type": "STANDS_WITH", "start_node_id": a, "end_node_id": b, "properties": {}} for a, b in pairwise(found)
+            {"type": "STANDS_WITH", "start_node_id": a, "end_node_id": b, "properties": {}}
+            for a, b in pairwise(found)
         ]
         return LLMResponse(content=json.dumps({"nodes": nodes, "relationships": edges}))
 
@@ -59,18 +62,25 @@ class _PlainWriter(Neo4jWriter):
     """Writes relationships without APOC, a plugin of which the pipeline's own writer uses one procedure."""
 
     def _upsert_relationships(self, rels: list[Neo4jRelationship]) -> None:
-        self.driver.execute_query(_MERGE, {"rows": self._relationships_to_rows(rels)}, database_=self.neo4j_database)
+        self.driver.execute_query(
+            _MERGE, {"rows": self._relationships_to_rows(rels)}, database_=self.neo4j_database
+        )
 
 
 def write(server: Neo4jServer, texts: Mapping[str, str], names: Mapping[str, str]) -> None:
     """Let the pipeline write one document for each text by its path, and an entity for each of the `names` (to their labels)."""
     with neo4j.GraphDatabase.driver(server.uri, auth=(server.user, server.password)) as driver:
         for path, text in texts.items():
-            asyncio.run(_pipeline(driver, server.database, names).run_async(file_path=path, text=text))
+            asyncio.run(
+                _pipeline(driver, server.database, names).run_async(file_path=path, text=text)
+            )
 
 
 def _pipeline(driver: neo4j.Driver, database: str, names: Mapping[str, str]) -> SimpleKGPipeline:
-    options: dict[str, Any] = {"perform_entity_resolution": False, "neo4j_database": database}  # resolving needs APOC
+    options: dict[str, Any] = {
+        "perform_entity_resolution": False,
+        "neo4j_database": database,
+    }  # resolving needs APOC
     return SimpleKGPipeline(
         llm=_Extractor(names),
         driver=driver,

@@ -1,4 +1,7 @@
-"""What a search makes of odd data: a right answer from what can be used, or an error that says what to do."""
+"""What a search makes of odd data.
+
+A right answer from what can be used, or an error that says what to do.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ from tests.contract.graph_backends import (
 pytestmark = pytest.mark.timeout(600)
 
 
-# --------------------------------------------------------------------------------------------------- chunks
+# ------------------------------------------------------------------------------------------- chunks
 UNUSABLE = {
     "none": None,
     "of another length": (1.0, 2.0),
@@ -48,15 +51,24 @@ UNUSABLE = {
 async def test_a_node_with_an_unusable_vector_takes_nothing_from_the_others(
     backend: Backend, project: str, embedding: Vector | None
 ) -> None:
-    tree = [community(1, 0, None, axis(0), ["k1", "k2", "k3"]), community(2, 0, None, axis(1), ["k2"])]
+    tree = [
+        community(1, 0, None, axis(0), ["k1", "k2", "k3"]),
+        community(2, 0, None, axis(1), ["k2"]),
+    ]
     await fill(backend, project, CHUNKS, [entity("e1", "Mill", "k1", "k2")], (), tree)
     for label, key in (("__Chunk__", "k2"), ("__Community__", 2), ("__Entity__", "e1")):
         await alter(backend, project, label, key, embedding=embedding)
     for store in (backend.store(), backend.store(exact_limit=INDEXED)):
         primed = await ask_primer(store, project, vector(0.1, 1, 0.2))
         assert [(c.id, ids(c.samples)) for c in primed.communities] == [(1, ["k3", "k1"])]
-        for question, expected in (("?", {"k1", "k3"}), ("beta", {"k1", "k2", "k3"}), ("the mill", {"k1", "k2", "k3"})):
-            assert set(ids((await ask_followup(store, project, question, axis(0))).chunks)) == expected
+        for question, expected in (
+            ("?", {"k1", "k3"}),
+            ("beta", {"k1", "k2", "k3"}),
+            ("the mill", {"k1", "k2", "k3"}),
+        ):
+            assert (
+                set(ids((await ask_followup(store, project, question, axis(0))).chunks)) == expected
+            )
     hard = await ask_followup(backend.store("hard"), project, "?", axis(0), (1,))
     assert set(ids(hard.chunks)) == {"k1", "k3"}
 
@@ -65,7 +77,14 @@ async def test_a_project_without_embeddings_is_said_so_at_once_and_searched_by_w
     backend: Backend, project: str
 ) -> None:
     bare = [chunk("k1", "alpha", ()), chunk("k2", "beta", ()), chunk("k3", "gamma", ())]
-    await fill(backend, project, bare, [entity("e1", "Mill", "k3")], (), [community(1, 0, None, (), ["k1"])])
+    await fill(
+        backend,
+        project,
+        bare,
+        [entity("e1", "Mill", "k3")],
+        (),
+        [community(1, 0, None, (), ["k1"])],
+    )
     for store in (backend.store(), backend.store(exact_limit=INDEXED)):
         found = await ask_followup(store, project, "alpha of the mill", axis(0))
         assert set(ids(found.chunks)) == {"k1", "k3"}
@@ -76,7 +95,9 @@ async def test_a_project_without_embeddings_is_said_so_at_once_and_searched_by_w
 
 
 @pytest.mark.parametrize("text", [None, ""])
-async def test_a_chunk_without_text_is_empty_and_harmless(backend: Backend, project: str, text: str | None) -> None:
+async def test_a_chunk_without_text_is_empty_and_harmless(
+    backend: Backend, project: str, text: str | None
+) -> None:
     await fill(backend, project, CHUNKS, communities=[community(1, 0, None, axis(0), ["k1", "k2"])])
     await alter(backend, project, "__Chunk__", "k1", text=text)
     primed = await ask_primer(backend.store(), project, axis(0))
@@ -97,10 +118,12 @@ async def test_what_has_no_document_no_title_or_no_community_is_found_all_the_sa
     found = await ask_followup(backend.store(), project, "?", axis(0), (1,))
     names = {c.id: c.document_name for c in found.chunks}
     assert names == {"k0": "Title of d0", "k1": "d1", "k2": "d2", "k3": "unknown"}
-    assert ids((await ask_followup(backend.store("hard"), project, "?", axis(0), (1,))).chunks) == ["k1"]
+    assert ids((await ask_followup(backend.store("hard"), project, "?", axis(0), (1,))).chunks) == [
+        "k1"
+    ]
 
 
-# -------------------------------------------------------------------------------------- entities, relations
+# ------------------------------------------------------------------------------ entities, relations
 async def test_entities_without_title_and_relations_without_words_or_weight_are_walked_and_named_by_id(
     backend: Backend, project: str
 ) -> None:
@@ -128,22 +151,31 @@ async def test_entities_without_title_and_relations_without_words_or_weight_are_
     }
 
 
-async def test_relations_of_an_entity_to_itself_weigh_the_same_on_every_graph(backend: Backend, project: str) -> None:
+async def test_relations_of_an_entity_to_itself_weigh_the_same_on_every_graph(
+    backend: Backend, project: str
+) -> None:
     chunks = [chunk(f"k{i}", "text", vector(1, i, i * i)) for i in range(6)]
-    entities = [entity("e1", "Mill", "k0", "k1", "k2"), entity("e2", "Owl", "k2", "k3"), entity("e3", "Ada", "k4")]
+    entities = [
+        entity("e1", "Mill", "k0", "k1", "k2"),
+        entity("e2", "Owl", "k2", "k3"),
+        entity("e3", "Ada", "k4"),
+    ]
     pairs = [("e1", "e1"), ("e1", "e2"), ("e2", "e2"), ("e2", "e3")]
     relations = [RelationRecord(a, b, f"{a} {b}", 1.0) for a, b in pairs]
     memory = FakeBackend()
     for place in (memory, backend):
         await fill(place, project, chunks, entities, relations)
     expected, found = [
-        {c.id: c.score for c in (await ask_followup(place.store(), project, "the mill", axis(0))).chunks}
+        {
+            c.id: c.score
+            for c in (await ask_followup(place.store(), project, "the mill", axis(0))).chunks
+        }
         for place in (memory, backend)
     ]
     assert found == pytest.approx(expected, abs=1e-4)
 
 
-# ---------------------------------------------------------------------------------------------- communities
+# -------------------------------------------------------------------------------------- communities
 ODD_LEVELS = {
     "none": (None, None, None),
     "negative": (-1, -2, -3),
@@ -171,11 +203,15 @@ async def test_whatever_a_level_is_the_root_comes_first_and_every_depth_has_samp
     assert found.communities[0].id == 1
     assert set(ids(found.communities[0].samples)) == {"k1", "k2"}
     expected = await ask_primer(memory.store(), project, axis(0), top_k=3)
-    assert [(c.id, c.level) for c in found.communities] == [(c.id, c.level) for c in expected.communities]
+    assert [(c.id, c.level) for c in found.communities] == [
+        (c.id, c.level) for c in expected.communities
+    ]
     assert all(type(c.level) in {int, type(None)} for c in found.communities)
 
 
-async def test_community_keys_of_both_types_live_side_by_side(backend: Backend, project: str) -> None:
+async def test_community_keys_of_both_types_live_side_by_side(
+    backend: Backend, project: str
+) -> None:
     keys: tuple[CommunityId, ...] = (7, "7", "north", -3, "0x7", "C1")
     chunks = [chunk(f"k{i}", "text", axis(i)) for i in range(len(keys))]
     tree = [community(key, 0, None, axis(i), [f"k{i}"]) for i, key in enumerate(keys)]
@@ -184,10 +220,14 @@ async def test_community_keys_of_both_types_live_side_by_side(backend: Backend, 
     found = await ask_primer(backend.store(), project, same, top_k=9)
     assert ids(found.communities) == ["0x7", "7", "C1", "north", -3, 7]
     for i, key in enumerate(keys):
-        assert ids((await ask_followup(backend.store("hard"), project, "?", same, (key,))).chunks) == [f"k{i}"]
+        assert ids(
+            (await ask_followup(backend.store("hard"), project, "?", same, (key,))).chunks
+        ) == [f"k{i}"]
 
 
-async def test_a_community_without_summary_is_shown_with_its_chunks(backend: Backend, project: str) -> None:
+async def test_a_community_without_summary_is_shown_with_its_chunks(
+    backend: Backend, project: str
+) -> None:
     await fill(backend, project, CHUNKS, communities=[community(1, 0, None, axis(0), ["k1"])])
     await alter(backend, project, "__Community__", 1, summary=None, title=None)
     found = (await ask_primer(backend.store(), project, axis(0))).communities[0]
@@ -217,11 +257,13 @@ async def test_communities_in_a_cycle_end_and_count_each_chunk_once(
     assert ids(primed.communities) == known[:2]
     assert all(ids(c.samples) == best[:3] for c in primed.communities)
     for scope in ("soft", "hard"):
-        found = await ask_followup(backend.store(scope, exact_limit), project, "text", axis(0), tuple(known[:2]))
+        found = await ask_followup(
+            backend.store(scope, exact_limit), project, "text", axis(0), tuple(known[:2])
+        )
         assert set(ids(found.chunks)) == set(best if scope == "hard" else ids(chunks))
 
 
-# ----------------------------------------------------------------------------------------------- many, hubs
+# --------------------------------------------------------------------------------------- many, hubs
 ODD_IDS = (
     "it's",
     'say "hi"',
@@ -242,15 +284,22 @@ async def test_ids_of_any_letters_come_back_as_they_are(backend: Backend, projec
     tenant = f"{project} \"'\\`\n日本語 ключ"
     chunks = [chunk(f"k {odd}", "text", axis(i), odd) for i, odd in enumerate(ODD_IDS)]
     entities = [entity(f"e {odd}", f"Title {odd}", f"k {odd}") for odd in ODD_IDS]
-    relations = [RelationRecord(entities[0].id, e.id, odd, 1.0) for e, odd in zip(entities, ODD_IDS, strict=True)]
+    relations = [
+        RelationRecord(entities[0].id, e.id, odd, 1.0)
+        for e, odd in zip(entities, ODD_IDS, strict=True)
+    ]
     tree = [community(f"c {odd}", 0, None, axis(i), [f"k {odd}"]) for i, odd in enumerate(ODD_IDS)]
     titles = {odd: f"named {odd}" for odd in ODD_IDS}
     await fill(backend, tenant, chunks, entities, relations, tree, titles)
     primed = await ask_primer(backend.store(), tenant, axis(0), top_k=len(ODD_IDS))
-    assert {(c.id, c.samples[0].id) for c in primed.communities} == {(f"c {odd}", f"k {odd}") for odd in ODD_IDS}
+    assert {(c.id, c.samples[0].id) for c in primed.communities} == {
+        (f"c {odd}", f"k {odd}") for odd in ODD_IDS
+    }
     for i, odd in enumerate(ODD_IDS):
         scope: tuple[CommunityId, ...] = (f"c {odd}",)
-        found = await ask_followup(backend.store("hard"), tenant, f"what of title {odd}?", axis(i), scope)
+        found = await ask_followup(
+            backend.store("hard"), tenant, f"what of title {odd}?", axis(i), scope
+        )
         assert [(c.id, c.document_name) for c in found.chunks] == [(f"k {odd}", f"named {odd}")]
         assert (f"e {odd}", f"Title {odd}") in {(e.id, e.title) for e in found.entities}
         assert odd in {r.description for r in found.relationships}

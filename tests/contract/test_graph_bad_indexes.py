@@ -1,4 +1,7 @@
-"""What a search says of indexes that are missing, elsewhere, of another size or not online: an answer, or what to run."""
+"""What a search says of indexes that are missing, elsewhere, of another size or not online.
+
+An answer, or what to run.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +30,17 @@ pytestmark = pytest.mark.timeout(600)
 real = [pytest.mark.neo4j, pytest.mark.slow]
 
 NAMES = IndexNames()
-CHUNKS = [chunk("k1", "alpha", axis(0)), chunk("k2", "beta", axis(1)), chunk("k3", "the zephyr", ())]
+CHUNKS = [
+    chunk("k1", "alpha", axis(0)),
+    chunk("k2", "beta", axis(1)),
+    chunk("k3", "the zephyr", ()),
+]
 COMMUNITIES = [community(1, 0, None, axis(0), ["k1", "k2"])]
 QUESTION = "what of the zephyr?"
 PREPARE = "run `python -m drift prepare`"
 
 
-# ---------------------------------------------------------------------------------------------- the inventory
+# ------------------------------------------------------------------------------------ the inventory
 def inventory(**changes: dict[str, Any]) -> Inventory:
     """What a prepared database lists, with changes to `community`, `chunk` or `fulltext`."""
     prepared = {
@@ -43,7 +50,14 @@ def inventory(**changes: dict[str, Any]) -> Inventory:
     }  # fmt: skip
     properties = {"vector": ("embedding",), "fulltext": ("text", "project_key")}
     indexes = tuple(
-        Index(**{"online": True, "properties": properties[str(index["kind"])], **index, **changes.get(which, {})})
+        Index(
+            **{
+                "online": True,
+                "properties": properties[str(index["kind"])],
+                **index,
+                **changes.get(which, {}),
+            }
+        )
         for which, index in prepared.items()
         if changes.get(which, {}) is not None
     )
@@ -56,29 +70,54 @@ def inventory(**changes: dict[str, Any]) -> Inventory:
     [
         (None, f"does not exist: {PREPARE}"),
         ({"kind": "fulltext"}, f"does not exist: {PREPARE}"),
-        ({"name": "other"}, f"does not exist, and other stands in its place.* or drop that index and {PREPARE}"),
-        ({"labels": ("Elsewhere",)}, f"does not cover `embedding` of __.*, or drop it and {PREPARE}"),
-        ({"properties": ("vector",)}, f"does not cover `embedding` of __.*, or drop it and {PREPARE}"),
+        (
+            {"name": "other"},
+            f"does not exist, and other stands in its place.* or drop that index and {PREPARE}",
+        ),
+        (
+            {"labels": ("Elsewhere",)},
+            f"does not cover `embedding` of __.*, or drop it and {PREPARE}",
+        ),
+        (
+            {"properties": ("vector",)},
+            f"does not cover `embedding` of __.*, or drop it and {PREPARE}",
+        ),
         ({"online": False}, f"is not online yet: wait until it is built, then {PREPARE}"),
     ],
-    ids=["missing", "of another kind", "of another name", "on another label", "on another property", "not online"],
+    ids=[
+        "missing",
+        "of another kind",
+        "of another name",
+        "on another label",
+        "on another property",
+        "not online",
+    ],
 )
-def test_each_way_a_vector_index_can_be_wrong_is_named_with_what_to_run(which: str, change: Any, says: str) -> None:
+def test_each_way_a_vector_index_can_be_wrong_is_named_with_what_to_run(
+    which: str, change: Any, says: str
+) -> None:
     inventory().require_vector_indexes()
     with pytest.raises(GraphMisconfiguredError, match=f"{getattr(NAMES, which)} {says}"):
         inventory(**{which: change}).require_vector_indexes()
 
 
 def test_indexes_on_another_label_count_as_missing_and_are_not_searched() -> None:
-    found = inventory(**{which: {"labels": ("Elsewhere",)} for which in ("community", "chunk", "fulltext")})
+    found = inventory(
+        **{which: {"labels": ("Elsewhere",)} for which in ("community", "chunk", "fulltext")}
+    )
     assert found.missing == (NAMES.community, NAMES.chunk, NAMES.fulltext)
-    assert not any((found.covers_text(("text", "project_key")), found.filters_by_project, found.is_complete))
+    assert not any(
+        (found.covers_text(("text", "project_key")), found.filters_by_project, found.is_complete)
+    )
     found.require_dimensions(DIMENSIONS + 1)
 
 
-# ------------------------------------------------------------------------------------------------ real servers
+# ------------------------------------------------------------------------------------- real servers
 def searched(backend: Neo4jBackend, exact_limit: int | None = None, **names: str) -> Neo4jGraph:
-    """A graph that was configured with these names; `exact_limit` 0 makes it use the chunk index."""
+    """A graph that was configured with these names.
+
+    `exact_limit` 0 makes it use the chunk index.
+    """
     return Neo4jGraph(backend.connection, IndexNames(**names), exact_limit=exact_limit)
 
 
@@ -89,7 +128,9 @@ async def assert_all_found(graph: Neo4jGraph, project: str, *, by_words: bool) -
     assert {c.id for c in found.chunks} == ({"k1", "k2", "k3"} if by_words else {"k1", "k2"})
 
 
-async def assert_refused(graph: Neo4jGraph, project: str, says: str, size: int = DIMENSIONS) -> None:
+async def assert_refused(
+    graph: Neo4jGraph, project: str, says: str, size: int = DIMENSIONS
+) -> None:
     for _ in range(2):  # the second time from what was found out the first time
         with pytest.raises(GraphMisconfiguredError, match=says):
             await ask_primer(graph, project, (1.0,) * size)
@@ -120,7 +161,9 @@ class OwnIndexes:
         """Create an index and return its name."""
         name = name or f"{self.label.lower()}_{len(self._names)}"
         self._names.append(name)
-        await self.run(f"{'CYPHER 25 ' if 'WITH [' in body else ''}CREATE {kind} INDEX {name} FOR {body}")
+        await self.run(
+            f"{'CYPHER 25 ' if 'WITH [' in body else ''}CREATE {kind} INDEX {name} FOR {body}"
+        )
         return name
 
     async def built(self, name: str) -> None:
@@ -137,21 +180,36 @@ def vector_options(dimensions: int) -> str:
 
 
 @pytest.mark.parametrize(
-    "graph_server", [pytest.param("neo4j_2026", marks=real), pytest.param("neo4j_5", marks=real)], indirect=True
+    "graph_server",
+    [pytest.param("neo4j_2026", marks=real), pytest.param("neo4j_5", marks=real)],
+    indirect=True,
 )
 class TestOnARunningServer:
     async def test_small_projects_are_answered_without_any_index_and_health_names_what_is_missing(
         self, backend: Neo4jBackend, project: str
     ) -> None:
         await fill(backend, project, CHUNKS, communities=COMMUNITIES)
-        bare = searched(backend, community="no_community_index", chunk="no_chunk_index", fulltext="no_text_index")
-        assert (await bare.health()).missing == ("no_community_index", "no_chunk_index", "no_text_index")
+        bare = searched(
+            backend,
+            community="no_community_index",
+            chunk="no_chunk_index",
+            fulltext="no_text_index",
+        )
+        assert (await bare.health()).missing == (
+            "no_community_index",
+            "no_chunk_index",
+            "no_text_index",
+        )
         await assert_all_found(bare, project, by_words=False)
         bare = searched(backend, community="no_community_index", chunk="no_chunk_index")
         await assert_all_found(bare, project, by_words=True)
-        with pytest.raises(GraphMisconfiguredError, match=f"none with an embedding of 8 floats.*{PREPARE}"):
+        with pytest.raises(
+            GraphMisconfiguredError, match=f"none with an embedding of 8 floats.*{PREPARE}"
+        ):
             await ask_primer(
-                searched(backend, community="no_community_index", chunk="no_chunk_index"), project, (1.0,) * 8
+                searched(backend, community="no_community_index", chunk="no_chunk_index"),
+                project,
+                (1.0,) * 8,
             )
         await assert_refused(
             searched(backend, 0, chunk="no_chunk_index"),
@@ -162,12 +220,16 @@ class TestOnARunningServer:
     async def test_names_that_are_mixed_up_find_no_node_of_another_kind_and_count_as_missing(
         self, backend: Neo4jBackend, project: str
     ) -> None:
-        many = [community(i, 0, None, axis(0), ["k1", "k2"] if i == 1 else []) for i in range(1, 81)]
+        many = [
+            community(i, 0, None, axis(0), ["k1", "k2"] if i == 1 else []) for i in range(1, 81)
+        ]
         await fill(backend, project, CHUNKS, communities=many)
         names = {"community": NAMES.chunk, "chunk": NAMES.community}
         assert (await searched(backend, **names).health()).missing == (NAMES.chunk, NAMES.community)
         for limit in (None, 0):
-            found = await ask_followup(searched(backend, limit, **names), project, QUESTION, axis(0))
+            found = await ask_followup(
+                searched(backend, limit, **names), project, QUESTION, axis(0)
+            )
             assert {c.id for c in found.chunks} == {"k1", "k2", "k3"}
         kinds = searched(backend, chunk=NAMES.fulltext, fulltext=NAMES.chunk)
         assert (await kinds.health()).missing == (NAMES.fulltext, NAMES.chunk)
@@ -178,19 +240,27 @@ class TestOnARunningServer:
     ) -> None:
         await fill(backend, project, CHUNKS, communities=COMMUNITIES)
         await own.run(
-            f"MATCH (k:__Chunk__ {{project_id: $p, id: 'k1'}}) UNWIND range(1, 80) AS i CREATE (n:{own.label}) "
+            f"MATCH (k:__Chunk__ {{project_id: $p, id: 'k1'}}) UNWIND range(1, 80) AS i CREATE "
+            f"(n:{own.label}) "
             "SET n = properties(k), n.id = 'stray ' + i, n.text = 'zephyr'",
             p=project,
         )
-        chunks = await own.create("VECTOR", f"(n:{own.label}) ON (n.embedding) {vector_options(DIMENSIONS)}")
+        chunks = await own.create(
+            "VECTOR", f"(n:{own.label}) ON (n.embedding) {vector_options(DIMENSIONS)}"
+        )
         words = await own.create("FULLTEXT", f"(n:{own.label}) ON EACH [n.text, n.project_key]")
-        mixed = await own.create("FULLTEXT", f"(n:{own.label}|__Chunk__) ON EACH [n.text, n.project_key]")
+        mixed = await own.create(
+            "FULLTEXT", f"(n:{own.label}|__Chunk__) ON EACH [n.text, n.project_key]"
+        )
         for name in (chunks, words, mixed):
             await own.built(name)
         for text, by_words in ((words, False), (mixed, True)):
             for limit in (None, 0):
                 found = await ask_followup(
-                    searched(backend, limit, chunk=chunks, fulltext=text), project, QUESTION, axis(0)
+                    searched(backend, limit, chunk=chunks, fulltext=text),
+                    project,
+                    QUESTION,
+                    axis(0),
                 )
                 assert {c.id for c in found.chunks} <= {"k1", "k2", "k3"}
                 assert by_words or {c.id for c in found.chunks} == {"k1", "k2"}
@@ -206,11 +276,17 @@ class TestOnARunningServer:
         # Lucene takes no term of more than 32,766 bytes.
         await own.run(f"CREATE (:{own.label} {{text: $text}})", text="x" * 40_000)
         whole = "OPTIONS {indexConfig: {`fulltext.analyzer`: 'keyword'}}"
-        failed = await own.create("FULLTEXT", f"(n:{own.label}|__Chunk__) ON EACH [n.text, n.project_key] {whole}")
+        failed = await own.create(
+            "FULLTEXT", f"(n:{own.label}|__Chunk__) ON EACH [n.text, n.project_key] {whole}"
+        )
         with pytest.raises(UpstreamError):  # waiting for it says so, in other words on each server
             await own.built(failed)
         health = await searched(backend, fulltext=failed).health()
-        assert {i.name: i.online for i in health.indexes} == {NAMES.community: True, NAMES.chunk: True, failed: False}
+        assert {i.name: i.online for i in health.indexes} == {
+            NAMES.community: True,
+            NAMES.chunk: True,
+            failed: False,
+        }
         await assert_all_found(searched(backend, fulltext=failed), project, by_words=False)
         tenantless = await own.create("FULLTEXT", "(n:__Chunk__) ON EACH [n.text, n.heading]")
         await own.built(tenantless)
@@ -239,4 +315,6 @@ async def test_an_index_that_is_dropped_or_made_anew_while_the_service_runs_is_n
     await own.run(f"DROP INDEX {name}")
     await own.create("VECTOR", body + vector_options(8), name)
     await own.built(name)
-    await assert_refused(graph, project, f"{name} has 8 dimensions, but {DIMENSIONS} are wanted.*{PREPARE}")
+    await assert_refused(
+        graph, project, f"{name} has 8 dimensions, but {DIMENSIONS} are wanted.*{PREPARE}"
+    )

@@ -1,4 +1,7 @@
-"""What a search makes of odd questions: their vectors are refused with a reason, their words never reach a parser."""
+"""What a search makes of odd questions.
+
+Their vectors are refused with a reason, their words never reach a parser.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +33,12 @@ from tests.contract.hostile_questions import BY_HAND, hostile_questions
 pytestmark = pytest.mark.timeout(600)
 
 
-async def test_no_hostile_question_breaks_the_search_or_its_full_text(backend: Backend, project: str) -> None:
-    await fill(backend, project, [*CHUNKS, chunk("worded", "a quokka", ())], [entity("e1", "AND", "k1")])
+async def test_no_hostile_question_breaks_the_search_or_its_full_text(
+    backend: Backend, project: str
+) -> None:
+    await fill(
+        backend, project, [*CHUNKS, chunk("worded", "a quokka", ())], [entity("e1", "AND", "k1")]
+    )
     hostile = hostile_questions()
     assert len(hostile) >= 300
     foreign = (f"project_key:{project_key(twin(project))}", f'"{twin(project)}"')
@@ -45,11 +52,15 @@ async def test_no_hostile_question_breaks_the_search_or_its_full_text(backend: B
     async with asyncio.TaskGroup() as group:
         for question in (*BY_HAND, *foreign):
             group.create_task(assert_finds(question))
-        for question in hostile:  # the word's chunk has no vector: it is found by full text or not at all
+        for (
+            question
+        ) in hostile:  # the word's chunk has no vector: it is found by full text or not at all
             group.create_task(assert_finds(f"quokka {question}", "worded"))
 
 
-@pytest.mark.parametrize("bad", [vector(), vector(math.nan), (math.nan,) * DIMENSIONS, vector(math.inf)])
+@pytest.mark.parametrize(
+    "bad", [vector(), vector(math.nan), (math.nan,) * DIMENSIONS, vector(math.inf)]
+)
 async def test_a_question_whose_vector_has_no_direction_is_refused_before_the_search(
     backend: Backend, project: str, bad: Vector
 ) -> None:

@@ -59,12 +59,32 @@ def failure(code: str, kind: type[Neo4jError] = ClientError) -> Neo4jError:
 @pytest.mark.parametrize(
     ("error", "expected", "says"),
     [
-        (failure("Neo.ClientError.Security.Unauthorized", AuthError), GraphMisconfiguredError, "NEO4J_PASSWORD"),
-        (failure("Neo.ClientError.Database.DatabaseNotFound"), GraphMisconfiguredError, "NEO4J_DATABASE"),
-        (failure("Neo.ClientError.Procedure.ProcedureCallFailed"), GraphMisconfiguredError, "python -m drift prepare"),
-        (failure("Neo.ClientError.Schema.IndexNotFound"), GraphMisconfiguredError, "python -m drift prepare"),
+        (
+            failure("Neo.ClientError.Security.Unauthorized", AuthError),
+            GraphMisconfiguredError,
+            "NEO4J_PASSWORD",
+        ),
+        (
+            failure("Neo.ClientError.Database.DatabaseNotFound"),
+            GraphMisconfiguredError,
+            "NEO4J_DATABASE",
+        ),
+        (
+            failure("Neo.ClientError.Procedure.ProcedureCallFailed"),
+            GraphMisconfiguredError,
+            "python -m drift prepare",
+        ),
+        (
+            failure("Neo.ClientError.Schema.IndexNotFound"),
+            GraphMisconfiguredError,
+            "python -m drift prepare",
+        ),
         (failure("Neo.ClientError.Statement.ArgumentError"), GraphVectorsError, "dimensions"),
-        (failure("Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"), GraphTimeoutError, "in time"),
+        (
+            failure("Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"),
+            GraphTimeoutError,
+            "in time",
+        ),
         (failure("Neo.ClientError.Transaction.Terminated"), GraphTimeoutError, "ended"),
         (
             failure("Neo.TransientError.General.MemoryPoolOutOfMemoryError", TransientError),
@@ -78,7 +98,9 @@ def failure(code: str, kind: type[Neo4jError] = ClientError) -> Neo4jError:
     ],
     ids=lambda value: getattr(value, "code", None) or type(value).__name__,
 )
-def test_each_error_of_the_driver_has_one_of_ours(error: Exception, expected: type[UpstreamError], says: str) -> None:
+def test_each_error_of_the_driver_has_one_of_ours(
+    error: Exception, expected: type[UpstreamError], says: str
+) -> None:
     with pytest.raises(expected, match=says) as caught, translated():
         raise error
     assert type(caught.value) is expected
@@ -90,7 +112,9 @@ def test_each_error_of_the_driver_has_one_of_ours(error: Exception, expected: ty
 async def test_nothing_listening_is_unavailable_within_seconds_and_says_no_address() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        graph = Neo4jGraph.connect(f"bolt://127.0.0.1:{taken.getsockname()[1]}", "neo4j", "password", "neo4j")
+        graph = Neo4jGraph.connect(
+            f"bolt://127.0.0.1:{taken.getsockname()[1]}", "neo4j", "password", "neo4j"
+        )
         async with asyncio.timeout(20):
             for call in (lambda: ask(graph), graph.health):
                 with pytest.raises(GraphUnavailableError) as caught:
@@ -100,15 +124,21 @@ async def test_nothing_listening_is_unavailable_within_seconds_and_says_no_addre
 
 
 @pytest.mark.parametrize(
-    "graph_server", [pytest.param("neo4j_2026", marks=real), pytest.param("neo4j_5", marks=real)], indirect=True
+    "graph_server",
+    [pytest.param("neo4j_2026", marks=real), pytest.param("neo4j_5", marks=real)],
+    indirect=True,
 )
 class TestOnARunningServer:
-    async def test_a_statement_over_its_time_is_ended_and_the_connection_lives(self, backend: Neo4jBackend) -> None:
+    async def test_a_statement_over_its_time_is_ended_and_the_connection_lives(
+        self, backend: Neo4jBackend
+    ) -> None:
         with pytest.raises(GraphTimeoutError):
             await backend.connection.read(SLOW, {}, timeout_s=0.3)
         assert (await backend.store().health()).missing == ()
 
-    async def test_a_cancelled_statement_leaves_a_connection_that_works(self, backend: Neo4jBackend) -> None:
+    async def test_a_cancelled_statement_leaves_a_connection_that_works(
+        self, backend: Neo4jBackend
+    ) -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.3):
                 await backend.connection.read(SLOW, {}, timeout_s=30)
@@ -135,7 +165,10 @@ async def test_wrong_logins_and_databases_are_misconfigured_and_a_killed_server_
     own_server: Neo4jServer,
 ) -> None:
     uri, user, password = own_server.uri, own_server.user, own_server.password
-    for login, database, says in (("wrong", "neo4j", "NEO4J_PASSWORD"), (password, "nowhere", "NEO4J_DATABASE")):
+    for login, database, says in (
+        ("wrong", "neo4j", "NEO4J_PASSWORD"),
+        (password, "nowhere", "NEO4J_DATABASE"),
+    ):
         stranger = Neo4jGraph.connect(uri, user, login, database)
         with pytest.raises(GraphMisconfiguredError, match=says) as caught:
             await ask(stranger)
@@ -157,7 +190,9 @@ async def test_wrong_logins_and_databases_are_misconfigured_and_a_killed_server_
 
 @pytest.mark.neo4j
 @pytest.mark.slow
-async def test_after_wrong_logins_the_right_one_is_not_called_wrong(own_server: Neo4jServer) -> None:
+async def test_after_wrong_logins_the_right_one_is_not_called_wrong(
+    own_server: Neo4jServer,
+) -> None:
     uri, user, password = own_server.uri, own_server.user, own_server.password
     said = []
     for login in ("wrong", "wrong", "wrong", "wrong", password):
@@ -174,7 +209,9 @@ async def test_after_wrong_logins_the_right_one_is_not_called_wrong(own_server: 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("version", ["2026", pytest.param("5.26", marks=pytest.mark.deep)])
-async def test_a_read_only_database_is_called_that_and_still_searched(version: str, tmp_path: Path) -> None:
+async def test_a_read_only_database_is_called_that_and_still_searched(
+    version: str, tmp_path: Path
+) -> None:
     folder = tmp_path / "neo4j"
     async with _served(Neo4jServer(version, folder=folder, java_flags=QUICK)) as connection:
         await Neo4jWriter(connection, IndexNames()).prepare(DIMENSIONS)

@@ -1,4 +1,7 @@
-"""What every GraphStore promises: held by the fake, a Neo4j of the calendar versions and a Neo4j 5 LTS alike."""
+"""What every GraphStore promises.
+
+Held by the fake, a Neo4j of the calendar versions and a Neo4j 5 LTS alike.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ from tests.contract.graph_backends import (
 pytestmark = pytest.mark.timeout(600)
 
 
-# ------------------------------------------------------------------------------------------------- primer
+# ------------------------------------------------------------------------------------------- primer
 def three_levels(*, root_is_zero: bool) -> list:
     """A root over two inner communities, one of them over a leaf."""
     level = (lambda height: 2 - height) if root_is_zero else (lambda height: height)
@@ -50,16 +53,22 @@ async def test_the_highest_level_comes_first_whichever_way_levels_count(
     one = await ask_primer(backend.store(), project, axis(0), top_k=1)
     assert ids(one.communities) == [10]
     three = await ask_primer(backend.store(), project, axis(0), top_k=3)
-    assert ids(three.communities) == [10, 20, 21], "the leaf is the closest, but two higher ones are half of three"
+    assert ids(three.communities) == [10, 20, 21], (
+        "the leaf is the closest, but two higher ones are half of three"
+    )
 
 
-async def test_lower_levels_fill_up_when_the_higher_ones_are_less_than_half(backend: Backend, project: str) -> None:
+async def test_lower_levels_fill_up_when_the_higher_ones_are_less_than_half(
+    backend: Backend, project: str
+) -> None:
     await fill(backend, project, CHUNKS, communities=three_levels(root_is_zero=False))
     found = await ask_primer(backend.store(), project, axis(0), top_k=8)
     assert ids(found.communities) == [10, 20, 21, 30]
 
 
-async def test_samples_come_from_any_depth_best_first_and_three_at_most(backend: Backend, project: str) -> None:
+async def test_samples_come_from_any_depth_best_first_and_three_at_most(
+    backend: Backend, project: str
+) -> None:
     chunks = [chunk(f"k{i}", f"text {i}", vector(1, i / 10)) for i in range(6)]
     tree = [
         community(1, 2, None, axis(0), ["k5"]),
@@ -74,7 +83,9 @@ async def test_samples_come_from_any_depth_best_first_and_three_at_most(backend:
         assert found.communities[0].samples[0].text == "text 0"
 
 
-async def test_a_community_without_a_parent_is_at_the_top_of_a_ragged_tree(backend: Backend, project: str) -> None:
+async def test_a_community_without_a_parent_is_at_the_top_of_a_ragged_tree(
+    backend: Backend, project: str
+) -> None:
     tree = [
         community(1, 2, None, axis(3)),
         community(2, 1, 1, axis(0), ["k1"]),
@@ -117,8 +128,10 @@ async def test_an_unknown_project_is_empty_not_an_error(backend: Backend, projec
     assert not found.entities
 
 
-# ---------------------------------------------------------------------------------------------- follow-up
-async def test_nested_communities_chosen_together_count_each_chunk_once(backend: Backend, project: str) -> None:
+# ---------------------------------------------------------------------------------------- follow-up
+async def test_nested_communities_chosen_together_count_each_chunk_once(
+    backend: Backend, project: str
+) -> None:
     chunks = [chunk(f"k{i:02}", f"text {i}", vector(1, i / 10)) for i in range(44)]
     tree = [
         community(1, 2, None, axis(0)),
@@ -135,8 +148,14 @@ async def test_nested_communities_chosen_together_count_each_chunk_once(backend:
     assert len(inner.chunks) == 30
 
 
-async def test_soft_scope_prefers_its_chunks_and_hard_scope_has_no_others(backend: Backend, project: str) -> None:
-    chunks = [chunk("k1", "same", axis(0)), chunk("k2", "same", axis(0)), chunk("k3", "far", axis(1))]
+async def test_soft_scope_prefers_its_chunks_and_hard_scope_has_no_others(
+    backend: Backend, project: str
+) -> None:
+    chunks = [
+        chunk("k1", "same", axis(0)),
+        chunk("k2", "same", axis(0)),
+        chunk("k3", "far", axis(1)),
+    ]
     tree = [community(1, 0, None, axis(0), ["k2"]), community(2, 0, None, axis(0), ["k1", "k3"])]
     await fill(backend, project, chunks, communities=tree)
     soft = await ask_followup(backend.store(), project, "what?", axis(0), (1,))
@@ -147,13 +166,17 @@ async def test_soft_scope_prefers_its_chunks_and_hard_scope_has_no_others(backen
     assert len(everywhere.chunks) == 3
 
 
-async def test_words_of_the_question_find_what_the_vector_does_not(backend: Backend, project: str) -> None:
+async def test_words_of_the_question_find_what_the_vector_does_not(
+    backend: Backend, project: str
+) -> None:
     near = [chunk(f"k{i:03}", f"filler {i}", vector(1, i / 10)) for i in range(70)]
     await fill(backend, project, [*near, chunk("word", "the zephyr blows", axis(7))])
     for store in (backend.store(), backend.store(exact_limit=0)):
         found = await ask_followup(store, project, "What about the Zephyr?", axis(0))
         assert "word" in ids(found.chunks)
-    assert "word" not in ids((await ask_followup(backend.store(), project, "What about it?", axis(0))).chunks)
+    assert "word" not in ids(
+        (await ask_followup(backend.store(), project, "What about it?", axis(0))).chunks
+    )
 
 
 async def test_entities_named_in_the_question_lead_to_chunks_over_their_relations(
@@ -177,11 +200,20 @@ async def test_the_neighbourhood_has_entities_relations_both_ways_and_chunks_wit
 ) -> None:
     chunks = [chunk(f"k{i:02}", f"filler {i}", vector(1, i / 100)) for i in range(60)]
     beside = [chunk("n1", "beside one", axis(8)), chunk("n2", "beside two", axis(9))]
-    entities = [entity("e1", "Centre", "k00", "k01"), entity("e2", "Before", "n1"), entity("e3", "After", "n2")]
-    relations = [RelationRecord("e2", "e1", "feeds", 1.0), RelationRecord("e1", "e3", "drains", 2.0)]
+    entities = [
+        entity("e1", "Centre", "k00", "k01"),
+        entity("e2", "Before", "n1"),
+        entity("e3", "After", "n2"),
+    ]
+    relations = [
+        RelationRecord("e2", "e1", "feeds", 1.0),
+        RelationRecord("e1", "e3", "drains", 2.0),
+    ]
     await fill(backend, project, [*chunks, *beside], entities, relations)
     found = await ask_followup(backend.store(), project, "what?", axis(0))
-    assert [(e.id, e.title, e.description, e.mentions) for e in found.entities] == [("e1", "Centre", "about Centre", 2)]
+    assert [(e.id, e.title, e.description, e.mentions) for e in found.entities] == [
+        ("e1", "Centre", "about Centre", 2)
+    ]
     edges = {(r.source, r.target, r.description, r.weight) for r in found.relationships}
     assert edges == {("Before", "Centre", "feeds", 1.0), ("Centre", "After", "drains", 2.0)}
     assert {(n.id, n.text, n.document_name) for n in found.neighbors} == {
@@ -190,7 +222,9 @@ async def test_the_neighbourhood_has_entities_relations_both_ways_and_chunks_wit
     }
 
 
-async def test_a_hub_in_every_chunk_keeps_every_list_bounded(backend: Backend, project: str) -> None:
+async def test_a_hub_in_every_chunk_keeps_every_list_bounded(
+    backend: Backend, project: str
+) -> None:
     chunks = [chunk(f"k{i:03}", f"text hub {i}", vector(1, i / 100)) for i in range(400)]
     hub = entity("hub", "Hub", *(c.id for c in chunks))
     spokes = [entity(f"e{i:03}", f"Spoke {i}", f"k{i:03}") for i in range(400)]
@@ -203,7 +237,9 @@ async def test_a_hub_in_every_chunk_keeps_every_list_bounded(backend: Backend, p
     assert 0 < len(found.relationships) <= 30
 
 
-async def test_a_document_is_named_by_title_then_id_then_unknown(backend: Backend, project: str) -> None:
+async def test_a_document_is_named_by_title_then_id_then_unknown(
+    backend: Backend, project: str
+) -> None:
     chunks = [
         chunk("titled", "a", axis(0), "d1"),
         chunk("untitled", "b", axis(1), "d2"),
@@ -227,10 +263,16 @@ async def test_a_question_without_an_indexable_word_is_answered_by_the_vector(
     assert ids(found.chunks) == ["k2", "k1", "k3"]
 
 
-async def test_a_chunk_without_a_vector_is_found_by_its_words_only(backend: Backend, project: str) -> None:
+async def test_a_chunk_without_a_vector_is_found_by_its_words_only(
+    backend: Backend, project: str
+) -> None:
     await fill(backend, project, [*CHUNKS, chunk("bare", "only words: quokka", ())])
-    assert "bare" in ids((await ask_followup(backend.store(), project, "a quokka?", axis(0))).chunks)
-    assert "bare" not in ids((await ask_followup(backend.store(), project, "a koala?", axis(0))).chunks)
+    assert "bare" in ids(
+        (await ask_followup(backend.store(), project, "a quokka?", axis(0))).chunks
+    )
+    assert "bare" not in ids(
+        (await ask_followup(backend.store(), project, "a koala?", axis(0))).chunks
+    )
     assert "bare" not in ids((await ask_primer(backend.store(), project, axis(0))).chunks)
 
 
@@ -241,25 +283,37 @@ async def test_a_small_tenant_is_not_starved_by_a_large_one_beside_it(
     large = [chunk(f"k{i:03}", "zebra crossing", vector(1, i / 10_000)) for i in range(700)]
     await backend.writer.write_documents(twin(project), documents(large, {}))
     await backend.writer.write_documents(
-        project, documents([chunk("k001", "zebra", vector(1, 1)), chunk("mine", "crossing", axis(1))], {})
+        project,
+        documents([chunk("k001", "zebra", vector(1, 1)), chunk("mine", "crossing", axis(1))], {}),
     )
     store = backend.store(exact_limit=exact_limit)
-    assert set(ids((await ask_followup(store, project, "zebra crossing", axis(0))).chunks)) == {"k001", "mine"}
+    assert set(ids((await ask_followup(store, project, "zebra crossing", axis(0))).chunks)) == {
+        "k001",
+        "mine",
+    }
     assert set(ids((await ask_primer(store, project, axis(0))).chunks)) == {"k001", "mine"}
-    assert set(ids((await ask_followup(store, project, "zebra crossing", axis(200))).chunks)) == {"k001", "mine"}
+    assert set(ids((await ask_followup(store, project, "zebra crossing", axis(200))).chunks)) == {
+        "k001",
+        "mine",
+    }
 
 
-# ---------------------------------------------------------------------------------------- time and indexes
+# --------------------------------------------------------------------------------- time and indexes
 async def test_a_used_up_deadline_is_said_so(backend: Backend, project: str) -> None:
     with pytest.raises(DeadlineError):
         await backend.store().primer(PrimerQuery(project, "q", axis(0), 3), Deadline.after(0))
 
 
-async def test_a_vector_of_other_dimensions_is_refused_with_both_numbers(backend: Backend, project: str) -> None:
+async def test_a_vector_of_other_dimensions_is_refused_with_both_numbers(
+    backend: Backend, project: str
+) -> None:
     with pytest.raises(
-        GraphMisconfiguredError, match=rf"graphrag_comm_index has {DIMENSIONS} dimensions, but 3 are wanted"
+        GraphMisconfiguredError,
+        match=rf"graphrag_comm_index has {DIMENSIONS} dimensions, but 3 are wanted",
     ):
-        await backend.store().followup(FollowupQuery(project, "q", (1.0, 0.0, 0.0), ()), Deadline.after(30))
+        await backend.store().followup(
+            FollowupQuery(project, "q", (1.0, 0.0, 0.0), ()), Deadline.after(30)
+        )
 
 
 async def test_health_lists_the_indexes_with_their_dimensions(backend: Backend) -> None:
@@ -273,7 +327,9 @@ async def test_health_lists_the_indexes_with_their_dimensions(backend: Backend) 
     assert health.missing == ()
 
 
-async def test_missing_indexes_are_named_and_small_projects_still_searched(backend: Backend, project: str) -> None:
+async def test_missing_indexes_are_named_and_small_projects_still_searched(
+    backend: Backend, project: str
+) -> None:
     if not isinstance(backend, Neo4jBackend):
         return  # the fake has no index to miss
     await fill(backend, project, CHUNKS)

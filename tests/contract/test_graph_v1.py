@@ -1,4 +1,7 @@
-"""What a graph without tenants is promised, whoever wrote it: the same story as every other graph, by other statements."""
+"""What a graph without tenants is promised, whoever wrote it.
+
+The same story as every other graph, by other statements.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,16 @@ import pytest
 from drift.adapters.neo4j.connection import Connection
 from drift.model import CommunityRecord, RelationRecord
 from tests.contract import graph_backends
-from tests.contract.graph_backends import CHUNKS, FakeBackend, axis, chunk, community, entity, ids, vector
+from tests.contract.graph_backends import (
+    CHUNKS,
+    FakeBackend,
+    axis,
+    chunk,
+    community,
+    entity,
+    ids,
+    vector,
+)
 from tests.contract.test_graph_walk import NEAR, random_graph
 from tests.contract.v1_graphs import (
     ENTITIES,
@@ -34,15 +46,22 @@ def three_levels(*, root_is_zero: bool) -> list[CommunityRecord]:
     ]
 
 
-# ------------------------------------------------------------------------------------------------- primer
+# ------------------------------------------------------------------------------------------- primer
 @pytest.mark.parametrize("root_is_zero", [True, False])
 async def test_the_highest_level_comes_first_whichever_way_levels_count(
     database: Connection, root_is_zero: bool
 ) -> None:
     await fill(database, CHUNKS, ENTITIES, communities=three_levels(root_is_zero=root_is_zero))
     three = await ask_primer(searched(database), axis(0), top_k=3)
-    assert ids(three.communities) == [10, 20, 21], "the leaf is the closest, but two higher ones are half of three"
-    assert ids((await ask_primer(searched(database), axis(0), top_k=8)).communities) == [10, 20, 21, 30]
+    assert ids(three.communities) == [10, 20, 21], (
+        "the leaf is the closest, but two higher ones are half of three"
+    )
+    assert ids((await ask_primer(searched(database), axis(0), top_k=8)).communities) == [
+        10,
+        20,
+        21,
+        30,
+    ]
 
 
 @pytest.mark.parametrize("exact_limit", [None, 0])
@@ -67,11 +86,19 @@ async def test_samples_come_over_entities_from_any_depth_each_once_and_best_firs
 async def test_chunks_may_be_members_of_communities_themselves(database: Connection) -> None:
     tree = [community(1, 1, None, axis(0)), community(2, 0, 1, axis(0), ["k1"], ["e2"])]
     await fill(database, CHUNKS, ENTITIES, communities=tree)
-    assert ids((await ask_primer(searched(database), axis(0), top_k=1)).communities[0].samples) == ["k1", "k2"]
-    assert ids((await ask_followup(searched(database, "hard"), "what?", axis(0), (1,))).chunks) == ["k1", "k2"]
+    assert ids((await ask_primer(searched(database), axis(0), top_k=1)).communities[0].samples) == [
+        "k1",
+        "k2",
+    ]
+    assert ids((await ask_followup(searched(database, "hard"), "what?", axis(0), (1,))).chunks) == [
+        "k1",
+        "k2",
+    ]
 
 
-async def test_levels_may_be_floats_strings_or_missing_and_trees_ragged(database: Connection) -> None:
+async def test_levels_may_be_floats_strings_or_missing_and_trees_ragged(
+    database: Connection,
+) -> None:
     tree = [
         community(1, 2, None, axis(3)),
         community(2, 1, 1, axis(0), entities=["e1"]),
@@ -89,7 +116,11 @@ async def test_levels_may_be_floats_strings_or_missing_and_trees_ragged(database
 
 
 async def test_communities_in_a_circle_end_the_walk_down(database: Connection) -> None:
-    tree = [community(1, 1, 2, axis(0)), community(2, 0, 1, axis(0), entities=["e1"]), community(3, 0, 3, axis(1))]
+    tree = [
+        community(1, 1, 2, axis(0)),
+        community(2, 0, 1, axis(0), entities=["e1"]),
+        community(3, 0, 3, axis(1)),
+    ]
     await fill(database, CHUNKS, ENTITIES, communities=tree)
     found = await ask_primer(searched(database), axis(0))
     assert {c.id: ids(c.samples) for c in found.communities} == {1: ["k1"], 2: ["k1"], 3: []}
@@ -109,13 +140,19 @@ async def test_without_embedded_communities_the_primer_gives_the_best_chunks(
 async def test_an_empty_database_is_empty_not_an_error(database: Connection) -> None:
     await fill(database, [])
     assert (await ask_primer(searched(database), axis(0))).is_empty
-    assert not (await ask_followup(searched(database), "what is alpha?", axis(0), (1,))).all_chunks()
+    assert not (
+        await ask_followup(searched(database), "what is alpha?", axis(0), (1,))
+    ).all_chunks()
 
 
-# ---------------------------------------------------------------------------------------------- follow-up
-async def test_nested_communities_chosen_together_count_each_chunk_once(database: Connection) -> None:
+# ---------------------------------------------------------------------------------------- follow-up
+async def test_nested_communities_chosen_together_count_each_chunk_once(
+    database: Connection,
+) -> None:
     chunks = [chunk(f"k{i:02}", f"text {i}", vector(1, i / 10)) for i in range(44)]
-    several = [entity(f"{c.id}-{i}", f"Entity {i} of {c.id}", c.id, c.id) for c in chunks for i in range(3)]
+    several = [
+        entity(f"{c.id}-{i}", f"Entity {i} of {c.id}", c.id, c.id) for c in chunks for i in range(3)
+    ]
     tree = [
         community(1, 2, None, axis(0)),
         community(2, 1, 1, axis(0), entities=[e.id for e in several[:6]]),
@@ -127,17 +164,35 @@ async def test_nested_communities_chosen_together_count_each_chunk_once(database
     for scope in ("hard", "soft"):
         found = await ask_followup(searched(database, scope), "what?", axis(0), (1, 2, 3))
         assert ids(found.chunks) == [c.id for c in chunks[:30]]
-    assert len((await ask_followup(searched(database, "hard"), "what?", axis(0), (2, 3, 4))).chunks) == 30
+    assert (
+        len((await ask_followup(searched(database, "hard"), "what?", axis(0), (2, 3, 4))).chunks)
+        == 30
+    )
     only = await ask_followup(searched(database, "hard"), "what?", axis(0), (4,))
     assert ids(only.chunks) == [c.id for c in chunks[40:]]
 
 
-async def test_soft_scope_prefers_its_chunks_and_hard_scope_has_no_others(database: Connection) -> None:
-    chunks = [chunk("k1", "same", axis(0)), chunk("k2", "same", axis(0)), chunk("k3", "far", axis(1))]
-    tree = [community(1, 0, None, axis(0), entities=["e2"]), community(2, 0, None, axis(0), entities=["e1", "e3"])]
+async def test_soft_scope_prefers_its_chunks_and_hard_scope_has_no_others(
+    database: Connection,
+) -> None:
+    chunks = [
+        chunk("k1", "same", axis(0)),
+        chunk("k2", "same", axis(0)),
+        chunk("k3", "far", axis(1)),
+    ]
+    tree = [
+        community(1, 0, None, axis(0), entities=["e2"]),
+        community(2, 0, None, axis(0), entities=["e1", "e3"]),
+    ]
     await fill(database, chunks, ENTITIES, communities=tree)
-    assert ids((await ask_followup(searched(database), "what?", axis(0), (1,))).chunks) == ["k2", "k1", "k3"]
-    assert ids((await ask_followup(searched(database, "hard"), "same far", axis(0), (1,))).chunks) == ["k2"]
+    assert ids((await ask_followup(searched(database), "what?", axis(0), (1,))).chunks) == [
+        "k2",
+        "k1",
+        "k3",
+    ]
+    assert ids(
+        (await ask_followup(searched(database, "hard"), "same far", axis(0), (1,))).chunks
+    ) == ["k2"]
     assert len((await ask_followup(searched(database, "hard"), "what?", axis(0))).chunks) == 3
 
 
@@ -151,31 +206,48 @@ async def test_words_of_the_question_find_what_the_vector_does_not(
     assert "word" not in ids((await ask_followup(store, "What about it?", axis(0))).chunks)
 
 
-async def test_entities_named_in_the_question_lead_on_over_relations_of_any_type(database: Connection) -> None:
+async def test_entities_named_in_the_question_lead_on_over_relations_of_any_type(
+    database: Connection,
+) -> None:
     hidden = [chunk("named", "one", axis(7)), chunk("related", "two", axis(8))]
-    entities = [entity("e1", "The Old Mill.", "named", "named"), entity("e2", "Windmill", "related")]
-    await fill(database, [*NEAR, *hidden], entities, [RelationRecord("e2", "e1", "LOOKS_LIKE", 2.0)])
+    entities = [
+        entity("e1", "The Old Mill.", "named", "named"),
+        entity("e2", "Windmill", "related"),
+    ]
+    await fill(
+        database, [*NEAR, *hidden], entities, [RelationRecord("e2", "e1", "LOOKS_LIKE", 2.0)]
+    )
     found = await ask_followup(searched(database), "who owns the old mill?", axis(0))
     assert {"named", "related"} <= set(ids(found.chunks))
 
 
 async def test_an_unprepared_graph_is_searched_without_the_walk(database: Connection) -> None:
     hidden = [chunk("named", "one", axis(7)), chunk("k998", "nearest", axis(0))]
-    entities = [entity("e1", "The Old Mill.", "named"), entity("e2", "Owl", "k998"), entity("e3", "Tree", "named")]
+    entities = [
+        entity("e1", "The Old Mill.", "named"),
+        entity("e2", "Owl", "k998"),
+        entity("e3", "Tree", "named"),
+    ]
     tree = [community(1, 0, None, axis(0), entities=["e1"])]
     relations = [RelationRecord("e2", "e3", "LIVES_IN", 1.0)]
     await create(database, [*NEAR, *hidden], entities, relations, tree)
     found = await ask_followup(searched(database), "who owns the old mill?", axis(0))
     assert found.chunks[0].id == "k000"
     assert "named" not in ids(found.chunks)
-    assert [(r.source, r.target, r.description) for r in found.relationships] == [("Owl", "Tree", "LIVES_IN")]
+    assert [(r.source, r.target, r.description) for r in found.relationships] == [
+        ("Owl", "Tree", "LIVES_IN")
+    ]
     assert ids(found.neighbors) == ["named"]
     assert ids((await ask_primer(searched(database), axis(0))).communities[0].samples) == ["named"]
     await prepare(database)
-    assert "named" in ids((await ask_followup(searched(database), "who owns the old mill?", axis(0))).chunks)
+    assert "named" in ids(
+        (await ask_followup(searched(database), "who owns the old mill?", axis(0))).chunks
+    )
 
 
-async def test_the_neighbourhood_has_entities_relations_both_ways_and_chunks_with_text(database: Connection) -> None:
+async def test_the_neighbourhood_has_entities_relations_both_ways_and_chunks_with_text(
+    database: Connection,
+) -> None:
     chunks = [chunk(f"k{i:02}", f"filler {i}", vector(1, i / 100)) for i in range(60)]
     beside = [chunk("n1", "beside one", axis(8)), chunk("n2", "beside two", axis(9))]
     entities = [
@@ -183,13 +255,22 @@ async def test_the_neighbourhood_has_entities_relations_both_ways_and_chunks_wit
         entity("e2", "Before", "n1"),
         entity("e3", "After", "n2", "n2"),
     ]
-    relations = [RelationRecord("e2", "e1", "FEEDS", 1.0), RelationRecord("e1", "e3", "PART_OF", 2.0)]
+    relations = [
+        RelationRecord("e2", "e1", "FEEDS", 1.0),
+        RelationRecord("e1", "e3", "PART_OF", 2.0),
+    ]
     tree = [community(1, 0, None, axis(0), entities=["e1", "e2"])]
     await fill(database, [*chunks, *beside], entities, relations, tree)
-    await database.write("MATCH ()-[r:FEEDS]->() SET r.description = 'feeds it', r.weight = '1.5'", {})
-    await database.write("MATCH (e {id: 'e1'}) CREATE (e)-[:SEEN_BY]->(:Camera {name: 'not an entity'})", {})
+    await database.write(
+        "MATCH ()-[r:FEEDS]->() SET r.description = 'feeds it', r.weight = '1.5'", {}
+    )
+    await database.write(
+        "MATCH (e {id: 'e1'}) CREATE (e)-[:SEEN_BY]->(:Camera {name: 'not an entity'})", {}
+    )
     found = await ask_followup(searched(database), "what?", axis(0))
-    assert [(e.id, e.title, e.description, e.mentions) for e in found.entities] == [("e1", "Centre", "about Centre", 2)]
+    assert [(e.id, e.title, e.description, e.mentions) for e in found.entities] == [
+        ("e1", "Centre", "about Centre", 2)
+    ]
     edges = {(r.source, r.target, r.description, r.weight) for r in found.relationships}
     assert edges == {("Before", "Centre", "feeds it", 1.5), ("Centre", "After", "PART_OF", 2.0)}
     assert {(n.id, n.text, n.document_name) for n in found.neighbors} == {
@@ -198,14 +279,20 @@ async def test_the_neighbourhood_has_entities_relations_both_ways_and_chunks_wit
     }
 
 
-async def test_an_entity_that_comes_from_a_chunk_many_times_comes_from_it_once(database: Connection) -> None:
+async def test_an_entity_that_comes_from_a_chunk_many_times_comes_from_it_once(
+    database: Connection,
+) -> None:
     chunks = [chunk(f"k{i:02}", f"filler {i}", vector(1, i / 100)) for i in range(60)]
     beside = [chunk(f"n{i}", "beside", axis(9 + i)) for i in range(5)]
     often = entity("e1", "Often", *["k01", *(c.id for c in beside)] * 4)
     await fill(database, [*chunks, *beside], [often, entity("e2", "Twice", "k02", "k02")])
     found = await ask_followup(searched(database), "what?", axis(0))
-    assert ids(found.chunks) == [c.id for c in chunks[:30]], "no chunk shares an entity with another one"
-    assert ids(found.neighbors) == [c.id for c in beside], "edges to one chunk leave room for the others"
+    assert ids(found.chunks) == [c.id for c in chunks[:30]], (
+        "no chunk shares an entity with another one"
+    )
+    assert ids(found.neighbors) == [c.id for c in beside], (
+        "edges to one chunk leave room for the others"
+    )
     assert [e.mentions for e in found.entities] == [1, 1]
 
 
@@ -213,7 +300,9 @@ async def test_a_hub_in_every_chunk_keeps_every_list_bounded(database: Connectio
     chunks = [chunk(f"k{i:03}", f"text hub {i}", vector(1, i / 100)) for i in range(400)]
     spokes = [entity(f"e{i:03}", f"Spoke {i}", f"k{i:03}") for i in range(400)]
     relations = [RelationRecord("hub", e.id, "TOUCHES", 1.0) for e in spokes]
-    await fill(database, chunks, [entity("hub", "Hub", *(c.id for c in chunks)), *spokes], relations)
+    await fill(
+        database, chunks, [entity("hub", "Hub", *(c.id for c in chunks)), *spokes], relations
+    )
     found = await ask_followup(searched(database), "what touches the hub?", axis(0))
     assert len(found.chunks) == 30
     assert len(found.neighbors) <= 10

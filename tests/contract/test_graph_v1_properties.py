@@ -1,4 +1,7 @@
-"""Graphs without tenants come from many hands: what may be missing or of another type in them, and how it is named then."""
+"""Graphs without tenants come from many hands.
+
+What may be missing or of another type in them, and how it is named then.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,20 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 async def test_what_has_no_id_goes_by_its_element_id(database: Connection) -> None:
-    tree = [community(1, 0, None, axis(0), entities=["e1"]), community(2, 0, None, axis(1), entities=["e2", "e3"])]
+    tree = [
+        community(1, 0, None, axis(0), entities=["e1"]),
+        community(2, 0, None, axis(1), entities=["e2", "e3"]),
+    ]
     await fill(database, CHUNKS, ENTITIES, [RelationRecord("e1", "e2", "KNOWS", 1.0)], tree)
-    await database.write("MATCH (n) REMOVE n.id, n.community SET n.name = n.title REMOVE n.title", {})
+    await database.write(
+        "MATCH (n) REMOVE n.id, n.community SET n.name = n.title REMOVE n.title", {}
+    )
     found = await ask_primer(searched(database), axis(0))
     assert len(found.communities) == 2
     assert all(isinstance(c.id, str) and ":" in c.id for c in found.communities)
-    hard = await ask_followup(searched(database, "hard"), "what?", axis(0), (found.communities[0].id,))
+    hard = await ask_followup(
+        searched(database, "hard"), "what?", axis(0), (found.communities[0].id,)
+    )
     assert [c.text for c in hard.chunks] == ["alpha"]
     soft = await ask_followup(searched(database), "what?", axis(0), (found.communities[0].id,))
     assert len(soft.chunks) == 3
@@ -33,22 +43,31 @@ async def test_what_has_no_id_goes_by_its_element_id(database: Connection) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "stored", "seen"), [("community", 7, 7), ("id", 7, 7), ("id", "seven", "seven"), ("community", 7.0, 7)]
+    ("name", "stored", "seen"),
+    [("community", 7, 7), ("id", 7, 7), ("id", "seven", "seven"), ("community", 7.0, 7)],
 )
 async def test_a_community_goes_by_its_own_key_in_its_type(
     database: Connection, name: str, stored: object, seen: object
 ) -> None:
-    await fill(database, CHUNKS, ENTITIES, communities=[community(1, 0, None, axis(0), entities=["e2"])])
-    await database.write(f"MATCH (c:__Community__) REMOVE c.community SET c.{name} = $key", {"key": stored})
+    await fill(
+        database, CHUNKS, ENTITIES, communities=[community(1, 0, None, axis(0), entities=["e2"])]
+    )
+    await database.write(
+        f"MATCH (c:__Community__) REMOVE c.community SET c.{name} = $key", {"key": stored}
+    )
     found = ids((await ask_primer(searched(database), axis(0))).communities)
     assert found == [seen]
     assert type(found[0]) is type(seen)
-    assert ids((await ask_followup(searched(database, "hard"), "what?", axis(0), (found[0],))).chunks) == ["k2"]
+    assert ids(
+        (await ask_followup(searched(database, "hard"), "what?", axis(0), (found[0],))).chunks
+    ) == ["k2"]
 
 
 async def test_ids_may_be_numbers(database: Connection) -> None:
     await fill(database, CHUNKS, ENTITIES)
-    await database.write("MATCH (n) WHERE n.id IS NOT NULL SET n.id = toInteger(substring(n.id, 1))", {})
+    await database.write(
+        "MATCH (n) WHERE n.id IS NOT NULL SET n.id = toInteger(substring(n.id, 1))", {}
+    )
     found = await ask_followup(searched(database), "what?", axis(0))
     assert ids(found.chunks) == ["1", "2", "3"]
     assert set(ids(found.entities)) == {"1", "2", "3"}
@@ -79,7 +98,9 @@ async def test_every_project_id_means_the_whole_database(database: Connection) -
         assert len(found.chunks) == 3
 
 
-async def test_a_missing_index_is_named_and_a_small_graph_still_searched(database: Connection) -> None:
+async def test_a_missing_index_is_named_and_a_small_graph_still_searched(
+    database: Connection,
+) -> None:
     await fill(database, CHUNKS, ENTITIES)
     bare = Neo4jGraph(database, IndexNames("no_community", "no_chunk", "no_text"), schema=V1)
     assert (await bare.health()).missing == ("no_community", "no_chunk", "no_text")

@@ -1,4 +1,7 @@
-"""What the walk from the named entities promises, on every graph: how far it goes, what it leaves out, what it weighs."""
+"""What the walk from the named entities promises, on every graph.
+
+How far it goes, what it leaves out, what it weighs.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,17 @@ import random
 import pytest
 
 from drift.model import ChunkRecord, EntityRecord, RelationRecord
-from tests.contract.graph_backends import Backend, FakeBackend, ask_followup, axis, chunk, entity, fill, ids, vector
+from tests.contract.graph_backends import (
+    Backend,
+    FakeBackend,
+    ask_followup,
+    axis,
+    chunk,
+    entity,
+    fill,
+    ids,
+    vector,
+)
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -15,8 +28,13 @@ NEAR = [chunk(f"k{i:03}", f"filler {i}", vector(1, i / 10)) for i in range(70)]
 """Enough to fill the pool by vector alone."""
 
 
-async def test_the_walk_goes_on_from_a_chunk_to_what_it_mentions_and_no_further(backend: Backend, project: str) -> None:
-    beyond = [chunk(name, "text", axis(7 + place)) for place, name in enumerate(("first", "second", "third"))]
+async def test_the_walk_goes_on_from_a_chunk_to_what_it_mentions_and_no_further(
+    backend: Backend, project: str
+) -> None:
+    beyond = [
+        chunk(name, "text", axis(7 + place))
+        for place, name in enumerate(("first", "second", "third"))
+    ]
     entities = [
         entity("e1", "Old Mill", "first"),
         entity("e2", "Ada", "first", "second"),
@@ -24,7 +42,11 @@ async def test_the_walk_goes_on_from_a_chunk_to_what_it_mentions_and_no_further(
     ]
     await fill(backend, project, [*NEAR, *beyond], entities)
     found = ids(
-        (await ask_followup(backend.store(), project, "where was the owner of the old mill born?", axis(0))).chunks
+        (
+            await ask_followup(
+                backend.store(), project, "where was the owner of the old mill born?", axis(0)
+            )
+        ).chunks
     )
     assert {"first", "second"} <= set(found)
     assert "third" not in found, "it is five steps away"
@@ -34,23 +56,33 @@ async def test_a_name_inside_a_longer_name_starts_no_walk(backend: Backend, proj
     hidden = [chunk("meant", "text", axis(7)), chunk("other", "text", axis(8))]
     entities = [entity("e1", "Old Mill", "meant"), entity("e2", "Mill", "other")]
     await fill(backend, project, [*NEAR, *hidden], entities)
-    found = ids((await ask_followup(backend.store(), project, "who owns the old mill?", axis(0))).chunks)
+    found = ids(
+        (await ask_followup(backend.store(), project, "who owns the old mill?", axis(0))).chunks
+    )
     assert "meant" in found
     assert "other" not in found
-    assert "other" in ids((await ask_followup(backend.store(), project, "who owns the mill?", axis(0))).chunks)
+    assert "other" in ids(
+        (await ask_followup(backend.store(), project, "who owns the mill?", axis(0))).chunks
+    )
 
 
 async def test_a_chunk_about_what_the_best_mention_comes_before_one_that_only_mentions_it(
     backend: Backend, project: str
 ) -> None:
-    chunks = [chunk("best", "text", axis(0)), chunk("about", "text", axis(1)), chunk("aside", "text", axis(1))]
+    chunks = [
+        chunk("best", "text", axis(0)),
+        chunk("about", "text", axis(1)),
+        chunk("aside", "text", axis(1)),
+    ]
     far = [chunk(f"far{i}", "text", vector(-1, i / 10)) for i in range(5)]
     entities = [
         entity("e1", "Ada", "best", "about", "aside"),
         entity("e2", "Ulm", "about"),
         entity("e3", "Rain", "aside"),
     ]
-    await fill(backend, project, [*chunks, *far], entities, [RelationRecord("e1", "e2", "born in", 1.0)])
+    await fill(
+        backend, project, [*chunks, *far], entities, [RelationRecord("e1", "e2", "born in", 1.0)]
+    )
     found = await ask_followup(backend.store(), project, "what?", axis(0))
     assert ids(found.chunks)[:3] == ["best", "about", "aside"]
     scores = {c.id: c.score for c in found.chunks}
@@ -60,22 +92,39 @@ async def test_a_chunk_about_what_the_best_mention_comes_before_one_that_only_me
 def random_graph(seed: int) -> tuple[list[ChunkRecord], list[EntityRecord], list[RelationRecord]]:
     """Chunks whose texts have no word of any question, mentions and relations at random, one entity nearly everywhere."""
     chance = random.Random(seed)  # noqa: S311 - test data
-    chunks = [chunk(f"k{i:02}", f"text {i}", vector(*(chance.random() for _ in range(4)))) for i in range(24)]
+    chunks = [
+        chunk(f"k{i:02}", f"text {i}", vector(*(chance.random() for _ in range(4))))
+        for i in range(24)
+    ]
     names = ["zeta", "eta", "zeta eta", *(f"name{i}" for i in range(12))]
     entities = [
-        entity(f"e{i:02}", name, *(c.id for c in chance.sample(chunks, chance.choice((1, 2, 3, 20)))))
+        entity(
+            f"e{i:02}", name, *(c.id for c in chance.sample(chunks, chance.choice((1, 2, 3, 20))))
+        )
         for i, name in enumerate(names)
     ]
     pairs = {tuple(chance.sample([e.id for e in entities], 2)) for _ in range(20)}
-    return chunks, entities, [RelationRecord(a, b, f"{a} {b}", float(len(a + b))) for a, b in sorted(pairs)]
+    return (
+        chunks,
+        entities,
+        [RelationRecord(a, b, f"{a} {b}", float(len(a + b))) for a, b in sorted(pairs)],
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_every_graph_gives_every_chunk_the_same_score(backend: Backend, project: str, seed: int) -> None:
+async def test_every_graph_gives_every_chunk_the_same_score(
+    backend: Backend, project: str, seed: int
+) -> None:
     graph, memory = random_graph(seed), FakeBackend()
     for place in (backend, memory):
         await fill(place, project, *graph)
     for question in ("zeta", "zeta eta", "eta name3", "nothing"):
-        expected = {c.id: c.score for c in (await ask_followup(memory.store(), project, question, axis(0))).chunks}
-        found = {c.id: c.score for c in (await ask_followup(backend.store(), project, question, axis(0))).chunks}
+        expected = {
+            c.id: c.score
+            for c in (await ask_followup(memory.store(), project, question, axis(0))).chunks
+        }
+        found = {
+            c.id: c.score
+            for c in (await ask_followup(backend.store(), project, question, axis(0))).chunks
+        }
         assert found == pytest.approx(expected, abs=1e-4), question

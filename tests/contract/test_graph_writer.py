@@ -64,7 +64,7 @@ async def fill_all(backend: Backend, project: str) -> None:
     await fill(backend, project, CHUNKS, ENTITIES, RELATIONS, COMMUNITIES)
 
 
-# ------------------------------------------------------------------------------------------------- schema
+# ------------------------------------------------------------------------------------------- schema
 async def test_preparing_twice_changes_nothing(backend: Backend) -> None:
     await backend.writer.prepare(DIMENSIONS)
     assert await backend.writer.prepare(DIMENSIONS) == ()
@@ -73,26 +73,33 @@ async def test_preparing_twice_changes_nothing(backend: Backend) -> None:
 async def test_wrong_dimensions_are_named_with_what_to_do(backend: Backend) -> None:
     await backend.writer.prepare(DIMENSIONS)
     with pytest.raises(
-        GraphMisconfiguredError, match=r"graphrag_comm_index has 256 dimensions, but 128 are wanted.*drop"
+        GraphMisconfiguredError,
+        match=r"graphrag_comm_index has 256 dimensions, but 128 are wanted.*drop",
     ):
         await backend.writer.prepare(128)
 
 
-async def test_an_index_of_another_name_in_the_place_of_the_configured_one_is_named(backend: Backend) -> None:
+async def test_an_index_of_another_name_in_the_place_of_the_configured_one_is_named(
+    backend: Backend,
+) -> None:
     if not isinstance(backend, Neo4jBackend):
         return  # the fake has one set of names
     writer = Neo4jWriter(backend.connection, IndexNames(chunk="my_chunks"))
-    with pytest.raises(GraphMisconfiguredError, match=r"my_chunks does not exist, and graphrag_chunk_index stands"):
+    with pytest.raises(
+        GraphMisconfiguredError, match=r"my_chunks does not exist, and graphrag_chunk_index stands"
+    ):
         await writer.prepare(DIMENSIONS)
 
 
-# ---------------------------------------------------------------------------------------------- documents
+# ---------------------------------------------------------------------------------------- documents
 async def test_an_unknown_project_holds_nothing(backend: Backend, project: str) -> None:
     assert await backend.writer.project_state(project) == ProjectState({}, "")
     assert await backend.counts(project) == {}
 
 
-async def test_a_project_holds_what_was_written_and_its_fingerprint(backend: Backend, project: str) -> None:
+async def test_a_project_holds_what_was_written_and_its_fingerprint(
+    backend: Backend, project: str
+) -> None:
     await fill_all(backend, project)
     assert await backend.counts(project) == FULL
     state = await backend.writer.project_state(project)
@@ -100,7 +107,9 @@ async def test_a_project_holds_what_was_written_and_its_fingerprint(backend: Bac
     assert state == ProjectState(hashes, "fingerprint", sources, 3, 2, 2, {0: 2, 1: 1})
 
 
-async def test_stored_chunks_are_read_back_in_order_without_vectors(backend: Backend, project: str) -> None:
+async def test_stored_chunks_are_read_back_in_order_without_vectors(
+    backend: Backend, project: str
+) -> None:
     second = replace(CHUNKS[0], ordinal=1, heading="Part > One")
     await fill(backend, project, [CHUNKS[2], second, CHUNKS[1]])
     expected = tuple(replace(c, embedding=()) for c in (CHUNKS[1], second, CHUNKS[2]))
@@ -113,7 +122,9 @@ async def test_a_second_identical_write_changes_nothing(backend: Backend, projec
     assert await backend.counts(project) == FULL
 
 
-async def test_writing_documents_marks_the_knowledge_as_unfinished(backend: Backend, project: str) -> None:
+async def test_writing_documents_marks_the_knowledge_as_unfinished(
+    backend: Backend, project: str
+) -> None:
     await fill_all(backend, project)
     await backend.writer.write_documents(project, documents(CHUNKS[:2], {}))
     assert (await backend.writer.project_state(project)).fingerprint == ""
@@ -129,24 +140,40 @@ async def test_a_replaced_document_leaves_nothing_behind(backend: Backend, proje
     await backend.writer.write_documents(project, changed)
     counts = await backend.counts(project)
     assert (counts["__Document__"], counts["__Chunk__"], counts["HAS_CHUNK"]) == (2, 3, 3)
-    assert (await backend.writer.project_state(project)).documents == {"d1": "new hash", "d2": "hash of d2"}
-    found = {
-        c.id: (c.text, c.document_name) for c in (await ask_followup(backend.store(), project, "?", axis(3))).chunks
+    assert (await backend.writer.project_state(project)).documents == {
+        "d1": "new hash",
+        "d2": "hash of d2",
     }
-    assert found == {"k9": ("delta", "New title"), "k2": ("beta two", "New title"), "k3": ("gamma", "Title of d2")}
+    found = {
+        c.id: (c.text, c.document_name)
+        for c in (await ask_followup(backend.store(), project, "?", axis(3))).chunks
+    }
+    assert found == {
+        "k9": ("delta", "New title"),
+        "k2": ("beta two", "New title"),
+        "k3": ("gamma", "Title of d2"),
+    }
     assert await backend.counts(twin(project)) == FULL
 
 
-async def test_a_document_that_became_empty_stays_without_chunks(backend: Backend, project: str) -> None:
+async def test_a_document_that_became_empty_stays_without_chunks(
+    backend: Backend, project: str
+) -> None:
     await fill_all(backend, project)
-    await backend.writer.write_documents(project, DocumentBatch((DocumentRecord("d1", "", "source", "empty"),), ()))
+    await backend.writer.write_documents(
+        project, DocumentBatch((DocumentRecord("d1", "", "source", "empty"),), ())
+    )
     counts = await backend.counts(project)
     assert (counts["__Document__"], counts["__Chunk__"]) == (2, 1)
 
 
-async def test_a_chunk_that_lost_its_vector_is_no_longer_found_by_it(backend: Backend, project: str) -> None:
+async def test_a_chunk_that_lost_its_vector_is_no_longer_found_by_it(
+    backend: Backend, project: str
+) -> None:
     await fill_all(backend, project)
-    await backend.writer.write_documents(project, documents([replace(CHUNKS[0], embedding=()), CHUNKS[1]], {}))
+    await backend.writer.write_documents(
+        project, documents([replace(CHUNKS[0], embedding=()), CHUNKS[1]], {})
+    )
     found = await ask_followup(backend.store(), project, "?", axis(0))
     assert {c.id for c in found.chunks} == {"k2", "k3"}
 
@@ -161,8 +188,12 @@ async def test_removed_documents_go_with_their_chunks(backend: Backend, project:
     assert await backend.counts(twin(project)) == FULL
 
 
-async def test_a_chunk_of_two_documents_lives_until_the_last_is_gone(backend: Backend, project: str) -> None:
-    await backend.writer.write_documents(project, documents([CHUNKS[0], replace(CHUNKS[0], document_id="d2")], {}))
+async def test_a_chunk_of_two_documents_lives_until_the_last_is_gone(
+    backend: Backend, project: str
+) -> None:
+    await backend.writer.write_documents(
+        project, documents([CHUNKS[0], replace(CHUNKS[0], document_id="d2")], {})
+    )
     await backend.writer.remove_documents(project, ["d1"])
     assert (await backend.counts(project))["__Chunk__"] == 1
     await backend.writer.remove_documents(project, ["d2"])
@@ -187,10 +218,12 @@ async def test_a_batch_that_does_not_fit_together_is_refused_before_anything_cha
     assert await backend.counts(project) == FULL
 
 
-# ---------------------------------------------------------------------------------------------- knowledge
+# ---------------------------------------------------------------------------------------- knowledge
 async def test_knowledge_is_exactly_what_was_written_last(backend: Backend, project: str) -> None:
     await fill_all(backend, project)
-    fewer = KnowledgeBatch((entity("e1", "Alpha", "k2"),), (), (community(3, 0, None, axis(0), ["k1"], ["e1"]),), "f2")
+    fewer = KnowledgeBatch(
+        (entity("e1", "Alpha", "k2"),), (), (community(3, 0, None, axis(0), ["k1"], ["e1"]),), "f2"
+    )
     await backend.writer.write_knowledge(project, fewer)
     assert await backend.counts(project) == {
         "__Document__": 2,
@@ -221,13 +254,15 @@ async def test_references_to_what_is_not_there_are_left_out(backend: Backend, pr
 async def test_more_rows_than_a_batch_holds_are_all_written(backend: Backend, project: str) -> None:
     chunks = [chunk(f"k{i}", f"text {i}", vector(1, i)) for i in range(260)]
     await backend.writer.write_documents(project, documents(chunks, {}))
-    entities = tuple(entity(f"e{i}", f"Entity {i}", *(c.id for c in chunks[:10])) for i in range(210))
+    entities = tuple(
+        entity(f"e{i}", f"Entity {i}", *(c.id for c in chunks[:10])) for i in range(210)
+    )
     await backend.writer.write_knowledge(project, KnowledgeBatch(entities, (), (), "f1"))
     counts = await backend.counts(project)
     assert (counts["__Chunk__"], counts["__Entity__"], counts["HAS_ENTITY"]) == (260, 210, 2100)
 
 
-# ------------------------------------------------------------------------------------------- broken writes
+# ------------------------------------------------------------------------------------ broken writes
 class BrokenConnection(Connection):
     """Fails for good after a number of statements, as a process that is killed does, or a little later."""
 
@@ -265,7 +300,9 @@ async def test_a_write_killed_anywhere_is_seen_whole_or_not_at_all_and_repaired_
     if not isinstance(backend, Neo4jBackend):
         return  # the fake's writes cannot break in the middle
     await fill_all(backend, project)
-    shrunk = DocumentBatch((DocumentRecord("d1", "t", "s", "changed"),), (replace(CHUNKS[0], text="alpha two"),))
+    shrunk = DocumentBatch(
+        (DocumentRecord("d1", "t", "s", "changed"),), (replace(CHUNKS[0], text="alpha two"),)
+    )
     fewer = KnowledgeBatch(ENTITIES[:1], (), COMMUNITIES[:1], "f2")
 
     async def write_documents(writer: Neo4jWriter) -> None:
@@ -280,7 +317,9 @@ async def test_a_write_killed_anywhere_is_seen_whole_or_not_at_all_and_repaired_
             broken = BrokenConnection(backend.connection, statements)
             with suppress(GraphUnavailableError):
                 await write(Neo4jWriter(broken, backend.names))
-            await backend.connection.write("MATCH (p:__Project__ {id: $p}) REMOVE p.writer", {"p": project})
+            await backend.connection.write(
+                "MATCH (p:__Project__ {id: $p}) REMOVE p.writer", {"p": project}
+            )
             seen.append(await _seen(backend, project))
             if not broken.is_broken:
                 break
@@ -317,7 +356,9 @@ async def test_a_document_too_big_for_one_transaction_is_seen_whole_or_not_at_al
         broken = BrokenConnection(backend.connection, statements)
         with suppress(GraphUnavailableError):
             await Neo4jWriter(broken, backend.names).write_documents(project, big)
-        await backend.connection.write("MATCH (p:__Project__ {id: $p}) REMOVE p.writer", {"p": project})
+        await backend.connection.write(
+            "MATCH (p:__Project__ {id: $p}) REMOVE p.writer", {"p": project}
+        )
         found = await ask_followup(backend.store(), project, "?", axis(0))
         sizes.add(tuple(sorted(c.id for c in found.chunks)))
         state = await backend.writer.project_state(project)
@@ -332,7 +373,7 @@ async def test_a_document_too_big_for_one_transaction_is_seen_whole_or_not_at_al
     assert (await backend.counts(project))["__Chunk__"] == 1
 
 
-# --------------------------------------------------------------------------------------------- generations
+# -------------------------------------------------------------------------------------- generations
 async def test_new_knowledge_takes_the_place_of_the_old_when_nobody_reads_that_any_more(
     backend: Backend, project: str
 ) -> None:
@@ -346,7 +387,9 @@ async def test_new_knowledge_takes_the_place_of_the_old_when_nobody_reads_that_a
         writing = asyncio.create_task(backend.writer.write_knowledge(project, new))
         while await _seen(backend, project) == before:
             pass
-        assert [c.id for c in (await ask_primer(backend.store(), project, axis(0))).communities] == [9]
+        assert [
+            c.id for c in (await ask_primer(backend.store(), project, axis(0))).communities
+        ] == [9]
         assert (await reading(old, {"p": project}))["old"] == 1
         assert not writing.done()
     await writing
@@ -362,11 +405,17 @@ async def test_a_followup_of_communities_that_are_gone_searches_the_whole_projec
         assert {c.id for c in found.chunks} == {"k1", "k2", "k3"}
 
 
-async def test_what_somebody_else_took_away_is_seen_and_written_anew(backend: Backend, project: str) -> None:
+async def test_what_somebody_else_took_away_is_seen_and_written_anew(
+    backend: Backend, project: str
+) -> None:
     if not isinstance(backend, Neo4jBackend):
         return  # nobody else can reach the fake
     await fill_all(backend, project)
-    await backend.connection.write("MATCH (n:__Chunk__ {project_id: $p, id: 'k1'}) DETACH DELETE n", {"p": project})
+    await backend.connection.write(
+        "MATCH (n:__Chunk__ {project_id: $p, id: 'k1'}) DETACH DELETE n", {"p": project}
+    )
     assert (await backend.writer.project_state(project)).documents == {"d1": "", "d2": "hash of d2"}
-    await backend.connection.write("MATCH (n:__Entity__ {project_id: $p, id: 'e1'}) DETACH DELETE n", {"p": project})
+    await backend.connection.write(
+        "MATCH (n:__Entity__ {project_id: $p, id: 'e1'}) DETACH DELETE n", {"p": project}
+    )
     assert (await backend.writer.project_state(project)).fingerprint == ""

@@ -1,4 +1,6 @@
-"""Whatever type stands at whatever property: no request fails because of it, and what is good is found.
+"""Whatever type stands at whatever property.
+
+No request fails because of it, and what is good is found.
 
 Each test gives one property all the wrong values at once, each on a copy of a good node, in a
 graph of either schema on a real server.
@@ -157,7 +159,11 @@ async def spoil(database: Connection, label: str, name: str, values: list[Any]) 
 
 
 def _key(label: str, name: str, number: int) -> dict[str, Any]:
-    return {"community": f"{name} {number}"} if label == "__Community__" else {"id": f"{name} {number}"}
+    return (
+        {"community": f"{name} {number}"}
+        if label == "__Community__"
+        else {"id": f"{name} {number}"}
+    )
 
 
 def stores(database: Connection, schema: SchemaName) -> list[Neo4jGraph]:
@@ -188,7 +194,13 @@ def check_followup(found: Evidence) -> None:
 def check_chunks(found: PrimerEvidence | Evidence) -> None:
     chunks = found.all_chunks()
     assert {type(value) for c in chunks for value in (c.id, c.text, c.document_name)} == {str}
-    assert {c.text for c in chunks} <= {"alpha beta 0", "alpha beta 1", "alpha beta 2", "alpha beta 3", *TEXTS}
+    assert {c.text for c in chunks} <= {
+        "alpha beta 0",
+        "alpha beta 1",
+        "alpha beta 2",
+        "alpha beta 3",
+        *TEXTS,
+    }
 
 
 TEXTS = ("", *(value for value in VALUES.values() if isinstance(value, str)))
@@ -229,15 +241,20 @@ async def test_what_is_left_out_is_said_once_in_the_log_and_named_by_prepare(
     assert "(DATE)" in told
     assert "Some __Chunk__ nodes (1 of 7) have an embedding with NaN, infinity" in told
     assert (
-        "Some __Community__ nodes (1 of 4) have a `summary` of a type that is not read: 'summary 0' (INTEGER)." in told
-    )
-    assert "Some __Entity__ nodes (1 of 6) have a `title` of a type that is not read: 'title 0' (LIST<STRING>)." in told
-    assert (
-        "Some __Entity__ nodes (1 of 6) have a `description` of a type that is not read: 'description 0' (INTEGER)."
-        in told
+        "Some __Community__ nodes (1 of 4) have a `summary` of a type that is not read: 'summary "
+        "0' (INTEGER)." in told
     )
     assert (
-        "Some __Document__ nodes (1 of 5) have a `title` of a type that is not read: 'title 0' (LIST<STRING>)." in told
+        "Some __Entity__ nodes (1 of 6) have a `title` of a type that is not read: 'title 0' "
+        "(LIST<STRING>)." in told
+    )
+    assert (
+        "Some __Entity__ nodes (1 of 6) have a `description` of a type that is not read: "
+        "'description 0' (INTEGER)." in told
+    )
+    assert (
+        "Some __Document__ nodes (1 of 5) have a `title` of a type that is not read: 'title 0' "
+        "(LIST<STRING>)." in told
     )
 
     with caplog.at_level(logging.WARNING, "drift"):

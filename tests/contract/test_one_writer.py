@@ -33,7 +33,9 @@ OTHER = DocumentBatch((DocumentRecord("late", "Late", "source", "late"),), ())
 LATE_KNOWLEDGE = KnowledgeBatch((), (), (community(7, 0, None, axis(0)),), "late")
 
 
-async def test_a_second_writer_is_refused_or_waits_until_the_first_has_ended(backend: Backend, project: str) -> None:
+async def test_a_second_writer_is_refused_or_waits_until_the_first_has_ended(
+    backend: Backend, project: str
+) -> None:
     told: list[str] = []
 
     async def second() -> None:
@@ -56,7 +58,9 @@ async def test_a_second_writer_is_refused_or_waits_until_the_first_has_ended(bac
     assert (await backend.writer.project_state(project)).documents == {}
 
 
-async def test_a_write_of_its_own_waits_for_the_holder_as_well(backend: Backend, project: str) -> None:
+async def test_a_write_of_its_own_waits_for_the_holder_as_well(
+    backend: Backend, project: str
+) -> None:
     async with backend.writer.writing(project) as own:
         other = asyncio.create_task(backend.writer.remove_documents(project, ["d1"]))
         await own.write_documents(BATCH)
@@ -65,7 +69,9 @@ async def test_a_write_of_its_own_waits_for_the_holder_as_well(backend: Backend,
     assert (await backend.writer.project_state(project)).documents == {}
 
 
-async def test_the_hold_ends_with_its_block_however_that_ends(backend: Backend, project: str) -> None:
+async def test_the_hold_ends_with_its_block_however_that_ends(
+    backend: Backend, project: str
+) -> None:
     with suppress(ZeroDivisionError):
         async with backend.writer.writing(project):
             raise ZeroDivisionError
@@ -86,17 +92,23 @@ async def test_the_hold_ends_with_its_block_however_that_ends(backend: Backend, 
 
 
 @on_real_servers
-async def test_of_many_that_come_at_once_one_holds_an_empty_project(backend: Neo4jBackend, project: str) -> None:
+async def test_of_many_that_come_at_once_one_holds_an_empty_project(
+    backend: Neo4jBackend, project: str
+) -> None:
     connection = backend.connection
     leases = [Lease(connection, project) for _ in range(8)]
     found = await asyncio.gather(*(lease.take() for lease in leases))
     assert found.count(None) == 1
-    nodes = await connection.read("MATCH (p:__Project__ {id: $p}) RETURN count(p) AS n", {"p": project})
+    nodes = await connection.read(
+        "MATCH (p:__Project__ {id: $p}) RETURN count(p) AS n", {"p": project}
+    )
     assert nodes.records[0]["n"] == 1
 
 
 @on_real_servers
-async def test_a_writer_that_hung_past_its_lease_can_write_nothing_more(backend: Neo4jBackend, project: str) -> None:
+async def test_a_writer_that_hung_past_its_lease_can_write_nothing_more(
+    backend: Neo4jBackend, project: str
+) -> None:
     connection = backend.connection
     hung, other = Lease(connection, project, SHORT_S), Lease(connection, project)
     assert await hung.take() is None
@@ -115,7 +127,8 @@ async def test_a_writer_that_hung_past_its_lease_can_write_nothing_more(backend:
         late.settle(),
     ):
         with pytest.raises(
-            LeaseLostError, match=r"no sign of life for 0\.5 s.*process \d+.* has taken over.*run it again"
+            LeaseLostError,
+            match=r"no sign of life for 0\.5 s.*process \d+.* has taken over.*run it again",
         ):
             await write
     assert await backend.counts(project) == before
@@ -124,7 +137,9 @@ async def test_a_writer_that_hung_past_its_lease_can_write_nothing_more(backend:
 
 
 @on_real_servers
-async def test_a_lease_that_is_over_is_lost_even_when_nobody_took_it(backend: Neo4jBackend, project: str) -> None:
+async def test_a_lease_that_is_over_is_lost_even_when_nobody_took_it(
+    backend: Neo4jBackend, project: str
+) -> None:
     connection = backend.connection
     hung = Lease(connection, project, SHORT_S)
     assert await hung.take() is None
@@ -153,7 +168,9 @@ async def test_a_lease_is_renewed_while_its_block_runs_and_a_lost_one_ends_it(
                 return await end() > first + 2000 * SHORT_S
 
             await _until(renewed)
-            await connection.write("MATCH (p:__Project__ {id: $p}) SET p.writer = 'another'", {"p": project})
+            await connection.write(
+                "MATCH (p:__Project__ {id: $p}) SET p.writer = 'another'", {"p": project}
+            )
             await asyncio.Event().wait()
 
     with pytest.raises(LeaseLostError):
@@ -162,9 +179,12 @@ async def test_a_lease_is_renewed_while_its_block_runs_and_a_lost_one_ends_it(
 
 @on_real_servers
 @pytest.mark.parametrize(
-    "damage", ["p.writer_until = 'soon'", "p.writer_until = null", "p.writer_since = 'x', p.writer_name = 5"]
+    "damage",
+    ["p.writer_until = 'soon'", "p.writer_until = null", "p.writer_since = 'x', p.writer_name = 5"],
 )
-async def test_a_damaged_lease_holds_nobody_up(backend: Neo4jBackend, project: str, damage: str) -> None:
+async def test_a_damaged_lease_holds_nobody_up(
+    backend: Neo4jBackend, project: str, damage: str
+) -> None:
     connection = backend.connection
     lease = Lease(connection, project, SHORT_S)
     assert await lease.take() is None

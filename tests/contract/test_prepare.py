@@ -1,4 +1,7 @@
-"""What preparing a graph from elsewhere promises: it adds what the searches need, names what it cannot, and guesses nothing."""
+"""What preparing a graph from elsewhere promises.
+
+It adds what the searches need, names what it cannot, and guesses nothing.
+"""
 
 from __future__ import annotations
 
@@ -40,16 +43,20 @@ SOME = {
 """By what alone keeps its IN_PROJECT edges: what loses them."""
 
 
-# ----------------------------------------------------------------------------------------------- project_id
+# --------------------------------------------------------------------------------------- project_id
 async def test_every_node_gets_the_project_of_its_edge_and_both_projects_are_searched_apart(
     database: Connection, preparer: Neo4jPreparer
 ) -> None:
     await add_ferries(database, "north", "south")
     report = await preparer.prepare(DIMENSIONS)
     assert await rows(database, PROJECT_IDS) == OF_BOTH
-    keys = await rows(database, "MATCH (n:__Chunk__) RETURN DISTINCT n.project_id AS p, n.project_key ORDER BY p")
+    keys = await rows(
+        database, "MATCH (n:__Chunk__) RETURN DISTINCT n.project_id AS p, n.project_key ORDER BY p"
+    )
     assert keys == [["north", project_key("north")], ["south", project_key("south")]]
-    assert await rows(database, "MATCH (n:__Entity__ {id: 'e1'}) RETURN DISTINCT n.title_key") == [["ferry 1"]]
+    assert await rows(database, "MATCH (n:__Entity__ {id: 'e1'}) RETURN DISTINCT n.title_key") == [
+        ["ferry 1"]
+    ]
     assert (report.problems, report.changed) == (
         [],
         {
@@ -71,7 +78,9 @@ async def test_every_node_gets_the_project_of_its_edge_and_both_projects_are_sea
     await Neo4jWriter(database, IndexNames()).prepare(DIMENSIONS)
 
 
-async def test_a_second_run_changes_nothing_and_says_so(database: Connection, preparer: Neo4jPreparer) -> None:
+async def test_a_second_run_changes_nothing_and_says_so(
+    database: Connection, preparer: Neo4jPreparer
+) -> None:
     await add_ferries(database, "north")
     await preparer.prepare(DIMENSIONS)
     before = await everything(database)
@@ -98,13 +107,15 @@ async def test_what_stands_between_two_projects_or_alone_is_named_and_left_as_it
     await add_ferries(database, "north", "south")
     await cut_edges(database, "__Entity__")
     await database.write(
-        "MATCH (e:__Entity__ {id: 'e1'})<-[:HAS_ENTITY]-(k:__Chunk__)-[:IN_PROJECT]->({id: 'north'}), (other:__Chunk__)-[:IN_PROJECT]->({id: 'south'}) "
+        "MATCH (e:__Entity__ {id: 'e1'})<-[:HAS_ENTITY]-(k:__Chunk__)-[:IN_PROJECT]->({id: "
+        "'north'}), (other:__Chunk__)-[:IN_PROJECT]->({id: 'south'}) "
         "WITH e, other LIMIT 1 SET e.id = 'between' CREATE (other)-[:HAS_ENTITY]->(e)",
         {},
     )
     await database.write("CREATE (:__Document__ {id: 'alone'})", {})
     await database.write(
-        "MATCH (d:__Document__ {id: 'd3'}), (p:__Project__) CREATE (d)-[:IN_PROJECT]->(p) WITH DISTINCT d SET d.id = 'both'",
+        "MATCH (d:__Document__ {id: 'd3'}), (p:__Project__) CREATE (d)-[:IN_PROJECT]->(p) WITH "
+        "DISTINCT d SET d.id = 'both'",
         {},
     )
     report = await preparer.prepare(DIMENSIONS)
@@ -113,7 +124,10 @@ async def test_what_stands_between_two_projects_or_alone_is_named_and_left_as_it
     assert "'both' (edge to 'north', edge to 'south')" in told
     assert "Some __Document__ nodes (1: 'alone') have neither an IN_PROJECT edge" in told
     assert "Some __Entity__ nodes (1: 'between') have neither an IN_PROJECT edge" in told
-    left = await rows(database, "MATCH (n) WHERE n.project_id IS NULL AND NOT n:__Project__ RETURN n.id ORDER BY n.id")
+    left = await rows(
+        database,
+        "MATCH (n) WHERE n.project_id IS NULL AND NOT n:__Project__ RETURN n.id ORDER BY n.id",
+    )
     assert left == [["alone"], ["between"], ["both"], ["both"]]
 
 
@@ -122,15 +136,20 @@ async def test_a_node_between_a_known_and_an_unknown_neighbour_is_not_guessed(
 ) -> None:
     await add_ferries(database, "north")
     await database.write(
-        "MATCH (k:__Chunk__ {id: 'k1'}) CREATE (k)-[:HAS_ENTITY]->(e:__Entity__ {id: 'e9', title: 'x'})<-[:HAS_ENTITY]-(:__Chunk__ {id: 'k9', text: 't'})",
+        "MATCH (k:__Chunk__ {id: 'k1'}) CREATE (k)-[:HAS_ENTITY]->(e:__Entity__ {id: 'e9', title: "
+        "'x'})<-[:HAS_ENTITY]-(:__Chunk__ {id: 'k9', text: 't'})",
         {},
     )
     report = await preparer.prepare(DIMENSIONS)
     assert any("1: 'e9')" in problem for problem in report.problems)
-    assert await rows(database, "MATCH (n) WHERE n.id IN ['e9', 'k9'] RETURN DISTINCT n.project_id") == [[None]]
+    assert await rows(
+        database, "MATCH (n) WHERE n.id IN ['e9', 'k9'] RETURN DISTINCT n.project_id"
+    ) == [[None]]
 
 
-async def test_a_number_as_a_project_s_id_is_its_text(database: Connection, preparer: Neo4jPreparer) -> None:
+async def test_a_number_as_a_project_s_id_is_its_text(
+    database: Connection, preparer: Neo4jPreparer
+) -> None:
     await add_ferries(database, 7)
     assert (await preparer.prepare(DIMENSIONS)).problems == []
     assert (await ask_followup(Neo4jGraph(database), "7", "ferry", (1.0, 0.0, 0.0, 1.0))).chunks
@@ -143,14 +162,20 @@ async def test_a_project_key_and_a_title_key_that_do_not_fit_are_corrected(
     await preparer.prepare(DIMENSIONS)
     await database.write("MATCH (n {id: 'k1'}) SET n.project_key = 'old'", {})
     await database.write("MATCH (n {id: 'e1'}) SET n.title = 'Boat'", {})
-    assert (await preparer.prepare(DIMENSIONS)).changed == {"__Chunk__.project_key": 1, "__Entity__.title_key": 1}
+    assert (await preparer.prepare(DIMENSIONS)).changed == {
+        "__Chunk__.project_key": 1,
+        "__Entity__.title_key": 1,
+    }
     assert await rows(database, "MATCH (n {id: 'e1'}) RETURN n.title_key") == [["boat"]]
 
 
-async def test_more_nodes_than_a_batch_holds_are_all_prepared(database: Connection, preparer: Neo4jPreparer) -> None:
+async def test_more_nodes_than_a_batch_holds_are_all_prepared(
+    database: Connection, preparer: Neo4jPreparer
+) -> None:
     await database.write(
         "CREATE (p:__Project__ {id: 'big'}) WITH p UNWIND range(1, 4500) AS i "
-        "CREATE (:__Chunk__ {id: i, text: 't', embedding: [1.0, 2.0, 3.0, 4.0]})-[:IN_PROJECT]->(p), (:__Entity__ {id: i, title: 'T' + i})-[:IN_PROJECT]->(p)",
+        "CREATE (:__Chunk__ {id: i, text: 't', embedding: [1.0, 2.0, 3.0, "
+        "4.0]})-[:IN_PROJECT]->(p), (:__Entity__ {id: i, title: 'T' + i})-[:IN_PROJECT]->(p)",
         {},
     )
     changed = (await preparer.prepare(DIMENSIONS)).changed
@@ -163,7 +188,7 @@ async def test_more_nodes_than_a_batch_holds_are_all_prepared(database: Connecti
     }
 
 
-# -------------------------------------------------------------------------------------------------- dry run
+# ------------------------------------------------------------------------------------------ dry run
 async def test_a_dry_run_changes_nothing_and_its_cypher_does_what_preparing_does(
     database: Connection, preparer: Neo4jPreparer, empty_server: Neo4jServer
 ) -> None:
@@ -174,19 +199,25 @@ async def test_a_dry_run_changes_nothing_and_its_cypher_does_what_preparing_does
     is_newer = any("CYPHER 25" in text for text in planned.cypher)
     assert is_newer == (not empty_server.version.startswith("5."))
     assert any(
-        text.startswith(":param {dimensions: 4}\n") or "\n:param {dimensions: 4}\n" in text for text in planned.cypher
+        text.startswith(":param {dimensions: 4}\n") or "\n:param {dimensions: 4}\n" in text
+        for text in planned.cypher
     )
     for text in planned.cypher:
         await _type(database, text)
     left = (await preparer.prepare(DIMENSIONS)).document()
     assert (left["changed"], left["created"]) == ({"__Entity__.title_key": 6}, [])
-    assert (planned.changed["__Community__.project_id"], planned.changed["__Entity__.title_key"]) == (8, 6)
+    assert (
+        planned.changed["__Community__.project_id"],
+        planned.changed["__Entity__.title_key"],
+    ) == (8, 6)
 
 
 async def _type(database: Connection, text: str) -> None:
     """Run a printed statement as a shell would; the one that Python makes rows for is left out."""
     lines = [line for line in text.splitlines() if not line.startswith("//")]
-    given = next((line.removeprefix(":param ") for line in lines if line.startswith(":param ")), "{}")
+    given = next(
+        (line.removeprefix(":param ") for line in lines if line.startswith(":param ")), "{}"
+    )
     parameters = (await rows(database, f"RETURN {given} AS p"))[0][0]
     statement = "\n".join(line for line in lines if not line.startswith(":param")).removesuffix(";")
     if "$rows" not in statement or parameters:

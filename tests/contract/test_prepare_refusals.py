@@ -24,15 +24,21 @@ __all__ = ["database", "empty_server", "preparer"]
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
 
 
-# ------------------------------------------------------------------------------------------------- refusals
+# ----------------------------------------------------------------------------------------- refusals
 REFUSED = {
     "contradiction": (
         "MATCH (n {id: 'k1'}) SET n.project_id = 'south'",
-        r"The `project_id` of some __Chunk__ nodes \(1\) contradicts .*'k1' \(property 'south', edge to 'north'\)",
+        (
+            r"The `project_id` of some __Chunk__ nodes \(1\) contradicts .*'k1' \(property 'south', "
+            r"edge to 'north'\)"
+        ),
     ),
     "two chunks of one id": (
         "MATCH (n {id: 'k2'}) SET n.id = 'k1'",
-        r"Two or more __Chunk__ nodes of one project have the same `id` \(1 of them, on 2 nodes\): 'k1' in 'north'\. Remove or rename",
+        (
+            r"Two or more __Chunk__ nodes of one project have the same `id` \(1 of them, on 2 nodes\): "
+            r"'k1' in 'north'\. Remove or rename"
+        ),
     ),
     "two projects of one id": (
         "CREATE (:__Project__ {id: 'north'})",
@@ -43,24 +49,42 @@ REFUSED = {
         r"all __Chunk__ nodes that have one \(3\) are of 2 floats, but VECTOR_INDEX_DIMENSIONS is 4",
     ),
     "a vector index of another length": (
-        "CREATE VECTOR INDEX graphrag_chunk_index FOR (n:__Chunk__) ON (n.embedding) OPTIONS {indexConfig: {`vector.dimensions`: 8, `vector.similarity_function`: 'cosine'}}",
+        (
+            "CREATE VECTOR INDEX graphrag_chunk_index FOR (n:__Chunk__) ON (n.embedding) OPTIONS "
+            "{indexConfig: {`vector.dimensions`: 8, `vector.similarity_function`: 'cosine'}}"
+        ),
         r"graphrag_chunk_index has 8 dimensions, but 4 are wanted",
     ),
     "a vector index of another measure": (
-        "CREATE VECTOR INDEX graphrag_comm_index FOR (n:__Community__) ON (n.embedding) OPTIONS {indexConfig: {`vector.dimensions`: 4, `vector.similarity_function`: 'euclidean'}}",
+        (
+            "CREATE VECTOR INDEX graphrag_comm_index FOR (n:__Community__) ON (n.embedding) OPTIONS "
+            "{indexConfig: {`vector.dimensions`: 4, `vector.similarity_function`: 'euclidean'}}"
+        ),
         r"(?i)graphrag_comm_index compares by euclidean",
     ),
     "a vector index of another name": (
-        "CREATE VECTOR INDEX theirs FOR (n:__Chunk__) ON (n.embedding) OPTIONS {indexConfig: {`vector.dimensions`: 4, `vector.similarity_function`: 'cosine'}}",
-        r"graphrag_chunk_index does not exist, and theirs stands in its place .* set CHUNK_VECTOR_INDEX_NAME to theirs",
+        (
+            "CREATE VECTOR INDEX theirs FOR (n:__Chunk__) ON (n.embedding) OPTIONS {indexConfig: "
+            "{`vector.dimensions`: 4, `vector.similarity_function`: 'cosine'}}"
+        ),
+        (
+            r"graphrag_chunk_index does not exist, and theirs stands in its place .* set "
+            r"CHUNK_VECTOR_INDEX_NAME to theirs"
+        ),
     ),
     "a full-text index of another name": (
         "CREATE FULLTEXT INDEX theirs FOR (n:__Chunk__) ON EACH [n.text, n.project_key]",
-        r"graphrag_chunk_fulltext does not exist, and theirs stands in its place .* set CHUNK_FULLTEXT_INDEX_NAME",
+        (
+            r"graphrag_chunk_fulltext does not exist, and theirs stands in its place .* set "
+            r"CHUNK_FULLTEXT_INDEX_NAME"
+        ),
     ),
     "a full-text index that lacks the tenant": (
         "CREATE FULLTEXT INDEX graphrag_chunk_fulltext FOR (n:__Chunk__) ON EACH [n.text]",
-        r"graphrag_chunk_fulltext is the name of a FULLTEXT index on :__Chunk__\(text\), where a FULLTEXT index on :__Chunk__\(text, project_key\)",
+        (
+            r"graphrag_chunk_fulltext is the name of a FULLTEXT index on :__Chunk__\(text\), where a "
+            r"FULLTEXT index on :__Chunk__\(text, project_key\)"
+        ),
     ),
     "our name on another place": (
         "CREATE INDEX drift_chunk_project FOR (n:Other) ON (n.name)",
@@ -68,7 +92,10 @@ REFUSED = {
     ),
     "an index where a key is needed": (
         "CREATE INDEX theirs FOR (n:__Chunk__) ON (n.project_id, n.id)",
-        r"The index theirs stands where a key on :__Chunk__\(project_id, id\) is needed: drop that index",
+        (
+            r"The index theirs stands where a key on :__Chunk__\(project_id, id\) is needed: drop that "
+            r"index"
+        ),
     ),
 }
 
@@ -93,7 +120,9 @@ async def test_every_reason_is_given_at_once(database: Connection, preparer: Neo
     await add_ferries(database, "north")
     for case in ("contradiction", "our name on another place", "two projects of one id"):
         await database.write(REFUSED[case][0], {})
-    with pytest.raises(GraphMisconfiguredError, match=r"(?s)drift_chunk_project.*contradicts.*__Project__"):
+    with pytest.raises(
+        GraphMisconfiguredError, match=r"(?s)drift_chunk_project.*contradicts.*__Project__"
+    ):
         await preparer.prepare(DIMENSIONS)
 
 
@@ -103,11 +132,13 @@ async def test_a_key_that_comes_twice_only_by_derived_projects_is_named_too(
     await add_ferries(database, "north")
     await cut_edges(database, "__Entity__")
     await database.write("MATCH (n:__Entity__) SET n.id = 'same'", {})
-    with pytest.raises(GraphMisconfiguredError, match=r"__Entity__ nodes .*'same' in 'north'.*`project_id` was set"):
+    with pytest.raises(
+        GraphMisconfiguredError, match=r"__Entity__ nodes .*'same' in 'north'.*`project_id` was set"
+    ):
         await preparer.prepare(DIMENSIONS)
 
 
-# ------------------------------------------------------------------------------------------------- problems
+# ----------------------------------------------------------------------------------------- problems
 PROBLEMS = {
     "no embedding": (
         "MATCH (n {id: 'k1'}) REMOVE n.embedding",
@@ -141,7 +172,10 @@ PROBLEMS = {
         "MATCH ()-[r:HAS_ENTITY]->() DELETE r",
         r"There are __Entity__ nodes \(3\), but no HAS_ENTITY edge",
     ),
-    "a project without a name": ("CREATE (:__Project__)", r"Some __Project__ nodes \(1 of 2\) lack `id`"),
+    "a project without a name": (
+        "CREATE (:__Project__)",
+        r"Some __Project__ nodes \(1 of 2\) lack `id`",
+    ),
     "a number in the place of a text": (
         "MATCH (n {id: 'k1'})-[r:IN_PROJECT]->() SET n.project_id = 7 DELETE r",
         r"The `project_id` of some __Chunk__ nodes \(1\) is no text.*'k1' \(property '7'\)",
@@ -167,7 +201,9 @@ async def test_what_the_searches_will_miss_is_counted_with_examples(
 async def test_float_arrays_are_embeddings(database: Connection, preparer: Neo4jPreparer) -> None:
     await add_ferries(database, "north")
     await database.write(
-        "MATCH (n:__Chunk__) CALL db.create.setNodeVectorProperty(n, 'embedding', [1.0, 2.0, 3.0, 4.0])", {}
+        "MATCH (n:__Chunk__) CALL db.create.setNodeVectorProperty(n, 'embedding', [1.0, 2.0, 3.0, "
+        "4.0])",
+        {},
     )
     assert (await preparer.prepare(DIMENSIONS, dry_run=True)).problems == []
 
@@ -189,7 +225,9 @@ async def test_a_graph_without_chunks_is_told_what_was_expected_and_what_is_ther
     assert hint in problem
 
 
-async def test_an_empty_database_is_no_problem(database: Connection, preparer: Neo4jPreparer) -> None:
+async def test_an_empty_database_is_no_problem(
+    database: Connection, preparer: Neo4jPreparer
+) -> None:
     report = await preparer.prepare(DIMENSIONS)
     assert (report.problems, report.changed, len(report.created)) == ([], {}, 13)
     assert len(await rows(database, "SHOW CONSTRAINTS YIELD name")) == 3

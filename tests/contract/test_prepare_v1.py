@@ -1,4 +1,7 @@
-"""What preparing promises for graphs without tenants: labels, keys and indexes are added, and nothing is taken away."""
+"""What preparing promises for graphs without tenants.
+
+Labels, keys and indexes are added, and nothing is taken away.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +35,18 @@ FOREACH (i IN [0, 1] | FOREACH (a IN [chunks[i]] | FOREACH (b IN [chunks[i + 1]]
 WITH chunks[0] AS first
 CREATE (:__KGBuilder__:__Entity__:Ship {name: 'Ferry 1'})-[:FROM_CHUNK]->(first), (:__KGBuilder__:Ship {name: 'Pier'})-[:FROM_CHUNK]->(first)
 """
-"""As neo4j-graphrag's SimpleKGPipeline writes a document; nothing was extracted from its last two chunks."""
+"""As neo4j-graphrag's SimpleKGPipeline writes a document; nothing was extracted from its last two
+chunks."""
 
 
 async def test_chunks_and_entities_get_their_labels_keys_and_indexes(database: Connection) -> None:
     await add_entities_of_chunks(database, "Passage")
     report = await Neo4jPreparer(database, schema="v1").prepare(DIMENSIONS)
-    assert report.document()["changed"] == {":__Chunk__": 3, ":__Entity__": 6, "__Entity__.title_key": 6}
+    assert report.document()["changed"] == {
+        ":__Chunk__": 3,
+        ":__Entity__": 6,
+        "__Entity__.title_key": 6,
+    }
     assert report.created == [
         "drift_entity_title_v1",
         "graphrag_chunk_fulltext",
@@ -46,13 +54,17 @@ async def test_chunks_and_entities_get_their_labels_keys_and_indexes(database: C
         "graphrag_chunk_index",
     ]
     assert report.problems == []
-    assert await rows(database, "MATCH (n:__Entity__) RETURN DISTINCT n.title_key AS key ORDER BY key") == [
+    assert await rows(
+        database, "MATCH (n:__Entity__) RETURN DISTINCT n.title_key AS key ORDER BY key"
+    ) == [
         ["ferry 1"],
         ["ferry 2"],
         ["ferry 3"],
         ["pier"],
     ]
-    found = await ask_followup(Neo4jGraph(database, schema=V1), "any", "What of ferry 3?", (1.0, 0.0, 0.0, 3.0))
+    found = await ask_followup(
+        Neo4jGraph(database, schema=V1), "any", "What of ferry 3?", (1.0, 0.0, 0.0, 3.0)
+    )
     assert found.chunks[0].text == "Ferry 3 leaves at noon."
 
 
@@ -66,18 +78,27 @@ async def test_a_second_run_changes_nothing(database: Connection) -> None:
     assert await everything(database) == before
 
 
-async def test_a_graph_of_simple_kg_pipeline_keeps_its_own_index_and_every_chunk_is_found(database: Connection) -> None:
+async def test_a_graph_of_simple_kg_pipeline_keeps_its_own_index_and_every_chunk_is_found(
+    database: Connection,
+) -> None:
     await database.write(SIMPLE_KG, {})
     await database.write(
-        "CREATE VECTOR INDEX own FOR (n:Chunk) ON (n.embedding) OPTIONS {indexConfig: {`vector.dimensions`: 4, `vector.similarity_function`: 'cosine'}}",
+        "CREATE VECTOR INDEX own FOR (n:Chunk) ON (n.embedding) OPTIONS {indexConfig: "
+        "{`vector.dimensions`: 4, `vector.similarity_function`: 'cosine'}}",
         {},
     )
     report = await Neo4jPreparer(database, schema="v1").prepare(DIMENSIONS)
-    assert report.document()["changed"] == {":__Chunk__": 3, ":__Entity__": 1, "__Entity__.title_key": 2}
+    assert report.document()["changed"] == {
+        ":__Chunk__": 3,
+        ":__Entity__": 1,
+        "__Entity__.title_key": 2,
+    }
     assert report.problems == []
     assert await rows(database, "MATCH (n:Chunk:__Chunk__) RETURN count(n)") == [[3]]
     found = await ask_primer(Neo4jGraph(database, schema=V1), "any", (1.0, 0.0, 0.0, 1.0))
-    assert {(c.id, c.document_name) for c in found.chunks} == {(k, "ferries.txt") for k in ("k1", "k2", "k3")}
+    assert {(c.id, c.document_name) for c in found.chunks} == {
+        (k, "ferries.txt") for k in ("k1", "k2", "k3")
+    }
     assert ["own"] in await rows(database, "SHOW VECTOR INDEXES YIELD name")
 
 
@@ -108,15 +129,23 @@ async def test_a_dry_run_changes_nothing(database: Connection) -> None:
 
 async def test_a_graph_of_several_projects_is_refused(database: Connection) -> None:
     await add_ferries(database, "north", "south")
-    with pytest.raises(GraphMisconfiguredError, match=r"2 __Project__ nodes.*leave GRAPH_SCHEMA out"):
+    with pytest.raises(
+        GraphMisconfiguredError, match=r"2 __Project__ nodes.*leave GRAPH_SCHEMA out"
+    ):
         await Neo4jPreparer(database, schema="v1").prepare(DIMENSIONS)
 
 
-async def test_chunks_without_text_and_graphs_without_chunks_are_named(database: Connection) -> None:
+async def test_chunks_without_text_and_graphs_without_chunks_are_named(
+    database: Connection,
+) -> None:
     preparer = Neo4jPreparer(database, schema="v1")
-    await database.write("CREATE (:A)-[:FROM_CHUNK]->(:Chunk {body: 'x', embedding: [1.0, 2.0, 3.0, 4.0]})", {})
+    await database.write(
+        "CREATE (:A)-[:FROM_CHUNK]->(:Chunk {body: 'x', embedding: [1.0, 2.0, 3.0, 4.0]})", {}
+    )
     (problem,) = (await preparer.prepare(DIMENSIONS)).problems
-    assert problem.startswith("All __Chunk__ nodes (1) lack `text`; the properties there: body, embedding")
+    assert problem.startswith(
+        "All __Chunk__ nodes (1) lack `text`; the properties there: body, embedding"
+    )
     await database.write("MATCH (n) DETACH DELETE n CREATE (:Lonely)", {})
     (problem,) = (await preparer.prepare(DIMENSIONS)).problems
     assert "Expected (entity)-[:FROM_CHUNK]->(chunk {text, embedding})" in problem

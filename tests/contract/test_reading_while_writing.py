@@ -1,4 +1,7 @@
-"""Questions that never stop while a project is ingested, and ingested again with changes: none fails, none sees half."""
+"""Questions that never stop while a project is ingested, and ingested again with changes.
+
+None fails, none sees half.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,20 @@ from tests.ingest.fakes import HashEmbedder
 pytestmark = pytest.mark.timeout(300)
 
 DOCUMENTS, SECTIONS = 24, 3
-WORDS = ("Alder", "Birch", "Cedar", "Dogwood", "Elder", "Fir", "Gorse", "Hazel", "Ivy", "Juniper", "Larch", "Maple")
+WORDS = (
+    "Alder",
+    "Birch",
+    "Cedar",
+    "Dogwood",
+    "Elder",
+    "Fir",
+    "Gorse",
+    "Hazel",
+    "Ivy",
+    "Juniper",
+    "Larch",
+    "Maple",
+)
 
 
 class WideEmbedder(HashEmbedder):
@@ -47,14 +63,18 @@ def source(version: str, changed: range) -> Source:
         said = version if n in changed else "first"
         sections = (
             f"## {WORDS[(n + s) % 12]} {n} {s}\n\n"
-            + f"The {WORDS[(n * s) % 12]} Tree stands by the {WORDS[(n + 5 * s) % 12]} Tree in the {said} year, "
+            + f"The {WORDS[(n * s) % 12]} Tree stands by the {WORDS[(n + 5 * s) % 12]} Tree in the "
+            f"{said} year, "
             f"says part {s} of {n}. " * 6
             for s in range(SECTIONS)
         )
         return f"# Wood {n}\n\n" + "\n\n".join(sections)
 
     return Source(
-        "woods", tuple(SourceDocument(f"{n:02}.md", f"Wood {n}", text(n), "markdown") for n in range(DOCUMENTS))
+        "woods",
+        tuple(
+            SourceDocument(f"{n:02}.md", f"Wood {n}", text(n), "markdown") for n in range(DOCUMENTS)
+        ),
     )
 
 
@@ -76,7 +96,11 @@ class Asking:
                 primer = await ask_primer(self.store, self.project, axis(0), 50)
                 targets = tuple(c.id for c in primer.communities[:3])
                 found = await ask_followup(
-                    self.store, self.project, "Which Alder Tree stands by the Birch Tree?", axis(1), targets
+                    self.store,
+                    self.project,
+                    "Which Alder Tree stands by the Birch Tree?",
+                    axis(1),
+                    targets,
                 )
             except GraphTimeoutError:
                 continue  # how fast a busy machine plans statements anew is not what is asked here
@@ -108,13 +132,17 @@ async def test_no_question_fails_or_sees_half_while_documents_and_knowledge_chan
         await ingest(read, project, backend.writer, WideEmbedder(), DIMENSIONS)
         await _more(asking)
         store = backend.store()
-        seen.append(frozenset(c.id for c in (await ask_primer(store, project, axis(0), 50)).communities))
+        seen.append(
+            frozenset(c.id for c in (await ask_primer(store, project, axis(0), 50)).communities)
+        )
     for one in asking:
         one.stopped = True
     await asyncio.gather(*running)
 
     assert len(set(seen)) == len(seen)
-    rows = await backend.connection.read("MATCH (c:__Chunk__ {project_id: $p}) RETURN c.id AS id", {"p": project})
+    rows = await backend.connection.read(
+        "MATCH (c:__Chunk__ {project_id: $p}) RETURN c.id AS id", {"p": project}
+    )
     assert len(rows.records) > 2 * DOCUMENTS
     for one in asking:
         assert [f.detail for f in one.failures] == []
@@ -129,5 +157,7 @@ async def test_no_question_fails_or_sees_half_while_documents_and_knowledge_chan
 async def _more(asking: Sequence[Asking]) -> None:
     """Wait until each has asked once more from its beginning."""
     before = [one.asked + len(one.failures) for one in asking]
-    while any(one.asked + len(one.failures) < had + 4 for one, had in zip(asking, before, strict=True)):  # noqa: ASYNC110 - of several
+    while any(  # noqa: ASYNC110 - of several
+        one.asked + len(one.failures) < had + 4 for one, had in zip(asking, before, strict=True)
+    ):
         await asyncio.sleep(0.01)

@@ -1,6 +1,7 @@
 """Every statement compiles on both servers, and no plan reads nodes of all projects, multiplies rows or holds them back.
 
-Plans are read twice: those made while the database is empty, and profiles of real runs on a project of some size beside another.
+Plans are read twice: those made while the database is empty, and profiles of real runs on a project
+of some size beside another.
 """
 
 from __future__ import annotations
@@ -14,21 +15,29 @@ import pytest
 from drift.adapters.neo4j.connection import Connection
 from drift.errors import GraphMisconfiguredError
 from drift.offline.servers.neo4j.server import Neo4jServer
-from tests.contract.statements.catalogue import STATEMENTS, compiles_on, is_about_all, is_schema, is_search
+from tests.contract.statements.catalogue import (
+    STATEMENTS,
+    compiles_on,
+    is_about_all,
+    is_schema,
+    is_search,
+)
 from tests.contract.statements.plans import Plan, eagers, operators, products, scans
 from tests.contract.statements.profiling import Measured, measure, planned
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(300, func_only=True)]
 
 WITHOUT_TENANTS = (":__Chunk__", ":__Community__")
-"""Where the whole database is one project, its chunks and communities are found by their labels, and nothing else is."""
+"""Where the whole database is one project, its chunks and communities are found by their labels,
+and nothing else is."""
 
 _DELETES = "what it deletes is what it matched, and the server collects all of it first"
 EAGER = {
     "cypher_write.DROP_STALE_CHUNKS": _DELETES,
     "cypher_write.REMOVE_DOCUMENTS": _DELETES,
     "cypher_write.UNSTAGE": _DELETES,
-    "cypher_write.PUT_CHUNKS": "vectors are stored when the properties of all rows are, and a statement has 250",
+    "cypher_write.PUT_CHUNKS": "vectors are stored when the properties of all rows are, and a "
+    "statement has 250",
     "cypher_write.REVEAL_STAGED": "the label that it takes away is the one that it matched",
     "cypher_write.ADOPT_STAGED": _DELETES,
     "cypher_write.drop_other_generations __Entity__": _DELETES,
@@ -58,7 +67,9 @@ def allowed(name: str) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("name", EMPTY)
-def test_a_statement_compiles_and_scans_nothing_even_in_an_empty_database(measured: Measured, name: str) -> None:
+def test_a_statement_compiles_and_scans_nothing_even_in_an_empty_database(
+    measured: Measured, name: str
+) -> None:
     assert name in measured.planned, measured.refused[name]
     assert is_about_all(name) or not scans(measured.planned[name])
 
@@ -78,7 +89,9 @@ def test_a_profile_has_no_scan_and_no_product_and_holds_no_rows_back(
     measured: Measured, v1_server: Neo4jServer, name: str
 ) -> None:
     profiles = measured.profiled.get(name, [])
-    assert bool(profiles) == compiles_on(STATEMENTS[name], v1_server.version), "the adapters never sent it"
+    assert bool(profiles) == compiles_on(STATEMENTS[name], v1_server.version), (
+        "the adapters never sent it"
+    )
     for profile in profiles:
         assert not scans(profile, allowed(name))
         assert not products(profile)
@@ -90,16 +103,23 @@ def test_the_adapters_send_nothing_that_is_not_in_the_catalogue(measured: Measur
 
 
 def test_a_statement_that_may_hold_rows_back_does(measured: Measured) -> None:
-    assert [name for name in EAGER if not any(map(eagers, measured.profiled[name]))] == [], "a reason too many"
+    assert [name for name in EAGER if not any(map(eagers, measured.profiled[name]))] == [], (
+        "a reason too many"
+    )
 
 
 @pytest.mark.parametrize("name", ["cypher.primer", "cypher.followup"])
-def test_an_exact_search_costs_the_same_when_the_tenant_beside_grows_tenfold(measured: Measured, name: str) -> None:
-    (form,) = (form for form in measured.growth if form.startswith(name))  # the one that the server's indexes allow
+def test_an_exact_search_costs_the_same_when_the_tenant_beside_grows_tenfold(
+    measured: Measured, name: str
+) -> None:
+    (form,) = (
+        form for form in measured.growth if form.startswith(name)
+    )  # the one that the server's indexes allow
     assert len(measured.growth[form]) >= 2
     for before, after in measured.growth[form]:
         assert before > 1000
-        # The statistics have changed, so the plan may have. A step that read the other tenant would cost its 3,000 chunks.
+        # The statistics have changed, so the plan may have. A step that read the other tenant would
+        # cost its 3,000 chunks.
         assert after < 1.2 * before
 
 
@@ -111,13 +131,18 @@ def test_an_exact_search_costs_the_same_when_the_tenant_beside_grows_tenfold(mea
         ("MATCH ()-[r:PLANTED]->() RETURN count(r.text)", scans),
         ("MATCH (a:__Planted__), (b:__Planted__) RETURN a.of, b.of", products),
         (
-            "UNWIND [1, 2] AS x CALL (x) { MATCH (a:__Planted__), (b:__Planted__) RETURN a, b LIMIT 3 } RETURN count(*)",
+            (
+                "UNWIND [1, 2] AS x CALL (x) { MATCH (a:__Planted__), (b:__Planted__) RETURN a, b "
+                "LIMIT 3 } RETURN count(*)"
+            ),
             products,
         ),
         ("MATCH (n:__Planted__) SET n.of = 7 WITH n MATCH (m {of: n.of}) SET m.of = 8", eagers),
     ],
 )
-async def test_a_planted_fault_is_seen(database: Connection, text: str, find: Callable[[Plan], list[str]]) -> None:
+async def test_a_planted_fault_is_seen(
+    database: Connection, text: str, find: Callable[[Plan], list[str]]
+) -> None:
     await database.write("UNWIND range(1, 3) AS i CREATE (:__Planted__ {of: i})-[:PLANTED]->()", {})
     result = await database.write(f"PROFILE {text}", {})
     assert result.summary.profile is not None
@@ -125,11 +150,19 @@ async def test_a_planted_fault_is_seen(database: Connection, text: str, find: Ca
 
 
 def plan(name: str, rows: int, *inputs: dict[str, Any]) -> dict[str, Any]:
-    return {"operatorType": f"{name}@neo4j", "args": {}, "rows": rows, "dbHits": 1, "children": list(inputs)}
+    return {
+        "operatorType": f"{name}@neo4j",
+        "args": {},
+        "rows": rows,
+        "dbHits": 1,
+        "children": list(inputs),
+    }
 
 
 def one_and_one(rows: int, left: int, right: int) -> dict[str, Any]:
-    return plan("CartesianProduct", rows, plan("Argument", left), plan("NodeUniqueIndexSeek", right))
+    return plan(
+        "CartesianProduct", rows, plan("Argument", left), plan("NodeUniqueIndexSeek", right)
+    )
 
 
 @pytest.mark.parametrize(
@@ -142,11 +175,29 @@ def one_and_one(rows: int, left: int, right: int) -> dict[str, Any]:
         (True, plan("Apply", 9, plan("Unwind", 9), one_and_one(9, 9, 9))),
         (False, plan("Apply", 9, plan("Unwind", 3), one_and_one(9, 3, 9))),
         (False, plan("Apply", 9, one_and_one(9, 3, 3), plan("Argument", 9))),
-        (True, plan("Apply", 9, plan("Unwind", 9), plan("Apply", 9, plan("Limit", 9), one_and_one(9, 9, 9)))),
-        (False, plan("Apply", 9, plan("Unwind", 9), plan("Apply", 4, plan("Limit", 2), one_and_one(4, 2, 4)))),
+        (
+            True,
+            plan(
+                "Apply",
+                9,
+                plan("Unwind", 9),
+                plan("Apply", 9, plan("Limit", 9), one_and_one(9, 9, 9)),
+            ),
+        ),
+        (
+            False,
+            plan(
+                "Apply",
+                9,
+                plan("Unwind", 9),
+                plan("Apply", 4, plan("Limit", 2), one_and_one(4, 2, 4)),
+            ),
+        ),
     ],
 )
-def test_a_product_of_one_row_by_one_row_each_time_is_harmless(tree: dict[str, Any], is_harmless: bool) -> None:
+def test_a_product_of_one_row_by_one_row_each_time_is_harmless(
+    tree: dict[str, Any], is_harmless: bool
+) -> None:
     assert (not products(tree)) is is_harmless
     assert not scans(tree)
 

@@ -1,7 +1,10 @@
-"""Tenants are kept apart on real servers: random pairs of look-alike projects, and a small project beside a hundredfold one.
+"""Tenants are kept apart on real servers.
 
-A random graph is one pair. Each is searched by score and by index, soft and hard, and what comes back is held against the same
-project alone in memory. Afterwards the two are connected by edges that no writer makes, and still nothing crosses.
+Random pairs of look-alike projects, and a small project beside a hundredfold one.
+
+A random graph is one pair. Each is searched by score and by index, soft and hard, and what comes
+back is held against the same project alone in memory. Afterwards the two are connected by edges
+that no writer makes, and still nothing crosses.
 """
 
 from __future__ import annotations
@@ -73,7 +76,9 @@ class Watched(Connection):
 
     row: Mapping[str, Any]
 
-    async def read(self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S) -> EagerResult:
+    async def read(
+        self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S
+    ) -> EagerResult:
         result = await super().read(text, parameters, timeout_s)
         if result.records:
             self.row = result.records[0].data()
@@ -104,7 +109,7 @@ class Stores:
         self.indexed = {scope: store(scope, 0) for scope in ("soft", "hard")}
 
 
-# ------------------------------------------------------------------------------------------- random pairs
+# ------------------------------------------------------------------------------------- random pairs
 @dataclass
 class Pair:
     """One random pair in the database; `alone` holds the first project in memory."""
@@ -153,7 +158,10 @@ class Pair:
         project = self.project
         for c in found.all_chunks():
             assert c.id in project.chunks
-            assert (c.text, c.document_name) == (project.chunks[c.id].text, project.document_name(c.id))
+            assert (c.text, c.document_name) == (
+                project.chunks[c.id].text,
+                project.document_name(c.id),
+            )
         if isinstance(found, PrimerEvidence):
             own = {(c.community, c.level, c.summary) for c in self.mine.knowledge.communities}
             assert {(c.id, c.level, c.summary) for c in found.communities} <= own
@@ -180,12 +188,16 @@ async def check_primer(p: Pair, stores: Stores) -> None:
     p.owns(found)
     assert ids(found.communities) == ids(expected.communities)
     if p.is_small or way == "exact":  # the samples of a big project are those that its index finds
-        assert [ids(c.samples) for c in found.communities] == [ids(c.samples) for c in expected.communities]
+        assert [ids(c.samples) for c in found.communities] == [
+            ids(c.samples) for c in expected.communities
+        ]
         assert ids(found.chunks) == ids(expected.chunks)
 
 
 async def check_exact(p: Pair, stores: Stores) -> None:
-    question = QUESTION_NAMES if p.is_small else QUESTION_BARE  # near ties of the walk would decide what is cut
+    question = (
+        QUESTION_NAMES if p.is_small else QUESTION_BARE
+    )  # near ties of the walk would decide what is cut
     expected = await ask_followup(p.alone[p.scope], p.id, question, QUESTION_VECTOR, p.targets())
     found = await ask_followup(stores.exact[p.scope], p.id, question, QUESTION_VECTOR, p.targets())
     p.owns(found)
@@ -193,8 +205,12 @@ async def check_exact(p: Pair, stores: Stores) -> None:
 
 
 async def check_indexed(p: Pair, stores: Stores) -> None:
-    expected = await ask_followup(p.alone[p.other_scope], p.id, QUESTION_BARE, QUESTION_VECTOR, p.targets())
-    found = await ask_followup(stores.indexed[p.other_scope], p.id, QUESTION_BARE, QUESTION_VECTOR, p.targets())
+    expected = await ask_followup(
+        p.alone[p.other_scope], p.id, QUESTION_BARE, QUESTION_VECTOR, p.targets()
+    )
+    found = await ask_followup(
+        stores.indexed[p.other_scope], p.id, QUESTION_BARE, QUESTION_VECTOR, p.targets()
+    )
     p.owns(found)
     assert len(found.chunks) == len(expected.chunks)
     if p.is_small:
@@ -207,8 +223,13 @@ async def check_indexed(p: Pair, stores: Stores) -> None:
 async def check_entangled(p: Pair, stores: Stores) -> None:
     other_way = stores.indexed if p.shape.seed % 2 else stores.exact
     p.owns(await ask_primer(other_way["soft"], p.id, QUESTION_VECTOR, 8))
-    p.owns(await ask_followup(stores.exact[p.other_scope], p.id, QUESTION_NAMES, QUESTION_VECTOR, p.targets()))
-    # How much a word weighs depends on the whole full-text index, all tenants together; which chunks have it does not.
+    p.owns(
+        await ask_followup(
+            stores.exact[p.other_scope], p.id, QUESTION_NAMES, QUESTION_VECTOR, p.targets()
+        )
+    )
+    # How much a word weighs depends on the whole full-text index, all tenants together; which
+    # chunks have it does not.
     expected = await ask_followup(p.alone["soft"], p.id, QUESTION_WORDS, QUESTION_VECTOR)
     found = await ask_followup(stores.indexed["soft"], p.id, QUESTION_WORDS, QUESTION_VECTOR)
     p.owns(found)
@@ -251,7 +272,9 @@ def told(shape: Shape) -> Iterator[None]:
         raise
 
 
-def test_look_alike_projects_get_what_they_get_alone_and_nothing_of_each_other(server: Neo4jServer) -> None:
+def test_look_alike_projects_get_what_they_get_alone_and_nothing_of_each_other(
+    server: Neo4jServer,
+) -> None:
     seen: set[Shape] = set()
     connection = opened(server)
     with asyncio.Runner() as runner:
@@ -259,7 +282,9 @@ def test_look_alike_projects_get_what_they_get_alone_and_nothing_of_each_other(s
         stores = Stores(connection)
 
         # A failure names its pair; making a batch of them smaller would take minutes.
-        @settings(max_examples=PAIRS // BATCH + 1, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+        @settings(
+            max_examples=PAIRS // BATCH + 1, phases=(Phase.explicit, Phase.reuse, Phase.generate)
+        )
         @given(st.lists(SHAPES, min_size=BATCH, max_size=BATCH, unique=True))
         def pairs_are_apart(shapes: list[Shape]) -> None:
             runner.run(check_all(connection, stores, shapes))
@@ -272,13 +297,16 @@ def test_look_alike_projects_get_what_they_get_alone_and_nothing_of_each_other(s
     assert len(seen) >= PAIRS
 
 
-# -------------------------------------------------------------------------------------- small beside large
+# ------------------------------------------------------------------------------- small beside large
 SMALL, LARGE = 40, 3000
 
 
 def small_and_large() -> tuple[Contents, Contents]:
     """A small project, and one whose chunks are all nearer to the question and say its one word with fewer others."""
-    few = [chunk(f"k{i:04}", f"a zephyr among other words {i % 7}", vector(0.2, 1, i / 40)) for i in range(SMALL)]
+    few = [
+        chunk(f"k{i:04}", f"a zephyr among other words {i % 7}", vector(0.2, 1, i / 40))
+        for i in range(SMALL)
+    ]
     many = [chunk(f"k{i:04}", "zephyr", vector(1, i / 10_000, i % 7 / 100)) for i in range(LARGE)]
     return contents(few), contents(many)
 
@@ -289,7 +317,9 @@ def contents(chunks: Sequence[ChunkRecord]) -> Contents:
     return Contents(documents(chunks, {}), KnowledgeBatch((), (), (whole,), "fingerprint"))
 
 
-async def test_a_small_tenant_gets_its_own_best_beside_one_a_hundred_times_larger(server: Neo4jServer) -> None:
+async def test_a_small_tenant_gets_its_own_best_beside_one_a_hundred_times_larger(
+    server: Neo4jServer,
+) -> None:
     small, large = small_and_large()
     id_ = f"small-{uuid.uuid4().hex[:12]}"
     memory = FakeGraph(projects=await in_memory(id_, small))

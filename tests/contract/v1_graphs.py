@@ -1,6 +1,9 @@
-"""Graphs without tenants, as GRAPH_SCHEMA=v1 reads them, on servers of their own: such a graph is the whole database.
+"""Graphs without tenants, as GRAPH_SCHEMA=v1 reads them, on servers of their own.
 
-They are made of the same records as the other contract tests, so that the same question can be asked of both.
+Such a graph is the whole database.
+
+They are made of the same records as the other contract tests, so that the same question can be
+asked of both.
 """
 
 from __future__ import annotations
@@ -60,7 +63,9 @@ def v1_server(request: pytest.FixtureRequest) -> Iterator[Neo4jServer]:
 @pytest.fixture
 async def database(v1_server: Neo4jServer) -> AsyncIterator[Connection]:
     """An empty database, with the indexes that an earlier test left."""
-    async with Connection(v1_server.uri, v1_server.user, v1_server.password, v1_server.database) as connection:
+    async with Connection(
+        v1_server.uri, v1_server.user, v1_server.password, v1_server.database
+    ) as connection:
         await connection.write("MATCH (n) DETACH DELETE n", {})
         yield connection
 
@@ -91,7 +96,10 @@ async def fill(
     relations: Sequence[RelationRecord] = (),
     communities: Sequence[CommunityRecord] = (),
 ) -> None:
-    """Write the records as the schema has them, and prepare the database; a relation's description is its type alone."""
+    """Write the records as the schema has them, and prepare the database.
+
+    A relation's description is its type alone.
+    """
     await create(database, chunks, entities, relations, communities)
     await prepare(database)
 
@@ -106,19 +114,32 @@ async def create(
     """Write the records and nothing else."""
     nodes = [
         *(_node("__Chunk__", c.embedding, id=c.id, text=c.text) for c in chunks),
-        *(_node("Node", e.embedding, id=e.id, title=e.title, description=e.description) for e in entities),
+        *(
+            _node("Node", e.embedding, id=e.id, title=e.title, description=e.description)
+            for e in entities
+        ),
         *(_node("__Community__", c.embedding, **_told(c)) for c in communities),
     ]
     edges = [
         *(_edge(e.id, "FROM_CHUNK", chunk) for e in entities for chunk in e.chunk_ids),
         *(_edge(r.source_id, r.description, r.target_id, weight=r.weight) for r in relations),
-        *(_edge(m, "IN_COMMUNITY", c.community) for c in communities for m in (*c.entity_ids, *c.chunk_ids)),
-        *(_edge(c.community, "IN_COMMUNITY", c.parent) for c in communities if c.parent is not None),
+        *(
+            _edge(m, "IN_COMMUNITY", c.community)
+            for c in communities
+            for m in (*c.entity_ids, *c.chunk_ids)
+        ),
+        *(
+            _edge(c.community, "IN_COMMUNITY", c.parent)
+            for c in communities
+            if c.parent is not None
+        ),
     ]
     written = (await database.write(_NODES, {"rows": nodes})).records
     keys = (n["properties"].get("community", n["properties"].get("id")) for n in nodes)
     ids = dict(zip(keys, (record["id"] for record in written), strict=True))
-    await database.write(_EDGES, {"rows": [{**e, "start": ids[e["start"]], "end": ids[e["end"]]} for e in edges]})
+    await database.write(
+        _EDGES, {"rows": [{**e, "start": ids[e["start"]], "end": ids[e["end"]]} for e in edges]}
+    )
 
 
 async def prepare(database: Connection) -> None:
@@ -127,7 +148,11 @@ async def prepare(database: Connection) -> None:
 
 
 def _told(community: CommunityRecord) -> dict[str, Any]:
-    return {"community": community.community, "level": community.level, "summary": community.summary}
+    return {
+        "community": community.community,
+        "level": community.level,
+        "summary": community.summary,
+    }
 
 
 def _node(label: str, embedding: Sequence[float], **properties: object) -> dict[str, Any]:

@@ -1,6 +1,9 @@
-"""The licences of what is deployed, as each package's own metadata says them; only those listed here are allowed.
+"""The licences of what is deployed, as each package's own metadata says them.
 
-`python -m tests.dependencies.licenses FOLDER` prints docs/licenses.md from the packages installed in FOLDER.
+Only those listed here are allowed.
+
+`python -m tests.dependencies.licenses FOLDER` prints docs/licenses.md from the packages installed
+in FOLDER.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ ALLOWED = {
 }
 """SPDX identifiers, and why a closed product may use what has this licence."""
 CLASSIFIERS = {"License :: OSI Approved :: MIT License": "MIT"}
-"""What packages without an SPDX expression say; BSD and Apache are missing: their classifiers name no version."""
+"""What packages without an SPDX expression say; BSD and Apache are missing: their classifiers name
+no version."""
 
 HEAD = """# Licences of what is deployed
 
@@ -47,7 +51,11 @@ def licence(package: Distribution) -> str | None:
             except InvalidLicenseExpression:
                 continue  # older metadata holds any text, down to the whole licence
     said = [one for one in metadata.get_all("Classifier") or [] if one.startswith("License ::")]
-    return " AND ".join(CLASSIFIERS[one] for one in said) if said and set(said) <= set(CLASSIFIERS) else None
+    return (
+        " AND ".join(CLASSIFIERS[one] for one in said)
+        if said and set(said) <= set(CLASSIFIERS)
+        else None
+    )
 
 
 def reasons(expression: str | None) -> list[str]:
@@ -56,7 +64,9 @@ def reasons(expression: str | None) -> list[str]:
     Raises:
         ValueError: when it is unknown, or one of its licences is not allowed.
     """
-    identifiers = [one for one in re.findall(r"[^()\s]+", expression or "none") if one not in {"AND", "OR"}]
+    identifiers = [
+        one for one in re.findall(r"[^()\s]+", expression or "none") if one not in {"AND", "OR"}
+    ]
     if refused := [one for one in identifiers if one not in ALLOWED]:
         raise ValueError(f"{', '.join(refused)} is not among the allowed licences")
     return list(dict.fromkeys(ALLOWED[one] for one in identifiers))
@@ -66,7 +76,8 @@ def document(packages: Mapping[str, Distribution]) -> str:
     """Return docs/licenses.md.
 
     Raises:
-        ValueError: when a locked package is absent or of another version, or its licence is not allowed.
+        ValueError: when a locked package is absent or of another version, or its licence is not
+            allowed.
     """
     rows = []
     for name, pinned in locked().items():

@@ -1,4 +1,7 @@
-"""Reads requirements.lock, and what the packages in it say they need: which of it is missing, superfluous or unhashed."""
+"""Reads requirements.lock, and what the packages in it say they need.
+
+Which of it is missing, superfluous or unhashed.
+"""
 
 from __future__ import annotations
 
@@ -42,18 +45,25 @@ def locked(text: str = "") -> dict[str, Pinned]:
     for entry in re.split(r"\n(?=\S)", text or LOCK.read_text(encoding="utf-8")):
         if not entry.startswith("#"):
             name, version = entry.split()[0].split("==")
-            wanted_by = re.findall(r"^ +# +(?:via +)?([\w.-]+(?: requirements\.txt)?)$", entry, re.MULTILINE)
+            wanted_by = re.findall(
+                r"^ +# +(?:via +)?([\w.-]+(?: requirements\.txt)?)$", entry, re.MULTILINE
+            )
             found[canonicalize_name(name)] = Pinned(
                 version,
                 tuple(re.findall(r"--hash=sha256:([0-9a-f]{64})\b", entry)),
-                tuple("" if one == "-r requirements.txt" else one for one in wanted_by if one != "via"),
+                tuple(
+                    "" if one == "-r requirements.txt" else one for one in wanted_by if one != "via"
+                ),
             )
     return found
 
 
 def direct() -> list[Requirement]:
     """Return the requirements of requirements.txt that hold on the lock's platform."""
-    lines = (line.split(" #")[0].strip() for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines())
+    lines = (
+        line.split(" #")[0].strip()
+        for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines()
+    )
     return list(holding([line for line in lines if line and not line.startswith("#")], ""))
 
 
@@ -71,7 +81,10 @@ def installed(paths: list[str] | None = None) -> dict[str, Distribution]:
 
 
 def needed(lock: dict[str, Pinned]) -> dict[str, list[Requirement]]:
-    """Return, for each package that is installed in its locked version, what it needs; extras as far as they are asked for."""
+    """Return, for each package that is installed in its locked version, what it needs.
+
+    Extras as far as they are asked for.
+    """
     present = installed()
     needs: dict[str, list[Requirement]] = {}
     done: set[tuple[str, str]] = set()
@@ -103,12 +116,18 @@ def _meets(pinned: Pinned | None, requirement: Requirement) -> bool:
 def unwanted(lock: dict[str, Pinned]) -> set[str]:
     """Return what is locked though nothing leads to it, or though those who are said to want it do not."""
     reached = {""}
-    while new := {name for name, one in lock.items() if reached.intersection(one.wanted_by)} - reached:
+    while (
+        new := {name for name, one in lock.items() if reached.intersection(one.wanted_by)} - reached
+    ):
         reached |= new
     present = installed()
     asked = {name: set(map(_name, present[name].requires or [])) for name in needed(lock)}
     asked[""] = {canonicalize_name(one.name) for one in direct()}
-    false = {name for name, one in lock.items() if not all(name in asked.get(by, {name}) for by in one.wanted_by)}
+    false = {
+        name
+        for name, one in lock.items()
+        if not all(name in asked.get(by, {name}) for by in one.wanted_by)
+    }
     return (set(lock) - reached) | false
 
 

@@ -11,7 +11,10 @@ from tests.dependencies.licenses import HEAD, document, licence, reasons, row
 from tests.dependencies.lock import ROOT, installed, locked
 
 FILE = (ROOT / "docs" / "licenses.md").read_text(encoding="utf-8")
-ROWS = {line.split(" | ")[0].removeprefix("| "): line + "\n" for line in FILE.removeprefix(HEAD).splitlines()}
+ROWS = {
+    line.split(" | ")[0].removeprefix("| "): line + "\n"
+    for line in FILE.removeprefix(HEAD).splitlines()
+}
 MIT = "Classifier: License :: OSI Approved :: MIT License"
 
 
@@ -19,14 +22,18 @@ def package(folder: Path, *fields: str) -> Distribution:
     """Return an installed package whose metadata has these fields."""
     info = folder / "left_pad-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("\n".join(["Metadata-Version: 2.4", "Name: left-pad", "Version: 1.0", *fields, ""]))
+    (info / "METADATA").write_text(
+        "\n".join(["Metadata-Version: 2.4", "Name: left-pad", "Version: 1.0", *fields, ""])
+    )
     (found,) = distributions(path=[str(folder)])
     return found
 
 
 def test_the_file_lists_what_is_locked_in_its_version() -> None:
     assert FILE.startswith(HEAD)
-    assert [line.split(" | ")[1] for line in ROWS.values()] == [one.version for one in locked().values()]
+    assert [line.split(" | ")[1] for line in ROWS.values()] == [
+        one.version for one in locked().values()
+    ]
     assert list(ROWS) == list(locked())
 
 
@@ -37,11 +44,20 @@ def test_every_licence_of_the_file_is_allowed_for_the_reason_it_gives() -> None:
 
 
 def test_the_file_tells_what_the_packages_say() -> None:
-    """Compared where the locked version is installed, which on Python 3.13 is nearly everywhere; names are, above, always."""
+    """Compared where the locked version is installed, which on Python 3.13 is nearly everywhere.
+
+    Names are, above, always.
+    """
     present = installed()
-    agreeing = {name for name, one in locked().items() if name in present and present[name].version == one.version}
+    agreeing = {
+        name
+        for name, one in locked().items()
+        if name in present and present[name].version == one.version
+    }
     assert len(agreeing) > len(ROWS) / 2
-    assert {name: row(present[name], name) for name in agreeing} == {name: ROWS[name] for name in agreeing}
+    assert {name: row(present[name], name) for name in agreeing} == {
+        name: ROWS[name] for name in agreeing
+    }
 
 
 def test_a_newer_version_than_the_locked_one_has_an_allowed_licence_too() -> None:
@@ -55,7 +71,10 @@ def test_a_newer_version_than_the_locked_one_has_an_allowed_licence_too() -> Non
     [
         (["License-Expression: mit or apache-2.0"], "MIT OR Apache-2.0"),
         (
-            ["License: MPL-2.0", "Classifier: License :: OSI Approved :: Mozilla Public License 2.0 (MPL 2.0)"],
+            [
+                "License: MPL-2.0",
+                "Classifier: License :: OSI Approved :: Mozilla Public License 2.0 (MPL 2.0)",
+            ],
             "MPL-2.0",
         ),
         (["License: MIT License", MIT], "MIT"),
@@ -63,7 +82,9 @@ def test_a_newer_version_than_the_locked_one_has_an_allowed_licence_too() -> Non
     ],
     ids=["an expression", "a field", "a field that is not SPDX", "a classifier"],
 )
-def test_a_licence_is_read_wherever_a_package_says_it(tmp_path: Path, fields: list[str], expected: str) -> None:
+def test_a_licence_is_read_wherever_a_package_says_it(
+    tmp_path: Path, fields: list[str], expected: str
+) -> None:
     found = licence(package(tmp_path, *fields))
     assert found == expected
     assert reasons(found)
@@ -94,7 +115,9 @@ def test_a_licence_is_read_wherever_a_package_says_it(tmp_path: Path, fields: li
         "which BSD?",
     ],
 )
-def test_an_unknown_licence_or_one_that_is_not_listed_is_refused(tmp_path: Path, fields: list[str]) -> None:
+def test_an_unknown_licence_or_one_that_is_not_listed_is_refused(
+    tmp_path: Path, fields: list[str]
+) -> None:
     found = package(tmp_path, *fields)
     with pytest.raises(ValueError, match="is not among the allowed licences"):
         reasons(licence(found))

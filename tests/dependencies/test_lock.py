@@ -30,10 +30,16 @@ def test_the_lock_names_no_index_and_no_other_source() -> None:
 def test_what_the_packages_say_is_read_here() -> None:
     """Without this the two first tests could see nothing of what is asked for."""
     lock, present = locked(), installed()
-    agreeing = {name for name, one in lock.items() if name in present and present[name].version == one.version}
+    agreeing = {
+        name
+        for name, one in lock.items()
+        if name in present and present[name].version == one.version
+    }
     assert len(agreeing) > len(lock) / 2
     assert {"msal", "starlette"} <= set(lock)
-    assert {"annotated-types", "pydantic-core"} <= {one.name for ones in needed(lock).values() for one in ones}
+    assert {"annotated-types", "pydantic-core"} <= {
+        one.name for ones in needed(lock).values() for one in ones
+    }
 
 
 @pytest.mark.parametrize("name", ["fastapi", "typing-extensions", "cryptography"])
@@ -49,7 +55,9 @@ def test_a_version_outside_its_range_is_seen() -> None:
 
 
 @pytest.mark.parametrize(
-    "via", ["    # via left-pad", "    # via redis", "    # via -r requirements.txt"], ids=["nobody", "another", "us"]
+    "via",
+    ["    # via left-pad", "    # via redis", "    # via -r requirements.txt"],
+    ids=["nobody", "another", "us"],
 )
 def test_a_superfluous_package_is_seen(via: str) -> None:
     lock = locked(f"{TEXT.rstrip()}\nleft-pad==1.0 \\\n    --hash=sha256:{'0' * 64}\n{via}\n")

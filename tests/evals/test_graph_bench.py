@@ -22,15 +22,21 @@ from tests.fakes_graph import FakeGraph
 SMALL = ("--chunks", "100", "--dims", "256", "--repeat", "1", "--json")
 
 
-# ----------------------------------------------------------------------------------------------- synthetic
+# ---------------------------------------------------------------------------------------- synthetic
 def test_tenants_share_the_chunks_as_they_should() -> None:
     assert [p.chunks for p in projects(1000, 8, 1)] == [900, 80, 20]
     assert sum(TENANTS.values()) == pytest.approx(1)
 
 
 def test_the_same_arguments_make_the_same_project_and_another_seed_another_one() -> None:
-    (one, *_), (same, *_), (other, *_) = projects(200, 16, 1), projects(200, 16, 1), projects(200, 16, 2)
-    assert [batch.chunks for batch in one.documents()] == [batch.chunks for batch in same.documents()]
+    (one, *_), (same, *_), (other, *_) = (
+        projects(200, 16, 1),
+        projects(200, 16, 1),
+        projects(200, 16, 2),
+    )
+    assert [batch.chunks for batch in one.documents()] == [
+        batch.chunks for batch in same.documents()
+    ]
     assert one.knowledge() == same.knowledge()
     assert one.queries(3) == same.queries(3)
     assert not np.allclose(one.vectors, other.vectors)
@@ -53,7 +59,9 @@ def test_every_chunk_is_in_one_leaf_and_communities_are_nested_in_three_levels()
     assert {c.level for c in communities.values()} == {0, 1, 2}
     for community in communities.values():
         assert (community.parent is None) == (community.level == 2)
-        assert community.parent is None or communities[community.parent].level == community.level + 1
+        assert (
+            community.parent is None or communities[community.parent].level == community.level + 1
+        )
 
 
 def test_the_hub_is_mentioned_by_half_of_the_chunks() -> None:
@@ -65,7 +73,10 @@ def test_the_exact_ranking_is_the_one_by_cosine_also_below_a_community() -> None
     project = projects(1000, 32, 1)[0]
     vector = project.queries(1)[0].vector
     scores = {f"c{place}": float(np.dot(row, vector)) for place, row in enumerate(project.vectors)}
-    assert list(nearest_chunks(project, vector, 5)) == sorted(scores, key=lambda chunk: -scores[chunk])[:5]
+    assert (
+        list(nearest_chunks(project, vector, 5))
+        == sorted(scores, key=lambda chunk: -scores[chunk])[:5]
+    )
     below = nearest_chunks(project, vector, 5, 1, frozenset({0}))
     assert {int(project.below(1)[int(chunk[1:])]) for chunk in below} == {0}
 
@@ -85,7 +96,7 @@ async def test_a_project_is_loaded_once() -> None:
     assert len(graph.projects[project.project_id].chunks) == 8
 
 
-# -------------------------------------------------------------------------------------------------- report
+# ------------------------------------------------------------------------------------------- report
 def test_the_95th_percentile_is_a_value_that_was_measured() -> None:
     assert percentile(range(1, 101), 95) == 95
     assert percentile([7.0], 95) == 7.0
@@ -95,7 +106,9 @@ def row(chunks: int, statement: str, p50: float, p95: float, tenant: str = "larg
     return Row(chunks, 256, tenant, 0.9, statement, p50, p95)
 
 
-def test_growth_counts_from_ten_thousand_chunks_and_others_are_compared_at_their_largest_size() -> None:
+def test_growth_counts_from_ten_thousand_chunks_and_others_are_compared_at_their_largest_size() -> (
+    None
+):
     rows = [
         row(1000, "primer", 1, 1),
         row(10_000, "primer", 2, 10),
@@ -107,7 +120,10 @@ def test_growth_counts_from_ten_thousand_chunks_and_others_are_compared_at_their
         Row(100_000, 256, "large", 0.9, "design_scoped", error="too slow"),
     ]
     assert ratios(rows) == {
-        "256": {"growth_p95": {"primer": 1.5, "followup": 2.2}, "others_p50": {"design_scoped": 10.0}}
+        "256": {
+            "growth_p95": {"primer": 1.5, "followup": 2.2},
+            "others_p50": {"design_scoped": 10.0},
+        }
     }
 
 
@@ -116,12 +132,18 @@ def test_database_hits_are_those_of_all_operators() -> None:
     assert db_hits(None) is None
 
 
-# ------------------------------------------------------------------------------------------------- command
-@pytest.mark.parametrize("wrong", [("--chunks", "many"), ("--dims", "0"), ("--dims", "4097"), ("--chunks", "")])
+# ------------------------------------------------------------------------------------------ command
+@pytest.mark.parametrize(
+    "wrong", [("--chunks", "many"), ("--dims", "0"), ("--dims", "4097"), ("--chunks", "")]
+)
 @pytest.mark.slow
 def test_a_list_that_is_not_one_of_numbers_is_refused(wrong: tuple[str, str]) -> None:
     done = drift("bench", "graph", *wrong)
-    assert (done.returncode, wrong[0] in done.stderr, "Traceback" in done.stderr) == (2, True, False)
+    assert (done.returncode, wrong[0] in done.stderr, "Traceback" in done.stderr) == (
+        2,
+        True,
+        False,
+    )
 
 
 @pytest.mark.slow
@@ -135,7 +157,9 @@ def test_a_given_database_holds_one_length_only() -> None:
 @pytest.fixture
 async def prepared(neo4j_2026: Neo4jServer) -> Neo4jServer:
     names = IndexNames()
-    async with Connection(neo4j_2026.uri, neo4j_2026.user, neo4j_2026.password, neo4j_2026.database) as connection:
+    async with Connection(
+        neo4j_2026.uri, neo4j_2026.user, neo4j_2026.password, neo4j_2026.database
+    ) as connection:
         await Neo4jWriter(connection, names).prepare(256)
     return neo4j_2026
 
@@ -154,7 +178,9 @@ async def test_an_index_of_another_length_is_named(prepared: Neo4jServer) -> Non
 @pytest.mark.slow
 @pytest.mark.timeout(2 * PATIENCE_S)
 @pytest.mark.parametrize("server", ["neo4j_5", "neo4j_2026"])
-def test_tenants_are_loaded_once_and_every_statement_is_reported(request: pytest.FixtureRequest, server: str) -> None:
+def test_tenants_are_loaded_once_and_every_statement_is_reported(
+    request: pytest.FixtureRequest, server: str
+) -> None:
     neo4j: Neo4jServer = request.getfixturevalue(server)
     first, second = (drift("bench", "graph", *SMALL, **neo4j.env) for _ in range(2))
     assert first.returncode == 0, first.stderr

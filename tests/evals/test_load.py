@@ -1,4 +1,7 @@
-"""What `bench load` counts, played by an app that refuses and fails on purpose; then the command itself, soak included."""
+"""What `bench load` counts, played by an app that refuses and fails on purpose.
+
+Then the command itself, soak included.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,9 @@ async def test_who_is_refused_asks_the_same_again_and_a_failure_is_no_latency() 
     assert (level.before, level.after) == (HELD, HELD)
 
 
-async def test_each_level_has_at_least_two_answers_a_caller_and_is_compared_with_one_caller() -> None:
+async def test_each_level_has_at_least_two_answers_a_caller_and_is_compared_with_one_caller() -> (
+    None
+):
     async with PlayedFunction().target() as target:
         one, many = await measure_levels(target, (1, 20), 10)
     assert (one.served, many.served) == (10, 40)
@@ -78,7 +83,7 @@ async def test_a_slot_that_was_not_freed_is_seen() -> None:
         assert not (await soak(target, 100, 1, 4)).slots_free
 
 
-# ------------------------------------------------------------------------------------------------- command
+# ------------------------------------------------------------------------------------------ command
 HOSTS = ["local", *(["worker"] if sys.version_info >= (3, 13) else [])]
 
 
@@ -88,9 +93,27 @@ HOSTS = ["local", *(["worker"] if sys.version_info >= (3, 13) else [])]
 def test_the_function_serves_what_it_admits_refuses_the_rest_and_keeps_nothing(
     host: str, valkey: ValkeyServer, tmp_path: Path
 ) -> None:
-    arguments = ["--host", host, "--graph", "memory", "--callers", "1,48", "--requests", "10", "--soak", "200"]
+    arguments = [
+        "--host",
+        host,
+        "--graph",
+        "memory",
+        "--callers",
+        "1,48",
+        "--requests",
+        "10",
+        "--soak",
+        "200",
+    ]
     done = drift(
-        "bench", "load", *arguments, "--data-dir", str(tmp_path), "--json", REDIS_URL=valkey.url, MAX_INFLIGHT="20"
+        "bench",
+        "load",
+        *arguments,
+        "--data-dir",
+        str(tmp_path),
+        "--json",
+        REDIS_URL=valkey.url,
+        MAX_INFLIGHT="20",
     )
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -100,12 +123,14 @@ def test_the_function_serves_what_it_admits_refuses_the_rest_and_keeps_nothing(
     assert many["refused"] > 0
     soaked = document["soak"]
     assert sum(soaked["outcomes"].values()) == 200
-    assert {outcome for outcome in soaked["outcomes"] if outcome.startswith("leave the stream")} == {
-        "leave the stream: left"
-    }
+    assert {
+        outcome for outcome in soaked["outcomes"] if outcome.startswith("leave the stream")
+    } == {"leave the stream: left"}
     assert soaked["slots_free"]
     assert soaked["growth"]["tasks"] <= 0
-    assert soaked["growth"]["sockets"] <= 32  # idle connections to the model server, which may still be opened
+    assert (
+        soaked["growth"]["sockets"] <= 32
+    )  # idle connections to the model server, which may still be opened
 
 
 def test_a_model_server_of_unknown_latency_is_refused(tmp_path: Path) -> None:

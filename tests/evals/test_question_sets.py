@@ -28,7 +28,9 @@ def write(folder: Path, **files: list[dict[str, Any]]) -> Path:
 
 def test_sets_are_read_by_name_and_other_folders_left_alone(tmp_path: Path) -> None:
     for name in ("b", "a"):
-        write(tmp_path / name, documents=DOCUMENTS, questions=QUESTIONS, heuristic_entities=ENTITIES)
+        write(
+            tmp_path / name, documents=DOCUMENTS, questions=QUESTIONS, heuristic_entities=ENTITIES
+        )
     (tmp_path / "notes").mkdir()
     first, second = read_question_sets(tmp_path)
     assert (first.name, second.name) == ("a", "b")
@@ -47,18 +49,39 @@ def test_without_triples_a_passage_is_about_its_title(tmp_path: Path) -> None:
 
 def test_triples_are_taken_as_stated_and_malformed_ones_left_out(tmp_path: Path) -> None:
     stated = [
-        {"id": "p1", "entities": ["Rhine"], "triples": [["Mill", "at", "Danube"], ["a", "b"], ["a", "b", "c", "d"]]}
+        {
+            "id": "p1",
+            "entities": ["Rhine"],
+            "triples": [["Mill", "at", "Danube"], ["a", "b"], ["a", "b", "c", "d"]],
+        }
     ]
-    write(tmp_path / "a", documents=DOCUMENTS, questions=QUESTIONS, triples=stated, heuristic_entities=ENTITIES)
+    write(
+        tmp_path / "a",
+        documents=DOCUMENTS,
+        questions=QUESTIONS,
+        triples=stated,
+        heuristic_entities=ENTITIES,
+    )
     passage = read_question_sets(tmp_path)[0].passages[0]
     assert passage.triples == (("Mill", "at", "Danube"),)
     assert set(passage.entities) == {"Mill", "Danube", "Rhine"}
 
 
 def test_answers_of_earlier_steps_are_filled_into_later_ones(tmp_path: Path) -> None:
-    steps = [{"question": "Who owns it?", "answer": "Ada"}, {"question": "Where was #1 born, and #9?", "answer": "Ulm"}]
-    write(tmp_path / "a", documents=DOCUMENTS, questions=[QUESTIONS[0] | {"decomposition": steps}], triples=[])
-    assert read_question_sets(tmp_path)[0].questions[0].steps == ("Who owns it?", "Where was Ada born, and #9?")
+    steps = [
+        {"question": "Who owns it?", "answer": "Ada"},
+        {"question": "Where was #1 born, and #9?", "answer": "Ulm"},
+    ]
+    write(
+        tmp_path / "a",
+        documents=DOCUMENTS,
+        questions=[QUESTIONS[0] | {"decomposition": steps}],
+        triples=[],
+    )
+    assert read_question_sets(tmp_path)[0].questions[0].steps == (
+        "Who owns it?",
+        "Where was Ada born, and #9?",
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +94,9 @@ def test_answers_of_earlier_steps_are_filled_into_later_ones(tmp_path: Path) -> 
 )
 def test_a_wrong_line_is_named(tmp_path: Path, line: str, said: str) -> None:
     folder = write(tmp_path / "a", documents=DOCUMENTS, heuristic_entities=[])
-    (folder / "questions.jsonl").write_text(json.dumps(QUESTIONS[0]) + "\n" + line, encoding="utf-8")
+    (folder / "questions.jsonl").write_text(
+        json.dumps(QUESTIONS[0]) + "\n" + line, encoding="utf-8"
+    )
     with pytest.raises(IngestError, match=rf"questions\.jsonl, line 2: .*{said}"):
         read_question_sets(tmp_path)
 

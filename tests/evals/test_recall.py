@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from drift.offline.evals.bootstrap import paired_interval
 from drift.offline.evals.question_graph import load_set, project_of
 from drift.offline.evals.question_sets import LabelledQuestion, Passage, QuestionSet
-from drift.offline.evals.recall import Bench, SetResult, in_turns, measure, recalls_of, reciprocal_ranks, report
+from drift.offline.evals.recall import (
+    Bench,
+    SetResult,
+    in_turns,
+    measure,
+    recalls_of,
+    reciprocal_ranks,
+    report,
+)
 from tests.fakes_graph import FakeGraph
 
 DIMENSIONS = 8
@@ -29,7 +37,10 @@ class LetterEmbedder:
 
     async def passages(self, texts: Sequence[str]) -> Sequence[tuple[float, ...]]:
         self.embedded += len(texts)
-        return [tuple(1.0 + sum(ord(c) % DIMENSIONS == i for c in text) for i in range(DIMENSIONS)) for text in texts]
+        return [
+            tuple(1.0 + sum(ord(c) % DIMENSIONS == i for c in text) for i in range(DIMENSIONS))
+            for text in texts
+        ]
 
     questions = passages
 
@@ -42,13 +53,18 @@ def passage(id_: str, title: str, text: str, *triples: tuple[str, str, str]) -> 
 MILL = QuestionSet(
     "mill",
     (
-        passage("p1", "Old Mill", "The old mill belongs to Ada.", ("Old Mill", "belongs to", "Ada")),
+        passage(
+            "p1", "Old Mill", "The old mill belongs to Ada.", ("Old Mill", "belongs to", "Ada")
+        ),
         passage("p2", "Ada", "Ada was born in Ulm.", ("Ada", "born in", "Ulm")),
         passage("p3", "Owl", "An owl hoots.", ("Owl", "does", "hoot")),
     ),
     (
         LabelledQuestion(
-            "q1", "Where was the owner of the old mill born?", frozenset({"p1", "p2"}), ("who?", "where?")
+            "q1",
+            "Where was the owner of the old mill born?",
+            frozenset({"p1", "p2"}),
+            ("who?", "where?"),
         ),
         LabelledQuestion("q2", "What does the owl do?", frozenset({"p3"}), ("what?",)),
     ),
@@ -62,7 +78,9 @@ async def rows(statement: str, parameters: Mapping[str, Any]) -> list[dict[str, 
 
 async def measured(own: QuestionSet, graph: FakeGraph, embedder: LetterEmbedder) -> SetResult:
     hard = FakeGraph("hard", graph.projects)
-    (result,) = await measure([own], Bench(graph, hard, graph, rows, "text", embedder), lambda _: None)
+    (result,) = await measure(
+        [own], Bench(graph, hard, graph, rows, "text", embedder), lambda _: None
+    )
     return result
 
 
@@ -105,12 +123,16 @@ async def test_every_method_answers_every_question() -> None:
 
 
 async def test_without_sub_questions_there_is_no_ideal_row() -> None:
-    bare = QuestionSet("mill", MILL.passages, (MILL.questions[0], LabelledQuestion("q2", "owl?", frozenset({"p3"}))))
+    bare = QuestionSet(
+        "mill",
+        MILL.passages,
+        (MILL.questions[0], LabelledQuestion("q2", "owl?", frozenset({"p3"}))),
+    )
     result = await measured(bare, FakeGraph(), LetterEmbedder())
     assert not [name for name in result.recalls if name.startswith("ideal")]
 
 
-# ----------------------------------------------------------------------------------------------------------- pure
+# --------------------------------------------------------------------------------------------- pure
 def test_recall_is_the_share_of_supporting_passages_among_the_first() -> None:
     assert recalls_of(["a", "x", "b", "y", "z", "c"], frozenset("abcd")) == (0.25, 0.5, 0.75)
     assert recalls_of([], frozenset("a")) == (0.0, 0.0, 0.0)
@@ -127,11 +149,18 @@ def test_lists_are_taken_in_turns_each_id_once() -> None:
 
 def result(name: str, ours: list[float], hybrid: list[float], **more: list[float]) -> SetResult:
     methods = {"ours": ours, "hybrid": hybrid, **more}
-    return SetResult(name, len(ours), {m: [(v, v, v) for v in values] for m, values in methods.items()})
+    return SetResult(
+        name, len(ours), {m: [(v, v, v) for v in values] for m, values in methods.items()}
+    )
 
 
 def test_the_report_is_in_percent_and_pools_over_questions() -> None:
-    document = report([result("a", [1.0, 1.0, 1.0], [0.0, 0.5, 1.0], ideal_ours=[1.0] * 3), result("b", [0.0], [0.5])])
+    document = report(
+        [
+            result("a", [1.0, 1.0, 1.0], [0.0, 0.5, 1.0], ideal_ours=[1.0] * 3),
+            result("b", [0.0], [0.5]),
+        ]
+    )
     assert document["sets"][0]["methods"]["hybrid"] == {"r2": 50.0, "r5": 50.0, "r10": 50.0}
     assert document["sets"][1] == {
         "name": "b",
@@ -148,7 +177,9 @@ def test_the_report_is_in_percent_and_pools_over_questions() -> None:
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=30))
-def test_the_interval_lies_between_the_extremes_and_is_the_same_again(differences: list[float]) -> None:
+def test_the_interval_lies_between_the_extremes_and_is_the_same_again(
+    differences: list[float],
+) -> None:
     low, high = paired_interval(differences, 200)
     assert min(differences) - 1e-9 <= low <= high <= max(differences) + 1e-9
     assert (low, high) == paired_interval(differences, 200)

@@ -18,17 +18,28 @@ def write_set(folder: Path) -> None:
     documents = [
         {"id": "p1", "title": "Old Mill", "text": "The old mill belongs to Ada."},
         {"id": "p2", "title": "Ada", "text": "Ada was born in Ulm."},
-        *({"id": f"x{i}", "title": f"Owl {i}", "text": f"Owl number {i} hoots."} for i in range(12)),
+        *(
+            {"id": f"x{i}", "title": f"Owl {i}", "text": f"Owl number {i} hoots."}
+            for i in range(12)
+        ),
     ]
     triples = [
-        {"id": "p1", "entities": ["Old Mill", "Ada"], "triples": [["Old Mill", "belongs to", "Ada"], ["malformed"]]},
+        {
+            "id": "p1",
+            "entities": ["Old Mill", "Ada"],
+            "triples": [["Old Mill", "belongs to", "Ada"], ["malformed"]],
+        },
         {"id": "p2", "entities": ["Ada", "Ulm"], "triples": [["Ada", "born in", "Ulm"]]},
     ]
     steps = [
         {"question": "Who owns the old mill?", "answer": "Ada"},
         {"question": "Where was #1 born?", "answer": "Ulm"},
     ]
-    question = {"id": "q1", "question": "Where was the owner of the old mill born?", "supporting_ids": ["p1", "p2"]}
+    question = {
+        "id": "q1",
+        "question": "Where was the owner of the old mill born?",
+        "supporting_ids": ["p1", "p2"],
+    }
     folder.mkdir()
     for name, lines in (
         ("documents", documents),

@@ -29,11 +29,17 @@ class Caller:
 
     client: httpx2.AsyncClient
 
-    async def ask(self, query: str = QUESTION, project_id: str = PROJECT, **fields: Any) -> httpx2.Response:
+    async def ask(
+        self, query: str = QUESTION, project_id: str = PROJECT, **fields: Any
+    ) -> httpx2.Response:
         """POST a question to /retrieve."""
-        return await self.client.post("/retrieve", json={"query": query, "project_id": project_id, **fields})
+        return await self.client.post(
+            "/retrieve", json={"query": query, "project_id": project_id, **fields}
+        )
 
-    async def answer(self, query: str = QUESTION, project_id: str = PROJECT, **fields: Any) -> dict[str, Any]:
+    async def answer(
+        self, query: str = QUESTION, project_id: str = PROJECT, **fields: Any
+    ) -> dict[str, Any]:
         """Return the document of a question that must be answered."""
         response = await self.ask(query, project_id, **fields)
         assert response.status_code == 200, response.text
@@ -42,7 +48,9 @@ class Caller:
 
     async def send(self, body: bytes, content_type: str = "application/json") -> httpx2.Response:
         """POST a body as it is to /retrieve."""
-        return await self.client.post("/retrieve", content=body, headers={"content-type": content_type})
+        return await self.client.post(
+            "/retrieve", content=body, headers={"content-type": content_type}
+        )
 
     @asynccontextmanager
     async def streaming(self, **fields: Any) -> AsyncIterator[EventReader]:

@@ -1,4 +1,7 @@
-"""The function on real servers: settings in the environment, its routes on loopback, a graph that holds a small corpus."""
+"""The function on real servers.
+
+Settings in the environment, its routes on loopback, a graph that holds a small corpus.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,18 @@ Environment = dict[str, str]
 
 @pytest.fixture(scope="session")
 def graph_server() -> Iterator[Neo4jServer]:
-    """A Neo4j for these tests alone: one of them kills it, and its indexes hold vectors of the local model."""
+    """A Neo4j for these tests alone.
+
+    One of them kills it, and its indexes hold vectors of the local model.
+    """
     with Neo4jServer("2026") as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def base_settings(graph_server: Neo4jServer, model_server_process: ModelServerControl) -> Environment:
+def base_settings(
+    graph_server: Neo4jServer, model_server_process: ModelServerControl
+) -> Environment:
     """The settings of a function that works, without Redis."""
     return {
         "OAI_BASE_URL": model_server_process.url,

@@ -1,4 +1,7 @@
-"""A few small documents, and a project that holds them: what the function is asked about in these tests."""
+"""A few small documents, and a project that holds them.
+
+What the function is asked about in these tests.
+"""
 
 from __future__ import annotations
 
@@ -75,9 +78,13 @@ async def fill(settings: Settings) -> Corpus:
     """Put the documents into two projects: one with communities, one with chunks alone."""
     writer = build_writer(settings)
     _, embedder = wiring.build_models(settings)
-    documents = tuple(SourceDocument(f"{title}.md", title, text, "markdown") for title, text in TEXTS.items())
+    documents = tuple(
+        SourceDocument(f"{title}.md", title, text, "markdown") for title, text in TEXTS.items()
+    )
     try:
-        await ingest(Source("tests", documents), PROJECT, writer, embedder, settings.vector_index_dimensions)
+        await ingest(
+            Source("tests", documents), PROJECT, writer, embedder, settings.vector_index_dimensions
+        )
         embedded = await embedder.embed(list(TEXTS.values()), Deadline.after(30))
         records = tuple(DocumentRecord(title, title, "tests", title) for title in TEXTS)
         chunks = tuple(

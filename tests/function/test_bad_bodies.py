@@ -1,4 +1,7 @@
-"""Bodies that break the contract: 400, every broken field named at once, the service none the worse."""
+"""Bodies that break the contract.
+
+400, every broken field named at once, the service none the worse.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +44,16 @@ BAD_BODIES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "invalid UTF-8": (b'{"query": "\xff\xfe", "project_id": "p"}', WHOLE),
     "UTF-16": (json.dumps(GOOD).encode("utf-16"), WHOLE),
     "an escaped lone surrogate": (b'{"query": "a\\ud800b", "project_id": "p"}', WHOLE),
-    "an escaped lone surrogate as a name": (b'{"query": "a", "project_id": "p", "\\udfff": 1}', WHOLE),
+    "an escaped lone surrogate as a name": (
+        b'{"query": "a", "project_id": "p", "\\udfff": 1}',
+        WHOLE,
+    ),
     "a raw lone surrogate": (b'{"query": "a\xed\xa0\x80b", "project_id": "p"}', WHOLE),
     "deep nesting": (b"[" * 20_000 + b"]" * 20_000, WHOLE),
-    "deep nesting in a field": (b'{"query": ' + b'{"a":' * 10_000 + b"1" + b"}" * 10_000 + b"}", WHOLE),
+    "deep nesting in a field": (
+        b'{"query": ' + b'{"a":' * 10_000 + b"1" + b"}" * 10_000 + b"}",
+        WHOLE,
+    ),
     "an empty object": (b"{}", ("query", "project_id")),
     "no query": (without("query"), ("query",)),
     "no project": (without("project_id"), ("project_id",)),
@@ -75,7 +84,15 @@ BAD_BODIES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "include unknown": (changed(include=["everything"]), ("include.0",)),
     "include a string": (changed(include="usage"), ("include",)),
     "all of it wrong": (
-        changed(query="", project_id="", top_k="5", retrieval_id="x", include=["usage", 1], more=1, evenmore=2),
+        changed(
+            query="",
+            project_id="",
+            top_k="5",
+            retrieval_id="x",
+            include=["usage", 1],
+            more=1,
+            evenmore=2,
+        ),
         ("query", "project_id", "top_k", "retrieval_id", "include.1", "more", "evenmore"),
     ),
 }
@@ -83,17 +100,24 @@ BAD_BODIES: dict[str, tuple[bytes, tuple[str, ...]]] = {
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def edge() -> AsyncIterator[Caller]:
-    """A client of the function without any server behind it: a bad body is refused before a setting is read."""
+    """A client of the function without any server behind it.
+
+    A bad body is refused before a setting is read.
+    """
     async with serving() as url, calling(url) as caller:
         yield caller
 
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(("body", "fields"), BAD_BODIES.values(), ids=BAD_BODIES)
-async def test_a_bad_body_is_refused_by_name(edge: Caller, body: bytes, fields: tuple[str, ...]) -> None:
+async def test_a_bad_body_is_refused_by_name(
+    edge: Caller, body: bytes, fields: tuple[str, ...]
+) -> None:
     document = assert_is_problem(await edge.send(body), 400, "invalid_request")
     assert {error["field"] for error in document["errors"]} == set(fields)
-    assert all(set(error) == {"field", "message"} and error["message"] for error in document["errors"])
+    assert all(
+        set(error) == {"field", "message"} and error["message"] for error in document["errors"]
+    )
     assert len(json.dumps(document)) < 4_000, "the body must not come back"
 
 
@@ -106,7 +130,9 @@ async def test_a_bad_body_is_refused_by_name(edge: Caller, body: bytes, fields: 
         changed(project_id="p" * 128, top_k=1),
         changed(project_id="unknown", top_k=50),
         changed(project_id="unknown", include=[]),
-        json.dumps({**GOOD, "query": "Wo liegt Čierna? 😀", "project_id": "проект"}, ensure_ascii=False).encode(),
+        json.dumps(
+            {**GOOD, "query": "Wo liegt Čierna? 😀", "project_id": "проект"}, ensure_ascii=False
+        ).encode(),
         b'{"query": "\\ud83d\\ude00", "project_id": "unknown"}',
     ],
     ids=[
@@ -133,6 +159,8 @@ async def test_a_body_of_exactly_64_kib_is_read(function: Caller) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-async def test_no_model_is_asked_about_a_bad_body(function: Caller, model_server: ModelServerControl) -> None:
+async def test_no_model_is_asked_about_a_bad_body(
+    function: Caller, model_server: ModelServerControl
+) -> None:
     await function.send(changed(top_k=0))
     assert model_server.counts() == {}

@@ -1,4 +1,7 @@
-"""What a caller gets of indexes that do not fit: an answer where none is needed, else the index and what to run."""
+"""What a caller gets of indexes that do not fit.
+
+An answer where none is needed, else the index and what to run.
+"""
 
 from __future__ import annotations
 
@@ -45,4 +48,6 @@ async def test_names_that_are_mixed_up_are_answered_around_and_ready_names_them(
     environment.setenv("CHUNK_VECTOR_INDEX_NAME", "graphrag_comm_index")
     assert citations(await function.answer())
     ready = await function.client.get("/health/ready")
-    assert ready.json()["indexes"] == "graphrag_chunk_index is missing; graphrag_comm_index is missing"
+    assert (
+        ready.json()["indexes"] == "graphrag_chunk_index is missing; graphrag_comm_index is missing"
+    )

@@ -1,4 +1,7 @@
-"""One contract, whoever carries the request: the local host or the real worker library, buffered or as a stream."""
+"""One contract, whoever carries the request.
+
+The local host or the real worker library, buffered or as a stream.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,10 @@ async def hosted(
 
 
 async def outcome(hosted: Caller, way: str, **fields: Any) -> tuple[str, dict[str, Any]]:
-    """Ask, and return what a question comes to, which must not depend on the way: `result` or `error`, and the document."""
+    """Ask, and return what a question comes to, which must not depend on the way.
+
+    `result` or `error`, and the document.
+    """
     if way == "stream":
         async with hosted.streaming(**fields) as events:
             assert events.response.status_code == 200
@@ -69,13 +75,16 @@ async def outcome(hosted: Caller, way: str, **fields: Any) -> tuple[str, dict[st
 both_ways = pytest.mark.parametrize("way", ["buffered", "stream"])
 
 
-# -------------------------------------------------------------------------------------------------- what is answered
+# --------------------------------------------------------------------------------- what is answered
 @both_ways
 async def test_an_answer_has_the_fields_of_the_contract_and_true_spans(
     hosted: Caller, corpus: Corpus, way: str
 ) -> None:
     name, document = await outcome(hosted, way)
-    assert (name, set(document)) == ("result", {"final_answer", "key_facts", "residual_uncertainty"})
+    assert (name, set(document)) == (
+        "result",
+        {"final_answer", "key_facts", "residual_uncertainty"},
+    )
     assert document["key_facts"]
     assert all(corpus.holds(c["span"]) for fact in document["key_facts"] for c in fact["citations"])
 
@@ -87,7 +96,9 @@ async def test_nothing_found_is_said(hosted: Caller, way: str) -> None:
 
 
 @both_ways
-async def test_usage_comes_when_it_is_asked_for(hosted: Caller, model_server: ModelServerControl, way: str) -> None:
+async def test_usage_comes_when_it_is_asked_for(
+    hosted: Caller, model_server: ModelServerControl, way: str
+) -> None:
     _, document = await outcome(hosted, way, include=["usage"])
     counts = model_server.counts()
     assert document["usage"]["embedding_calls"] == counts.pop("embedding")
@@ -112,24 +123,35 @@ async def test_a_server_that_refuses_us_is_the_same_error(
     own = str(uuid4())
     name, problem = await outcome(hosted, way, retrieval_id=own)
     assert (name, set(problem)) == ("error", PROBLEM_FIELDS)
-    assert (problem["status"], problem["code"], problem["retrieval_id"]) == (500, "model_misconfigured", own)
+    assert (problem["status"], problem["code"], problem["retrieval_id"]) == (
+        500,
+        "model_misconfigured",
+        own,
+    )
 
 
 @needs_the_worker
 async def test_both_hosts_give_the_same_answer_both_ways(
-    worker: WorkerHost, environment: pytest.MonkeyPatch, corpus: Corpus, model_server: ModelServerControl
+    worker: WorkerHost,
+    environment: pytest.MonkeyPatch,
+    corpus: Corpus,
+    model_server: ModelServerControl,
 ) -> None:
     assert corpus
     assert model_server
     for name, value in LIMITS.items():
         environment.setenv(name, value)
     async with worker.client() as client, serving() as url, calling(url) as local:
-        answers = [await outcome(host, way) for host in (local, Caller(client)) for way in ("buffered", "stream")]
+        answers = [
+            await outcome(host, way)
+            for host in (local, Caller(client))
+            for way in ("buffered", "stream")
+        ]
     assert answers[0][1]["key_facts"]
     assert answers == [answers[0]] * 4
 
 
-# --------------------------------------------------------------------------------------------------- how it is carried
+# -------------------------------------------------------------------------------- how it is carried
 async def test_the_answer_carries_its_id_and_its_type(hosted: Caller) -> None:
     own = str(uuid4())
     given, made = await hosted.ask(retrieval_id=own), await hosted.ask(project_id="unknown")
@@ -165,7 +187,9 @@ async def test_a_body_in_chunks_is_read_whole(hosted: Caller) -> None:
         yield b'{"query": "Who is asked?", '
         yield b'"project_id": "unknown"}'
 
-    response = await hosted.client.post("/retrieve", content=parts(), headers={"content-type": "application/json"})
+    response = await hosted.client.post(
+        "/retrieve", content=parts(), headers={"content-type": "application/json"}
+    )
     assert response.json()["no_data_found"] is True
 
 
@@ -184,11 +208,14 @@ async def test_a_bad_request_is_refused_before_the_first_byte_of_either_way(
 ) -> None:
     for accept in ({}, STREAM):
         headers = {"content-type": content_type, **accept}
-        assert_is_problem(await hosted.client.post("/retrieve", content=body, headers=headers), *expected)
+        assert_is_problem(
+            await hosted.client.post("/retrieve", content=body, headers=headers), *expected
+        )
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [("GET", "/retrieve"), ("PUT", "/retrieve"), ("POST", "/health/live"), ("GET", "/docs")]
+    ("method", "path"),
+    [("GET", "/retrieve"), ("PUT", "/retrieve"), ("POST", "/health/live"), ("GET", "/docs")],
 )
 async def test_a_wrong_method_or_route_is_not_found(hosted: Caller, method: str, path: str) -> None:
     assert (await hosted.client.request(method, path)).status_code == 404
@@ -202,7 +229,7 @@ async def test_health_and_description_are_served(hosted: Caller) -> None:
     assert "/retrieve" in (await hosted.client.get("/openapi.yaml")).json()["paths"]
 
 
-# --------------------------------------------------------------------------------------------------------- who may enter
+# ------------------------------------------------------------------------------------ who may enter
 async def test_one_more_than_the_slots_is_busy_and_whoever_leaves_frees_one(
     hosted: Caller, model_server: ModelServerControl
 ) -> None:
@@ -210,7 +237,9 @@ async def test_one_more_than_the_slots_is_busy_and_whoever_leaves_frees_one(
     asked = [asyncio.create_task(hosted.ask()) for _ in range(SLOTS)]
     await model_server.until(lambda seen: seen["in_flight"] == SLOTS)
     assert_is_problem(await hosted.ask(), 429, "busy")
-    assert_is_problem(await hosted.client.post("/retrieve", json=ASKING, headers=STREAM), 429, "busy")
+    assert_is_problem(
+        await hosted.client.post("/retrieve", json=ASKING, headers=STREAM), 429, "busy"
+    )
     for task in asked:
         task.cancel()
     await model_server.until(lambda seen: seen["abandoned"] == SLOTS)
@@ -218,7 +247,9 @@ async def test_one_more_than_the_slots_is_busy_and_whoever_leaves_frees_one(
 
 
 @pytest.mark.parametrize(
-    "ahead", ["", "GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n"], ids=["alone", "pipelined"]
+    "ahead",
+    ["", "GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n"],
+    ids=["alone", "pipelined"],
 )
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
 @pytest.mark.parametrize("framing", ["length", "chunked"])
@@ -229,7 +260,13 @@ async def test_who_leaves_frees_a_slot_however_the_request_was_sent(
     url, body = hosted.client.base_url, json.dumps(ASKING)
     length = f"content-length: {len(body)}" if framing == "length" else "transfer-encoding: chunked"
     key = f"x-functions-key: {hosted.client.headers.get('x-functions-key', '')}"
-    head = ["POST /retrieve HTTP/1.1", "host: localhost", "content-type: application/json", f"accept: {accept}", key]
+    head = [
+        "POST /retrieve HTTP/1.1",
+        "host: localhost",
+        "content-type: application/json",
+        f"accept: {accept}",
+        key,
+    ]
     sent = body if framing == "length" else f"{len(body):x}\r\n{body}\r\n0\r\n\r\n"
     _, writer = await asyncio.open_connection(url.host, url.port)
     writer.write(("\r\n".join([*head, length, "", ""]) + sent + ahead).encode())
@@ -239,7 +276,10 @@ async def test_who_leaves_frees_a_slot_however_the_request_was_sent(
 
 
 async def test_a_stream_that_is_refused_by_its_weight_is_json(hosted: Caller) -> None:
-    for accept in ([("accept", "text/event-stream;q=0")], [("accept", "text/event-stream;q=0.1"), ("accept", "*/*")]):
+    for accept in (
+        [("accept", "text/event-stream;q=0")],
+        [("accept", "text/event-stream;q=0.1"), ("accept", "*/*")],
+    ):
         body = {**ASKING, "project_id": "unknown"}
         response = await hosted.client.post("/retrieve", json=body, headers=accept)
         assert (response.status_code, response.headers["content-type"]) == (200, "application/json")

@@ -1,4 +1,7 @@
-"""However a server behind the function delays: the caller has an answer, or an error, by the deadline."""
+"""However a server behind the function delays.
+
+The caller has an answer, or an error, by the deadline.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ async def warmed(function: Caller, model_server: ModelServerControl) -> None:
     model_server.reset()
 
 
-# --------------------------------------------------------------------------------------------------------- the model
+# ---------------------------------------------------------------------------------------- the model
 @pytest.mark.parametrize("kind", ["hypothesis", "aggregate_reply"])
 @pytest.mark.parametrize(
     "fault",
@@ -86,20 +89,24 @@ async def test_a_stream_ends_by_the_deadline_too(
     assert (name, problem["code"]) == ("error", "deadline")
 
 
-# ----------------------------------------------------------------------------------------------------------- retries
+# ------------------------------------------------------------------------------------------ retries
 async def test_a_wait_that_cannot_end_in_time_is_not_begun(
     short_deadline: pytest.MonkeyPatch, function: Caller, model_server: ModelServerControl
 ) -> None:
     short_deadline.setenv("DEADLINE_SEC", "60")
     await warmed(function, model_server)
-    model_server.fail({"fault": "status", "status": 429, "headers": {"retry-after": "120"}, "times": None})
+    model_server.fail(
+        {"fault": "status", "status": 429, "headers": {"retry-after": "120"}, "times": None}
+    )
     async with in_time(10):
         assert_is_problem(await function.ask(), 500, "model_unavailable")
     assert model_server.counts() == {"hypothesis": 1}
 
 
 @pytest.mark.parametrize("attempts", [1, 2, 5])
-@pytest.mark.parametrize("fault", [{"fault": "status", "status": 429}, {"fault": "drop"}], ids=["429", "broken off"])
+@pytest.mark.parametrize(
+    "fault", [{"fault": "status", "status": 429}, {"fault": "drop"}], ids=["429", "broken off"]
+)
 async def test_exactly_as_many_requests_as_configured_are_sent(
     environment: pytest.MonkeyPatch,
     function: Caller,
@@ -114,7 +121,10 @@ async def test_exactly_as_many_requests_as_configured_are_sent(
 
 
 def in_seconds(seconds: float) -> str:
-    """Return an HTTP date so many seconds from now; dates have whole seconds, so it may be up to one less."""
+    """Return an HTTP date so many seconds from now.
+
+    Dates have whole seconds, so it may be up to one less.
+    """
     return formatdate(time.time() + seconds, usegmt=True)
 
 
@@ -137,9 +147,11 @@ async def test_the_wait_that_a_server_asks_for_is_kept_in_each_of_its_forms(
     assert model_server.counts()["hypothesis"] == 2
 
 
-# --------------------------------------------------------------------------------------------------------- the graph
+# ---------------------------------------------------------------------------------------- the graph
 @pytest.fixture
-async def silent_graph(short_deadline: pytest.MonkeyPatch, base_settings: dict[str, str]) -> AsyncIterator[Proxy]:
+async def silent_graph(
+    short_deadline: pytest.MonkeyPatch, base_settings: dict[str, str]
+) -> AsyncIterator[Proxy]:
     """A proxy in front of the graph, which a test makes swallow what is sent."""
     address = base_settings["NEO4J_URI"]
     port = urlsplit(address).port
@@ -149,7 +161,9 @@ async def silent_graph(short_deadline: pytest.MonkeyPatch, base_settings: dict[s
         yield proxy
 
 
-@pytest.mark.parametrize("warm", [True, False], ids=["in the middle of its life", "from the beginning"])
+@pytest.mark.parametrize(
+    "warm", [True, False], ids=["in the middle of its life", "from the beginning"]
+)
 async def test_a_graph_that_falls_silent_does_not_delay_the_end(
     silent_graph: Proxy, function: Caller, *, warm: bool
 ) -> None:
@@ -163,7 +177,9 @@ async def test_a_graph_that_falls_silent_does_not_delay_the_end(
     silent_graph.heal()
 
 
-async def test_health_tells_of_a_silent_graph_in_time(silent_graph: Proxy, function: Caller) -> None:
+async def test_health_tells_of_a_silent_graph_in_time(
+    silent_graph: Proxy, function: Caller
+) -> None:
     silent_graph.swallow(new=True)
     async with in_time(10):
         response = await function.client.get("/health/neo4j")

@@ -1,4 +1,7 @@
-"""Idle connections that the network has dropped: ended, reset, or silently forgotten. The next call succeeds all the same."""
+"""Idle connections that the network has dropped: ended, reset, or silently forgotten.
+
+The next call succeeds all the same.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,14 @@ from tests.proxy import Proxy, proxied
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 BOUND_S = 15.0
-"""How long a call may take whose connection was dropped: far below what callers wait, on a busy machine too."""
+"""How long a call may take whose connection was dropped: far below what callers wait, on a busy
+machine too."""
 
-DROPS: dict[str, Callable[[Proxy], None]] = {"ended": Proxy.finish, "reset": Proxy.reset, "swallowed": Proxy.swallow}
+DROPS: dict[str, Callable[[Proxy], None]] = {
+    "ended": Proxy.finish,
+    "reset": Proxy.reset,
+    "swallowed": Proxy.swallow,
+}
 dropped = pytest.mark.parametrize("drop", DROPS.values(), ids=DROPS)
 
 
@@ -44,7 +52,10 @@ async def proxies(
     environment: pytest.MonkeyPatch, base_settings: dict[str, str], valkey: ValkeyServer
 ) -> AsyncIterator[Proxies]:
     """The proxies, and settings that lead through them."""
-    addresses = {"NEO4J_URI": base_settings["NEO4J_URI"], "OAI_BASE_URL": base_settings["OAI_BASE_URL"]}
+    addresses = {
+        "NEO4J_URI": base_settings["NEO4J_URI"],
+        "OAI_BASE_URL": base_settings["OAI_BASE_URL"],
+    }
     async with AsyncExitStack() as open_proxies:
         made = []
         for name, address in {**addresses, "REDIS_URL": valkey.url}.items():
@@ -70,7 +81,7 @@ async def answered_in_time(function: Caller) -> dict[str, Any]:
         return await function.answer()
 
 
-# ------------------------------------------------------------------------------------------------ through the function
+# ----------------------------------------------------------------------------- through the function
 @dropped
 @pytest.mark.usefixtures("connections_are_old")
 async def test_the_next_answer_comes_without_the_connections_to_the_graph(
@@ -117,14 +128,17 @@ async def test_all_connections_dropped_in_silence_cost_no_answer(
     assert await answered_in_time(function) == before
 
 
-# ----------------------------------------------------------------------------------------------------- each client alone
+# -------------------------------------------------------------------------------- each client alone
 @asynccontextmanager
 async def connected(base_settings: dict[str, str]) -> AsyncIterator[tuple[Proxy, Connection]]:
     """Give a connection to the graph, and the proxy that it goes through."""
     port = urlsplit(base_settings["NEO4J_URI"]).port
     assert port
     login = (base_settings[f"NEO4J_{name}"] for name in ("USERNAME", "PASSWORD", "DATABASE"))
-    async with proxied(port) as proxy, Connection(f"bolt://127.0.0.1:{proxy.port}", *login) as connection:
+    async with (
+        proxied(port) as proxy,
+        Connection(f"bolt://127.0.0.1:{proxy.port}", *login) as connection,
+    ):
         yield proxy, connection
 
 
@@ -157,7 +171,9 @@ async def test_many_old_connections_to_the_graph_cost_no_call(
 
 
 @dropped
-async def test_a_message_is_published_on_a_new_connection(valkey: ValkeyServer, drop: Callable[[Proxy], None]) -> None:
+async def test_a_message_is_published_on_a_new_connection(
+    valkey: ValkeyServer, drop: Callable[[Proxy], None]
+) -> None:
     port = urlsplit(valkey.url).port
     assert port
     async with proxied(port) as proxy:
@@ -169,5 +185,8 @@ async def test_a_message_is_published_on_a_new_connection(valkey: ValkeyServer, 
             drop(proxy)
             sink.send('{"retrieval_id": "r", "phase": "completed"}', last=True)
             await subscriber.until_the_end()
-        assert [message["phase"] for message in subscriber.messages] == ["initializing", "completed"]
+        assert [message["phase"] for message in subscriber.messages] == [
+            "initializing",
+            "completed",
+        ]
         await sink.close()

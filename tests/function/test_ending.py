@@ -1,4 +1,7 @@
-"""A host that is told to stop lets nobody wait: requests in flight end with the contract's error, and so does the process."""
+"""A host that is told to stop lets nobody wait.
+
+Requests in flight end with the contract's error, and so does the process.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,9 @@ async def until_waiting(model_server: ModelServerControl) -> None:
 
 
 @pytest.mark.usefixtures("function_settings")
-async def test_requests_in_flight_end_with_the_contract_s_error(model_server: ModelServerControl) -> None:
+async def test_requests_in_flight_end_with_the_contract_s_error(
+    model_server: ModelServerControl,
+) -> None:
     async with AsyncCallers() as callers:
         async with serving() as url:
             await callers.begin(url)
@@ -77,7 +82,9 @@ async def test_requests_in_flight_end_with_the_contract_s_error(model_server: Mo
         await callers.assert_all_were_told()
 
 
-async def test_serve_ends_so_when_it_is_told_to(environment: dict[str, str], model_server: ModelServerControl) -> None:
+async def test_serve_ends_so_when_it_is_told_to(
+    environment: dict[str, str], model_server: ModelServerControl
+) -> None:
     command = [sys.executable, "-m", "drift", "serve", "--port", "0", "--json"]
     process = await asyncio.create_subprocess_exec(
         *command,

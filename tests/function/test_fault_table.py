@@ -1,4 +1,7 @@
-"""Each row of the fault table happens for real: what the caller gets, what is logged, how often servers are asked."""
+"""Each row of the fault table happens for real.
+
+What the caller gets, what is logged, how often servers are asked.
+"""
 
 from __future__ import annotations
 
@@ -70,14 +73,25 @@ async def last_followup(caller: Caller, model_server: ModelServerControl) -> str
     """Return the question of the last follow-up, which stands in one request of the model alone."""
     followups = (await caller.answer(include=["trace"]))["trace"]["followups"]
     question: str = followups[-1]["question"]
-    holding = [r for r in model_server.requests() if r["kind"] == "local_reply" and question in json.dumps(r)]
+    holding = [
+        r
+        for r in model_server.requests()
+        if r["kind"] == "local_reply" and question in json.dumps(r)
+    ]
     assert (len(holding), len(followups)) == (1, FOLLOWUPS)
     return question
 
 
 def problems(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
-    """Return the log lines of warnings and errors, those about citations apart: they tell of the model's habits."""
-    every = [json.loads(r.getMessage()) for r in caplog.records if r.name == "drift" and r.levelno >= logging.WARNING]
+    """Return the log lines of warnings and errors, those about citations apart.
+
+    They tell of the model's habits.
+    """
+    every = [
+        json.loads(r.getMessage())
+        for r in caplog.records
+        if r.name == "drift" and r.levelno >= logging.WARNING
+    ]
     return [line for line in every if not line["event"].startswith("citation_")]
 
 
@@ -87,7 +101,13 @@ def arrived(stage: Stage, row: Row) -> int:
         return sum(trap.requests for trap in stage.traps)
     kind = "embedding" if row.part == "embeddings" else KINDS[row.call]
     requests = [request for request in stage.model.requests() if request["kind"] == kind]
-    return len([r for r in requests if row.call != "one follow-up" or stage.victim in json.dumps(r["body"])])
+    return len(
+        [
+            r
+            for r in requests
+            if row.call != "one follow-up" or stage.victim in json.dumps(r["body"])
+        ]
+    )
 
 
 def check_answer(row: Row, got: Got, corpus: Corpus) -> None:
@@ -122,7 +142,9 @@ async def check_log(row: Row, caplog: pytest.LogCaptureFixture) -> None:
     """Check the events, their causes, and the outcome on the last line."""
     if row.outcome:
         async with asyncio.timeout(10):
-            while not (last := [r for r in caplog.records if getattr(r, "event", "") == "retrieval_ended"]):  # noqa: ASYNC110 - the log has no event
+            while not (  # noqa: ASYNC110 - the log has no event
+                last := [r for r in caplog.records if getattr(r, "event", "") == "retrieval_ended"]
+            ):
                 await asyncio.sleep(0.01)
         assert json.loads(last[-1].getMessage())["outcome"] == row.outcome
     lines = [line for line in problems(caplog) if not is_of_the_machine(row, line)]
@@ -133,7 +155,10 @@ async def check_log(row: Row, caplog: pytest.LogCaptureFixture) -> None:
 
 
 async def the_place_is_free(stage: Stage) -> None:
-    """Wait until a caller who has gone has left nothing behind; the test's time limit ends an endless wait."""
+    """Wait until a caller who has gone has left nothing behind.
+
+    The test's time limit ends an endless wait.
+    """
     while (response := await stage.caller.ask()).status_code == 429:  # noqa: ASYNC110 - only asking shows it
         await asyncio.sleep(0.01)
     assert citations(response.json())

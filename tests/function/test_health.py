@@ -31,7 +31,9 @@ async def test_ready_names_every_dependency(function: Caller) -> None:
 @pytest.mark.parametrize(
     "name", ["COMMUNITY_VECTOR_INDEX_NAME", "CHUNK_VECTOR_INDEX_NAME", "CHUNK_FULLTEXT_INDEX_NAME"]
 )
-async def test_ready_names_a_missing_index(function: Caller, environment: pytest.MonkeyPatch, name: str) -> None:
+async def test_ready_names_a_missing_index(
+    function: Caller, environment: pytest.MonkeyPatch, name: str
+) -> None:
     environment.setenv(name, "absent_index")
     response = await function.client.get("/health/ready")
     assert response.status_code == 503
@@ -48,14 +50,18 @@ async def test_ready_compares_the_dimensions_of_indexes_and_settings(
     assert "VECTOR_INDEX_DIMENSIONS is 128" in response.json()["indexes"]
 
 
-async def test_ready_tells_of_a_model_that_refuses_the_key(function: Caller, model_server: ModelServerControl) -> None:
+async def test_ready_tells_of_a_model_that_refuses_the_key(
+    function: Caller, model_server: ModelServerControl
+) -> None:
     model_server.fail({"fault": "status", "status": 401})
     response = await function.client.get("/health/ready")
     assert response.status_code == 503
     assert "OAI_KEY" in response.json()["model"]
 
 
-async def test_a_missing_redis_degrades_and_does_not_fail(function: Caller, environment: pytest.MonkeyPatch) -> None:
+async def test_a_missing_redis_degrades_and_does_not_fail(
+    function: Caller, environment: pytest.MonkeyPatch
+) -> None:
     environment.delenv("REDIS_URL")
     response = await function.client.get("/health/ready")
     assert (response.status_code, response.json()["status"]) == (200, "ready")
@@ -94,4 +100,10 @@ async def test_the_description_covers_every_route(function: Caller) -> None:
     assert response.headers["content-type"].startswith("application/yaml")
     document = json.loads(response.text)
     assert document["openapi"].startswith("3.")
-    assert set(document["paths"]) == {"/retrieve", "/health/live", "/health/ready", "/health/neo4j", "/openapi.yaml"}
+    assert set(document["paths"]) == {
+        "/retrieve",
+        "/health/live",
+        "/health/ready",
+        "/health/neo4j",
+        "/openapi.yaml",
+    }

@@ -56,9 +56,13 @@ async def test_this_machine_s_own_names_are_answered(headers: dict[str, str]) ->
     ],
 )
 @pytest.mark.parametrize("path", ["/", PATH, "/retrieve"])
-async def test_any_other_name_and_any_page_of_elsewhere_is_refused(headers: dict[str, str], path: str) -> None:
+async def test_any_other_name_and_any_page_of_elsewhere_is_refused(
+    headers: dict[str, str], path: str
+) -> None:
     async with serving() as url, calling(url) as caller:
-        foreign = {name: value.format(port=url.rpartition(":")[2]) for name, value in headers.items()}
+        foreign = {
+            name: value.format(port=url.rpartition(":")[2]) for name, value in headers.items()
+        }
         response = await caller.client.get(path, headers=foreign)
     assert (response.status_code, response.json()["code"]) == (403, "foreign_host")
     assert "--allow-host" in response.json()["detail"]
@@ -76,8 +80,17 @@ async def test_the_root_says_what_is_served() -> None:
     async with serving() as url, calling(url) as caller:
         response = await caller.client.get("/")
         assert (await caller.client.post("/")).status_code == 405
-    assert (response.status_code, response.headers["content-type"]) == (200, "text/plain; charset=utf-8")
-    for route in ("POST /retrieve", "/health/live", "/health/ready", "/health/neo4j", "/openapi.yaml"):
+    assert (response.status_code, response.headers["content-type"]) == (
+        200,
+        "text/plain; charset=utf-8",
+    )
+    for route in (
+        "POST /retrieve",
+        "/health/live",
+        "/health/ready",
+        "/health/neo4j",
+        "/openapi.yaml",
+    ):
         assert route in response.text
 
 
@@ -86,7 +99,9 @@ async def test_another_port_is_taken_unless_one_was_asked_for() -> None:
         port = taken.getsockname()[1]
         async with serving(None, port) as url:
             assert not url.endswith(f":{port}")
-        with pytest.raises(LocalStackError, match=f"Port {port} on 127.0.0.1 is taken by another process"):
+        with pytest.raises(
+            LocalStackError, match=f"Port {port} on 127.0.0.1 is taken by another process"
+        ):
             async with serving(port):
                 pass
     async with serving(None, port) as url:

@@ -1,4 +1,7 @@
-"""The queries of documents and alerts read only what the service's log lines hold: real ones, of calls that work and fail."""
+"""The queries of documents and alerts read only what the service's log lines hold.
+
+Real ones, of calls that work and fail.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,9 @@ from tests.queries.kusto import of_alerts, of_documents
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300, func_only=True)]
 
-QUERIES = {name: query for name, query in (of_documents() | of_alerts()).items() if "parse_json" in query}
+QUERIES = {
+    name: query for name, query in (of_documents() | of_alerts()).items() if "parse_json" in query
+}
 PATIENCE_S = 120.0
 """A first call builds the service, which takes long on a busy machine."""
 FOR_EVERY_REQUEST = "observability.md 1"
@@ -55,7 +60,10 @@ class NoIdentity:
 
 
 async def ask() -> int:
-    """Send one question to a function of its own, with the settings of this moment; return the status."""
+    """Send one question to a function of its own, with the settings of this moment.
+
+    Return the status.
+    """
     async with serving() as url, calling(url) as caller:
         caller.client.timeout = PATIENCE_S
         return (await caller.ask()).status_code
@@ -115,7 +123,9 @@ async def test_every_query_reads_fields_and_values_that_are_written(
         alert.replace("has 'phase_ended'", "has 'phase_finished'"): "keep no line",
         QUERIES["graph-is-unreachable"].replace("line.outcome", "line.code"): "has the field code",
         QUERIES[FOR_EVERY_REQUEST].replace("line.retrieval_id", "line.request_id"): "request_id",
-        QUERIES["graph-is-unreachable"].replace("'graph_unavailable'", "'graph_down'"): "graph_down",
+        QUERIES["graph-is-unreachable"].replace(
+            "'graph_unavailable'", "'graph_down'"
+        ): "graph_down",
     }
     for query, named in planted.items():
         assert any(named in fault for fault in wrong(query, log, known)), query

@@ -1,6 +1,7 @@
 """Short notes as people write them, asked what only two of them answer together, through the function's own route.
 
-Evidence counts when the chunk that holds the answer is cited; the answer when its words stand in `final_answer`.
+Evidence counts when the chunk that holds the answer is cited; the answer when its words stand in
+`final_answer`.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ async def _ingest_all(settings: Settings) -> None:
     _, embedder = wiring.build_models(settings)
     try:
         for folder in sorted(NOTES.iterdir()):
-            await ingest(read_source(folder), folder.name, writer, embedder, settings.vector_index_dimensions)
+            await ingest(
+                read_source(folder), folder.name, writer, embedder, settings.vector_index_dimensions
+            )
         await warm_up(settings)
     finally:
         await writer.close()
@@ -47,20 +50,39 @@ async def _ingest_all(settings: Settings) -> None:
 
 @pytest.mark.parametrize(
     ("folder", "shown", "said"),
-    [("english", 7, 6), ("german", 7, 6), ("mixed", 6, 5), ("french", 4, 3), ("japanese", 3, 3), ("russian", 3, 3)],
+    [
+        ("english", 7, 6),
+        ("german", 7, 6),
+        ("mixed", 6, 5),
+        ("french", 4, 3),
+        ("japanese", 3, 3),
+        ("russian", 3, 3),
+    ],
 )
 @pytest.mark.usefixtures("notes")
-async def test_what_two_notes_answer_together_is_answered(function: Caller, folder: str, shown: int, said: int) -> None:
+async def test_what_two_notes_answer_together_is_answered(
+    function: Caller, folder: str, shown: int, said: int
+) -> None:
     questions = json.loads((NOTES / folder / "questions.json").read_text(encoding="utf-8"))
     answers = [await function.answer(question["question"], folder) for question in questions]
-    evident = [q["question"] for q, a in zip(questions, answers, strict=True) if _holding(folder, q) in _cited(a)]
-    told = [q["question"] for q, a in zip(questions, answers, strict=True) if q["answer"] in _flat(a["final_answer"])]
+    evident = [
+        q["question"]
+        for q, a in zip(questions, answers, strict=True)
+        if _holding(folder, q) in _cited(a)
+    ]
+    told = [
+        q["question"]
+        for q, a in zip(questions, answers, strict=True)
+        if q["answer"] in _flat(a["final_answer"])
+    ]
     assert len(evident) >= shown, evident
     assert len(told) >= said, told
 
 
 def _cited(answer: dict[str, Any]) -> set[str]:
-    return {citation["document_name"] for fact in answer["key_facts"] for citation in fact["citations"]}
+    return {
+        citation["document_name"] for fact in answer["key_facts"] for citation in fact["citations"]
+    }
 
 
 def _holding(folder: str, question: dict[str, Any]) -> str:

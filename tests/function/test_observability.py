@@ -29,7 +29,9 @@ def lines(caplog: pytest.LogCaptureFixture) -> Iterator[Any]:
     caplog.set_level(logging.INFO)
 
     def read(event: str = "") -> list[dict[str, Any]]:
-        every = [json.loads(record.getMessage()) for record in caplog.records if record.name == "drift"]
+        every = [
+            json.loads(record.getMessage()) for record in caplog.records if record.name == "drift"
+        ]
         return [line for line in every if event in ("", line["event"])]
 
     return read
@@ -62,25 +64,37 @@ async def test_every_line_of_a_call_names_its_retrieval_invocation_project_and_t
         "executing_followup",
         "aggregating_results",
     ]
-    assert all(last[name] > 0 for name in ("chat_s", "embedding_s", "graph_s", "prompt_tokens", "citations_kept"))
+    assert all(
+        last[name] > 0
+        for name in ("chat_s", "embedding_s", "graph_s", "prompt_tokens", "citations_kept")
+    )
 
 
 async def test_the_trace_reaches_the_model_and_a_wrong_one_does_not(
     function: Caller, model_server: ModelServerControl, recorded: Recorded
 ) -> None:
     body = {"query": QUESTION, "project_id": PROJECT}
-    await function.client.post("/retrieve", json=body, headers={"traceparent": PARENT, "tracestate": "vendor=1"})
+    await function.client.post(
+        "/retrieve", json=body, headers={"traceparent": PARENT, "tracestate": "vendor=1"}
+    )
     sent = [request["headers"] for request in model_server.requests()]
     assert {headers["traceparent"][3:35] for headers in sent} == {TRACE_ID}
     assert {headers["tracestate"] for headers in sent} == {"vendor=1"}
-    calls = {f"{span.context.span_id:016x}" for span in recorded.spans("chat") + recorded.spans("embeddings")}
+    calls = {
+        f"{span.context.span_id:016x}"
+        for span in recorded.spans("chat") + recorded.spans("embeddings")
+    }
     assert {headers["traceparent"][36:52] for headers in sent} == calls
     model_server.reset()
-    await function.client.post("/retrieve", json=body, headers={"traceparent": PARENT.replace("00-", "ff-", 1)})
+    await function.client.post(
+        "/retrieve", json=body, headers={"traceparent": PARENT.replace("00-", "ff-", 1)}
+    )
     assert TRACE_ID not in json.dumps([request["headers"] for request in model_server.requests()])
 
 
-async def test_spans_of_model_and_graph_stand_below_their_phases(function: Caller, recorded: Recorded) -> None:
+async def test_spans_of_model_and_graph_stand_below_their_phases(
+    function: Caller, recorded: Recorded
+) -> None:
     await function.answer()
     name_of = {span.context.span_id: span.name for span in recorded.spans()}
     below = {(name_of[s.parent.span_id], s.name) for s in recorded.spans() if s.parent}
@@ -98,7 +112,10 @@ async def test_spans_of_model_and_graph_stand_below_their_phases(function: Calle
         ("aggregate", chat),
     } <= below
     points = recorded.points()
-    assert {a["gen_ai.operation.name"] for a, _ in points["gen_ai.client.operation.duration"]} == {"chat", "embeddings"}
+    assert {a["gen_ai.operation.name"] for a, _ in points["gen_ai.client.operation.duration"]} == {
+        "chat",
+        "embeddings",
+    }
     assert {a["db.operation.name"] for a, _ in points["db.client.operation.duration"]} == {"read"}
     assert points["drift.retrievals"] == [({"outcome": "ok"}, 1)]
 
@@ -116,7 +133,9 @@ async def test_a_repeated_call_is_logged_with_its_cause_and_counted(
     assert last["retries"] == 2
 
 
-@pytest.mark.parametrize(("status", "cause"), [(401, "AuthenticationError 401"), (404, "NotFoundError 404")])
+@pytest.mark.parametrize(
+    ("status", "cause"), [(401, "AuthenticationError 401"), (404, "NotFoundError 404")]
+)
 async def test_a_refused_request_is_logged_with_the_providers_status(
     function: Caller, model_server: ModelServerControl, lines: Any, status: int, cause: str
 ) -> None:
@@ -170,10 +189,17 @@ async def test_concurrent_calls_never_mix(function: Caller, lines: Any) -> None:
     parents = [f"00-{n:032x}-00f067aa0ba902b7-01" for n in range(1, 9)]
     body = {"query": QUESTION, "project_id": PROJECT}
     responses = await asyncio.gather(
-        *(function.client.post("/retrieve", json=body, headers={"traceparent": parent}) for parent in parents)
+        *(
+            function.client.post("/retrieve", json=body, headers={"traceparent": parent})
+            for parent in parents
+        )
     )
-    expected = {(r.headers["x-retrieval-id"], p[3:35]) for r, p in zip(responses, parents, strict=True)}
+    expected = {
+        (r.headers["x-retrieval-id"], p[3:35]) for r, p in zip(responses, parents, strict=True)
+    }
     lasts = lines("retrieval_ended")
     assert {(line["retrieval_id"], line["trace_id"]) for line in lasts} == expected
     assert len({line["invocation_id"] for line in lasts}) == len(parents)
-    assert {(line["retrieval_id"], line["trace_id"]) for line in lines() if "retrieval_id" in line} == expected
+    assert {
+        (line["retrieval_id"], line["trace_id"]) for line in lines() if "retrieval_id" in line
+    } == expected

@@ -1,7 +1,10 @@
-"""Schemathesis holds the function to docs/openapi.yaml: what the file allows is answered as it says, the rest is refused.
+"""Schemathesis holds the function to docs/openapi.yaml.
 
-The requests are generated from the file alone, good ones and broken ones, the same ones in every run. They go over real
-sockets to the function with working servers behind it, so that a good request must be answered, not only refused well.
+What the file allows is answered as it says, the rest is refused.
+
+The requests are generated from the file alone, good ones and broken ones, the same ones in every
+run. They go over real sockets to the function with working servers behind it, so that a good
+request must be answered, not only refused well.
 """
 
 from __future__ import annotations
@@ -23,7 +26,13 @@ from hypothesis import Phase, given, settings
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import CheckContext
 from schemathesis.config import SchemathesisConfig
-from schemathesis.core.failures import AcceptedNegativeData, CustomFailure, Failure, FailureGroup, ServerError
+from schemathesis.core.failures import (
+    AcceptedNegativeData,
+    CustomFailure,
+    Failure,
+    FailureGroup,
+    ServerError,
+)
 from schemathesis.core.transport import Response
 from schemathesis.openapi.checks import (
     JsonSchemaError,
@@ -50,14 +59,16 @@ NO_KEYS = {"with-security-parameters": False}
 LEFT_OUT = {
     # the same: no key is checked here
     "ignored_auth": {"enabled": False},
-    # demands 405 with Allow; the Functions host says 404 to a method without a trigger: `a_wrong_method_is_refused`
+    # demands 405 with Allow; the Functions host says 404 to a method without a trigger:
+    # `a_wrong_method_is_refused`
     "unsupported_method": {"enabled": False},
     # no operation makes, changes or removes anything, and no caller is told from another
     "use_after_free": {"enabled": False},
     "ensure_resource_availability": {"enabled": False},
     "object_level_authorization": {"enabled": False},
 }
-"""Every other check of Schemathesis is on; `max_response_time` alone is off by itself, and tests here assert no times."""
+"""Every other check of Schemathesis is on; `max_response_time` alone is off by itself, and tests
+here assert no times."""
 
 
 def described(examples: int, **generation: Any) -> Any:
@@ -76,7 +87,9 @@ GOOD_QUESTIONS = described(examples=8, mode="positive").include(path="/retrieve"
 def a_wrong_method_is_refused(_context: CheckContext, response: Response, case: Case) -> None:
     method = str(response.request.method)
     if method.lower() not in ALL.raw_schema["paths"][case.path]:
-        assert response.status_code in REFUSED, f"{method} {case.path} is not described, but answered"
+        assert response.status_code in REFUSED, (
+            f"{method} {case.path} is not described, but answered"
+        )
 
 
 def hold(case: Case, url: str) -> requests.Response:
@@ -93,19 +106,27 @@ def url(
     model_server_process: ModelServerControl,
     valkey: ValkeyServer,
 ) -> Iterator[str]:
-    """The function with working servers behind it, on a loop of its own: Schemathesis calls from this thread and waits."""
+    """The function with working servers behind it, on a loop of its own.
+
+    Schemathesis calls from this thread and waits.
+    """
     model_server_process.reset()
     with pytest.MonkeyPatch.context() as environment:
         for name in Settings.model_fields:
             environment.delenv(name.upper(), raising=False)
         for name, value in {**base_settings, "REDIS_URL": valkey.url}.items():
             environment.setenv(name, value)
-        with start_blocking_portal() as portal, portal.wrap_async_context_manager(serving()) as served:
+        with (
+            start_blocking_portal() as portal,
+            portal.wrap_async_context_manager(serving()) as served,
+        ):
             yield served
 
 
 @ALL.parametrize()
-def test_what_the_file_allows_is_answered_as_it_says_and_the_rest_is_refused(case: Case, url: str) -> None:
+def test_what_the_file_allows_is_answered_as_it_says_and_the_rest_is_refused(
+    case: Case, url: str
+) -> None:
     hold(case, url)
 
 
@@ -124,30 +145,60 @@ def test_a_whole_number_may_be_written_with_a_point() -> None:
         parse_request(b'{"query": "x", "project_id": "p", "top_k": 26.5}')
 
 
-# ------------------------------------------------------------------------------------- the checks see what they are for
+# ----------------------------------------------------------------- the checks see what they are for
 ANSWER = {"final_answer": "x", "key_facts": [], "residual_uncertainty": ""}
-PROBLEM = {"title": "x", "status": 400, "detail": "x", "code": "invalid_request", "retrieval_id": str(UUID(int=1))}
+PROBLEM = {
+    "title": "x",
+    "status": 400,
+    "detail": "x",
+    "code": "invalid_request",
+    "retrieval_id": str(UUID(int=1)),
+}
 JSON = {"content-type": "application/json", "x-retrieval-id": str(UUID(int=1))}
 PROBLEM_JSON = {**JSON, "content-type": "application/problem+json"}
 Answer = tuple[int, dict[str, str], dict[str, Any]]
 PLANTED: dict[str, tuple[Answer, GenerationMode, type[Failure]]] = {
     "a crash": ((500, PROBLEM_JSON, PROBLEM), GenerationMode.POSITIVE, ServerError),
-    "an unknown status": ((418, PROBLEM_JSON, PROBLEM), GenerationMode.POSITIVE, UndefinedStatusCode),
+    "an unknown status": (
+        (418, PROBLEM_JSON, PROBLEM),
+        GenerationMode.POSITIVE,
+        UndefinedStatusCode,
+    ),
     "another type": (
         (200, {**JSON, "content-type": "text/html"}, ANSWER),
         GenerationMode.POSITIVE,
         UndefinedContentType,
     ),
-    "a field too few": ((200, JSON, {"final_answer": "x", "key_facts": []}), GenerationMode.POSITIVE, JsonSchemaError),
+    "a field too few": (
+        (200, JSON, {"final_answer": "x", "key_facts": []}),
+        GenerationMode.POSITIVE,
+        JsonSchemaError,
+    ),
     "a fact without its text": (
         (200, JSON, {**ANSWER, "key_facts": [{"citations": []}]}),
         GenerationMode.POSITIVE,
         JsonSchemaError,
     ),
-    "a problem without its code": ((400, PROBLEM_JSON, {"title": "x"}), GenerationMode.NEGATIVE, JsonSchemaError),
-    "an id that is none": ((200, {**JSON, "x-retrieval-id": "42"}, ANSWER), GenerationMode.POSITIVE, JsonSchemaError),
-    "no id": ((200, {"content-type": "application/json"}, ANSWER), GenerationMode.POSITIVE, MissingHeaders),
-    "a good request refused": ((400, PROBLEM_JSON, PROBLEM), GenerationMode.POSITIVE, RejectedPositiveData),
+    "a problem without its code": (
+        (400, PROBLEM_JSON, {"title": "x"}),
+        GenerationMode.NEGATIVE,
+        JsonSchemaError,
+    ),
+    "an id that is none": (
+        (200, {**JSON, "x-retrieval-id": "42"}, ANSWER),
+        GenerationMode.POSITIVE,
+        JsonSchemaError,
+    ),
+    "no id": (
+        (200, {"content-type": "application/json"}, ANSWER),
+        GenerationMode.POSITIVE,
+        MissingHeaders,
+    ),
+    "a good request refused": (
+        (400, PROBLEM_JSON, PROBLEM),
+        GenerationMode.POSITIVE,
+        RejectedPositiveData,
+    ),
     "a bad request answered": ((200, JSON, ANSWER), GenerationMode.NEGATIVE, AcceptedNegativeData),
 }
 
@@ -183,7 +234,9 @@ def always(answer: Answer) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("answer", "mode", "failure"), PLANTED.values(), ids=PLANTED)
-def test_a_planted_fault_is_seen(answer: Answer, mode: GenerationMode, failure: type[Failure]) -> None:
+def test_a_planted_fault_is_seen(
+    answer: Answer, mode: GenerationMode, failure: type[Failure]
+) -> None:
     @settings(max_examples=5, derandomize=True, database=None, phases=[Phase.generate])
     @given(case=ALL["/retrieve"]["POST"].as_strategy(generation_mode=mode))
     def tried(case: Case) -> None:

@@ -32,7 +32,9 @@ FIXED_PCT = {
 }
 
 
-async def test_all_phases_come_in_order_and_the_percentage_never_falls(function: Caller, valkey: ValkeyServer) -> None:
+async def test_all_phases_come_in_order_and_the_percentage_never_falls(
+    function: Caller, valkey: ValkeyServer
+) -> None:
     retrieval_id = str(uuid4())
     async with Subscriber(valkey.url, retrieval_id) as subscriber:
         await function.answer(retrieval_id=retrieval_id)
@@ -47,7 +49,9 @@ async def test_all_phases_come_in_order_and_the_percentage_never_falls(function:
             assert message["progress_pct"] == FIXED_PCT[message["phase"]]
 
 
-async def test_every_message_has_the_fields_of_the_contract(function: Caller, valkey: ValkeyServer) -> None:
+async def test_every_message_has_the_fields_of_the_contract(
+    function: Caller, valkey: ValkeyServer
+) -> None:
     retrieval_id = str(uuid4())
     async with Subscriber(valkey.url, retrieval_id) as subscriber:
         await function.answer(retrieval_id=retrieval_id)
@@ -69,7 +73,9 @@ async def test_every_message_has_the_fields_of_the_contract(function: Caller, va
         assert datetime.fromisoformat(message["timestamp"]).utcoffset() == timedelta(0)
 
 
-async def test_details_name_communities_citations_and_documents(function: Caller, valkey: ValkeyServer) -> None:
+async def test_details_name_communities_citations_and_documents(
+    function: Caller, valkey: ValkeyServer
+) -> None:
     retrieval_id = str(uuid4())
     async with Subscriber(valkey.url, retrieval_id) as subscriber:
         document = await function.answer(retrieval_id=retrieval_id)
@@ -77,9 +83,15 @@ async def test_details_name_communities_citations_and_documents(function: Caller
     details = {m["phase"]: m.get("details_md", "") for m in messages}
     names = list(dict.fromkeys(c["document_name"] for c in citations(document)))
     assert details["retrieving_communities"].startswith("- ")
-    cited = [m["details_md"] for m in messages if m["phase"] == "executing_followup" and m.get("details_md")]
+    cited = [
+        m["details_md"]
+        for m in messages
+        if m["phase"] == "executing_followup" and m.get("details_md")
+    ]
     assert cited
-    assert all(re.fullmatch(r'\[[^]]+\] ".+"', line) for lines in cited for line in lines.splitlines())
+    assert all(
+        re.fullmatch(r'\[[^]]+\] ".+"', line) for lines in cited for line in lines.splitlines()
+    )
     assert set(names) <= set(details["aggregating_results"].split(", "))
     assert details["completed"] == ", ".join(f"[{name}]" for name in names)
 
@@ -91,7 +103,9 @@ async def test_each_followup_is_told_when_it_starts_and_when_it_is_answered(
     async with Subscriber(valkey.url, retrieval_id) as subscriber:
         document = await function.answer(retrieval_id=retrieval_id, include=["trace"])
         messages = await subscriber.until_the_end()
-    told = [m["thought_summary"].split(":")[0] for m in messages if m["phase"] == "executing_followup"]
+    told = [
+        m["thought_summary"].split(":")[0] for m in messages if m["phase"] == "executing_followup"
+    ]
     states = [node["state"] for node in document["trace"]["followups"]]
     assert told.count("Answered") == states.count("answered") > 0
     assert told.count("Looking into") >= states.count("answered")
@@ -122,7 +136,9 @@ async def test_nothing_comes_after_the_last_message(function: Caller, valkey: Va
     assert one.messages[-1]["phase"] == "completed"
 
 
-async def test_two_requests_at_once_keep_their_messages_apart(function: Caller, valkey: ValkeyServer) -> None:
+async def test_two_requests_at_once_keep_their_messages_apart(
+    function: Caller, valkey: ValkeyServer
+) -> None:
     first, second = str(uuid4()), str(uuid4())
     async with Subscriber(valkey.url, first) as one, Subscriber(valkey.url, second) as other:
         await function.answer(project_id="unknown", retrieval_id=second)
@@ -130,4 +146,9 @@ async def test_two_requests_at_once_keep_their_messages_apart(function: Caller, 
         await one.until_the_end()
         await other.until_the_end()
     assert one.phases == PHASES
-    assert other.phases == ["initializing", "expanding_query", "retrieving_communities", "completed"]
+    assert other.phases == [
+        "initializing",
+        "expanding_query",
+        "retrieving_communities",
+        "completed",
+    ]

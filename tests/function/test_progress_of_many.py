@@ -1,4 +1,7 @@
-"""Progress of many requests at once, on both hosts: whoever subscribes hears exactly one last message of each retrieval."""
+"""Progress of many requests at once, on both hosts.
+
+Whoever subscribes hears exactly one last message of each retrieval.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ HOSTS = ["local", pytest.param("worker", marks=pytest.mark.skipif(NEEDS_PYTHON_3
 
 @dataclass
 class Channel:
-    """Everything that is published while the block runs, by retrieval; `changed` tells of each message."""
+    """Everything that is published while the block runs, by retrieval.
+
+    `changed` tells of each message.
+    """
 
     url: str
     heard: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -100,11 +106,23 @@ def model() -> Iterator[ModelProcess]:
 
 
 @asynccontextmanager
-async def hosted(host: HostName, url: str, model: ModelProcess, **settings: str) -> AsyncIterator[Hosted]:
+async def hosted(
+    host: HostName, url: str, model: ModelProcess, **settings: str
+) -> AsyncIterator[Hosted]:
     """Run the function, over a graph in memory, while the block runs."""
-    given = {"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "unused", **model.env, "REDIS_URL": url, **settings}
+    given = {
+        "NEO4J_URI": "bolt://127.0.0.1:1",
+        "NEO4J_PASSWORD": "unused",
+        **model.env,
+        "REDIS_URL": url,
+        **settings,
+    }
     load = LoadOptions(host=host, graph="memory")
-    async with load_host(load, given) as running, Channel(url) as channel, client_of(running) as client:
+    async with (
+        load_host(load, given) as running,
+        Channel(url) as channel,
+        client_of(running) as client,
+    ):
         yield Hosted(client, channel)
 
 
@@ -143,7 +161,10 @@ async def all_are_answered(function: Hosted, asked: list[str]) -> None:
 
 
 async def callers_leave(function: Hosted, leaving: list[str], staying: list[str]) -> None:
-    """What began ends with one last message; what the host had not begun to answer says nothing at all."""
+    """What began ends with one last message.
+
+    What the host had not begun to answer says nothing at all.
+    """
     heard, changed = function.channel.heard, function.channel.changed
     asking = [asyncio.create_task(function.ask(one)) for one in leaving]
     stay = [asyncio.create_task(function.ask(one)) for one in staying]
@@ -161,7 +182,9 @@ async def callers_leave(function: Hosted, leaving: list[str], staying: list[str]
 
 async def some_are_refused(function: Hosted, asked: list[str]) -> None:
     """A refused request began nothing and says nothing."""
-    statuses = dict(zip(asked, await asyncio.gather(*(function.ask_once(one) for one in asked)), strict=True))
+    statuses = dict(
+        zip(asked, await asyncio.gather(*(function.ask_once(one) for one in asked)), strict=True)
+    )
     answered = {one for one, status in statuses.items() if status == httpx2.codes.OK}
     await function.channel.ended(list(answered))
     assert set(statuses.values()) == {200, 429}

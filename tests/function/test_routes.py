@@ -1,4 +1,7 @@
-"""What the function registers: routes, methods, authorisation, and what the streams extension needs of a handler."""
+"""What the function registers.
+
+Routes, methods, authorisation, and what the streams extension needs of a handler.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,9 @@ def test_every_route_has_its_methods_and_its_key(routes: list[RegisteredRoute]) 
     assert {r.path: (r.methods, r.auth_level.lower()) for r in routes} == ROUTES
 
 
-def test_every_handler_is_annotated_with_the_extensions_own_types(routes: list[RegisteredRoute]) -> None:
+def test_every_handler_is_annotated_with_the_extensions_own_types(
+    routes: list[RegisteredRoute],
+) -> None:
     for route in routes:
         signature = inspect.signature(route.handler, eval_str=True)
         request, context = signature.parameters.values()
@@ -40,7 +45,9 @@ def test_every_handler_is_annotated_with_the_extensions_own_types(routes: list[R
         assert ResponseTrackerMeta.check_type(signature.return_annotation), route.path
 
 
-def test_no_route_hides_behind_a_name_of_the_frameworks_own_pages(routes: list[RegisteredRoute]) -> None:
+def test_no_route_hides_behind_a_name_of_the_frameworks_own_pages(
+    routes: list[RegisteredRoute],
+) -> None:
     assert not {r.path.strip("/").lower() for r in routes} & {"docs", "redoc", "openapi.json"}
 
 

@@ -1,4 +1,7 @@
-"""Servers that die, or never answer: Redis changes nothing, the graph is an error that the next request has forgotten."""
+"""Servers that die, or never answer.
+
+Redis changes nothing, the graph is an error that the next request has forgotten.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,9 @@ def kill(pid: int | None) -> None:
 async def silent_server() -> AsyncIterator[str]:
     """A Redis URL where connections are taken and nothing is ever said."""
     open_connections: list[asyncio.StreamWriter] = []
-    server = await asyncio.start_server(lambda _, writer: open_connections.append(writer), "127.0.0.1", 0)
+    server = await asyncio.start_server(
+        lambda _, writer: open_connections.append(writer), "127.0.0.1", 0
+    )
     try:
         yield f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}/0"
     finally:
@@ -75,18 +80,25 @@ async def test_a_redis_that_nobody_serves_changes_no_answer(
 
 
 async def test_a_redis_that_dies_during_a_request_changes_no_answer(
-    function: Caller, one_followup: pytest.MonkeyPatch, mortal_valkey: ValkeyServer, model_server: ModelServerControl
+    function: Caller,
+    one_followup: pytest.MonkeyPatch,
+    mortal_valkey: ValkeyServer,
+    model_server: ModelServerControl,
 ) -> None:
     one_followup.setenv("REDIS_URL", mortal_valkey.url)
     expected = await expected_answer(function)
     model_server.fail({"fault": "latency", "kind": "aggregate_reply", "seconds": 1})
     asked = asyncio.create_task(function.answer())
-    await model_server.until(lambda seen: seen["in_flight"] == 1 and seen["counts"]["aggregate_reply"] == 2)
+    await model_server.until(
+        lambda seen: seen["in_flight"] == 1 and seen["counts"]["aggregate_reply"] == 2
+    )
     kill(mortal_valkey.pid)
     assert await asked == expected
 
 
-async def test_a_redis_that_never_answers_changes_no_answer(function: Caller, one_followup: pytest.MonkeyPatch) -> None:
+async def test_a_redis_that_never_answers_changes_no_answer(
+    function: Caller, one_followup: pytest.MonkeyPatch
+) -> None:
     async with silent_server() as url:
         one_followup.setenv("REDIS_URL", url)
         silent = await function.answer()
@@ -110,7 +122,11 @@ async def test_with_and_without_redis_the_answer_is_the_same(
 
 
 async def test_a_graph_that_dies_during_a_request_is_unavailable_until_it_is_back(
-    function: Caller, corpus: Corpus, graph_server: Neo4jServer, model_server: ModelServerControl, valkey: ValkeyServer
+    function: Caller,
+    corpus: Corpus,
+    graph_server: Neo4jServer,
+    model_server: ModelServerControl,
+    valkey: ValkeyServer,
 ) -> None:
     assert corpus
     await function.answer()

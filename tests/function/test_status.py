@@ -1,4 +1,7 @@
-"""Every row of the status table: status, code, headers and shape, and nothing of ours or of a provider's in the text."""
+"""Every row of the status table.
+
+Status, code, headers and shape, and nothing of ours or of a provider's in the text.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,12 @@ from tests.model_server_fixture import ModelServerControl
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
-NOTHING_FOUND = {"final_answer": "", "key_facts": [], "residual_uncertainty": "", "no_data_found": True}
+NOTHING_FOUND = {
+    "final_answer": "",
+    "key_facts": [],
+    "residual_uncertainty": "",
+    "no_data_found": True,
+}
 
 
 def free_port() -> int:
@@ -27,7 +35,7 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-# -------------------------------------------------------------------------------------------------------- 200
+# ---------------------------------------------------------------------------------------------- 200
 async def test_an_answer_has_exactly_the_fields_of_the_contract(function: Caller) -> None:
     response = await function.ask()
     assert response.status_code == 200
@@ -54,7 +62,9 @@ async def test_the_answer_carries_the_callers_own_retrieval_id(function: Caller)
     assert response.headers["x-retrieval-id"] == retrieval_id
 
 
-async def test_usage_and_trace_come_when_they_are_asked_for(function: Caller, model_server: ModelServerControl) -> None:
+async def test_usage_and_trace_come_when_they_are_asked_for(
+    function: Caller, model_server: ModelServerControl
+) -> None:
     document = await function.answer(include=["usage", "trace"])
     counts = model_server.counts()
     assert document["usage"]["embedding_calls"] == counts.pop("embedding")
@@ -63,28 +73,36 @@ async def test_usage_and_trace_come_when_they_are_asked_for(function: Caller, mo
     assert {"answered"} <= {node["state"] for node in document["trace"]["followups"]}
 
 
-async def test_an_unknown_project_is_no_data_and_its_progress_completes(function: Caller, valkey: ValkeyServer) -> None:
+async def test_an_unknown_project_is_no_data_and_its_progress_completes(
+    function: Caller, valkey: ValkeyServer
+) -> None:
     retrieval_id = str(uuid4())
     async with Subscriber(valkey.url, retrieval_id) as subscriber:
-        assert await function.answer(project_id="unknown", retrieval_id=retrieval_id) == NOTHING_FOUND
+        assert (
+            await function.answer(project_id="unknown", retrieval_id=retrieval_id) == NOTHING_FOUND
+        )
         messages = await subscriber.until_the_end()
     assert (messages[-1]["phase"], messages[-1]["progress_pct"]) == ("completed", 100)
 
 
-async def test_a_project_without_communities_is_answered_from_its_chunks(function: Caller, corpus: Corpus) -> None:
+async def test_a_project_without_communities_is_answered_from_its_chunks(
+    function: Caller, corpus: Corpus
+) -> None:
     document = await function.answer(project_id=WITHOUT_COMMUNITIES)
     cited = citations(document)
     assert cited
     assert all(c["chunk_id"].startswith("only-") and corpus.holds(c["span"]) for c in cited)
 
 
-async def test_a_missing_index_does_not_cost_the_answer(function: Caller, environment: pytest.MonkeyPatch) -> None:
+async def test_a_missing_index_does_not_cost_the_answer(
+    function: Caller, environment: pytest.MonkeyPatch
+) -> None:
     environment.setenv("CHUNK_FULLTEXT_INDEX_NAME", "absent_fulltext")
     environment.setenv("CHUNK_VECTOR_INDEX_NAME", "absent_vectors")
     assert citations(await function.answer())
 
 
-# ---------------------------------------------------------------------------------------------------- 413, 415
+# ----------------------------------------------------------------------------------------- 413, 415
 async def test_a_declared_length_over_the_limit_is_too_large(function: Caller) -> None:
     assert_is_problem(await function.send(b" " * (MAX_BODY_BYTES + 1)), 413, "too_large")
 
@@ -106,19 +124,25 @@ async def test_a_body_of_unknown_length_below_the_limit_is_read(function: Caller
         yield b'"project_id": "unknown"}'
 
     headers = {"content-type": "application/json"}
-    assert (await function.client.post("/retrieve", content=parts(), headers=headers)).json() == NOTHING_FOUND
+    assert (
+        await function.client.post("/retrieve", content=parts(), headers=headers)
+    ).json() == NOTHING_FOUND
 
 
-@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonx"])
+@pytest.mark.parametrize(
+    "content_type", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonx"]
+)
 async def test_another_media_type_is_unsupported(function: Caller, content_type: str) -> None:
     assert_is_problem(await function.send(b"{}", content_type), 415, "unsupported_media_type")
 
 
 async def test_a_media_type_with_parameters_is_json_all_the_same(function: Caller) -> None:
-    assert_is_problem(await function.send(b"{}", "Application/JSON; charset=utf-8"), 400, "invalid_request")
+    assert_is_problem(
+        await function.send(b"{}", "Application/JSON; charset=utf-8"), 400, "invalid_request"
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------- 429
+# ---------------------------------------------------------------------------------------------- 429
 async def test_one_request_more_than_allowed_is_busy(
     function: Caller, environment: pytest.MonkeyPatch, model_server: ModelServerControl
 ) -> None:
@@ -132,8 +156,10 @@ async def test_one_request_more_than_allowed_is_busy(
     first.cancel()
 
 
-# ---------------------------------------------------------------------------------------------------------- 500
-async def test_a_graph_that_nobody_serves_is_unavailable(function: Caller, environment: pytest.MonkeyPatch) -> None:
+# ---------------------------------------------------------------------------------------------- 500
+async def test_a_graph_that_nobody_serves_is_unavailable(
+    function: Caller, environment: pytest.MonkeyPatch
+) -> None:
     environment.setenv("NEO4J_URI", f"bolt://127.0.0.1:{free_port()}")
     assert_is_problem(await function.ask(), 500, "graph_unavailable")
 
@@ -159,13 +185,16 @@ async def test_a_graph_that_does_not_fit_the_settings_is_misconfigured(
     assert named in assert_is_problem(await function.ask(), 500, "graph_misconfigured")["detail"]
 
 
-async def test_a_model_that_nobody_serves_is_unavailable(function: Caller, environment: pytest.MonkeyPatch) -> None:
+async def test_a_model_that_nobody_serves_is_unavailable(
+    function: Caller, environment: pytest.MonkeyPatch
+) -> None:
     environment.setenv("OAI_BASE_URL", f"http://127.0.0.1:{free_port()}/canary-path")
     assert_is_problem(await function.ask(), 500, "model_unavailable")
 
 
 @pytest.mark.parametrize(
-    ("status", "named"), [(401, "OAI_KEY"), (403, "OAI_KEY"), (404, "OAI_MODEL"), (422, "OAI_MODEL")]
+    ("status", "named"),
+    [(401, "OAI_KEY"), (403, "OAI_KEY"), (404, "OAI_MODEL"), (422, "OAI_MODEL")],
 )
 async def test_a_model_that_refuses_us_is_misconfigured(
     function: Caller, model_server: ModelServerControl, status: int, named: str
@@ -175,7 +204,9 @@ async def test_a_model_that_refuses_us_is_misconfigured(
     assert model_server.counts() == {"hypothesis": 1}
 
 
-@pytest.mark.parametrize("kind", ["hypothesis", "embedding", "primer_reply", "local_reply", "aggregate_reply"])
+@pytest.mark.parametrize(
+    "kind", ["hypothesis", "embedding", "primer_reply", "local_reply", "aggregate_reply"]
+)
 async def test_a_model_that_hangs_runs_into_the_deadline(
     function: Caller, environment: pytest.MonkeyPatch, model_server: ModelServerControl, kind: str
 ) -> None:
@@ -184,18 +215,26 @@ async def test_a_model_that_hangs_runs_into_the_deadline(
     assert_is_problem(await function.ask(), 500, "deadline")
 
 
-# ---------------------------------------------------------------------------------------------------------- 503
+# ---------------------------------------------------------------------------------------------- 503
 @pytest.mark.usefixtures("no_settings")
 async def test_every_missing_setting_is_named() -> None:
     async with serving() as url, calling(url) as caller:
         response = await caller.ask(QUESTION)
     detail = assert_is_problem(response, 503, "not_configured")["detail"]
     assert int(response.headers["retry-after"]) > 0
-    for name in ("OAI_BASE_URL", "OAI_MODEL", "OAI_EMBED_MODEL_NAME", "NEO4J_URI", "NEO4J_PASSWORD"):
+    for name in (
+        "OAI_BASE_URL",
+        "OAI_MODEL",
+        "OAI_EMBED_MODEL_NAME",
+        "NEO4J_URI",
+        "NEO4J_PASSWORD",
+    ):
         assert f"{name} is not set" in detail
 
 
-async def test_wrong_settings_are_named_without_their_values(function: Caller, environment: pytest.MonkeyPatch) -> None:
+async def test_wrong_settings_are_named_without_their_values(
+    function: Caller, environment: pytest.MonkeyPatch
+) -> None:
     environment.setenv("NEO4J_URI", "ftp://canary-user:canary-password@127.0.0.1")
     environment.setenv("MAX_INFLIGHT", "canary-number")
     environment.setenv("OAI_KEY", "@Microsoft.KeyVault(SecretUri=canary-vault)")

@@ -32,7 +32,9 @@ async def until_free(function: Caller) -> httpx2.Response:
     return response
 
 
-async def test_a_stream_opens_with_a_comment_and_ends_with_one_result(function: Caller, corpus: Corpus) -> None:
+async def test_a_stream_opens_with_a_comment_and_ends_with_one_result(
+    function: Caller, corpus: Corpus
+) -> None:
     retrieval_id = str(uuid4())
     async with function.streaming(retrieval_id=retrieval_id) as events:
         headers = events.response.headers
@@ -48,14 +50,18 @@ async def test_a_stream_opens_with_a_comment_and_ends_with_one_result(function: 
     assert all(corpus.holds(c["span"]) for fact in document["key_facts"] for c in fact["citations"])
 
 
-async def test_a_stream_carries_the_messages_that_redis_carries(function: Caller, valkey: ValkeyServer) -> None:
+async def test_a_stream_carries_the_messages_that_redis_carries(
+    function: Caller, valkey: ValkeyServer
+) -> None:
     retrieval_id = str(uuid4())
     async with (
         Subscriber(valkey.url, retrieval_id) as subscriber,
         function.streaming(retrieval_id=retrieval_id) as events,
     ):
         received = await events.all()
-        assert await subscriber.until_the_end() == [data for name, data in received if name == "progress"]
+        assert await subscriber.until_the_end() == [
+            data for name, data in received if name == "progress"
+        ]
 
 
 async def test_a_stream_needs_no_redis(function: Caller, environment: pytest.MonkeyPatch) -> None:
@@ -66,7 +72,9 @@ async def test_a_stream_needs_no_redis(function: Caller, environment: pytest.Mon
     assert received[-2][1]["phase"] == "completed"
 
 
-async def test_the_first_bytes_come_before_the_answer(function: Caller, model_server: ModelServerControl) -> None:
+async def test_the_first_bytes_come_before_the_answer(
+    function: Caller, model_server: ModelServerControl
+) -> None:
     model_server.fail({"fault": "hang", "kind": "aggregate_reply", "times": None})
     async with function.streaming() as events:
         async for _, message in events:
@@ -85,7 +93,9 @@ async def test_errors_before_the_first_byte_keep_their_status(
     function: Caller, environment: pytest.MonkeyPatch, model_server: ModelServerControl
 ) -> None:
     assert_is_problem(await post_stream(function, top_k=0), 400, "invalid_request")
-    plain = await function.client.post("/retrieve", content=b"{}", headers={**STREAM, "content-type": "text/plain"})
+    plain = await function.client.post(
+        "/retrieve", content=b"{}", headers={**STREAM, "content-type": "text/plain"}
+    )
     assert_is_problem(plain, 415, "unsupported_media_type")
     environment.setenv("MAX_INFLIGHT", "1")
     model_server.fail({"fault": "hang", "kind": "hypothesis"})
@@ -95,7 +105,9 @@ async def test_errors_before_the_first_byte_keep_their_status(
     first.cancel()
 
 
-async def test_a_stream_without_settings_is_503(function: Caller, environment: pytest.MonkeyPatch) -> None:
+async def test_a_stream_without_settings_is_503(
+    function: Caller, environment: pytest.MonkeyPatch
+) -> None:
     environment.delenv("OAI_MODEL")
     assert_is_problem(await post_stream(function), 503, "not_configured")
 
@@ -118,7 +130,10 @@ async def test_an_error_after_the_first_byte_is_the_last_event(
 
 
 async def test_a_client_that_leaves_a_stream_cancels_its_search_and_frees_its_slot(
-    function: Caller, environment: pytest.MonkeyPatch, model_server: ModelServerControl, valkey: ValkeyServer
+    function: Caller,
+    environment: pytest.MonkeyPatch,
+    model_server: ModelServerControl,
+    valkey: ValkeyServer,
 ) -> None:
     environment.setenv("MAX_INFLIGHT", "1")
     model_server.fail({"fault": "hang", "kind": "hypothesis"})
@@ -133,7 +148,10 @@ async def test_a_client_that_leaves_a_stream_cancels_its_search_and_frees_its_sl
 
 
 async def test_a_client_that_leaves_before_a_buffered_answer_does_so_too(
-    function: Caller, environment: pytest.MonkeyPatch, model_server: ModelServerControl, valkey: ValkeyServer
+    function: Caller,
+    environment: pytest.MonkeyPatch,
+    model_server: ModelServerControl,
+    valkey: ValkeyServer,
 ) -> None:
     environment.setenv("MAX_INFLIGHT", "1")
     model_server.fail({"fault": "hang", "kind": "primer_reply"})

@@ -1,4 +1,7 @@
-"""A Key Vault reference that the platform could not resolve reaches the app as its own text: it is named, and not used."""
+"""A Key Vault reference that the platform could not resolve reaches the app as its own text.
+
+It is named, and not used.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ import pytest
 from drift.offline.hosts.local_host import serving
 from tests.function.calling import assert_is_problem, calling
 
-REFERENCE = "@Microsoft.KeyVault(SecretUri=https://canary-vault.vault.azure.net/secrets/neo4j-password)"
+REFERENCE = (
+    "@Microsoft.KeyVault(SecretUri=https://canary-vault.vault.azure.net/secrets/neo4j-password)"
+)
 SETTINGS = {
     "OAI_BASE_URL": "https://one.openai.azure.com",
     "OAI_MODEL": "chat",
@@ -28,7 +33,9 @@ async def test_an_unresolved_reference_is_named_and_its_vault_is_not(
     for setting, value in {**SETTINGS, name: REFERENCE}.items():
         monkeypatch.setenv(setting, value)
     async with serving() as url, calling(url) as caller:
-        response = await caller.client.request(method, route, json={"query": "q", "project_id": "p"})
+        response = await caller.client.request(
+            method, route, json={"query": "q", "project_id": "p"}
+        )
         problem = assert_is_problem(response, 503, "not_configured")
     assert f"{name}: is an unresolved Key Vault reference" in problem["detail"]
     assert "identity's access to the vault" in problem["detail"]

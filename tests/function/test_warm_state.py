@@ -1,4 +1,7 @@
-"""What a warm worker keeps between calls: one set of clients a loop, and never a failure for long."""
+"""What a warm worker keeps between calls.
+
+One set of clients a loop, and never a failure for long.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 
 class Counting:
-    """Reads the settings from the environment and counts how often: once for each set of clients."""
+    """Reads the settings from the environment and counts how often.
+
+    Once for each set of clients.
+    """
 
     def __init__(self) -> None:
         self.builds = 0
@@ -36,7 +42,9 @@ def builds(monkeypatch: pytest.MonkeyPatch) -> Counting:
     return counting
 
 
-async def test_first_calls_at_once_build_one_set_of_clients(builds: Counting, function: Caller) -> None:
+async def test_first_calls_at_once_build_one_set_of_clients(
+    builds: Counting, function: Caller
+) -> None:
     responses = await asyncio.gather(*(function.ask(project_id="unknown") for _ in range(8)))
     assert {response.status_code for response in responses} == {200}
     assert (await function.ask(project_id="unknown")).status_code == 200
@@ -64,7 +72,9 @@ async def test_clients_that_could_not_be_built_are_503_for_a_while_and_then_buil
     environment.delenv("NEO4J_URI")
     for pause_s, still in ((3600, 503), (0, 200)):
         counting = Counting()
-        monkeypatch.setattr(function_app, "provider", ServiceProvider(counting, rebuild_pause_s=pause_s))
+        monkeypatch.setattr(
+            function_app, "provider", ServiceProvider(counting, rebuild_pause_s=pause_s)
+        )
         assert_is_problem(await function.ask(), 503, "not_configured")
         environment.setenv("NEO4J_URI", uri)
         response = await function.ask(project_id="unknown")
@@ -73,7 +83,9 @@ async def test_clients_that_could_not_be_built_are_503_for_a_while_and_then_buil
         environment.delenv("NEO4J_URI")
 
 
-async def test_a_caller_that_goes_during_the_build_does_not_spoil_it(builds: Counting, function: Caller) -> None:
+async def test_a_caller_that_goes_during_the_build_does_not_spoil_it(
+    builds: Counting, function: Caller
+) -> None:
     first = asyncio.create_task(function.ask(project_id="unknown"))
     await started(lambda: builds.builds == 1)
     first.cancel()

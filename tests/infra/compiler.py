@@ -22,12 +22,11 @@ from anthonycmartin.bicep_rpc_client import (
 
 from drift.offline.infra.bicep_compiler import HOW_TO_GET_ONE
 
-NOT_CHECKED = (
-    f"infra/: no Bicep compiler, so snapshots, compiled template and parameters were not checked. {HOW_TO_GET_ONE}"
-)
+NOT_CHECKED = f"infra/: no Bicep compiler, so snapshots, compiled template and parameters were not checked. {HOW_TO_GET_ONE}"
 
 ALWAYS_SET = {"NEO4J_PASSWORD": "canary-password"}
-"""What the ways to deploy read from the environment; the engine shows no secure value, so it is in no snapshot."""
+"""What the ways to deploy read from the environment; the engine shows no secure value, so it is in
+no snapshot."""
 
 WHERE = SnapshotMetadata(
     tenant_id="22222222-2222-2222-2222-222222222222",
@@ -74,10 +73,17 @@ class Compiler:
 
 
 def in_order(snapshot: dict[str, Any]) -> dict[str, Any]:
-    """Return a snapshot with outputs by name and resources by id; the engine's own order differs from run to run."""
+    """Return a snapshot with outputs by name and resources by id.
+
+    The engine's own order differs from run to run.
+    """
     resources = sorted(snapshot["predictedResources"], key=lambda one: (one["type"], one["id"]))
     outputs = dict(sorted(snapshot["outputs"].items()))
-    return {"predictedResources": resources, "diagnostics": snapshot["diagnostics"], "outputs": outputs}
+    return {
+        "predictedResources": resources,
+        "diagnostics": snapshot["diagnostics"],
+        "outputs": outputs,
+    }
 
 
 @contextmanager
@@ -86,7 +92,9 @@ def started(executable: str, variables: Mapping[str, str] | None = None) -> Iter
     before = dict(os.environ)
     os.environ.update(ALWAYS_SET if variables is None else variables)
     try:
-        client = BicepClientFactory().initialize(BicepClientConfiguration(existing_cli_path=executable))
+        client = BicepClientFactory().initialize(
+            BicepClientConfiguration(existing_cli_path=executable)
+        )
     finally:
         os.environ.clear()
         os.environ.update(before)

@@ -1,4 +1,7 @@
-"""The compiler of the tests of infra/: one process for all of them, and one line where there is none."""
+"""The compiler of the tests of infra/.
+
+One process for all of them, and one line where there is none.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,9 @@ from tests.infra.compiler import NOT_CHECKED, Compiler, started
 EXECUTABLE = find_compiler()
 
 # without a compiler these have nothing to ask; the line below says so
-collect_ignore = [] if EXECUTABLE else ["test_compiled.py", "test_refused.py", "test_planted_faults.py"]
+collect_ignore = (
+    [] if EXECUTABLE else ["test_compiled.py", "test_refused.py", "test_planted_faults.py"]
+)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,9 @@ def differences(wanted: Any, found: Any, place: str) -> Iterator[str]:
     """Yield a sentence for each place at which `found` is not what is wanted."""
     if isinstance(wanted, Mapping) and isinstance(found, Mapping):
         for key in sorted({*wanted, *found}):
-            yield from differences(wanted.get(key, _ABSENT), found.get(key, _ABSENT), f"{place}.{key}")
+            yield from differences(
+                wanted.get(key, _ABSENT), found.get(key, _ABSENT), f"{place}.{key}"
+            )
     elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
         for number, (one, other) in enumerate(zip(wanted, found, strict=True)):
             yield from differences(one, other, f"{place}[{number}]")

@@ -1,4 +1,7 @@
-"""Every parameter of infra/main.bicep as it has to be: its default, what it may be, and whether it is a secret."""
+"""Every parameter of infra/main.bicep as it has to be.
+
+Its default, what it may be, and whether it is a secret.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +94,9 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "httpConcurrency": _number(8, 1, 1000),
     "minTlsVersion": _choice("1.2", "1.2", "1.3"),
     "corsOrigins": {"type": "array", "defaultValue": [], "maxLength": 50},
-    "storageSkuName": _choice("Standard_LRS", "Standard_LRS", "Standard_ZRS", "Standard_GRS", "Standard_GZRS"),
+    "storageSkuName": _choice(
+        "Standard_LRS", "Standard_LRS", "Standard_ZRS", "Standard_GRS", "Standard_GZRS"
+    ),
     "keyVaultPurgeProtection": _switch(default=True),
     "keyVaultRetentionDays": _number(90, 7, 90),
     "deadlineSec": _number(200, 1, 225),

@@ -51,10 +51,14 @@ def test_every_file_is_in_the_one_layout(file: Path, compiler: Compiler) -> None
 
 
 @pytest.mark.parametrize("file", way_files(), ids=way_name)
-def test_a_snapshot_is_what_the_engine_makes_of_its_parameter_file(file: Path, compiler: Compiler) -> None:
+def test_a_snapshot_is_what_the_engine_makes_of_its_parameter_file(
+    file: Path, compiler: Compiler
+) -> None:
     made = compiler.snapshot(file)
     committed = json.loads(snapshot_of(file).read_text(encoding="utf-8"))
-    assert made == committed, f"run `make snapshots`, and look at what changed in {snapshot_of(file).name}"
+    assert made == committed, (
+        f"run `make snapshots`, and look at what changed in {snapshot_of(file).name}"
+    )
 
 
 VARIABLES = {
@@ -82,16 +86,22 @@ def test_the_parameter_file_of_azd_asks_for_no_password_where_a_secret_is_named(
 def test_the_doctor_reads_what_only_the_compiler_works_out(tmp_path: Path) -> None:
     shutil.copytree(INFRA, tmp_path / "infra")
     file = tmp_path / "infra/main.bicepparam"
-    file.write_text(f"{file.read_text()}\nparam corsOrigins = concat(['https://portal.example.com'], ['*'])\n")
+    file.write_text(
+        f"{file.read_text()}\nparam corsOrigins = concat(['https://portal.example.com'], ['*'])\n"
+    )
     found = infra_findings(tmp_path, VARIABLES, find_compiler())
-    assert [(one.name, one.state) for one in found if one.state != "note"] == [("corsOrigins", "problem")]
+    assert [(one.name, one.state) for one in found if one.state != "note"] == [
+        ("corsOrigins", "problem")
+    ]
     assert "canary-password" not in str(found)
 
 
 def test_the_doctor_says_what_the_compiler_refuses(tmp_path: Path) -> None:
     shutil.copytree(INFRA, tmp_path / "infra")
     file = tmp_path / "infra/main.bicepparam"
-    file.write_text(f"{file.read_text()}\nparam corsOrigins = concat(['https://portal.example.com')\n")
+    file.write_text(
+        f"{file.read_text()}\nparam corsOrigins = concat(['https://portal.example.com')\n"
+    )
     found = infra_findings(tmp_path, VARIABLES, find_compiler())
     assert "compiler" in {one.name for one in found if one.state == "problem"}
 
@@ -101,15 +111,22 @@ SHORTEST = {"environmentName": "E", "location": "uksouth"}
 
 
 @pytest.mark.parametrize("changes", [LONGEST, SHORTEST], ids=["longest", "shortest"])
-def test_names_are_accepted_for_every_environment(changes: dict[str, str], compiler: Compiler, tmp_path: Path) -> None:
+def test_names_are_accepted_for_every_environment(
+    changes: dict[str, str], compiler: Compiler, tmp_path: Path
+) -> None:
     shutil.copytree(INFRA, tmp_path / "infra", ignore=shutil.ignore_patterns("ways"))
-    shutil.copytree(ROOT / "tests/infra", tmp_path / "tests/infra", ignore=shutil.ignore_patterns("*.py", "*.json"))
+    shutil.copytree(
+        ROOT / "tests/infra",
+        tmp_path / "tests/infra",
+        ignore=shutil.ignore_patterns("*.py", "*.json"),
+    )
     (tmp_path / "infra/ways").mkdir()
     file = tmp_path / "infra/ways/private.bicepparam"
     text = (INFRA / "ways/private.bicepparam").read_text()
     for name, value in changes.items():
         lines = [
-            line if not line.startswith(f"param {name} ") else f"param {name} = '{value}'" for line in text.splitlines()
+            line if not line.startswith(f"param {name} ") else f"param {name} = '{value}'"
+            for line in text.splitlines()
         ]
         text = "\n".join([*lines, ""])
     file.write_text(text)

@@ -39,13 +39,17 @@ def _row(way: Way) -> str:
 
 
 def _who(way: Way, principal: str) -> str:
-    return {way["developerPrincipalId"]: "developer", way["vaultOfficerPrincipalId"]: "operator"}[principal]
+    return {way["developerPrincipalId"]: "developer", way["vaultOfficerPrincipalId"]: "operator"}[
+        principal
+    ]
 
 
 def _thing(assignment: str) -> str:
     """Return what the assignment is on, from its id or from the expression for it."""
     scope = (
-        assignment.removeprefix("[extensionResourceId('").split("'")[0].split("/providers/Microsoft.Authorization")[0]
+        assignment.removeprefix("[extensionResourceId('")
+        .split("'")[0]
+        .split("/providers/Microsoft.Authorization")[0]
     )
     provider, *rest = scope.split("/providers/")[-1].split("/")
     return THINGS["/".join([provider, *rest[::2]])]
@@ -54,16 +58,27 @@ def _thing(assignment: str) -> str:
 def test_the_variables_that_are_given_for_a_way_make_the_same_parameters() -> None:
     for way in WAYS:
         given = given_in((ROOT / "infra/main.bicepparam").read_text(), _variables(way))
-        own = {name: way[name] for name, one in given.items() if isinstance(one.value, str | int | bool)}
+        own = {
+            name: way[name]
+            for name, one in given.items()
+            if isinstance(one.value, str | int | bool)
+        }
         read = {name: given[name].value for name in own}
-        for name in REQUIRED | {"keyVaultPurgeProtection", "alertEmail", "neo4jPassword", "neo4jCredentialId"}:
+        for name in REQUIRED | {
+            "keyVaultPurgeProtection",
+            "alertEmail",
+            "neo4jPassword",
+            "neo4jCredentialId",
+        }:
             own.pop(name, None), read.pop(name, None)
         assert read == own, way.name
 
 
 def _variables(way: Way) -> dict[str, str]:
     """Return the variables of the row of a way, with the way's own values for `…`."""
-    (row,) = re.findall(rf"^\| `{way.name}` \|.*\|([^|]*)\|$", DOCS.split("### Who may do what")[0], re.MULTILINE)
+    (row,) = re.findall(
+        rf"^\| `{way.name}` \|.*\|([^|]*)\|$", DOCS.split("### Who may do what")[0], re.MULTILINE
+    )
     if row.strip().startswith("the same and"):
         row = f"`OPENAI_MODE=existing OPENAI_EXISTING_ID=… REDIS_MODE=existing REDIS_EXISTING_ID=…` {row}"
     pairs = dict(re.findall(r"(\w+)=([^\s`]+)", row))
@@ -76,7 +91,11 @@ def _value(way: Way, variable: str) -> str:
 
 
 def test_every_variable_that_is_named_is_read() -> None:
-    read = set(re.findall(r"readEnvironmentVariable\('(\w+)'", (ROOT / "infra/main.bicepparam").read_text()))
+    read = set(
+        re.findall(
+            r"readEnvironmentVariable\('(\w+)'", (ROOT / "infra/main.bicepparam").read_text()
+        )
+    )
     choices = DOCS.split("## Choices")[1].split("## AuraDB")[0]
     for names in re.findall(r"^\| (`.*?) \|", choices, re.MULTILINE):
         assert set(re.findall(r"`(\w+)`", names)) <= read | {"NEO4J_PASSWORD"}, names

@@ -1,4 +1,7 @@
-"""The hook of azd refuses a resource group that holds what the environment did not make; `az` is stood in for."""
+"""The hook of azd refuses a resource group that holds what the environment did not make.
+
+`az` is stood in for.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,9 @@ def hook(tmp_path: Path) -> Ran:
     az.write_text(AZ.format(python=sys.executable))
     az.chmod(0o755)
 
-    def run(held: list[dict[str, Any]] | None, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        held: list[dict[str, Any]] | None, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         (tmp_path / "held.json").write_text(json.dumps(held))
         given = {
             "AZURE_ENV_NAME": "prod",
@@ -51,32 +56,58 @@ def hook(tmp_path: Path) -> Ran:
             "PATH": f"{tmp_path}:/usr/bin:/bin",
             **variables,
         }
-        return subprocess.run(["/bin/sh", str(HOOK)], capture_output=True, text=True, check=False, env=given)  # noqa: S603
+        return subprocess.run(  # noqa: S603 - our own words
+            ["/bin/sh", str(HOOK)], capture_output=True, text=True, check=False, env=given
+        )
 
     return run
 
 
 def _held(path: str, kind: str, **more: Any) -> dict[str, Any]:
-    return {"id": f"{GROUP}/{path}", "type": kind, "name": path.rsplit("/", 1)[-1], "tags": None, **more}
+    return {
+        "id": f"{GROUP}/{path}",
+        "type": kind,
+        "name": path.rsplit("/", 1)[-1],
+        "tags": None,
+        **more,
+    }
 
 
 SITE = _held("Microsoft.Web/sites/func-api-x", "Microsoft.Web/sites", **OURS)
 BY_AZURE = [
-    _held("Microsoft.Network/networkInterfaces/pep-x-blob.nic.1", "Microsoft.Network/networkInterfaces"),
-    _held("microsoft.alertsmanagement/smartDetectorAlertRules/f", "microsoft.alertsmanagement/smartDetectorAlertRules"),
-    _held("microsoft.insights/actiongroups/Application Insights Smart Detection", "microsoft.insights/actiongroups"),
-    _held("Microsoft.Cache/redisEnterprise/amr-x/databases/default", "Microsoft.Cache/redisEnterprise/databases"),
+    _held(
+        "Microsoft.Network/networkInterfaces/pep-x-blob.nic.1",
+        "Microsoft.Network/networkInterfaces",
+    ),
+    _held(
+        "microsoft.alertsmanagement/smartDetectorAlertRules/f",
+        "microsoft.alertsmanagement/smartDetectorAlertRules",
+    ),
+    _held(
+        "microsoft.insights/actiongroups/Application Insights Smart Detection",
+        "microsoft.insights/actiongroups",
+    ),
+    _held(
+        "Microsoft.Cache/redisEnterprise/amr-x/databases/default",
+        "Microsoft.Cache/redisEnterprise/databases",
+    ),
 ]
 
 
-@pytest.mark.parametrize("held", [None, [], [SITE], [SITE, *BY_AZURE]], ids=["none", "empty", "ours", "and-azures"])
-def test_a_group_of_this_environment_is_accepted(hook: Ran, held: list[dict[str, Any]] | None) -> None:
+@pytest.mark.parametrize(
+    "held", [None, [], [SITE], [SITE, *BY_AZURE]], ids=["none", "empty", "ours", "and-azures"]
+)
+def test_a_group_of_this_environment_is_accepted(
+    hook: Ran, held: list[dict[str, Any]] | None
+) -> None:
     ran = hook(held)
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("tags", [None, {}, {"azd-env-name": "stage"}])
-def test_a_group_that_holds_something_else_is_refused_by_name(hook: Ran, tags: dict[str, str] | None) -> None:
+def test_a_group_that_holds_something_else_is_refused_by_name(
+    hook: Ran, tags: dict[str, str] | None
+) -> None:
     ran = hook([SITE, _held("Microsoft.Sql/servers/books", "Microsoft.Sql/servers", tags=tags)])
     assert ran.returncode == 1
     assert "Microsoft.Sql/servers/books" in ran.stderr
@@ -84,13 +115,19 @@ def test_a_group_that_holds_something_else_is_refused_by_name(hook: Ran, tags: d
     assert "RESOURCE_GROUP_NAME" in ran.stderr
 
 
-KINDS = ["Microsoft.Storage/storageAccounts", "Microsoft.KeyVault/vaults", "Microsoft.Network/virtualNetworks"]
+KINDS = [
+    "Microsoft.Storage/storageAccounts",
+    "Microsoft.KeyVault/vaults",
+    "Microsoft.Network/virtualNetworks",
+]
 
 
 def test_what_is_of_a_kind_that_the_environment_makes_too_is_named(hook: Ran) -> None:
     ran = hook([SITE, *BY_AZURE, *(_held(f"{kind}/theirs", kind) for kind in KINDS)])
     assert ran.returncode == 1
-    assert [line.rsplit("/providers/")[-1] for line in ran.stderr.splitlines()[1:-1]] == [f"{k}/theirs" for k in KINDS]
+    assert [line.rsplit("/providers/")[-1] for line in ran.stderr.splitlines()[1:-1]] == [
+        f"{k}/theirs" for k in KINDS
+    ]
 
 
 def test_the_group_is_the_one_that_the_template_would_use(hook: Ran, tmp_path: Path) -> None:
@@ -98,7 +135,11 @@ def test_the_group_is_the_one_that_the_template_would_use(hook: Ran, tmp_path: P
     hook([], RESOURCE_GROUP_NAME="rg-given")
     hook([], AZURE_RESOURCE_GROUP="rg-deployed", RESOURCE_GROUP_NAME="rg-given")
     hook([], AZURE_ENV_NAME="e" * 64, AZURE_LOCATION="germanywestcentral")
-    asked = [line for line in (tmp_path / "asked").read_text().splitlines() if line.startswith("group exists")]
+    asked = [
+        line
+        for line in (tmp_path / "asked").read_text().splitlines()
+        if line.startswith("group exists")
+    ]
     assert asked == [
         "group exists --name rg-drift-prod-westeurope --subscription sub-1",
         "group exists --name rg-given",

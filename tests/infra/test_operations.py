@@ -28,15 +28,17 @@ def test_queries_ask_for_what_the_function_writes() -> None:
         assert re.search(rf'"{word}"|\b{word}=', SOURCE), f"no line of the log holds {word}"
 
 
-# ------------------------------------------------------------------------------------------------ the package
+# -------------------------------------------------------------------------------------- the package
 def test_the_worker_library_is_pinned() -> None:
     requirements = (ROOT / "requirements.txt").read_text()
     assert re.search(
-        r"^azure-functions-runtime==\d+\.\d+\.\d+; python_version >= \"3.13\"$", requirements, re.MULTILINE
+        r"^azure-functions-runtime==\d+\.\d+\.\d+; python_version >= \"3.13\"$",
+        requirements,
+        re.MULTILINE,
     )
 
 
-# ------------------------------------------------------------------------------------------------ workflows
+# ---------------------------------------------------------------------------------------- workflows
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
@@ -47,10 +49,18 @@ def test_ci_audits_the_lock_file_and_compares_its_licences_also_when_nothing_has
     assert "if" not in job
     (python,) = [step["with"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
     assert python == {"python-version": "3.13"}
-    runs = {line: step.get("if") for step in job["steps"] for line in step.get("run", "").splitlines()}
+    runs = {
+        line: step.get("if") for step in job["steps"] for line in step.get("run", "").splitlines()
+    }
     assert runs["make audit"] is None
-    assert runs["make licenses"] == runs["git diff --exit-code docs/licenses.md"] == "${{ !cancelled() }}"
-    targets = dict(re.findall(r"^(\S+):.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert (
+        runs["make licenses"]
+        == runs["git diff --exit-code docs/licenses.md"]
+        == "${{ !cancelled() }}"
+    )
+    targets = dict(
+        re.findall(r"^(\S+):.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    )
     for option in ("--requirement requirements.lock", "--require-hashes", "--strict"):
         assert option in targets["audit"]
     assert "--requirement requirements.lock" in targets["$(LOCKED)/.ready"]
@@ -64,7 +74,7 @@ def test_required_parameters_reach_the_parameter_file_in_the_workflow() -> None:
         assert variable in workflow
 
 
-# ------------------------------------------------------------------------------------------------ the compose file
+# --------------------------------------------------------------------------------- the compose file
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 
 
@@ -85,5 +95,7 @@ def test_every_service_of_the_compose_file_says_when_it_is_ready() -> None:
 
 
 def test_the_compose_file_names_the_variables_of_the_local_stack() -> None:
-    exported = set(re.findall(r"([A-Z0-9]+_[A-Z0-9_]+)=", (ROOT / "docker-compose.yml").read_text()))
+    exported = set(
+        re.findall(r"([A-Z0-9]+_[A-Z0-9_]+)=", (ROOT / "docker-compose.yml").read_text())
+    )
     assert exported == {*VARIABLES["neo4j"], "REDIS_URL"}

@@ -14,7 +14,9 @@ pytestmark = [pytest.mark.deep, pytest.mark.slow, pytest.mark.timeout(180)]
 
 
 @pytest.mark.parametrize(
-    "fault", [*planted.FAULTS, *blind.FAULTS], ids=lambda fault: f"{Path(fault.file).stem}: {fault.what}"
+    "fault",
+    [*planted.FAULTS, *blind.FAULTS],
+    ids=lambda fault: f"{Path(fault.file).stem}: {fault.what}",
 )
 def test_a_planted_fault_is_found(fault: Fault, compiler: Compiler, tmp_path: Path) -> None:
     assert finding(fault, tmp_path, compiler)

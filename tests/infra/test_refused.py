@@ -35,9 +35,15 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"neo4jUri": "bolt://graph.example.com"}, "neo4j+s:// or bolt+s://"),
     ({"neo4jUri": "neo4j+ssc://graph.example.com"}, "neo4j+s:// or bolt+s://"),
     ({"neo4jUri": "neo4j+s://neo4j:pw@graph.example.com"}, "no user and no password"),
-    ({"neo4jCredentialId": f"{SHARED}/Microsoft.KeyVault/vaults/team"}, "neo4jCredentialId must be"),
+    (
+        {"neo4jCredentialId": f"{SHARED}/Microsoft.KeyVault/vaults/team"},
+        "neo4jCredentialId must be",
+    ),
     ({"neo4jCredentialId": "neo4j-password"}, "neo4jCredentialId must be"),
-    ({"neo4jCredentialId": f"{SHARED}/Microsoft.KeyVault/vaults/team/keys/neo4j"}, "neo4jCredentialId must be"),
+    (
+        {"neo4jCredentialId": f"{SHARED}/Microsoft.KeyVault/vaults/team/keys/neo4j"},
+        "neo4jCredentialId must be",
+    ),
     ({"maximumInstanceCount": 39}, "maximumInstanceCount"),
     ({"maximumInstanceCount": 1001}, "maximumInstanceCount"),
     ({"instanceMemoryMB": 1024}, "instanceMemoryMB"),
@@ -49,10 +55,19 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"openAiMode": "existing"}, "openAiExistingId must be"),
     ({"openAiMode": "existing", "openAiExistingId": REDIS}, "openAiExistingId must be"),
     ({"redisMode": "existing", "redisExistingId": OPENAI}, "redisExistingId must be"),
-    ({"redisMode": "existing", "redisExistingId": REDIS.replace("Enterprise", "")}, "redisExistingId must be"),
-    ({"redisMode": "existing", "redisExistingId": f"{REDIS}/databases/default"}, "redisExistingId must be"),
+    (
+        {"redisMode": "existing", "redisExistingId": REDIS.replace("Enterprise", "")},
+        "redisExistingId must be",
+    ),
+    (
+        {"redisMode": "existing", "redisExistingId": f"{REDIS}/databases/default"},
+        "redisExistingId must be",
+    ),
     ({"existingAppSubnetId": f"{NETWORK}/subnets/a"}, "must be given together"),
-    ({"existingAppSubnetId": NETWORK, "existingEndpointSubnetId": NETWORK}, "resource id of a subnet"),
+    (
+        {"existingAppSubnetId": NETWORK, "existingEndpointSubnetId": NETWORK},
+        "resource id of a subnet",
+    ),
     (
         {"existingAppSubnetId": f"{NETWORK}/subnets/a", "existingEndpointSubnetId": NETWORK},
         "existingEndpointSubnetId must be the resource id of a subnet",
@@ -72,7 +87,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
-@pytest.mark.parametrize(("changes", "said"), WRONG, ids=[f"{n}-{'-'.join(one[0])}" for n, one in enumerate(WRONG)])
+@pytest.mark.parametrize(
+    ("changes", "said"), WRONG, ids=[f"{n}-{'-'.join(one[0])}" for n, one in enumerate(WRONG)]
+)
 def test_a_wrong_parameter_is_refused_with_what_is_wrong(
     changes: dict[str, Any], said: str, folder: Path, compiler: Compiler
 ) -> None:
@@ -86,7 +103,9 @@ def test_what_is_right_is_not_refused(folder: Path, compiler: Compiler) -> None:
 
 
 def _parameter_file(folder: Path, values: dict[str, Any]) -> Path:
-    lines = [f"param {name} = {_literal(value)}" for name, value in values.items() if value is not None]
+    lines = [
+        f"param {name} = {_literal(value)}" for name, value in values.items() if value is not None
+    ]
     file = folder / "tried.bicepparam"
     file.write_text("\n".join(["using './main.bicep'", *lines, ""]))
     return file

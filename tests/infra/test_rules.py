@@ -40,7 +40,9 @@ def test_each_way_of_the_docs_has_a_parameter_file_that_says_what_it_is() -> Non
 
 
 def test_a_second_region_shares_no_name_with_the_first() -> None:
-    first, second = ({one["id"] for one in way.resources()} for way in _ways("default", "second-region"))
+    first, second = (
+        {one["id"] for one in way.resources()} for way in _ways("default", "second-region")
+    )
     assert first.isdisjoint(second)
 
 
@@ -49,7 +51,9 @@ def test_the_page_of_rules_is_the_one_that_is_written_from_them() -> None:
 
 
 def test_every_rule_has_a_sentence() -> None:
-    assert all((rule.__doc__ or "").strip() for rule in [*snapshot.RULES, *files.RULES, *template.RULES])
+    assert all(
+        (rule.__doc__ or "").strip() for rule in [*snapshot.RULES, *files.RULES, *template.RULES]
+    )
 
 
 def _ways(*names: str) -> list[Way]:

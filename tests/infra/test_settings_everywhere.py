@@ -70,7 +70,11 @@ def test_bounds_are_those_of_the_code() -> None:
 
 def _bounds(field: Any) -> dict[str, int]:
     """Return the whole numbers that a setting may be; a bound that is excluded moves by one."""
-    rules = [rule for part in (field, *_annotations(field.annotation)) for rule in getattr(part, "metadata", [part])]
+    rules = [
+        rule
+        for part in (field, *_annotations(field.annotation))
+        for rule in getattr(part, "metadata", [part])
+    ]
     found = {}
     for rule in rules:
         if isinstance(rule, annotated_types.Ge):

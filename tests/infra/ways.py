@@ -33,7 +33,9 @@ class Way:
 
     def resources(self, *types: str) -> list[Body]:
         """Return what is created, of these types or of all."""
-        return [one for one in self.snapshot["predictedResources"] if not types or one["type"] in types]
+        return [
+            one for one in self.snapshot["predictedResources"] if not types or one["type"] in types
+        ]
 
     @property
     def private(self) -> bool:
@@ -45,7 +47,8 @@ class Way:
 class Project:
     """A folder with the files of this project, and what the compiler made of them where one was asked.
 
-    `snapshots` has the snapshots that the engine made just now, by the path of their parameter file; without them the committed
+    `snapshots` has the snapshots that the engine made just now, by the path of their parameter
+    file; without them the committed
     ones are read. `template` is what is sent to Azure, None without a compiler.
     """
 
@@ -60,7 +63,9 @@ class Project:
 
     def _ways(self) -> Iterator[Way]:
         for file in way_files(self.root):
-            snapshot = self.snapshots.get(file.relative_to(self.root)) or json.loads(snapshot_of(file).read_text())
+            snapshot = self.snapshots.get(file.relative_to(self.root)) or json.loads(
+                snapshot_of(file).read_text()
+            )
             given = given_in(file.read_text(), {"NEO4J_PASSWORD": "canary-password"})
             values = {**DEFAULTS, **{name: one.value for name, one in given.items()}}
             yield Way(way_name(file), {**values, "tags": TAGS if "tags" in given else {}}, snapshot)
@@ -73,8 +78,8 @@ class Project:
 def way_files(root: Path = ROOT) -> list[Path]:
     """Return the parameter files of all ways, those that are only for tests last.
 
-    In `every-parameter` no two parameters have the same value, so that no two can be taken for each other; the others give what
-    no way of people gives together.
+    In `every-parameter` no two parameters have the same value, so that no two can be taken for each
+    other; the others give what no way of people gives together.
     """
     return [*ways_of_people(root), *sorted((root / "tests/infra").glob("*.bicepparam"))]
 

@@ -1,4 +1,6 @@
-"""`python -m tests.infra.write_snapshots`: what each way would deploy, worked out by Azure's own deployment engine."""
+"""`python -m tests.infra.write_snapshots`: what each way would deploy, worked out by Azure's own
+deployment engine.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ from tests.infra.ways import ROOT, snapshot_of, way_files
 
 
 def write(root: Path = ROOT) -> bool:
-    """Write the snapshot of every way beside its parameter file; tell whether a compiler was there to do it."""
+    """Write the snapshot of every way beside its parameter file.
+
+    Tell whether a compiler was there to do it.
+    """
     executable = find_compiler()
     if executable is None:
         print(NOT_CHECKED, file=sys.stderr)  # noqa: T201 - a command

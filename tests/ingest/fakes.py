@@ -73,7 +73,11 @@ class MemoryWriter:
 
     @asynccontextmanager
     async def writing(
-        self, project_id: str, *, wait_s: float = LONGEST_WAIT_S, tell: Callable[[str], None] = lambda _: None
+        self,
+        project_id: str,
+        *,
+        wait_s: float = LONGEST_WAIT_S,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> AsyncIterator[ProjectWriter]:
         del wait_s, tell
         yield Held(self, project_id)
@@ -105,7 +109,11 @@ class MemoryWriter:
         if self._call("read_chunks"):
             raise GraphUnavailableError("down")
         chunks = (c for own in self.project(project_id).chunks.values() for c in own)
-        return tuple(sorted((replace(c, embedding=()) for c in chunks), key=lambda c: (c.document_id, c.ordinal)))
+        return tuple(
+            sorted(
+                (replace(c, embedding=()) for c in chunks), key=lambda c: (c.document_id, c.ordinal)
+            )
+        )
 
     async def write_knowledge(self, project_id: str, batch: KnowledgeBatch) -> None:
         breaks = self._call("write_knowledge")
@@ -127,4 +135,6 @@ class HashEmbedder:
         assert deadline.remaining() > 0
         self.texts += len(texts)
         digests = [hashlib.sha256(text.encode()).digest() for text in texts]
-        return Embeddings(tuple(tuple(b / 255 for b in digest[: self.dimensions]) for digest in digests))
+        return Embeddings(
+            tuple(tuple(b / 255 for b in digest[: self.dimensions]) for digest in digests)
+        )

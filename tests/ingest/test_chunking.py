@@ -42,7 +42,9 @@ def _texts(text: str, text_format: Format) -> list[str]:
 
 
 @given(DOCUMENTS, FORMATS)
-def test_chunks_are_slices_in_order_that_hold_all_text_within_the_maximum(text: str, text_format: Format) -> None:
+def test_chunks_are_slices_in_order_that_hold_all_text_within_the_maximum(
+    text: str, text_format: Format
+) -> None:
     done = 0
     for chunk in cut(text, text_format):
         assert done <= chunk.start < chunk.end <= len(text)
@@ -61,26 +63,47 @@ CODE_LINES = st.lists(
 PROSE = st.integers(1, 200).map(lambda n: ("Some words here. " * n).strip())
 
 
-@given(st.lists(st.tuples(PROSE, CODE_LINES), min_size=1, max_size=8), st.sampled_from(["```", "~~~~", "  ```"]))
+@given(
+    st.lists(st.tuples(PROSE, CODE_LINES), min_size=1, max_size=8),
+    st.sampled_from(["```", "~~~~", "  ```"]),
+)
 def test_a_fenced_block_is_never_cut(parts: list[tuple[str, list[str]]], fence: str) -> None:
-    blocks = ["\n".join([fence, *(line + f" {n}" for line in code), fence]) for n, (_, code) in enumerate(parts)]
-    text = "\n\n".join(f"{prose}\n\n{block}" for (prose, _), block in zip(parts, blocks, strict=True))
+    blocks = [
+        "\n".join([fence, *(line + f" {n}" for line in code), fence])
+        for n, (_, code) in enumerate(parts)
+    ]
+    text = "\n\n".join(
+        f"{prose}\n\n{block}" for (prose, _), block in zip(parts, blocks, strict=True)
+    )
     chunks = _texts(text, "markdown")
-    assert all(any(block in chunk for chunk in chunks) for block in blocks if len(block) <= MAX_CHARS - 10)
+    assert all(
+        any(block in chunk for chunk in chunks) for block in blocks if len(block) <= MAX_CHARS - 10
+    )
 
 
-@given(st.lists(st.tuples(PROSE, CODE_LINES), min_size=1, max_size=8), st.sampled_from(["rst", "text", "markdown"]))
-def test_an_indented_block_is_never_cut(parts: list[tuple[str, list[str]]], text_format: Format) -> None:
+@given(
+    st.lists(st.tuples(PROSE, CODE_LINES), min_size=1, max_size=8),
+    st.sampled_from(["rst", "text", "markdown"]),
+)
+def test_an_indented_block_is_never_cut(
+    parts: list[tuple[str, list[str]]], text_format: Format
+) -> None:
     blocks = ["\n".join(f"    {line} = {n}" for line in code) for n, (_, code) in enumerate(parts)]
-    text = "\n\n".join(f"{prose}::\n\n{block}" for (prose, _), block in zip(parts, blocks, strict=True))
+    text = "\n\n".join(
+        f"{prose}::\n\n{block}" for (prose, _), block in zip(parts, blocks, strict=True)
+    )
     chunks = _texts(text, text_format)
-    assert all(any(block in chunk for chunk in chunks) for block in blocks if len(block) <= MAX_CHARS - 10)
+    assert all(
+        any(block in chunk for chunk in chunks) for block in blocks if len(block) <= MAX_CHARS - 10
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("word", ["word ", "x", "Short sentence. ", " " * 50 + "a"])
 @pytest.mark.parametrize("text_format", ["text", "markdown"])
-def test_a_line_of_twenty_megabytes_is_cut_within_the_maximum(word: str, text_format: Format) -> None:
+def test_a_line_of_twenty_megabytes_is_cut_within_the_maximum(
+    word: str, text_format: Format
+) -> None:
     text = word * (20_000_000 // len(word))
     chunks = cut(text, text_format)
     assert max(c.size for c in chunks) <= MAX_CHARS
@@ -97,7 +120,9 @@ def test_chunks_carry_their_heading_path() -> None:
 
 def test_levels_of_underlines_follow_the_order_of_their_styles() -> None:
     section = "Text of a section that is long enough to stand alone. " * 6
-    text = f"A\n***\n\n{section}\n\nB\n===\n\n{section}\n\nC\n---\n{section}\n\nD\n===\n\n{section}\n"
+    text = (
+        f"A\n***\n\n{section}\n\nB\n===\n\n{section}\n\nC\n---\n{section}\n\nD\n===\n\n{section}\n"
+    )
     assert [c.heading for c in cut(text, "text")] == ["A", "A > B", "A > B > C", "A > D"]
 
 
@@ -116,7 +141,8 @@ def test_what_introduces_code_stays_with_it() -> None:
 
 def test_code_that_fits_only_without_its_introduction_stays_whole() -> None:
     code = "\n".join(
-        f"    # Step {n}. Then the next. {'y' * 60}" + ("\n" if n % 5 == 4 else "") for n in range(20)
+        f"    # Step {n}. Then the next. {'y' * 60}" + ("\n" if n % 5 == 4 else "")
+        for n in range(20)
     ).rstrip()
     lead = "Words that introduce it, and go on for a while. " * 8 + "So:"
     assert len(code) < MAX_CHARS < len(lead) + len(code)
@@ -140,6 +166,8 @@ def test_sizes_of_the_sample_are_near_the_target() -> None:
 
 def test_a_method_of_the_sample_is_in_one_chunk_with_its_signature() -> None:
     manual = next(d for d in sample_sources().documents if d.id == "context-managers")
-    exits = [t for t in _texts(manual.text, "text") if re.search(r"^object\.__exit__\(", t, re.MULTILINE)]
+    exits = [
+        t for t in _texts(manual.text, "text") if re.search(r"^object\.__exit__\(", t, re.MULTILINE)
+    ]
     assert len(exits) == 1
     assert "methods should not reraise the passed-in" in exits[0]

@@ -19,7 +19,10 @@ MOST = 9.0
 
 
 def growth(work: Callable[[int], object], size: int) -> float:
-    """Return how many times longer TIMES the size takes: the best of a few runs, in this process's own time."""
+    """Return how many times longer TIMES the size takes.
+
+    The best of a few runs, in this process's own time.
+    """
     return _seconds(work, TIMES * size) / max(_seconds(work, size), 1e-3)
 
 
@@ -49,7 +52,9 @@ PARTS = (
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("text_format", ["markdown", "rst"])
 def test_cutting(part: str, text_format: Format) -> None:
-    assert growth(lambda size: cut(part * (size // len(part)) + "\n\nx:", text_format), 4_000) < MOST
+    assert (
+        growth(lambda size: cut(part * (size // len(part)) + "\n\nx:", text_format), 4_000) < MOST
+    )
 
 
 def test_a_long_indented_line_before_an_indented_block() -> None:

@@ -1,4 +1,7 @@
-"""Whatever one file holds or does, it costs that file: it is read as far as it goes, or skipped by name with the reason."""
+"""Whatever one file holds or does, it costs that file.
+
+It is read as far as it goes, or skipped by name with the reason.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,22 @@ from drift.offline.writing.chunking import MAX_CHARS, cut
 from drift.offline.writing.documents import FORMATS, Skipped, guarded, read_document
 
 PARTS = (
-    *("\r", "\r\n", "\n", "\n\n", "\t", " ", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\ufeff", "\u200b", "\u202e"),
+    *(
+        "\r",
+        "\r\n",
+        "\n",
+        "\n\n",
+        "\t",
+        " ",
+        "\x0b",
+        "\x0c",
+        "\x1c",
+        "\x85",
+        "\u2028",
+        "\ufeff",
+        "\u200b",
+        "\u202e",
+    ),
     *(
         "# a",
         "## a ##",
@@ -107,11 +125,21 @@ def test_a_carriage_return_written_as_a_reference_is_a_line_end(tmp_path: Path, 
     (document,) = read_source(tmp_path).documents
     slices = cut(document.text, document.format)
     assert "\r" not in document.text
-    assert [line for line in document.text.split("\n") if line] == ["before", "```", "a", "b", "```", "after"]
+    assert [line for line in document.text.split("\n") if line] == [
+        "before",
+        "```",
+        "a",
+        "b",
+        "```",
+        "after",
+    ]
     assert slices[-1].end == len(document.text)
 
 
-@given(st.lists(st.sampled_from(PARTS), max_size=40).map("".join), st.sampled_from(["markdown", "rst", "text"]))
+@given(
+    st.lists(st.sampled_from(PARTS), max_size=40).map("".join),
+    st.sampled_from(["markdown", "rst", "text"]),
+)
 def test_blocks_hold_all_text_whatever_ends_its_lines(text: str, text_format: str) -> None:
     blocks = split_blocks(text, text_format)  # type: ignore[arg-type]
     covered = "".join(text[block.start : block.end] for block in blocks)
@@ -123,7 +151,13 @@ def _mutated(seed: int) -> bytes:
     content = bytearray(chance.choice(SEEDS).encode())
     for _ in range(chance.randint(1, 12)):
         at = chance.randrange(len(content))
-        some = chance.choice([chance.choice(PARTS).encode(), bytes([chance.randrange(1, 256)]), content[at : at + 40]])
+        some = chance.choice(
+            [
+                chance.choice(PARTS).encode(),
+                bytes([chance.randrange(1, 256)]),
+                content[at : at + 40],
+            ]
+        )
         content[at : at + chance.randint(0, 8)] = some
     return bytes(content)
 
@@ -141,13 +175,24 @@ def test_a_damaged_file_is_a_document_with_chunks_and_knowledge_or_skipped_with_
     slices = cut(read.text, read.format)
     assert all(0 < piece.size <= MAX_CHARS for piece in slices)
     texts = [(piece.heading, read.text[piece.start : piece.end]) for piece in slices]
-    chunks = [ChunkRecord(str(place), "d", place, heading, text) for place, (heading, text) in enumerate(texts)]
+    chunks = [
+        ChunkRecord(str(place), "d", place, heading, text)
+        for place, (heading, text) in enumerate(texts)
+    ]
     assert derive("p", chunks, "stamp").communities
 
 
 @pytest.mark.parametrize(
     "text",
-    ["<b>" * 10_000, "<ul><li>" * 10_000, "> " * 10_000, "- " * 10_000, "[" * 10_000, "<pre>" * 10_000, "(" * 10_000],
+    [
+        "<b>" * 10_000,
+        "<ul><li>" * 10_000,
+        "> " * 10_000,
+        "- " * 10_000,
+        "[" * 10_000,
+        "<pre>" * 10_000,
+        "(" * 10_000,
+    ],
 )
 @pytest.mark.parametrize("ending", [".html", ".md", ".rst"])
 def test_ten_thousand_levels_are_read(tmp_path: Path, text: str, ending: str) -> None:
@@ -170,7 +215,9 @@ def test_an_error_of_a_parser_is_the_reason_why_a_file_is_skipped(error: Excepti
     assert "\n" not in skipped.reason
 
 
-def test_a_file_that_vanishes_or_becomes_another_between_listing_and_reading_is_skipped(tmp_path: Path) -> None:
+def test_a_file_that_vanishes_or_becomes_another_between_listing_and_reading_is_skipped(
+    tmp_path: Path,
+) -> None:
     changes: dict[str, Callable[[Path], object]] = {
         "gone.md": lambda _: None,
         "pipe.md": os.mkfifo,
@@ -215,13 +262,19 @@ def test_a_file_that_is_written_while_it_is_read_is_whole_or_skipped(tmp_path: P
     }
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="wants the proc file system of Linux")
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="wants the proc file system of Linux"
+)
 def test_a_file_that_says_nothing_about_its_length_is_skipped() -> None:
     skipped = read_document(Path("/proc/self/status"), "status.txt")
-    assert skipped == Skipped("status.txt", "has another length than it says: it may just be written", unreadable=True)
+    assert skipped == Skipped(
+        "status.txt", "has another length than it says: it may just be written", unreadable=True
+    )
 
 
-def test_folders_as_deep_as_the_system_allows_are_walked_and_what_lies_deeper_is_named(tmp_path: Path) -> None:
+def test_folders_as_deep_as_the_system_allows_are_walked_and_what_lies_deeper_is_named(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "good.md").write_text("# Good")
     here = os.open(tmp_path, os.O_RDONLY)
     made = []
@@ -240,7 +293,8 @@ def test_folders_as_deep_as_the_system_allows_are_walked_and_what_lies_deeper_is
 
 
 @pytest.mark.parametrize(
-    "name", ["a\nb.md", "\x1b[31mred.md", "\u202egnp.md", "a b.md", "'\".md", "-rf.md", "~.md", "ü.md"]
+    "name",
+    ["a\nb.md", "\x1b[31mred.md", "\u202egnp.md", "a b.md", "'\".md", "-rf.md", "~.md", "ü.md"],
 )
 def test_a_strange_name_is_a_name(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("# Good")

@@ -45,7 +45,14 @@ def knowledge(sample_chunks: list[ChunkRecord]) -> KnowledgeBatch:
 
 
 @pytest.mark.parametrize(
-    "name", ["__exit__", "__exit__()", "object.__exit__(self, exc_type)", "__exit__(self)", "contextmanager.__exit__"]
+    "name",
+    [
+        "__exit__",
+        "__exit__()",
+        "object.__exit__(self, exc_type)",
+        "__exit__(self)",
+        "contextmanager.__exit__",
+    ],
 )
 def test_all_ways_to_write_a_special_method_are_one_entity(name: str) -> None:
     assert code_term(name).key == "__exit__"
@@ -69,18 +76,30 @@ def test_what_looks_like_a_name_is_a_candidate(sentence: str, keys: set[str]) ->
 
 
 def test_a_term_that_does_not_recur_is_no_entity_but_a_heading_is() -> None:
-    found = _entities("Use `lonely_name` and `shared_name`.", "Use `shared_name` again.", heading="Pump > Start-up")
+    found = _entities(
+        "Use `lonely_name` and `shared_name`.",
+        "Use `shared_name` again.",
+        heading="Pump > Start-up",
+    )
     assert set(found) == {"shared_name", "pump", "start-up"}
 
 
 def test_plural_and_singular_capital_and_small_are_one_entity() -> None:
-    found = _entities("A *context manager* enters.", "Use context managers here.", "Context Managers leave.")
+    found = _entities(
+        "A *context manager* enters.", "Use context managers here.", "Context Managers leave."
+    )
     assert set(found["context manager"].chunks) == {0, 1, 2}
 
 
 @pytest.mark.parametrize(
     ("word", "expected"),
-    [("classes", "class"), ("queries", "query"), ("pass", "pass"), ("status", "status"), ("slots", "slot")],
+    [
+        ("classes", "class"),
+        ("queries", "query"),
+        ("pass", "pass"),
+        ("status", "status"),
+        ("slots", "slot"),
+    ],
 )
 def test_a_plural_is_read_by_its_ending(word: str, expected: str) -> None:
     assert singular(word) == expected
@@ -107,13 +126,18 @@ def test_a_chunk_has_at_most_twelve_entities() -> None:
 def test_the_description_is_the_sentence_that_defines() -> None:
     defined = "A *flow meter* is a device that measures how much water passes."
     found = _entities(
-        f"Look at the flow meter every day before you start. {defined}", "The flow meter broke once again."
+        f"Look at the flow meter every day before you start. {defined}",
+        "The flow meter broke once again.",
     )
     assert found["flow meter"].description == defined
 
 
 def test_a_relation_is_stronger_the_more_chunks_are_shared() -> None:
-    texts = ["`aa_a` with `bb_b`."] * 3 + ["`aa_a` with `cc_c`.", "`cc_c` alone here.", "`cc_c` alone there."]
+    texts = ["`aa_a` with `bb_b`."] * 3 + [
+        "`aa_a` with `cc_c`.",
+        "`cc_c` alone here.",
+        "`cc_c` alone there.",
+    ]
     readings, entities = read_chunks(_chunks(*texts))
     weights = {(r.source, r.target): r.weight for r in relate(readings, entities)}
     assert 1 >= weights["aa_a", "bb_b"] > weights["aa_a", "cc_c"] > 0
@@ -128,7 +152,9 @@ def test_a_relation_tells_the_sentence_with_both_or_where_they_meet() -> None:
     assert told["drain_cock", "main_pump"] == "drain_cock and main_pump are both in: Notes."
 
 
-def test_communities_do_not_depend_on_the_order_of_relations(sample_chunks: list[ChunkRecord]) -> None:
+def test_communities_do_not_depend_on_the_order_of_relations(
+    sample_chunks: list[ChunkRecord],
+) -> None:
     readings, entities = read_chunks(sample_chunks)
     relations: list[Relation] = list(relate(readings, entities))
     expected = find_communities(readings, entities, relations)
@@ -149,23 +175,40 @@ def test_chunks_without_entities_join_their_document_and_the_rest_one_community(
 def test_text_without_any_entity_still_makes_reachable_chunks(texts: tuple[str, ...]) -> None:
     chunks = [ChunkRecord(f"c{n}", f"d{n}", 0, "", text) for n, text in enumerate(texts)]
     batch = derive("p", chunks, "stamp")
-    assert [c for community in batch.communities for c in community.chunk_ids] == [c.id for c in chunks]
+    assert [c for community in batch.communities for c in community.chunk_ids] == [
+        c.id for c in chunks
+    ]
     assert all(c.title and c.summary for c in batch.communities)
 
 
-def test_a_summary_names_what_is_central_and_quotes_sentences_of_its_chunks(sample_chunks: list[ChunkRecord]) -> None:
+def test_a_summary_names_what_is_central_and_quotes_sentences_of_its_chunks(
+    sample_chunks: list[ChunkRecord],
+) -> None:
     readings, entities = read_chunks(sample_chunks)
     groups = find_communities(readings, entities, relate(readings, entities))
     for group, summary in zip(groups, summarise(groups, readings, entities), strict=True):
         assert len(summary.text) <= MAX_SUMMARY_CHARS
         assert summary.text.startswith(summary.title)
         own = {s.text for place in group.chunks for s in readings[place].sentences}
-        assert group.children or not own or set(summary.sentences) <= own | {summary.text.splitlines()[-1]}
+        assert (
+            group.children
+            or not own
+            or set(summary.sentences) <= own | {summary.text.splitlines()[-1]}
+        )
 
 
-def test_the_sample_has_the_entities_and_communities_a_reader_of_python_expects(knowledge: KnowledgeBatch) -> None:
+def test_the_sample_has_the_entities_and_communities_a_reader_of_python_expects(
+    knowledge: KnowledgeBatch,
+) -> None:
     by_title = {entity.title.lower().removesuffix("()"): entity for entity in knowledge.entities}
-    for title in ("context manager", "with statement", "__exit__", "descriptor", "metaclass", "match statement"):
+    for title in (
+        "context manager",
+        "with statement",
+        "__exit__",
+        "descriptor",
+        "metaclass",
+        "match statement",
+    ):
         assert title in by_title
         assert 0 < len(by_title[title].description) <= MAX_DESCRIPTION_CHARS
     manager, exits = by_title["context manager"].id, by_title["__exit__"].id
@@ -182,10 +225,14 @@ def test_the_sample_has_leaves_of_a_size_to_read(knowledge: KnowledgeBatch) -> N
 def test_a_community_has_the_number_that_its_members_had_before(
     sample_chunks: list[ChunkRecord], knowledge: KnowledgeBatch
 ) -> None:
-    """A question may name a community after the knowledge was made anew: it must never mean others by it."""
+    """A question may name a community after the knowledge was made anew.
+
+    It must never mean others by it.
+    """
     after = derive("p", [c for c in sample_chunks if c.document_id != "with"], "stamp")
     members = [
-        {c.community: (c.level, c.entity_ids, c.chunk_ids) for c in batch.communities} for batch in (knowledge, after)
+        {c.community: (c.level, c.entity_ids, c.chunk_ids) for c in batch.communities}
+        for batch in (knowledge, after)
     ]
     assert len(members[0]) == len(knowledge.communities)
     common = members[0].keys() & members[1].keys()
@@ -211,4 +258,7 @@ def test_the_fingerprint_follows_every_document_and_the_model() -> None:
 def test_sentences_leave_out_code_and_keep_abbreviations_together() -> None:
     text = "Title\n=====\n\nIt works, e.g. With water or oil in it. The second one is here as well, too.\n\n::\n\n   code = 1\n"
     whole = [s.text for s in sentences(text) if s.whole]
-    assert whole == ["It works, e.g. With water or oil in it.", "The second one is here as well, too."]
+    assert whole == [
+        "It works, e.g. With water or oil in it.",
+        "The second one is here as well, too.",
+    ]

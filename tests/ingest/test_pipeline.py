@@ -16,9 +16,12 @@ from drift.offline.writing.documents import Skipped, SourceDocument
 from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project
 
 TEXTS = {
-    "pump.md": "# Pump manual\n\nThe `Feed Pump` moves *cooling water*. See the Control Panel.\n\n## Start\n\nOpen the `inlet_valve`.\n",
-    "valve.md": "# Valve manual\n\nThe `inlet_valve` lets *cooling water* in. Ask the Control Panel.\n",
-    "deep/panel.txt": "Control Panel\n=============\n\nThe Control Panel shows the `inlet_valve` and the `Feed Pump`.\n",
+    "pump.md": "# Pump manual\n\nThe `Feed Pump` moves *cooling water*. See the Control "
+    "Panel.\n\n## Start\n\nOpen the `inlet_valve`.\n",
+    "valve.md": "# Valve manual\n\nThe `inlet_valve` lets *cooling water* in. Ask the Control "
+    "Panel.\n",
+    "deep/panel.txt": "Control Panel\n=============\n\nThe Control Panel shows the `inlet_valve` "
+    "and the `Feed Pump`.\n",
 }
 
 
@@ -35,7 +38,9 @@ def _put(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-async def _run(source: Source | Path, writer: MemoryWriter, project: str = "p", **more: str) -> IngestReport:
+async def _run(
+    source: Source | Path, writer: MemoryWriter, project: str = "p", **more: str
+) -> IngestReport:
     source = await _read(source) if isinstance(source, Path) else source
     return await ingest(source, project, writer, HashEmbedder(), DIMENSIONS, **more)
 
@@ -51,14 +56,20 @@ async def _clean(*sources: Path) -> Project:
     return writer.project("p")
 
 
-async def test_a_folder_becomes_documents_chunks_entities_relations_and_communities(folder: Path) -> None:
+async def test_a_folder_becomes_documents_chunks_entities_relations_and_communities(
+    folder: Path,
+) -> None:
     writer = MemoryWriter()
 
     report = await _run(folder, writer)
 
     project = writer.project("p")
     assert report.added == sorted(TEXTS) == sorted(project.documents)
-    assert {d.title for d in project.documents.values()} == {"Pump manual", "Valve manual", "Control Panel"}
+    assert {d.title for d in project.documents.values()} == {
+        "Pump manual",
+        "Valve manual",
+        "Control Panel",
+    }
     assert report.chunks == sum(len(own) for own in project.chunks.values())
     titles = {e.title for e in project.knowledge.entities}
     assert {"inlet_valve", "Control Panel", "cooling water", "Feed Pump"} <= titles
@@ -67,7 +78,9 @@ async def test_a_folder_becomes_documents_chunks_entities_relations_and_communit
     assert project.knowledge.fingerprint
 
 
-async def test_everything_stored_has_a_vector_and_chunks_are_slices_of_their_files(folder: Path) -> None:
+async def test_everything_stored_has_a_vector_and_chunks_are_slices_of_their_files(
+    folder: Path,
+) -> None:
     project = await _clean(folder)
 
     for name, own in project.chunks.items():
@@ -83,8 +96,14 @@ async def test_every_chunk_and_every_entity_is_in_one_leaf_below_a_root() -> Non
     communities = {c.community: c for c in project.knowledge.communities}
 
     inner = {c.parent for c in communities.values()}
-    assert all(c.level == 0 and c.community not in inner for c in communities.values() if c.chunk_ids or c.entity_ids)
-    assert all(communities[c.parent].level > c.level for c in communities.values() if c.parent is not None)
+    assert all(
+        c.level == 0 and c.community not in inner
+        for c in communities.values()
+        if c.chunk_ids or c.entity_ids
+    )
+    assert all(
+        communities[c.parent].level > c.level for c in communities.values() if c.parent is not None
+    )
     in_leaves = [chunk for c in communities.values() for chunk in c.chunk_ids]
     assert sorted(in_leaves) == sorted(c.id for own in project.chunks.values() for c in own)
     members = [entity for c in communities.values() for entity in c.entity_ids]
@@ -132,7 +151,9 @@ async def test_a_removed_file_takes_its_chunks_and_what_only_it_named_with_it(fo
     assert "Valve manual" not in {e.title for e in writer.project("p").knowledge.entities}
 
 
-async def test_two_folders_of_one_project_both_stay_and_knowledge_covers_both(folder: Path, tmp_path: Path) -> None:
+async def test_two_folders_of_one_project_both_stay_and_knowledge_covers_both(
+    folder: Path, tmp_path: Path
+) -> None:
     other = tmp_path / "more"
     _put(other / "pump.md", "# Spare parts\n\nA gasket for the `inlet_valve`.\n")
     writer = MemoryWriter()
@@ -162,7 +183,9 @@ async def test_projects_do_not_share_ids(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("breaks_at", range(9))
-async def test_a_run_broken_at_any_call_is_repaired_by_the_next(folder: Path, breaks_at: int) -> None:
+async def test_a_run_broken_at_any_call_is_repaired_by_the_next(
+    folder: Path, breaks_at: int
+) -> None:
     writer = MemoryWriter()
     await _run(folder, writer)
     (folder / "valve.md").unlink()
@@ -184,7 +207,10 @@ async def test_a_run_broken_at_any_call_is_repaired_by_the_next(folder: Path, br
 
 MANY = Source(
     "many",
-    tuple(SourceDocument(f"{n:03}", f"Part {n}", f"Part {n} fits the `bolt_{n % 7}`.", "text") for n in range(300)),
+    tuple(
+        SourceDocument(f"{n:03}", f"Part {n}", f"Part {n} fits the `bolt_{n % 7}`.", "text")
+        for n in range(300)
+    ),
 )
 """Enough chunks for several batches."""
 
@@ -193,7 +219,14 @@ MANY = Source(
 async def test_a_first_run_broken_at_any_call_is_repaired_by_the_next(breaks_at: int) -> None:
     clean = MemoryWriter()
     await _run(MANY, clean)
-    steps = ["prepare", "project_state", *["write_documents"] * 3, "read_chunks", "write_knowledge", "project_state"]
+    steps = [
+        "prepare",
+        "project_state",
+        *["write_documents"] * 3,
+        "read_chunks",
+        "write_knowledge",
+        "project_state",
+    ]
     assert clean.calls == steps
     writer = MemoryWriter(breaks_at)
     with pytest.raises(GraphUnavailableError):
@@ -214,14 +247,18 @@ async def test_another_embedding_model_embeds_everything_anew(folder: Path) -> N
     assert report.changed == sorted(TEXTS)
 
 
-async def test_vectors_of_another_length_are_refused_before_anything_is_written(folder: Path) -> None:
+async def test_vectors_of_another_length_are_refused_before_anything_is_written(
+    folder: Path,
+) -> None:
     writer = MemoryWriter()
     with pytest.raises(IngestError, match=r"\[5\] floats.*8 floats each were expected"):
         await ingest(await _read(folder), "p", writer, HashEmbedder(5), DIMENSIONS)
     assert not writer.writes
 
 
-async def test_a_file_that_cannot_be_read_this_time_keeps_what_the_graph_holds(folder: Path) -> None:
+async def test_a_file_that_cannot_be_read_this_time_keeps_what_the_graph_holds(
+    folder: Path,
+) -> None:
     writer = MemoryWriter()
     await _run(folder, writer)
     source = await _read(folder)
@@ -240,9 +277,17 @@ async def test_progress_never_falls_and_every_stage_ends_complete(folder: Path) 
     def report(stage: str, done: int, total: int) -> None:
         seen.setdefault(stage, []).append((done, total))
 
-    await ingest(await _read(folder), "p", MemoryWriter(), HashEmbedder(), DIMENSIONS, report=report)
+    await ingest(
+        await _read(folder), "p", MemoryWriter(), HashEmbedder(), DIMENSIONS, report=report
+    )
 
-    assert list(seen) == ["read", "embed and write chunks", "derive knowledge", "embed knowledge", "write knowledge"]
+    assert list(seen) == [
+        "read",
+        "embed and write chunks",
+        "derive knowledge",
+        "embed knowledge",
+        "write knowledge",
+    ]
     for steps in seen.values():
         assert steps == sorted(steps)
         assert steps[-1][0] == steps[-1][1] > 0
@@ -268,7 +313,9 @@ async def test_a_folder_that_was_moved_or_copied_is_refused_before_anything_is_w
     assert (await _run(copy, writer, "another project")).added == sorted([*TEXTS, "new.md"])
 
 
-async def test_a_second_copy_is_seen_also_where_its_names_had_to_be_changed(folder: Path, tmp_path: Path) -> None:
+async def test_a_second_copy_is_seen_also_where_its_names_had_to_be_changed(
+    folder: Path, tmp_path: Path
+) -> None:
     writer = MemoryWriter()
     other = tmp_path / "other"
     for name in TEXTS:
@@ -281,7 +328,9 @@ async def test_a_second_copy_is_seen_also_where_its_names_had_to_be_changed(fold
         await _run(copy, writer)
 
 
-async def test_folders_that_share_a_few_files_go_into_one_project(folder: Path, tmp_path: Path) -> None:
+async def test_folders_that_share_a_few_files_go_into_one_project(
+    folder: Path, tmp_path: Path
+) -> None:
     writer = MemoryWriter()
     await _run(folder, writer)
     other = tmp_path / "other"

@@ -40,13 +40,16 @@ def _reasons(folder: Path) -> dict[str, str]:
         ("scripts.html", b"<script>x = 1</script><style>a{}</style>", "holds no text"),
     ],
 )
-def test_what_cannot_be_read_is_skipped_with_its_reason(folder: Path, name: str, content: bytes, reason: str) -> None:
+def test_what_cannot_be_read_is_skipped_with_its_reason(
+    folder: Path, name: str, content: bytes, reason: str
+) -> None:
     (folder / name).write_bytes(content)
     assert _reasons(folder) == {name: reason}
 
 
 @pytest.mark.parametrize(
-    "broken", ["<![bad[x]]>", "<![if x]>", "<!", "<![", "<b", "</", "&#xFFFFFFFF;", "<!--", "<p/>", "<pre>"]
+    "broken",
+    ["<![bad[x]]>", "<![if x]>", "<!", "<![", "<b", "</", "&#xFFFFFFFF;", "<!--", "<p/>", "<pre>"],
 )
 def test_broken_html_is_read_as_far_as_it_goes(tmp_path: Path, broken: str) -> None:
     (tmp_path / "page.html").write_text(f"<p>before</p>{broken}<p>after</p>")
@@ -84,7 +87,10 @@ def test_pipes_and_sockets_are_not_opened(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(folder)  # a socket's path is limited to about 100 characters
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind("socket.md")
-        assert _reasons(folder) == {"pipe.txt": "is not a regular file", "socket.md": "is not a regular file"}
+        assert _reasons(folder) == {
+            "pipe.txt": "is not a regular file",
+            "socket.md": "is not a regular file",
+        }
 
 
 @pytest.fixture
@@ -119,7 +125,15 @@ def test_what_may_not_be_read_is_skipped_as_unreadable(without_rights: Path) -> 
 
 
 def test_hidden_folders_packages_and_other_endings_are_left_out_and_counted(folder: Path) -> None:
-    for name in (".git/a.md", "node_modules/a.md", ".hidden.md", "a.pdf", "b.PDF", "sub/c.pdf", "README"):
+    for name in (
+        ".git/a.md",
+        "node_modules/a.md",
+        ".hidden.md",
+        "a.pdf",
+        "b.PDF",
+        "sub/c.pdf",
+        "README",
+    ):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(GOOD)
     (folder / "d.pdf").symlink_to(folder / "a.pdf")
@@ -181,7 +195,9 @@ def test_a_single_file_is_read_and_a_bad_one_refused(folder: Path) -> None:
         ("a.HTM", "<title>Page</title><h2>First <b>bold</b></h2><p>text</p>", "First bold"),
     ],
 )
-def test_the_title_is_the_first_heading_else_the_name(tmp_path: Path, name: str, text: str, title: str) -> None:
+def test_the_title_is_the_first_heading_else_the_name(
+    tmp_path: Path, name: str, text: str, title: str
+) -> None:
     (tmp_path / name).write_text(text)
     (document,) = read_source(tmp_path).documents
     assert document.title == title
@@ -196,21 +212,33 @@ def test_a_byte_order_mark_and_carriage_returns_are_not_text(tmp_path: Path) -> 
 def test_html_keeps_headings_and_code_and_drops_scripts(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(
         "<head><title>T</title><style>p{}</style></head><body><nav>menu</nav><h1>Pump</h1><script>alert(1)</script>"
-        "<p>It moves&nbsp;&lt;water&gt;,<br>mostly.<ul><li>fast<li>slow</ul><pre>a = 1\n```\n  b</pre><table><tr><td>cell</table>"
+        "<p>It moves&nbsp;&lt;water&gt;,<br>mostly.<ul><li>fast<li>slow</ul><pre>a = 1\n```\n  "
+        "b</pre><table><tr><td>cell</table>"
     )
     (document,) = read_source(tmp_path).documents
-    expected = ["# Pump", "It moves <water>, mostly.", "- fast", "- slow", "````\na = 1\n```\n  b\n````", "cell"]
+    expected = [
+        "# Pump",
+        "It moves <water>, mostly.",
+        "- fast",
+        "- slow",
+        "````\na = 1\n```\n  b\n````",
+        "cell",
+    ]
     assert document.text.split("\n\n") == expected
 
 
 def test_comments_are_dropped_and_lone_brackets_are_text(tmp_path: Path) -> None:
-    (tmp_path / "page.html").write_text("<p>1 < 2<!-- <p>hidden</p> --> and <b>3</b> < 4<!-- never closed <p>gone")
+    (tmp_path / "page.html").write_text(
+        "<p>1 < 2<!-- <p>hidden</p> --> and <b>3</b> < 4<!-- never closed <p>gone"
+    )
     (document,) = read_source(tmp_path).documents
     assert document.text == "1 < 2 and 3 < 4"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["<a ", "<", "</", "<!--", "<![", "<!", "&", "<p><b>", "</p>", "<pre>"])
+@pytest.mark.parametrize(
+    "part", ["<a ", "<", "</", "<!--", "<![", "<!", "&", "<p><b>", "</p>", "<pre>"]
+)
 def test_a_megabyte_of_broken_html_does_not_hang(tmp_path: Path, part: str) -> None:
     (tmp_path / "page.html").write_text("<p>before</p>" + part * (1_000_000 // len(part)))
     (document,) = read_source(tmp_path).documents

@@ -1,4 +1,6 @@
-"""`python -m drift ingest` twice at once over one project, as processes: one writer, and nothing is lost."""
+"""`python -m drift ingest` twice at once over one project, as processes: one writer, and nothing is
+lost.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ RETURN labels(n)[0] AS thing, count(*) AS number, count(DISTINCT n.generation) A
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     for n in range(FILES):
-        sections = (f"## Part {s}\n\nThe `pump_{n % 7}` feeds the Control Panel {s} in hall {n}.\n" for s in range(5))
+        sections = (
+            f"## Part {s}\n\nThe `pump_{n % 7}` feeds the Control Panel {s} in hall {n}.\n"
+            for s in range(5)
+        )
         (tmp_path / f"{n:02}.md").write_text(f"# Manual {n}\n\n" + "\n".join(sections))
     return tmp_path
 
@@ -46,9 +51,20 @@ def graph(neo4j_2026: Neo4jServer) -> Iterator[Driver]:
 class Runs:
     """Starts runs over one project and looks into the graph."""
 
-    def __init__(self, folder: Path, environment: dict[str, str], graph: Driver, project: str) -> None:
+    def __init__(
+        self, folder: Path, environment: dict[str, str], graph: Driver, project: str
+    ) -> None:
         self.project = project
-        self._command = [sys.executable, "-m", "drift", "ingest", str(folder), "--json", "-p", project]
+        self._command = [
+            sys.executable,
+            "-m",
+            "drift",
+            "ingest",
+            str(folder),
+            "--json",
+            "-p",
+            project,
+        ]
         self._environment = {**NO_SERVERS_GIVEN, **environment}
         self._graph = graph
 
@@ -77,7 +93,9 @@ class Runs:
             time.sleep(0.02)
 
     def is_held(self) -> bool:
-        return self.rows("MATCH (p:__Project__ {id: $p}) RETURN p.writer IS NOT NULL AS held") == [{"held": True}]
+        return self.rows("MATCH (p:__Project__ {id: $p}) RETURN p.writer IS NOT NULL AS held") == [
+            {"held": True}
+        ]
 
     def let_the_lease_end(self) -> None:
         """Do what the time would do on the server's clock."""
@@ -108,12 +126,19 @@ def test_two_runs_at_once_leave_one_whole_graph_and_a_third_finds_nothing_to_do(
     both = [ended(process) for process in [runs.start(), runs.start()]]
     assert [code for code, _, _ in both] == [0, 0], both
     first, second = sorted((report for _, report, _ in both), key=lambda report: -report["chunks"])
-    assert (len(first["added"]), second["unchanged"], second["wrote"]) == (FILES, first["added"], False)
+    assert (len(first["added"]), second["unchanged"], second["wrote"]) == (
+        FILES,
+        first["added"],
+        False,
+    )
     assert ["waiting until that has ended" in remarks for _, _, remarks in both].count(True) == 1
     counts = runs.counts()
     assert (counts["__Document__"], counts["__Chunk__"]) == (FILES, first["chunks"])
     assert first["held_chunks"] == second["held_chunks"] == first["chunks"]
-    assert (counts["__Entity__"], counts["__Community__"]) == (first["entities"], sum(first["communities"].values()))
+    assert (counts["__Entity__"], counts["__Community__"]) == (
+        first["entities"],
+        sum(first["communities"].values()),
+    )
 
     code, third, remarks = ended(runs.start())
     assert (code, third["wrote"], third["held_chunks"]) == (0, False, counts["__Chunk__"])
@@ -133,7 +158,11 @@ def test_a_killed_run_hands_over_and_one_that_wakes_up_late_may_write_nothing(ru
 
     runs.let_the_lease_end()
     late = runs.start()
-    runs.until(lambda: runs.rows("MATCH (d:__Document__ {project_id: $p}) RETURN count(d) AS n") != [{"n": 0}])
+    runs.until(
+        lambda: (
+            runs.rows("MATCH (d:__Document__ {project_id: $p}) RETURN count(d) AS n") != [{"n": 0}]
+        )
+    )
     os.kill(late.pid, signal.SIGSTOP)
     try:
         runs.let_the_lease_end()

@@ -16,7 +16,10 @@ BOTH = ("CYPHER 5", "CYPHER 25")
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """What the package says about one place of one statement, read as one language; `line` counts from 1."""
+    """What the package says about one place of one statement, read as one language.
+
+    `line` counts from 1.
+    """
 
     name: str
     language: str
@@ -36,7 +39,10 @@ def languages_of(text: str) -> tuple[str, ...]:
 
 def diagnose(statements: Mapping[str, str]) -> list[Diagnostic]:
     """Return everything that the package finds in these texts, in one process, each text in the languages it is for."""
-    asked = [{"name": name, "text": text, "languages": languages_of(text)} for name, text in statements.items()]
+    asked = [
+        {"name": name, "text": text, "languages": languages_of(text)}
+        for name, text in statements.items()
+    ]
     packages = installed(HERE, "cypher-lint")
     output = node(HERE / "check.mjs", str(packages), text=json.dumps(asked))
     return [Diagnostic(**found) for found in json.loads(output)]

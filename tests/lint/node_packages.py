@@ -73,5 +73,7 @@ def _run(program: Any, *arguments: str, **options: Any) -> str:
     )
     if done.returncode:
         last = "\n".join(done.stderr.strip().splitlines()[-8:])
-        raise RuntimeError(f"`{program.__name__} {arguments[0]}` ended with status {done.returncode}:\n{last}")
+        raise RuntimeError(
+            f"`{program.__name__} {arguments[0]}` ended with status {done.returncode}:\n{last}"
+        )
     return str(done.stdout)

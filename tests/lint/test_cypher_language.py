@@ -21,7 +21,8 @@ PLANTED = {
     "procedure": "CALL db.index.vector.queryAll($index) YIELD node RETURN node",
     "plugin": "CALL apoc.create.uuids(3) YIELD uuid RETURN uuid",
     "variable": "MATCH (n:__Chunk__)\nRETURN m",
-    "keys": "CREATE VECTOR INDEX i IF NOT EXISTS FOR (n:__Chunk__) ON (n.embedding) OPTIONS {indexConfig: {vector.dimensions: 3}}",
+    "keys": "CREATE VECTOR INDEX i IF NOT EXISTS FOR (n:__Chunk__) ON (n.embedding) OPTIONS "
+    "{indexConfig: {vector.dimensions: 3}}",
     "search": "MATCH (n:__Chunk__) SEARCH n IN (VECTOR INDEX i FOR $v LIMIT 3) RETURN n",
 }
 
@@ -32,10 +33,16 @@ def diagnostics() -> list[Diagnostic]:
     return diagnose(STATEMENTS | {f"planted {name}": text for name, text in PLANTED.items()})
 
 
-def test_every_statement_parses_in_its_languages_without_a_warning(diagnostics: list[Diagnostic]) -> None:
+def test_every_statement_parses_in_its_languages_without_a_warning(
+    diagnostics: list[Diagnostic],
+) -> None:
     own = [d for d in diagnostics if not d.name.startswith("planted")]
-    assert not (left := [d for d in own if not any(part in d.message for part in JUSTIFIED)]), told(left)
-    assert all(any(part in d.message for d in own) for part in JUSTIFIED), "a justification without its warning"
+    assert not (left := [d for d in own if not any(part in d.message for part in JUSTIFIED)]), told(
+        left
+    )
+    assert all(any(part in d.message for d in own) for part in JUSTIFIED), (
+        "a justification without its warning"
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,7 +60,11 @@ def test_every_statement_parses_in_its_languages_without_a_warning(diagnostics: 
 def test_a_planted_mistake_is_found_where_it_is(
     diagnostics: list[Diagnostic], name: str, languages: tuple[str, ...], line: int, message: str
 ) -> None:
-    errors = [d for d in diagnostics if d.name == f"planted {name}" and d.severity == "error" and d.line == line]
+    errors = [
+        d
+        for d in diagnostics
+        if d.name == f"planted {name}" and d.severity == "error" and d.line == line
+    ]
     assert {d.language for d in errors if re.search(message, d.message)} == set(languages)
 
 
@@ -65,7 +76,9 @@ def test_a_statement_is_read_in_the_language_it_names_or_in_both() -> None:
 
 
 def test_the_catalogue_calls_every_function_that_returns_statements() -> None:
-    assert set(ARGUMENTS) == set(functions()), "tests/contract/statements/catalogue.py: say what it is called with"
+    assert set(ARGUMENTS) == set(functions()), (
+        "tests/contract/statements/catalogue.py: say what it is called with"
+    )
 
 
 def test_the_lock_file_has_versions_and_hashes_and_no_addresses() -> None:

@@ -32,16 +32,26 @@ def cache() -> Path:
 
 
 @pytest.mark.timeout(func_only=True)
-async def test_the_page_and_what_it_asks_for_are_served_and_it_leads_to_the_database(cache: Path) -> None:
+async def test_the_page_and_what_it_asks_for_are_served_and_it_leads_to_the_database(
+    cache: Path,
+) -> None:
     async with browsing(URI, "neo4j", "graph", cache, print) as page:
-        assert parse_qs(urlsplit(page).query) == {"dbms": ["bolt://neo4j@127.0.0.1:17687"], "db": ["graph"]}
+        assert parse_qs(urlsplit(page).query) == {
+            "dbms": ["bolt://neo4j@127.0.0.1:17687"],
+            "db": ["graph"],
+        }
         async with httpx2.AsyncClient(base_url=urljoin(page, "/"), trust_env=False) as client:
             answer = await client.get(page)
-            assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+            assert (answer.status_code, answer.headers["content-type"]) == (
+                200,
+                "text/html; charset=utf-8",
+            )
             assert "<title>Neo4j Browser</title>" in answer.text
             script = await client.get("/browser/manifest.json")
             assert script.headers["content-type"] == "application/json"
-            assert (await client.get("/", headers={"accept": "application/json"})).json() == {"bolt_direct": URI}
+            assert (await client.get("/", headers={"accept": "application/json"})).json() == {
+                "bolt_direct": URI
+            }
             to_people = await client.get("/", headers={"accept": "text/html,*/*;q=0.8"})
             assert to_people.headers["location"] == "/browser/"
             assert (await client.get("/browser/../META-INF/MANIFEST.MF")).status_code == 404
@@ -51,7 +61,9 @@ async def test_the_page_and_what_it_asks_for_are_served_and_it_leads_to_the_data
 
 async def test_a_damaged_jar_is_named(tmp_path: Path) -> None:
     group, artifact, version = browser.BROWSER.split(":")
-    jar = tmp_path.joinpath("repository", *group.split("."), artifact, version, f"{artifact}-{version}.jar")
+    jar = tmp_path.joinpath(
+        "repository", *group.split("."), artifact, version, f"{artifact}-{version}.jar"
+    )
     jar.parent.mkdir(parents=True)
     jar.write_bytes(b"half of it")
     assert not zipfile.is_zipfile(jar)

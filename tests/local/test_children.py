@@ -21,7 +21,10 @@ SLEEPER = [sys.executable, "-c", "import time; print('begun', flush=True); time.
 STUBBORN = [
     sys.executable,
     "-c",
-    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('begun', flush=True); time.sleep(600)",
+    (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('begun', "
+        "flush=True); time.sleep(600)"
+    ),
 ]
 PARENT = """
 import sys, time
@@ -64,7 +67,9 @@ def test_a_child_outlives_the_thread_that_started_it(tmp_path: Path) -> None:
     assert not runs(children[0].pid)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent was killed")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux tells a process that its parent was killed"
+)
 def test_a_child_ends_when_its_guard_is_killed(tmp_path: Path) -> None:
     child = begun(SLEEPER, tmp_path)
     psutil.Process(child.pid).parent().kill()
@@ -85,7 +90,10 @@ def test_a_child_that_may_be_killed_gets_no_grace(tmp_path: Path) -> None:
 
 def test_a_childs_own_end_is_told_with_its_status(tmp_path: Path) -> None:
     child = Child(
-        [sys.executable, "-c", "print('why'); raise SystemExit(7)"], log=tmp_path / "log", cwd=tmp_path, grace_s=1
+        [sys.executable, "-c", "print('why'); raise SystemExit(7)"],
+        log=tmp_path / "log",
+        cwd=tmp_path,
+        grace_s=1,
     )
     assert until(lambda: child.exit_status() is not None)
     assert child.exit_status() == 7
@@ -99,7 +107,9 @@ def test_the_signal_that_ended_a_child_is_told(tmp_path: Path) -> None:
     assert ending(child.exit_status() or 0) == "signal SIGKILL"
 
 
-def test_a_child_gets_the_environment_it_is_given_and_its_guard_shows_it_to_nobody(tmp_path: Path) -> None:
+def test_a_child_gets_the_environment_it_is_given_and_its_guard_shows_it_to_nobody(
+    tmp_path: Path,
+) -> None:
     command = [
         sys.executable,
         "-c",

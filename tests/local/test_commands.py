@@ -1,4 +1,7 @@
-"""The command line as people and programs use it: real processes, real servers, one stack for all of them."""
+"""The command line as people and programs use it.
+
+Real processes, real servers, one stack for all of them.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,9 @@ def test_serve_prints_one_document_with_environment_pids_and_url(serving: dict[s
     assert httpx2.get(f"{serving['url']}/health/live", trust_env=False).status_code == 200
 
 
-def test_a_second_serve_shares_the_servers_and_is_told_of_a_port_that_is_taken(serving: dict[str, Any]) -> None:
+def test_a_second_serve_shares_the_servers_and_is_told_of_a_port_that_is_taken(
+    serving: dict[str, Any],
+) -> None:
     port = serving["url"].rpartition(":")[2]
     done = drift("serve", "--port", port, "--data-dir", serving["data"])
     assert done.returncode == 1
@@ -80,7 +85,9 @@ def test_the_demo_answers_with_evidence_from_the_reference_manual(demo: dict[str
     assert demo["servers"]["valkey"].startswith("Valkey/")
 
 
-def test_the_demo_s_progress_came_over_redis_with_every_phase_in_order(demo: dict[str, Any]) -> None:
+def test_the_demo_s_progress_came_over_redis_with_every_phase_in_order(
+    demo: dict[str, Any],
+) -> None:
     phases = list(dict.fromkeys(message["phase"] for message in demo["progress"]))
     assert phases == [phase.value for phase in Phase if phase is not Phase.ERROR]
     percentages = [message["progress_pct"] for message in demo["progress"]]
@@ -90,11 +97,21 @@ def test_the_demo_s_progress_came_over_redis_with_every_phase_in_order(demo: dic
 
 def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "ferry.md").write_text(
-        "# Ferry\n\nThe ferry to Utsira leaves Haugesund at six in the morning. The crossing takes seventy minutes.\n\n"
-        "## Tickets\n\nTickets for the ferry are sold on board, and children under four travel free.\n"
+        "# Ferry\n\nThe ferry to Utsira leaves Haugesund at six in the morning. The crossing takes "
+        "seventy minutes.\n\n"
+        "## Tickets\n\nTickets for the ferry are sold on board, and children under four travel "
+        "free.\n"
     )
     (tmp_path / "noise.md").write_bytes(b"\x00\x01\x02")
-    arguments = ("ingest", str(tmp_path), "--project", "ferries", "--json", "--data-dir", serving["data"])
+    arguments = (
+        "ingest",
+        str(tmp_path),
+        "--project",
+        "ferries",
+        "--json",
+        "--data-dir",
+        serving["data"],
+    )
     first, second = (json.loads(drift(*arguments).stdout) for _ in range(2))
     assert first["added"] == ["ferry.md"]
     assert [s["path"] for s in first["skipped"]] == ["noise.md"]
@@ -117,24 +134,34 @@ def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path
     assert all(span in text for span in spans)
 
 
-def test_a_redis_that_is_none_costs_one_line_and_no_answer(serving: dict[str, Any], demo: dict[str, Any]) -> None:
+def test_a_redis_that_is_none_costs_one_line_and_no_answer(
+    serving: dict[str, Any], demo: dict[str, Any]
+) -> None:
     assert demo
     env = {**serving["env"], "REDIS_URL": "redis://127.0.0.1:1/0"}
-    asked = drift("ask", "What is a generator expression?", "--json", "--data-dir", serving["data"], **env)
+    asked = drift(
+        "ask", "What is a generator expression?", "--json", "--data-dir", serving["data"], **env
+    )
     assert asked.returncode == 0, asked.stderr
     assert json.loads(asked.stdout)["key_facts"]
     (line,) = [line for line in asked.stderr.splitlines() if "rogress" in line]
-    assert line.startswith("Progress is not shown, because of Redis: nobody listens at its address.")
+    assert line.startswith(
+        "Progress is not shown, because of Redis: nobody listens at its address."
+    )
 
 
 def test_an_unknown_project_is_an_answer(serving: dict[str, Any]) -> None:
-    asked = drift("ask", "Anything?", "--project", "nobody", "--json", "--data-dir", serving["data"])
+    asked = drift(
+        "ask", "Anything?", "--project", "nobody", "--json", "--data-dir", serving["data"]
+    )
     assert asked.returncode == 1  # as in `demo`: 0 only for a cited answer
     assert json.loads(asked.stdout)["no_data_found"] is True
     assert "drift up" not in asked.stderr  # the servers were running
 
 
-def test_prepare_says_that_nothing_is_missing(serving: dict[str, Any], demo: dict[str, Any]) -> None:
+def test_prepare_says_that_nothing_is_missing(
+    serving: dict[str, Any], demo: dict[str, Any]
+) -> None:
     assert demo
     done = drift("prepare", "--json", "--data-dir", serving["data"])
     report = json.loads(done.stdout)
@@ -149,10 +176,13 @@ def test_a_dry_run_prints_a_script_that_preparing_runs_and_remarks_apart_from_it
 ) -> None:
     assert demo
     env = serving["env"]
-    with GraphDatabase.driver(env["NEO4J_URI"], auth=(env["NEO4J_USERNAME"], env["NEO4J_PASSWORD"])) as driver:
+    with GraphDatabase.driver(
+        env["NEO4J_URI"], auth=(env["NEO4J_USERNAME"], env["NEO4J_PASSWORD"])
+    ) as driver:
         driver.execute_query("DROP INDEX drift_entity_title")
     planned, done, again = (
-        drift("prepare", *dry_run, "--data-dir", serving["data"]) for dry_run in (["--dry-run"], [], ["--dry-run"])
+        drift("prepare", *dry_run, "--data-dir", serving["data"])
+        for dry_run in (["--dry-run"], [], ["--dry-run"])
     )
     script = "CREATE INDEX drift_entity_title IF NOT EXISTS FOR (n:__Entity__) ON (n.project_id, n.title_key);"
     assert planned.stdout.strip() == script
@@ -178,20 +208,31 @@ def test_preparing_a_given_graph_wants_the_length_of_its_embeddings_and_starts_n
 
 def test_a_refusal_is_one_clear_message(serving: dict[str, Any], demo: dict[str, Any]) -> None:
     assert demo
-    done = drift("prepare", "--data-dir", serving["data"], **{**serving["env"], "VECTOR_INDEX_DIMENSIONS": "128"})
+    done = drift(
+        "prepare",
+        "--data-dir",
+        serving["data"],
+        **{**serving["env"], "VECTOR_INDEX_DIMENSIONS": "128"},
+    )
     assert (done.returncode, done.stdout) == (1, "")
     assert "graphrag_chunk_index has 256 dimensions, but 128 are wanted" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_nothing_is_ingested_into_a_graph_of_another_schema(serving: dict[str, Any], tmp_path: Path) -> None:
+def test_nothing_is_ingested_into_a_graph_of_another_schema(
+    serving: dict[str, Any], tmp_path: Path
+) -> None:
     (tmp_path / "a.md").write_text("# A\n\nText.\n")
-    done = drift("ingest", str(tmp_path), "-p", "p", "--data-dir", serving["data"], GRAPH_SCHEMA="v1")
+    done = drift(
+        "ingest", str(tmp_path), "-p", "p", "--data-dir", serving["data"], GRAPH_SCHEMA="v1"
+    )
     assert done.returncode == 1
     assert "leave it out to ingest" in done.stderr
 
 
-def test_the_doctor_sees_the_servers_that_the_environment_names(serving: dict[str, Any], demo: dict[str, Any]) -> None:
+def test_the_doctor_sees_the_servers_that_the_environment_names(
+    serving: dict[str, Any], demo: dict[str, Any]
+) -> None:
     assert demo
     done = drift("doctor", "--json", **serving["env"])
     report = json.loads(done.stdout)
@@ -220,7 +261,9 @@ def test_the_doctor_sees_the_servers_that_the_environment_names(serving: dict[st
         (("nonsense",), 2, "nonsense"),
     ],
 )
-def test_wrong_usage_is_one_clear_message(arguments: tuple[str, ...], code: int, said: str, tmp_path: Path) -> None:
+def test_wrong_usage_is_one_clear_message(
+    arguments: tuple[str, ...], code: int, said: str, tmp_path: Path
+) -> None:
     takes_a_folder = arguments[0] in {"ingest", "ask", "up"}
     done = drift(*arguments, *(("--data-dir", str(tmp_path)) if takes_a_folder else ()))
     assert done.returncode == code

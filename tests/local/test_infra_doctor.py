@@ -1,4 +1,6 @@
-"""`doctor --infra`: what is wrong with a deployment is said before Azure is asked, and how to change it."""
+"""`doctor --infra`: what is wrong with a deployment is said before Azure is asked, and how to change
+it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ GOOD = {
     "NEO4J_URI": "neo4j+s://0a1b2c3d.databases.neo4j.io",
     "NEO4J_PASSWORD": CANARY,
 }
-HOW_TO_SET = {name: f"azd env set {name}" for name in GOOD} | {"NEO4J_PASSWORD": "export NEO4J_PASSWORD in the shell"}
+HOW_TO_SET = {name: f"azd env set {name}" for name in GOOD} | {
+    "NEO4J_PASSWORD": "export NEO4J_PASSWORD in the shell"
+}
 GROUP = "/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers"
 OPENAI = f"{GROUP}/Microsoft.CognitiveServices/accounts/models"
 REDIS = f"{GROUP}/Microsoft.Cache/redisEnterprise/cache"
@@ -47,9 +51,13 @@ def problems(root: Path) -> Problems:
     def found(lines: str = "", without: str = "", **variables: str) -> list[tuple[str, str]]:
         file = root / "infra" / "main.bicepparam"
         replaced = {line.split(" =")[0] for line in lines.splitlines()}
-        kept = [line for line in file.read_text().splitlines() if line.split(" =")[0] not in replaced]
+        kept = [
+            line for line in file.read_text().splitlines() if line.split(" =")[0] not in replaced
+        ]
         file.write_text("\n".join([*kept, lines, ""]))
-        environment = {name: value for name, value in {**GOOD, **variables}.items() if name != without}
+        environment = {
+            name: value for name, value in {**GOOD, **variables}.items() if name != without
+        }
         findings = infra_findings(root, environment)
         assert CANARY not in str(findings)
         return [(finding.name, finding.text) for finding in findings if finding.state == "problem"]
@@ -62,7 +70,9 @@ def test_a_good_environment_has_no_problem(problems: Problems) -> None:
 
 
 @pytest.mark.parametrize("variable", GOOD)
-def test_a_required_parameter_that_is_missing_is_named_with_its_variable(problems: Problems, variable: str) -> None:
+def test_a_required_parameter_that_is_missing_is_named_with_its_variable(
+    problems: Problems, variable: str
+) -> None:
     ((_, text),) = problems(without=variable)
     assert HOW_TO_SET[variable] in text
 
@@ -73,9 +83,15 @@ def test_a_required_parameter_that_is_empty_is_missing(problems: Problems, varia
     assert HOW_TO_SET[variable] in text
 
 
-def test_a_required_parameter_that_the_file_does_not_give_is_named(root: Path, problems: Problems) -> None:
+def test_a_required_parameter_that_the_file_does_not_give_is_named(
+    root: Path, problems: Problems
+) -> None:
     file = root / "infra" / "main.bicepparam"
-    file.write_text("\n".join(line for line in file.read_text().splitlines() if not line.startswith("param neo4jUri")))
+    file.write_text(
+        "\n".join(
+            line for line in file.read_text().splitlines() if not line.startswith("param neo4jUri")
+        )
+    )
     assert problems() == [("neo4jUri", "is not given: add it to infra/main.bicepparam")]
 
 
@@ -87,33 +103,69 @@ BY_VARIABLE = [
     ({"AZURE_LOCATION": "West Europe"}, "location", "'westeurope' is"),
     ({"NEO4J_URI": "neo4j://graph.example.com"}, "neo4jUri", "neo4j+s://"),
     ({"NEO4J_URI": "neo4j+ssc://graph.example.com"}, "neo4jUri", "neo4j+s://"),
-    ({"NEO4J_URI": f"neo4j+s://neo4j:{CANARY}@graph.example.com"}, "neo4jUri", "neo4jUsername and neo4jPassword"),
-    ({"NEO4J_PASSWORD": "akvs://subscription/vault/secret"}, "neo4jPassword", "export NEO4J_PASSWORD itself"),
+    (
+        {"NEO4J_URI": f"neo4j+s://neo4j:{CANARY}@graph.example.com"},
+        "neo4jUri",
+        "neo4jUsername and neo4jPassword",
+    ),
+    (
+        {"NEO4J_PASSWORD": "akvs://subscription/vault/secret"},
+        "neo4jPassword",
+        "export NEO4J_PASSWORD itself",
+    ),
     ({"NEO4J_PASSWORD": "short"}, "neo4jPassword", "has 5 characters: at least 8"),
     ({"VNET_ENABLED": "perhaps"}, "vnetEnabled", "VNET_ENABLED is wrong"),
     ({"CHAT_CAPACITY": "many"}, "chatCapacity", "CHAT_CAPACITY is wrong"),
     ({"CHAT_CAPACITY": "0"}, "chatCapacity", "from 1 to 10000"),
-    ({"CHAT_CAPACITY": "30"}, "chatCapacity", "a request takes up to 130,000: that is 0.2 requests a minute"),
+    (
+        {"CHAT_CAPACITY": "30"},
+        "chatCapacity",
+        "a request takes up to 130,000: that is 0.2 requests a minute",
+    ),
     ({"CHAT_CAPACITY": "129"}, "chatCapacity", "set CHAT_CAPACITY=520 for 4"),
     ({"CHAT_SKU_NAME": "Cheapest"}, "chatSkuName", "is not one of GlobalStandard"),
-    ({"CHAT_SKU_NAME": "DataZoneStandard", "AZURE_LOCATION": "japaneast"}, "chatSkuName", "use GlobalStandard"),
+    (
+        {"CHAT_SKU_NAME": "DataZoneStandard", "AZURE_LOCATION": "japaneast"},
+        "chatSkuName",
+        "use GlobalStandard",
+    ),
     ({"NEO4J_CREDENTIAL_ID": REDIS}, "neo4jCredentialId", "Microsoft.KeyVault/vaults/secrets"),
     ({"CHAT_MODEL_NAME": "gpt-4o"}, "chatModelName", "is retired"),
     ({"CHAT_MODEL_NAME": "gpt-4o-mini"}, "chatModelName", "is retired"),
     ({"CHAT_MODEL_NAME": "gpt-35-turbo"}, "chatModelName", "is retired"),
-    ({"EMBEDDING_MODEL_NAME": "text-embedding-3-small"}, "vectorIndexDimensions", "gives 1536 floats"),
+    (
+        {"EMBEDDING_MODEL_NAME": "text-embedding-3-small"},
+        "vectorIndexDimensions",
+        "gives 1536 floats",
+    ),
     ({"OPENAI_MODE": "off"}, "openAiMode", "is not one of create, existing"),
     ({"OPENAI_MODE": "existing"}, "openAiExistingId", "is empty"),
-    ({"OPENAI_MODE": "existing", "OPENAI_EXISTING_ID": REDIS}, "openAiExistingId", "is a Microsoft.Cache/redisEnter"),
-    ({"OPENAI_MODE": "existing", "OPENAI_EXISTING_ID": "models"}, "openAiExistingId", "is no resource id"),
-    ({"REDIS_MODE": "existing", "REDIS_EXISTING_ID": OPENAI}, "redisExistingId", "Microsoft.Cache/redisEnterprise"),
+    (
+        {"OPENAI_MODE": "existing", "OPENAI_EXISTING_ID": REDIS},
+        "openAiExistingId",
+        "is a Microsoft.Cache/redisEnter",
+    ),
+    (
+        {"OPENAI_MODE": "existing", "OPENAI_EXISTING_ID": "models"},
+        "openAiExistingId",
+        "is no resource id",
+    ),
+    (
+        {"REDIS_MODE": "existing", "REDIS_EXISTING_ID": OPENAI},
+        "redisExistingId",
+        "Microsoft.Cache/redisEnterprise",
+    ),
     (
         {"REDIS_MODE": "existing", "REDIS_EXISTING_ID": f"{GROUP}/Microsoft.Cache/Redis/old"},
         "redisExistingId",
         "which retires",
     ),
     ({"FUNCTION_ACCESS": "private"}, "functionAccess", "VNET_ENABLED=true"),
-    ({"EXISTING_APP_SUBNET_ID": f"{NETWORK}/subnets/a"}, "existingEndpointSubnetId", "together or not at all"),
+    (
+        {"EXISTING_APP_SUBNET_ID": f"{NETWORK}/subnets/a"},
+        "existingEndpointSubnetId",
+        "together or not at all",
+    ),
     (
         {"EXISTING_APP_SUBNET_ID": NETWORK, "EXISTING_ENDPOINT_SUBNET_ID": f"{NETWORK}/subnets/e"},
         "existingAppSubnetId",
@@ -138,7 +190,11 @@ BY_FILE = [
     ("param httpConcurrency = 'eight'", "httpConcurrency", "is no whole number"),
     ("param pythonVersion = '3.11'", "pythonVersion", "is not one of 3.13"),
     (f"param neo4jPassword = '{CANARY}'", "neo4jPassword", "take it out"),
-    (f"param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD', '{CANARY}')", "neo4jPassword", "take it out"),
+    (
+        f"param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD', '{CANARY}')",
+        "neo4jPassword",
+        "take it out",
+    ),
     (f"param tags = 'https://me:{CANARY}@example.com'", "tags", "holds a password"),
     ("param maximumInstances = 50", "maximumInstances", "is maximumInstanceCount meant?"),
 ]
@@ -153,7 +209,9 @@ def test_a_wrong_line_of_the_parameter_file_is_named_with_what_to_change(
     assert said in text
 
 
-def test_a_password_that_the_template_does_not_declare_secure_is_named(root: Path, problems: Problems) -> None:
+def test_a_password_that_the_template_does_not_declare_secure_is_named(
+    root: Path, problems: Problems
+) -> None:
     template = root / "infra" / "main.bicep"
     template.write_text(template.read_text().replace("@secure()\n", ""))
     ((name, text),) = problems()
@@ -162,7 +220,12 @@ def test_a_password_that_the_template_does_not_declare_secure_is_named(root: Pat
 
 
 def test_what_is_right_but_worth_a_look_is_a_note(root: Path) -> None:
-    variables = {**GOOD, "AZURE_LOCATION": "moonbase", "CHAT_MODEL_NAME": "gpt-5.1", "REDIS_EXISTING_ID": REDIS}
+    variables = {
+        **GOOD,
+        "AZURE_LOCATION": "moonbase",
+        "CHAT_MODEL_NAME": "gpt-5.1",
+        "REDIS_EXISTING_ID": REDIS,
+    }
     notes = {finding.name for finding in infra_findings(root, variables) if finding.state == "note"}
     assert notes == {"environment", "location", "chatModelName", "redisExistingId"}
 
@@ -188,7 +251,11 @@ CHEAPER = "param maxFollowups = 4\nparam maxChunksForPrompt = 3"
         ("", {"CHAT_CAPACITY": "300"}, "2.3 requests a minute; set CHAT_CAPACITY=520 for 4"),
         (CHEAPER, {"CHAT_CAPACITY": "300"}, None),
         ("param maxFollowups = 20", {}, "2.3 requests a minute; set CHAT_CAPACITY=920 for 4"),
-        ("", {"CHAT_SKU_NAME": "GlobalProvisionedManaged", "CHAT_CAPACITY": "15"}, "15 provisioned units"),
+        (
+            "",
+            {"CHAT_SKU_NAME": "GlobalProvisionedManaged", "CHAT_CAPACITY": "15"},
+            "15 provisioned units",
+        ),
         ("", {"OPENAI_MODE": "existing", "OPENAI_EXISTING_ID": OPENAI, "CHAT_CAPACITY": "1"}, None),
     ],
 )
@@ -197,7 +264,11 @@ def test_capacity_is_compared_with_what_a_request_takes(
 ) -> None:
     file = root / "infra" / "main.bicepparam"
     file.write_text(f"{file.read_text()}\n{lines}\n")
-    texts = [one.text for one in infra_findings(root, {**GOOD, **variables}) if one.name == "chatCapacity"]
+    texts = [
+        one.text
+        for one in infra_findings(root, {**GOOD, **variables})
+        if one.name == "chatCapacity"
+    ]
     assert bool(texts) is (said is not None)
     assert all(str(said) in text for text in texts)
 
@@ -207,12 +278,16 @@ def test_the_longest_request_that_was_measured_is_what_a_request_takes() -> None
     assert TOKENS_OF_CHUNKS == context.MAX_PROMPT_CHARACTERS // 4
 
 
-# ---------------------------------------------------------------------------------------------------- azd's environment
+# -------------------------------------------------------------------------------- azd's environment
 def write_azd(root: Path, values: dict[str, str], name: str = "prod") -> None:
     folder = root / ".azure" / name
     folder.mkdir(parents=True)
-    (root / ".azure" / "config.json").write_text(json.dumps({"version": 1, "defaultEnvironment": name}))
-    (folder / ".env").write_text("".join(f'{variable}="{value}"\n' for variable, value in values.items()))
+    (root / ".azure" / "config.json").write_text(
+        json.dumps({"version": 1, "defaultEnvironment": name})
+    )
+    (folder / ".env").write_text(
+        "".join(f'{variable}="{value}"\n' for variable, value in values.items())
+    )
 
 
 def test_the_default_environment_of_azd_is_read_and_goes_before_the_shell(root: Path) -> None:
@@ -236,7 +311,7 @@ def test_a_password_in_azds_file_is_a_note(root: Path) -> None:
     assert CANARY not in str(findings)
 
 
-# ----------------------------------------------------------------------------------------------------- the command line
+# --------------------------------------------------------------------------------- the command line
 @pytest.mark.parametrize(("uri", "code"), [(GOOD["NEO4J_URI"], 0), ("bolt://graph.example.com", 1)])
 def test_the_command_ends_with_one_when_there_is_a_problem(
     root: Path, monkeypatch: pytest.MonkeyPatch, uri: str, code: int
@@ -253,7 +328,7 @@ def test_the_command_ends_with_one_when_there_is_a_problem(
     assert ("neo4j+s://" in shown.stdout) is bool(code)
 
 
-# ------------------------------------------------------------------------------------------------------ reading of files
+# --------------------------------------------------------------------------------- reading of files
 def test_every_parameter_of_the_template_is_read_with_its_rules() -> None:
     text = (INFRA / "main.bicep").read_text()
     declared = declared_in(text)

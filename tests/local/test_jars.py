@@ -53,7 +53,9 @@ def test_a_kept_version_is_found_in_its_order(tmp_path: Path) -> None:
     assert jars.find_jars("1.1", tmp_path) is None
 
 
-@pytest.mark.parametrize("damage", [lambda jar: jar.unlink(), lambda jar: jar.write_bytes(b"j")], ids=["gone", "cut"])
+@pytest.mark.parametrize(
+    "damage", [lambda jar: jar.unlink(), lambda jar: jar.write_bytes(b"j")], ids=["gone", "cut"]
+)
 def test_a_damaged_version_is_fetched_again(tmp_path: Path, damage: object) -> None:
     jar = put(tmp_path, "org/a.jar")
     jars.keep_listing("1.0", tmp_path, [jar])

@@ -20,7 +20,10 @@ NEED = "<dependency><groupId>org.other</groupId><artifactId>part</artifactId><ve
 
 
 class Central:
-    """A repository with one server of two jars; it counts requests and can damage the next answers to a path."""
+    """A repository with one server of two jars.
+
+    It counts requests and can damage the next answers to a path.
+    """
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
@@ -90,7 +93,9 @@ def resolve(central: str, cache: Path, version: str = "1.0") -> list[Path]:
 JAR = "/org/other/part/1.0/part-1.0.jar"
 
 
-def test_all_jars_arrive_whole_and_the_progress_ends_at_all(central: Central, tmp_path: Path) -> None:
+def test_all_jars_arrive_whole_and_the_progress_ends_at_all(
+    central: Central, tmp_path: Path
+) -> None:
     seen: list[tuple[int, int, int]] = []
     found = maven.resolve("1.0", tmp_path, lambda *counts: seen.append(counts), central=central.url)
     assert [jar.read_bytes() for jar in found] == [b"the server", b"a part of it"]
@@ -137,7 +142,8 @@ def test_no_network_says_what_to_do(tmp_path: Path) -> None:
 def test_mvn_is_asked_when_jgo_fails(tmp_path: Path) -> None:
     mvn = tmp_path / "mvn"
     mvn.write_text(
-        '#!/bin/sh\nfor o in "$@"; do case "$o" in -Dmdep.outputFile=*) printf /r/a.jar:/r/b.jar >"${o#*=}";; esac; done\n'
+        '#!/bin/sh\nfor o in "$@"; do case "$o" in -Dmdep.outputFile=*) printf /r/a.jar:/r/b.jar '
+        '>"${o#*=}";; esac; done\n'
     )
     mvn.chmod(0o755)
     url = f"http://127.0.0.1:{free_port()}"

@@ -29,7 +29,9 @@ CHUNK = {
     "text": "Names are resolved using the nearest enclosing\nscope of the block.",
 }
 TREE = {"initial_answer": "", "followups": []}
-PRIMER = prompts.primer(QUESTION, [{"id": "C1", "level": 1, "summary": "Scopes and names."}], [CHUNK])
+PRIMER = prompts.primer(
+    QUESTION, [{"id": "C1", "level": 1, "summary": "Scopes and names."}], [CHUNK]
+)
 LOCAL = prompts.local(QUESTION, QUESTION, [], [CHUNK], {}, ["K1"])
 AGGREGATE = prompts.aggregate(QUESTION, TREE, ["K1"])
 HYPOTHESIS = prompts.hypothesis(QUESTION)
@@ -37,8 +39,14 @@ PREFIXES = ["/v1", "/openai/v1", "/openai/deployments/any"]
 
 
 def body_of(prompt: Prompt) -> dict[str, Any]:
-    messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
-    schema = {"type": "json_schema", "json_schema": {"name": prompt.name, "strict": True, "schema": prompt.schema}}
+    messages = [
+        {"role": "system", "content": prompt.system},
+        {"role": "user", "content": prompt.user},
+    ]
+    schema = {
+        "type": "json_schema",
+        "json_schema": {"name": prompt.name, "strict": True, "schema": prompt.schema},
+    }
     return {"model": "m", "temperature": 0, "messages": messages} | (
         {"response_format": schema} if prompt.schema else {}
     )
@@ -56,14 +64,29 @@ def embedded(server: ModelServerControl, **body: Any) -> list[Any]:
     return [item["embedding"] for item in answer["data"]]
 
 
-# -------------------------------------------------------------------------------------------------- chat
+# --------------------------------------------------------------------------------------------- chat
 @pytest.mark.parametrize("prefix", PREFIXES)
-def test_every_kind_of_reply_has_its_shape_at_every_path(model_server: ModelServerControl, prefix: str) -> None:
+def test_every_kind_of_reply_has_its_shape_at_every_path(
+    model_server: ModelServerControl, prefix: str
+) -> None:
     assert "names" in reply_of(model_server, HYPOTHESIS, prefix)
-    assert len(PrimerReply.model_validate_json(reply_of(model_server, PRIMER, prefix)).followups) >= 2
-    assert LocalReply.model_validate_json(reply_of(model_server, LOCAL, prefix)).citations[0].chunk_id == "K1"
-    assert AggregateReply.model_validate_json(reply_of(model_server, AGGREGATE, prefix)).key_facts == []
-    assert model_server.counts() == {"hypothesis": 1, "primer_reply": 1, "local_reply": 1, "aggregate_reply": 1}
+    assert (
+        len(PrimerReply.model_validate_json(reply_of(model_server, PRIMER, prefix)).followups) >= 2
+    )
+    assert (
+        LocalReply.model_validate_json(reply_of(model_server, LOCAL, prefix)).citations[0].chunk_id
+        == "K1"
+    )
+    assert (
+        AggregateReply.model_validate_json(reply_of(model_server, AGGREGATE, prefix)).key_facts
+        == []
+    )
+    assert model_server.counts() == {
+        "hypothesis": 1,
+        "primer_reply": 1,
+        "local_reply": 1,
+        "aggregate_reply": 1,
+    }
 
 
 def test_the_same_prompt_always_gets_the_same_reply(model_server: ModelServerControl) -> None:
@@ -78,7 +101,10 @@ def test_the_same_prompt_always_gets_the_same_reply(model_server: ModelServerCon
         {"messages": []},
         {"messages": "hello"},
         {"messages": [{"role": "system", "content": "no user"}]},
-        {"messages": [{"role": "user", "content": "x"}], "response_format": {"json_schema": {"name": "unknown"}}},
+        {
+            "messages": [{"role": "user", "content": "x"}],
+            "response_format": {"json_schema": {"name": "unknown"}},
+        },
     ],
 )
 def test_a_request_that_cannot_be_answered_is_refused_with_a_message(
@@ -89,8 +115,10 @@ def test_a_request_that_cannot_be_answered_is_refused_with_a_message(
     assert answer["error"]["message"]
 
 
-# -------------------------------------------------------------------------------------------- embeddings
-def test_embeddings_are_unit_vectors_of_256_floats_in_the_order_of_the_texts(model_server: ModelServerControl) -> None:
+# --------------------------------------------------------------------------------------- embeddings
+def test_embeddings_are_unit_vectors_of_256_floats_in_the_order_of_the_texts(
+    model_server: ModelServerControl,
+) -> None:
     cat, tea, kitten = embedded(model_server, input=["a cat", "green tea", "a kitten"])
     assert {len(vector) for vector in (cat, tea, kitten)} == {256}
     assert math.isclose(math.hypot(*cat), 1, abs_tol=1e-5)
@@ -103,11 +131,15 @@ def dot(one: Sequence[float], other: Sequence[float]) -> float:
 
 def test_base64_holds_the_same_floats(model_server: ModelServerControl) -> None:
     floats = embedded(model_server, input="some text", encoding_format="float")[0]
-    packed = base64.b64decode(embedded(model_server, input="some text", encoding_format="base64")[0])
+    packed = base64.b64decode(
+        embedded(model_server, input="some text", encoding_format="base64")[0]
+    )
     assert struct.unpack("<256f", packed) == tuple(floats)
 
 
-def test_fewer_dimensions_are_cut_and_scaled_to_length_one(model_server: ModelServerControl) -> None:
+def test_fewer_dimensions_are_cut_and_scaled_to_length_one(
+    model_server: ModelServerControl,
+) -> None:
     vector = embedded(model_server, input="some text", dimensions=64)[0]
     assert len(vector) == 64
     assert math.isclose(math.hypot(*vector), 1, abs_tol=1e-5)
@@ -115,7 +147,9 @@ def test_fewer_dimensions_are_cut_and_scaled_to_length_one(model_server: ModelSe
 
 @pytest.mark.parametrize("text", ["", " ", "\u200b", "\x00"])
 def test_no_text_gets_a_zero_vector(model_server: ModelServerControl, text: str) -> None:
-    assert math.isclose(math.hypot(*embedded(model_server, input=[text, "more"])[0]), 1, abs_tol=1e-5)
+    assert math.isclose(
+        math.hypot(*embedded(model_server, input=[text, "more"])[0]), 1, abs_tol=1e-5
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,15 +165,19 @@ def test_no_text_gets_a_zero_vector(model_server: ModelServerControl, text: str)
         {"input": "x", "encoding_format": "hex"},
     ],
 )
-def test_an_embedding_request_beyond_the_limits_is_refused(model_server: ModelServerControl, body: object) -> None:
+def test_an_embedding_request_beyond_the_limits_is_refused(
+    model_server: ModelServerControl, body: object
+) -> None:
     status, answer = model_server.ask("POST", "/v1/embeddings", body)
     assert status == 400
     assert answer["error"]["param"] in ("input", "dimensions", "encoding_format")
 
 
-# ------------------------------------------------------------------------------------------------ faults
+# ------------------------------------------------------------------------------------------- faults
 def test_a_fault_strikes_its_kind_as_often_as_asked(model_server: ModelServerControl) -> None:
-    model_server.fail({"fault": "status", "status": 503, "kind": "embedding", "times": 2, "skip": 1})
+    model_server.fail(
+        {"fault": "status", "status": 503, "kind": "embedding", "times": 2, "skip": 1}
+    )
     assert reply_of(model_server, HYPOTHESIS)
     statuses = [model_server.ask("POST", "/v1/embeddings", {"input": "x"})[0] for _ in range(4)]
     assert statuses == [200, 503, 503, 200]
@@ -157,8 +195,12 @@ def test_a_latency_goes_together_with_another_fault(model_server: ModelServerCon
     assert model_server.ask("POST", "/v1/embeddings", {"input": "x"})[0] == 200
 
 
-def test_an_unknown_fault_is_refused_and_none_of_the_list_is_made(model_server: ModelServerControl) -> None:
-    status, answer = model_server.ask("POST", "/faults", [{"fault": "status"}, {"fault": "explode"}])
+def test_an_unknown_fault_is_refused_and_none_of_the_list_is_made(
+    model_server: ModelServerControl,
+) -> None:
+    status, answer = model_server.ask(
+        "POST", "/faults", [{"fault": "status"}, {"fault": "explode"}]
+    )
     assert status == 400
     assert answer["errors"][0]["loc"] == [1, "fault"]
     assert reply_of(model_server, HYPOTHESIS)
@@ -168,10 +210,15 @@ def test_an_unknown_fault_is_refused_and_none_of_the_list_is_made(model_server: 
     ("fault", "expected"),
     [
         ("invented_ids", {"chunk_id": "K999"}),
-        ("invented_spans", {"span": "This sentence stands in no chunk at all, because nobody ever wrote it."}),
+        (
+            "invented_spans",
+            {"span": "This sentence stands in no chunk at all, because nobody ever wrote it."},
+        ),
     ],
 )
-def test_inventions_are_well_formed_replies(model_server: ModelServerControl, fault: str, expected: object) -> None:
+def test_inventions_are_well_formed_replies(
+    model_server: ModelServerControl, fault: str, expected: object
+) -> None:
     model_server.fail({"fault": fault})
     citation = json.loads(reply_of(model_server, LOCAL))["citations"][0]
     assert citation | expected == citation
@@ -181,14 +228,16 @@ async def test_a_client_that_goes_away_ends_its_request(model_server: ModelServe
     model_server.fail({"fault": "latency", "seconds": 500})
     _, writer = await asyncio.open_connection("127.0.0.1", int(model_server.url.rsplit(":", 1)[1]))
     body = json.dumps({"input": "x"})
-    writer.write(f"POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+    writer.write(
+        f"POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+    )
     await model_server.until(lambda seen: seen["in_flight"] == 1)
     writer.close()
     await writer.wait_closed()
     await model_server.until(lambda seen: seen["in_flight"] == 0 and seen["abandoned"] == 1)
 
 
-# ----------------------------------------------------------------------------------------------- the process
+# -------------------------------------------------------------------------------------- the process
 @contextmanager
 def started(*options: str) -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "-m", "drift.offline.model_server.server", *options]
@@ -214,7 +263,9 @@ def test_the_server_ends_on_a_signal_even_while_a_request_hangs(number: signal.S
         server.fail({"fault": "hang"})
         port = int(server.url.rsplit(":", 1)[1])
         with socket.create_connection(("127.0.0.1", port)) as hanging:
-            hanging.sendall(b'POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\n\r\n{"input":"x"}')
+            hanging.sendall(
+                b'POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\n\r\n{"input":"x"}'
+            )
             asyncio.run(server.until(lambda seen: seen["in_flight"] == 1))
             process.send_signal(number)
             process.wait(timeout=10)

@@ -40,7 +40,9 @@ def ask(uri: str, password: str, text: str) -> list[Any]:
 def home(tmp_path: Path) -> Path:
     """A folder that looks as if Neo4j 2026.08.1 had run in it."""
     (tmp_path / "data" / "databases").mkdir(parents=True)
-    (tmp_path / "server.json").write_text(json.dumps({"version": "2026.08.1", "password": "remembered"}))
+    (tmp_path / "server.json").write_text(
+        json.dumps({"version": "2026.08.1", "password": "remembered"})
+    )
     return tmp_path
 
 
@@ -64,7 +66,9 @@ def taken_port() -> Iterator[int]:
 @pytest.mark.neo4j
 @pytest.mark.slow
 def test_the_lts_version_runs_on_the_same_java(neo4j_5: Neo4jServer) -> None:
-    versions = ask(neo4j_5.uri, neo4j_5.password, "CALL dbms.components() YIELD versions RETURN versions[0]")
+    versions = ask(
+        neo4j_5.uri, neo4j_5.password, "CALL dbms.components() YIELD versions RETURN versions[0]"
+    )
     assert versions == ["5.26.30"]
 
 
@@ -121,9 +125,12 @@ def test_a_lost_password_is_told(home: Path, cache: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written_by", "asked"), [("2026.08.1", "5.26"), ("5.26.30", "2026"), ("2026.09.0", "2026.08.1")]
+    ("written_by", "asked"),
+    [("2026.08.1", "5.26"), ("5.26.30", "2026"), ("2026.09.0", "2026.08.1")],
 )
-def test_data_of_a_version_that_does_not_fit_is_refused(home: Path, written_by: str, asked: str) -> None:
+def test_data_of_a_version_that_does_not_fit_is_refused(
+    home: Path, written_by: str, asked: str
+) -> None:
     (home / "server.json").write_text(json.dumps({"version": written_by, "password": "remembered"}))
     with pytest.raises(LocalStackError, match=f"was written by Neo4j {written_by}"):
         Neo4jHome(home).prepare(exact_version(asked), None)

@@ -33,7 +33,9 @@ stack = Stack(StackOptions(data_dir=Path(sys.argv[1]), given=json.loads(sys.argv
 print(stack.pids["valkey"], flush=True)
 time.sleep(600)
 """
-only_on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a server with its guard")
+only_on_linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux ends a server with its guard"
+)
 
 
 @pytest.fixture
@@ -72,7 +74,9 @@ def answers(stack: Stack) -> bool:
         return False
 
 
-def test_the_servers_outlive_the_command_that_started_them(options: StackOptions, places: Places) -> None:
+def test_the_servers_outlive_the_command_that_started_them(
+    options: StackOptions, places: Places
+) -> None:
     first, second = Stack(options).start(), Stack(options).start()
     first.stop()
     with Stack(options) as third:
@@ -94,7 +98,9 @@ def test_a_killed_command_takes_nothing_from_the_others(
     assert not runs(valkey)
 
 
-def test_servers_end_when_the_only_command_is_killed(places: Places, command: psutil.Process) -> None:
+def test_servers_end_when_the_only_command_is_killed(
+    places: Places, command: psutil.Process
+) -> None:
     process = the_process(places)
     servers = process.children(recursive=True)
     assert {server.name() for server in servers} > {"valkey-server"}
@@ -103,7 +109,9 @@ def test_servers_end_when_the_only_command_is_killed(places: Places, command: ps
     assert not any(runs(one.pid) for one in (process, *servers))
 
 
-def test_a_start_ends_with_the_only_command_that_wanted_it(options: StackOptions, places: Places) -> None:
+def test_a_start_ends_with_the_only_command_that_wanted_it(
+    options: StackOptions, places: Places
+) -> None:
     with script(COMMAND, options.data_dir, json.dumps(MODEL_ALONE)) as process:
         assert until(lambda: not places.process.is_free())
         process.kill()
@@ -154,7 +162,9 @@ def test_a_server_whose_guard_is_killed_is_started_again(
         assert answers(stack)
 
 
-async def test_commands_learn_that_somebody_ended_the_process(options: StackOptions, places: Places) -> None:
+async def test_commands_learn_that_somebody_ended_the_process(
+    options: StackOptions, places: Places
+) -> None:
     async with Stack(options) as stack:
         the_process(places).terminate()
         with pytest.raises(LocalStackError, match="was told to end, by a signal"):
@@ -171,13 +181,16 @@ async def test_commands_learn_that_the_data_folder_was_removed(options: StackOpt
 def test_commands_that_start_at_the_same_instant_share_one_start(options: StackOptions) -> None:
     with ExitStack() as running:
         commands = [
-            running.enter_context(script(COMMAND, options.data_dir, json.dumps(VALKEY_ALONE))) for _ in range(4)
+            running.enter_context(script(COMMAND, options.data_dir, json.dumps(VALKEY_ALONE)))
+            for _ in range(4)
         ]
         pids = {command.stdout.readline() for command in commands if command.stdout}
     assert len(pids) == 1
 
 
-def test_a_command_that_comes_while_the_last_one_leaves_finds_servers(options: StackOptions, places: Places) -> None:
+def test_a_command_that_comes_while_the_last_one_leaves_finds_servers(
+    options: StackOptions, places: Places
+) -> None:
     failures: list[BaseException] = []
 
     def come_and_go() -> None:
@@ -200,8 +213,14 @@ def test_a_command_that_comes_while_the_last_one_leaves_finds_servers(options: S
 
 def test_a_note_that_was_left_is_not_believed_whatever_pid_it_names(options: StackOptions) -> None:
     options.data_dir.mkdir()
-    note = {"env": {"REDIS_URL": "redis://127.0.0.1:1"}, "pids": {"valkey": os.getpid()}, "ports": {"valkey": 1}}
-    (options.data_dir / "stack.json").write_text(json.dumps({**note, "neo4j_version": "2026.08.1", "failure": ""}))
+    note = {
+        "env": {"REDIS_URL": "redis://127.0.0.1:1"},
+        "pids": {"valkey": os.getpid()},
+        "ports": {"valkey": 1},
+    }
+    (options.data_dir / "stack.json").write_text(
+        json.dumps({**note, "neo4j_version": "2026.08.1", "failure": ""})
+    )
     for name in ("lock", "process.lock", "commands.lock"):
         (options.data_dir / name).write_text(str(os.getpid()))
     with Stack(options) as stack:
@@ -210,4 +229,6 @@ def test_a_note_that_was_left_is_not_believed_whatever_pid_it_names(options: Sta
 
 def test_the_servers_are_in_no_terminal_s_session(places: Places, command: psutil.Process) -> None:
     process = the_process(places)
-    assert not {os.getsid(one.pid) for one in (process, *process.children())} & {os.getsid(command.pid)}
+    assert not {os.getsid(one.pid) for one in (process, *process.children())} & {
+        os.getsid(command.pid)
+    }

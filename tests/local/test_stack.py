@@ -90,7 +90,9 @@ def test_the_whole_stack_answers_and_a_killed_database_comes_back(
         os.kill(before, signal.SIGKILL)
         assert until(lambda: bool(said.holding("neo4j server answers again")), 180)
         with neo4j.GraphDatabase.driver(login[0], auth=login[1]) as driver:
-            assert len(driver.execute_query("MATCH (n:Kept) RETURN n", database_="neo4j").records) == 1
+            assert (
+                len(driver.execute_query("MATCH (n:Kept) RETURN n", database_="neo4j").records) == 1
+            )
         pids = dict(stack.pids)
     assert pids["neo4j"] != before
     assert not any(runs(pid) for pid in pids.values() if pid)
@@ -133,7 +135,12 @@ def test_a_second_command_attaches_and_leaves_the_servers_running(options: Stack
 
 def test_a_part_the_running_stack_lacks_is_named(options: StackOptions) -> None:
     needs_all = StackOptions(data_dir=options.data_dir, say=options.say)
-    with Stack(options), pytest.raises(LocalStackError, match=r"no neo4j and no model server.*NEO4J_URI, OAI_BASE_URL"):
+    with (
+        Stack(options),
+        pytest.raises(
+            LocalStackError, match=r"no neo4j and no model server.*NEO4J_URI, OAI_BASE_URL"
+        ),
+    ):
         Stack(needs_all).start()
 
 
@@ -149,10 +156,14 @@ def test_a_server_that_died_is_named_and_started_again(
     assert until(lambda: kept(options)["pids"] == {"valkey": stack.pids["valkey"]})
 
 
-async def test_a_server_that_dies_again_and_again_is_given_up(options: StackOptions, said: Lines) -> None:
+async def test_a_server_that_dies_again_and_again_is_given_up(
+    options: StackOptions, said: Lines
+) -> None:
     async with Stack(options) as stack:
         for time in range(4):
-            assert await asyncio.to_thread(until, lambda n=time: len(said.holding("answers again")) == n)
+            assert await asyncio.to_thread(
+                until, lambda n=time: len(said.holding("answers again")) == n
+            )
             os.kill(stack.pids["valkey"] or 0, signal.SIGKILL)
         with pytest.raises(LocalStackError, match="fourth time within 60 s: it is given up"):
             await stack.wait()
@@ -195,7 +206,9 @@ def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         Stack(StackOptions(data_dir=tmp_path / "file" / "data", given=GIVEN)).start()
 
 
-@pytest.mark.parametrize("name", ["lock", "process.lock", "commands.lock", "remarks.log", "stack.log"])
+@pytest.mark.parametrize(
+    "name", ["lock", "process.lock", "commands.lock", "remarks.log", "stack.log"]
+)
 def test_a_file_that_is_in_the_way_is_named(options: StackOptions, name: str) -> None:
     (options.data_dir / name).mkdir(parents=True)
     with pytest.raises(LocalStackError, match=r"cannot be used \(Is a directory\)"):

@@ -1,4 +1,7 @@
-"""What a terminal is sent, and what happens when nobody takes it: a real process for everything that prints."""
+"""What a terminal is sent, and what happens when nobody takes it.
+
+A real process for everything that prints.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,10 @@ from drift.offline.stack.data_folder import DataFolderError, check_data_folder
 from tests.command_line import NO_SERVERS_GIVEN, ROOT
 
 HOSTILE = (
-    "\x1b[2J\x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\ \x1b]52;c;ZXZpbA==\x07 \x9b31m \x9d0;t\x9c \x1bP1$q\x1b\\ "
-    "\u202egnp.exe\u202c \u2066\u2069 \u200b\u200e\u200f\u061c \ufeff \U000e0041\U000e007f \u2028 \r\b\x7f\x00 [red]x[/red] \ud83d"
+    "\x1b[2J\x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\ \x1b]52;c;ZXZpbA==\x07 \x9b31m \x9d0;t\x9c "
+    "\x1bP1$q\x1b\\ "
+    "\u202egnp.exe\u202c \u2066\u2069 \u200b\u200e\u200f\u061c \ufeff \U000e0041\U000e007f \u2028 "
+    "\r\b\x7f\x00 [red]x[/red] \ud83d"
 )
 PATIENCE_S = 60
 
@@ -29,17 +34,27 @@ PATIENCE_S = 60
 def _steers(character: str) -> bool:
     kind = unicodedata.category(character)
     visible = unicodedata.name(character, "").startswith(("ARABIC", "SYRIAC", "KAITHI", "EGYPTIAN"))
-    return (kind == "Cc" and character not in "\n\t") or kind in {"Zl", "Zp", "Cs"} or (kind == "Cf" and not visible)
+    return (
+        (kind == "Cc" and character not in "\n\t")
+        or kind in {"Zl", "Zp", "Cs"}
+        or (kind == "Cf" and not visible)
+    )
 
 
 @given(st.text(st.characters(codec=None)))
 def test_nothing_that_steers_or_cannot_be_seen_is_left_of_any_text(text: str) -> None:
-    assert not [character for character in clean(text) if _steers(character) and character != "\u061c"]
+    assert not [
+        character for character in clean(text) if _steers(character) and character != "\u061c"
+    ]
     assert clean(clean(text)) == clean(text)
     assert "\n" not in on_one_line(text)
 
 
-@given(st.text(st.characters(exclude_categories=["Cc", "Cf", "Cs", "Mn", "Zl", "Zp", "Cn", "Co", "Lo"])))
+@given(
+    st.text(
+        st.characters(exclude_categories=["Cc", "Cf", "Cs", "Mn", "Zl", "Zp", "Cn", "Co", "Lo"])
+    )
+)
 def test_plain_text_stays_as_it_is(text: str) -> None:
     assert clean(text) == text
 
@@ -87,7 +102,9 @@ raise LocalStackError(bad)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("on_terminal", [False, True])
-def test_everything_that_prints_texts_of_others_takes_out_what_steers_a_terminal(on_terminal: bool) -> None:
+def test_everything_that_prints_texts_of_others_takes_out_what_steers_a_terminal(
+    on_terminal: bool,
+) -> None:
     arguments = [sys.executable, "-c", PRINTERS.replace("HOSTILE", ascii(HOSTILE))]
     ours, theirs = pty.openpty()
     with subprocess.Popen(  # noqa: S603 - our own interpreter and text
@@ -130,17 +147,30 @@ def _shell(command: str, **environment: str) -> tuple[int, str, str]:
     ("command", "code", "said"),
     [
         ("$DRIFT --version >&-", 2, "Standard output cannot be written: it is closed."),
-        ("$DRIFT doctor --json >/dev/full", 2, "Standard output cannot be written: No space left on device."),
-        ("$DRIFT bench --help >/dev/full", 2, "Standard output cannot be written: No space left on device."),
+        (
+            "$DRIFT doctor --json >/dev/full",
+            2,
+            "Standard output cannot be written: No space left on device.",
+        ),
+        (
+            "$DRIFT bench --help >/dev/full",
+            2,
+            "Standard output cannot be written: No space left on device.",
+        ),
         ("$DRIFT bench --help | true", 141, ""),
         ("$DRIFT --version 2>&-", 0, ""),
         ("$DRIFT --version 2>/dev/full", 0, ""),
         ("$DRIFT --version <&-", 0, ""),
     ],
 )
-def test_output_that_nobody_takes_ends_a_command_in_one_line(command: str, code: int, said: str) -> None:
+def test_output_that_nobody_takes_ends_a_command_in_one_line(
+    command: str, code: int, said: str
+) -> None:
     returned, _, errors = _shell(command)
-    assert (returned, [line for line in errors.splitlines() if "No server is named" not in line]) == (
+    assert (
+        returned,
+        [line for line in errors.splitlines() if "No server is named" not in line],
+    ) == (
         code,
         [f"error: {said}"] if said else [],
     )
@@ -200,9 +230,12 @@ def test_a_data_folder_that_cannot_be_made_or_written_is_refused(tmp_path: Path)
 
 @pytest.mark.slow
 def test_a_full_disk_is_one_line_at_once(tmp_path: Path) -> None:
-    code, output, errors = _shell(f"ulimit -f 0; trap '' XFSZ; $DRIFT ask x --data-dir {tmp_path}/data")
+    code, output, errors = _shell(
+        f"ulimit -f 0; trap '' XFSZ; $DRIFT ask x --data-dir {tmp_path}/data"
+    )
     assert (code, output) == (2, "")
     assert (
         errors
-        == f"error: The data folder {tmp_path}/data cannot be used: File too large. Name another one with --data-dir.\n"
+        == f"error: The data folder {tmp_path}/data cannot be used: File too large. Name another "
+        f"one with --data-dir.\n"
     )

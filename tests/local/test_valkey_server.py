@@ -42,7 +42,9 @@ def test_a_preferred_port_that_is_taken_gives_another() -> None:
             assert server.port not in {0, port}
 
 
-def test_a_port_that_is_lost_in_the_last_moment_gives_another_and_never_a_strangers_answer() -> None:
+def test_a_port_that_is_lost_in_the_last_moment_gives_another_and_never_a_strangers_answer() -> (
+    None
+):
     class Late(ValkeyServer):
         def _ports(self) -> Iterator[int]:
             return iter([stranger.port, free_port()])
@@ -87,5 +89,8 @@ def test_a_start_that_fails_shows_the_end_of_the_log(tmp_path: Path) -> None:
     class Misled(ValkeyServer):
         ready_s = 0.0
 
-    with pytest.raises(LocalStackError, match=r"(?s)valkey server did not start: not ready after 0 s.*end of its log"):
+    with pytest.raises(
+        LocalStackError,
+        match=r"(?s)valkey server did not start: not ready after 0 s.*end of its log",
+    ):
         Misled(tmp_path).start()

@@ -1,4 +1,6 @@
-"""`ask` and `demo` beside a Redis of any kind and messages of anybody: the answer comes, and one line says what is missing."""
+"""`ask` and `demo` beside a Redis of any kind and messages of anybody: the answer comes, and one line
+says what is missing.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,10 @@ ANSWER = {"final_answer": "yes", "key_facts": [], "residual_uncertainty": ""}
 
 @dataclass
 class Function:
-    """Answers one POST on loopback; `published` is sent on the channel before it, `{id}` standing for the retrieval."""
+    """Answers one POST on loopback.
+
+    `published` is sent on the channel before it, `{id}` standing for the retrieval.
+    """
 
     channel_url: str
     published: list[bytes] = field(default_factory=list)
@@ -50,7 +55,10 @@ class Function:
             for message in self.published:
                 await client.publish(CHANNEL, message.replace(b"{id}", retrieval_id))
         body = json.dumps(ANSWER).encode()
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%b" % (len(body), body))
+        writer.write(
+            b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%b"
+            % (len(body), body)
+        )
         writer.close()
 
 
@@ -69,7 +77,9 @@ async def ask(function: Function, **values: str) -> Asking:
     remarks: list[str] = []
     settings = load({**REQUIRED, **values})
     async with function.serving() as url, asyncio.timeout(20):
-        asked = await ask_over_http(url, lambda: build_redis(settings), {"query": "?"}, shown.append, remarks.append)
+        asked = await ask_over_http(
+            url, lambda: build_redis(settings), {"query": "?"}, shown.append, remarks.append
+        )
     assert asked.response == ANSWER
     assert asked.progress == shown
     return Asking(asked, [message["phase"] for message in shown], remarks)
@@ -103,7 +113,14 @@ GARBAGE = {
 
 async def test_messages_of_others_are_passed_over(valkey: ValkeyServer) -> None:
     others = messages(str(uuid4()))
-    published = [*GARBAGE.values(), *others, messages()[0], *others, *GARBAGE.values(), messages()[1]]
+    published = [
+        *GARBAGE.values(),
+        *others,
+        messages()[0],
+        *others,
+        *GARBAGE.values(),
+        messages()[1],
+    ]
     done = await ask(Function(valkey.url, published), REDIS_URL=valkey.url)
     assert (done.shown, done.remarks) == (["initializing", "completed"], [])
 
@@ -118,7 +135,9 @@ async def test_a_terminal_that_cannot_show_a_message_costs_nothing(valkey: Valke
 
     function = Function(valkey.url, messages())
     async with function.serving() as url:
-        asked = await ask_over_http(url, lambda: RedisServer(valkey.url), {"query": "?"}, broken, pytest.fail)
+        asked = await ask_over_http(
+            url, lambda: RedisServer(valkey.url), {"query": "?"}, broken, pytest.fail
+        )
     assert [message["phase"] for message in asked.progress] == ["initializing", "completed"]
 
 
@@ -129,7 +148,7 @@ async def test_a_last_message_that_never_comes_is_not_waited_for_long(valkey: Va
     assert "not shown any more" in line
 
 
-# --------------------------------------------------------------------------------------------------- a Redis of any kind
+# ------------------------------------------------------------------------------ a Redis of any kind
 @asynccontextmanager
 async def places(valkey: ValkeyServer, folder: Path) -> AsyncIterator[dict[str, str]]:
     """Have every kind of place that REDIS_URL may lead to; gives their addresses."""
@@ -148,7 +167,10 @@ async def places(valkey: ValkeyServer, folder: Path) -> AsyncIterator[dict[str, 
 
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate(folder))
-    found = {"valkey": valkey.url.removeprefix("redis://").removesuffix("/0"), "closed": "127.0.0.1:1"}
+    found = {
+        "valkey": valkey.url.removeprefix("redis://").removesuffix("/0"),
+        "closed": "127.0.0.1:1",
+    }
     async with AsyncExitStack() as stack:
         for name, serve, tls in (
             ("web", web, None),
@@ -156,10 +178,14 @@ async def places(valkey: ValkeyServer, folder: Path) -> AsyncIterator[dict[str, 
             ("ends", ends, None),
             ("tls", silent, context),
         ):
-            server = await stack.enter_async_context(await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls))
+            server = await stack.enter_async_context(
+                await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
+            )
             found[name] = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
         admin = await stack.enter_async_context(Redis.from_url(valkey.url, protocol=2))
-        await admin.execute_command("ACL", "SETUSER", "deaf", "on", ">pw", "+ping", "+publish", "&*")
+        await admin.execute_command(
+            "ACL", "SETUSER", "deaf", "on", ">pw", "+ping", "+publish", "&*"
+        )
         with_password = await stack.enter_async_context(_wants_a_password())
         yield {**found, "locked": with_password}
         await admin.execute_command("ACL", "DELUSER", "deaf")
@@ -198,7 +224,9 @@ async def test_a_redis_that_is_none_costs_no_answer_and_is_named_in_one_line(
     said: dict[str, list[str]] = {}
     async with places(valkey, tmp_path) as found:
         for url, _ in KINDS:
-            said[url] = (await ask(Function(valkey.url, messages()), REDIS_URL=url.format(**found))).remarks
+            said[url] = (
+                await ask(Function(valkey.url, messages()), REDIS_URL=url.format(**found))
+            ).remarks
         secrets = [*found.values(), "canary", "wrong", "pw"]
     for url, words in KINDS:
         (line,) = said[url]
@@ -206,10 +234,14 @@ async def test_a_redis_that_is_none_costs_no_answer_and_is_named_in_one_line(
         assert not [secret for secret in secrets if secret in line]
 
 
-async def test_an_identity_that_gives_no_token_is_named(valkey: ValkeyServer, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_identity_that_gives_no_token_is_named(
+    valkey: ValkeyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("IDENTITY_ENDPOINT", "http://127.0.0.1:1/msi/token")
     monkeypatch.setenv("IDENTITY_HEADER", "canary-header")
-    done = await ask(Function(valkey.url), REDIS_URL=valkey.url, REDIS_AUTH="entra", AZURE_CLIENT_ID=str(uuid4()))
+    done = await ask(
+        Function(valkey.url), REDIS_URL=valkey.url, REDIS_AUTH="entra", AZURE_CLIENT_ID=str(uuid4())
+    )
     (line,) = done.remarks
     assert "Entra ID" in line or "in time" in line
     assert "canary" not in line

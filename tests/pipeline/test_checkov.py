@@ -22,7 +22,9 @@ Resource = dict[str, Any]
 
 def having(kind: str, name: str, value: object) -> Callable[[list[Resource]], bool]:
     """Return whether a way has a resource of this kind with this value of a property."""
-    return lambda way: any(one["type"] == kind and one["properties"].get(name) == value for one in way)
+    return lambda way: any(
+        one["type"] == kind and one["properties"].get(name) == value for one in way
+    )
 
 
 STORAGE, SITE, VAULT = (
@@ -36,7 +38,8 @@ WHERE: Mapping[str, Callable[[list[Resource]], bool]] = {
     "private stores": having(STORAGE, "publicNetworkAccess", "Disabled"),
     "public entrances": having(SITE, "publicNetworkAccess", "Enabled"),
     "vaults of trials": lambda way: (
-        having(VAULT, "enableSoftDelete", True)(way) and not having(VAULT, "enablePurgeProtection", True)(way)
+        having(VAULT, "enableSoftDelete", True)(way)
+        and not having(VAULT, "enablePurgeProtection", True)(way)
     ),
 }
 
@@ -51,7 +54,10 @@ class Left:
     reason: str
 
 
-LEFT = [Left(**entry) for entry in tomllib.loads(Path(__file__).with_name("checkov.toml").read_text("utf-8"))["left"]]
+LEFT = [
+    Left(**entry)
+    for entry in tomllib.loads(Path(__file__).with_name("checkov.toml").read_text("utf-8"))["left"]
+]
 
 
 def expected(ways: Mapping[str, list[Resource]]) -> set[tuple[str, str, str]]:
@@ -73,7 +79,10 @@ def found(ways: Mapping[str, list[Resource]], folder: Path) -> set[tuple[str, st
     report = json.loads(done.stdout)
     assert report["summary"]["parsing_errors"] == 0
     assert report["summary"]["resource_count"] >= 20 * len(ways)
-    return {(one["check_id"], _kind(one), Path(one["file_path"]).stem) for one in report["results"]["failed_checks"]}
+    return {
+        (one["check_id"], _kind(one), Path(one["file_path"]).stem)
+        for one in report["results"]["failed_checks"]
+    }
 
 
 def _kind(finding: dict[str, Any]) -> str:
@@ -110,4 +119,6 @@ def test_a_door_that_is_opened_is_found(tmp_path: Path) -> None:
 
 def test_every_reason_is_a_sentence() -> None:
     assert len({(left.check, left.resource) for left in LEFT}) == len(LEFT)
-    assert not [left.check for left in LEFT if len(left.reason) < 30 or not left.reason.endswith(".")]
+    assert not [
+        left.check for left in LEFT if len(left.reason) < 30 or not left.reason.endswith(".")
+    ]

@@ -1,4 +1,7 @@
-"""The workflows as their own linters read them: zizmor for what an attacker could use, actionlint for what would not run."""
+"""The workflows as their own linters read them.
+
+Zizmor for what an attacker could use, actionlint for what would not run.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ PLANTED = {
 
 def zizmor(*paths: Path) -> tuple[int, str]:
     """Audit workflows with every rule, without asking anybody."""
-    done = run(TOOLS / "zizmor", "--quiet", "--offline", "--persona", "auditor", "--no-ignores", *paths)
+    done = run(
+        TOOLS / "zizmor", "--quiet", "--offline", "--persona", "auditor", "--no-ignores", *paths
+    )
     return done.returncode, done.stdout + done.stderr
 
 

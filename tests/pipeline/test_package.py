@@ -1,4 +1,7 @@
-"""The package that is deployed: exactly the locked packages, the files of .funcignore's choice, and a function that runs."""
+"""The package that is deployed.
+
+Exactly the locked packages, the files of .funcignore's choice, and a function that runs.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,10 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_holds_exactly_the_locked_packages(package: Path) -> None:
-    found = {canonicalize_name(one.name): one.version for one in distributions(path=[str(package / PACKAGES)])}
+    found = {
+        canonicalize_name(one.name): one.version
+        for one in distributions(path=[str(package / PACKAGES)])
+    }
     assert found == {name: one.version for name, one in locked().items()}
     assert (package / "requirements.txt").read_bytes() == LOCK.read_bytes()
 
@@ -92,7 +98,9 @@ def test_the_function_runs_from_nothing_but_the_package(package: Path) -> None:
 
 def test_the_archive_is_the_folder_and_the_same_bytes_each_time(package: Path) -> None:
     first = hashes(package.with_name("package.zip"))
-    assert set(first) - {""} == {path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_file()}
+    assert set(first) - {""} == {
+        path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_file()
+    }
 
     again = hashes(build(package, TOOLS / "uv"))
 
@@ -104,7 +112,8 @@ def hashes(archive: Path) -> dict[str, str]:
     with zipfile.ZipFile(archive) as file:
         entries = {one.filename: repr(one).encode() + file.read(one) for one in file.infolist()}
     return {
-        name: hashlib.sha256(content).hexdigest() for name, content in {**entries, "": archive.read_bytes()}.items()
+        name: hashlib.sha256(content).hexdigest()
+        for name, content in {**entries, "": archive.read_bytes()}.items()
     }
 
 

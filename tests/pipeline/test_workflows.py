@@ -1,4 +1,7 @@
-"""What the workflows do and in which order, read whole: a step that is changed, dropped or let through fails here."""
+"""What the workflows do and in which order, read whole.
+
+A step that is changed, dropped or let through fails here.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,9 @@ def test_actions_and_images_are_pinned_and_few_rights_are_asked_for(path: Path) 
         assert job["timeout-minutes"] <= 90
         assert set(job.get("permissions", {})) <= {"contents", "id-token"}
         for step in job["steps"]:
-            assert re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}", step.get("uses", f"a/b@{'0' * 40}"))
+            assert re.fullmatch(
+                r"[\w.-]+/[\w.-]+@[0-9a-f]{40}", step.get("uses", f"a/b@{'0' * 40}")
+            )
         for service in job.get("services", {}).values():
             assert re.search(r":[\w.-]+@sha256:[0-9a-f]{64}$", service["image"])
     for line in text.splitlines():
@@ -70,7 +75,8 @@ def test_a_pull_request_shows_what_would_change_and_nothing_else_does() -> None:
     assert DEPLOY[ON]["push"] == {"tags": ["v*"]}
     preview = DEPLOY["jobs"]["what-if"]
     assert preview["if"] == (
-        "github.event_name == 'pull_request' && github.event.pull_request.head.repo.full_name == github.repository"
+        "github.event_name == 'pull_request' && github.event.pull_request.head.repo.full_name == "
+        "github.repository"
     )
     assert (preview["needs"], preview["environment"]) == ("template", "preview")
     assert "az deployment sub what-if" in steps(preview)[-1]

@@ -10,7 +10,9 @@ TOOLS = ROOT / ".venv" / "tools" / "bin"
 CHECKOV = ROOT / ".venv" / "checkov" / "bin" / "checkov"
 
 
-def run(program: Path, *arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+def run(
+    program: Path, *arguments: str | Path, cwd: Path = ROOT
+) -> subprocess.CompletedProcess[str]:
     """Run one of them, and return how it ended and what it said.
 
     Raises:

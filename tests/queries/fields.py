@@ -33,7 +33,10 @@ class Reads:
         events = self.values.get("event")
         if events and line.fields["event"] not in events:
             return False
-        return all(line.text.startswith(part) if how == "startswith" else part in line.text for how, part in self.parts)
+        return all(
+            line.text.startswith(part) if how == "startswith" else part in line.text
+            for how, part in self.parts
+        )
 
 
 def read_by(query: str) -> Reads:

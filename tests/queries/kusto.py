@@ -16,7 +16,8 @@ LOCK = HERE / "package-lock.json"
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 _COMMON = (
-    "timestamp: datetime, itemType: string, customDimensions: dynamic, customMeasurements: dynamic, "
+    "timestamp: datetime, itemType: string, customDimensions: dynamic, customMeasurements: "
+    "dynamic, "
     "operation_Name: string, operation_Id: string, operation_ParentId: string, "
     "operation_SyntheticSource: string, session_Id: string, user_Id: string, "
     "user_AuthenticatedId: string, user_AccountId: string, application_Version: string, "
@@ -39,7 +40,10 @@ _OPERATOR = re.compile(r"\|\s*(where|extend|project|summarize|order|sort|top|tak
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What the service says about a query: its `errors`, and the `columns` of its result with their types."""
+    """What the service says about a query.
+
+    Its `errors`, and the `columns` of its result with their types.
+    """
 
     errors: list[str]
     columns: dict[str, str]
@@ -62,7 +66,9 @@ def of_document(text: str) -> list[str]:
     pieces = [piece.strip() for block in blocks for piece in re.split(r"\n[ \t]*\n", block)]
     prose = _BLOCK.sub("", text)
     inline = [span.replace("\\|", "|") for span in _INLINE.findall(prose)]
-    return [piece for piece in pieces if piece] + [span for span in inline if _OPERATOR.search(span)]
+    return [piece for piece in pieces if piece] + [
+        span for span in inline if _OPERATOR.search(span)
+    ]
 
 
 def of_documents() -> dict[str, str]:
@@ -76,6 +82,8 @@ def of_documents() -> dict[str, str]:
 
 def of_alerts() -> dict[str, str]:
     """Return the queries of the alerts in the templates, named by the alert."""
-    entry = re.compile(r"\n\s*name: '([^']+)'(?:(?!\n\s*name: ').)*?\n\s*query: '''\n(.*?)'''", re.DOTALL)
+    entry = re.compile(
+        r"\n\s*name: '([^']+)'(?:(?!\n\s*name: ').)*?\n\s*query: '''\n(.*?)'''", re.DOTALL
+    )
     texts = (path.read_text(encoding="utf-8") for path in sorted((ROOT / "infra").rglob("*.bicep")))
     return {name: query.strip() for text in texts for name, query in entry.findall(text)}

@@ -44,7 +44,9 @@ def test_every_alert_measures_a_number_in_the_column_that_its_rule_reads(
     bound: dict[str, Bound],
 ) -> None:
     sources = [path.read_text(encoding="utf-8") for path in (ROOT / "infra").rglob("*.bicep")]
-    measured = {column for text in sources for column in re.findall(r"metricMeasureColumn: '(\w+)'", text)}
+    measured = {
+        column for text in sources for column in re.findall(r"metricMeasureColumn: '(\w+)'", text)
+    }
     assert len(measured) == 1
     types = {name: {bound[name].columns.get(column) for column in measured} for name in of_alerts()}
     assert {name: found for name, found in types.items() if not found <= NUMBERS} == {}

@@ -1,4 +1,7 @@
-"""Mistakes that the platform answers with "no functions", or worse with wrong answers: each is seen before it is deployed."""
+"""Mistakes that the platform answers with "no functions", or worse with wrong answers.
+
+Each is seen before it is deployed.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, ROOT, WorkerFailedError, WorkerHost, worker_host
+from tests.runtime.worker_process import (
+    KEY,
+    NEEDS_PYTHON_313,
+    REASON,
+    ROOT,
+    WorkerFailedError,
+    WorkerHost,
+    worker_host,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)]
 
@@ -29,13 +40,20 @@ async def complaints(host: WorkerHost) -> list[str]:
     """Return what is wrong with a function that could be indexed."""
     async with host.client() as client:
         live = await client.get("/health/live")
-        bad = await client.post(f"/retrieve?code={KEY}", content=b"{}", headers={"content-type": "application/json"})
+        bad = await client.post(
+            f"/retrieve?code={KEY}", content=b"{}", headers={"content-type": "application/json"}
+        )
     state = await host.state()
     found = {
-        f"health/live answered {live.status_code} {live.text!r}": (live.status_code, live.content) != (200, b""),
-        f"retrieve answered {bad.status_code} {bad.text!r}": (bad.status_code, bad.headers.get("content-type"))
+        f"health/live answered {live.status_code} {live.text!r}": (live.status_code, live.content)
+        != (200, b""),
+        f"retrieve answered {bad.status_code} {bad.text!r}": (
+            bad.status_code,
+            bad.headers.get("content-type"),
+        )
         != (400, "application/problem+json"),
-        f"an invocation failed: {', '.join(state['outcomes'])}": set(state["outcomes"]) != {"success"},
+        f"an invocation failed: {', '.join(state['outcomes'])}": set(state["outcomes"])
+        != {"success"},
         f"{state['entries']} answered invocations are not forgotten": state["entries"] > 0,
         "a function key is in the log": KEY in host.log_text(),
     }
@@ -53,7 +71,11 @@ async def test_the_function_as_it_is_gives_no_cause_for_complaint(tmp_path: Path
         (IMPORTS, 'import asyncio\nimport os\nURI = os.environ["NEO4J_URI"]\n', "'NEO4J_URI'"),
         (IMPORTS, "import asyncio\nimport absent_package\n", "absent_package"),
         (GUARD, GUARD.replace("req:", "request:"), "request"),
-        (GUARD, GUARD.replace(", context: func.Context", ", context: func.Context, more: str"), "more"),
+        (
+            GUARD,
+            GUARD.replace(", context: func.Context", ", context: func.Context, more: str"),
+            "more",
+        ),
         (GUARD, GUARD.replace("req: Request", "req: func.HttpRequest"), "HttpRequest"),
         (GUARD, GUARD.replace("-> Response", "-> func.HttpResponse"), "HttpResponse"),
         (APP, APP + "asyncio.run(asyncio.sleep(0))\n", r"asyncio\.run\(\) cannot be called"),
@@ -70,7 +92,9 @@ async def test_the_function_as_it_is_gives_no_cause_for_complaint(tmp_path: Path
         "a second FunctionApp",
     ],
 )
-def test_a_mistake_that_leaves_no_function_is_told_by_the_worker(tmp_path: Path, old: str, new: str, says: str) -> None:
+def test_a_mistake_that_leaves_no_function_is_told_by_the_worker(
+    tmp_path: Path, old: str, new: str, says: str
+) -> None:
     with pytest.raises(WorkerFailedError, match=says), worker_host({}, mutated(tmp_path, old, new)):
         pass
 
@@ -82,7 +106,11 @@ def test_a_mistake_that_leaves_no_function_is_told_by_the_worker(tmp_path: Path,
         (LIVE, "return None", "'NoneType' object"),
         (GUARD, GUARD + "\n        return func.HttpResponse('ok')", "health/live answered 200 '{"),
         ("_INVOCATIONS.pop(context.invocation_id, None)", "pass", "not forgotten"),
-        ('logging.getLogger("uvicorn.access").addFilter(lambda _record: False)', "", "a function key is in the log"),
+        (
+            'logging.getLogger("uvicorn.access").addFilter(lambda _record: False)',
+            "",
+            "a function key is in the log",
+        ),
     ],
     ids=[
         "a dict returned",

@@ -1,4 +1,7 @@
-"""The function inside the library that Azure's Python worker runs on: what it indexes, and what it answers unconfigured."""
+"""The function inside the library that Azure's Python worker runs on.
+
+What it indexes, and what it answers unconfigured.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,14 @@ from uuid import uuid4
 
 import pytest
 
-from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, ROOT, WorkerHost, worker_host
+from tests.runtime.worker_process import (
+    KEY,
+    NEEDS_PYTHON_313,
+    REASON,
+    ROOT,
+    WorkerHost,
+    worker_host,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)]
 
@@ -33,17 +43,20 @@ def host() -> Iterator[WorkerHost]:
         yield running
 
 
-# ---------------------------------------------------------------------------------------------------- what it indexes
+# ---------------------------------------------------------------------------------- what it indexes
 def test_indexing_finds_every_function_with_its_route_methods_and_key(host: WorkerHost) -> None:
     triggers = host.told["triggers"]
     found = {
-        name: (t["route"], [m.upper() for m in t["methods"]], t["authLevel"].lower()) for name, t in triggers.items()
+        name: (t["route"], [m.upper() for m in t["methods"]], t["authLevel"].lower())
+        for name, t in triggers.items()
     }
     assert found == ROUTES
 
 
 def test_every_trigger_binds_the_parameter_of_its_handler(host: WorkerHost) -> None:
-    assert {(t["name"], t["direction"].lower()) for t in host.told["triggers"].values()} == {("req", "in")}
+    assert {(t["name"], t["direction"].lower()) for t in host.told["triggers"].values()} == {
+        ("req", "in")
+    }
 
 
 def test_the_worker_offers_its_own_port_for_requests(host: WorkerHost) -> None:
@@ -54,7 +67,9 @@ def test_the_worker_offers_its_own_port_for_requests(host: WorkerHost) -> None:
 
 def test_the_tested_versions_are_the_deployed_ones() -> None:
     lines = Path(ROOT, "requirements.txt").read_text(encoding="utf-8").splitlines()
-    pins = dict(line.partition(";")[0].split("==") for line in lines if "==" in line.partition(";")[0])
+    pins = dict(
+        line.partition(";")[0].split("==") for line in lines if "==" in line.partition(";")[0]
+    )
     exact = {
         "azure-functions-runtime",
         "azurefunctions-extensions-http-fastapi",
@@ -63,17 +78,21 @@ def test_the_tested_versions_are_the_deployed_ones() -> None:
         "uvicorn",
     }
     assert set(pins) == exact
-    assert {name: version(name) for name in pins} == {name: pin.strip() for name, pin in pins.items()}
+    assert {name: version(name) for name in pins} == {
+        name: pin.strip() for name, pin in pins.items()
+    }
 
 
-# --------------------------------------------------------------------------------------------------- what it answers
+# ---------------------------------------------------------------------------------- what it answers
 async def test_live_answers_anyone_and_says_nothing(host: WorkerHost) -> None:
     async with host.client(key="") as client:
         response = await client.get("/health/live")
     assert (response.status_code, response.content) == (200, b"")
 
 
-@pytest.mark.parametrize("path", [route for route, _, level in ROUTES.values() if level == "function"])
+@pytest.mark.parametrize(
+    "path", [route for route, _, level in ROUTES.values() if level == "function"]
+)
 async def test_without_a_key_nothing_else_is_reached(host: WorkerHost, path: str) -> None:
     method = "POST" if path == "retrieve" else "GET"
     async with host.client(key="wrong") as client:
@@ -99,7 +118,9 @@ async def test_missing_settings_are_named(host: WorkerHost) -> None:
 
 async def test_text_beyond_ascii_comes_back_as_it_was_sent(host: WorkerHost) -> None:
     async with host.client() as client:
-        response = await client.post("/retrieve", json={"query": "q", "project_id": "p", "größe 🛰": 1})
+        response = await client.post(
+            "/retrieve", json={"query": "q", "project_id": "p", "größe 🛰": 1}
+        )
     assert [error["field"] for error in response.json()["errors"]] == ["größe 🛰"]
     assert "größe 🛰".encode() in response.content
 
@@ -132,7 +153,7 @@ async def test_every_invocation_so_far_is_a_success_for_the_host(host: WorkerHos
     assert set((await host.state())["outcomes"]) == {"success"}
 
 
-# ---------------------------------------------------------------------------------------- what stays after an answer
+# ----------------------------------------------------------------------- what stays after an answer
 async def test_no_trace_of_two_thousand_answered_calls_stays(host: WorkerHost) -> None:
     async def caller() -> None:
         for _ in range(20):
@@ -167,9 +188,9 @@ def test_the_pinned_runtime_still_has_the_name_that_forgets_invocations() -> Non
 def test_the_platforms_own_time_limit_is_beyond_the_front_ends_and_that_beyond_ours() -> None:
     from drift.hosting.settings import Settings  # noqa: PLC0415
 
-    hours, minutes, seconds = json.loads(Path(ROOT, "host.json").read_text(encoding="utf-8"))["functionTimeout"].split(
-        ":"
-    )
+    hours, minutes, seconds = json.loads(Path(ROOT, "host.json").read_text(encoding="utf-8"))[
+        "functionTimeout"
+    ].split(":")
     platform = int(hours) * 3600 + int(minutes) * 60 + int(seconds)
     most = max(m.le for m in Settings.model_fields["deadline_sec"].metadata if hasattr(m, "le"))
     assert platform > 230 > most >= Settings.model_fields["deadline_sec"].default

@@ -1,4 +1,7 @@
-"""Streams through the real worker: clients that leave, handlers that fail, searches that are silent."""
+"""Streams through the real worker.
+
+Clients that leave, handlers that fail, searches that are silent.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ CANARY = "canary-of-an-exception"
 
 @pytest.fixture(scope="module")
 def settings(model_server_process: ModelServerControl) -> dict[str, str]:
-    """A model that answers and a graph that nobody serves: these tests never get as far as the graph."""
+    """A model that answers and a graph that nobody serves.
+
+    These tests never get as far as the graph.
+    """
     return {
         "OAI_BASE_URL": model_server_process.url,
         "OAI_MODEL": "drift-extractive",
@@ -57,7 +63,11 @@ async def settled(host: WorkerHost, holds: Callable[[dict[str, Any]], bool]) -> 
 def is_idle(state: dict[str, Any]) -> bool:
     """Tell whether no call is left, nor anything that one has started."""
     own = ("Front.serve", "LifespanOn.main", "WebServer.serve", "<coroutine object main")
-    return not state["entries"] and not state["invocations"] and all(any(n in t for n in own) for t in state["tasks"])
+    return (
+        not state["entries"]
+        and not state["invocations"]
+        and all(any(n in t for n in own) for t in state["tasks"])
+    )
 
 
 def request_bytes(*, accept: str, length: int | None = None) -> bytes:
@@ -90,13 +100,18 @@ async def test_a_client_that_leaves_a_stream_ends_its_search_at_once(
     host: WorkerHost, model_server: ModelServerControl
 ) -> None:
     model_server.fail({"fault": "hang", "kind": "hypothesis"})
-    async with host.client() as client, client.stream("POST", "/retrieve", json=QUESTION, headers=STREAM):
+    async with (
+        host.client() as client,
+        client.stream("POST", "/retrieve", json=QUESTION, headers=STREAM),
+    ):
         await model_server.until(lambda seen: seen["in_flight"] == 1)
     await model_server.until(lambda seen: seen["abandoned"] == 1)
     await settled(host, is_idle)
 
 
-@pytest.mark.parametrize("accept", ["text/event-stream", "application/json"], ids=["stream", "buffered"])
+@pytest.mark.parametrize(
+    "accept", ["text/event-stream", "application/json"], ids=["stream", "buffered"]
+)
 async def test_three_hundred_resets_at_any_moment_leave_nothing(
     host: WorkerHost, model_server: ModelServerControl, accept: str
 ) -> None:
@@ -105,7 +120,9 @@ async def test_three_hundred_resets_at_any_moment_leave_nothing(
     for at in range(0, RESETS, 10):
         # whole requests and ones whose body is still on its way, cut from at once to 6 ms later
         requests = [whole if number % 3 else cut for number in range(at, at + 10)]
-        await asyncio.gather(*(reset(host.url, text, pause_s=n % 7 / 1000) for n, text in enumerate(requests)))
+        await asyncio.gather(
+            *(reset(host.url, text, pause_s=n % 7 / 1000) for n, text in enumerate(requests))
+        )
     state = await settled(host, is_idle)
     assert set(state["outcomes"]) == {"success"}
     assert "Traceback" not in host.log_text()
@@ -142,7 +159,10 @@ async def test_a_silent_search_beats(
     old, new = "EventStream(call.retrieval_id)", "EventStream(call.retrieval_id, 0.05)"
     beats = 0
     with worker_host(settings, mutated(tmp_path, old, new)) as host:
-        async with host.client() as client, client.stream("POST", "/retrieve", json=QUESTION, headers=STREAM) as events:
+        async with (
+            host.client() as client,
+            client.stream("POST", "/retrieve", json=QUESTION, headers=STREAM) as events,
+        ):
             async for line in events.aiter_lines():
                 beats += line == ": beat"
                 if beats == 3:
@@ -167,13 +187,17 @@ async def test_an_error_nobody_foresaw_is_the_contracts_own_and_the_log_knows_it
     assert (set(state["outcomes"]), state["entries"]) == ({"success"}, 0)
 
 
-async def test_a_request_whose_invocation_never_comes_holds_up_nobody(settings: dict[str, str], tmp_path: Path) -> None:
+async def test_a_request_whose_invocation_never_comes_holds_up_nobody(
+    settings: dict[str, str], tmp_path: Path
+) -> None:
     with worker_host(settings, mutated(tmp_path, APP, APP)) as host:
         parts = urlsplit(host.told["capabilities"]["HttpUri"])
         async with host.client() as client:
             assert (await client.get("/health/live")).status_code == 200
             _, writer = await asyncio.open_connection(parts.hostname, parts.port)
-            writer.write(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\nx-ms-invocation-id: nobodys\r\n\r\n")
+            writer.write(
+                b"GET /health/live HTTP/1.1\r\nhost: localhost\r\nx-ms-invocation-id: nobodys\r\n\r\n"
+            )
             await settled(host, lambda state: state["entries"] == 1)
             assert (await client.get("/health/live")).status_code == 200
             writer.close()

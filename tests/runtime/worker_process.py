@@ -1,4 +1,7 @@
-"""The worker's host as a process of its own: one app a process, because the library keeps what it has indexed."""
+"""The worker's host as a process of its own.
+
+One app a process, because the library keeps what it has indexed.
+"""
 
 from __future__ import annotations
 

@@ -26,7 +26,8 @@ SECRETS: Mapping[str, str] = {
     "header of the identity endpoint": "canaryIdentityHeader-c144",
     "connection string of Application Insights": "canaryInstrumentationKey-d255",
 }
-"""What is planted, by kind; real secrets of the servers in the tests are added where they are known."""
+"""What is planted, by kind; real secrets of the servers in the tests are added where they are
+known."""
 
 
 def spellings(secret: str) -> dict[str, str]:
@@ -40,12 +41,18 @@ def spellings(secret: str) -> dict[str, str]:
     for shift in range(3):  # where the secret begins inside the three bytes of a group
         coded = base64.b64encode(b"-" * shift + raw + b"--").decode()
         own = coded[-(-shift * 8 // 6) : (shift + len(raw)) * 8 // 6]
-        found |= {f"base64 {shift}": own, f"base64url {shift}": own.translate(str.maketrans("+/", "-_"))}
+        found |= {
+            f"base64 {shift}": own,
+            f"base64url {shift}": own.translate(str.maketrans("+/", "-_")),
+        }
     return {name: _plain(text) for name, text in found.items()}
 
 
 def _plain(text: str) -> str:
-    """Return text without case and backslashes: JSON, repr and both of them over each other add no more than those."""
+    """Return text without case and backslashes.
+
+    JSON, repr and both of them over each other add no more than those.
+    """
     return text.replace("\\", "").lower()
 
 
@@ -57,7 +64,9 @@ class Outputs:
 
     def keep(self, channel: str, text: str | bytes) -> None:
         """Add what came out of a channel."""
-        self.kept.append((channel, _plain(text if isinstance(text, str) else text.decode("latin-1"))))
+        self.kept.append(
+            (channel, _plain(text if isinstance(text, str) else text.decode("latin-1")))
+        )
 
     def keep_telemetry(self, recorded: Recorded) -> None:
         """Add all spans and metrics, with events, links and resources."""
@@ -72,8 +81,17 @@ class Outputs:
 
     def leaks(self, secrets: Mapping[str, str]) -> set[tuple[str, str, str]]:
         """Return what was found: channel, kind of secret, spelling."""
-        wanted = [(kind, name, text) for kind, secret in secrets.items() for name, text in spellings(secret).items()]
-        return {(channel, kind, name) for channel, kept in self.kept for kind, name, text in wanted if text in kept}
+        wanted = [
+            (kind, name, text)
+            for kind, secret in secrets.items()
+            for name, text in spellings(secret).items()
+        ]
+        return {
+            (channel, kind, name)
+            for channel, kept in self.kept
+            for kind, name, text in wanted
+            if text in kept
+        }
 
 
 class Written(logging.Handler):
@@ -90,7 +108,9 @@ class Written(logging.Handler):
 
 
 def watching(outputs: Outputs) -> Iterator[Outputs]:
-    """Have log records kept while the generator is open: the service's own from DEBUG on, those of libraries from INFO on.
+    """Have log records kept while the generator is open.
+
+    The service's own from DEBUG on, those of libraries from INFO on.
 
     At DEBUG, libraries write what servers say, word by word; docs/security.md says so.
     """

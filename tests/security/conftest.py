@@ -1,4 +1,7 @@
-"""The function with the servers of its own tests, on the Neo4j that the contract tests share; and behind its routes, if a test likes, a service of the test's own."""
+"""The function with the servers of its own tests, on the Neo4j that the contract tests share.
+
+And behind its routes, if a test likes, a service of the test's own.
+"""
 
 from __future__ import annotations
 

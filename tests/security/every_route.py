@@ -9,7 +9,12 @@ from tests.function.corpus import PROJECT, QUESTION
 from tests.security.canaries import SECRETS, Outputs
 from tests.security.raw_http import JSON, STREAM, Answer, call, events
 
-ROUTES = (("GET", "/health/live"), ("GET", "/health/ready"), ("GET", "/health/neo4j"), ("GET", "/openapi.yaml"))
+ROUTES = (
+    ("GET", "/health/live"),
+    ("GET", "/health/ready"),
+    ("GET", "/health/neo4j"),
+    ("GET", "/openapi.yaml"),
+)
 HEADERS = {
     "x-functions-key": SECRETS["function key"],
     "authorization": f"Bearer {SECRETS['Authorization header']}",
@@ -27,7 +32,10 @@ async def call_every_route(url: str, outputs: Outputs, retrieval_id: str | None 
     body = json.dumps(ask | ({"retrieval_id": retrieval_id} if retrieval_id else {})).encode()
     for method, path in ROUTES:
         outputs.keep("response", (await call(url, method, path + CODE, HEADERS)).raw)
-    outputs.keep("response", (await call(url, "POST", f"/retrieve{CODE}", HEADERS | JSON, b'{"query": 1}')).raw)
+    outputs.keep(
+        "response",
+        (await call(url, "POST", f"/retrieve{CODE}", HEADERS | JSON, b'{"query": 1}')).raw,
+    )
     streamed = await call(url, "POST", f"/retrieve{CODE}", HEADERS | STREAM, body)
     outputs.keep("response", streamed.raw)
     for name, data in events(streamed.body) if streamed.status == 200 else ():

@@ -7,14 +7,19 @@ import re
 from typing import Any
 
 _BLOCK = re.compile(r"(?P<label>[A-Z][A-Za-z/ -]*):\n```json\n(?P<data>[^`\n]*)\n```(?:\n\n)?")
-_LAST = {"", "Hypothetical answer paragraph:", "Reply again with valid JSON of the asked shape, and nothing else."}
+_LAST = {
+    "",
+    "Hypothetical answer paragraph:",
+    "Reply again with valid JSON of the asked shape, and nothing else.",
+}
 
 
 def blocks(user: str) -> dict[str, Any]:
     """Return the data of a user message by label.
 
     Raises:
-        AssertionError: when it is anything but fenced blocks, each of one line and with a label of its own, and one of the
+        AssertionError: when it is anything but fenced blocks, each of one line and with a label of
+            its own, and one of the
             known last sentences.
     """
     found: dict[str, Any] = {}

@@ -44,7 +44,9 @@ def read(raw: bytes) -> Answer:
     """Read an answer; raises for what is no HTTP."""
     response = http.client.HTTPResponse(_Received(raw))  # type: ignore[arg-type]
     response.begin()
-    return Answer(raw, response.status, [(n.lower(), v) for n, v in response.getheaders()], response.read())
+    return Answer(
+        raw, response.status, [(n.lower(), v) for n, v in response.getheaders()], response.read()
+    )
 
 
 def request(method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> bytes:
@@ -76,7 +78,10 @@ async def call(
 
 
 def events(body: bytes) -> list[tuple[str, str]]:
-    """Return the events of a stream as the WHATWG's parser reads them: name and data, comments and ids apart."""
+    """Return the events of a stream as the WHATWG's parser reads them.
+
+    Name and data, comments and ids apart.
+    """
     found: list[tuple[str, str]] = []
     name, data = "message", []
     text = body.decode().replace("\r\n", "\n").replace("\r", "\n")

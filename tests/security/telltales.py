@@ -1,4 +1,7 @@
-"""Servers that give away what they are told: the model's, Neo4j's and Redis' error texts, with the secrets in them."""
+"""Servers that give away what they are told.
+
+The model's, Neo4j's and Redis' error texts, with the secrets in them.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +50,31 @@ async def telltale(serve: Serve, status: int = 0) -> AsyncIterator[Telltale]:
 
 
 async def model(told: Telltale, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer a request with an error that repeats it, in the body and in headers; status 200 is no answer of the API."""
+    """Answer a request with an error that repeats it, in the body and in headers.
+
+    Status 200 is no answer of the API.
+    """
     head = await reader.readuntil(b"\r\n\r\n")
-    length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+    length = next(
+        int(line[15:])
+        for line in head.lower().split(b"\r\n")
+        if line.startswith(b"content-length:")
+    )
     told.heard += head + await reader.readexactly(length)
-    key = next((line[15:].decode() for line in head.split(b"\r\n") if line.lower().startswith(b"authorization:")), "")
-    error = {"message": f"Incorrect API key: {told.repeated()}", "type": key, "code": key, "param": WORDS}
+    key = next(
+        (
+            line[15:].decode()
+            for line in head.split(b"\r\n")
+            if line.lower().startswith(b"authorization:")
+        ),
+        "",
+    )
+    error = {
+        "message": f"Incorrect API key: {told.repeated()}",
+        "type": key,
+        "code": key,
+        "param": WORDS,
+    }
     body = json.dumps({"error": error}).encode()
     headers = [
         f"HTTP/1.1 {told.status} {WORDS}",
@@ -75,7 +97,7 @@ async def redis(told: Telltale, reader: asyncio.StreamReader, writer: asyncio.St
         writer.write(f"-ERR {told.repeated()}\r\n".encode() * commands)
 
 
-# ------------------------------------------------------------------------------------------------------ Neo4j's Bolt
+# ------------------------------------------------------------------------------------- Neo4j's Bolt
 _HELLO, _LOGON, _RESET, _ROUTE = 0x01, 0x6A, 0x0F, 0x66
 _ENDS = (0x02, 0x6B)  # GOODBYE, LOGOFF
 _SUCCESS, _FAILURE, _IGNORED = 0x70, 0x7F, 0x7E
@@ -99,7 +121,12 @@ async def graph(told: Telltale, reader: asyncio.StreamReader, writer: asyncio.St
         elif kind == _RESET:
             writer.write(_chunk(bytes((0xB1, _SUCCESS)) + _map({})))
         elif kind == _HELLO or (kind == _LOGON and told.status != 401):
-            writer.write(_chunk(bytes((0xB1, _SUCCESS)) + _map({"server": "Neo4j/5.26.0", "connection_id": "bolt-1"})))
+            writer.write(
+                _chunk(
+                    bytes((0xB1, _SUCCESS))
+                    + _map({"server": "Neo4j/5.26.0", "connection_id": "bolt-1"})
+                )
+            )
         else:
             failed = True
             refused = "Security.Unauthorized" if kind == _LOGON else "Statement.SyntaxError"

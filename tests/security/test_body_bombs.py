@@ -1,6 +1,9 @@
-"""Bodies made to cost more than they weigh: each is answered 4xx as the contract says, in little memory, and the next call works.
+"""Bodies made to cost more than they weigh.
 
-What a body of the wrong shape gets is in tests/function/test_bad_bodies.py; here are those that aim at the reader itself.
+Each is answered 4xx as the contract says, in little memory, and the next call works.
+
+What a body of the wrong shape gets is in tests/function/test_bad_bodies.py; here are those that aim
+at the reader itself.
 """
 
 from __future__ import annotations
@@ -100,7 +103,9 @@ MOST_PIECES = 1_000
 """Of 64 KiB each; some of them fill the buffers of the network before the connection is closed."""
 
 
-def assert_refused(answer: Answer, status: int = 400, code: str = "invalid_request") -> dict[str, Any]:
+def assert_refused(
+    answer: Answer, status: int = 400, code: str = "invalid_request"
+) -> dict[str, Any]:
     """Check that this is the contract's own error, and a short one."""
     document: dict[str, Any] = answer.json()
     assert (answer.status, document["status"], document["code"]) == (status, status, code)
@@ -110,7 +115,7 @@ def assert_refused(answer: Answer, status: int = 400, code: str = "invalid_reque
     return document
 
 
-# ------------------------------------------------------------------------------------------------------- the reader
+# --------------------------------------------------------------------------------------- the reader
 @every_bomb
 def test_a_bomb_is_refused_in_little_memory(body: bytes) -> None:
     tracemalloc.start()
@@ -128,7 +133,9 @@ def test_a_bomb_is_refused_in_little_memory(body: bytes) -> None:
 def test_a_name_given_twice_is_named() -> None:
     with pytest.raises(InvalidRequestError) as caught:
         http.parse_request(BOMBS["the project twice, once in escapes"])
-    assert [(p.field, p.message) for p in caught.value.problems] == [("project_id", "is given twice")]
+    assert [(p.field, p.message) for p in caught.value.problems] == [
+        ("project_id", "is given twice")
+    ]
 
 
 def test_as_many_problems_are_named_as_a_person_can_read() -> None:
@@ -142,7 +149,7 @@ def test_as_many_problems_are_named_as_a_person_can_read() -> None:
     assert [p.field for p in caught.value.problems] == ["n" * http.MAX_NAME_CHARACTERS + "…"]
 
 
-# ------------------------------------------------------------------------------------------------------- both hosts
+# --------------------------------------------------------------------------------------- both hosts
 @pytest.fixture(scope="module")
 def worker() -> Iterator[WorkerHost]:
     """The real worker, without any setting: a bad body is refused before one is read."""
@@ -160,7 +167,9 @@ async def local() -> AsyncIterator[str]:
 @pytest.fixture(
     params=[
         "local",
-        pytest.param("worker", marks=[pytest.mark.slow, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)]),
+        pytest.param(
+            "worker", marks=[pytest.mark.slow, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)]
+        ),
     ]
 )
 def url(request: pytest.FixtureRequest, behind_the_routes: Callable[[Service], None]) -> str:
@@ -183,7 +192,9 @@ async def assert_next_works(url: str) -> None:
 
 
 @in_one_loop
-async def test_every_bomb_is_answered_in_the_contracts_words_and_the_next_request_works(url: str) -> None:
+async def test_every_bomb_is_answered_in_the_contracts_words_and_the_next_request_works(
+    url: str,
+) -> None:
     for body in BOMBS.values():
         document = assert_refused(await call(url, "POST", "/retrieve", ENTRY, body))
         assert all(set(error) == {"field", "message"} for error in document["errors"])
@@ -194,12 +205,16 @@ async def test_every_bomb_is_answered_in_the_contracts_words_and_the_next_reques
 async def test_a_body_in_gzip_is_not_unpacked_whatever_its_headers_say(url: str) -> None:
     for coding in ("gzip", "deflate", "br", "gzip, gzip"):
         headers = ENTRY | {"content-encoding": coding}
-        assert_refused(await call(url, "POST", "/retrieve", headers, gzip.compress(b" " * 10_000_000 + good())))
+        assert_refused(
+            await call(url, "POST", "/retrieve", headers, gzip.compress(b" " * 10_000_000 + good()))
+        )
     await assert_next_works(url)
 
 
-# ---------------------------------------------------------------------------------------------- lengths that are not
-CHUNKED = request("POST", "/retrieve", {**ENTRY, "transfer-encoding": "chunked"}).replace(b"content-length: 0\r\n", b"")
+# ----------------------------------------------------------------------------- lengths that are not
+CHUNKED = request("POST", "/retrieve", {**ENTRY, "transfer-encoding": "chunked"}).replace(
+    b"content-length: 0\r\n", b""
+)
 PIECE = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
 
 
@@ -227,7 +242,9 @@ async def test_a_body_without_end_is_not_taken(url: str) -> None:
 
 @in_one_loop
 @pytest.mark.parametrize("length", [str(MAX_BODY_BYTES + 1), "9999999999", "9" * 18])
-async def test_a_length_over_the_limit_is_refused_before_a_byte_of_the_body_comes(url: str, length: str) -> None:
+async def test_a_length_over_the_limit_is_refused_before_a_byte_of_the_body_comes(
+    url: str, length: str
+) -> None:
     async with connected(url) as (reader, writer):
         writer.write(request("POST", "/retrieve", {**ENTRY, "content-length": length}))
         assert_refused(read(await reader.read()), 413, "too_large")
@@ -258,7 +275,9 @@ async def test_a_body_longer_than_it_says_is_read_as_far_as_it_says(url: str) ->
     ],
     ids=str,
 )
-async def test_a_length_that_is_none_is_refused_by_the_server_itself(url: str, headers: dict[str, str]) -> None:
+async def test_a_length_that_is_none_is_refused_by_the_server_itself(
+    url: str, headers: dict[str, str]
+) -> None:
     async with connected(url) as (reader, writer):
         writer.write(request("POST", "/retrieve", {**ENTRY, **headers}, good()))
         answer = read(await reader.read())

@@ -67,18 +67,23 @@ def serving_fakes(graph: StubGraph, sink: FailingSink | None = None, **replies: 
 
 @pytest.mark.parametrize("make", BROKEN.values(), ids=BROKEN)
 async def test_an_exception_nobody_foresaw_gives_no_secret_away(
-    behind_the_routes: Callable[[Service], None], outputs: Outputs, recorded: Recorded, make: Callable[[], Service]
+    behind_the_routes: Callable[[Service], None],
+    outputs: Outputs,
+    recorded: Recorded,
+    make: Callable[[], Service],
 ) -> None:
     behind_the_routes(make())
     async with serving() as url:
         answer = await call_every_route(url, outputs)
     outputs.keep_telemetry(recorded)
     assert answer.status in (200, 500)
-    assert '"error":"keyerror"' in "".join(text for channel, text in outputs.kept if channel == "log line of drift")
+    assert '"error":"keyerror"' in "".join(
+        text for channel, text in outputs.kept if channel == "log line of drift"
+    )
     assert outputs.leaks(SECRETS) == set()
 
 
-# --------------------------------------------------------------------------------------------------- in the real worker
+# ------------------------------------------------------------------------------- in the real worker
 @pytest.mark.slow
 @pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)
 async def test_the_real_worker_gives_no_secret_away(tmp_path: Path, outputs: Outputs) -> None:
@@ -96,9 +101,14 @@ async def test_the_real_worker_gives_no_secret_away(tmp_path: Path, outputs: Out
         }
         with worker_host(settings, folder) as host:
             for headers in (JSON, STREAM):
-                for target, key in (("/retrieve", {"x-functions-key": KEY}), (f"/retrieve?code={KEY}", {})):
+                for target, key in (
+                    ("/retrieve", {"x-functions-key": KEY}),
+                    (f"/retrieve?code={KEY}", {}),
+                ):
                     body = json.dumps({"query": QUESTION, "project_id": PROJECT}).encode()
-                    answer = await call(host.url, "POST", target, {**HEADERS, **key, **headers}, body)
+                    answer = await call(
+                        host.url, "POST", target, {**HEADERS, **key, **headers}, body
+                    )
                     outputs.keep("response", answer.raw)
                     assert b"model_misconfigured" in answer.body
             crashed = await call(host.url, "GET", "/health/live", HEADERS)

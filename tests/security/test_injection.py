@@ -1,4 +1,7 @@
-"""Text of callers, documents and models stays a value: in statements, Markdown, log lines, headers and events."""
+"""Text of callers, documents and models stays a value.
+
+In statements, Markdown, log lines, headers and events.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,8 @@ INJECTIONS: Mapping[str, str] = {
     "Cypher in backticks": "x`) MATCH (n) DETACH DELETE n WITH n AS `y",
     "a parameter": "$asked.project {project_id} ${project_id} %(project_id)s",
     "Lucene": 'project_key:* OR "*" AND NOT (title:[* TO *]) /.*/ ~2 ^9',
-    "format strings": "%s %d %(name)s {} {0.__class__.__init__.__globals__} {{x}} $name ${jndi:ldap://x}",
+    "format strings": "%s %d %(name)s {} {0.__class__.__init__.__globals__} {{x}} $name "
+                      "${jndi:ldap://x}",
     "a line of log": f"p\n{FORGED_LINE}",
     "a line of log, by CR": f"p\r\n{FORGED_LINE}\r",
     "ends of lines of Unicode": f"p\u2028{FORGED_LINE}\u2029\u0085\x0b\x0c\x1c\x1d\x1e{{}}",
@@ -61,7 +65,7 @@ INJECTIONS: Mapping[str, str] = {
 every_injection = pytest.mark.parametrize("text", INJECTIONS.values(), ids=INJECTIONS)
 
 
-# ---------------------------------------------------------------------------------------------------- statements
+# --------------------------------------------------------------------------------------- statements
 class Recording(Connection):
     """A connection that keeps what it sends: statements and, as JSON, their parameters."""
 
@@ -70,7 +74,9 @@ class Recording(Connection):
         self.statements: list[str] = []
         self.parameters: list[str] = []
 
-    async def read(self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S) -> EagerResult:
+    async def read(
+        self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S
+    ) -> EagerResult:
         self.statements.append(text)
         self.parameters.append(json.dumps(parameters, ensure_ascii=False))
         return await super().read(text, parameters, timeout_s)
@@ -79,7 +85,9 @@ class Recording(Connection):
 @pytest.mark.neo4j
 @pytest.mark.slow
 @pytest.mark.timeout(180, func_only=True)
-async def test_what_a_caller_or_a_graph_says_is_a_parameter_never_a_statement(neo4j_2026: Neo4jServer) -> None:
+async def test_what_a_caller_or_a_graph_says_is_a_parameter_never_a_statement(
+    neo4j_2026: Neo4jServer,
+) -> None:
     login = (neo4j_2026.uri, neo4j_2026.user, neo4j_2026.password, neo4j_2026.database)
     async with Recording(*login) as connection:
         await Neo4jWriter(connection, IndexNames()).prepare(DIMENSIONS)
@@ -92,13 +100,18 @@ async def test_what_a_caller_or_a_graph_says_is_a_parameter_never_a_statement(ne
             assert found == PrimerEvidence()
             await graph.followup(FollowupQuery(text, text, axis(0), (text, 1)), Deadline.after(60))
             statements[text] = list(connection.statements)
-            assert sum(json.dumps(text, ensure_ascii=False) in sent for sent in connection.parameters) >= 2
-            assert not any(text in statement for statement in connection.statements if text != "harmless")
+            assert (
+                sum(json.dumps(text, ensure_ascii=False) in sent for sent in connection.parameters)
+                >= 2
+            )
+            assert not any(
+                text in statement for statement in connection.statements if text != "harmless"
+            )
     assert len(statements["harmless"]) >= 2
     assert set(map(tuple, statements.values())) == {tuple(statements["harmless"])}
 
 
-# ------------------------------------------------------------------------------------------------------- Markdown
+# ----------------------------------------------------------------------------------------- Markdown
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 _TAG = re.compile(r"<[^>]*>")
 
@@ -106,7 +119,13 @@ _TAG = re.compile(r"<[^>]*>")
 def shown(markdown: str) -> tuple[set[str], str]:
     """Return what a reader of Markdown makes of it: its tags, and the words that are seen."""
     html = MARKDOWN.render(markdown)
-    words = _TAG.sub("", html).replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
+    words = (
+        _TAG.sub("", html)
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", '"')
+        .replace("&amp;", "&")
+    )
     return set(_TAG.findall(html)), " ".join(words.split())
 
 
@@ -116,12 +135,19 @@ def one_line(text: str) -> str:
 
 
 def test_the_reader_of_markdown_sees_what_is_not_escaped() -> None:
-    assert shown("[x](http://127.0.0.1)")[0] == {"<p>", '<a href="http://127.0.0.1">', "</a>", "</p>"}
+    assert shown("[x](http://127.0.0.1)")[0] == {
+        "<p>",
+        '<a href="http://127.0.0.1">',
+        "</a>",
+        "</p>",
+    }
     assert shown("- --")[0] == {"<hr />"}
     assert shown("&lt;b&gt;")[1] == "<b>"
 
 
-SIGNS = st.text(st.sampled_from("-=+#*_~`<>[]()!|&;:.\\\"' \n\t0123456789ablt\u2028\x00"), max_size=30)
+SIGNS = st.text(
+    st.sampled_from("-=+#*_~`<>[]()!|&;:.\\\"' \n\t0123456789ablt\u2028\x00"), max_size=30
+)
 
 
 @given(SIGNS | st.sampled_from([*HOSTILE.values(), *INJECTIONS.values()]) | st.text())
@@ -132,13 +158,15 @@ def test_any_text_is_shown_as_it_is_and_adds_no_mark_of_markdown(text: str) -> N
 
 
 @given(SIGNS, SIGNS)
-def test_names_and_excerpts_add_no_link_image_or_html_to_a_progress_message(name: str, span: str) -> None:
+def test_names_and_excerpts_add_no_link_image_or_html_to_a_progress_message(
+    name: str, span: str
+) -> None:
     two = [Citation("1", span, name), Citation("2", "plain", "](x)")]
     for line in (citation_lines(two), name_list([name, "](x)"], bracketed=True)):
         assert shown(line)[0] <= {"<p>", "</p>"}
 
 
-# -------------------------------------------------------------------------------------- through the function's routes
+# -------------------------------------------------------------------- through the function's routes
 def saying(text: str, sink: ListSink | None = None) -> Service:
     """Return a service whose graph and model say this text wherever they can."""
     replies = {
@@ -186,13 +214,21 @@ async def test_one_record_stays_one_line_that_reads_back_to_the_same_value(
     url: str, behind_the_routes: Route, log_text: io.StringIO, text: str
 ) -> None:
     behind_the_routes(saying(text))
-    odd = {"traceparent": f"{PARENT}{FORGED_LINE}", "tracestate": f"a={FORGED_LINE}", "x-forwarded-for": "\x1b[31m"}
+    odd = {
+        "traceparent": f"{PARENT}{FORGED_LINE}",
+        "tracestate": f"a={FORGED_LINE}",
+        "x-forwarded-for": "\x1b[31m",
+    }
     assert (await retrieved(url, text, JSON | odd)).status == 200
     written = log_text.getvalue()
     assert written.isascii()
     assert all(character.isprintable() or character == "\n" for character in written)
     lines = [json.loads(line) for line in written.splitlines()]
-    assert {line["event"] for line in lines} >= {"retrieval_started", "phase_ended", "retrieval_ended"}
+    assert {line["event"] for line in lines} >= {
+        "retrieval_started",
+        "phase_ended",
+        "retrieval_ended",
+    }
     assert {line["project_id"] for line in lines if "project_id" in line} == {text}
     assert [line["outcome"] for line in lines if line["event"] == "retrieval_ended"] == ["ok"]
     assert all(line.get("trace_id") != "4bf92f3577b34da6a3ce929d0e0e4736" for line in lines)
@@ -200,7 +236,9 @@ async def test_one_record_stays_one_line_that_reads_back_to_the_same_value(
 
 @in_one_loop
 @every_injection
-async def test_an_answer_holds_the_text_as_a_plain_string(url: str, behind_the_routes: Route, text: str) -> None:
+async def test_an_answer_holds_the_text_as_a_plain_string(
+    url: str, behind_the_routes: Route, text: str
+) -> None:
     sink = ListSink()
     behind_the_routes(saying(text, sink))
     answer = await retrieved(url, text, JSON)
@@ -241,7 +279,7 @@ def test_the_reader_of_events_sees_what_a_line_end_in_an_event_would_add() -> No
     ]
 
 
-# --------------------------------------------------------------------------------------------------------- headers
+# ------------------------------------------------------------------------------------------ headers
 HEADERS = {"date", "server", "content-type", "content-length", "x-retrieval-id", "connection"}
 
 
@@ -255,12 +293,16 @@ async def test_no_retrieval_id_reaches_a_header_unless_it_is_a_uuid(
     answer = await retrieved(url, text, JSON, retrieval_id=form.format(text=text, id=uuid4()))
     assert answer.status == 400
     assert {name for name, _ in answer.headers} == HEADERS
-    assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", dict(answer.headers)["x-retrieval-id"])
+    assert re.fullmatch(
+        r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", dict(answer.headers)["x-retrieval-id"]
+    )
 
 
 @in_one_loop
 @pytest.mark.parametrize("form", ["{}", "{{{}}}", "urn:uuid:{}"])
-async def test_a_uuid_in_any_form_comes_back_in_the_plain_one(url: str, behind_the_routes: Route, form: str) -> None:
+async def test_a_uuid_in_any_form_comes_back_in_the_plain_one(
+    url: str, behind_the_routes: Route, form: str
+) -> None:
     behind_the_routes(saying("harmless"))
     own = uuid4()
     answer = await retrieved(url, "harmless", JSON, retrieval_id=form.format(str(own).upper()))

@@ -1,7 +1,10 @@
-"""Two projects that look alike are asked at the same time through one service: nothing of one reaches what is the other's.
+"""Two projects that look alike are asked at the same time through one service.
 
-The graph itself is held to this by the contract tests. Here it is the whole way: prompts, embedded texts, answers, traces,
-progress messages, log lines and spans, with a model that repeats everything it is shown.
+Nothing of one reaches what is the other's.
+
+The graph itself is held to this by the contract tests. Here it is the whole way: prompts, embedded
+texts, answers, traces, progress messages, log lines and spans, with a model that repeats everything
+it is shown.
 """
 
 from __future__ import annotations
@@ -48,22 +51,34 @@ REQUESTS_EACH = 2
 
 
 def marked(contents: Contents, mark: str) -> Contents:
-    """Return the project with its mark on all that is not text of a chunk: those are the same in both."""
+    """Return the project with its mark on all that is not text of a chunk.
+
+    Those are the same in both.
+    """
     documents, knowledge = contents.documents, contents.knowledge
     return Contents(
-        replace(documents, documents=tuple(replace(d, title=mark + d.title) for d in documents.documents)),
+        replace(
+            documents,
+            documents=tuple(replace(d, title=mark + d.title) for d in documents.documents),
+        ),
         replace(
             knowledge,
-            entities=tuple(replace(e, description=mark + e.description) for e in knowledge.entities),
-            relations=tuple(replace(r, description=mark + r.description) for r in knowledge.relations),
+            entities=tuple(
+                replace(e, description=mark + e.description) for e in knowledge.entities
+            ),
+            relations=tuple(
+                replace(r, description=mark + r.description) for r in knowledge.relations
+            ),
             communities=tuple(replace(c, summary=mark + c.summary) for c in knowledge.communities),
         ),
     )
 
 
-# ---------------------------------------------------------------------------------------- a model that repeats it all
+# ---------------------------------------------------------------------- a model that repeats it all
 class Parrot:
-    """ChatModel and Embedder: replies hold what the prompt has shown; `heard` is all it was told, by the tenant asked for.
+    """ChatModel and Embedder: replies hold what the prompt has shown.
+
+    `heard` is all it was told, by the tenant asked for.
 
     Each call lets the other requests go first, as a network does.
     """
@@ -109,7 +124,7 @@ def tenant_in(text: str) -> str:
     return "mine" if "for <mine>" in text or "of mine:" in text else "other"
 
 
-# ------------------------------------------------------------------------------------------------------- what comes out
+# ----------------------------------------------------------------------------------- what comes out
 @dataclass
 class Seen:
     """Everything that belongs to one tenant, by where it was seen."""
@@ -135,20 +150,34 @@ class Sink:
 
 
 async def asked(
-    graph: GraphStore, ids: Mapping[str, str], log: io.StringIO, recorded: Recorded, followups: int = 4
+    graph: GraphStore,
+    ids: Mapping[str, str],
+    log: io.StringIO,
+    recorded: Recorded,
+    followups: int = 4,
 ) -> dict[str, Seen]:
-    """Ask for both tenants at once, several times, buffered and listened to; return what each has left where."""
+    """Ask for both tenants at once, several times, buffered and listened to.
+
+    Return what each has left where.
+    """
     parrot, sink = Parrot(), Sink()
     words = load_settings({**LOCAL, "LOG_QUESTIONS": "true"})
-    service = Service(ports(graph, parrot, parrot), Limits(max_followups=followups), sink, 100, 60, words)
+    service = Service(
+        ports(graph, parrot, parrot), Limits(max_followups=followups), sink, 100, 60, words
+    )
     seen = {tenant: Seen() for tenant in ids}
 
     async def ask(tenant: str) -> None:
-        request = RetrieveRequest(query=question(tenant), project_id=ids[tenant], top_k=4, include=("trace", "usage"))
+        request = RetrieveRequest(
+            query=question(tenant), project_id=ids[tenant], top_k=4, include=("trace", "usage")
+        )
         listened: list[str] = []
         with trace.get_tracer("test").start_as_current_span(f"request of {tenant}"):
             answer = await service.start(request, str(uuid.uuid4()), listened.append)
-        seen[tenant].texts += [("answer and trace", answer.to_json()), *(("progress", m) for m in listened)]
+        seen[tenant].texts += [
+            ("answer and trace", answer.to_json()),
+            *(("progress", m) for m in listened),
+        ]
 
     log.seek(0)
     log.truncate()
@@ -158,7 +187,11 @@ async def asked(
             for tenant in ids:
                 group.create_task(ask(tenant))
     for tenant, id_ in ids.items():
-        own = [line for line in log.getvalue().splitlines() if json.loads(line).get("project_id") == id_]
+        own = [
+            line
+            for line in log.getvalue().splitlines()
+            if json.loads(line).get("project_id") == id_
+        ]
         published = [m for m in sink.messages if json.loads(m)["project_id"] == id_]
         roots = {s.context.trace_id for s in recorded.spans(f"request of {tenant}")}
         spans = [s.to_json() for s in recorded.spans() if s.context.trace_id in roots]
@@ -205,7 +238,7 @@ def drawn(shape: Shape) -> tuple[Contents, Contents]:
     return marked(mine, OWN), other
 
 
-# ---------------------------------------------------------------------------------------------------------- in memory
+# ---------------------------------------------------------------------------------------- in memory
 SAMPLE = Shape(seed=7, chunks=12, entities=8, levels=2, hub=True)
 
 
@@ -213,7 +246,10 @@ class Leaking(FakeGraph):
     """A graph that mixes what two tenants get."""
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
-        both = [await FakeGraph.followup(self, replace(query, project_id=p), deadline) for p in self.projects]
+        both = [
+            await FakeGraph.followup(self, replace(query, project_id=p), deadline)
+            for p in self.projects
+        ]
         return Evidence(both[0].chunks + both[1].chunks, (), both[0].entities + both[1].entities)
 
 
@@ -240,18 +276,26 @@ def test_look_alike_projects_stay_apart_on_the_whole_way(recorded: Recorded) -> 
             runner.run(in_memory(graph, {"p": mine, "p-b": other}))
             seen = runner.run(asked(graph, {"mine": "p", "other": "p-b"}, log, recorded))
             assert_apart(seen)
-            met.update(*(one.holding(mark) for one, mark in ((seen["mine"], OWN), (seen["other"], MARK))))
+            met.update(
+                *(one.holding(mark) for one, mark in ((seen["mine"], OWN), (seen["other"], MARK)))
+            )
 
         are_apart()
-    assert met >= {"answer and trace", "progress", "published", "prompt"}, "their own words were there"
+    assert met >= {"answer and trace", "progress", "published", "prompt"}, (
+        "their own words were there"
+    )
 
 
-# ------------------------------------------------------------------------------------------------------ on a real Neo4j
+# ---------------------------------------------------------------------------------- on a real Neo4j
 @pytest.mark.neo4j
 @pytest.mark.slow
 @pytest.mark.timeout(300, func_only=True)
-def test_look_alike_projects_stay_apart_on_a_real_server(neo4j_2026: Neo4jServer, recorded: Recorded) -> None:
-    connection = Connection(neo4j_2026.uri, neo4j_2026.user, neo4j_2026.password, neo4j_2026.database)
+def test_look_alike_projects_stay_apart_on_a_real_server(
+    neo4j_2026: Neo4jServer, recorded: Recorded
+) -> None:
+    connection = Connection(
+        neo4j_2026.uri, neo4j_2026.user, neo4j_2026.password, neo4j_2026.database
+    )
 
     async def check(shape: Shape, log: io.StringIO) -> None:
         mine, other = drawn(shape)
@@ -263,7 +307,9 @@ def test_look_alike_projects_stay_apart_on_a_real_server(neo4j_2026: Neo4jServer
             await load(connection, projects)
             await entangle(connection, {id_: mine}, twin)  # by edges that no writer makes
             graph = Neo4jGraph(connection, IndexNames(), scope, exact)
-            assert_apart(await asked(graph, {"mine": id_, "other": twin(id_)}, log, recorded, followups=2))
+            assert_apart(
+                await asked(graph, {"mine": id_, "other": twin(id_)}, log, recorded, followups=2)
+            )
         finally:
             await remove(connection, projects)
 

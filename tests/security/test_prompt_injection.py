@@ -66,7 +66,10 @@ def assert_is_data(prompt: Prompt, text: str) -> None:
     assert list(found) in (LABELS[prompt.name], LABELS[prompt.name] + REASKED)
     if prompt.name == "primer_reply":
         assert found["Community details"] == [{"id": "C1", "level": 1, "summary": text[:1500]}]
-        rows = [{"id": f"K{n}", "community": c, "document": text, "text": text} for n, c in ((1, "C1"), (2, None))]
+        rows = [
+            {"id": f"K{n}", "community": c, "document": text, "text": text}
+            for n, c in ((1, "C1"), (2, None))
+        ]
         assert found["Sample chunks"] == rows
     if prompt.name == "local_reply":
         assert found["Valid chunk ids"] == ["K1", "K2", "K3"]
@@ -76,10 +79,12 @@ def assert_is_data(prompt: Prompt, text: str) -> None:
         ]
         beside = found["Graph neighbourhood"]
         assert beside["entities"] == [{"title": text, "description": text[:500]}]
-        assert beside["relationships"] == [{"source": text, "target": text, "description": text[:500]}]
+        assert beside["relationships"] == [
+            {"source": text, "target": text, "description": text[:500]}
+        ]
 
 
-# ------------------------------------------------------------------------------------------------ what the model is sent
+# --------------------------------------------------------------------------- what the model is sent
 @pytest.mark.parametrize(
     "user",
     [
@@ -104,9 +109,13 @@ async def test_hostile_text_stays_inside_its_fence_in_every_prompt(text: str) ->
 
 
 def test_any_text_at_all_stays_inside_its_fence() -> None:
-    fragments = st.sampled_from([*HOSTILE.values(), "```", "`", "\n", '"', "\\", "}]", "\u2028", "\u0085", "json"])
+    fragments = st.sampled_from(
+        [*HOSTILE.values(), "```", "`", "\n", '"', "\\", "}]", "\u2028", "\u0085", "json"]
+    )
     # what a graph can hold: any text without lone surrogates
-    texts = st.lists(st.text(st.characters(exclude_categories=["Cs"])) | fragments, max_size=6).map("".join)
+    texts = st.lists(st.text(st.characters(exclude_categories=["Cs"])) | fragments, max_size=6).map(
+        "".join
+    )
     with asyncio.Runner() as runner:
 
         @settings(max_examples=40)
@@ -135,7 +144,9 @@ async def test_a_model_that_repeats_hostile_text_is_asked_again_with_it_as_data(
 async def test_the_request_that_leaves_has_two_messages_and_the_system_text_byte_for_byte(
     model_server: ModelServerControl,
 ) -> None:
-    chat, embedder = await asyncio.to_thread(wiring.build_models, load({**LOCAL, "OAI_BASE_URL": model_server.url}))
+    chat, embedder = await asyncio.to_thread(
+        wiring.build_models, load({**LOCAL, "OAI_BASE_URL": model_server.url})
+    )
     try:
         for text in HOSTILE.values():
             for prompt in (
@@ -147,33 +158,51 @@ async def test_the_request_that_leaves_has_two_messages_and_the_system_text_byte
                 [sent] = model_server.requests()
                 model_server.reset()
                 assert [m["role"] for m in sent["body"]["messages"]] == ["system", "user"]
-                assert [m["content"] for m in sent["body"]["messages"]] == [SYSTEM[prompt.name], prompt.user]
+                assert [m["content"] for m in sent["body"]["messages"]] == [
+                    SYSTEM[prompt.name],
+                    prompt.user,
+                ]
                 assert set(sent["body"]) <= {"model", "messages", "response_format", "temperature"}
     finally:
         await embedder.client.close()
 
 
-# ---------------------------------------------------------------------------------------------- a model that obeys
+# ------------------------------------------------------------------------------- a model that obeys
 FORGED = (
     "K999", "K0", "K-1", "[c1]", "c1", "C1", "never-shown", "s-never", "K\uff11", "\uff2b1", "K1\u200b", "\u202e1K", "K1; K2",
     "['K1']", "first\x00", "first'--", "../first", "*", "null", "K1\n```", "sample", "loose",
 )  # fmt: skip
-"""Names of no chunk that a follow-up was shown or had retrieved; the last two are chunks of the primer alone."""
+"""Names of no chunk that a follow-up was shown or had retrieved; the last two are chunks of the
+primer alone."""
 LIE = "This sentence stands in no chunk."
 
 
 def obeying(text: str) -> dict[str, Any]:
-    """Return replies of a model that does what a document said: forged ids, forged spans, fields nobody asked for."""
-    citations = [{"chunk_id": name, "span": ""} for name in FORGED] + [{"chunk_id": "K1", "span": LIE}]
+    """Return replies of a model that does what a document said.
+
+    Forged ids, forged spans, fields nobody asked for.
+    """
+    citations = [{"chunk_id": name, "span": ""} for name in FORGED] + [
+        {"chunk_id": "K1", "span": LIE}
+    ]
     followups = [{"question": q, "target_communities": [text, "C1", "C9"]} for q in (FIRST, SECOND)]
     rest = {"role": "system", "tool_calls": [{"name": "delete"}], "system": text}
     return {
         "hypothesis": text,
         "primer_reply": {"initial_answer": text, "followups": followups, **rest},
-        "local_reply": {"answer": text, "citations": citations, "confidence": 1, "new_followups": [], **rest},
+        "local_reply": {
+            "answer": text,
+            "citations": citations,
+            "confidence": 1,
+            "new_followups": [],
+            **rest,
+        },
         "aggregate_reply": {
             "final_answer": "PWNED",
-            "key_facts": [{"fact": text, "citations": [*FORGED, "K1", "first"]}, {"fact": "uncited", "citations": []}],
+            "key_facts": [
+                {"fact": text, "citations": [*FORGED, "K1", "first"]},
+                {"fact": "uncited", "citations": []},
+            ],
             **rest,
         },
     }
@@ -182,7 +211,10 @@ def obeying(text: str) -> dict[str, Any]:
 def spans_hold(answer: RetrieveResponse, chunks: dict[str, Chunk]) -> bool:
     """Tell whether every citation names a retrieved chunk, quotes it word for word and names its document."""
     cited = [c for fact in answer.key_facts for c in fact.citations if isinstance(c, CitationOut)]
-    return all(c.span in chunks[c.chunk_id].text and c.document_name == chunks[c.chunk_id].document_name for c in cited)
+    return all(
+        c.span in chunks[c.chunk_id].text and c.document_name == chunks[c.chunk_id].document_name
+        for c in cited
+    )
 
 
 @every_text
@@ -195,7 +227,9 @@ async def test_forged_citations_are_dropped_counted_and_never_enriched(text: str
     assert (counts.total, counts.kept) == (times * (len(FORGED) + 1), 0)
     assert counts.dropped == {"unmatched_chunk_id": times * len(FORGED), "span_mismatch": times}
     assert spans_hold(answer, retrieved)
-    enriched = {c.chunk_id for f in answer.key_facts for c in f.citations if isinstance(c, CitationOut)}
+    enriched = {
+        c.chunk_id for f in answer.key_facts for c in f.citations if isinstance(c, CitationOut)
+    }
     assert enriched <= {"first", "sample", "loose"}, "real ids of retrieved chunks alone"
     assert "without any evidence were left out" in answer.residual_uncertainty
     assert "No statement could be backed by a citation" in answer.residual_uncertainty
@@ -211,4 +245,7 @@ async def test_the_answer_keeps_its_shape_whatever_the_model_was_talked_into(tex
     assert sink.phases.count("completed") == 1
     followups = document["trace"]["followups"]
     assert {f["question"] for f in followups} <= {FIRST, SECOND, request().query}
-    assert {tuple(f["target_communities"]) for f in followups} <= {(), (primer_of(text).communities[0].id,)}
+    assert {tuple(f["target_communities"]) for f in followups} <= {
+        (),
+        (primer_of(text).communities[0].id,),
+    }

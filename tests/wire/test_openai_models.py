@@ -16,11 +16,22 @@ from azure.core.exceptions import ClientAuthenticationError, ServiceRequestError
 from azure.identity import CredentialUnavailableError
 
 from drift import prompts
-from drift.adapters.openai.client import EntraTokens, ModelServer, build_client, resource_url, v1_url
+from drift.adapters.openai.client import (
+    EntraTokens,
+    ModelServer,
+    build_client,
+    resource_url,
+    v1_url,
+)
 from drift.adapters.openai.models import Caller, OpenAIChat, OpenAIEmbedder
 from drift.adapters.retry import RetryPolicy
 from drift.contracts import LocalReply
-from drift.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError, UnusableReplyError
+from drift.errors import (
+    DriftError,
+    ModelMisconfiguredError,
+    ModelUnavailableError,
+    UnusableReplyError,
+)
 from drift.tasks import Deadline
 from tests.model_server_fixture import ModelServerControl
 
@@ -33,7 +44,13 @@ LOCAL = prompts.local(
     "How are names resolved?",
     "How are names resolved?",
     [],
-    [{"id": "K1", "document": "naming", "text": "Names are resolved using the nearest enclosing scope of the block."}],
+    [
+        {
+            "id": "K1",
+            "document": "naming",
+            "text": "Names are resolved using the nearest enclosing scope of the block.",
+        }
+    ],
     {},
     ["K1"],
 )
@@ -52,7 +69,10 @@ async def client_of(url: str, **values: Any) -> AsyncIterator[Any]:
 
 @asynccontextmanager
 async def chat_of(
-    server: ModelServerControl, calls: Caller | None = None, temperature: float | None = None, **values: Any
+    server: ModelServerControl,
+    calls: Caller | None = None,
+    temperature: float | None = None,
+    **values: Any,
 ) -> AsyncIterator[OpenAIChat]:
     async with client_of(server.url, **values) as client:
         yield OpenAIChat(client, "a-model", temperature, calls or caller())
@@ -60,7 +80,10 @@ async def chat_of(
 
 @asynccontextmanager
 async def embedder_of(
-    server: ModelServerControl, dimensions: int = 256, model: str = "local", deployment: str | None = None
+    server: ModelServerControl,
+    dimensions: int = 256,
+    model: str = "local",
+    deployment: str | None = None,
 ) -> AsyncIterator[OpenAIEmbedder]:
     async with client_of(server.url) as client:
         yield OpenAIEmbedder(client, model, dimensions, deployment, caller())
@@ -70,7 +93,7 @@ def soon() -> Deadline:
     return Deadline.after(20)
 
 
-# --------------------------------------------------------------------------------------------- what is sent
+# ------------------------------------------------------------------------------------- what is sent
 async def test_a_prompt_with_a_schema_is_sent_with_a_strict_schema_of_its_name(
     model_server: ModelServerControl,
 ) -> None:
@@ -78,7 +101,11 @@ async def test_a_prompt_with_a_schema_is_sent_with_a_strict_schema_of_its_name(
         reply = await chat.complete(LOCAL, soon())
     assert LocalReply.model_validate_json(reply.text).citations[0].chunk_id == "K1"
     body = model_server.requests()[0]["body"]
-    assert body["response_format"]["json_schema"] == {"name": "local_reply", "strict": True, "schema": LOCAL.schema}
+    assert body["response_format"]["json_schema"] == {
+        "name": "local_reply",
+        "strict": True,
+        "schema": LOCAL.schema,
+    }
     assert [m["role"] for m in body["messages"]] == ["system", "user"]
     assert body["model"] == "a-model"
     assert "temperature" not in body
@@ -108,7 +135,11 @@ PATHS = [
     ("/v1", None, "/v1/chat/completions"),
     ("/openai/v1/", None, "/openai/v1/chat/completions"),
     ("", "2024-10-21", "/openai/deployments/a-model/chat/completions?api-version=2024-10-21"),
-    ("/openai/", "2024-10-21", "/openai/deployments/a-model/chat/completions?api-version=2024-10-21"),
+    (
+        "/openai/",
+        "2024-10-21",
+        "/openai/deployments/a-model/chat/completions?api-version=2024-10-21",
+    ),
 ]
 
 
@@ -121,7 +152,9 @@ async def test_the_paths_follow_the_address_and_the_api_version(
     request = model_server.requests()[0]
     assert request["path"] == asked
     sent = {"api-key": KEY} if api_version else {"authorization": f"Bearer {KEY}"}
-    headers = {name: value for name, value in request["headers"].items() if not name.startswith("x-")}
+    headers = {
+        name: value for name, value in request["headers"].items() if not name.startswith("x-")
+    }
     headers.pop("traceparent", None)  # sent while a trace is being recorded
     assert headers == sent
 
@@ -133,7 +166,10 @@ async def test_the_paths_follow_the_address_and_the_api_version(
         ("https://one.openai.azure.com/openai/", "https://one.openai.azure.com/openai/v1"),
         ("https://one.openai.azure.com/openai/v1/", "https://one.openai.azure.com/openai/v1"),
         ("https://one.services.ai.azure.com", "https://one.services.ai.azure.com/openai/v1"),
-        ("https://one.cognitiveservices.azure.com/", "https://one.cognitiveservices.azure.com/openai/v1"),
+        (
+            "https://one.cognitiveservices.azure.com/",
+            "https://one.cognitiveservices.azure.com/openai/v1",
+        ),
         ("https://api.openai.com", "https://api.openai.com/v1"),
         ("https://openai.azure.com.evil.example", "https://openai.azure.com.evil.example/v1"),
         ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"),
@@ -146,7 +182,10 @@ def test_the_v1_address_is_completed_once(address: str, url: str) -> None:
 
 @pytest.mark.parametrize("path", ["", "/", "/openai", "/openai/v1/"])
 def test_the_resource_address_has_no_path_of_the_api(path: str) -> None:
-    assert resource_url(urlsplit(f"https://one.openai.azure.com{path}")) == "https://one.openai.azure.com"
+    assert (
+        resource_url(urlsplit(f"https://one.openai.azure.com{path}"))
+        == "https://one.openai.azure.com"
+    )
 
 
 @pytest.mark.parametrize("api_version", [None, "2024-10-21"])
@@ -165,7 +204,9 @@ async def test_without_a_key_each_request_carries_a_fresh_token(
     assert sent == ["Bearer token-1", "Bearer token-2"]
 
 
-async def test_a_server_that_is_not_azure_never_gets_an_entra_token(model_server: ModelServerControl) -> None:
+async def test_a_server_that_is_not_azure_never_gets_an_entra_token(
+    model_server: ModelServerControl,
+) -> None:
     async with chat_of(model_server, key=None) as chat:
         await chat.complete(PROMPT, soon())
     assert model_server.requests()[0]["headers"]["authorization"] == "Bearer none"
@@ -218,7 +259,7 @@ def test_the_key_is_not_shown_when_the_server_is_printed() -> None:
     assert KEY not in repr(ModelServer("https://one.example", KEY))
 
 
-# -------------------------------------------------------------------------------------- chat: faults and outcomes
+# ------------------------------------------------------------------------ chat: faults and outcomes
 @dataclass(frozen=True)
 class Case:
     """One fault for ever, the error it ends in, what its text says, and how many requests reach the server."""
@@ -258,10 +299,22 @@ MISCONFIGURED += [
     )
 ]
 CONNECTION = [
-    Case({"fault": "hang"}, ModelUnavailableError, "did not answer in time", ATTEMPTS, timeout_s=0.2),
-    Case({"fault": "latency", "seconds": 9}, ModelUnavailableError, "did not answer in time", ATTEMPTS, timeout_s=0.2),
     Case(
-        {"fault": "trickle", "seconds": 0.1}, ModelUnavailableError, "did not answer in time", ATTEMPTS, timeout_s=0.3
+        {"fault": "hang"}, ModelUnavailableError, "did not answer in time", ATTEMPTS, timeout_s=0.2
+    ),
+    Case(
+        {"fault": "latency", "seconds": 9},
+        ModelUnavailableError,
+        "did not answer in time",
+        ATTEMPTS,
+        timeout_s=0.2,
+    ),
+    Case(
+        {"fault": "trickle", "seconds": 0.1},
+        ModelUnavailableError,
+        "did not answer in time",
+        ATTEMPTS,
+        timeout_s=0.3,
     ),
     Case({"fault": "drop"}, ModelUnavailableError, "broke off", ATTEMPTS),
 ]
@@ -303,19 +356,26 @@ async def test_a_reply_of_the_wrong_shape_is_handed_on_for_the_caller_to_judge(
     assert reply.retries == 0
 
 
-@pytest.mark.parametrize("fault", [{"status": 429, "fault": "status"}, {"fault": "drop"}, {"fault": "status"}])
-async def test_a_passing_fault_is_retried_and_counted(model_server: ModelServerControl, fault: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "fault", [{"status": 429, "fault": "status"}, {"fault": "drop"}, {"fault": "status"}]
+)
+async def test_a_passing_fault_is_retried_and_counted(
+    model_server: ModelServerControl, fault: dict[str, Any]
+) -> None:
     model_server.fail(fault | {"times": 2})
     async with chat_of(model_server) as chat:
         reply = await chat.complete(PROMPT, soon())
     assert reply.retries == 2
     assert model_server.counts() == {"hypothesis": 3}
-    retried_by_the_sdk = [request["headers"]["x-stainless-retry-count"] for request in model_server.requests()]
+    retried_by_the_sdk = [
+        request["headers"]["x-stainless-retry-count"] for request in model_server.requests()
+    ]
     assert retried_by_the_sdk == ["0", "0", "0"]
 
 
 @pytest.mark.parametrize(
-    ("headers", "waited"), [({"Retry-After": "7"}, 7), ({"retry-after-ms": "1500", "Retry-After": "7"}, 1.5)]
+    ("headers", "waited"),
+    [({"Retry-After": "7"}, 7), ({"retry-after-ms": "1500", "Retry-After": "7"}, 1.5)],
 )
 async def test_the_wait_that_the_server_asks_for_is_kept(
     model_server: ModelServerControl, headers: dict[str, str], waited: float
@@ -332,14 +392,18 @@ async def test_the_wait_that_the_server_asks_for_is_kept(
 
 
 async def test_a_wait_beyond_the_deadline_fails_at_once(model_server: ModelServerControl) -> None:
-    model_server.fail({"fault": "status", "status": 429, "headers": {"Retry-After": "3600"}, "times": None})
+    model_server.fail(
+        {"fault": "status", "status": 429, "headers": {"Retry-After": "3600"}, "times": None}
+    )
     async with chat_of(model_server) as chat:
         with pytest.raises(ModelUnavailableError):
             await chat.complete(PROMPT, soon())
     assert model_server.counts() == {"hypothesis": 1}
 
 
-async def test_the_deadline_ends_a_call_before_the_timeout_does(model_server: ModelServerControl) -> None:
+async def test_the_deadline_ends_a_call_before_the_timeout_does(
+    model_server: ModelServerControl,
+) -> None:
     model_server.fail({"fault": "hang", "times": None})
     async with chat_of(model_server, caller(timeout_s=600)) as chat:
         with pytest.raises(ModelUnavailableError):
@@ -353,7 +417,9 @@ async def test_a_port_where_nobody_listens_is_unavailable(unused_tcp_port: int) 
             await OpenAIChat(client, "a-model", None, caller()).complete(PROMPT, soon())
 
 
-async def test_a_cancelled_call_is_cancelled_and_not_translated(model_server: ModelServerControl) -> None:
+async def test_a_cancelled_call_is_cancelled_and_not_translated(
+    model_server: ModelServerControl,
+) -> None:
     model_server.fail({"fault": "hang", "times": None})
     async with chat_of(model_server) as chat:
         task = asyncio.create_task(chat.complete(PROMPT, soon()))
@@ -364,7 +430,9 @@ async def test_a_cancelled_call_is_cancelled_and_not_translated(model_server: Mo
         await model_server.until(lambda seen: seen["abandoned"] == 1)
 
 
-async def test_calls_at_the_same_time_do_not_wait_for_each_other(model_server: ModelServerControl) -> None:
+async def test_calls_at_the_same_time_do_not_wait_for_each_other(
+    model_server: ModelServerControl,
+) -> None:
     model_server.fail({"fault": "latency", "seconds": 0.5, "times": None})
     async with chat_of(model_server) as chat:
         await asyncio.gather(*(chat.complete(PROMPT, soon()) for _ in range(32)))
@@ -391,8 +459,10 @@ async def test_calls_that_are_ready_together_begin_one_in_each_round_of_the_even
     assert len(set(began)) == len(began) == 20
 
 
-# -------------------------------------------------------------------------------------------------- embeddings
-async def test_more_texts_than_fit_one_request_come_back_in_order(model_server: ModelServerControl) -> None:
+# --------------------------------------------------------------------------------------- embeddings
+async def test_more_texts_than_fit_one_request_come_back_in_order(
+    model_server: ModelServerControl,
+) -> None:
     texts = [f"text number {number}" for number in range(600)]
     async with embedder_of(model_server) as embedder:
         many = await embedder.embed(texts, soon())
@@ -412,7 +482,11 @@ async def test_no_texts_need_no_request(model_server: ModelServerControl) -> Non
 
 @pytest.mark.parametrize(
     ("model", "dimensions", "sent"),
-    [("text-embedding-3-large", 256, 256), ("text-embedding-3-small", 64, 64), ("local", 256, None)],
+    [
+        ("text-embedding-3-large", 256, 256),
+        ("text-embedding-3-small", 64, 64),
+        ("local", 256, None),
+    ],
 )
 async def test_fewer_dimensions_are_only_asked_of_models_that_can(
     model_server: ModelServerControl, model: str, dimensions: int, sent: int | None
@@ -425,7 +499,9 @@ async def test_fewer_dimensions_are_only_asked_of_models_that_can(
     assert body["model"] == "a-deployment"
 
 
-async def test_vectors_of_another_size_than_the_setting_name_both_numbers(model_server: ModelServerControl) -> None:
+async def test_vectors_of_another_size_than_the_setting_name_both_numbers(
+    model_server: ModelServerControl,
+) -> None:
     async with embedder_of(model_server, dimensions=3072) as embedder:
         with pytest.raises(ModelMisconfiguredError, match=r"256.*VECTOR_INDEX_DIMENSIONS is 3072"):
             await embedder.embed(["one"], soon())
@@ -436,14 +512,23 @@ async def test_vectors_of_another_size_than_the_setting_name_both_numbers(model_
     [
         ({"fault": "wrong_count"}, ModelMisconfiguredError, "1 vectors for 2 texts", 1),
         ({"fault": "wrong_dimensions"}, ModelMisconfiguredError, "255 floats", 1),
-        ({"fault": "status", "status": 404}, ModelMisconfiguredError, "OAI_EMBED_DEPLOYMENT_NAME", 1),
+        (
+            {"fault": "status", "status": 404},
+            ModelMisconfiguredError,
+            "OAI_EMBED_DEPLOYMENT_NAME",
+            1,
+        ),
         ({"fault": "status", "status": 401}, ModelMisconfiguredError, "OAI_KEY", 1),
         ({"fault": "status", "status": 429}, ModelUnavailableError, "429", ATTEMPTS),
         ({"fault": "drop"}, ModelUnavailableError, "broke off", ATTEMPTS),
     ],
 )
 async def test_a_fault_of_an_embedding_ends_in_the_error_of_the_table(
-    model_server: ModelServerControl, fault: dict[str, Any], error: type[DriftError], says: str, requests: int
+    model_server: ModelServerControl,
+    fault: dict[str, Any],
+    error: type[DriftError],
+    says: str,
+    requests: int,
 ) -> None:
     model_server.fail(fault | {"kind": "embedding", "times": None})
     async with embedder_of(model_server) as embedder:

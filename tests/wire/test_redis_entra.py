@@ -1,4 +1,7 @@
-"""Progress through a Redis that takes tokens of Entra ID: a real Valkey whose user is an object id and whose password a token."""
+"""Progress through a Redis that takes tokens of Entra ID.
+
+A real Valkey whose user is an object id and whose password a token.
+"""
 
 from __future__ import annotations
 
@@ -46,11 +49,16 @@ PATIENCE_S = 30
 def token_of(oid: str, number: int) -> str:
     """Return what looks like an access token of Entra ID to a client."""
     parts = ({"alg": "none"}, {"oid": oid, "number": number}, {"signature": "canary-signature"})
-    return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts)
+    return ".".join(
+        base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts
+    )
 
 
 class Identity:
-    """A credential with the clock that its tokens end by; `open` lets it answer, `error` makes it fail."""
+    """A credential with the clock that its tokens end by.
+
+    `open` lets it answer, `error` makes it fail.
+    """
 
     def __init__(self) -> None:
         self.oid = str(uuid4())
@@ -71,7 +79,10 @@ class Identity:
 
 
 class Cache:
-    """The server as its owner sees it: who may sign in, who is connected, what arrives on the channel."""
+    """The server as its owner sees it.
+
+    Who may sign in, who is connected, what arrives on the channel.
+    """
 
     def __init__(self, admin: Redis, identity: Identity) -> None:
         self.admin = admin
@@ -81,7 +92,9 @@ class Cache:
     async def accept(self, *numbers: int) -> None:
         """Let the identity in with these of its tokens, and with no other."""
         passwords = [f">{token_of(self.oid, number)}" for number in numbers]
-        await self.admin.execute_command("ACL", "SETUSER", self.oid, "reset", "on", *passwords, "&*", "+@all")
+        await self.admin.execute_command(
+            "ACL", "SETUSER", self.oid, "reset", "on", *passwords, "&*", "+@all"
+        )
 
     async def cut(self) -> None:
         """End the identity's connections, as the server does when their token ends."""
@@ -89,7 +102,9 @@ class Cache:
 
     async def connections(self) -> set[str]:
         """Return the connections that are signed in as the identity."""
-        return {client["id"] for client in await self.admin.client_list() if client["user"] == self.oid}
+        return {
+            client["id"] for client in await self.admin.client_list() if client["user"] == self.oid
+        }
 
     async def heard(self) -> str:
         """Return the next message on the channel."""
@@ -158,8 +173,10 @@ async def renewed(tokens: TokenSource) -> None:
     await asyncio.sleep(0)
 
 
-# ------------------------------------------------------------------------------------------------------------ signing in
-async def test_the_user_is_the_object_id_and_the_password_the_token(sink: RedisProgress, cache: Cache) -> None:
+# --------------------------------------------------------------------------------------- signing in
+async def test_the_user_is_the_object_id_and_the_password_the_token(
+    sink: RedisProgress, cache: Cache
+) -> None:
     await publish(sink, "one")
     assert await cache.heard() == "one"
     assert len(await cache.connections()) == 1
@@ -187,7 +204,7 @@ async def test_without_a_token_nothing_is_sent() -> None:
         await EntraLogin(TokenSource(REDIS_SCOPE, Identity)).get_credentials_async()
 
 
-# ------------------------------------------------------------------------------------------------------- the token's end
+# ---------------------------------------------------------------------------------- the token's end
 async def test_the_connection_of_a_renewed_token_replaces_the_old_one_before_the_server_cuts_it(
     sink: RedisProgress, cache: Cache, identity: Identity, tokens: TokenSource
 ) -> None:
@@ -197,7 +214,9 @@ async def test_the_connection_of_a_renewed_token_replaces_the_old_one_before_the
     identity.now += HOUR - RENEW_S + 1
     await publish(sink, "while it is renewed")
     await renewed(tokens)
-    await cache.accept(2)  # the first token has ended: connections that it opened may stay, new ones it cannot open
+    await cache.accept(
+        2
+    )  # the first token has ended: connections that it opened may stay, new ones it cannot open
     await publish(sink, "after it")
     assert [await cache.heard() for _ in range(3)] == ["first", "while it is renewed", "after it"]
     assert identity.asked == 2
@@ -218,7 +237,9 @@ async def test_no_message_is_lost_when_the_server_cuts_at_the_end_of_the_token(
     assert [await cache.heard() for _ in range(2)] == ["before", "after"]
 
 
-async def test_a_connection_that_the_server_has_signed_out_is_left(sink: RedisProgress, cache: Cache) -> None:
+async def test_a_connection_that_the_server_has_signed_out_is_left(
+    sink: RedisProgress, cache: Cache
+) -> None:
     """The token is as valid as before, but the server does not know the connection any more."""
     await publish(sink, "before")
     await cache.admin.execute_command("ACL", "DELUSER", cache.oid)
@@ -242,7 +263,7 @@ async def test_an_idle_connection_that_the_network_has_dropped_costs_no_message(
         await sink.close()
 
 
-# --------------------------------------------------------------------------------------------------------- what may fail
+# ------------------------------------------------------------------------------------ what may fail
 ANY_TOKEN = range(1, 100)
 
 
@@ -276,7 +297,10 @@ async def test_a_slow_identity_holds_up_one_answer_and_the_messages_leave_as_soo
 
 
 async def test_an_identity_without_access_keeps_the_messages_waiting_until_it_has_it(
-    sink: RedisProgress, cache: Cache, events: Callable[[], list[str]], caplog: pytest.LogCaptureFixture
+    sink: RedisProgress,
+    cache: Cache,
+    events: Callable[[], list[str]],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     await cache.accept(99)
     await publish(sink, "one")
@@ -290,9 +314,12 @@ async def test_an_identity_without_access_keeps_the_messages_waiting_until_it_ha
     assert [await cache.heard() for _ in range(2)] == ["one", "two"]
 
 
-# --------------------------------------------------------------------------------------------- what stands behind it all
+# ------------------------------------------------------------------------ what stands behind it all
 class ManagedIdentity(BaseHTTPRequestHandler):
-    """The endpoint that gives an app its tokens on Azure; `asked` are the queries that it was asked."""
+    """The endpoint that gives an app its tokens on Azure.
+
+    `asked` are the queries that it was asked.
+    """
 
     oid = ""
     refuses = False
@@ -301,8 +328,13 @@ class ManagedIdentity(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         assert self.headers["X-IDENTITY-HEADER"] == "canary-header"
         self.asked.append(parse_qs(urlsplit(self.path).query))
-        token = {"access_token": token_of(self.oid, len(self.asked)), "expires_on": str(int(time.time()) + HOUR)}
-        body = json.dumps({**token, "resource": "https://redis.azure.com", "token_type": "Bearer"}).encode()
+        token = {
+            "access_token": token_of(self.oid, len(self.asked)),
+            "expires_on": str(int(time.time()) + HOUR),
+        }
+        body = json.dumps(
+            {**token, "resource": "https://redis.azure.com", "token_type": "Bearer"}
+        ).encode()
         if self.refuses:
             body = b'{"error": "invalid_request", "error_description": "canary-description"}'
         self.send_response(400 if self.refuses else 200)
@@ -316,7 +348,9 @@ class ManagedIdentity(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def managed_identity(identity: Identity, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[ManagedIdentity]]:
+def managed_identity(
+    identity: Identity, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[type[ManagedIdentity]]:
     handler = type("Endpoint", (ManagedIdentity,), {"oid": identity.oid, "asked": []})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -330,7 +364,12 @@ def managed_identity(identity: Identity, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 async def sink_of(valkey: ValkeyServer, client_id: str) -> RedisProgress:
     """Return what the settings of a deployed function make."""
-    values = {"REDIS_URL": valkey.url, "REDIS_AUTH": "entra", "AZURE_CLIENT_ID": client_id, **REQUIRED}
+    values = {
+        "REDIS_URL": valkey.url,
+        "REDIS_AUTH": "entra",
+        "AZURE_CLIENT_ID": client_id,
+        **REQUIRED,
+    }
     sink = await asyncio.to_thread(lambda: build_sink(load(values)))
     assert sink
     return sink
@@ -359,7 +398,9 @@ async def test_what_a_managed_identity_answers_is_not_in_the_log(
     for _ in range(2):
         assert await sink.state() == "Entra ID gives no token for it"
     await sink.close()
-    assert [record.event for record in caplog.records if record.levelno >= logging.WARNING] == ["entra_token_failed"]
+    assert [record.event for record in caplog.records if record.levelno >= logging.WARNING] == [
+        "entra_token_failed"
+    ]
     assert "canary" not in caplog.text
     assert "127.0.0.1" not in caplog.text
 
@@ -379,14 +420,20 @@ def certificate(folder: Path) -> Path:
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
     now = datetime.now(UTC)
     made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        x509.CertificateBuilder(
+            name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days=1)
+        )
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
+        )
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .sign(key, hashes.SHA256())
     )
     path = folder / "certificate.pem"
     pem, pkcs8 = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
-    path.write_bytes(made.public_bytes(pem) + key.private_bytes(pem, pkcs8, serialization.NoEncryption()))
+    path.write_bytes(
+        made.public_bytes(pem) + key.private_bytes(pem, pkcs8, serialization.NoEncryption())
+    )
     return path
 
 
@@ -410,15 +457,23 @@ async def encrypted(port: int, path: Path) -> AsyncIterator[int]:
 
 
 async def test_certificates_are_read_once_for_all_connections_and_checked(
-    valkey: ValkeyServer, cache: Cache, tokens: TokenSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    valkey: ValkeyServer,
+    cache: Cache,
+    tokens: TokenSource,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     port = urlsplit(valkey.url).port
     assert port
     path = certificate(tmp_path)
     async with encrypted(port, path) as tls_port:
-        trusting = RedisProgress(RedisServer(f"rediss://127.0.0.1:{tls_port}?ssl_ca_certs={path}", tokens))
+        trusting = RedisProgress(
+            RedisServer(f"rediss://127.0.0.1:{tls_port}?ssl_ca_certs={path}", tokens)
+        )
         doubting = RedisProgress(RedisServer(f"rediss://127.0.0.1:{tls_port}", tokens))
-        monkeypatch.setattr(ssl, "create_default_context", None)  # whoever reads certificates from now on, fails
+        monkeypatch.setattr(
+            ssl, "create_default_context", None
+        )  # whoever reads certificates from now on, fails
         assert await trusting.state() == "ok"
         await publish(trusting, *["over TLS"] * 4)
         assert {await cache.heard() for _ in range(4)} == {"over TLS"}

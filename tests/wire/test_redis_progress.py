@@ -1,4 +1,7 @@
-"""The queue to Redis over real sockets: slow, paused, restarted, cut and dead servers, and nobody hears anything twice."""
+"""The queue to Redis over real sockets.
+
+Slow, paused, restarted, cut and dead servers, and nobody hears anything twice.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,10 @@ class Ears:
     async def _listen(self, there: asyncio.Event) -> None:
         while True:
             try:
-                async with Redis.from_url(self.url, protocol=2) as client, client.pubsub() as channel:
+                async with (
+                    Redis.from_url(self.url, protocol=2) as client,
+                    client.pubsub() as channel,
+                ):
                     await channel.subscribe(CHANNEL)
                     async for item in channel.listen():
                         there.set()
@@ -75,7 +81,9 @@ async def ears(valkey: ValkeyServer) -> AsyncIterator[Ears]:
 
 
 @asynccontextmanager
-async def sink_to(url: str, clock: Callable[[], float] | None = None) -> AsyncIterator[RedisProgress]:
+async def sink_to(
+    url: str, clock: Callable[[], float] | None = None
+) -> AsyncIterator[RedisProgress]:
     sink = RedisProgress(RedisServer(url), clock) if clock else RedisProgress(RedisServer(url))
     yield sink
     await sink.close()
@@ -90,7 +98,9 @@ def send(sink: RedisProgress, messages: list[str]) -> None:
         sink.send(message, last=False)
 
 
-async def test_many_at_once_share_one_connection_and_keep_their_order(valkey: ValkeyServer, ears: Ears) -> None:
+async def test_many_at_once_share_one_connection_and_keep_their_order(
+    valkey: ValkeyServer, ears: Ears
+) -> None:
     port = urlsplit(valkey.url).port
     assert port
     async with proxied(port) as proxy, sink_to(f"redis://127.0.0.1:{proxy.port}") as sink:
@@ -103,7 +113,9 @@ async def test_many_at_once_share_one_connection_and_keep_their_order(valkey: Va
         assert proxy.accepted == 1
 
 
-async def test_requests_that_are_cancelled_leave_one_last_message_each(valkey: ValkeyServer, ears: Ears) -> None:
+async def test_requests_that_are_cancelled_leave_one_last_message_each(
+    valkey: ValkeyServer, ears: Ears
+) -> None:
     begun = asyncio.Barrier(REQUESTS + 1)
 
     async def request(number: int) -> None:
@@ -126,7 +138,7 @@ async def test_requests_that_are_cancelled_leave_one_last_message_each(valkey: V
     assert sorted(ended) == sorted(numbers(0, REQUESTS))
 
 
-# ------------------------------------------------------------------------------------------------- slow and paused servers
+# -------------------------------------------------------------------------- slow and paused servers
 @pytest.fixture
 def mortal() -> Iterator[ValkeyServer]:
     with ValkeyServer(port=free_port()) as server:
@@ -134,7 +146,10 @@ def mortal() -> Iterator[ValkeyServer]:
 
 
 async def test_a_paused_server_is_not_sent_anything_twice(mortal: ValkeyServer) -> None:
-    """It takes what waits in its sockets when it goes on: to ask again elsewhere would be to say it twice."""
+    """It takes what waits in its sockets when it goes on.
+
+    To ask again elsewhere would be to say it twice.
+    """
     async with Ears(mortal.url).listening() as ears, sink_to(mortal.url) as sink:
         send(sink, ["0"])
         await sink.delivered()
@@ -154,7 +169,10 @@ async def test_a_paused_server_is_not_sent_anything_twice(mortal: ValkeyServer) 
 
 
 async def test_every_message_of_a_slow_server_comes_once(mortal: ValkeyServer) -> None:
-    """One that stands still for half a second, again and again: longer than a connection may be silent."""
+    """One that stands still for half a second, again and again.
+
+    Longer than a connection may be silent.
+    """
     async with Ears(mortal.url).listening() as ears, sink_to(mortal.url) as sink:
         assert mortal.pid
         for round_ in range(3):
@@ -166,7 +184,7 @@ async def test_every_message_of_a_slow_server_comes_once(mortal: ValkeyServer) -
         assert await ears.until(60) == numbers(0, 60)
 
 
-# ---------------------------------------------------------------------------------------------- servers that go and come
+# ------------------------------------------------------------------------- servers that go and come
 async def test_a_restart_in_the_middle_costs_no_last_message(mortal: ValkeyServer) -> None:
     port = mortal.port
     async with sink_to(mortal.url) as sink:
@@ -192,7 +210,9 @@ async def test_a_restart_in_the_middle_costs_no_last_message(mortal: ValkeyServe
             await asyncio.to_thread(again.stop)
 
 
-async def test_what_waits_for_a_server_is_said_when_it_comes(valkey: ValkeyServer, ears: Ears) -> None:
+async def test_what_waits_for_a_server_is_said_when_it_comes(
+    valkey: ValkeyServer, ears: Ears
+) -> None:
     port = urlsplit(valkey.url).port
     assert port
     async with proxied(port) as proxy, sink_to(f"redis://127.0.0.1:{proxy.port}") as sink:
@@ -207,7 +227,9 @@ async def test_what_waits_for_a_server_is_said_when_it_comes(valkey: ValkeyServe
 
 
 @pytest.mark.parametrize("cut", ["finish", "reset"])
-async def test_connections_that_break_again_and_again_lose_nothing(valkey: ValkeyServer, ears: Ears, cut: str) -> None:
+async def test_connections_that_break_again_and_again_lose_nothing(
+    valkey: ValkeyServer, ears: Ears, cut: str
+) -> None:
     port = urlsplit(valkey.url).port
     assert port
     async with proxied(port) as proxy, sink_to(f"redis://127.0.0.1:{proxy.port}") as sink:
@@ -222,7 +244,9 @@ async def test_connections_that_break_again_and_again_lose_nothing(valkey: Valke
     assert list(dict.fromkeys(ears.heard)) == numbers(0, 200)
 
 
-async def test_a_dead_server_holds_nobody_up_and_old_messages_go(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_dead_server_holds_nobody_up_and_old_messages_go(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     now = [0.0]
     async with sink_to("redis://127.0.0.1:1", lambda: now[0]) as sink:
         for number in range(REQUESTS):

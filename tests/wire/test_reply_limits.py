@@ -1,4 +1,7 @@
-"""A model server that sends too much: what it costs in memory, how often it is asked, and what is said."""
+"""A model server that sends too much.
+
+What it costs in memory, how often it is asked, and what is said.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,8 @@ pytestmark = pytest.mark.slow
 MIB = 1024 * 1024
 LIMIT = 4 * MIB
 ENOUGH = 40 * MIB
-"""What a call may take: the limit some times over, as it is read, joined and parsed; a tenth of the smallest bomb."""
+"""What a call may take: the limit some times over, as it is read, joined and parsed; a tenth of the
+smallest bomb."""
 ATTEMPTS = 3
 DIMENSIONS = 256
 PROMPT = prompts.hypothesis("How are names resolved?")
@@ -39,7 +43,10 @@ OK = "200 OK"
 
 @dataclass
 class Flood:
-    """Answers every request with a head and then these pieces, until the caller has had enough; `sent` is in bytes."""
+    """Answers every request with a head and then these pieces, until the caller has had enough.
+
+    `sent` is in bytes.
+    """
 
     pieces: Callable[[], Iterable[bytes]]
     status: str = OK
@@ -73,9 +80,14 @@ LAST_BLOCK = b"\x03\x00"
 
 @cache
 def bomb(wbits: int) -> bytes:
-    """Return 400 MiB of blanks in some 400 kB: raw deflate, with the head of zlib or of gzip before it."""
+    """Return 400 MiB of blanks in some 400 kB.
+
+    Raw deflate, with the head of zlib or of gzip before it.
+    """
     if wbits > 0:
-        return zlib.compressobj(1, zlib.DEFLATED, wbits).flush()[: 10 if wbits > zlib.MAX_WBITS else 2] + bomb(-15)
+        return zlib.compressobj(1, zlib.DEFLATED, wbits).flush()[
+            : 10 if wbits > zlib.MAX_WBITS else 2
+        ] + bomb(-15)
     packer = zlib.compressobj(9, zlib.DEFLATED, wbits)
     part = packer.compress(b" " * 4 * MIB) + packer.flush(zlib.Z_FULL_FLUSH)
     return part * 100 + LAST_BLOCK
@@ -122,7 +134,9 @@ async def client_of(flood: Flood) -> AsyncIterator[Any]:
     flood.requests, flood.sent = 0, []
     async with (
         listening(flood.serve) as address,
-        build_client(ModelServer(f"http://{address}", "canary-key", max_reply_bytes=LIMIT)) as client,
+        build_client(
+            ModelServer(f"http://{address}", "canary-key", max_reply_bytes=LIMIT)
+        ) as client,
     ):
         yield client
 
@@ -132,7 +146,9 @@ async def failing(client: Any, kind: str) -> DriftError:
     call = (
         OpenAIChat(client, "a-model", None, caller).complete(PROMPT, Deadline.after(60))
         if kind == "chat"
-        else OpenAIEmbedder(client, "local", DIMENSIONS, None, caller).embed(["a", "b"], Deadline.after(60))
+        else OpenAIEmbedder(client, "local", DIMENSIONS, None, caller).embed(
+            ["a", "b"], Deadline.after(60)
+        )
     )
     with pytest.raises(DriftError) as caught:
         await call
@@ -152,7 +168,9 @@ async def in_little_memory() -> AsyncIterator[None]:
 
 @pytest.mark.parametrize("kind", ["chat", "embeddings"])
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
-async def test_more_than_the_limit_is_read_once_up_to_it_and_refused(flood: Flood, kind: str) -> None:
+async def test_more_than_the_limit_is_read_once_up_to_it_and_refused(
+    flood: Flood, kind: str
+) -> None:
     async with client_of(flood) as client, in_little_memory():
         error = await failing(client, kind)
 
@@ -186,7 +204,9 @@ async def test_an_error_without_an_end_is_the_error_that_its_status_says(status:
 
 
 async def test_headers_without_an_end_are_given_up() -> None:
-    flood = Flood(lambda: (b"x-%d: %b\r\n" % (n, b"y" * 1000) for n in range(10**9)), end_of_head="\r\n")
+    flood = Flood(
+        lambda: (b"x-%d: %b\r\n" % (n, b"y" * 1000) for n in range(10**9)), end_of_head="\r\n"
+    )
 
     async with client_of(flood) as client, in_little_memory():
         error = await failing(client, "chat")
@@ -199,9 +219,13 @@ async def test_headers_without_an_end_are_given_up() -> None:
 @pytest.mark.parametrize("encoding", ["", "gzip", "deflate"])
 async def test_a_reply_just_under_the_limit_is_read(encoding: str) -> None:
     text = "x" * (LIMIT - 1000)
-    body = json.dumps({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}).encode()
+    body = json.dumps(
+        {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+    ).encode()
     packed = {"": body, "gzip": gzip.compress(body), "deflate": zlib.compress(body)}[encoding]
-    head = f"{JSON}\r\ncontent-length: {len(packed)}" + (f"\r\ncontent-encoding: {encoding}" if encoding else "")
+    head = f"{JSON}\r\ncontent-length: {len(packed)}" + (
+        f"\r\ncontent-encoding: {encoding}" if encoding else ""
+    )
 
     async with client_of(Flood(lambda: [packed], head=head)) as client:
         chat = OpenAIChat(client, "a-model", None, Caller(20.0))

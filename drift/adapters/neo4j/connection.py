@@ -1,4 +1,7 @@
-"""One long-lived Neo4j driver: opened on first use, in the loop that uses it, with limits that suit a function."""
+"""One long-lived Neo4j driver.
+
+Opened on first use, in the loop that uses it, with limits that suit a function.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,10 @@ from neo4j import (
 from drift.adapters.neo4j.errors import translated
 from drift.telemetry import parts
 
-# The defaults wait for minutes; a request has seconds. A dead server is given up after about two of them. Cloud networks
-# drop what is idle for four minutes and tell neither end; a check of such a connection waits as long as a request may wait
-# for any. So a connection is replaced before it can be that old, and the check is for what breaks sooner.
+# The defaults wait for minutes; a request has seconds. A dead server is given up after about two of
+# them. Cloud networks drop what is idle for four minutes and tell neither end; a check of such a
+# connection waits as long as a request may wait for any. So a connection is replaced before it can
+# be that old, and the check is for what breaks sooner.
 _LIMITS: Mapping[str, Any] = {
     "max_connection_pool_size": 20,
     "connection_acquisition_timeout": 10,
@@ -44,7 +48,8 @@ _LIMITS: Mapping[str, Any] = {
 READ_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 120.0
 PATIENCE_S = 15.0
-"""What a statement may take beyond its own time, to get or open a connection; after that nobody is at the other end."""
+"""What a statement may take beyond its own time, to get or open a connection; after that nobody is
+at the other end."""
 WHOLE_GRAPH_S = 3600.0
 """How long a statement over a whole graph may take: no request waits for it."""
 
@@ -59,7 +64,10 @@ _T = TypeVar("_T")
 
 
 class Connection:
-    """Runs statements against one database and translates every error; safe to share between tasks of one loop."""
+    """Runs statements against one database and translates every error.
+
+    Safe to share between tasks of one loop.
+    """
 
     def __init__(self, uri: str, username: str, password: str, database: str) -> None:
         """Keep the values; nothing is opened."""
@@ -68,11 +76,14 @@ class Connection:
         self._database = database
         self._driver: AsyncDriver | None = None
 
-    async def read(self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S) -> EagerResult:
+    async def read(
+        self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S
+    ) -> EagerResult:
         """Run a statement that may only read; the server ends it after `timeout_s` seconds.
 
         Raises:
-            GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: as the error table says.
+            GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: as the error table
+            says.
         """
         return await self._run(text, parameters, RoutingControl.READ, timeout_s)
 
@@ -92,19 +103,27 @@ class Connection:
                     query, dict(parameters), database_=self._database, routing_=routing
                 )
 
-    async def transaction(self, work: Callable[[Statement], Awaitable[_T]], timeout_s: float = WRITE_TIMEOUT_S) -> _T:
+    async def transaction(
+        self, work: Callable[[Statement], Awaitable[_T]], timeout_s: float = WRITE_TIMEOUT_S
+    ) -> _T:
         """Run the statements of `work` in one transaction, which commits when it returns and else changes nothing.
 
-        `work` may be run again from its beginning: the driver repeats what a server refused for the moment. Errors as for `read`,
+        `work` may be run again from its beginning: the driver repeats what a server refused for the
+        moment. Errors as for `read`,
         and those of `work`.
         """
 
         @unit_of_work(metadata=dict(_WRITES), timeout=timeout_s)
         async def unit(transaction: AsyncManagedTransaction) -> _T:
-            return await work(lambda text, parameters: self._statement(transaction, text, parameters))
+            return await work(
+                lambda text, parameters: self._statement(transaction, text, parameters)
+            )
 
         with translated(), parts.graph_call("write", self._database):
-            async with asyncio.timeout(timeout_s + PATIENCE_S), self._session(WRITE_ACCESS) as session:
+            async with (
+                asyncio.timeout(timeout_s + PATIENCE_S),
+                self._session(WRITE_ACCESS) as session,
+            ):
                 return await session.execute_write(unit)
 
     async def _statement(
@@ -116,18 +135,26 @@ class Connection:
         return self._opened().session(database=self._database, default_access_mode=access)
 
     async def stream(self, text: str, parameters: Mapping[str, Any]) -> AsyncGenerator[Record]:
-        """Yield the records of a statement that looks at a whole graph, as they come; errors as for `read`."""
+        """Yield the records of a statement that looks at a whole graph, as they come.
+
+        Errors as for `read`.
+        """
         with translated():
             async with self._session(READ_ACCESS) as session:
                 async for record in await session.run(_whole_graph(text), dict(parameters)):
                     yield record
 
-    async def rows(self, text: str, parameters: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+    async def rows(
+        self, text: str, parameters: Mapping[str, Any] | None = None
+    ) -> list[dict[str, Any]]:
         """Return what such a statement finds, all of it; errors as for `read`."""
         return [dict(record) async for record in self.stream(text, parameters or {})]
 
     async def write_in_batches(self, text: str, parameters: Mapping[str, Any]) -> SummaryCounters:
-        """Run a statement that commits by itself (CALL ... IN TRANSACTIONS) and return what it changed; errors as for `read`."""
+        """Run a statement that commits by itself (CALL ...
+
+        IN TRANSACTIONS) and return what it changed; errors as for `read`.
+        """
         with translated():
             async with self._session(WRITE_ACCESS) as session:
                 result = await session.run(_whole_graph(text), dict(parameters))

@@ -1,4 +1,6 @@
-"""The closed table from the Neo4j driver's errors to ours; no sentence holds an address, a statement or the server's words.
+"""The closed table from the Neo4j driver's errors to ours.
+
+No sentence holds an address, a statement or the server's words.
 
 Matched by `code`, because Neo4j 5 gives most errors one and the same GQL status.
 """
@@ -22,30 +24,33 @@ from drift.errors import (
 UNAVAILABLE = "The graph database cannot be reached."
 _LOGIN = "The graph database refuses the login: check NEO4J_USERNAME and NEO4J_PASSWORD."
 _LOCKED = (
-    "The graph database takes no login for some seconds, because there were too many wrong ones: whether this one is right "
+    "The graph database takes no login for some seconds, because there were too many wrong ones: "
+    "whether this one is right "
     "is not known. Wait, and look for a client with an old password."
 )
-_EXPIRED = (
-    "The graph database wants a new password before it takes this login: change it there, then set NEO4J_PASSWORD."
-)
+_EXPIRED = "The graph database wants a new password before it takes this login: change it there, then set NEO4J_PASSWORD."
 _FORBIDDEN = "The graph database does not give this user the right to do that: check the roles of NEO4J_USERNAME."
 _IDENTITY = "The graph database cannot ask its own provider of logins: look there, and try again."
 _READ_ONLY = (
-    "The graph database takes no writes here: it is read-only, or this server is a follower or a replica. Set NEO4J_URI to "
+    "The graph database takes no writes here: it is read-only, or this server is a follower or a "
+    "replica. Set NEO4J_URI to "
     "neo4j:// or neo4j+s://, which finds the writer, or allow writes."
 )
-_STOPPED = "The database of NEO4J_DATABASE is stopped, starting, or failed to start: look at it in Neo4j."
-_DISK = "The graph database could not save a change: look for a full or failing disk, and at its log."
+_STOPPED = (
+    "The database of NEO4J_DATABASE is stopped, starting, or failed to start: look at it in Neo4j."
+)
+_DISK = (
+    "The graph database could not save a change: look for a full or failing disk, and at its log."
+)
 _MEMORY = "The graph database has too little memory for one search: raise its transaction memory, or try again."
 _INDEX = "The graph lacks an index that this search needs: run `python -m drift prepare`."
 _DIMENSIONS = (
-    "The graph's embeddings and the question's do not have the same number of dimensions, or one of them is zero or not "
+    "The graph's embeddings and the question's do not have the same number of dimensions, or one "
+    "of them is zero or not "
     "finite: embed both with one model, and run `python -m drift prepare`."
 )
 _OLD = "The graph database does not know a statement of this service: it has to be Neo4j 5.26 or newer."
-_CERTIFICATE = (
-    "The graph database's certificate is not trusted: check the host of NEO4J_URI, and the certificates here."
-)
+_CERTIFICATE = "The graph database's certificate is not trusted: check the host of NEO4J_URI, and the certificates here."
 _NAME = "The graph database's name is not known: check the host of NEO4J_URI, and DNS."
 _SLOW = "The graph did not answer one search in time."
 
@@ -68,11 +73,19 @@ TABLE: tuple[tuple[str, type[UpstreamError], str], ...] = (
     ),
     ("Neo.ClientError.Transaction.TransactionTimedOut", GraphTimeoutError, _SLOW),
     ("Neo.ClientError.Transaction.LockClientStopped", GraphTimeoutError, _SLOW),
-    ("Neo.ClientError.Transaction.Terminated", GraphTimeoutError, "The graph ended one search before it was done."),
+    (
+        "Neo.ClientError.Transaction.Terminated",
+        GraphTimeoutError,
+        "The graph ended one search before it was done.",
+    ),
     ("Neo.ClientError.Procedure.ProcedureNotFound", _WRONG, _OLD),
     ("Neo.ClientError.Procedure.ProcedureCallFailed", _WRONG, _INDEX),
     ("Neo.ClientError.Schema.IndexNotFound", _WRONG, _INDEX),
-    ("Neo.ClientError.Schema.", _WRONG, "The graph holds nodes that break a constraint of this schema."),
+    (
+        "Neo.ClientError.Schema.",
+        _WRONG,
+        "The graph holds nodes that break a constraint of this schema.",
+    ),
     ("Neo.ClientError.Statement.ArgumentError", GraphVectorsError, _DIMENSIONS),
     ("Neo.ClientError.Statement.TypeError", GraphVectorsError, _DIMENSIONS),
     ("Neo.ClientError.Statement.SyntaxError", _WRONG, _OLD),
@@ -116,5 +129,7 @@ def translation(error: Exception) -> UpstreamError:
     if name_is_unknown(error):
         return GraphUnavailableError(_NAME)
     if isinstance(error, ConfigurationError):
-        return GraphMisconfiguredError("The graph's address or login is not usable: check NEO4J_URI.")
+        return GraphMisconfiguredError(
+            "The graph's address or login is not usable: check NEO4J_URI."
+        )
     return GraphUnavailableError(UNAVAILABLE)

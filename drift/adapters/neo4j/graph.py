@@ -1,4 +1,7 @@
-"""GraphStore on Neo4j: one round trip for the primer, one for each follow-up; features are probed once, never guessed."""
+"""GraphStore on Neo4j: one round trip for the primer, one for each follow-up.
+
+Features are probed once, never guessed.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,12 @@ from drift.ranking import LEAST_MASS, search_terms, title_keys
 from drift.tasks import Deadline
 
 EXACT_FLOATS = 650_000
-"""Reading and scoring this many floats takes about 25 ms; a project with more of them is searched by its index."""
+"""Reading and scoring this many floats takes about 25 ms; a project with more of them is searched
+by its index."""
 
 EXACT_FLOATS_BESIDE_SEARCH = 300_000
-"""The same where the index filters by project: it then finds as much for a small tenant, and is as fast from here on."""
+"""The same where the index filters by project: it then finds as much for a small tenant, and is as
+fast from here on."""
 
 FLOATS_A_ROW = 100
 """What a chunk costs beside its floats, in floats."""
@@ -50,8 +55,8 @@ COUNTED_CHUNKS = 2000
 PRIMER_ROWS = 500
 """Rows asked of an index from which the communities' samples are taken."""
 SEARCHED_ROWS = 100
-"""Rows asked of an index that filters by project, and scored exactly; more than are kept, since an index looks further the
-more it is asked for."""
+"""Rows asked of an index that filters by project, and scored exactly; more than are kept, since an
+index looks further the more it is asked for."""
 PROCEDURE_ROWS = 500
 """Rows asked of an index that other tenants share."""
 
@@ -104,7 +109,10 @@ class _Features:
 
 
 class Neo4jGraph:
-    """Reads of one tenant at a time; building it opens nothing, every method raises only errors of drift.errors."""
+    """Reads of one tenant at a time.
+
+    Building it opens nothing, every method raises only errors of drift.errors.
+    """
 
     def __init__(
         self,
@@ -119,8 +127,10 @@ class Neo4jGraph:
         Args:
             connection: the open or unopened connection; whoever made it closes it, or `close` does.
             names: the configured index names; None for the defaults.
-            followup_scope: hard keeps a follow-up inside its target communities; soft prefers them a little.
-            exact_limit: chunks of a project up to which all are scored; None derives it from the vector's length.
+            followup_scope: hard keeps a follow-up inside its target communities; soft prefers them
+                a little.
+            exact_limit: chunks of a project up to which all are scored; None derives it from the
+                vector's length.
             schema: how the graph is built; in V1 the whole database is one project.
         """
         self._connection = connection
@@ -145,10 +155,17 @@ class Neo4jGraph:
         schema: SchemaName = "default",
     ) -> Self:
         """Return a graph with a connection of its own, not opened yet."""
-        return cls(Connection(uri, username, password, database), names, followup_scope, schema=SCHEMAS[schema])
+        return cls(
+            Connection(uri, username, password, database),
+            names,
+            followup_scope,
+            schema=SCHEMAS[schema],
+        )
 
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
-        """Return the best communities, highest level first, with samples; the project's best chunks if it has none.
+        """Return the best communities, highest level first, with samples.
+
+        The project's best chunks if it has none.
 
         Raises:
             GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: as in drift.ports.
@@ -164,23 +181,31 @@ class Neo4jGraph:
         self._odd.left_out(query.project_id, odd_nodes(row))
         if found.is_empty and row["chunk_count"]:
             raise GraphMisconfiguredError(
-                f"The project has chunks, but none with an embedding of {len(query.vector)} floats and a text: embed them with the "
+                f"The project has chunks, but none with an embedding of {len(query.vector)} floats "
+                f"and a text: embed them with the "
                 f"model of the questions, and {PREPARE}."
             )
         return found
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
-        """Return the best chunks by vector, full text and walk, and their neighbourhood; errors as for `primer`."""
+        """Return the best chunks by vector, full text and walk, and their neighbourhood.
+
+        Errors as for `primer`.
+        """
         async with deadline.enforced():
             features = await self._probed(query.vector)
             own = {
                 "fetch": SEARCHED_ROWS if features.searches else PROCEDURE_ROWS,
                 "communities": list(query.communities),
                 "hard": self._hard and bool(query.communities),
-                "lucene": self._lucene(query) if features.inventory.covers_text(self._schema.text_properties) else "",
+                "lucene": self._lucene(query)
+                if features.inventory.covers_text(self._schema.text_properties)
+                else "",
                 "title_keys": [key for key in title_keys(query.question) if _is_text(key)],
             }
-            row = await self._row(features.followup, self._parameters(features, query) | own, deadline)
+            row = await self._row(
+                features.followup, self._parameters(features, query) | own, deadline
+            )
         return evidence(row)
 
     async def health(self) -> GraphHealth:
@@ -188,7 +213,10 @@ class Neo4jGraph:
         return (await take_inventory(self._connection, self._names, HEALTH_TIMEOUT_S)).health()
 
     async def warm_up(self, dimensions: int) -> None:
-        """Run both statements once on a project that cannot exist: the first run of each costs the server a second."""
+        """Run both statements once on a project that cannot exist.
+
+        The first run of each costs the server a second.
+        """
         vector, deadline = (1.0,) * dimensions, Deadline.after(2 * COLD_TIMEOUT_S)
         await self.primer(PrimerQuery("", "warm up", vector, 1), deadline)
         await self.followup(FollowupQuery("", "warm up", vector, ()), deadline)
@@ -197,7 +225,9 @@ class Neo4jGraph:
         """Close the connection."""
         await self._connection.close()
 
-    async def _row(self, text: str, parameters: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
+    async def _row(
+        self, text: str, parameters: Mapping[str, Any], deadline: Deadline
+    ) -> dict[str, Any]:
         try:
             result = await self._read(text, parameters, deadline)
         except GraphTimeoutError:
@@ -213,11 +243,16 @@ class Neo4jGraph:
             inventory.require_dimensions(parameters["dimensions"])
             raise
         self._warm.add(text)
-        return dict(result.records[0])  # `data()` would look for nodes in all of it, for 7 ms; there are none
+        return dict(
+            result.records[0]
+        )  # `data()` would look for nodes in all of it, for 7 ms; there are none
 
-    async def _read(self, text: str, parameters: Mapping[str, Any], deadline: Deadline) -> EagerResult:
+    async def _read(
+        self, text: str, parameters: Mapping[str, Any], deadline: Deadline
+    ) -> EagerResult:
         """Run a statement; where a vector of the project cannot be compared, again with a look at every number."""
-        # A server that has not seen a text yet plans and compiles it for seconds; that is not a slow search.
+        # A server that has not seen a text yet plans and compiles it for seconds; that is not a
+        # slow search.
         limit = READ_TIMEOUT_S if text in self._warm else COLD_TIMEOUT_S
         project_id = parameters["project_id"]
         if not self._odd.need_care(project_id):
@@ -229,7 +264,9 @@ class Neo4jGraph:
         values = _grouped({**parameters, "careful": True})
         return await self._connection.read(text, values, min(limit, deadline.require()))
 
-    def _parameters(self, features: _Features, query: PrimerQuery | FollowupQuery) -> dict[str, Any]:
+    def _parameters(
+        self, features: _Features, query: PrimerQuery | FollowupQuery
+    ) -> dict[str, Any]:
         floats = EXACT_FLOATS_BESIDE_SEARCH if features.searches else EXACT_FLOATS
         derived = floats // (len(query.vector) + FLOATS_A_ROW)
         exact_limit = derived if self._exact_limit is None else self._exact_limit
@@ -254,11 +291,16 @@ class Neo4jGraph:
 
     async def _probe(self) -> _Features:
         inventory = await take_inventory(self._connection, self._names)
-        can_search = self._schema.has_tenants and inventory.filters_by_project and await self._can_search()
+        can_search = (
+            self._schema.has_tenants and inventory.filters_by_project and await self._can_search()
+        )
         index = self._names.chunk if can_search else None
         # What is missing may be created any moment; what is there stays.
         stale_at = float("inf") if inventory.is_complete else time.monotonic() + _REPROBE_S
-        texts = statements.primer_statement(index, self._schema), statements.followup_statement(index, self._schema)
+        texts = (
+            statements.primer_statement(index, self._schema),
+            statements.followup_statement(index, self._schema),
+        )
         return _Features(inventory, can_search, *texts, stale_at)
 
     def _lucene(self, query: FollowupQuery) -> str:
@@ -267,7 +309,8 @@ class Neo4jGraph:
     async def _can_search(self) -> bool:
         try:
             await self._connection.read(
-                statements.probe_search(self._names.chunk), {"vector": [], "project_id": "", "fetch": 1}
+                statements.probe_search(self._names.chunk),
+                {"vector": [], "project_id": "", "fetch": 1},
             )
         except GraphMisconfiguredError:
             return False
@@ -275,7 +318,9 @@ class Neo4jGraph:
 
 
 def lucene(question: str, project_id: str | None) -> str:
-    """Return the full-text query: the tenant's key without weight, if there are tenants, and the words of the question.
+    """Return the full-text query.
+
+    The tenant's key without weight, if there are tenants, and the words of the question.
 
     '' without any word.
     """
@@ -288,13 +333,16 @@ def lucene(question: str, project_id: str | None) -> str:
 
 def _grouped(parameters: Mapping[str, Any]) -> dict[str, Any]:
     asked = {name: value for name, value in parameters.items() if name in statements.ASKED}
-    return {name: value for name, value in parameters.items() if name not in statements.ASKED} | {"asked": asked}
+    return {name: value for name, value in parameters.items() if name not in statements.ASKED} | {
+        "asked": asked
+    }
 
 
 def _require_direction(vector: Vector) -> None:
     if not math.hypot(*vector) > _LEAST_NORM or not all(abs(x) < _MOST for x in vector):
         raise ModelMisconfiguredError(
-            "The embedding model gave a question a vector that is zero or not finite, so that nothing is near it: check "
+            "The embedding model gave a question a vector that is zero or not finite, so that "
+            "nothing is near it: check "
             "OAI_EMBED_MODEL_NAME and OAI_EMBED_DEPLOYMENT_NAME."
         )
 

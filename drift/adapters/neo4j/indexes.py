@@ -1,4 +1,7 @@
-"""What the database says about the configured indexes: which exist, are online, have which dimensions, can be searched how."""
+"""What the database says about the configured indexes.
+
+Which exist, are online, have which dimensions, can be searched how.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ PREPARE = "run `python -m drift prepare`"
 def wrong_dimensions(name: str, found: int, wanted: int) -> str:
     """Return the sentence about a vector index of another length, and what to do."""
     return (
-        f"The vector index {name} has {found} dimensions, but {wanted} are wanted: set VECTOR_INDEX_DIMENSIONS and the "
+        f"The vector index {name} has {found} dimensions, but {wanted} are wanted: set "
+        f"VECTOR_INDEX_DIMENSIONS and the "
         f"embedding model to fit it, or drop the index and {PREPARE}."
     )
 
@@ -25,14 +29,18 @@ def wrong_dimensions(name: str, found: int, wanted: int) -> str:
 def displaced(kind: str, name: str, rival: str, label: str, setting: str) -> str:
     """Return the sentence about an index that is missing while another stands in its place, and what to do."""
     return (
-        f"The {kind} index {name} does not exist, and {rival} stands in its place on {label}: set {setting} to {rival}, or "
+        f"The {kind} index {name} does not exist, and {rival} stands in its place on {label}: set "
+        f"{setting} to {rival}, or "
         f"drop that index and {PREPARE}."
     )
 
 
 @dataclass(frozen=True, slots=True)
 class IndexNames:
-    """The names of the three indexes; plain identifiers, since Cypher takes no parameter where they stand."""
+    """The names of the three indexes.
+
+    Plain identifiers, since Cypher takes no parameter where they stand.
+    """
 
     community: str = "graphrag_comm_index"
     chunk: str = "graphrag_chunk_index"
@@ -71,7 +79,10 @@ class Inventory:
 
     @property
     def community(self) -> Index | None:
-        """The configured vector index over communities; None also when it stands on another label."""
+        """The configured vector index over communities.
+
+        None also when it stands on another label.
+        """
         return self._over("__Community__", self.find(self.names.community, "vector"))
 
     @property
@@ -96,12 +107,17 @@ class Inventory:
     @property
     def filters_by_project(self) -> bool:
         """True when the chunk index was made with `project_id` as a filter property."""
-        return self.chunk is not None and self.chunk.online and "project_id" in self.chunk.properties
+        return (
+            self.chunk is not None and self.chunk.online and "project_id" in self.chunk.properties
+        )
 
     @property
     def is_complete(self) -> bool:
         """True when all three configured indexes exist and are online."""
-        return all(index is not None and index.online for index in (self.community, self.chunk, self.fulltext))
+        return all(
+            index is not None and index.online
+            for index in (self.community, self.chunk, self.fulltext)
+        )
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -123,17 +139,21 @@ class Inventory:
         """Check that the vector indexes there are hold vectors of `wanted` floats.
 
         Raises:
-            GraphMisconfiguredError: naming the index, its dimensions, the wanted ones and what to do.
+            GraphMisconfiguredError: naming the index, its dimensions, the wanted ones and what to
+                do.
         """
         for index in (self.community, self.chunk):
             if index is not None and index.dimensions is not None and index.dimensions != wanted:
-                raise GraphMisconfiguredError(wrong_dimensions(index.name, index.dimensions, wanted))
+                raise GraphMisconfiguredError(
+                    wrong_dimensions(index.name, index.dimensions, wanted)
+                )
 
     def require_vector_indexes(self) -> None:
         """Check that both vector indexes exist on the right label and are online.
 
         Raises:
-            GraphMisconfiguredError: naming the index that is missing, or stands elsewhere, and what to do.
+            GraphMisconfiguredError: naming the index that is missing, or stands elsewhere, and what
+                to do.
         """
         for name, label, setting in (
             (self.names.community, "__Community__", "COMMUNITY_VECTOR_INDEX_NAME"),
@@ -157,15 +177,19 @@ class Inventory:
             raise GraphMisconfiguredError(f"The vector index {name} does not exist: {PREPARE}.")
         if label not in index.labels or "embedding" not in index.properties:
             raise GraphMisconfiguredError(
-                f"The vector index {name} does not cover `embedding` of {label}: set {setting} to another name, or drop it and {PREPARE}."
+                f"The vector index {name} does not cover `embedding` of {label}: set {setting} to "
+                f"another name, or drop it and {PREPARE}."
             )
         if not index.online:
             raise GraphMisconfiguredError(
-                f"The vector index {name} is not online yet: wait until it is built, then {PREPARE}."
+                f"The vector index {name} is not online yet: wait until it is built, then "
+                f"{PREPARE}."
             )
 
 
-async def take_inventory(connection: Connection, names: IndexNames, timeout_s: float = READ_TIMEOUT_S) -> Inventory:
+async def take_inventory(
+    connection: Connection, names: IndexNames, timeout_s: float = READ_TIMEOUT_S
+) -> Inventory:
     """Return what SHOW INDEXES says, in one round trip; errors as for any read."""
     result = await connection.read(statements.SHOW_INDEXES, {}, timeout_s)
     agent = result.summary.server.agent

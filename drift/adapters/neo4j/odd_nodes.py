@@ -1,4 +1,7 @@
-"""What is remembered of projects with nodes that a search cannot use: said in the log, and looked at with more care."""
+"""What is remembered of projects with nodes that a search cannot use.
+
+Said in the log, and looked at with more care.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ import hashlib
 def project_key(project_id: str) -> str:
     """Return the word that stands for `project_id` in the full-text index.
 
-    An analyser cuts most ids into words that other tenants share (`team-2` is found inside `team-2-b`); a hash stays
-    whole. It makes a tenant's chunks findable; the exact `project_id` behind it keeps tenants apart.
+    An analyser cuts most ids into words that other tenants share (`team-2` is found inside
+    `team-2-b`); a hash stays whole. It makes a tenant's chunks findable; the exact `project_id`
+    behind it keeps tenants apart.
     """
     return "p" + hashlib.sha256(project_id.encode()).hexdigest()[:24]

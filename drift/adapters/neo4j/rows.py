@@ -11,7 +11,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from drift.model import Chunk, Community, CommunityId, Entity, Evidence, PrimerEvidence, Relationship
+from drift.model import (
+    Chunk,
+    Community,
+    CommunityId,
+    Entity,
+    Evidence,
+    PrimerEvidence,
+    Relationship,
+)
 from drift.ranking import Candidate, Mention, fuse
 
 MOST_CHUNKS = 30
@@ -29,7 +37,10 @@ def odd_nodes(row: Mapping[str, Any]) -> dict[str, list[object]]:
     shown = (*row["chunks"], *(sample for c in row["communities"] for sample in c["samples"]))
     keyless = [chunk["id"] for chunk in shown if not _is_key(chunk["id"])]
     unnamed = [c["id"] for c in row["communities"] if not _is_key(c["id"])]
-    return {"__Chunk__": [*row["odd_chunks"], *keyless], "__Community__": [*row["odd_communities"], *unnamed]}
+    return {
+        "__Chunk__": [*row["odd_chunks"], *keyless],
+        "__Community__": [*row["odd_communities"], *unnamed],
+    }
 
 
 def _is_key(stored: object) -> bool:
@@ -45,16 +56,23 @@ def _chunks(rows: Iterable[Mapping[str, Any]]) -> Iterable[Chunk]:
 
 
 def _chunk(row: Mapping[str, Any]) -> Chunk:
-    return Chunk(str(row["id"]), _text(row["text"]), str(row["document_name"]), row.get("score") or 0.0)
+    return Chunk(
+        str(row["id"]), _text(row["text"]), str(row["document_name"]), row.get("score") or 0.0
+    )
 
 
 def _community(row: Mapping[str, Any]) -> Community:
     samples = tuple(_chunks(row["samples"]))
-    return Community(_community_id(row["id"]), row["level"], _text(row["summary"]), row["score"], samples)
+    return Community(
+        _community_id(row["id"]), row["level"], _text(row["summary"]), row["score"], samples
+    )
 
 
 def _community_id(stored: CommunityId | float) -> CommunityId:
-    """Return the key in its type; tables with gaps make floats of integers, which Cypher finds by the integer as well."""
+    """Return the key in its type.
+
+    Tables with gaps make floats of integers, which Cypher finds by the integer as well.
+    """
     if isinstance(stored, float):
         return int(stored) if stored.is_integer() else str(stored)
     return stored
@@ -66,7 +84,11 @@ def evidence(row: Mapping[str, Any]) -> Evidence:
     for place, number, rarity, about in row["shared"]:
         mentions[place].append(Mention(number, rarity, about))
 
-    candidates = (_candidate(c, mentions[place]) for place, c in enumerate(row["candidates"]) if _is_key(c["id"]))
+    candidates = (
+        _candidate(c, mentions[place])
+        for place, c in enumerate(row["candidates"])
+        if _is_key(c["id"])
+    )
     return Evidence(
         chunks=fuse(candidates, MOST_CHUNKS),
         neighbors=tuple(_chunks(row["neighbors"])),
@@ -76,7 +98,9 @@ def evidence(row: Mapping[str, Any]) -> Evidence:
 
 
 def _candidate(row: Mapping[str, Any], mentions: Iterable[Mention]) -> Candidate:
-    return Candidate(_chunk(row), row["similarity"], row["bm25"], row["graph"], row["in_scope"], tuple(mentions))
+    return Candidate(
+        _chunk(row), row["similarity"], row["bm25"], row["graph"], row["in_scope"], tuple(mentions)
+    )
 
 
 def _entity(row: Mapping[str, Any]) -> Entity:

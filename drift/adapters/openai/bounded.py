@@ -54,11 +54,18 @@ class BoundedClient(httpx2.AsyncClient):
         super().__init__(**options)
         self._own_limit = Limit(
             most_bytes,
-            f"The model server's answer is longer than MAX_REPLY_BYTES ({most_bytes:,}): check OAI_BASE_URL and OAI_MODEL, "
+            f"The model server's answer is longer than MAX_REPLY_BYTES ({most_bytes:,}): check "
+            f"OAI_BASE_URL and OAI_MODEL, "
             "or raise the limit.",
         )
 
-    async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:  # noqa: ANN401, ARG002 - as in httpx2
+    async def send(
+        self,
+        request: httpx2.Request,
+        *,
+        stream: bool = False,  # noqa: ARG002 - as in httpx2
+        **options: Any,  # noqa: ANN401 - as in httpx2
+    ) -> httpx2.Response:
         """Return the response with its whole body; an error's body may be cut.
 
         Raises:
@@ -74,7 +81,9 @@ class BoundedClient(httpx2.AsyncClient):
     async def _body(self, response: httpx2.Response) -> bytes:
         if "," in response.headers.get("content-encoding", ""):
             # One layer may unfold into gigabytes of the next, none of which would ever be counted.
-            raise ModelMisconfiguredError("The model server's answer is compressed more than once: check OAI_BASE_URL.")
+            raise ModelMisconfiguredError(
+                "The model server's answer is compressed more than once: check OAI_BASE_URL."
+            )
 
         limit = _limit.get() or self._own_limit
         if response.status_code >= _ERRORS:
@@ -100,7 +109,10 @@ async def _read(response: httpx2.Response, most: int) -> tuple[bytes, bool]:
 
 
 class _Arriving(httpx2.AsyncByteStream):
-    """What arrives, up to so many bytes: a compressed body may come for ever and unfold into nothing."""
+    """What arrives, up to so many bytes.
+
+    A compressed body may come for ever and unfold into nothing.
+    """
 
     def __init__(self, stream: Any, most: int) -> None:  # noqa: ANN401 - httpx2 types it as either kind of stream
         self._stream = stream
@@ -123,7 +135,11 @@ class _Arriving(httpx2.AsyncByteStream):
 def _complete(response: httpx2.Response, body: bytes) -> httpx2.Response:
     """Return the response as it would be had its body come as it is now."""
     unfolded = {"content-encoding", "content-length", "transfer-encoding"}
-    headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in unfolded]
+    headers = [
+        (name, value)
+        for name, value in response.headers.multi_items()
+        if name.lower() not in unfolded
+    ]
     return httpx2.Response(
         response.status_code,
         headers=headers,

@@ -1,4 +1,7 @@
-"""One client for the model server: which paths it speaks, how it proves who it is, how long it waits."""
+"""One client for the model server.
+
+Which paths it speaks, how it proves who it is, how long it waits.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ _NO_KEY = "none"
 
 @dataclass(frozen=True, slots=True)
 class ModelServer:
-    """Where the model server is and how to sign in: with `key`, or as an Entra ID identity when there is none."""
+    """Where the model server is and how to sign in.
+
+    With `key`, or as an Entra ID identity when there is none.
+    """
 
     base_url: str
     key: str | None = field(default=None, repr=False)
@@ -46,10 +52,13 @@ class ModelServer:
 
 
 def build_client(server: ModelServer, tokens: TokenProvider | None = None) -> AsyncOpenAI:
-    """Return a client for chat and embeddings that never retries by itself; the SDK is imported here.
+    """Return a client for chat and embeddings that never retries by itself.
 
-    With `api_version` it speaks the classic Azure paths (`/openai/deployments/...`), without it the v1 API. `tokens`
-    replaces the Entra ID tokens that are used when there is no key; they are only ever sent to Azure.
+    The SDK is imported here.
+
+    With `api_version` it speaks the classic Azure paths (`/openai/deployments/...`), without it the
+    v1 API. `tokens` replaces the Entra ID tokens that are used when there is no key; they are only
+    ever sent to Azure.
     """
     parts = urlsplit(server.base_url)
     if not server.key and not tokens and (server.api_version or is_azure(parts)):
@@ -58,29 +67,40 @@ def build_client(server: ModelServer, tokens: TokenProvider | None = None) -> As
     if server.api_version:
         credential = {"api_key": server.key} if server.key else {"azure_ad_token_provider": tokens}
         return AsyncAzureOpenAI(
-            azure_endpoint=resource_url(parts), api_version=server.api_version, **credential, **shared
+            azure_endpoint=resource_url(parts),
+            api_version=server.api_version,
+            **credential,
+            **shared,
         )
     return AsyncOpenAI(base_url=v1_url(parts), api_key=server.key or tokens or _NO_KEY, **shared)
 
 
 def _http_client(server: ModelServer, parts: SplitResult) -> Any:  # noqa: ANN401 - an httpx2.AsyncClient
     """Build the connection pool; waiting for a free connection counts as waiting for the answer."""
-    logging.getLogger("httpx2").setLevel(logging.WARNING)  # it writes a line with the address for every request
+    logging.getLogger("httpx2").setLevel(
+        logging.WARNING
+    )  # it writes a line with the address for every request
     timeout_s = server.timeout_s
     return BoundedClient(
         server.max_reply_bytes,
         timeout=httpx2.Timeout(connect=CONNECT_S, read=timeout_s, write=WRITE_S, pool=timeout_s),
         limits=httpx2.Limits(
-            max_connections=MAX_CONNECTIONS, max_keepalive_connections=32, keepalive_expiry=KEEPALIVE_S
+            max_connections=MAX_CONNECTIONS,
+            max_keepalive_connections=32,
+            keepalive_expiry=KEEPALIVE_S,
         ),
         event_hooks={"request": [_carry_trace]},
-        trust_env=not _is_loopback(parts.hostname or ""),  # a proxy cannot reach this machine's own ports
+        trust_env=not _is_loopback(
+            parts.hostname or ""
+        ),  # a proxy cannot reach this machine's own ports
     )
 
 
 def provider_name(server: ModelServer) -> str:
     """Return what traces and metrics call the server, OpenTelemetry's `gen_ai.provider.name`."""
-    return "azure.ai.openai" if server.api_version or is_azure(urlsplit(server.base_url)) else "openai"
+    return (
+        "azure.ai.openai" if server.api_version or is_azure(urlsplit(server.base_url)) else "openai"
+    )
 
 
 async def _carry_trace(request: Any) -> None:  # noqa: ANN401 - an httpx2.Request
@@ -147,7 +167,8 @@ class EntraTokens:
             return (await self._source.get()).token
         except self._errors.ClientAuthenticationError as error:
             raise ModelMisconfiguredError(
-                "No Entra ID token for the model server: give the app an identity with access, sign in, or set OAI_KEY."
+                "No Entra ID token for the model server: give the app an identity with access, "
+                "sign in, or set OAI_KEY."
             ) from error
         except self._errors.AzureError as error:
             raise ModelUnavailableError(

@@ -1,4 +1,7 @@
-"""The closed table from what goes wrong with the model server to errors of ours; no sentence holds its words."""
+"""The closed table from what goes wrong with the model server to errors of ours.
+
+No sentence holds its words.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,18 @@ from openai import APIConnectionError, APITimeoutError
 from drift.adapters.causes import is_distrusted, name_is_unknown
 from drift.adapters.openai.replies import not_this_api
 from drift.adapters.retry import retry_after
-from drift.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError, UnusableReplyError
+from drift.errors import (
+    DriftError,
+    ModelMisconfiguredError,
+    ModelUnavailableError,
+    UnusableReplyError,
+)
 from drift.telemetry import parts
 
-_SETTINGS: dict[parts.Operation, str] = {"chat": "OAI_MODEL", "embeddings": "OAI_EMBED_DEPLOYMENT_NAME"}
+_SETTINGS: dict[parts.Operation, str] = {
+    "chat": "OAI_MODEL",
+    "embeddings": "OAI_EMBED_DEPLOYMENT_NAME",
+}
 """The setting that names the model of an operation."""
 
 _TOO_MANY_REQUESTS = 429
@@ -53,10 +64,13 @@ def translated(error: Exception, operation: parts.Operation) -> DriftError:
         return ModelUnavailableError("The model server did not answer in time.")
     if is_distrusted(error):
         return ModelMisconfiguredError(
-            "The model server's certificate is not trusted: check the host of OAI_BASE_URL, and the certificates here."
+            "The model server's certificate is not trusted: check the host of OAI_BASE_URL, and "
+            "the certificates here."
         )
     if name_is_unknown(error):
-        return ModelUnavailableError("The model server's name is not known: check the host of OAI_BASE_URL, and DNS.")
+        return ModelUnavailableError(
+            "The model server's name is not known: check the host of OAI_BASE_URL, and DNS."
+        )
     if is_transient(error):
         return ModelUnavailableError("The model server cannot be reached, or broke off its answer.")
     return not_this_api()
@@ -69,7 +83,8 @@ def _of_status(error: Any, setting: str) -> DriftError:  # noqa: ANN401 - an ope
         return UnusableReplyError("content_filter")
     if code in _SPENT:
         return ModelMisconfiguredError(
-            f"The model server's quota is used up ({said}): check the plan and the billing of its account."
+            f"The model server's quota is used up ({said}): check the plan and the billing of its "
+            f"account."
         )
     if status == _TOO_MANY_REQUESTS:
         return ModelUnavailableError(f"The model server has too many requests ({said}).")
@@ -77,7 +92,8 @@ def _of_status(error: Any, setting: str) -> DriftError:  # noqa: ANN401 - an ope
         return ModelUnavailableError(f"The model server fails ({said}).")
     if code in _TOO_LONG:
         return ModelMisconfiguredError(
-            f"The prompt is longer than the model of {setting} takes ({said}): lower MAX_CHUNKS_FOR_PROMPT, or use a model "
+            f"The prompt is longer than the model of {setting} takes ({said}): lower "
+            f"MAX_CHUNKS_FOR_PROMPT, or use a model "
             "with a larger context."
         )
     return ModelMisconfiguredError(_refusal(status, code, setting, said))
@@ -93,7 +109,8 @@ def _refusal(status: int, code: str, setting: str, said: str) -> str:
     if 300 <= status < 400:  # noqa: PLR2004 - the same
         return f"The model server is at another address ({said}): check OAI_BASE_URL."
     return (
-        f"The model server refused the request ({said}): check that the model of {setting} takes what is sent, "
+        f"The model server refused the request ({said}): check that the model of {setting} takes "
+        f"what is sent, "
         "LLM_TEMPERATURE and JSON schemas among it."
     )
 

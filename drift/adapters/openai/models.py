@@ -1,6 +1,9 @@
-"""ChatModel and Embedder over the official SDK: Azure OpenAI, OpenAI, or any server that speaks the same API.
+"""ChatModel and Embedder over the official SDK.
 
-The client is built by `openai_client.build_client` and shared by both. Its own retries are off: `retry.py` decides.
+Azure OpenAI, OpenAI, or any server that speaks the same API.
+
+The client is built by `openai_client.build_client` and shared by both. Its own retries are off:
+`retry.py` decides.
 """
 
 from __future__ import annotations
@@ -43,32 +46,47 @@ class Caller:
     provider: str = "openai"
     """What traces and metrics call the server, `gen_ai.provider.name`."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False, compare=False)
-    """Held for one round of the event loop by whoever begins a request: the SDK takes 2 ms to build one, and what becomes
-    ready together (160 follow-ups of 32 retrievals) would otherwise stop everything else for as long as all of them take."""
+    """Held for one round of the event loop by whoever begins a request: the SDK takes 2 ms to build
+    one, and what becomes ready together (160 follow-ups of 32 retrievals) would otherwise stop
+    everything else for as long as all of them take."""
 
     async def call(
-        self, request: Callable[[], Awaitable[T]], deadline: Deadline, operation: parts.Operation, model: str
+        self,
+        request: Callable[[], Awaitable[T]],
+        deadline: Deadline,
+        operation: parts.Operation,
+        model: str,
     ) -> tuple[T, int]:
-        """Return the SDK's answer and the number of retries; errors name the setting that `model` comes from."""
+        """Return the SDK's answer and the number of retries.
+
+        Errors name the setting that `model` comes from.
+        """
 
         async def attempt() -> T:
             async with self.turn:
                 await asyncio.sleep(0)
             with parts.model_call(operation, model, self.provider) as call:
-                async with asyncio.timeout(self.timeout_s):  # the SDK's own limit starts again with every byte
+                async with asyncio.timeout(
+                    self.timeout_s
+                ):  # the SDK's own limit starts again with every byte
                     answer = await request()
                 call.tokens, call.model = _tokens(answer), str(getattr(answer, "model", None) or "")
                 return answer
 
         try:
-            return await self.retry.run(attempt, retry_if=is_transient, deadline=deadline, asked_wait=asked_wait)
+            return await self.retry.run(
+                attempt, retry_if=is_transient, deadline=deadline, asked_wait=asked_wait
+            )
         except (OpenAIError, TimeoutError, *UNREADABLE) as error:
             raise translated(error, operation) from error
 
 
 @dataclass(frozen=True, slots=True)
 class OpenAIChat:
-    """ChatModel: one chat completion a call; `model` is a model name, on Azure a deployment name."""
+    """ChatModel: one chat completion a call.
+
+    `model` is a model name, on Azure a deployment name.
+    """
 
     client: AsyncOpenAI
     model: str
@@ -81,18 +99,25 @@ class OpenAIChat:
         The detail of an UnusableReplyError is one of refused, content_filter, length, empty.
         """
         request = self._request(prompt)
-        completion, retries = await self.caller.call(lambda: self._post(request), deadline, "chat", self.model)
+        completion, retries = await self.caller.call(
+            lambda: self._post(request), deadline, "chat", self.model
+        )
         return ChatReply(completion.text(), _tokens(completion), retries)
 
     async def _post(self, request: dict[str, Any]) -> ChatCompletion:
         """Send a request as it is: the SDK's typed call goes through all of it and of the answer, in a third of the call's time."""
-        return ChatCompletion.read(await self.client.post("/chat/completions", cast_to=httpx2.Response, body=request))
+        return ChatCompletion.read(
+            await self.client.post("/chat/completions", cast_to=httpx2.Response, body=request)
+        )
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
         """Build the request; `temperature` is left out unless it is set, because reasoning models refuse it."""
         request: dict[str, Any] = {
             "model": self.model,
-            "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+            "messages": [
+                {"role": "system", "content": prompt.system},
+                {"role": "user", "content": prompt.user},
+            ],
         }
         if self.temperature is not None:
             request["temperature"] = self.temperature
@@ -104,7 +129,10 @@ class OpenAIChat:
 
 @dataclass(frozen=True, slots=True)
 class OpenAIEmbedder:
-    """Embedder: vectors of exactly `dimensions` floats; `deployment` is what the server calls `model`."""
+    """Embedder: vectors of exactly `dimensions` floats.
+
+    `deployment` is what the server calls `model`.
+    """
 
     client: AsyncOpenAI
     model: str
@@ -114,7 +142,10 @@ class OpenAIEmbedder:
 
     async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
         """Return one vector a text, in order; see ports.Embedder for the errors."""
-        batches = [list(texts[at : at + TEXTS_PER_REQUEST]) for at in range(0, len(texts), TEXTS_PER_REQUEST)]
+        batches = [
+            list(texts[at : at + TEXTS_PER_REQUEST])
+            for at in range(0, len(texts), TEXTS_PER_REQUEST)
+        ]
         limit = asyncio.Semaphore(EMBEDDING_REQUESTS_AT_ONCE)
 
         async def embedded(batch: list[str]) -> Embeddings:
@@ -141,11 +172,18 @@ class OpenAIEmbedder:
         try:
             with self._limited(len(batch)):
                 response, retries = await self.caller.call(
-                    lambda: self.client.embeddings.create(**request), deadline, "embeddings", request["model"]
+                    lambda: self.client.embeddings.create(**request),
+                    deadline,
+                    "embeddings",
+                    request["model"],
                 )
         except UnusableReplyError as error:
-            raise ModelUnavailableError("The embedding model's content filter refuses a text.") from error
-        return Embeddings(vectors(response, len(batch), self.dimensions), _tokens(response), retries)
+            raise ModelUnavailableError(
+                "The embedding model's content filter refuses a text."
+            ) from error
+        return Embeddings(
+            vectors(response, len(batch), self.dimensions), _tokens(response), retries
+        )
 
     def _limited(self, texts: int) -> AbstractContextManager[None]:
         """Limit the answer to what the vectors of so many texts can take."""
@@ -153,7 +191,8 @@ class OpenAIEmbedder:
         return limited(
             Limit(
                 size,
-                f"The embedding model's answer is longer than the vectors asked for can be ({size:,} bytes): "
+                f"The embedding model's answer is longer than the vectors asked for can be "
+                f"({size:,} bytes): "
                 "check OAI_BASE_URL and OAI_EMBED_DEPLOYMENT_NAME.",
             )
         )

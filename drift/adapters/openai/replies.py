@@ -1,6 +1,7 @@
 """What is read of a chat completion; the rest of it is not looked at.
 
-The SDK builds an object for every part of an answer without checking any; here the few that count are checked at once.
+The SDK builds an object for every part of an answer without checking any; here the few that count
+are checked at once.
 """
 
 from __future__ import annotations
@@ -51,7 +52,10 @@ class ChatCompletion(BaseModel):
     @field_validator("usage", "model", mode="wrap")
     @classmethod
     def _only_counted(cls, value: Any, read: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401 - as pydantic has it
-        """Take None for what is of another shape: an answer is not lost for what is only counted of it."""
+        """Take None for what is of another shape.
+
+        An answer is not lost for what is only counted of it.
+        """
         try:
             return read(value)
         except ValidationError:
@@ -84,7 +88,8 @@ class ChatCompletion(BaseModel):
             raise UnusableReplyError("refused")
         if choice.finish_reason in ("content_filter", "length"):
             raise UnusableReplyError(choice.finish_reason)
-        # half of a surrogate pair is no character: it could neither be parsed nor be sent in the next prompt
+        # half of a surrogate pair is no character: it could neither be parsed nor be sent in the
+        # next prompt
         text = (message.content or "").encode("utf-8", "replace").decode()
         if not text.strip():
             raise UnusableReplyError("empty")

@@ -1,4 +1,7 @@
-"""What is read of an embeddings answer: vectors that an index can hold, or an error that says what came instead."""
+"""What is read of an embeddings answer.
+
+Vectors that an index can hold, or an error that says what came instead.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,14 @@ from drift.errors import ModelMisconfiguredError
 from drift.model import Vector
 
 ENCODING = "base64"
-"""Asked for, since it is a quarter of the bytes; servers that know only lists of numbers send those."""
+"""Asked for, since it is a quarter of the bytes; servers that know only lists of numbers send
+those."""
 
 BYTES_PER_FLOAT = 32
 """Of a float in JSON with all its digits, a sign, an exponent and white space; base64 takes 6."""
 MOST_FLOATS = 4096
-"""Floats of the longest vector that an index takes: a model of another size than the setting's is to be named as that."""
+"""Floats of the longest vector that an index takes: a model of another size than the setting's is
+to be named as that."""
 BYTES_BESIDE_FLOATS = 64 * 1024
 
 _CHECK = "check OAI_EMBED_MODEL_NAME and OAI_EMBED_DEPLOYMENT_NAME."
@@ -41,7 +46,8 @@ def vectors(answer: Any, texts: int, dimensions: int) -> tuple[Vector, ...]:  # 
         raise not_this_api()
     if len(data) != texts:
         raise ModelMisconfiguredError(
-            f"The embedding model returned {len(data)} vectors for {texts} texts: check OAI_EMBED_MODEL_NAME."
+            f"The embedding model returned {len(data)} vectors for {texts} texts: check "
+            f"OAI_EMBED_MODEL_NAME."
         )
     try:
         ordered = sorted(data, key=lambda item: item.index or 0)  # some servers number none of them
@@ -52,7 +58,8 @@ def vectors(answer: Any, texts: int, dimensions: int) -> tuple[Vector, ...]:  # 
     wrong = next((len(v) for v in found if len(v) != dimensions), None)
     if wrong is not None:
         raise ModelMisconfiguredError(
-            f"The embedding model returned vectors of {wrong} floats, but VECTOR_INDEX_DIMENSIONS is {dimensions}: "
+            f"The embedding model returned vectors of {wrong} floats, but VECTOR_INDEX_DIMENSIONS "
+            f"is {dimensions}: "
             "set it to the model's number, and build the indexes with it."
         )
     return found

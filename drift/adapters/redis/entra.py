@@ -1,6 +1,9 @@
-"""Signing in to Azure Managed Redis with Entra ID: the user is the identity's object id, its password a token.
+"""Signing in to Azure Managed Redis with Entra ID.
 
-redis-entraid, which does this too, asks for tokens with a blocking call in the event loop, so it is not used.
+The user is the identity's object id, its password a token.
+
+redis-entraid, which does this too, asks for tokens with a blocking call in the event loop, so it is
+not used.
 """
 
 from __future__ import annotations
@@ -17,10 +20,13 @@ REDIS_SCOPE = "https://redis.azure.com/.default"
 
 
 class EntraLogin(CredentialProvider):
-    """Gives every new connection the token that is held; whoever sends something has waited for it before.
+    """Gives every new connection the token that is held.
 
-    It never waits itself and raises errors of redis-py alone: after any other exception, or when a caller stops waiting here,
-    redis-py keeps the connection, open and not signed in, and the next command on it is refused.
+    Whoever sends something has waited for it before.
+
+    It never waits itself and raises errors of redis-py alone: after any other exception, or when a
+    caller stops waiting here, redis-py keeps the connection, open and not signed in, and the next
+    command on it is refused.
     """
 
     def __init__(self, tokens: TokenSource) -> None:

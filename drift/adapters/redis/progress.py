@@ -1,11 +1,16 @@
-"""ProgressSink over Redis pub/sub: one queue and one connection a process, bounded in memory, never an error for the request.
+"""ProgressSink over Redis pub/sub.
 
-Whoever sends leaves its message in the queue; one task carries the queue to Redis, many messages in one packet, and takes a
-message out when Redis has acknowledged it. So callers never compete for connections, order is kept, and a request that ends
-or is cancelled leaves nothing behind. Three rules follow from what networks and servers do:
+One queue and one connection a process, bounded in memory, never an error for the request.
 
-- A connection that has carried messages and breaks says nothing about the server: the rest is sent on a new one at once.
-- A connection that is silent is left only when a new one has been answered. A slow or paused server would otherwise be sent
+Whoever sends leaves its message in the queue; one task carries the queue to Redis, many messages in
+one packet, and takes a message out when Redis has acknowledged it. So callers never compete for
+connections, order is kept, and a request that ends or is cancelled leaves nothing behind. Three
+rules follow from what networks and servers do:
+
+- A connection that has carried messages and breaks says nothing about the server: the rest is sent
+on a new one at once.
+- A connection that is silent is left only when a new one has been answered. A slow or paused server
+would otherwise be sent
   the same message twice.
 - What fails is a new connection: then the messages wait, and the next attempt comes after a pause.
 """
@@ -27,9 +32,11 @@ from drift.contracts import CHANNEL
 from drift.telemetry.logs import chain, log
 
 LATE_SECONDS = 0.8
-"""After so long without an answer Redis is in trouble: answers wait for it no longer, messages still do."""
+"""After so long without an answer Redis is in trouble: answers wait for it no longer, messages
+still do."""
 SILENT_SECONDS = 0.3
-"""How long a connection may be silent until a new one is tried, and once more after that one has been answered."""
+"""How long a connection may be silent until a new one is tried, and once more after that one has
+been answered."""
 LOOK_SECONDS = 1.0
 """How long that new one may take."""
 IDLE_SECONDS = 200.0
@@ -48,8 +55,8 @@ CLOSING_SECONDS = 1.0
 class RedisProgress:
     """Publishes messages on the channel `ui:retrieval_progress`, in the order they were sent.
 
-    A message arrives once. When a connection breaks after Redis has taken a message and before it has said so, the message
-    comes twice, with the same `message_id`.
+    A message arrives once. When a connection breaks after Redis has taken a message and before it
+    has said so, the message comes twice, with the same `message_id`.
     """
 
     def __init__(self, server: RedisServer, clock: Callable[[], float] = time.monotonic) -> None:
@@ -70,9 +77,12 @@ class RedisProgress:
         if server.tokens:
             server.tokens.on_new = self._sign_in_anew
 
-    # --------------------------------------------------------------------------------------------- for the requests
+    # ----------------------------------------------------------------------------- for the requests
     def send(self, message: str, *, last: bool) -> None:
-        """Take a message for publishing; `last` is kept when others must go. Neither waits nor fails."""
+        """Take a message for publishing; `last` is kept when others must go.
+
+        Neither waits nor fails.
+        """
         self._room.add(message.encode(errors="replace"), last=last, now=self._clock())
         if self._carrier is None:
             self._carrier = asyncio.create_task(self._carry())
@@ -99,7 +109,7 @@ class RedisProgress:
             await asyncio.gather(self._carrier, return_exceptions=True)
         await self._leave()
 
-    # ---------------------------------------------------------------------------------------------------- the carrier
+    # ---------------------------------------------------------------------------------- the carrier
     async def _carry(self) -> None:
         """Carry messages until none waits."""
         try:
@@ -121,7 +131,10 @@ class RedisProgress:
                 await self._pause(error)
 
     async def _publish(self, batch: list[Waiting]) -> None:
-        """Send messages and take out those that are acknowledged; an error for one of them leaves that one."""
+        """Send messages and take out those that are acknowledged.
+
+        An error for one of them leaves that one.
+        """
         connection = await self._connected()
         commands = [("PUBLISH", CHANNEL, message.text) for message in batch]
         await connection.send_packed_command(connection.pack_commands(commands), check_health=False)
@@ -156,7 +169,8 @@ class RedisProgress:
         """Wait for the next answer, as long as the server takes that answers nobody else either.
 
         Raises:
-            ConnectionResetError: when it answers on a new connection and is still silent on this one.
+            ConnectionResetError: when it answers on a new connection and is still silent on this
+                one.
         """
         while await connection.read_response(timeout=SILENT_SECONDS) is None:
             try:
@@ -172,7 +186,10 @@ class RedisProgress:
             return
 
     async def _pause(self, error: Exception) -> None:
-        """Wait a while before the next attempt, or until there is a new token; drop what has waited too long."""
+        """Wait a while before the next attempt, or until there is a new token.
+
+        Drop what has waited too long.
+        """
         self._in_trouble(chain(error))
         self._again.clear()
         with suppress(TimeoutError):
@@ -185,11 +202,14 @@ class RedisProgress:
         self._room.drop_older(self._clock() - KEPT_SECONDS)
 
     def _sign_in_anew(self) -> None:
-        """Leave the connection of the old token, which the server cuts when that ends; the pause may be for the new one."""
+        """Leave the connection of the old token, which the server cuts when that ends.
+
+        The pause may be for the new one.
+        """
         self._outdated = True
         self._again.set()
 
-    # --------------------------------------------------------------------------------------------- how Redis is doing
+    # --------------------------------------------------------------------------- how Redis is doing
     def _expect(self) -> None:
         """Expect an answer soon."""
         self._expected()
@@ -218,7 +238,9 @@ class RedisProgress:
         self._release(self._room.newest)
         if cause != self._cause:
             self._cause = cause
-            log.warning("progress_publish_failed", extra={"cause": cause, "waiting": len(self._room)})
+            log.warning(
+                "progress_publish_failed", extra={"cause": cause, "waiting": len(self._room)}
+            )
 
     def _restored(self) -> None:
         if self._cause:

@@ -31,16 +31,20 @@ OPEN_SECONDS = 5.0
 
 
 class RedisServer:
-    """One Redis by its `redis://` or `rediss://` URL, with Entra ID when there are tokens; making it opens nothing.
+    """One Redis by its `redis://` or `rediss://` URL, with Entra ID when there are tokens.
 
-    All its connections share their certificates: redis-py reads them from disk for every new connection, which held
-    the event loop up for 57 to 124 ms on a loaded machine. They are read here, so make it in a thread.
+    Making it opens nothing.
+
+    All its connections share their certificates: redis-py reads them from disk for every new
+    connection, which held the event loop up for 57 to 124 ms on a loaded machine. They are read
+    here, so make it in a thread.
     """
 
     def __init__(self, url: str, tokens: TokenSource | None = None) -> None:
         """Take the address and the certificates.
 
-        RESP2 and no maintenance notifications: neither side of a channel needs them, and Azure Managed Redis knows both.
+        RESP2 and no maintenance notifications: neither side of a channel needs them, and Azure
+        Managed Redis knows both.
         """
         self.tokens = tokens
         self._pool = ConnectionPool.from_url(
@@ -70,7 +74,9 @@ class RedisServer:
                 await self.signed_in()
                 await connection.connect()  # type: ignore[no-untyped-call]
                 await connection.send_command("PING", check_health=False)
-                with suppress(NoPermissionError):  # an answer too: a user may have the right to publish alone
+                with suppress(
+                    NoPermissionError
+                ):  # an answer too: a user may have the right to publish alone
                     await connection.read_response()
         except BaseException as error:
             await connection.disconnect(nowait=True)
@@ -80,7 +86,10 @@ class RedisServer:
         return connection
 
     def client(self) -> Redis:
-        """Return a client for a subscriber or a question; whoever asked for it closes it. Wait for `signed_in` first."""
+        """Return a client for a subscriber or a question; whoever asked for it closes it.
+
+        Wait for `signed_in` first.
+        """
         return Redis(connection_pool=self._pool)
 
     async def signed_in(self) -> None:
@@ -122,7 +131,7 @@ def _sharing(sample: SSLConnection) -> type[SSLConnection]:
     return SharedCertificates
 
 
-# -------------------------------------------------------------------------------------------------------------- words
+# -------------------------------------------------------------------------------------------- words
 _ENDED = "it ends the connection: a server with TLS needs rediss://"
 _MEANINGS: tuple[tuple[type[BaseException], str], ...] = (
     (ssl.SSLCertVerificationError, "its certificate is not trusted here"),
@@ -139,7 +148,8 @@ _MEANINGS: tuple[tuple[type[BaseException], str], ...] = (
     (RedisError, _ENDED),
     (OSError, _ENDED),
 )
-"""What an error means, the narrowest first: a connection's error is often only the cover of one of the system's."""
+"""What an error means, the narrowest first: a connection's error is often only the cover of one of
+the system's."""
 
 
 def in_words(error: BaseException) -> str:

@@ -1,4 +1,7 @@
-"""The messages of one process that wait for Redis: in order, bounded in bytes, a last message after all others."""
+"""The messages of one process that wait for Redis.
+
+In order, bounded in bytes, a last message after all others.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,9 @@ class Waiting:
 
 
 class WaitingRoom:
-    """Messages in the order they came. When they are too many the oldest go, last messages only when nothing else is left.
+    """Messages in the order they came.
+
+    When they are too many the oldest go, last messages only when nothing else is left.
 
     `dropped` counts those that went unsent.
     """

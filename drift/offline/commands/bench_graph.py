@@ -1,4 +1,4 @@
-"""`drift bench graph`: a database of its own for each size and number of dimensions, the measurement, and the table."""
+"""`drift bench graph`: a database for each size and length, the measurement, and the table."""
 
 from __future__ import annotations
 
@@ -40,16 +40,22 @@ async def bench_graph(
 ) -> None:
     """Measure every size with every length of embedding, both lists with commas, and print the rows.
 
-    `asked` is how often each statement is timed, the seed of the random graph, and whether the statements of others are asked.
+    `asked` is how often each statement is timed, the seed of the random graph, and whether the
+    statements of others are asked.
 
     Raises:
         InvalidRequestError: a list is not one of whole numbers.
         LocalStackError: NEO4J_URI is given and more than one length is asked for.
         GraphMisconfiguredError: the given database has a vector index of another length.
     """
-    sizes, lengths = numbers(chunks, "--chunks", MOST_CHUNKS), numbers(dims, "--dims", MOST_DIMENSIONS)
+    sizes, lengths = (
+        numbers(chunks, "--chunks", MOST_CHUNKS),
+        numbers(dims, "--dims", MOST_DIMENSIONS),
+    )
     if options.given.get("NEO4J_URI") and len(set(lengths)) > 1:
-        raise LocalStackError("A vector index holds one length of embedding: with NEO4J_URI set, give one to --dims.")
+        raise LocalStackError(
+            "A vector index holds one length of embedding: with NEO4J_URI set, give one to --dims."
+        )
     from drift.offline.evals.graph_bench import Options, measure, ratios  # noqa: PLC0415 - numpy, for this command only
 
     server, rows = "", []
@@ -57,7 +63,12 @@ async def bench_graph(
         async with _database(options, shape) as database:
             server, own = await measure(database, shape, Options(*asked), remark)
         rows += own
-    document = {"server": server, "cores": os.cpu_count(), "rows": [_plain(r) for r in rows], "ratios": ratios(rows)}
+    document = {
+        "server": server,
+        "cores": os.cpu_count(),
+        "rows": [_plain(r) for r in rows],
+        "ratios": ratios(rows),
+    }
     if as_json:
         print_json(document)
     else:
@@ -73,7 +84,9 @@ def numbers(text: str, option: str, most: int) -> list[int]:
     parts = [part.strip() for part in text.split(",")]
     if all(part.isdecimal() and 0 < int(part) <= most for part in parts):
         return list(dict.fromkeys(int(part) for part in parts))
-    problem = FieldProblem(option, f"whole numbers from 1 to {most} with commas between them, not {text!r}")
+    problem = FieldProblem(
+        option, f"whole numbers from 1 to {most} with commas between them, not {text!r}"
+    )
     raise InvalidRequestError((problem,))
 
 
@@ -108,10 +121,22 @@ def _plain(row: Row) -> dict[str, Any]:
 
 
 def _show(document: dict[str, Any]) -> None:
-    columns = ("chunks", "dims", "tenant", "statement", "p50_ms", "p95_ms", "db_hits", "recall30", "rows")
+    columns = (
+        "chunks",
+        "dims",
+        "tenant",
+        "statement",
+        "p50_ms",
+        "p95_ms",
+        "db_hits",
+        "recall30",
+        "rows",
+    )
     table = Table(*columns, "remark")
     for row in document["rows"]:
-        table.add_row(*("" if row[name] is None else str(row[name]) for name in columns), row.get("error", ""))
+        table.add_row(
+            *("" if row[name] is None else str(row[name]) for name in columns), row.get("error", "")
+        )
     paper.print(f"{document['server']}, {document['cores']} cores")
     paper.print(table)
     for dims, own in document["ratios"].items():

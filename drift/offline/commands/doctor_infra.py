@@ -21,19 +21,31 @@ _LOGIN_IN_URL = re.compile(r"://[^/@\s]*:[^/@\s]+@")
 
 
 def examine_infra(root: Path, variables: Mapping[str, str], *, as_json: bool) -> bool:
-    """Print what was found in `root`'s infra folder with these variables; tell whether there is no problem."""
+    """Print what was found in `root`'s infra folder with these variables.
+
+    Tell whether there is no problem.
+    """
     return show(infra_findings(root, variables, find_compiler()), as_json=as_json)
 
 
-def infra_findings(root: Path, variables: Mapping[str, str], compiler: str | None = None) -> list[Finding]:
+def infra_findings(
+    root: Path, variables: Mapping[str, str], compiler: str | None = None
+) -> list[Finding]:
     """Return what was found; no finding holds the value of a secret.
 
-    A Bicep compiler, by its path, works out the parameter file; without one only plain values are looked at.
+    A Bicep compiler, by its path, works out the parameter file; without one only plain values are
+    looked at.
     """
     template, file = root / "infra" / "main.bicep", root / "infra" / "main.bicepparam"
     missing = [path for path in (template, file) if not path.is_file()]
     if missing:
-        return [Finding("infra", "problem", f"{missing[0]} is not there: run this in the root of the repository")]
+        return [
+            Finding(
+                "infra",
+                "problem",
+                f"{missing[0]} is not there: run this in the root of the repository",
+            )
+        ]
     azd = azd_environment(root, variables)
     declared = declared_in(template.read_text(encoding="utf-8"))
     environment = {**variables, **azd.values}
@@ -41,7 +53,9 @@ def infra_findings(root: Path, variables: Mapping[str, str], compiler: str | Non
     _add_password(given, environment)
     built = build_parameters(compiler, file, environment) if compiler else Built()
     _add_built(given, built)
-    values = {name: given[name].value if name in given else one.default for name, one in declared.items()}
+    values = {
+        name: given[name].value if name in given else one.default for name, one in declared.items()
+    }
     found = [
         *_sources(root, azd),
         *_parameters(declared, given),
@@ -50,7 +64,11 @@ def infra_findings(root: Path, variables: Mapping[str, str], compiler: str | Non
     if not any(finding.state == "problem" for finding in found):
         found += [Finding("compiler", "problem", error) for error in built.errors]
     fine = not any(finding.state == "problem" for finding in found)
-    return found + ([Finding("parameters", "ok", f"{len(given)} given, {len(declared)} declared")] if fine else [])
+    return found + (
+        [Finding("parameters", "ok", f"{len(given)} given, {len(declared)} declared")]
+        if fine
+        else []
+    )
 
 
 def _add_password(given: dict[str, Given], environment: Mapping[str, str]) -> None:
@@ -72,7 +90,9 @@ def _add_built(given: dict[str, Given], built: Built) -> None:
 def _sources(root: Path, azd: AzdEnvironment) -> Iterator[Finding]:
     if not azd.file:
         named = f"{root / '.azure' / azd.name / '.env'} is not there: " if azd.name else ""
-        yield Finding("environment", "note", f"{named}the variables of this shell are used, none of azd's")
+        yield Finding(
+            "environment", "note", f"{named}the variables of this shell are used, none of azd's"
+        )
         return
     yield Finding("environment", "ok", f"{azd.name}, of {azd.file}")
     secrets = [name for name in azd.values if _SECRET_NAME.search(name)]
@@ -106,7 +126,9 @@ def _missing(parameter: Declared, given: Given | None) -> str:
         return "is empty: give it a value in infra/main.bicepparam"
     if parameter.secure:
         return f"is not given: export {given.variable} in the shell that runs azd or az"
-    return f"is not given: set {given.variable} (`azd env set {given.variable} VALUE`, or export it)"
+    return (
+        f"is not given: set {given.variable} (`azd env set {given.variable} VALUE`, or export it)"
+    )
 
 
 def _secret(parameter: Declared, given: Given | None) -> str:
@@ -118,10 +140,12 @@ def _secret(parameter: Declared, given: Given | None) -> str:
     if parameter.secure and given.literal:
         return "stands in infra/main.bicepparam: take it out, change it, and read it with readEnvironmentVariable"
     if parameter.secure and str(given.value).startswith(_AZD_SECRET):
-        return (
-            f"is a reference of azd, which azd does not resolve for .bicepparam files: export {given.variable} itself"
-        )
-    if not parameter.secure and parameter.name != "neo4jUri" and _LOGIN_IN_URL.search(str(given.value)):
+        return f"is a reference of azd, which azd does not resolve for .bicepparam files: export {given.variable} itself"
+    if (
+        not parameter.secure
+        and parameter.name != "neo4jUri"
+        and _LOGIN_IN_URL.search(str(given.value))
+    ):
         return "holds a password in its address: take it out"
     return ""
 
@@ -141,7 +165,9 @@ def _out_of_bounds(parameter: Declared, given: Given) -> str:
     allowed = rules.get("allowed")
     if isinstance(allowed, list) and value not in allowed:
         return f"{shown} is not one of {', '.join(map(str, allowed))}{_change(given)}"
-    if isinstance(value, int) and not rules.get("minValue", value) <= value <= rules.get("maxValue", value):
+    if isinstance(value, int) and not rules.get("minValue", value) <= value <= rules.get(
+        "maxValue", value
+    ):
         return f"is {value}: from {rules.get('minValue')} to {rules.get('maxValue')} is possible{_change(given)}"
     if isinstance(value, str | list):
         return _wrong_length(parameter, given, len(value))
@@ -150,9 +176,13 @@ def _out_of_bounds(parameter: Declared, given: Given) -> str:
 
 def _wrong_type(declared: str, value: object) -> str:
     expected = {"int": int, "bool": bool, "string": str, "array": list}.get(declared)
-    if expected is None or (isinstance(value, expected) and not (expected is int and isinstance(value, bool))):
+    if expected is None or (
+        isinstance(value, expected) and not (expected is int and isinstance(value, bool))
+    ):
         return ""
-    return {"int": "whole number", "bool": "true or false", "string": "text", "array": "list"}[declared]
+    return {"int": "whole number", "bool": "true or false", "string": "text", "array": "list"}[
+        declared
+    ]
 
 
 def _wrong_length(parameter: Declared, given: Given, length: int) -> str:
@@ -164,4 +194,6 @@ def _wrong_length(parameter: Declared, given: Given, length: int) -> str:
 
 
 def _change(given: Given) -> str:
-    return f"; change {given.variable}" if given.variable else "; change it in infra/main.bicepparam"
+    return (
+        f"; change {given.variable}" if given.variable else "; change it in infra/main.bicepparam"
+    )

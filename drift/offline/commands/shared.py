@@ -16,7 +16,14 @@ import httpx2
 from drift.errors import DriftError, IngestError, LocalStackError
 from drift.hosting import settings, wiring
 from drift.offline.commands.asking import Asked, ask_over_http, remark_on
-from drift.offline.commands.console import notes, paper, print_json, remark, show_answer, show_progress
+from drift.offline.commands.console import (
+    notes,
+    paper,
+    print_json,
+    remark,
+    show_answer,
+    show_progress,
+)
 from drift.offline.commands.sample import sample_sources
 from drift.offline.evals.orchestration import measure
 from drift.offline.evals.timing import measure_imports, measure_retrievals
@@ -61,7 +68,8 @@ async def running(options: StackOptions) -> AsyncIterator[tuple[Stack, settings.
     if missing:
         check_data_folder(options.data_dir)
         notes.print(
-            f"Starting {', '.join(missing)} on this machine, about ten seconds, or joining those that run ...",
+            f"Starting {', '.join(missing)} on this machine, about ten seconds, or joining those "
+            f"that run ...",
             markup=False,
         )
     async with Stack(options) as stack:
@@ -73,23 +81,33 @@ def recommend_up(stack: Stack) -> None:
     """Say how the next command need not wait, when this one had to."""
     if stack.pids["neo4j"] and not stack.attached:
         notes.print(
-            "[dim]The servers end with this command. With `python -m drift up` in another terminal the next one need "
+            "[dim]The servers end with this command. With `python -m drift up` in another terminal "
+            "the next one need "
             "not start them.[/]"
         )
 
 
 async def up(options: StackOptions, *, browser: bool = False, as_json: bool) -> None:
-    """Print the environment of the running servers, and open Neo4j Browser if asked to; runs until it is cancelled."""
+    """Print the environment of the running servers, and open Neo4j Browser if asked to.
+
+    Runs until it is cancelled.
+    """
     async with AsyncExitStack() as ends, running(options) as (stack, values):
         page = await ends.enter_async_context(_browsing(options, values)) if browser else None
         if as_json:
-            print_json({"env": stack.env, "pids": stack.pids, **({"browser": page} if page else {})})
+            print_json(
+                {"env": stack.env, "pids": stack.pids, **({"browser": page} if page else {})}
+            )
         else:
             for name, value in stack.env.items():
                 print(f"{name}={value}", flush=True)  # noqa: T201 - the command's output
         if page:
             notes.print(f"Neo4j Browser: {page}", markup=False)
-            known = values.neo4j_password.get_secret_value() if stack.pids["neo4j"] else "that of NEO4J_PASSWORD"
+            known = (
+                values.neo4j_password.get_secret_value()
+                if stack.pids["neo4j"]
+                else "that of NEO4J_PASSWORD"
+            )
             notes.print(f"  user {values.neo4j_username}, password {known}", markup=False)
             await asyncio.to_thread(open_page, page)
         notes.print("[green]Ready.[/] Ctrl-C ends the servers, once no other command uses them.")
@@ -101,8 +119,13 @@ def _browsing(options: StackOptions, values: settings.Settings) -> AbstractAsync
     return browsing(values.neo4j_uri, values.neo4j_username, values.neo4j_database, cache, remark)
 
 
-async def serve(options: StackOptions, port: int | None, allowed: Sequence[str] = (), *, as_json: bool) -> None:
-    """Serve the function's routes, at SERVE_PORT or another when `port` is None; runs until it is cancelled."""
+async def serve(
+    options: StackOptions, port: int | None, allowed: Sequence[str] = (), *, as_json: bool
+) -> None:
+    """Serve the function's routes, at SERVE_PORT or another when `port` is None.
+
+    Runs until it is cancelled.
+    """
     async with running(options) as (stack, values), serving(port, SERVE_PORT, allowed) as url:
         if port is None and not url.endswith(f":{SERVE_PORT}"):
             notes.print(f"Port {SERVE_PORT} is taken: another one is used.")
@@ -137,21 +160,33 @@ async def ask(options: StackOptions, body: dict[str, Any], *, as_json: bool) -> 
 
 
 def _is_cited(response: dict[str, Any]) -> bool:
-    """Say whether an answer has facts, each of them with evidence: what exit code 0 promises to scripts."""
+    """Say whether an answer has facts, each of them with evidence.
+
+    What exit code 0 promises to scripts.
+    """
     facts = response["key_facts"]
     return bool(facts) and all(isinstance(c, dict) for fact in facts for c in fact["citations"])
 
 
 async def _ask(url: str, values: settings.Settings, body: dict[str, Any]) -> Asked:
-    asked = await ask_over_http(url, partial(wiring.build_redis, values), body, show_progress, remark)
+    asked = await ask_over_http(
+        url, partial(wiring.build_redis, values), body, show_progress, remark
+    )
     if asked.status != 200:  # noqa: PLR2004 - the one good status
-        fields = "".join(f" {e['field']}: {e['message']}." for e in asked.response.get("errors") or ())
-        raise LocalStackError(f"{asked.response['code']} (HTTP {asked.status}): {asked.response['detail']}{fields}")
+        fields = "".join(
+            f" {e['field']}: {e['message']}." for e in asked.response.get("errors") or ()
+        )
+        raise LocalStackError(
+            f"{asked.response['code']} (HTTP {asked.status}): {asked.response['detail']}{fields}"
+        )
     return asked
 
 
 async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
-    """Index the sample corpus and ask about it through the function's own route; tell whether the answer is cited."""
+    """Index the sample corpus and ask about it through the function's own route.
+
+    Tell whether the answer is cited.
+    """
     clock = _Stopwatch()
     async with running(options) as (stack, values):
         clock.lap("stack_s")
@@ -174,17 +209,26 @@ async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
         )
     else:
         show_answer(question, asked.response)
-        seconds = ", ".join(f"{name.removesuffix('_s')} {value:.1f} s" for name, value in clock.laps.items())
+        seconds = ", ".join(
+            f"{name.removesuffix('_s')} {value:.1f} s" for name, value in clock.laps.items()
+        )
         notes.print(f"\n[dim]{seconds}; {servers['neo4j']}, {servers['valkey']}[/]")
-        notes.print('[dim]Ask your own: make demo Q="..."   Keep the servers: make serve[/]', markup=True)
+        notes.print(
+            '[dim]Ask your own: make demo Q="..."   Keep the servers: make serve[/]', markup=True
+        )
     cited = _is_cited(asked.response)
     if not cited:
-        notes.print("[yellow]No answer with evidence was found; the local model only copies sentences.[/]")
+        notes.print(
+            "[yellow]No answer with evidence was found; the local model only copies sentences.[/]"
+        )
     return cited
 
 
 async def warm_up(values: settings.Settings) -> None:
-    """Run the search's statements once: a fresh server takes seconds to plan them, and the first question would wait."""
+    """Run the search's statements once.
+
+    A fresh server takes seconds to plan them, and the first question would wait.
+    """
     graph = wiring.build_graph(values)
     try:
         await graph.warm_up(values.vector_index_dimensions)
@@ -205,7 +249,9 @@ async def _servers(values: settings.Settings, stack: Stack) -> dict[str, str]:
         await graph.close()
     return {
         "neo4j": agent,
-        "valkey": f"{'Valkey' if 'valkey_version' in info else 'Redis'}/{version}" if version else "none",
+        "valkey": f"{'Valkey' if 'valkey_version' in info else 'Redis'}/{version}"
+        if version
+        else "none",
         "model": values.oai_model,
         "embedding_model": values.oai_embed_model_name,
         "started_here": ", ".join(name for name, pid in stack.pids.items() if pid) or "none",
@@ -233,7 +279,9 @@ class HowToIngest:
     wait_s: float = 600.0
 
 
-async def ingest(options: StackOptions, source: Path | None, project: str, how: HowToIngest, *, as_json: bool) -> None:
+async def ingest(
+    options: StackOptions, source: Path | None, project: str, how: HowToIngest, *, as_json: bool
+) -> None:
     """Ingest a folder, a file, or without either the sample corpus."""
 
     def read() -> Source:
@@ -269,7 +317,8 @@ async def _ingest(
 ) -> IngestReport:
     if values.graph_schema != "default":
         raise IngestError(
-            "Ingestion writes the default schema, and GRAPH_SCHEMA names another: leave it out to ingest."
+            "Ingestion writes the default schema, and GRAPH_SCHEMA names another: leave it out to "
+            "ingest."
         )
     writer = build_writer(values)
     _, embedder = wiring.build_models(values)
@@ -317,7 +366,11 @@ class _LastStage:
     def stored(self) -> str:
         """Say what is in the graph."""
         if not self._written or not self._written[0] < self._written[1]:
-            return "all documents are stored, their knowledge is not." if self._written else "nothing was written."
+            return (
+                "all documents are stored, their knowledge is not."
+                if self._written
+                else "nothing was written."
+            )
         done, total = self._written
         return f"{done:,} of {total:,} new chunks are stored, and no document is cut in two."
 
@@ -341,9 +394,12 @@ def _tell(report: IngestReport) -> None:
         remark(f"Project {report.project_id}: nothing has changed.")
         return
     remark(
-        f"Project {report.project_id}: {len(report.added)} documents added, {len(report.changed)} changed, "
-        f"{len(report.removed)} removed; {report.chunks} chunks written at {report.chunks_per_second:.0f} a second; "
-        f"{report.entities} entities, {report.relations} relations, {sum(report.communities.values())} communities. "
+        f"Project {report.project_id}: {len(report.added)} documents added, {len(report.changed)} "
+        f"changed, "
+        f"{len(report.removed)} removed; {report.chunks} chunks written at "
+        f"{report.chunks_per_second:.0f} a second; "
+        f"{report.entities} entities, {report.relations} relations, "
+        f"{sum(report.communities.values())} communities. "
         f"The project holds {report.held_documents} documents and {report.held_chunks} chunks."
     )
 
@@ -352,7 +408,9 @@ async def bench_orchestration(chat_ms: float, embed_ms: float, *, as_json: bool)
     """Run the search against a model server of fixed latency."""
     with ModelProcess(chat_ms=chat_ms, embed_ms=embed_ms) as server:
         # no database is spoken to: the graph is in memory
-        values = settings.load({**server.env, "NEO4J_URI": "bolt://localhost", "NEO4J_PASSWORD": "unused"})
+        values = settings.load(
+            {**server.env, "NEO4J_URI": "bolt://localhost", "NEO4J_PASSWORD": "unused"}
+        )
         chat, embedder = wiring.build_models(values)
         result = await measure(chat, embedder, chat_ms / 1000, embed_ms / 1000)
     _print_result(asdict(result), as_json=as_json)

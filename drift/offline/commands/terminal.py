@@ -1,6 +1,9 @@
-"""The one way out to the terminal: what texts of others bring along in control characters never reaches it.
+"""The one way out to the terminal.
 
-`open_streams` puts both standard streams behind it, so that typer, logging and tracebacks go through it too. The console of
+What texts of others bring along in control characters never reaches it.
+
+`open_streams` puts both standard streams behind it, so that typer, logging and tracebacks go
+through it too. The console of
 rich writes control sequences of its own; its texts are cleaned before it styles them.
 """
 
@@ -18,7 +21,9 @@ from typing import IO, TextIO, cast
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-_SHOWN = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: "\u2421"}
+_SHOWN = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n"} | {
+    0x7F: "\u2421"
+}
 """C0 controls and DEL as the pictures that Unicode has for them: `␛` stands for escape."""
 
 _INVISIBLE = re.compile(
@@ -26,11 +31,14 @@ _INVISIBLE = re.compile(
     "|[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""C1 controls, separators of lines, halves of surrogate pairs; bidi marks and whatever else Unicode draws nothing for."""
+"""C1 controls, separators of lines, halves of surrogate pairs; bidi marks and whatever else Unicode
+draws nothing for."""
 
 
 def clean(text: str) -> str:
-    """Return the text as a terminal may have it: what would steer it or cannot be seen is shown as a sign, or left out.
+    """Return the text as a terminal may have it.
+
+    What would steer it or cannot be seen is shown as a sign, or left out.
 
     Line feeds and tabs stay.
     """
@@ -43,7 +51,10 @@ def on_one_line(text: str) -> str:
 
 
 def escaped(json_text: str) -> str:
-    r"""Return JSON in which whatever `clean` would touch stands as `\uXXXX`: the same document for every reader."""
+    r"""Return JSON in which whatever `clean` would touch stands as `\uXXXX`.
+
+    The same document for every reader.
+    """
     return re.sub(rf"[\x7f]|{_INVISIBLE.pattern}", _as_reference, json_text)
 
 
@@ -60,7 +71,10 @@ def _as_reference(found: re.Match[str]) -> str:
 
 
 class OutputError(Exception):
-    """Standard output takes no more; `broken_pipe` when its reader has left, which is no failure."""
+    """Standard output takes no more.
+
+    `broken_pipe` when its reader has left, which is no failure.
+    """
 
     def __init__(self, error: OSError) -> None:
         """Keep why."""
@@ -110,7 +124,8 @@ class _Stream(io.TextIOBase):
             self._failed(error)
 
     def _failed(self, error: OSError) -> None:
-        # what is still held would be tried again at the end of the process, which has nobody left to tell
+        # what is still held would be tried again at the end of the process, which has nobody left
+        # to tell
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.inner.fileno())
         if self.inner.fileno() == 1:
@@ -118,9 +133,14 @@ class _Stream(io.TextIOBase):
 
 
 class CleanConsole(Console):
-    """A console of rich that cleans every text before it is styled; its own colours and bars stay."""
+    """A console of rich that cleans every text before it is styled.
 
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+    Its own colours and bars stay.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
         """Return the segments that make up what is printed."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(clean(segment.text), segment.style)
@@ -129,7 +149,11 @@ class CleanConsole(Console):
     def file(self) -> IO[str]:
         """The stream itself, past the one that cleans what others print."""
         stream = sys.stderr if self.stderr else sys.stdout
-        return cast("IO[str]", _Stream(stream.inner, cleans=False)) if isinstance(stream, _Stream) else super().file
+        return (
+            cast("IO[str]", _Stream(stream.inner, cleans=False))
+            if isinstance(stream, _Stream)
+            else super().file
+        )
 
     @file.setter
     def file(self, new_file: IO[str]) -> None:
@@ -137,7 +161,9 @@ class CleanConsole(Console):
 
 
 def open_streams() -> None:
-    """Put the standard streams behind this module; a closed one is opened to nowhere, so that no file takes its number.
+    """Put the standard streams behind this module.
+
+    A closed one is opened to nowhere, so that no file takes its number.
 
     Raises:
         OutputError: standard output is closed.

@@ -1,4 +1,7 @@
-"""Following one retrieval on Redis, as a user interface does: whatever comes of it, the answer is not touched."""
+"""Following one retrieval on Redis, as a user interface does.
+
+Whatever comes of it, the answer is not touched.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ class Server(Protocol):
 
 @dataclass(slots=True)
 class Watch:
-    """Follows one retrieval; `show` gets each of its messages, `remark` one line at most: why nothing more is shown."""
+    """Follows one retrieval; `show` gets each of its messages, `remark` one line at most.
+
+    Why nothing more is shown.
+    """
 
     retrieval_id: str
     show: Callable[[dict[str, Any]], None]
@@ -89,7 +95,10 @@ class Watch:
             self._unseen(server.in_words(error))
 
     def _is_last(self, data: bytes) -> bool:
-        """Show a message of ours, and tell whether it is the last one; others may publish what they like."""
+        """Show a message of ours, and tell whether it is the last one.
+
+        Others may publish what they like.
+        """
         if self.retrieval_id.encode() not in data:
             return False
         try:
@@ -100,11 +109,16 @@ class Watch:
             return False
         shown = message.model_dump(mode="json", exclude_none=True)
         self.received.append(shown)
-        with suppress(OSError, ValueError):  # a terminal that is gone, or that cannot write a character
+        with suppress(
+            OSError, ValueError
+        ):  # a terminal that is gone, or that cannot write a character
             self.show(shown)
         return message.phase in LAST_PHASES
 
     def _unseen(self, reason: str) -> None:
         more = " any more" if self.received else ""
         with suppress(OSError, ValueError):
-            self.remark(f"Progress is not shown{more}, because of Redis: {reason}. The answer comes all the same.")
+            self.remark(
+                f"Progress is not shown{more}, because of Redis: {reason}. The answer comes all "
+                f"the same."
+            )

@@ -9,10 +9,15 @@ RESAMPLES = 2000
 _SEED = 20240705
 
 
-def paired_interval(differences: Sequence[float], resamples: int = RESAMPLES) -> tuple[float, float]:
-    """Return the 95 % interval of the mean difference by the percentile bootstrap over questions; the same on every run.
+def paired_interval(
+    differences: Sequence[float], resamples: int = RESAMPLES
+) -> tuple[float, float]:
+    """Return the 95 % interval of the mean difference by the percentile bootstrap over questions.
 
-    Source: Efron, Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13. An empty sequence gives (0, 0).
+    The same on every run.
+
+    Source: Efron, Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13. An empty
+    sequence gives (0, 0).
     """
     if not differences:
         return 0.0, 0.0

@@ -1,7 +1,8 @@
 """How long the graph's two statements take, what they cost the server, and how much of the exact ranking they find.
 
-Each size and number of dimensions has the tenants of `synthetic_graph`; every statement is asked the same questions. Times are the
-client's, one statement at a time, after runs that warm the server up.
+Each size and number of dimensions has the tenants of `synthetic_graph`; every statement is asked
+the same questions. Times are the client's, one statement at a time, after runs that warm the server
+up.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ PROFILED_RUNS = 3
 INDEX_TIMEOUT_S = 1800.0
 LEAST_RUNS = 3
 MOST_S = 10.0
-"""A statement that has taken this long is not asked again, once it has LEAST_RUNS runs, or one that is not timed."""
+"""A statement that has taken this long is not asked again, once it has LEAST_RUNS runs, or one that
+is not timed."""
 
 MOST_EXACT = 10_000
 """Chunks of a tenant up to which the follow-up is also measured with all of them scored."""
@@ -72,10 +74,14 @@ class Options:
 class Row:
     """One statement asked of one tenant.
 
-    `share` is the tenant's part of the database's chunks; times are milliseconds; `db_hits` is the median of profiled runs. `recall30`
-    (0..1) is the mean part of what exact scoring ranks first that is found: the 30 nearest chunks; for the primer the three nearest
-    chunks below each of its communities; for a statement that ranks communities, the five nearest of the highest level. `rows` and
-    `trips` are medians of what came back and of statements sent. `error` holds the server's words where the statement fails.
+    `share` is the tenant's part of the database's chunks; times are milliseconds; `db_hits` is the
+    median of profiled runs. `recall30`
+    (0..1) is the mean part of what exact scoring ranks first that is found: the 30 nearest chunks;
+    for the primer the three nearest
+    chunks below each of its communities; for a statement that ranks communities, the five nearest
+    of the highest level. `rows` and
+    `trips` are medians of what came back and of statements sent. `error` holds the server's words
+    where the statement fails.
     """
 
     chunks: int
@@ -115,31 +121,46 @@ async def measure(
             for project in tenants:
                 trials = Ours(graph, connection, project).trials()
                 trials += _both_ways(connection, names, project)
-                trials += Others(connection, names, project, library).trials() if options.rivals else []
+                trials += (
+                    Others(connection, names, project, library).trials() if options.rivals else []
+                )
                 for trial in trials:
                     rows.append(await _measured(project, trial, options.repeat))
                     say(f"{project.project_id}: {_told(rows[-1])}")
         return (await graph.health()).server, rows
 
 
-def _both_ways(connection: WatchedConnection, names: IndexNames, project: SyntheticProject) -> list[Trial]:
+def _both_ways(
+    connection: WatchedConnection, names: IndexNames, project: SyntheticProject
+) -> list[Trial]:
     """Return the follow-up with the index alone and, for a tenant that is not large, with every chunk scored exactly."""
-    limits = {"followup_indexed": 0} | ({"followup_exact": MOST_EXACT} if project.chunks <= MOST_EXACT else {})
-    graphs = {name: Neo4jGraph(connection, names, exact_limit=limit) for name, limit in limits.items()}
+    limits = {"followup_indexed": 0} | (
+        {"followup_exact": MOST_EXACT} if project.chunks <= MOST_EXACT else {}
+    )
+    graphs = {
+        name: Neo4jGraph(connection, names, exact_limit=limit) for name, limit in limits.items()
+    }
     return [Ours(graph, connection, project).followup(name) for name, graph in graphs.items()]
 
 
 async def _load(
-    connection: WatchedConnection, names: IndexNames, tenants: Sequence[SyntheticProject], say: Callable[[str], None]
+    connection: WatchedConnection,
+    names: IndexNames,
+    tenants: Sequence[SyntheticProject],
+    say: Callable[[str], None],
 ) -> None:
     writer, dims = Neo4jWriter(connection, names), tenants[0].dims
     if names.chunk in await writer.prepare(dims):
-        # Built at once over all chunks, the index takes a fraction of the time; it was not there before, so nobody misses it.
+        # Built at once over all chunks, the index takes a fraction of the time; it was not there
+        # before, so nobody misses it.
         await connection.write(f"DROP INDEX `{names.chunk}`", {})
     for project in tenants:
         start = time.perf_counter()
         if await load(project, writer):
-            say(f"{project.project_id}: {project.chunks} chunks loaded in {time.perf_counter() - start:.0f} s")
+            say(
+                f"{project.project_id}: {project.chunks} chunks loaded in "
+                f"{time.perf_counter() - start:.0f} s"
+            )
     await writer.prepare(dims, INDEX_TIMEOUT_S)
 
 
@@ -149,7 +170,9 @@ async def _library(database: Database) -> AsyncIterator[Library | None]:
         yield None
         return
     login = (database.username, database.password)
-    library = await asyncio.to_thread(Library, database.uri, login, database.name, database.chunk_index)
+    library = await asyncio.to_thread(
+        Library, database.uri, login, database.name, database.chunk_index
+    )
     try:
         yield library
     finally:
@@ -157,7 +180,9 @@ async def _library(database: Database) -> AsyncIterator[Library | None]:
 
 
 async def _measured(project: SyntheticProject, trial: Trial, repeat: int) -> Row:
-    row = Row(project.total, project.dims, project.tenant, project.chunks / project.total, trial.name)
+    row = Row(
+        project.total, project.dims, project.tenant, project.chunks / project.total, trial.name
+    )
     queries = project.queries(min(QUESTIONS, repeat))
     try:
         return await _timed(row, trial, queries, repeat)
@@ -189,7 +214,9 @@ async def _timed(row: Row, trial: Trial, queries: Sequence[Query], repeat: int) 
     )
 
 
-async def _runs(trial: Trial, queries: Sequence[Query], most: int, least: int) -> tuple[list[float], list[Run]]:
+async def _runs(
+    trial: Trial, queries: Sequence[Query], most: int, least: int
+) -> tuple[list[float], list[Run]]:
     """Ask `least` to `most` times in turn; return milliseconds and what came back."""
     milliseconds: list[float] = []
     runs: list[Run] = []
@@ -220,16 +247,22 @@ def _words(error: Exception) -> str:
     return str(getattr(cause, "message", None) or cause).strip().splitlines()[0]
 
 
-# -------------------------------------------------------------------------------------------------- report
+# ------------------------------------------------------------------------------------------- report
 def ratios(rows: Sequence[Row]) -> dict[str, Any]:
     """Return, for each number of dimensions and the largest tenant, how ours grow with the size and how others compare.
 
-    `growth_p95`: p95 at the largest size over p95 at 10,000 chunks, or at the smallest size where that was not asked.
-    `others_p50`: p50 of each other statement over that of the follow-up at the largest size where it ran.
+    `growth_p95`: p95 at the largest size over p95 at 10,000 chunks, or at the smallest size where
+    that was not asked.
+    `others_p50`: p50 of each other statement over that of the follow-up at the largest size where
+    it ran.
     """
     found = {}
     for dims in sorted({row.dims for row in rows}):
-        own = [row for row in rows if row.dims == dims and row.tenant == LARGEST and row.p50_ms is not None]
+        own = [
+            row
+            for row in rows
+            if row.dims == dims and row.tenant == LARGEST and row.p50_ms is not None
+        ]
         found[str(dims)] = {"growth_p95": _growth(own), "others_p50": _others(own)}
     return found
 
@@ -249,6 +282,10 @@ def _others(rows: Sequence[Row]) -> dict[str, float]:
     followups = {row.chunks: row.p50_ms for row in rows if row.statement == "followup"}
     largest: dict[str, float] = {}
     for row in sorted(rows, key=lambda row: row.chunks):
-        if not row.statement.startswith(OURS) and row.p50_ms and (ours := followups.get(row.chunks)):
+        if (
+            not row.statement.startswith(OURS)
+            and row.p50_ms
+            and (ours := followups.get(row.chunks))
+        ):
             largest[row.statement] = round(row.p50_ms / ours, 2)
     return largest

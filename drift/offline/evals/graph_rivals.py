@@ -1,10 +1,14 @@
 """Statements that others use for the same steps, word for word, to be measured beside ours on the same graph.
 
-Two are published as fragments: `provider_retrieval` got its index call, `ranking_by_function` its MATCH and its second key.
+Two are published as fragments: `provider_retrieval` got its index call, `ranking_by_function` its
+MATCH and its second key.
 
-`documented` are the statements of published designs for DRIFT on Neo4j; some do not compile or name an index that is not there,
-and then the server's own words are the result. Where only the name of the index is wrong, the same text with the right name
-follows. neo4j-graphrag's VectorCypherRetriever runs through its own library, with a filter on the project.
+`documented` are the statements of published designs for DRIFT on Neo4j; some do not compile or name
+an index that is not there,
+and then the server's own words are the result. Where only the name of the index is wrong, the same
+text with the right name
+follows. neo4j-graphrag's VectorCypherRetriever runs through its own library, with a filter on the
+project.
 """
 
 from __future__ import annotations
@@ -17,19 +21,29 @@ from dataclasses import dataclass
 from typing import Any
 
 from drift.errors import GraphMisconfiguredError
-from drift.offline.evals.synthetic_graph import LEVELS, Query, SyntheticProject, nearest_chunks, nearest_communities
+from drift.offline.evals.synthetic_graph import (
+    LEVELS,
+    Query,
+    SyntheticProject,
+    nearest_chunks,
+    nearest_communities,
+)
 
 TOP_CHUNKS = 30
 TOP_COMMUNITIES = 5
 SCOPE_LEAVES = 5
-"""Leaf communities that a scoped statement is given: these designs look for chunks at the leaves only."""
+"""Leaf communities that a scoped statement is given: these designs look for chunks at the leaves
+only."""
 
 LIBRARY = "neo4j_graphrag"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a statement is asked: a question of a project; `community_index` is the name of the index over communities."""
+    """What a statement is asked: a question of a project.
+
+    `community_index` is the name of the index over communities.
+    """
 
     project: SyntheticProject
     query: Query
@@ -64,7 +78,9 @@ class Asked:
 
     def exact_scope(self) -> list[str]:
         """Return the nearest chunks below the leaves of the scope."""
-        return list(nearest_chunks(self.project, self.query.vector, TOP_CHUNKS, 0, frozenset(self.leaves)))
+        return list(
+            nearest_chunks(self.project, self.query.vector, TOP_CHUNKS, 0, frozenset(self.leaves))
+        )
 
     def exact_communities(self) -> list[str]:
         """Return the communities of the highest level nearest to the question, by id."""
@@ -78,7 +94,10 @@ Rows = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """One statement of others: what it says, what it finds, and what it should have found (None: it ranks nothing)."""
+    """One statement of others: what it says, what it finds, and what it should have found (None.
+
+    It ranks nothing).
+    """
 
     name: str
     text: str
@@ -87,7 +106,10 @@ class Rival:
 
 
 def documented(chunk_index: str) -> list[Rival]:
-    """Return the statements of published designs; `chunk_index` takes the place of the name that does not exist."""
+    """Return the statements of published designs.
+
+    `chunk_index` takes the place of the name that does not exist.
+    """
     literal = [
         Rival("design_max_level", _MAX_LEVEL),
         Rival("design_level_query", _LEVEL_QUERY, _communities, Asked.exact_communities),
@@ -101,7 +123,10 @@ def documented(chunk_index: str) -> list[Rival]:
     ]
     scoped = next(rival for rival in literal if rival.name == "design_scoped")
     named = Rival(
-        "design_scoped_index_named", scoped.text.replace("chunk_idx", chunk_index), scoped.found, scoped.exact
+        "design_scoped_index_named",
+        scoped.text.replace("chunk_idx", chunk_index),
+        scoped.found,
+        scoped.exact,
     )
     return [*literal, named]
 
@@ -112,7 +137,9 @@ def _chunk_ids(rows: Rows, _: Asked) -> list[str]:
 
 def _communities(rows: Rows, asked: Asked) -> list[str]:
     nodes = (row["node"] for row in rows)
-    return [str(node["community"]) for node in nodes if node["project_id"] == asked.project.project_id]
+    return [
+        str(node["community"]) for node in nodes if node["project_id"] == asked.project.project_id
+    ]
 
 
 _MAX_LEVEL = "MATCH (c:__Community__)-[:IN_PROJECT]->(:__Project__) RETURN max(c.level)"
@@ -208,7 +235,8 @@ MATCH (d:__Chunk__) WITH d, 0.0 AS tfidfScore RETURN d
 ORDER BY cosineSimilarity(d.embedding, $queryEmb) DESC, tfidfScore DESC
 """
 
-# What a follow-up needs of a chunk: its text, its document, what it mentions and how that is related.
+# What a follow-up needs of a chunk: its text, its document, what it mentions and how that is
+# related.
 _RETRIEVAL = """
 RETURN node.id AS chunk_id, node.text AS text, score,
   COLLECT { MATCH (d:__Document__)-[:HAS_CHUNK]->(node) RETURN d.title LIMIT 1 } AS documents,
@@ -218,9 +246,12 @@ RETURN node.id AS chunk_id, node.text AS text, score,
 
 
 class Library:
-    """neo4j-graphrag's VectorCypherRetriever over a driver of its own; it blocks, so it is called in a thread.
+    """neo4j-graphrag's VectorCypherRetriever over a driver of its own.
 
-    In 1.22 a filter makes it fail: it looks for the embedding's property under a name that is never set. `repaired` sets it.
+    It blocks, so it is called in a thread.
+
+    In 1.22 a filter makes it fail: it looks for the embedding's property under a name that is never
+    set. `repaired` sets it.
     """
 
     name = "graphrag_vector_cypher"
@@ -237,7 +268,9 @@ class Library:
         self._run = self._driver.execute_query
         setattr(self._driver, "execute_query", self._watched)  # noqa: B010 - the library itself shows no plan
         self._retrievers = {
-            repaired: VectorCypherRetriever(self._driver, index, _RETRIEVAL, neo4j_database=database)
+            repaired: VectorCypherRetriever(
+                self._driver, index, _RETRIEVAL, neo4j_database=database
+            )
             for repaired in (False, True)
         }
         setattr(self._retrievers[True], "_node_embedding_property", "embedding")  # noqa: B010 - see above

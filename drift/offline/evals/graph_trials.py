@@ -12,8 +12,21 @@ from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.errors import GraphMisconfiguredError
 from drift.model import FollowupQuery, PrimerEvidence, PrimerQuery
-from drift.offline.evals.graph_rivals import LIBRARY, TOP_CHUNKS, TOP_COMMUNITIES, Asked, Library, Rival, documented
-from drift.offline.evals.synthetic_graph import Query, SyntheticProject, nearest_chunks, nearest_communities
+from drift.offline.evals.graph_rivals import (
+    LIBRARY,
+    TOP_CHUNKS,
+    TOP_COMMUNITIES,
+    Asked,
+    Library,
+    Rival,
+    documented,
+)
+from drift.offline.evals.synthetic_graph import (
+    Query,
+    SyntheticProject,
+    nearest_chunks,
+    nearest_communities,
+)
 from drift.offline.evals.watched import WatchedConnection, db_hits
 from drift.tasks import Deadline
 
@@ -35,14 +48,17 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One statement: `run` asks a question, profiled or not; `recall` is the part (0..1) of the exact ranking that it finds."""
+    """One statement: `run` asks a question, profiled or not.
+
+    `recall` is the part (0..1) of the exact ranking that it finds.
+    """
 
     name: str
     run: Callable[[Query, bool], Awaitable[Run]]
     recall: Callable[[Query], Awaitable[float | None]]
 
 
-# -------------------------------------------------------------------------------------------------- ours
+# --------------------------------------------------------------------------------------------- ours
 @dataclass(frozen=True, slots=True)
 class Ours:
     """The search's two statements over a watched connection, asked of one project."""
@@ -99,17 +115,25 @@ class Ours:
 
 
 def exact_communities(project: SyntheticProject, query: Query) -> list[tuple[int, int]]:
-    """Return what the primer should choose: (level, id), the highest levels first until half of the places are filled."""
+    """Return what the primer should choose.
+
+    (level, id), the highest levels first until half of the places are filled.
+    """
     known: list[tuple[int, int]] = []
     level = len(project.widths)
     while level and len(known) < (TOP_COMMUNITIES + 1) // 2:
         level -= 1
         known += [(level, number) for number in nearest_communities(project, query.vector, level)]
-    return [(level, project.community_id(level, number)) for level, number in known[:TOP_COMMUNITIES]]
+    return [
+        (level, project.community_id(level, number)) for level, number in known[:TOP_COMMUNITIES]
+    ]
 
 
 def exact_samples(project: SyntheticProject, query: Query) -> list[str]:
-    """Return what the primer should show: the nearest chunks below each of its communities, as `community/chunk`."""
+    """Return what the primer should show.
+
+    The nearest chunks below each of its communities, as `community/chunk`.
+    """
     pairs = []
     for level, id_ in exact_communities(project, query):
         number = id_ - project.community_id(level, 0)
@@ -119,17 +143,24 @@ def exact_samples(project: SyntheticProject, query: Query) -> list[str]:
 
 
 def _pairs(found: PrimerEvidence) -> list[str]:
-    return [f"{community.id}/{sample.id}" for community in found.communities for sample in community.samples]
+    return [
+        f"{community.id}/{sample.id}"
+        for community in found.communities
+        for sample in community.samples
+    ]
 
 
 def _share(found: Sequence[str], exact: Sequence[str]) -> float:
     return len(set(found) & set(exact)) / len(exact) if exact else 1.0
 
 
-# ------------------------------------------------------------------------------------------------ others
+# ------------------------------------------------------------------------------------------- others
 @dataclass(frozen=True, slots=True)
 class Others:
-    """The statements of others over the same connection, asked of one project; `library` None: it is not installed."""
+    """The statements of others over the same connection, asked of one project.
+
+    `library` None: it is not installed.
+    """
 
     connection: WatchedConnection
     names: IndexNames
@@ -143,7 +174,9 @@ class Others:
             for rival in documented(self.names.chunk)
         ]
         return own + [
-            Trial(name, partial(self._run_library, repaired), partial(self._recall_library, repaired))
+            Trial(
+                name, partial(self._run_library, repaired), partial(self._recall_library, repaired)
+            )
             for name, repaired in ((Library.name, False), (f"{Library.name}_repaired", True))
         ]
 
@@ -153,7 +186,9 @@ class Others:
     async def _run(self, rival: Rival, query: Query, profiled: bool) -> Run:
         self.connection.profiling = profiled
         try:
-            result = await self.connection.read(rival.text, self._asked(query).parameters, RUN_TIMEOUT_S)
+            result = await self.connection.read(
+                rival.text, self._asked(query).parameters, RUN_TIMEOUT_S
+            )
         finally:
             self.connection.profiling = False
         rows = result.records
@@ -163,13 +198,17 @@ class Others:
     async def _recall(self, rival: Rival, query: Query) -> float | None:
         if rival.exact is None:
             return None
-        return _share((await self._run(rival, query, profiled=False)).found, rival.exact(self._asked(query)))
+        return _share(
+            (await self._run(rival, query, profiled=False)).found, rival.exact(self._asked(query))
+        )
 
     async def _run_library(self, repaired: bool, query: Query, profiled: bool) -> Run:
         if self.library is None:
             raise GraphMisconfiguredError(f"{LIBRARY} is not installed: pip install neo4j-graphrag")
         asked = self._asked(query)
-        found = await asyncio.to_thread(self.library.search, asked, repaired=repaired, profiled=profiled)
+        found = await asyncio.to_thread(
+            self.library.search, asked, repaired=repaired, profiled=profiled
+        )
         return Run(found, len(found), 1, db_hits(self.library.last.summary.profile))
 
     async def _recall_library(self, repaired: bool, query: Query) -> float:

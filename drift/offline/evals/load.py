@@ -1,7 +1,10 @@
-"""What the function does under load: callers in a closed loop, and a soak in which some of them leave early.
+"""What the function does under load.
 
-A caller asks, waits for its answer and asks again. Who is refused (429) waits as long as Retry-After says and asks the same again;
-such waits are in no latency. What the function's process holds is told by the process itself.
+Callers in a closed loop, and a soak in which some of them leave early.
+
+A caller asks, waits for its answer and asks again. Who is refused (429) waits as long as
+Retry-After says and asks the same again; such waits are in no latency. What the function's process
+holds is told by the process itself.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ BUSY = 429
 OK = 200
 _ANSWERS: Sequence[Way] = ["answer"] * 6
 SOAKED: Sequence[Way] = (*_ANSWERS, "stream", "stream", "leave", "leave the stream")
-"""What callers do in turn in a soak: one in ten leaves before the answer, one in ten in the middle of a stream."""
+"""What callers do in turn in a soak: one in ten leaves before the answer, one in ten in the middle
+of a stream."""
 PATIENCE_S = 0.005
 """How long a caller who leaves has waited."""
 SETTLED_S = 10.0
@@ -48,7 +52,8 @@ class Target:
 class Level:
     """One number of callers; milliseconds.
 
-    `over_one` is p95 over the median of one caller alone. `refused` counts answers 429 and `refused_p99_ms` how long they
+    `over_one` is p95 over the median of one caller alone. `refused` counts answers 429 and
+    `refused_p99_ms` how long they
     took; `failed` counts every other answer, and `failures` says which.
     """
 
@@ -71,8 +76,8 @@ class Level:
 class Soak:
     """Many requests in all ways; `samples` is what the process held after each tenth, `growth` the last less the second.
 
-    The first tenth warms up. `slots_free` tells whether afterwards as many requests as the function admits are answered
-    at once: whoever left has freed its slot.
+    The first tenth warms up. `slots_free` tells whether afterwards as many requests as the function
+    admits are answered at once: whoever left has freed its slot.
     """
 
     requests: int
@@ -93,7 +98,8 @@ class _Tally:
 async def measure_levels(target: Target, callers: Sequence[int], requests: int) -> list[Level]:
     """Put each number of callers on the function in turn, `requests` answers each and at least two a caller.
 
-    Each caller has asked once before it is measured: clients are built then, and as many connections opened as are needed.
+    Each caller has asked once before it is measured: clients are built then, and as many
+    connections opened as are needed.
     """
     levels: list[Level] = []
     alone: float | None = None
@@ -110,7 +116,9 @@ async def measure_levels(target: Target, callers: Sequence[int], requests: int) 
     return levels
 
 
-def _told(callers: int, tally: _Tally, seconds: float, held: tuple[Held, Held], alone: float | None) -> Level:
+def _told(
+    callers: int, tally: _Tally, seconds: float, held: tuple[Held, Held], alone: float | None
+) -> Level:
     p95 = _ms(tally.served_ms, 95)
     return Level(
         callers=callers,
@@ -148,7 +156,10 @@ async def _caller(target: Target, turns: Iterator[int], tally: _Tally) -> None:
 
 
 async def _asked(target: Target, turn: int, tally: _Tally) -> float | None:
-    """Ask once and note how it went; return how long to wait before asking again, None when it was answered."""
+    """Ask once and note how it went.
+
+    Return how long to wait before asking again, None when it was answered.
+    """
     start = time.perf_counter()
     try:
         reply = await target.client.post("/retrieve", json=_body(target, turn))
@@ -167,12 +178,19 @@ async def _asked(target: Target, turn: int, tally: _Tally) -> float | None:
 
 
 def _body(target: Target, turn: int) -> dict[str, Any]:
-    return {"query": target.questions[turn % len(target.questions)], "project_id": target.project_id}
+    return {
+        "query": target.questions[turn % len(target.questions)],
+        "project_id": target.project_id,
+    }
 
 
-# ---------------------------------------------------------------------------------------------------- soak
+# --------------------------------------------------------------------------------------------- soak
 async def soak(
-    target: Target, requests: int, callers: int, admitted: int, say: Callable[[str], None] = lambda _: None
+    target: Target,
+    requests: int,
+    callers: int,
+    admitted: int,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Soak:
     """Ask `requests` times with `callers` callers, some of whom leave; then tell what has grown.
 
@@ -192,12 +210,22 @@ async def soak(
     seconds = time.perf_counter() - start
     free = await _level(target, admitted, admitted)
     growth = {
-        name: round(samples[-1][name] - samples[1][name], 1) for name in ("resident_mb", "sockets", "files", "tasks")
+        name: round(samples[-1][name] - samples[1][name], 1)
+        for name in ("resident_mb", "sockets", "files", "tasks")
     }
-    return Soak(requests, round(seconds, 1), dict(outcomes), samples, growth, not free.refused_ms and not free.failed)
+    return Soak(
+        requests,
+        round(seconds, 1),
+        dict(outcomes),
+        samples,
+        growth,
+        not free.refused_ms and not free.failed,
+    )
 
 
-async def _soaking(target: Target, turns: Iterator[int], ways: Iterator[Way], outcomes: Counter[str]) -> None:
+async def _soaking(
+    target: Target, turns: Iterator[int], ways: Iterator[Way], outcomes: Counter[str]
+) -> None:
     for turn in turns:
         way = next(ways)
         try:

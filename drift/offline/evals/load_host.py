@@ -1,8 +1,9 @@
 """The process that a load is put on: the function behind a host, watched from inside.
 
-Run `python -m drift.offline.evals.load_host worker|local [--graph-in-memory]`. It prints one line of JSON with its `url`, answers every
-line it reads with one of JSON (`Watch.held`), and ends when its standard input ends. `worker` is the real worker library
-(Python 3.13), `local` the host of `make serve`.
+Run `python -m drift.offline.evals.load_host worker|local [--graph-in-memory]`. It prints one line
+of JSON with its `url`, answers every line it reads with one of JSON (`Watch.held`), and ends when
+its standard input ends. `worker` is the real worker library (Python 3.13), `local` the host of
+`make serve`.
 """
 
 from __future__ import annotations
@@ -89,7 +90,12 @@ async def _main(host: str) -> None:
         watch = Watch()
         ticking = asyncio.create_task(watch.run())
         started_s = time.time() - psutil.Process().create_time()
-        answer: dict[str, Any] = {"url": url, "key": KEY, "pid": os.getpid(), "started_s": round(started_s, 2)}
+        answer: dict[str, Any] = {
+            "url": url,
+            "key": KEY,
+            "pid": os.getpid(),
+            "started_s": round(started_s, 2),
+        }
         while True:
             told_to.write(json.dumps(answer) + "\n")
             told_to.flush()
@@ -100,12 +106,20 @@ async def _main(host: str) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m drift.offline.evals.load_host", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m drift.offline.evals.load_host", description=__doc__
+    )
     parser.add_argument("host", choices=("worker", "local"))
-    parser.add_argument("--graph-in-memory", action="store_true", help="five communities instead of a Neo4j")
+    parser.add_argument(
+        "--graph-in-memory", action="store_true", help="five communities instead of a Neo4j"
+    )
     arguments = parser.parse_args()
-    logging.basicConfig(level=logging.INFO)  # as on the platform: every line is written, into the log file
+    logging.basicConfig(
+        level=logging.INFO
+    )  # as on the platform: every line is written, into the log file
     with contextlib.ExitStack() as instead:
         if arguments.graph_in_memory:
-            instead.enter_context(patch.object(wiring, "build_graph", lambda _settings: StaticGraph()))
+            instead.enter_context(
+                patch.object(wiring, "build_graph", lambda _settings: StaticGraph())
+            )
         asyncio.run(_main(arguments.host))

@@ -1,7 +1,7 @@
 """What orchestration costs: one search against a model of fixed latency, its wall time over the longest chain of calls.
 
-The model server answers over HTTP after exactly the asked latencies; the graph is in memory and answers at once, so that
-nothing but the search itself stands between the calls.
+The model server answers over HTTP after exactly the asked latencies; the graph is in memory and
+answers at once, so that nothing but the search itself stands between the calls.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ TOLERATED_LAG_S = 0.005
 class OrchestrationResult:
     """One run; seconds. `critical_path_s` is computed from the asked latencies, `ratio` is wall over it.
 
-    `telling_s` is what log lines and progress messages took, `telling_share` (0..1) their part of the wall.
+    `telling_s` is what log lines and progress messages took, `telling_share` (0..1) their part of
+    the wall.
     """
 
     wall_s: float
@@ -62,7 +63,8 @@ class OrchestrationResult:
 TOPICS = {
     "foghorn": "The foghorn of the lighthouse warns ships in heavy fog with a long blast",
     "signal lamp": "A signal lamp tells ships in fog how far the lighthouse rocks reach",
-    "radio beacon": "The radio beacon reaches ships that neither lamp nor horn of the keeper can reach in fog",
+    "radio beacon": "The radio beacon reaches ships that neither lamp nor horn of the keeper can "
+    "reach in fog",
     "fog bell": "The keeper rings the fog bell by hand when the signal horn has failed",
     "bell buoy": "A bell buoy marks the channel for ships when fog hides the lighthouse",
 }
@@ -78,7 +80,11 @@ class StaticGraph:
         return PrimerEvidence(
             tuple(
                 Community(
-                    number, 1, f"{topic}\n{sentence}, says the {topic} manual.", 0.9, _chunks(topic, f"s{number}", 3)
+                    number,
+                    1,
+                    f"{topic}\n{sentence}, says the {topic} manual.",
+                    0.9,
+                    _chunks(topic, f"s{number}", 3),
                 )
                 for number, (topic, sentence) in enumerate(TOPICS.items())
             )
@@ -87,12 +93,17 @@ class StaticGraph:
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
         """Return ten new chunks about one topic, with entities of the others."""
         del deadline
-        topics, number = list(TOPICS), crc32(query.question.encode())  # the same every time, in every process
+        topics, number = (
+            list(TOPICS),
+            crc32(query.question.encode()),
+        )  # the same every time, in every process
         name, topic = f"f{number}", topics[number % len(topics)]
         return Evidence(
             chunks=_chunks(topic, name, 10),
             neighbors=_chunks(topic, f"{name}n", 3),
-            entities=tuple(Entity(other, other, TOPICS[other]) for other in topics if other != topic),
+            entities=tuple(
+                Entity(other, other, TOPICS[other]) for other in topics if other != topic
+            ),
             relationships=(Relationship(topics[0], topics[1], "both warn ships", 1.0),),
         )
 
@@ -117,8 +128,13 @@ def _chunks(topic: str, name: str, count: int) -> tuple[Chunk, ...]:
     )
 
 
-async def measure(chat: ChatModel, embedder: Embedder, chat_s: float, embed_s: float) -> OrchestrationResult:
-    """Run one warm search and return what it cost; the first search, which opens connections, is not counted."""
+async def measure(
+    chat: ChatModel, embedder: Embedder, chat_s: float, embed_s: float
+) -> OrchestrationResult:
+    """Run one warm search and return what it cost.
+
+    The first search, which opens connections, is not counted.
+    """
     search = DriftSearch(Ports(StaticGraph(), chat, embedder), Limits())
     await _search(search, [])
     blocked: list[float] = []

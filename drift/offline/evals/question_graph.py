@@ -1,4 +1,7 @@
-"""A question set as a project's graph: one chunk a passage, its entities and relations, and communities found by the ingestion."""
+"""A question set as a project's graph.
+
+One chunk a passage, its entities and relations, and communities found by the ingestion.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,10 @@ _SOURCE = "question set"
 
 
 class QuestionEmbedder(Protocol):
-    """An embedding model that may treat passages and questions differently; `name` is part of the fingerprint."""
+    """An embedding model that may treat passages and questions differently.
+
+    `name` is part of the fingerprint.
+    """
 
     name: str
     dimensions: int
@@ -69,7 +75,9 @@ async def load_set(own: QuestionSet, writer: GraphWriter, embedder: QuestionEmbe
         return False
     if gone := sorted(set(state.documents) - {d.id for d in documents}):
         await writer.remove_documents(project_id, gone)
-    missing = [place for place, d in enumerate(documents) if state.documents.get(d.id) != d.content_hash]
+    missing = [
+        place for place, d in enumerate(documents) if state.documents.get(d.id) != d.content_hash
+    ]
     for start in range(0, len(missing), PASSAGES_A_BATCH):
         places = missing[start : start + PASSAGES_A_BATCH]
         vectors = await embedder.passages([_text(own.passages[place]) for place in places])
@@ -82,7 +90,9 @@ async def load_set(own: QuestionSet, writer: GraphWriter, embedder: QuestionEmbe
         )
     knowledge = derive(own, stamp)
     summaries = await embedder.passages([community.summary for community in knowledge.communities])
-    embedded = tuple(replace(c, embedding=v) for c, v in zip(knowledge.communities, summaries, strict=True))
+    embedded = tuple(
+        replace(c, embedding=v) for c, v in zip(knowledge.communities, summaries, strict=True)
+    )
     await writer.write_knowledge(project_id, replace(knowledge, communities=embedded))
     return True
 
@@ -93,8 +103,12 @@ def _text(passage: Passage) -> str:
 
 
 def _document(passage: Passage, embedder: QuestionEmbedder) -> DocumentRecord:
-    told = json.dumps([LOADER_VERSION, embedder.name, _text(passage), passage.entities, passage.triples])
-    return DocumentRecord(passage.id, passage.title, _SOURCE, hashlib.sha256(told.encode()).hexdigest())
+    told = json.dumps(
+        [LOADER_VERSION, embedder.name, _text(passage), passage.entities, passage.triples]
+    )
+    return DocumentRecord(
+        passage.id, passage.title, _SOURCE, hashlib.sha256(told.encode()).hexdigest()
+    )
 
 
 def chunk_of(passage: Passage) -> ChunkRecord:
@@ -113,7 +127,10 @@ def derive(own: QuestionSet, stamp: str) -> KnowledgeBatch:
     passage_ids = [passage.id for passage in own.passages]
     return KnowledgeBatch(
         tuple(_entity(ids[e.key], e, own.passages) for e in found),
-        tuple(RelationRecord(ids[r.source], ids[r.target], r.description, r.weight) for r in edges.values()),
+        tuple(
+            RelationRecord(ids[r.source], ids[r.target], r.description, r.weight)
+            for r in edges.values()
+        ),
         tuple(
             community_record(group, summary, ids, passage_ids)
             for group, summary in zip(groups, summarise(groups, readings, found), strict=True)
@@ -141,8 +158,14 @@ def _reading(passage: Passage, entities: dict[str, Found]) -> Reading:
     own = []
     for sentence in sentences(passage.text):
         text = normalised_title(sentence.text)
-        own.append(ReadSentence(sentence.text, sentence.whole, frozenset(key for key in keys if key in text)))
-    return Reading(chunk_of(passage), tuple(own), {key: 1 / len(entities[key].chunks) for key in keys})
+        own.append(
+            ReadSentence(
+                sentence.text, sentence.whole, frozenset(key for key in keys if key in text)
+            )
+        )
+    return Reading(
+        chunk_of(passage), tuple(own), {key: 1 / len(entities[key].chunks) for key in keys}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +184,9 @@ def _edges(passages: Sequence[Passage]) -> dict[_Pair, Relation]:
             if pair.source and pair.target and pair.source != pair.target:
                 counts[pair] += 1
                 told.setdefault(pair, f"{subject} {predicate} {object_}")
-    return {pair: Relation(pair.source, pair.target, float(counts[pair]), told[pair]) for pair in counts}
+    return {
+        pair: Relation(pair.source, pair.target, float(counts[pair]), told[pair]) for pair in counts
+    }
 
 
 def _undirected(edges: Iterable[Relation]) -> list[Relation]:
@@ -169,10 +194,16 @@ def _undirected(edges: Iterable[Relation]) -> list[Relation]:
     weights: Counter[tuple[str, str]] = Counter()
     for edge in edges:
         weights[min(edge.source, edge.target), max(edge.source, edge.target)] += edge.weight  # type: ignore[assignment]
-    return [Relation(source, target, float(weight), "") for (source, target), weight in sorted(weights.items())]
+    return [
+        Relation(source, target, float(weight), "")
+        for (source, target), weight in sorted(weights.items())
+    ]
 
 
 def _entity(id_: str, entity: Found, passages: Sequence[Passage]) -> EntityRecord:
     return EntityRecord(
-        id_, entity.title, entity.description, tuple(passages[place].id for place in sorted(entity.chunks))
+        id_,
+        entity.title,
+        entity.description,
+        tuple(passages[place].id for place in sorted(entity.chunks)),
     )

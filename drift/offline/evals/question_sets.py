@@ -1,7 +1,8 @@
 """Question sets from disk: passages, what they mention, and questions whose supporting passages are known.
 
-A set is a folder with `documents.jsonl` {id, title, text}, `questions.jsonl` {id, question, supporting_ids, decomposition?} and
-either `triples.jsonl` {id, entities, triples} or `heuristic_entities.jsonl` {id, entities}, all keyed by the passage's id.
+A set is a folder with `documents.jsonl` {id, title, text}, `questions.jsonl` {id, question,
+supporting_ids, decomposition?} and either `triples.jsonl` {id, entities, triples} or
+`heuristic_entities.jsonl` {id, entities}, all keyed by the passage's id.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
-    """A question with the ids of the passages that answer it; `steps` are its sub-questions, earlier answers filled in."""
+    """A question with the ids of the passages that answer it.
+
+    `steps` are its sub-questions, earlier answers filled in.
+    """
 
     id: str
     text: str
@@ -62,11 +66,16 @@ def read_question_sets(folder: Path) -> tuple[QuestionSet, ...]:
     """Return every set below the folder, by name.
 
     Raises:
-        IngestError: when the folder holds no set, or a file is not as described; it names the file and the line.
+        IngestError: when the folder holds no set, or a file is not as described; it names the file
+            and the line.
     """
-    folders = sorted(path.parent for path in folder.glob(f"*/{QUESTIONS}")) if folder.is_dir() else []
+    folders = (
+        sorted(path.parent for path in folder.glob(f"*/{QUESTIONS}")) if folder.is_dir() else []
+    )
     if not folders:
-        raise IngestError(f"{folder} holds no question set: expected folders with {DOCUMENTS} and {QUESTIONS}.")
+        raise IngestError(
+            f"{folder} holds no question set: expected folders with {DOCUMENTS} and {QUESTIONS}."
+        )
     return tuple(_read_set(path) for path in folders)
 
 
@@ -75,9 +84,12 @@ def _read_set(folder: Path) -> QuestionSet:
     mentioned = stated if stated.exists() else folder / ENTITIES
     found = {str(row["id"]): row for row in _rows(mentioned, "id", "entities")}
     passages = tuple(
-        _passage(row, found.get(str(row["id"]), {})) for row in _rows(folder / DOCUMENTS, "id", "title", "text")
+        _passage(row, found.get(str(row["id"]), {}))
+        for row in _rows(folder / DOCUMENTS, "id", "title", "text")
     )
-    questions = tuple(_question(row) for row in _rows(folder / QUESTIONS, "id", "question", "supporting_ids"))
+    questions = tuple(
+        _question(row) for row in _rows(folder / QUESTIONS, "id", "question", "supporting_ids")
+    )
     return QuestionSet(folder.name, passages, questions)
 
 
@@ -100,18 +112,25 @@ def _rows(path: Path, *required: str) -> Iterator[Mapping[str, Any]]:
 def _passage(row: Mapping[str, Any], found: Mapping[str, Any]) -> Passage:
     """Join a passage with what was found in it; a triple of other than three texts is left out."""
     triples = tuple(
-        (str(t[0]), str(t[1]), str(t[2])) for t in found.get("triples", ()) if len(t) == _TRIPLE_LENGTH and all(t)
+        (str(t[0]), str(t[1]), str(t[2]))
+        for t in found.get("triples", ())
+        if len(t) == _TRIPLE_LENGTH and all(t)
     )
     title, mentioned = str(row["title"]), [str(e) for e in found.get("entities", ())]
     if "triples" not in found:
         triples = tuple(_about_title(title, mentioned))
     ends = [end for subject, _, object_ in triples for end in (subject, object_)]
     titles = {normalised_title(t): t for t in reversed((*ends, *mentioned)) if normalised_title(t)}
-    return Passage(str(row["id"]), title, str(row["text"]), tuple(reversed(titles.values())), triples)
+    return Passage(
+        str(row["id"]), title, str(row["text"]), tuple(reversed(titles.values())), triples
+    )
 
 
 def _about_title(title: str, mentioned: list[str]) -> Iterator[Triple]:
-    """Yield what a passage says when nobody took it down: its title has to do with all that it mentions."""
+    """Yield what a passage says when nobody took it down.
+
+    Its title has to do with all that it mentions.
+    """
     for other in mentioned:
         if normalised_title(other) != normalised_title(title):
             yield title, "has to do with", other
@@ -120,6 +139,9 @@ def _about_title(title: str, mentioned: list[str]) -> Iterator[Triple]:
 def _question(row: Mapping[str, Any]) -> LabelledQuestion:
     steps = row.get("decomposition") or ()
     answers = {str(place): str(step["answer"]) for place, step in enumerate(steps, start=1)}
-    texts = (_STEP.sub(lambda match: answers.get(match[1], match[0]), str(step["question"])) for step in steps)
+    texts = (
+        _STEP.sub(lambda match: answers.get(match[1], match[0]), str(step["question"]))
+        for step in steps
+    )
     supporting = frozenset(str(id_) for id_ in row["supporting_ids"])
     return LabelledQuestion(str(row["id"]), str(row["question"]), supporting, tuple(texts))

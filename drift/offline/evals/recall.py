@@ -1,6 +1,7 @@
 """Recall of the retriever on questions whose supporting passages are known, beside the baselines it has to beat.
 
-Every method answers the same questions over the same database: the full-text index and the vectors that the search itself uses.
+Every method answers the same questions over the same database: the full-text index and the vectors
+that the search itself uses.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ METHODS = {
     "ideal_soft": "soft, sub-questions as follow-ups",
     "ideal_ours": "ours, sub-questions as follow-ups",
 }
-"""In the order they are shown; the last four only where a set has sub-questions, whose results are taken in turns."""
+"""In the order they are shown; the last four only where a set has sub-questions, whose results are
+taken in turns."""
 
 _BY_VECTOR = """
 MATCH (ch:__Chunk__)
@@ -84,7 +86,9 @@ class SetResult:
     recalls: Mapping[str, Sequence[Recalls]]
 
 
-async def measure(sets: Iterable[QuestionSet], bench: Bench, say: Callable[[str], None]) -> list[SetResult]:
+async def measure(
+    sets: Iterable[QuestionSet], bench: Bench, say: Callable[[str], None]
+) -> list[SetResult]:
     """Load what is not loaded and measure every set; errors as the ports raise them."""
     await bench.writer.prepare(bench.embedder.dimensions)
     results = []
@@ -98,10 +102,16 @@ async def measure(sets: Iterable[QuestionSet], bench: Bench, say: Callable[[str]
 
 async def _measure_set(own: QuestionSet, bench: Bench) -> SetResult:
     vectors = await bench.embedder.questions([question.text for question in own.questions])
-    steps = iter(await bench.embedder.questions([step for question in own.questions for step in question.steps]))
+    steps = iter(
+        await bench.embedder.questions(
+            [step for question in own.questions for step in question.steps]
+        )
+    )
     recalls: defaultdict[str, list[Recalls]] = defaultdict(list)
     for question, vector in zip(own.questions, vectors, strict=True):
-        asked = _Asked(bench, project_of(own), question, vector, [next(steps) for _ in question.steps])
+        asked = _Asked(
+            bench, project_of(own), question, vector, [next(steps) for _ in question.steps]
+        )
         for method, found in (await asked.answers()).items():
             recalls[method].append(recalls_of(found, question.supporting))
     complete = {name: recalls[name] for name in METHODS if len(recalls[name]) == len(own.questions)}
@@ -160,17 +170,28 @@ class _Asked:
 
     async def _worded(self, text: str) -> list[str]:
         terms = " ".join(search_terms(text))
-        return await self._ids(_BY_WORDS, index=self.bench.fulltext_index, terms=f"text:({terms})") if terms else []
+        return (
+            await self._ids(_BY_WORDS, index=self.bench.fulltext_index, terms=f"text:({terms})")
+            if terms
+            else []
+        )
 
     async def _ids(self, statement: str, **own: object) -> list[str]:
-        rows = await self.bench.query(statement, {"project_id": self.project_id, "most": POOL, **own})
+        rows = await self.bench.query(
+            statement, {"project_id": self.project_id, "most": POOL, **own}
+        )
         return [str(row["id"]) for row in rows]
 
 
-# ----------------------------------------------------------------------------------------------------------- pure
+# --------------------------------------------------------------------------------------------- pure
 def recalls_of(found: Sequence[str], supporting: frozenset[str]) -> Recalls:
-    """Return the share of the supporting passages among the first 2, 5 and 10 found; all of them when none are needed."""
-    return tuple(len(supporting & set(found[:cut])) / len(supporting) if supporting else 1.0 for cut in CUTS)
+    """Return the share of the supporting passages among the first 2, 5 and 10 found.
+
+    All of them when none are needed.
+    """
+    return tuple(
+        len(supporting & set(found[:cut])) / len(supporting) if supporting else 1.0 for cut in CUTS
+    )
 
 
 def reciprocal_ranks(*legs: Sequence[str]) -> list[str]:
@@ -188,15 +209,23 @@ def reciprocal_ranks(*legs: Sequence[str]) -> list[str]:
 def in_turns(lists: Sequence[Sequence[str]]) -> list[str]:
     """Return the first of every list, then the second of every list, and so on, each id once."""
     longest = max(map(len, lists), default=0)
-    return list(dict.fromkeys(own[rank] for rank in range(longest) for own in lists if rank < len(own)))
+    return list(
+        dict.fromkeys(own[rank] for rank in range(longest) for own in lists if rank < len(own))
+    )
 
 
 def report(results: Sequence[SetResult]) -> dict[str, Any]:
-    """Return the measurements as one document, in percent; pooled over questions, with what every set has."""
+    """Return the measurements as one document, in percent.
+
+    Pooled over questions, with what every set has.
+    """
     common = [name for name in METHODS if all(name in result.recalls for result in results)]
     pooled = {name: [r for result in results for r in result.recalls[name]] for name in common}
     at_five = CUTS.index(5)
-    gains = [ours[at_five] - plain[at_five] for ours, plain in zip(pooled["ours"], pooled["hybrid"], strict=True)]
+    gains = [
+        ours[at_five] - plain[at_five]
+        for ours, plain in zip(pooled["ours"], pooled["hybrid"], strict=True)
+    ]
     return {
         "sets": [
             {
@@ -218,7 +247,8 @@ def report(results: Sequence[SetResult]) -> dict[str, Any]:
 
 def _means(recalls: Sequence[Recalls]) -> dict[str, float]:
     return {
-        f"r{cut}": _percent(sum(own[place] for own in recalls) / max(1, len(recalls))) for place, cut in enumerate(CUTS)
+        f"r{cut}": _percent(sum(own[place] for own in recalls) / max(1, len(recalls)))
+        for place, cut in enumerate(CUTS)
     }
 
 

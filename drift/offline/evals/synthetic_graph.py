@@ -1,8 +1,10 @@
-"""Clustered synthetic projects to measure the graph on: tenants of unequal size that share their topics, and a hub entity.
+"""Clustered synthetic projects to measure the graph on.
 
-A chunk's vector is its leaf community's centre with noise, both in a space of few dimensions that is turned into the wanted
-one, as embeddings of real text are; a leaf's centre lies near its parent's. Texts are words of a long-tailed vocabulary with
-the words and the entities of their leaf.
+Tenants of unequal size that share their topics, and a hub entity.
+
+A chunk's vector is its leaf community's centre with noise, both in a space of few dimensions that
+is turned into the wanted one, as embeddings of real text are; a leaf's centre lies near its
+parent's. Texts are words of a long-tailed vocabulary with the words and the entities of their leaf.
 """
 
 from __future__ import annotations
@@ -56,7 +58,10 @@ _WORDS_OF_A_LEAF = 25
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question of the benchmark: its text names entities and words of one leaf, its vector lies near that leaf."""
+    """A question of the benchmark.
+
+    Its text names entities and words of one leaf, its vector lies near that leaf.
+    """
 
     text: str
     vector: Vector
@@ -124,7 +129,10 @@ class SyntheticProject:
     @cached_property
     def community_vectors(self) -> list[Floats]:
         """The embeddings of each level's communities: the direction of what lies below each."""
-        starts = (np.searchsorted(self.below(level), np.arange(width)) for level, width in enumerate(self.widths))
+        starts = (
+            np.searchsorted(self.below(level), np.arange(width))
+            for level, width in enumerate(self.widths)
+        )
         return [_unit(np.add.reduceat(self.vectors, own, axis=0)) for own in starts]
 
     def queries(self, most: int) -> list[Query]:
@@ -137,7 +145,7 @@ class SyntheticProject:
             for number, leaf in enumerate(leaves)
         ]
 
-    # ------------------------------------------------------------------------------------------- records
+    # -------------------------------------------------------------------------------------- records
     def documents(self) -> Iterator[DocumentBatch]:
         """Yield the documents with their chunks, CHUNKS_A_BATCH chunks at a time."""
         rng = self._rng("texts")
@@ -146,12 +154,18 @@ class SyntheticProject:
             chunks = tuple(self._chunk(place, rng) for place in places)
             ids = dict.fromkeys(chunk.document_id for chunk in chunks)
             yield DocumentBatch(
-                tuple(DocumentRecord(i, f"Report {i[1:]}", "synthetic", self.stamp) for i in ids), chunks
+                tuple(DocumentRecord(i, f"Report {i[1:]}", "synthetic", self.stamp) for i in ids),
+                chunks,
             )
 
     def knowledge(self) -> KnowledgeBatch:
         """Return entities, relations and communities."""
-        return KnowledgeBatch(tuple(self._entities()), tuple(self._relations()), tuple(self._communities()), self.stamp)
+        return KnowledgeBatch(
+            tuple(self._entities()),
+            tuple(self._relations()),
+            tuple(self._communities()),
+            self.stamp,
+        )
 
     def _chunk(self, place: int, rng: np.random.Generator) -> ChunkRecord:
         leaf = int(self.leaf_of[place])
@@ -160,18 +174,32 @@ class SyntheticProject:
         words = [_word(int(w)) for w in common] + [_leaf_word(leaf, int(w)) for w in own]
         rng.shuffle(words)
         titles = " and ".join(_title(e) for e in self._mentioned[place])
-        text = f"{' '.join(words[:40]).capitalize()}. {titles}. {' '.join(words[40:]).capitalize()}."
+        text = (
+            f"{' '.join(words[:40]).capitalize()}. {titles}. {' '.join(words[40:]).capitalize()}."
+        )
         vector = tuple(self.vectors[place].tolist())
-        return ChunkRecord(f"c{place}", f"d{place // CHUNKS_A_DOCUMENT}", place % CHUNKS_A_DOCUMENT, "", text, vector)
+        return ChunkRecord(
+            f"c{place}",
+            f"d{place // CHUNKS_A_DOCUMENT}",
+            place % CHUNKS_A_DOCUMENT,
+            "",
+            text,
+            vector,
+        )
 
     @cached_property
     def _mentioned(self) -> list[list[int]]:
-        """The entities of each chunk: three of its leaf, one that is known everywhere, and -1, the hub, in every second."""
+        """The entities of each chunk.
+
+        Three of its leaf, one that is known everywhere, and -1, the hub, in every second.
+        """
         rng = self._rng("mentions")
         near = rng.integers(CHUNKS_A_LEAF // CHUNKS_AN_ENTITY, size=(self.chunks, 3))
         known = (rng.pareto(1.0, self.chunks) * 5).astype(np.int64) % self.entities
         first = self.leaf_of * (CHUNKS_A_LEAF // CHUNKS_AN_ENTITY)
-        rows = np.concatenate([(near + first[:, None]) % self.entities, known[:, None]], axis=1).tolist()
+        rows = np.concatenate(
+            [(near + first[:, None]) % self.entities, known[:, None]], axis=1
+        ).tolist()
         return [sorted({*row, -1} if place % 2 else set(row)) for place, row in enumerate(rows)]
 
     def _entities(self) -> Iterator[EntityRecord]:
@@ -180,7 +208,9 @@ class SyntheticProject:
             for entity in mentioned:
                 places.setdefault(entity, []).append(f"c{place}")
         for entity, chunk_ids in places.items():
-            yield EntityRecord(f"e{entity}", _title(entity), f"{_title(entity)} is a part of it.", tuple(chunk_ids))
+            yield EntityRecord(
+                f"e{entity}", _title(entity), f"{_title(entity)} is a part of it.", tuple(chunk_ids)
+            )
 
     def _relations(self) -> Iterator[RelationRecord]:
         """Yield two relations of each entity to near ones, one to any, and one of every tenth to the hub."""
@@ -188,9 +218,15 @@ class SyntheticProject:
         near = rng.integers(-20, 21, size=(self.entities, 2))
         far = rng.integers(self.entities, size=self.entities)
         for entity in range(self.entities):
-            targets = {int(entity + near[entity, 0]), int(entity + near[entity, 1]), int(far[entity])}
+            targets = {
+                int(entity + near[entity, 0]),
+                int(entity + near[entity, 1]),
+                int(far[entity]),
+            }
             for target in sorted({t % self.entities for t in targets} - {entity}):
-                yield RelationRecord(f"e{entity}", f"e{target}", "works with", float(rng.integers(1, 10)))
+                yield RelationRecord(
+                    f"e{entity}", f"e{target}", "works with", float(rng.integers(1, 10))
+                )
             if entity % 10 == 0:
                 yield RelationRecord(f"e{entity}", "e-1", "belongs to", 1.0)
 
@@ -199,8 +235,12 @@ class SyntheticProject:
             vectors = self.community_vectors[level]
             members = self._members() if level == 0 else [((), ())] * width
             for number in range(width):
-                parent = self.community_id(level + 1, number // FAN_OUT) if level + 1 < LEVELS else None
-                words = " ".join(_leaf_word(number * FAN_OUT**level, w) for w in range(_WORDS_OF_A_LEAF))
+                parent = (
+                    self.community_id(level + 1, number // FAN_OUT) if level + 1 < LEVELS else None
+                )
+                words = " ".join(
+                    _leaf_word(number * FAN_OUT**level, w) for w in range(_WORDS_OF_A_LEAF)
+                )
                 entity_ids, chunk_ids = members[number]
                 yield CommunityRecord(
                     self.community_id(level, number),
@@ -226,13 +266,18 @@ class SyntheticProject:
 
     def _question(self, leaf: int, number: int, rng: np.random.Generator) -> str:
         each = CHUNKS_A_LEAF // CHUNKS_AN_ENTITY
-        one, other = (_title((leaf * each + int(e)) % self.entities) for e in rng.choice(each, 2, replace=False))
-        words = " ".join(_leaf_word(leaf, int(w)) for w in rng.choice(_WORDS_OF_A_LEAF, 4, replace=False))
+        one, other = (
+            _title((leaf * each + int(e)) % self.entities)
+            for e in rng.choice(each, 2, replace=False)
+        )
+        words = " ".join(
+            _leaf_word(leaf, int(w)) for w in rng.choice(_WORDS_OF_A_LEAF, 4, replace=False)
+        )
         common = _word(int(rng.integers(50)))
         hub = f" of {HUB}" if number % 4 == 0 else ""
         return f"How does {one} work with {other}{hub} on {words} and {common}?"
 
-    # ------------------------------------------------------------------------------------------- vectors
+    # -------------------------------------------------------------------------------------- vectors
     @cached_property
     def _centres(self) -> Floats:
         """The leaves' centres: leaf n of every tenant of a seed is about the same."""
@@ -245,15 +290,23 @@ class SyntheticProject:
 
     def _raised(self, latent: Floats, rng: np.random.Generator) -> Floats:
         """Turn rows of the space of few dimensions into unit vectors of the wanted one."""
-        turn = np.random.default_rng([self.seed, 99]).standard_normal((_LATENT, self.dims), np.float32)
-        return _unit(latent @ (turn / np.sqrt(self.dims)) + _noise(rng, len(latent), _FULL_RANK_NOISE, self.dims))
+        turn = np.random.default_rng([self.seed, 99]).standard_normal(
+            (_LATENT, self.dims), np.float32
+        )
+        return _unit(
+            latent @ (turn / np.sqrt(self.dims))
+            + _noise(rng, len(latent), _FULL_RANK_NOISE, self.dims)
+        )
 
     def _rng(self, what: str) -> np.random.Generator:
         return np.random.default_rng([self.seed, *what.encode(), *self.tenant.encode()])
 
 
 async def load(project: SyntheticProject, writer: GraphWriter) -> bool:
-    """Make the tenant hold exactly this project; tell whether anything had to be written. Errors as the port raises them."""
+    """Make the tenant hold exactly this project; tell whether anything had to be written.
+
+    Errors as the port raises them.
+    """
     if (await writer.project_state(project.project_id)).fingerprint == project.stamp:
         return False
     for batch in project.documents():
@@ -283,7 +336,11 @@ def _leaf_word(leaf: int, number: int) -> str:
 
 
 def _title(entity: int) -> str:
-    return HUB if entity < 0 else f"{_word(10 * entity + 7).capitalize()} {_word(entity + _COMMON_WORDS).capitalize()}"
+    return (
+        HUB
+        if entity < 0
+        else f"{_word(10 * entity + 7).capitalize()} {_word(entity + _COMMON_WORDS).capitalize()}"
+    )
 
 
 def projects(total: int, dims: int, seed: int) -> Sequence[SyntheticProject]:
@@ -293,9 +350,16 @@ def projects(total: int, dims: int, seed: int) -> Sequence[SyntheticProject]:
 
 @lru_cache(maxsize=4096)
 def nearest_chunks(
-    project: SyntheticProject, vector: Vector, most: int, level: int = 0, below: frozenset[int] | None = None
+    project: SyntheticProject,
+    vector: Vector,
+    most: int,
+    level: int = 0,
+    below: frozenset[int] | None = None,
 ) -> tuple[str, ...]:
-    """Return the ids of the `most` chunks with the greatest exact cosine, best first; only those `below` communities of `level`."""
+    """Return the ids of the `most` chunks with the greatest exact cosine, best first.
+
+    Only those `below` communities of `level`.
+    """
     places = np.arange(project.chunks)
     if below is not None:
         places = places[np.isin(project.below(level), list(below))]

@@ -1,4 +1,7 @@
-"""A connection that shows what went over it: statements, results and, on demand, what each cost the server."""
+"""A connection that shows what went over it.
+
+Statements, results and, on demand, what each cost the server.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,18 @@ PATIENCE_S = 120.0
 
 
 class WatchedConnection(Connection):
-    """A connection with a memory: `trips` statements were read, `last` is the newest result; `profiling` adds plans to results."""
+    """A connection with a memory: `trips` statements were read, `last` is the newest result.
+
+    `profiling` adds plans to results.
+    """
 
     profiling = False
     trips = 0
     last: Any = None
 
-    async def read(self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S) -> Any:  # noqa: ANN401 - the driver's result
+    async def read(
+        self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S
+    ) -> Any:  # noqa: ANN401 - the driver's result
         """Run a statement as `Connection.read` does, and remember it."""
         self.trips += 1
         statement = f"PROFILE {text}" if self.profiling else text
@@ -27,7 +35,12 @@ class WatchedConnection(Connection):
 
 
 def db_hits(plan: Mapping[str, Any] | None) -> int | None:
-    """Return the database hits of a profiled plan, all its operators together; None without a plan."""
+    """Return the database hits of a profiled plan, all its operators together.
+
+    None without a plan.
+    """
     if plan is None:
         return None
-    return int(plan.get("dbHits", 0)) + sum(db_hits(child) or 0 for child in plan.get("children", ()))
+    return int(plan.get("dbHits", 0)) + sum(
+        db_hits(child) or 0 for child in plan.get("children", ())
+    )

@@ -1,7 +1,10 @@
-"""Neo4j's own Browser on loopback, for people who want to look at the graph: static files out of its official jar.
+"""Neo4j's own Browser on loopback, for people who want to look at the graph.
 
-The server's distribution on Maven Central is without it. The page speaks Bolt to the database itself, so that it works
-with the shared servers as they run, and with any database that NEO4J_URI names.
+Static files out of its official jar.
+
+The server's distribution on Maven Central is without it. The page speaks Bolt to the database
+itself, so that it works with the shared servers as they run, and with any database that NEO4J_URI
+names.
 """
 
 from __future__ import annotations
@@ -27,16 +30,23 @@ from drift.offline.servers.neo4j.maven import fetch_one
 from drift.offline.servers.say import Say
 
 BROWSER = "org.neo4j.client:neo4j-browser:5.24.0"
-"""The newest on Maven Central; it speaks Bolt 4 and 5, which 5.26 and the calendar versions understand."""
+"""The newest on Maven Central; it speaks Bolt 4 and 5, which 5.26 and the calendar versions
+understand."""
 USUAL_PORT = 17474
 
 _FOLDER = "browser"
-_HEADERS = {"x-frame-options": "DENY", "x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
+_HEADERS = {
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+}
 
 
 @asynccontextmanager
 async def browsing(uri: str, user: str, database: str, cache: Path, say: Say) -> AsyncIterator[str]:
-    """Serve Neo4j Browser on loopback while the block runs; gives the address that leads to this database.
+    """Serve Neo4j Browser on loopback while the block runs.
+
+    Gives the address that leads to this database.
 
     Raises:
         LocalStackError: the Browser is not in the cache and cannot be fetched.
@@ -69,7 +79,9 @@ def fetch(cache: Path, say: Say) -> Path:
         LocalStackError: it cannot be fetched, or what is there is damaged.
     """
     jar = fetch_one(
-        BROWSER, cache / "repository", lambda: say("Neo4j Browser is fetched from Maven Central, once: 15 MB.")
+        BROWSER,
+        cache / "repository",
+        lambda: say("Neo4j Browser is fetched from Maven Central, once: 15 MB."),
     )
     if not zipfile.is_zipfile(jar):
         raise LocalStackError(f"{jar} is damaged: delete it and start again.")

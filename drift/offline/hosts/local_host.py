@@ -1,8 +1,11 @@
-"""The function's routes without the Functions host: what `function_app.app` registered, on a Starlette app.
+"""The function's routes without the Functions host.
 
-Routes, methods and authorisation levels are read from the app itself and its own handlers are called, so that nothing
-can be served here that the function does not have, but a page at `/` that says what is served. Keys are off, so it
-listens on loopback only and answers to this machine's names alone.
+What `function_app.app` registered, on a Starlette app.
+
+Routes, methods and authorisation levels are read from the app itself and its own handlers are
+called, so that nothing can be served here that the function does not have, but a page at `/` that
+says what is served. Keys are off, so it listens on loopback only and answers to this machine's
+names alone.
 """
 
 from __future__ import annotations
@@ -37,7 +40,8 @@ FUNCTION_APP = "function_app"
 GRACE_S = 3.0
 """How long requests that have been told to end may take to do so."""
 MOST_AHEAD_BYTES = 1 << 17
-"""What a client may send before its request is answered: a next one with the largest body, and its head."""
+"""What a client may send before its request is answered: a next one with the largest body, and its
+head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,31 +57,45 @@ class RegisteredRoute:
 def registered_routes(app: Any) -> list[RegisteredRoute]:  # noqa: ANN401 - an azure.functions.FunctionApp
     """Return the HTTP functions of a function app."""
     routes = []
-    app.functions_bindings = None  # it remembers the names it has told, and refuses to tell them twice
+    app.functions_bindings = (
+        None  # it remembers the names it has told, and refuses to tell them twice
+    )
     for function in app.get_functions():
         trigger = function.get_trigger().get_dict_repr()
         if trigger["type"] == "httpTrigger":
-            methods = tuple(str(getattr(m, "value", m)) for m in trigger.get("methods") or ("GET", "POST"))
+            methods = tuple(
+                str(getattr(m, "value", m)) for m in trigger.get("methods") or ("GET", "POST")
+            )
             level = str(getattr(trigger["authLevel"], "value", trigger["authLevel"]))
             route = trigger.get("route") or function.get_function_name()
-            routes.append(RegisteredRoute(f"/{route}", methods, level, function.get_user_function()))
+            routes.append(
+                RegisteredRoute(f"/{route}", methods, level, function.get_user_function())
+            )
     return routes
 
 
 class LocalHost:
-    """Carries requests to the handlers of a function app; told to stop, it lets none wait for its client."""
+    """Carries requests to the handlers of a function app.
+
+    Told to stop, it lets none wait for its client.
+    """
 
     def __init__(self, module: str = FUNCTION_APP) -> None:
         """Import the module."""
         if str(PROJECT) not in sys.path:
-            sys.path.append(str(PROJECT))  # the platform, too, runs with the app's folder on the path
+            sys.path.append(
+                str(PROJECT)
+            )  # the platform, too, runs with the app's folder on the path
         self._routes = registered_routes(import_module(module).app)
         self._stopping = asyncio.Event()
         self._handlers: set[asyncio.Task[Any]] = set()
 
     def app(self) -> Starlette:
         """Return the routes as a Starlette app; wrong methods get 404, as on the platform."""
-        routes = [Route("/", self._welcome, methods=["GET"]), *(self._route(r) for r in self._routes)]
+        routes = [
+            Route("/", self._welcome, methods=["GET"]),
+            *(self._route(r) for r in self._routes),
+        ]
         return Starlette(routes=routes)
 
     def stop_reading(self) -> None:
@@ -90,9 +108,16 @@ class LocalHost:
             task.cancel()
 
     async def _welcome(self, _request: Request) -> Response:
-        lines = [f"  {'|'.join(r.methods):<4} {r.path:<14} {_first_line(r.handler)}" for r in self._routes]
-        text = "\n".join([f"DRIFT for Neo4j {__version__}: the function's routes, without keys.", "", *lines, ""])
-        return PlainTextResponse(f'{text}\nPOST /retrieve wants JSON: {{"query": "...", "project_id": "..."}}\n')
+        lines = [
+            f"  {'|'.join(r.methods):<4} {r.path:<14} {_first_line(r.handler)}"
+            for r in self._routes
+        ]
+        text = "\n".join(
+            [f"DRIFT for Neo4j {__version__}: the function's routes, without keys.", "", *lines, ""]
+        )
+        return PlainTextResponse(
+            f'{text}\nPOST /retrieve wants JSON: {{"query": "...", "project_id": "..."}}\n'
+        )
 
     def _route(self, registered: RegisteredRoute) -> Route:
         async def call(request: Request) -> Response:
@@ -103,14 +128,20 @@ class LocalHost:
             self._handlers.add(own)
             try:
                 impatient = Request(request.scope, self._until_stopping(request))
-                response: Response = await registered.handler(impatient, SimpleNamespace(invocation_id=str(uuid4())))
+                response: Response = await registered.handler(
+                    impatient, SimpleNamespace(invocation_id=str(uuid4()))
+                )
             except asyncio.CancelledError:
                 return Response(status_code=503)  # nobody reads it: the connection is gone by now
             finally:
                 self._handlers.discard(own)
             return response
 
-        return Route(registered.path, call, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"])
+        return Route(
+            registered.path,
+            call,
+            methods=["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"],
+        )
 
     def _until_stopping(self, request: Request) -> Any:  # noqa: ANN401 - starlette's Receive
         """Return what receives the request's body, and raises StoppingError instead of waiting for it."""
@@ -145,9 +176,9 @@ async def serving(
 ) -> AsyncIterator[str]:
     """Serve the function's routes on loopback while the block runs; gives the URL.
 
-    Port 0 takes a free one, None the preferred one or, when that is taken, a free one. `allowed` names hosts beside
-    this machine's own. At the end requests in flight get the contract's error, and the clients that requests have
-    opened are closed.
+    Port 0 takes a free one, None the preferred one or, when that is taken, a free one. `allowed`
+    names hosts beside this machine's own. At the end requests in flight get the contract's error,
+    and the clients that requests have opened are closed.
 
     Raises:
         LocalStackError: when the port is taken.
@@ -159,7 +190,9 @@ async def serving(
         await function.provider.stop()
 
     try:
-        async with listening(host.app(), port, preferred, allowed=allowed, end=told_to_end, cut=host.cut) as url:
+        async with listening(
+            host.app(), port, preferred, allowed=allowed, end=told_to_end, cut=host.cut
+        ) as url:
             yield url
     finally:
         await function.provider.close()
@@ -177,7 +210,8 @@ async def listening(  # noqa: PLR0913 - all by name but the ports
 ) -> AsyncIterator[str]:
     """Serve an app on loopback, for this machine alone; ports are those of `serving`.
 
-    At the end, `end` tells requests to end, and after a grace connections are cut and `cut` does what is left.
+    At the end, `end` tells requests to end, and after a grace connections are cut and `cut` does
+    what is left.
 
     Raises:
         LocalStackError: when the port is taken.
@@ -248,4 +282,6 @@ def _listen(port: int | None, preferred: int | None) -> socket.socket:
             failure = error
         else:
             return listener
-    raise LocalStackError(f"No port on {HOST} can be used ({failure.strerror}); name one with --port.") from failure
+    raise LocalStackError(
+        f"No port on {HOST} can be used ({failure.strerror}); name one with --port."
+    ) from failure

@@ -1,7 +1,10 @@
-"""Who may speak to a server on loopback: programs of this machine, and pages that this server itself would serve.
+"""Who may speak to a server on loopback.
 
-A page of elsewhere can have its name resolve to 127.0.0.1 and would then read answers as its own (DNS rebinding). Its
-requests still carry that name in `Host`, and what they carry in `Origin` is not this server.
+Programs of this machine, and pages that this server itself would serve.
+
+A page of elsewhere can have its name resolve to 127.0.0.1 and would then read answers as its own
+(DNS rebinding). Its requests still carry that name in `Host`, and what they carry in `Origin` is
+not this server.
 """
 
 from __future__ import annotations
@@ -25,7 +28,10 @@ class SameMachine:
     """Refuses requests of other names than this machine's, and of pages of elsewhere, before the app sees them."""
 
     def __init__(self, app: ASGIApp, allowed: Collection[str] = ()) -> None:
-        """Guard the app; `allowed` names hosts of a proxy in front. Ports do not matter: tunnels change them."""
+        """Guard the app; `allowed` names hosts of a proxy in front.
+
+        Ports do not matter: tunnels change them.
+        """
         self._app = app
         self._allowed = frozenset(name.lower() for name in allowed)
 
@@ -36,7 +42,9 @@ class SameMachine:
             await self._app(scope, receive, send)
             return
         reply = http.problem(error, str(uuid4()))
-        await Response(reply.body, reply.status, dict(reply.headers), reply.media_type)(scope, receive, send)
+        await Response(reply.body, reply.status, dict(reply.headers), reply.media_type)(
+            scope, receive, send
+        )
 
     def _objection(self, headers: Headers) -> ForeignHostError | None:
         host = headers.get("host", "")
@@ -61,6 +69,7 @@ def _name_in(address: str) -> str:
 
 def _refusal(header: str, value: str) -> ForeignHostError:
     return ForeignHostError(
-        f"This server answers to localhost and to its own pages, and the {header} of this request is "
+        f"This server answers to localhost and to its own pages, and the {header} of this request "
+        f"is "
         f"{value[:_MOST_SHOWN]!r}. If a proxy stands in front, start it with --allow-host NAME."
     )

@@ -1,9 +1,12 @@
-"""A loopback Functions host around the real worker library (Python 3.13): it indexes the app in a folder and carries HTTP to it.
+"""A loopback Functions host around the real worker library (Python 3.13).
 
-Run `python -m drift.offline.hosts.worker_host FOLDER [KEY]`: prints one JSON line with its URL and what the worker told, then serves
-until its standard input ends. `GET /-/state` tells what the worker holds. As on the platform, the request itself is forwarded
-to the worker's own port, next to an invocation that holds only the route's parameters; the library is handed its messages
-as plain objects, because it only reads and sets attributes.
+It indexes the app in a folder and carries HTTP to it.
+
+Run `python -m drift.offline.hosts.worker_host FOLDER [KEY]`: prints one JSON line with its URL and
+what the worker told, then serves until its standard input ends. `GET /-/state` tells what the
+worker holds. As on the platform, the request itself is forwarded to the worker's own port, next to
+an invocation that holds only the route's parameters; the library is handed its messages as plain
+objects, because it only reads and sets attributes.
 """
 
 from __future__ import annotations
@@ -45,16 +48,23 @@ class Message:
 
     def WhichOneof(self, _group: str) -> str | None:  # noqa: N802 - protobuf's name
         """Name the field that is set."""
-        return next((name for name, value in vars(self).items() if value is not None and name != "name"), None)
+        return next(
+            (name for name, value in vars(self).items() if value is not None and name != "name"),
+            None,
+        )
 
 
 class Messages:
     """The namespace that the worker takes its message types from: every name is one."""
 
     BindingInfo = type(
-        "BindingInfo", (Message,), {"out": 1, "inout": 2, "undefined": 0, "string": 1, "binary": 2, "stream": 3}
+        "BindingInfo",
+        (Message,),
+        {"out": 1, "inout": 2, "undefined": 0, "string": 1, "binary": 2, "stream": 3},
     )
-    StatusResult = type("StatusResult", (Message,), {"Failure": 0, "Success": SUCCESS, "Cancelled": 2})
+    StatusResult = type(
+        "StatusResult", (Message,), {"Failure": 0, "Success": SUCCESS, "Cancelled": 2}
+    )
 
     def __getattr__(self, name: str) -> type:
         return type(name, (Message,), {})
@@ -65,11 +75,16 @@ MESSAGES = Messages()
 
 def envelope(**request: object) -> SimpleNamespace:
     """Wrap a request as the dispatcher hands it to the library."""
-    return SimpleNamespace(request=SimpleNamespace(**request), properties={"protos": MESSAGES, "host": HOST})
+    return SimpleNamespace(
+        request=SimpleNamespace(**request), properties={"protos": MESSAGES, "host": HOST}
+    )
 
 
 def successful(reply: Any) -> Any:  # noqa: ANN401 - the library's own, untyped
-    """Return the worker's reply; end with its reason when it failed: the platform would then show no function at all."""
+    """Return the worker's reply; end with its reason when it failed.
+
+    The platform would then show no function at all.
+    """
     if reply.result.status != SUCCESS:
         sys.exit(f"The worker failed: {reply.result.exception.message}")
     return reply
@@ -112,11 +127,16 @@ class Worker:
             retry_context=SimpleNamespace(retry_count=0, max_retry_count=0, exception=None),
         )
         reply = await worker.invocation_request(envelope(invocation_request=request))
-        self.outcomes["success" if reply.result.status == SUCCESS else reply.result.exception.message] += 1
+        self.outcomes[
+            "success" if reply.result.status == SUCCESS else reply.result.exception.message
+        ] += 1
 
 
 class Front:
-    """What the host does in front of a worker: routes, methods and keys from the bindings, one request a connection."""
+    """What the host does in front of a worker.
+
+    Routes, methods and keys from the bindings, one request a connection.
+    """
 
     def __init__(self, behind: Worker, key: str) -> None:
         """Carry requests that have this key to the functions of this worker."""
@@ -136,7 +156,11 @@ class Front:
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         method, target, _ = first.split(" ")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines) if name}
+        headers = {
+            name.lower(): value.strip()
+            for name, _, value in (line.partition(":") for line in lines)
+            if name
+        }
         if urlsplit(target).path == STATE:
             answer(writer, HTTPStatus.OK, json.dumps(self._state()).encode())
             return
@@ -147,8 +171,14 @@ class Front:
             answer(writer, HTTPStatus.UNAUTHORIZED)
         else:
             invocation_id = str(uuid.uuid4())
-            hop = {"connection": "close", "x-ms-invocation-id": invocation_id}  # a client's own are not believed
-            head = "\r\n".join([first, *(f"{n}: {v}" for n, v in (headers | hop).items())]) + "\r\n\r\n"
+            hop = {
+                "connection": "close",
+                "x-ms-invocation-id": invocation_id,
+            }  # a client's own are not believed
+            head = (
+                "\r\n".join([first, *(f"{n}: {v}" for n, v in (headers | hop).items())])
+                + "\r\n\r\n"
+            )
             await self._forward(name, invocation_id, head.encode("latin-1"), reader, writer)
 
     def _function(self, method: str, path: str) -> str | None:
@@ -164,14 +194,23 @@ class Front:
         return self._key in (headers.get("x-functions-key"), in_url)
 
     async def _forward(
-        self, name: str, invocation_id: str, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        name: str,
+        invocation_id: str,
+        head: bytes,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
     ) -> None:
         port_reader, port_writer = await connected(self._worker.capabilities["HttpUri"])
         port_writer.write(head)
         invocation = asyncio.create_task(self._worker.invoke(name, invocation_id))
-        self._invocations.add(invocation)  # goes on when the client leaves: the host never cancels a Python function
+        self._invocations.add(
+            invocation
+        )  # goes on when the client leaves: the host never cancels a Python function
         invocation.add_done_callback(self._invocations.discard)
-        up = asyncio.create_task(carried_up(head, reader, port_writer))  # ends when the client hangs up
+        up = asyncio.create_task(
+            carried_up(head, reader, port_writer)
+        )  # ends when the client hangs up
         down = asyncio.create_task(piped(port_reader, writer))  # ends with the response
         await asyncio.wait({up, down}, return_when=asyncio.FIRST_COMPLETED)
         up.cancel()
@@ -180,7 +219,10 @@ class Front:
         port_writer.transport.abort()
 
     def _state(self) -> dict[str, Any]:
-        """Return what the worker holds now: invocations not yet forgotten, tasks, and how invocations have ended."""
+        """Return what the worker holds now.
+
+        Invocations not yet forgotten, tasks, and how invocations have ended.
+        """
         gc.collect()
         return {
             "entries": len(http_coordinator._context_references),  # noqa: SLF001 - nothing else tells
@@ -206,8 +248,13 @@ async def connected(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWrite
             await asyncio.sleep(0.01)
 
 
-async def carried_up(head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Hand on the body that the head declares, and nothing after it; then wait until the client hangs up."""
+async def carried_up(
+    head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """Hand on the body that the head declares, and nothing after it.
+
+    Then wait until the client hangs up.
+    """
     headers = dict(line.split(": ", 1) for line in head.decode("latin-1").split("\r\n")[1:] if line)
     if headers.get("transfer-encoding", "").lower().endswith("chunked"):
         await piped_chunks(reader, writer)
@@ -251,7 +298,11 @@ class InvocationLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        fields = {"logger": record.name, "message": record.getMessage(), "invocation": INVOCATION.get()}
+        fields = {
+            "logger": record.name,
+            "message": record.getMessage(),
+            "invocation": INVOCATION.get(),
+        }
         extra = {"retrieval_id": getattr(record, "retrieval_id", None)}
         trace = {"trace": self.formatException(record.exc_info)} if record.exc_info else {}
         return json.dumps(fields | extra | trace)
@@ -259,7 +310,10 @@ class InvocationLines(logging.Formatter):
 
 @contextlib.asynccontextmanager
 async def serving(folder: Path, key: str) -> AsyncIterator[dict[str, Any]]:
-    """Serve the app of a folder on loopback while the block runs; gives its `url`, and what the worker told."""
+    """Serve the app of a folder on loopback while the block runs.
+
+    Gives its `url`, and what the worker told.
+    """
     sys.path.insert(0, str(folder))
     behind = Worker()
     await behind.start(folder)

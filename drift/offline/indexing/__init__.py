@@ -1,1 +1,4 @@
-"""From folders of documents to a project in the graph: entities, relations, communities, summaries."""
+"""From folders of documents to a project in the graph.
+
+Entities, relations, communities, summaries.
+"""

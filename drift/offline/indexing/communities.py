@@ -1,6 +1,7 @@
 """Communities of entities by the hierarchical Leiden algorithm, deterministic whatever the order of the input.
 
-Source: Traag, Waltman, van Eck, "From Louvain to Leiden" (2019), as implemented by graspologic-native.
+Source: Traag, Waltman, van Eck, "From Louvain to Leiden" (2019), as implemented by
+graspologic-native.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from drift.offline.indexing.entities import Found, Reading
 from drift.offline.indexing.relations import Relation
 
 SMALLEST_LIMIT, LARGEST_LEAF = 5, 30
-"""A community with more entities than LARGEST_LEAF is divided again; the limit is lower where entities are few for the
-number of chunks, so that leaves stay small in chunks too."""
+"""A community with more entities than LARGEST_LEAF is divided again; the limit is lower where
+entities are few for the number of chunks, so that leaves stay small in chunks too."""
 
 RESOLUTIONS = (0.5, 1.0, 2.0)
-"""Tried in order until no leaf is over its limit. Below 1 the top level is coarser: 0.5 gave about a dozen roots and three
-levels for 500 KB of reference text, while text in which a few names are everywhere does not fall apart below 1."""
+"""Tried in order until no leaf is over its limit. Below 1 the top level is coarser: 0.5 gave about
+a dozen roots and three levels for 500 KB of reference text, while text in which a few names are
+everywhere does not fall apart below 1."""
 
 _SEED = 20240705
 
@@ -41,10 +43,12 @@ class Group:
 def find_communities(
     readings: Sequence[Reading], entities: Sequence[Found], relations: Iterable[Relation]
 ) -> tuple[Group, ...]:
-    """Return the communities, roots before their children; every entity and every chunk is in exactly one leaf.
+    """Return the communities, roots before their children.
 
-    A chunk belongs to the leaf that its entities weigh most for; one without any joins the next chunk of its document,
-    and a document without any joins one community of the rest.
+    Every entity and every chunk is in exactly one leaf.
+
+    A chunk belongs to the leaf that its entities weigh most for; one without any joins the next
+    chunk of its document, and a document without any joins one community of the rest.
     """
     limit = LARGEST_LEAF * len(entities) // max(1, len(readings))
     leaf_of, inner = _cluster(relations, min(LARGEST_LEAF, max(SMALLEST_LIMIT, limit)))
@@ -55,7 +59,8 @@ def find_communities(
 
 
 Key = tuple[int, ...]
-"""A cluster by the clusters above it and its own number, the outermost first; the empty key holds the rest."""
+"""A cluster by the clusters above it and its own number, the outermost first; the empty key holds
+the rest."""
 
 
 def _cluster(relations: Iterable[Relation], largest: int) -> tuple[dict[str, Key], set[Key]]:
@@ -64,7 +69,9 @@ def _cluster(relations: Iterable[Relation], largest: int) -> tuple[dict[str, Key
     if not edges:
         return {}, set()
     for resolution in RESOLUTIONS:
-        clusters = hierarchical_leiden(edges, resolution=resolution, iterations=3, max_cluster_size=largest, seed=_SEED)
+        clusters = hierarchical_leiden(
+            edges, resolution=resolution, iterations=3, max_cluster_size=largest, seed=_SEED
+        )
         parent_of = {cluster.cluster: cluster.parent_cluster for cluster in clusters}
         leaf_of = {c.node: _key(c.cluster, parent_of) for c in clusters if c.is_final_cluster}
         if max(Counter(leaf_of.values()).values()) <= largest:
@@ -88,7 +95,9 @@ def _place_chunks(readings: Sequence[Reading], leaf_of: Mapping[str, Key]) -> li
         for place in places:
             if not own[place] and known:
                 at = bisect(known, place)
-                own[place] = own[min(known[max(0, at - 1) : at + 1], key=lambda other: abs(other - place))]
+                own[place] = own[
+                    min(known[max(0, at - 1) : at + 1], key=lambda other: abs(other - place))
+                ]
     return own
 
 
@@ -132,7 +141,10 @@ def _tree(leaf_of: Mapping[str, Key], places: Sequence[Key], inner: set[Key]) ->
 
 
 def _by_size(members: Mapping[Key, Sequence[str]], inner: Iterable[Key]) -> list[Key]:
-    """Return all clusters, outer before inner, large before small; the rest comes last of the roots."""
+    """Return all clusters, outer before inner, large before small.
+
+    The rest comes last of the roots.
+    """
     sizes = dict.fromkeys(inner, 0)
     first: dict[Key, str] = {}
     for leaf, own in members.items():

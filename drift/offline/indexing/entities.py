@@ -1,4 +1,7 @@
-"""Pure: entities by rules, without a model: headings, identifiers and terms that recur, and the chunks that mention them."""
+"""Pure: entities by rules, without a model.
+
+Headings, identifiers and terms that recur, and the chunks that mention them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ from drift.offline.writing.chunking import PATH_SEPARATOR
 
 MAX_ENTITIES_A_CHUNK = 12
 HUB_SHARE, HUB_CHUNKS = 0.2, 50
-"""An entity in more than this share of the chunks, and in more than this many, connects everything with everything: dropped."""
+"""An entity in more than this share of the chunks, and in more than this many, connects everything
+with everything: dropped."""
 
 MAX_DESCRIPTION_CHARS = 300
 
@@ -33,7 +37,8 @@ _NUMBERING = re.compile(
 )
 _DEFINES = re.compile(
     r"[^ ,.;]{0,4}(?: (?:statement|method|function|object|keyword|operator)s?)?,?"
-    r" (?:is|are|was|were|means|refers? to|denotes?|returns?|defines?|describes?|provides?)\b(?P<article> (?:an?|the|used|any)\b)?"
+    r" (?:is|are|was|were|means|refers? "
+    r"to|denotes?|returns?|defines?|describes?|provides?)\b(?P<article> (?:an?|the|used|any)\b)?"
 )
 _EARLY = 40
 
@@ -68,14 +73,17 @@ class Found:
 
 def read_chunks(chunks: Sequence[ChunkRecord]) -> tuple[tuple[Reading, ...], tuple[Found, ...]]:
     """Return every chunk as read, and every entity found, ordered by key."""
-    split = [[_Marked(s, tuple(candidates(s.text))) for s in sentences(chunk.text)] for chunk in chunks]
+    split = [
+        [_Marked(s, tuple(candidates(s.text))) for s in sentences(chunk.text)] for chunk in chunks
+    ]
     names = _Names(chunks)
     vocabulary = names.vocabulary(split)
     raw = [tuple(names.read(marked, vocabulary) for marked in own) for own in split]
     counts = [_count(own, names.headings[place]) for place, own in enumerate(raw)]
     weights = _best_of_each_chunk(counts, names.headings, _kept(counts, names.of_headings))
     readings = tuple(
-        Reading(chunk, _only_kept(own, weight), weight) for chunk, own, weight in zip(chunks, raw, weights, strict=True)
+        Reading(chunk, _only_kept(own, weight), weight)
+        for chunk, own, weight in zip(chunks, raw, weights, strict=True)
     )
     return readings, _found(readings, names)
 
@@ -101,14 +109,19 @@ class _Names:
         for title in reversed(heading.split(PATH_SEPARATOR)):
             bare = _QUOTES.sub("", _NUMBERING.sub("", title)).strip(" .:")
             identifier = _IDENTIFIER.fullmatch(bare)
-            term = code_term(bare) if identifier else phrase_term(_SUBTITLE.split(bare, maxsplit=1)[0])
+            term = (
+                code_term(bare) if identifier else phrase_term(_SUBTITLE.split(bare, maxsplit=1)[0])
+            )
             if term and term.key not in keys:
                 keys.append(term.key)
                 self.surfaces[term.key][term.surface] += 1
         return tuple(keys[:_HEADINGS_READ])
 
     def vocabulary(self, split: Iterable[Sequence[_Marked]]) -> frozenset[str]:
-        """Return the phrases that are looked for as plain words: headings, and what is marked as a term anywhere."""
+        """Return the phrases that are looked for as plain words.
+
+        Headings, and what is marked as a term anywhere.
+        """
         marked = {term.key for own in split for one in own for term in one.terms if term.plain}
         return frozenset(
             key
@@ -127,7 +140,10 @@ class _Names:
     def titles(self, keys: Iterable[str]) -> dict[str, str]:
         """Return the way each is written most often, once all is read."""
         return {
-            key: min(self.surfaces[key].items(), key=lambda item: (-item[1], len(item[0]), item[0]))[0] for key in keys
+            key: min(
+                self.surfaces[key].items(), key=lambda item: (-item[1], len(item[0]), item[0])
+            )[0]
+            for key in keys
         }
 
 
@@ -164,8 +180,13 @@ def _best_of_each_chunk(
     return best
 
 
-def _only_kept(own: Iterable[ReadSentence], weights: Mapping[str, float]) -> tuple[ReadSentence, ...]:
-    return tuple(ReadSentence(s.text, s.whole, frozenset(key for key in s.keys if key in weights)) for s in own)
+def _only_kept(
+    own: Iterable[ReadSentence], weights: Mapping[str, float]
+) -> tuple[ReadSentence, ...]:
+    return tuple(
+        ReadSentence(s.text, s.whole, frozenset(key for key in s.keys if key in weights))
+        for s in own
+    )
 
 
 def _found(readings: Sequence[Reading], names: _Names) -> tuple[Found, ...]:
@@ -188,16 +209,24 @@ def _found(readings: Sequence[Reading], names: _Names) -> tuple[Found, ...]:
 
 
 def _describes(sentence: str, key: str, title: str) -> float:
-    """Rate how much a sentence defines an entity: near its beginning, before a defining verb, of a readable length."""
+    """Rate how much a sentence defines an entity.
+
+    Near its beginning, before a defining verb, of a readable length.
+    """
     lowered = sentence.lower()
-    at = min((place for name in (title, key) if (place := lowered.find(name.lower())) >= 0), default=len(lowered))
+    at = min(
+        (place for name in (title, key) if (place := lowered.find(name.lower())) >= 0),
+        default=len(lowered),
+    )
     verb = _DEFINES.match(sentence, at + len(key))
     early = max(0.0, 1.0 - at / _EARLY) * 1.5
     short = 1.0 if len(sentence) <= MAX_DESCRIPTION_CHARS else 0.1
     return ((2.0 + (verb["article"] is not None) if verb else 0.0) + early + 0.5) * short
 
 
-def _description(key: str, descriptions: Mapping[str, tuple[float, str]], first: ChunkRecord) -> str:
+def _description(
+    key: str, descriptions: Mapping[str, tuple[float, str]], first: ChunkRecord
+) -> str:
     text = descriptions[key][1] if key in descriptions else f"Mentioned under {first.heading}."
     if len(text) <= MAX_DESCRIPTION_CHARS:
         return text

@@ -1,4 +1,7 @@
-"""Pure: everything that is derived from a project's chunks, as one batch: entities, relations, communities, summaries."""
+"""Pure: everything that is derived from a project's chunks, as one batch.
+
+Entities, relations, communities, summaries.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +29,19 @@ def stable_id(*parts: str) -> str:
 
 def fingerprint(documents: Mapping[str, str], embedding: str) -> str:
     """Return what tells whether knowledge fits the documents (content hash by id) and the embeddings."""
-    lines = [KNOWLEDGE_VERSION, embedding, *(f"{name}\x1f{own}" for name, own in sorted(documents.items()))]
+    lines = [
+        KNOWLEDGE_VERSION,
+        embedding,
+        *(f"{name}\x1f{own}" for name, own in sorted(documents.items())),
+    ]
     return hashlib.sha256("\x1e".join(lines).encode()).hexdigest()
 
 
 def derive(project_id: str, chunks: Sequence[ChunkRecord], stamp: str) -> KnowledgeBatch:
-    """Return the knowledge of a project, without embeddings; the same for the same chunks in the same order."""
+    """Return the knowledge of a project, without embeddings.
+
+    The same for the same chunks in the same order.
+    """
     readings, entities = read_chunks(chunks)
     relations = relate(readings, entities)
     groups = find_communities(readings, entities, relations)
@@ -39,11 +49,15 @@ def derive(project_id: str, chunks: Sequence[ChunkRecord], stamp: str) -> Knowle
     chunk_ids = [chunk.id for chunk in chunks]
     return KnowledgeBatch(
         tuple(_entity(entity, ids, chunks) for entity in entities),
-        tuple(RelationRecord(ids[r.source], ids[r.target], r.description, r.weight) for r in relations),
+        tuple(
+            RelationRecord(ids[r.source], ids[r.target], r.description, r.weight) for r in relations
+        ),
         _named_by_members(
             [
                 community_record(group, summary, ids, chunk_ids)
-                for group, summary in zip(groups, summarise(groups, readings, entities), strict=True)
+                for group, summary in zip(
+                    groups, summarise(groups, readings, entities), strict=True
+                )
             ]
         ),
         stamp,
@@ -52,14 +66,19 @@ def derive(project_id: str, chunks: Sequence[ChunkRecord], stamp: str) -> Knowle
 
 def _entity(entity: Found, ids: Mapping[str, str], chunks: Sequence[ChunkRecord]) -> EntityRecord:
     places = sorted(entity.chunks)
-    return EntityRecord(ids[entity.key], entity.title, entity.description, tuple(chunks[place].id for place in places))
+    return EntityRecord(
+        ids[entity.key],
+        entity.title,
+        entity.description,
+        tuple(chunks[place].id for place in places),
+    )
 
 
 def _named_by_members(communities: Sequence[CommunityRecord]) -> tuple[CommunityRecord, ...]:
     """Return the communities, parents first as they came, with a number that follows from what is below them.
 
-    A question that began before the knowledge was made anew may name a community afterwards: it then means the same members, or
-    none. Counted from 0 it would mean another community.
+    A question that began before the knowledge was made anew may name a community afterwards: it
+    then means the same members, or none. Counted from 0 it would mean another community.
     """
     digests: dict[int, str] = {}
     names: dict[int, int] = {}
@@ -68,7 +87,9 @@ def _named_by_members(communities: Sequence[CommunityRecord]) -> tuple[Community
     for community in reversed(communities):
         members = (*sorted(community.entity_ids), "", *sorted(community.chunk_ids), "")
         below = sorted(children.get(community.community, ()))
-        digest = hashlib.sha256("\x1e".join((str(community.level), *members, *below)).encode()).hexdigest()
+        digest = hashlib.sha256(
+            "\x1e".join((str(community.level), *members, *below)).encode()
+        ).hexdigest()
         children.setdefault(community.parent, []).append(digest)
         digests[community.community] = digest
     for community in communities:
@@ -78,7 +99,9 @@ def _named_by_members(communities: Sequence[CommunityRecord]) -> tuple[Community
         taken.add(name)
         names[community.community] = name
     return tuple(
-        replace(c, community=names[c.community], parent=None if c.parent is None else names[c.parent])
+        replace(
+            c, community=names[c.community], parent=None if c.parent is None else names[c.parent]
+        )
         for c in communities
     )
 
@@ -86,7 +109,10 @@ def _named_by_members(communities: Sequence[CommunityRecord]) -> tuple[Community
 def community_record(
     group: Group, summary: Summary, ids: Mapping[str, str], chunk_ids: Sequence[str]
 ) -> CommunityRecord:
-    """Return a community as it is stored; `ids` are entity ids by key, `chunk_ids` those of the chunks by place."""
+    """Return a community as it is stored.
+
+    `ids` are entity ids by key, `chunk_ids` those of the chunks by place.
+    """
     return CommunityRecord(
         group.id,
         group.level,

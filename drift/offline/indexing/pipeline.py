@@ -1,8 +1,8 @@
 """THE STORY of an ingestion: source -> what changed -> chunks with embeddings -> graph -> knowledge over all of the project.
 
-The run holds the project from its first look at the graph to its last, so that no other run changes it meanwhile. A run that
-breaks is repaired by the next: every write of documents marks the project's knowledge as unfinished, and a document counts as
-stored only while it is whole.
+The run holds the project from its first look at the graph to its last, so that no other run changes
+it meanwhile. A run that breaks is repaired by the next: every write of documents marks the
+project's knowledge as unfinished, and a document counts as stored only while it is whole.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from pathlib import PurePosixPath
 
 from drift.contracts import project_id_problem
 from drift.errors import IngestError
-from drift.model import ChunkRecord, DocumentBatch, DocumentRecord, KnowledgeBatch, ProjectState, Vector
+from drift.model import (
+    ChunkRecord,
+    DocumentBatch,
+    DocumentRecord,
+    KnowledgeBatch,
+    ProjectState,
+    Vector,
+)
 from drift.offline.indexing.knowledge import derive, fingerprint, stable_id
 from drift.offline.indexing.report import STAGES, IngestReport, Report, say_nothing
 from drift.offline.indexing.sources import Source
@@ -72,11 +79,14 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
         again: reads the source once more after such a wait, in which it may have changed.
 
     Raises:
-        IngestError: when the project's id is none that requests may name, the project holds the same documents from
-            another source, the embedder gives vectors of another length than `dimensions`, or the graph does not hold
+        IngestError: when the project's id is none that requests may name, the project holds the
+            same documents from
+            another source, the embedder gives vectors of another length than `dimensions`, or the
+            graph does not hold
             at the end what was written.
         ProjectBusyError, LeaseLostError: when the project cannot be held, or no longer.
-        GraphMisconfiguredError, GraphUnavailableError, ModelUnavailableError, ModelMisconfiguredError: as the ports do.
+        GraphMisconfiguredError, GraphUnavailableError, ModelUnavailableError,
+        ModelMisconfiguredError: as the ports do.
     """
     if problem := project_id_problem(project_id):
         raise IngestError(f"The project's id cannot be used: {problem}.")
@@ -131,7 +141,10 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.result = IngestReport(
-            self.source.name, self.project_id, skipped=self.source.skipped, ignored=self.source.ignored
+            self.source.name,
+            self.project_id,
+            skipped=self.source.skipped,
+            ignored=self.source.ignored,
         )
 
     @contextmanager
@@ -141,19 +154,26 @@ class _Run:
         try:
             yield
         finally:
-            self.result.seconds[stage] = self.result.seconds.get(stage, 0.0) + time.perf_counter() - began
+            self.result.seconds[stage] = (
+                self.result.seconds.get(stage, 0.0) + time.perf_counter() - began
+            )
 
     def refuse_double(self, state: ProjectState) -> None:
         """Stop before a folder that was moved or copied would be in the project twice."""
         hashes = {document.id: self._hash(document) for document in self.source.documents}
         if other := doubled_source(self.source.name, hashes, state):
             raise IngestError(
-                f"Project {self.project_id} holds the same documents already, from {other}: as another source they would be "
-                "in it twice, and nothing was written. Ingest them from there, or into a project of their own (--project)."
+                f"Project {self.project_id} holds the same documents already, from {other}: as "
+                f"another source they would be "
+                "in it twice, and nothing was written. Ingest them from there, or into a project "
+                "of their own (--project)."
             )
 
     def compare(self, state: ProjectState) -> list[DocumentBatch]:
-        """Return the new and changed documents with their chunks, one batch a document; one that cannot be cut is skipped."""
+        """Return the new and changed documents with their chunks, one batch a document.
+
+        One that cannot be cut is skipped.
+        """
         changed = []
         for done, document in enumerate(self.source.documents, start=1):
             name = self._name(document.id, state)
@@ -168,7 +188,9 @@ class _Run:
                     self.result.skipped += (chunks,)
                 else:
                     self.documents[name] = content_hash
-                    (self.result.changed if name in state.documents else self.result.added).append(name)
+                    (self.result.changed if name in state.documents else self.result.added).append(
+                        name
+                    )
                     changed.append(DocumentBatch((record,), chunks))
             self.report(READ, done, len(self.source.documents))
         return changed
@@ -176,7 +198,9 @@ class _Run:
     def _name(self, path: str, state: ProjectState) -> str:
         """Return a document's id: its path, unless another source of the project has the same path already."""
         *names, last = self._possible_names(path)
-        free = (name for name in names if state.sources.get(name, self.source.name) == self.source.name)
+        free = (
+            name for name in names if state.sources.get(name, self.source.name) == self.source.name
+        )
         return next(free, last)
 
     def _possible_names(self, path: str) -> tuple[str, str, str]:
@@ -192,7 +216,9 @@ class _Run:
         for ordinal, piece in enumerate(cut(document.text, document.format)):
             text = document.text[piece.start : piece.end]
             chunk_id = stable_id(self.project_id, record.id, str(ordinal), text)
-            chunks.append(ChunkRecord(chunk_id, record.id, ordinal, piece.heading or record.title, text))
+            chunks.append(
+                ChunkRecord(chunk_id, record.id, ordinal, piece.heading or record.title, text)
+            )
         return tuple(chunks)
 
     async def write_documents(self, changed: Sequence[DocumentBatch]) -> None:
@@ -209,8 +235,13 @@ class _Run:
                 await self._write(await waiting.popleft(), total)
 
     async def _embedded(self, batch: DocumentBatch) -> DocumentBatch:
-        vectors = await self.embedder.embed([f"{chunk.heading}\n{chunk.text}" for chunk in batch.chunks])
-        chunks = tuple(replace(chunk, embedding=vector) for chunk, vector in zip(batch.chunks, vectors, strict=True))
+        vectors = await self.embedder.embed(
+            [f"{chunk.heading}\n{chunk.text}" for chunk in batch.chunks]
+        )
+        chunks = tuple(
+            replace(chunk, embedding=vector)
+            for chunk, vector in zip(batch.chunks, vectors, strict=True)
+        )
         return DocumentBatch(batch.documents, chunks)
 
     async def _write(self, batch: DocumentBatch, total: int) -> None:
@@ -219,8 +250,16 @@ class _Run:
         self.report(CHUNKS, self.result.chunks, total)
 
     async def remove_gone(self, state: ProjectState) -> None:
-        """Remove this source's documents that are no longer in it; keep those whose file could not be read this time."""
-        unreadable = [name for s in self.source.skipped if s.unreadable for name in self._possible_names(s.path)]
+        """Remove this source's documents that are no longer in it.
+
+        Keep those whose file could not be read this time.
+        """
+        unreadable = [
+            name
+            for s in self.source.skipped
+            if s.unreadable
+            for name in self._possible_names(s.path)
+        ]
         own = [name for name in state.documents if state.sources.get(name) == self.source.name]
         for name in sorted(set(own) - set(self.documents)):
             kept = any(name == path or name.startswith(f"{path}/") for path in unreadable)
@@ -233,7 +272,8 @@ class _Run:
         """Derive the project's knowledge from all of its chunks, unless it is there already."""
         held = {**state.documents, **self.documents}
         self.stamp = fingerprint(
-            {name: own for name, own in held.items() if name not in self.result.removed}, self.embedding
+            {name: own for name, own in held.items() if name not in self.result.removed},
+            self.embedding,
         )
         if state.fingerprint == self.stamp and not self.force:
             return
@@ -258,10 +298,13 @@ class _Run:
             IngestError: when it is not what this run wrote or found.
         """
         state = await self.graph.project_state(self.project_id)
-        lost = sorted(name for name, own in self.documents.items() if state.documents.get(name) != own)
+        lost = sorted(
+            name for name, own in self.documents.items() if state.documents.get(name) != own
+        )
         if lost or state.fingerprint != self.stamp:
             raise IngestError(
-                f"Project {self.project_id} does not hold what was written: {', '.join(lost[:5]) or 'its knowledge'} is not "
+                f"Project {self.project_id} does not hold what was written: "
+                f"{', '.join(lost[:5]) or 'its knowledge'} is not "
                 "whole, so something else changes it. Run this again."
             )
         self.result.held_documents, self.result.held_chunks = len(state.documents), state.chunks
@@ -280,9 +323,13 @@ class _Run:
         split = len(knowledge.entities)
         return replace(
             knowledge,
-            entities=tuple(replace(e, embedding=v) for e, v in zip(knowledge.entities, vectors[:split], strict=True)),
+            entities=tuple(
+                replace(e, embedding=v)
+                for e, v in zip(knowledge.entities, vectors[:split], strict=True)
+            ),
             communities=tuple(
-                replace(c, embedding=v) for c, v in zip(knowledge.communities, vectors[split:], strict=True)
+                replace(c, embedding=v)
+                for c, v in zip(knowledge.communities, vectors[split:], strict=True)
             ),
         )
 
@@ -319,11 +366,15 @@ class _BatchEmbedder:
     async def _call(self, texts: Sequence[str]) -> tuple[Vector, ...]:
         async with self._in_flight:
             deadline = Deadline.after(EMBEDDING_TIMEOUT_S)
-            reply = await self._embedder.embed([text[:MOST_EMBEDDED_CHARS] for text in texts], deadline)
+            reply = await self._embedder.embed(
+                [text[:MOST_EMBEDDED_CHARS] for text in texts], deadline
+            )
         lengths = {len(vector) for vector in reply.vectors}
         if len(reply.vectors) != len(texts) or lengths - {self._dimensions}:
             raise IngestError(
-                f"The embedding model gave {len(reply.vectors)} vectors of {sorted(lengths)} floats for {len(texts)} texts; "
-                f"{self._dimensions} floats each were expected. Check VECTOR_INDEX_DIMENSIONS against the model."
+                f"The embedding model gave {len(reply.vectors)} vectors of {sorted(lengths)} "
+                f"floats for {len(texts)} texts; "
+                f"{self._dimensions} floats each were expected. Check VECTOR_INDEX_DIMENSIONS "
+                f"against the model."
             )
         return reply.vectors

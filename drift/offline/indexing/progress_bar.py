@@ -1,4 +1,7 @@
-"""Progress of an ingestion on stderr: a bar with rate and time left on a terminal, else one line a stage."""
+"""Progress of an ingestion on stderr.
+
+A bar with rate and time left on a terminal, else one line a stage.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,9 @@ def progress_bar(console: Console | None = None) -> Iterator[Report]:
         _RateColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, redirect_stdout=False, redirect_stderr=False) as progress:
+    with Progress(
+        *columns, console=console, redirect_stdout=False, redirect_stderr=False
+    ) as progress:
         bars: dict[str, TaskID] = {}
 
         def report(stage: str, done: int, total: int) -> None:

@@ -24,7 +24,8 @@ _BOUNDARY = re.compile(
     r"(?<=[.!?…؟])(?<!\b\w\.)(?<!\b[A-ZÄÖÜ][a-zäöü]\.)(?<!\b\d\d\.)(?<!\b[Nn]o\.)(?<!\bca\.)(?<!bzw\.)(?<!etc\.)(?<!vs\.)"
     r"[\"'”’»)\]*_`]*\s+(?![a-zß-ÿа-я])|(?<=[。！？।])"  # noqa: RUF001 - letters, quotes and full stops as they are written
 )
-"""Between two sentences; not after `Dr.`, `z. B.` or `17.`, and without a space in scripts that write none."""
+"""Between two sentences; not after `Dr.`, `z. B.` or `17.`, and without a space in scripts that
+write none."""
 _LIST_MARK = re.compile(r"^(?:[*+•-]|\(?\w{1,2}[.)]|#{1,6}|>)\s+")
 _WORD = re.compile(r"[^\W\d]\w+(?:['’]\w+)?")  # noqa: RUF001 - the same
 _SHORTEST, _LONGEST = 30, 400
@@ -41,7 +42,10 @@ class Sentence:
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """Yield the prose of a chunk piece by piece: whole sentences, and fragments such as headings and list items."""
+    """Yield the prose of a chunk piece by piece.
+
+    Whole sentences, and fragments such as headings and list items.
+    """
     for block in split_blocks(text, "markdown" if _FENCE.search(text) else "text"):
         if block.kind == "heading":
             yield Sentence(block.title, whole=False)

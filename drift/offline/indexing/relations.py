@@ -26,14 +26,17 @@ class Relation:
 def relate(readings: Sequence[Reading], entities: Iterable[Found]) -> tuple[Relation, ...]:
     """Return the strongest pairs of each entity, ordered by keys.
 
-    The weight is the cosine of the two entities' sets of chunks (Ochiai's coefficient), times n/(n+1) for n shared chunks:
-    one coincidence counts half.
+    The weight is the cosine of the two entities' sets of chunks (Ochiai's coefficient), times
+    n/(n+1) for n shared chunks: one coincidence counts half.
     """
     titles = {entity.key: entity.title for entity in entities}
     spread = Counter(key for reading in readings for key in reading.weights)
-    shared = Counter(pair for reading in readings for pair in combinations(sorted(reading.weights), 2))
+    shared = Counter(
+        pair for reading in readings for pair in combinations(sorted(reading.weights), 2)
+    )
     weights = {
-        (a, b): count / math.sqrt(spread[a] * spread[b]) * count / (count + 1) for (a, b), count in shared.items()
+        (a, b): count / math.sqrt(spread[a] * spread[b]) * count / (count + 1)
+        for (a, b), count in shared.items()
     }
     kept = _strongest(weights)
     told = _descriptions(readings, kept, titles)
@@ -49,10 +52,14 @@ def _strongest(weights: Mapping[Pair, float]) -> set[Pair]:
     for pair, weight in weights.items():
         for key in pair:
             by_entity[key].append((-weight, pair))
-    return {pair for ranked in by_entity.values() for _, pair in sorted(ranked)[:RELATIONS_AN_ENTITY]}
+    return {
+        pair for ranked in by_entity.values() for _, pair in sorted(ranked)[:RELATIONS_AN_ENTITY]
+    }
 
 
-def _descriptions(readings: Sequence[Reading], kept: set[Pair], titles: Mapping[str, str]) -> dict[Pair, str]:
+def _descriptions(
+    readings: Sequence[Reading], kept: set[Pair], titles: Mapping[str, str]
+) -> dict[Pair, str]:
     """Return for each pair the shortest sentence with both, else under which heading they meet."""
     told: dict[Pair, str] = {}
     for reading in readings:
@@ -65,5 +72,7 @@ def _descriptions(readings: Sequence[Reading], kept: set[Pair], titles: Mapping[
     for reading in readings:
         for pair in combinations(sorted(reading.weights), 2):
             if pair in kept and pair not in told:
-                told[pair] = f"{titles[pair[0]]} and {titles[pair[1]]} are both in: {reading.chunk.heading}."
+                told[pair] = (
+                    f"{titles[pair[0]]} and {titles[pair[1]]} are both in: {reading.chunk.heading}."
+                )
     return told

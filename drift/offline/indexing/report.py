@@ -11,7 +11,14 @@ from drift.offline.writing.documents import Skipped
 Report = Callable[[str, int, int], None]
 """Takes a stage, how many are done, and how many there are."""
 
-STAGES = ("read", "embed and write chunks", "remove", "derive knowledge", "embed knowledge", "write knowledge")
+STAGES = (
+    "read",
+    "embed and write chunks",
+    "remove",
+    "derive knowledge",
+    "embed knowledge",
+    "write knowledge",
+)
 """In order; the first and the second are always reported, the others when there is something to do."""
 
 
@@ -23,8 +30,10 @@ def say_nothing(stage: str, done: int, total: int) -> None:
 class IngestReport:
     """What a run did; the counts of knowledge are zero when nothing had changed, for it was left alone.
 
-    `communities` counts them by level. `held_documents` and `held_chunks` are what the project holds at the end, with what other
-    sources gave it. All of them but `chunks`, which this run wrote, are counted by the graph. `kept` names files that could not be read this time, whose earlier text stays in the graph.
+    `communities` counts them by level. `held_documents` and `held_chunks` are what the project
+    holds at the end, with what other
+    sources gave it. All of them but `chunks`, which this run wrote, are counted by the graph.
+    `kept` names files that could not be read this time, whose earlier text stays in the graph.
     """
 
     source: str

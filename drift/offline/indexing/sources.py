@@ -1,4 +1,7 @@
-"""Read the documents of a file or a folder; what cannot be read or is left out is told with its reason."""
+"""Read the documents of a file or a folder.
+
+What cannot be read or is left out is told with its reason.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from drift.errors import IngestError
-from drift.offline.writing.documents import FORMATS, Skipped, SourceDocument, printable, read_document, words_of
+from drift.offline.writing.documents import (
+    FORMATS,
+    Skipped,
+    SourceDocument,
+    printable,
+    read_document,
+    words_of,
+)
 
 ENDINGS = ", ".join(sorted(FORMATS))
 
@@ -43,13 +53,19 @@ def read_source(path: Path) -> Source:
     Links are not followed, hidden folders and node_modules are left out.
 
     Raises:
-        IngestError: when there is no such path, nothing in it can be read, or the one file cannot be.
+        IngestError: when there is no such path, nothing in it can be read, or the one file cannot
+            be.
     """
     try:
         root = path.resolve(strict=True)
-    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a link to itself, before Python 3.13
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:  # RuntimeError: a link to itself, before Python 3.13
         raise IngestError(
-            f"{printable(str(path))} cannot be read: {words_of(error)}. Name a folder or a file that exists."
+            f"{printable(str(path))} cannot be read: {words_of(error)}. Name a folder or a file "
+            f"that exists."
         ) from error
     return _read_folder(root) if root.is_dir() else _read_single(root)
 
@@ -66,7 +82,8 @@ def _read_folder(root: Path) -> Source:
             documents.append(read)
     if not documents:
         raise IngestError(
-            f"{printable(str(root))} holds no file that can be read. Looked for {ENDINGS}, in all its folders."
+            f"{printable(str(root))} holds no file that can be read. Looked for {ENDINGS}, in all "
+            f"its folders."
             f"{_reasons(walk)}"
         )
     return Source(
@@ -87,7 +104,8 @@ def _read_single(path: Path) -> Source:
     name = printable(str(path))
     if path.suffix.lower() not in FORMATS:
         raise IngestError(
-            f"{name} is not a kind of file that is read. Give a folder, or a file that ends with {ENDINGS}."
+            f"{name} is not a kind of file that is read. Give a folder, or a file that ends with "
+            f"{ENDINGS}."
         )
     read = read_document(path, path.name)
     if isinstance(read, Skipped):
@@ -105,7 +123,10 @@ class _Walk:
     _ignored: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def run(self) -> None:
-        """Look at all folders, without recursion: they may be nested as deep as the system allows."""
+        """Look at all folders, without recursion.
+
+        They may be nested as deep as the system allows.
+        """
         waiting = [self.root]
         while waiting:
             folder = waiting.pop()
@@ -114,7 +135,11 @@ class _Walk:
                     found = sorted(entries, key=lambda entry: entry.name)
                 waiting += [Path(entry.path) for entry in found if self._is_folder_to_read(entry)]
             except OSError as error:
-                self.skipped.append(Skipped(self._name(folder), f"cannot be read: {words_of(error)}", unreadable=True))
+                self.skipped.append(
+                    Skipped(
+                        self._name(folder), f"cannot be read: {words_of(error)}", unreadable=True
+                    )
+                )
 
     def ignored(self) -> tuple[Ignored, ...]:
         """Return the counts, the largest first."""
@@ -132,7 +157,9 @@ class _Walk:
         elif is_folder:
             return True
         elif entry.is_symlink() and (suffix in FORMATS or _leads_to_folder(entry)):
-            self.skipped.append(Skipped(self._name(Path(entry.path)), _about_link(Path(entry.path), self.root)))
+            self.skipped.append(
+                Skipped(self._name(Path(entry.path)), _about_link(Path(entry.path), self.root))
+            )
         elif suffix in FORMATS:
             self.files.append(Path(entry.path))
         else:

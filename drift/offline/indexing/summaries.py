@@ -39,22 +39,36 @@ class _Candidate:
     vector: Mapping[str, float]
 
 
-def summarise(groups: Sequence[Group], readings: Sequence[Reading], entities: Iterable[Found]) -> tuple[Summary, ...]:
-    """Return one summary a community, in the order of `groups`; a parent's is made of its children's best sentences."""
+def summarise(
+    groups: Sequence[Group], readings: Sequence[Reading], entities: Iterable[Found]
+) -> tuple[Summary, ...]:
+    """Return one summary a community, in the order of `groups`.
+
+    A parent's is made of its children's best sentences.
+    """
     titles = {entity.key: entity.title for entity in entities}
     vectors = _vectors(readings)
     central: dict[int, Weights] = {}
     made: dict[int, Summary] = {}
     for group in reversed(groups):  # children before their parents
         central[group.id] = _central(group, readings, central)
-        names = [titles[key] for key, _ in sorted(central[group.id].items(), key=lambda item: (-item[1], item[0]))]
+        names = [
+            titles[key]
+            for key, _ in sorted(central[group.id].items(), key=lambda item: (-item[1], item[0]))
+        ]
         if group.children:
             candidates = [
-                vectors[text] for child in group.children for text in made[child].sentences if text in vectors
+                vectors[text]
+                for child in group.children
+                for text in made[child].sentences
+                if text in vectors
             ]
         else:
             candidates = [
-                vectors[s.text] for place in group.chunks for s in readings[place].sentences if s.text in vectors
+                vectors[s.text]
+                for place in group.chunks
+                for s in readings[place].sentences
+                if s.text in vectors
             ]
         chosen = _most_central(candidates)
         first = readings[group.chunks[0]].chunk if group.chunks else None
@@ -98,7 +112,10 @@ def _distinct(names: Iterable[str], most: int) -> list[str]:
 def _vectors(readings: Sequence[Reading]) -> dict[str, _Candidate]:
     """Return the tf-idf vector, of length one, of each whole sentence."""
     bags = {
-        s.text: Counter(words(s.text)) for reading in readings for s in reading.sentences if _usable(s.text, s.whole)
+        s.text: Counter(words(s.text))
+        for reading in readings
+        for s in reading.sentences
+        if _usable(s.text, s.whole)
     }
     spread = Counter(word for bag in bags.values() for word in bag)
     found = {}
@@ -120,7 +137,9 @@ def _most_central(candidates: Iterable[_Candidate]) -> list[str]:
     for candidate in pool.values():
         for word, weight in candidate.vector.items():
             centre[word] += weight
-    ranked = sorted(pool.values(), key=lambda c: (-sum(v * centre[w] for w, v in c.vector.items()), c.text))
+    ranked = sorted(
+        pool.values(), key=lambda c: (-sum(v * centre[w] for w, v in c.vector.items()), c.text)
+    )
     chosen: list[_Candidate] = []
     for candidate in ranked:
         if all(_likeness(candidate, other) < _TOO_ALIKE for other in chosen):

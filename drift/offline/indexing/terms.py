@@ -1,4 +1,7 @@
-"""Pure: candidates for entities in one sentence: code identifiers, emphasised, quoted and capitalised terms, and known phrases."""
+"""Pure: candidates for entities in one sentence.
+
+Code identifiers, emphasised, quoted and capitalised terms, and known phrases.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,16 @@ _BARE_CODE = re.compile(
     r"(?<![\w.])(?:[A-Za-z_]\w+(?:\.[A-Za-z_]\w+)+|__\w+__|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}[A-Z]?)(?!\w)"
 )
 _CAPITALS = re.compile(
-    r"(?<![\w.\"`'*])(?:[A-Z][a-z0-9]+|[A-Z]{2,}\d*)(?:[ -](?:[A-Z][a-z0-9]+|[A-Z]{2,}\d*|\d{1,4}))*(?!\w)"
+    r"(?<![\w.\"`'*])(?:[A-Z][a-z0-9]+|[A-Z]{2,}\d*)(?:[ "
+    r"-](?:[A-Z][a-z0-9]+|[A-Z]{2,}\d*|\d{1,4}))*(?!\w)"
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*(?:\([^()]*\))?")
 _PHRASE = re.compile(r"[A-Za-z]\w*(?:-\w+)*(?: [A-Za-z]\w*(?:-\w+)*){1,4}")
 _DUNDER = re.compile(r"(?<!\w)__\w+?__(?!\w)")
 _MARKS = re.compile(r"[\"“”`*]")
-_KEYWORD_OF = re.compile(r"[\"“`]{1,2}(\w+)[\"”`]{1,2} (statement|clause|keyword|operator|expression)s?\b")
+_KEYWORD_OF = re.compile(
+    r"[\"“`]{1,2}(\w+)[\"”`]{1,2} (statement|clause|keyword|operator|expression)s?\b"
+)
 _WORD = re.compile(r"[A-Za-z]\w*(?:-\w+)*")
 _SHORTEST_WORD = 3
 _SHORTEST_EMPHASIS = 5
@@ -45,7 +51,9 @@ def candidates(sentence: str) -> Iterator[Term]:
     for match in _MARKED.finditer(sentence):
         yield from _marked(next(group for group in match.groups() if group is not None))
     for match in _EMPHASIS.finditer(sentence):
-        if " " in match[1] or (len(match[1]) >= _SHORTEST_EMPHASIS and not match[1].endswith(_NO_NOUN)):
+        if " " in match[1] or (
+            len(match[1]) >= _SHORTEST_EMPHASIS and not match[1].endswith(_NO_NOUN)
+        ):
             yield from _phrase(match[1])
     for match in _BARE_CODE.finditer(sentence):
         if match[0].rsplit(".", 1)[-1].lower() not in STOP_WORDS:
@@ -55,7 +63,10 @@ def candidates(sentence: str) -> Iterator[Term]:
 
 
 def code_term(name: str) -> Term:
-    """Return one entity for all ways to write an identifier: `__exit__`, `__exit__()` and `object.__exit__(self)` are one."""
+    """Return one entity for all ways to write an identifier.
+
+    `__exit__`, `__exit__()` and `object.__exit__(self)` are one.
+    """
     if dunder := _DUNDER.search(name):
         return Term(dunder[0], f"{dunder[0]}()" if name.endswith(")") else dunder[0])
     bare = name.split("(", 1)[0].strip(".")
@@ -114,7 +125,11 @@ def _capitalised(match: re.Match[str], sentence: str) -> Iterator[Term]:
     before = sentence[: match.start()].rstrip()
     if found[0].lower() in STOP_WORDS:
         found = found[1:]
-    elif (not before or before[-1] in _ENDS_A_SENTENCE) and len(found) == 1 and not found[0].isupper():
+    elif (
+        (not before or before[-1] in _ENDS_A_SENTENCE)
+        and len(found) == 1
+        and not found[0].isupper()
+    ):
         return
     if len(found) > 1:
         yield from _phrase(" ".join(found))

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_LINE = re.compile(r"""^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*("(?:\\.|[^"\\])*"|'[^']*'|[^#\n]*)""", re.MULTILINE)
+_LINE = re.compile(
+    r"""^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*("(?:\\.|[^"\\])*"|'[^']*'|[^#\n]*)""", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,10 @@ def azd_environment(root: Path, given: Mapping[str, str]) -> AzdEnvironment:
     file = root / ".azure" / name / ".env"
     if not name or not file.is_file():
         return AzdEnvironment(name, None, {})
-    values = {variable: _unquoted(value) for variable, value in _LINE.findall(file.read_text(encoding="utf-8"))}
+    values = {
+        variable: _unquoted(value)
+        for variable, value in _LINE.findall(file.read_text(encoding="utf-8"))
+    }
     return AzdEnvironment(name, file, {"AZURE_ENV_NAME": name, **values})
 
 

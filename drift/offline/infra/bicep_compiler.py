@@ -17,12 +17,19 @@ HOW_TO_GET_ONE = "`az bicep install` brings one; or put `bicep` on the PATH, or 
 
 
 def find_compiler() -> str | None:
-    """Return the path of the compiler: of BICEP, of `bicep` on the PATH, or of the one that `az bicep install` brought."""
+    """Return the path of the compiler.
+
+    Of BICEP, of `bicep` on the PATH, or of the one that `az bicep install` brought.
+    """
     given = environment()
     if named := given.get("BICEP"):
         return shutil.which(named)
     installed = Path(given.get("AZURE_CONFIG_DIR", "~/.azure")).expanduser() / "bin" / "bicep"
-    return shutil.which("bicep") or shutil.which(str(installed)) or shutil.which(str(installed.with_suffix(".exe")))
+    return (
+        shutil.which("bicep")
+        or shutil.which(str(installed))
+        or shutil.which(str(installed.with_suffix(".exe")))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,11 @@ class Built:
 def build_parameters(compiler: str, file: Path, variables: Mapping[str, str]) -> Built:
     """Let the compiler work out a parameter file, with these variables and, of this process, only what a program needs."""
     command = [compiler, "build-params", str(file), "--stdout"]
-    needed = {name: value for name, value in environment().items() if name in {"HOME", "PATH", "TMPDIR", "USERPROFILE"}}
+    needed = {
+        name: value
+        for name, value in environment().items()
+        if name in {"HOME", "PATH", "TMPDIR", "USERPROFILE"}
+    }
     ran = subprocess.run(  # noqa: S603 - the compiler that the machine has
         command, capture_output=True, text=True, check=False, env={**needed, **variables}
     )

@@ -1,6 +1,7 @@
 """Parameters of a Bicep template and of its parameter file, read without the Bicep command.
 
-Reads plain values only: literals, lists of them, and `readEnvironmentVariable` with a conversion around it. Anything else is
+Reads plain values only: literals, lists of them, and `readEnvironmentVariable` with a conversion
+around it. Anything else is
 `UNREAD`: nothing is said about its value, unless a compiler gives it (`bicep_compiler.py`).
 """
 
@@ -24,7 +25,9 @@ UNREAD: Final = _Unread()
 _STRING = re.compile(r"'(?:\\.|[^'\\])*'")
 _COMMENT = re.compile(r"('(?:\\.|[^'\\])*')|//[^\n]*")
 _LITERAL = re.compile(r"'(?:\\.|[^'\\$])*'|-?\d+|true|false|null")
-_VARIABLE = re.compile(r"(?:(any|int|bool|string)\()?readEnvironmentVariable\('(\w+)'(?:,\s*('[^']*'))?\)\)?")
+_VARIABLE = re.compile(
+    r"(?:(any|int|bool|string)\()?readEnvironmentVariable\('(\w+)'(?:,\s*('[^']*'))?\)\)?"
+)
 _STATEMENT = re.compile(r"^(?:param|using|var|extends|type|import|@)\b|^(?=//)", re.MULTILINE)
 _GIVEN = re.compile(r"^param\s+(\w+)\s*=", re.MULTILINE)
 _DECLARED = re.compile(r"param\s+(\w+)\s+([\w\[\]]+)(\??)\s*(?:=\s*(.*))?")
@@ -48,9 +51,12 @@ class Declared:
 
 @dataclass(slots=True)
 class Given:
-    """What a parameter file gives: the value, the variable it is read from, and what is wrong with either.
+    """What a parameter file gives.
 
-    `literal` tells whether the file itself holds a value, be it as a default; `problem` is `missing` for a variable that is needed
+    The value, the variable it is read from, and what is wrong with either.
+
+    `literal` tells whether the file itself holds a value, be it as a default; `problem` is
+    `missing` for a variable that is needed
     and not set.
     """
 
@@ -138,4 +144,9 @@ def _bool(text: str) -> bool:
     return text.lower() == "true"
 
 
-_CONVERSIONS: dict[str, Callable[[str], Any]] = {"any": str, "string": str, "int": int, "bool": _bool}
+_CONVERSIONS: dict[str, Callable[[str], Any]] = {
+    "any": str,
+    "string": str,
+    "int": int,
+    "bool": _bool,
+}

@@ -1,8 +1,9 @@
 """The deployment package: the files that are deployed, and beside them exactly the packages of requirements.lock.
 
-Run `python -m drift.offline.infra.package UV FOLDER`, as `make package` does: FOLDER then holds what the function app runs, and
-FOLDER.zip the same as one file. Nothing is built on Azure, so what was locked, audited and tested is what runs, and an
-older version deployed again is what it was. It needs Python 3.13, the function's own, and git.
+Run `python -m drift.offline.infra.package UV FOLDER`, as `make package` does: FOLDER then holds
+what the function app runs, and FOLDER.zip the same as one file. Nothing is built on Azure, so what
+was locked, audited and tested is what runs, and an older version deployed again is what it was. It
+needs Python 3.13, the function's own, and git.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def build(folder: Path, uv: Path, root: Path = PROJECT) -> Path:
-    """Write the package of a clone into a folder and into FOLDER.zip; return the path of the latter.
+    """Write the package of a clone into a folder and into FOLDER.zip.
+
+    Return the path of the latter.
 
     Raises:
         subprocess.CalledProcessError: when git or uv fail; they have said why.
@@ -58,7 +61,10 @@ def _git(root: Path, *options: str) -> set[str]:
 
 
 def _install(lock: Path, folder: Path, uv: Path) -> None:
-    """Install the lock for the platform, whatever this machine is; a file with another hash is refused."""
+    """Install the lock for the platform, whatever this machine is.
+
+    A file with another hash is refused.
+    """
     exactly = ("--require-hashes", "--no-deps", "--only-binary", ":all:", "--no-config")
     where = ("--python", sys.executable, "--target", str(folder), "--link-mode", "copy")
     command = [str(uv), "pip", "install", "--quiet", *exactly, *PLATFORM, *where]
@@ -72,10 +78,19 @@ def _install(lock: Path, folder: Path, uv: Path) -> None:
 def _compile(folder: Path) -> None:
     """Compile every module: the package is read-only where it runs, so each new instance would do it again.
 
-    One new process with a fixed hash seed does all of it: the bytes of a compiled module depend on what its process
-    compiled before and on the order of its sets.
+    One new process with a fixed hash seed does all of it: the bytes of a compiled module depend on
+    what its process compiled before and on the order of its sets.
     """
-    arguments = ("-q", "-s", str(folder), "-p", SITE, "--invalidation-mode", "unchecked-hash", str(folder))
+    arguments = (
+        "-q",
+        "-s",
+        str(folder),
+        "-p",
+        SITE,
+        "--invalidation-mode",
+        "unchecked-hash",
+        str(folder),
+    )
     command = [sys.executable, "-sP", "-m", "compileall", *arguments]
     variables = {**environment(), "PYTHONHASHSEED": "0"}
     subprocess.run(command, check=True, env=variables)  # noqa: S603 - our own words
@@ -96,7 +111,8 @@ def _zipped(folder: Path) -> Path:
 if __name__ == "__main__":
     if sys.version_info[:2] != (3, 13):
         sys.exit(
-            f"The function runs on Python 3.13, and its package is built with it; this is {sys.version.split()[0]}."
+            f"The function runs on Python 3.13, and its package is built with it; this is "
+            f"{sys.version.split()[0]}."
         )
     os.umask(0o022)
     sys.stdout.write(f"{build(Path(sys.argv[2]).resolve(), Path(sys.argv[1]).resolve())}\n")

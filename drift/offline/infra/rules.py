@@ -48,7 +48,10 @@ _ID = re.compile(r"/subscriptions/[^/]+/resourceGroups/[^/]+/providers/([^/]+)/(
 
 
 def type_of(resource_id: str) -> str:
-    """Return the type in a resource id, `Microsoft.Cache/redisEnterprise`; empty for anything that is none."""
+    """Return the type in a resource id, `Microsoft.Cache/redisEnterprise`.
+
+    Empty for anything that is none.
+    """
     match = _ID.fullmatch(resource_id.strip().rstrip("/"))
     segments = match[2].split("/") if match else []
     if not match or len(segments) % 2:
@@ -61,7 +64,11 @@ def environment_name(values: Values) -> Iterator[Said]:
     name = values.get("environmentName")
     if isinstance(name, str) and name and not _PLAIN_NAME.fullmatch(name):
         strange = " ".join(sorted({letter for letter in name if not _PLAIN_NAME.fullmatch(letter)}))
-        yield "environmentName", "problem", f"holds {strange!r}: use letters, digits and dashes only (azd env new NAME)"
+        yield (
+            "environmentName",
+            "problem",
+            f"holds {strange!r}: use letters, digits and dashes only (azd env new NAME)",
+        )
 
 
 def region(values: Values) -> Iterator[Said]:
@@ -77,7 +84,9 @@ def region(values: Values) -> Iterator[Said]:
             f"{name!r} is no region that is known here: {near!r} is (azd env set AZURE_LOCATION)",
         )
     else:
-        text = "is no region that is known here: compare it with `az account list-locations -o table`"
+        text = (
+            "is no region that is known here: compare it with `az account list-locations -o table`"
+        )
         yield "location", "note", f"{name!r} {text}"
 
 
@@ -90,10 +99,17 @@ def graph_address(values: Values) -> Iterator[Said]:
         yield (
             "neo4jUri",
             "problem",
-            "is not encrypted, or its certificate is not checked: begin with neo4j+s:// or bolt+s://",
+            (
+                "is not encrypted, or its certificate is not checked: begin with neo4j+s:// or "
+                "bolt+s://"
+            ),
         )
     if "@" in uri:
-        yield "neo4jUri", "problem", "holds a user or password: give them as neo4jUsername and neo4jPassword"
+        yield (
+            "neo4jUri",
+            "problem",
+            "holds a user or password: give them as neo4jUsername and neo4jPassword",
+        )
 
 
 def origins(values: Values) -> Iterator[Said]:
@@ -112,18 +128,30 @@ def existing_resources(values: Values) -> Iterator[Said]:
         found = type_of(resource_id)
         if values.get(mode) != "existing":
             if resource_id:
-                yield parameter, "note", f"is not used: {mode} is {values.get(mode)!r}, not 'existing'"
+                yield (
+                    parameter,
+                    "note",
+                    f"is not used: {mode} is {values.get(mode)!r}, not 'existing'",
+                )
         elif found.lower() == "microsoft.cache/redis":
             text = f"is an Azure Cache for Redis, which retires: give the id of an Azure Managed Redis, a {kind}"
             yield parameter, "problem", text
         elif found.lower() != kind.lower():
-            yield parameter, "problem", f"{_what(resource_id, found)}: give the resource id of a {kind}"
+            yield (
+                parameter,
+                "problem",
+                f"{_what(resource_id, found)}: give the resource id of a {kind}",
+            )
 
 
 def credential(values: Values) -> Iterator[Said]:
     """The id of a secret, where the password stands in one that is there already."""
     resource_id = values.get("neo4jCredentialId")
-    if isinstance(resource_id, str) and resource_id and type_of(resource_id).lower() != SECRET.lower():
+    if (
+        isinstance(resource_id, str)
+        and resource_id
+        and type_of(resource_id).lower() != SECRET.lower()
+    ):
         text = f"{_what(resource_id, type_of(resource_id))}: give the resource id of a {SECRET}"
         yield "neo4jCredentialId", "problem", text
 
@@ -134,7 +162,11 @@ def subnets(values: Values) -> Iterator[Said]:
     ids = {name: str(values.get(name) or "") for name in names}
     if len([one for one in ids.values() if one]) == 1:
         missing = next(name for name, one in ids.items() if not one)
-        yield missing, "problem", f"is empty: {' and '.join(names)} are given together or not at all"
+        yield (
+            missing,
+            "problem",
+            f"is empty: {' and '.join(names)} are given together or not at all",
+        )
     for name, one in ids.items():
         if one and type_of(one).lower() != SUBNET.lower():
             yield name, "problem", f"{_what(one, type_of(one))}: give the resource id of a {SUBNET}"
@@ -144,19 +176,28 @@ def subnets(values: Values) -> Iterator[Said]:
 
 def access(values: Values) -> Iterator[Said]:
     """Somebody can call."""
-    if values.get("vnetEnabled") is False and values.get("functionAccess") in {"deployOnly", "private"}:
+    if values.get("vnetEnabled") is False and values.get("functionAccess") in {
+        "deployOnly",
+        "private",
+    }:
         text = "would let nobody call the function without a network: set VNET_ENABLED=true, or FUNCTION_ACCESS=public"
         yield "functionAccess", "problem", text
 
 
 def models(values: Values) -> Iterator[Said]:
     """Models that can still be deployed, and vectors that the embedding model can give."""
-    chat, embedding = str(values.get("chatModelName", "")), str(values.get("embeddingModelName", ""))
+    chat, embedding = (
+        str(values.get("chatModelName", "")),
+        str(values.get("embeddingModelName", "")),
+    )
     if values.get("openAiMode") == "create" and RETIRED.match(chat):
         yield (
             "chatModelName",
             "problem",
-            f"{chat} is retired and cannot be deployed any more: choose a newer one, such as gpt-5.4",
+            (
+                f"{chat} is retired and cannot be deployed any more: choose a newer one, such as "
+                f"gpt-5.4"
+            ),
         )
     elif chat in ENDING:
         yield (
@@ -164,14 +205,18 @@ def models(values: Values) -> Iterator[Said]:
             "note",
             f"OpenAI ends {chat} on {ENDING[chat]}; look up Azure's date and plan a newer one",
         )
-    most, dimensions = KNOWN_EMBEDDING_DIMENSIONS.get(embedding), values.get("vectorIndexDimensions")
+    most, dimensions = (
+        KNOWN_EMBEDDING_DIMENSIONS.get(embedding),
+        values.get("vectorIndexDimensions"),
+    )
     if most and isinstance(dimensions, int) and dimensions > most:
         text = f"is {dimensions}, and {embedding} gives {most} floats: take the number that the graph was embedded with"
         yield "vectorIndexDimensions", "problem", text
 
 
 STANDARD = {"GlobalStandard", "DataZoneStandard", "Standard"}
-"""Places of which the capacity counts thousands of tokens a minute; the others count provisioned units."""
+"""Places of which the capacity counts thousands of tokens a minute; the others count provisioned
+units."""
 
 _DATA_ZONES = """
 austriaeast belgiumcentral francecentral germanywestcentral italynorth northeurope polandcentral spaincentral swedencentral
@@ -186,7 +231,8 @@ TOKENS_OF_CHUNKS = 6_000
 TOKENS_A_FOLLOWUP = 4_000
 """Of a follow-up besides its chunks: instructions, communities, the neighbourhood and the reply."""
 TOKENS_BESIDES = 30_000
-"""Of a request besides its follow-ups: hypothesis, primer and aggregation. With the above, the most that was measured."""
+"""Of a request besides its follow-ups: hypothesis, primer and aggregation. With the above, the most
+that was measured."""
 ENOUGH_REQUESTS = 4
 
 
@@ -208,16 +254,17 @@ def capacity(values: Values) -> Iterator[Said]:
         yield (
             "chatCapacity",
             "note",
-            f"{text}: compare with what Azure's calculator says for {tokens_a_request(followups, chunks)} tokens a request",
+            (
+                f"{text}: compare with what Azure's calculator says for "
+                f"{tokens_a_request(followups, chunks)} tokens a request"
+            ),
         )
         return
     tokens = tokens_a_request(followups, chunks)
     requests = 1000 * thousands / tokens
     if requests < ENOUGH_REQUESTS:
         text = f"is {thousands},000 tokens a minute, and a request takes up to {tokens:,}: that is {requests:.1f} requests a minute"
-        change = (
-            f"set CHAT_CAPACITY={-(-ENOUGH_REQUESTS * tokens // 1000)} for {ENOUGH_REQUESTS}, or lower maxFollowups"
-        )
+        change = f"set CHAT_CAPACITY={-(-ENOUGH_REQUESTS * tokens // 1000)} for {ENOUGH_REQUESTS}, or lower maxFollowups"
         yield "chatCapacity", "problem" if requests < 1 else "note", f"{text}; {change}"
 
 

@@ -1,8 +1,9 @@
 """The OpenAI and the Azure OpenAI API of the local model server.
 
-Chat completions are extracted from the prompt (`extractive`), embeddings are static (`embedding`). Tokens in `usage`
-are estimated as a quarter of the characters; a system text that was seen before counts as cached. Tests ask for faults
-over `/faults` (`faults`) and read over `/requests` what arrived.
+Chat completions are extracted from the prompt (`extractive`), embeddings are static (`embedding`).
+Tokens in `usage` are estimated as a quarter of the characters; a system text that was seen before
+counts as cached. Tests ask for faults over `/faults` (`faults`) and read over `/requests` what
+arrived.
 """
 
 from __future__ import annotations
@@ -47,12 +48,19 @@ CHAT_MODEL = "drift-extractive"
 EMBEDDING_MODEL = "wordllama-256"
 
 RECORDED_REQUESTS = 500
-RECORDED_HEADERS = ("authorization", "api-key", "x-stainless-retry-count", "traceparent", "tracestate")
+RECORDED_HEADERS = (
+    "authorization",
+    "api-key",
+    "x-stainless-retry-count",
+    "traceparent",
+    "tracestate",
+)
 CHARACTERS_PER_TOKEN = 4
 MOST_TEXTS = 2048
 MOST_REMEMBERED = 1000
 LONG_REQUEST = 32 * 1024
-"""Bytes from which embedding takes over 10 ms, and is done in a thread; an extracted answer takes 3 to 10 ms."""
+"""Bytes from which embedding takes over 10 ms, and is done in a thread; an extracted answer takes 3
+to 10 ms."""
 EMBEDDING = "embedding"
 CLIENT_GONE = 499
 """What nginx calls it; nobody reads it."""
@@ -70,8 +78,10 @@ class _RefusedError(Exception):
 class ModelApi:
     """What the server knows: its latencies in seconds, the faults to make, and the requests that came.
 
-    `abandoned` counts the requests whose client went away during a latency or a hang. With `remembers`, what was asked word for
-    word before gets the same answer at no cost, so that a benchmark's time is not this server's own work.
+    `abandoned` counts the requests whose client went away during a latency or a hang. With
+    `remembers`, what was asked word for
+    word before gets the same answer at no cost, so that a benchmark's time is not this server's own
+    work.
     """
 
     chat_s: float = 0.0
@@ -103,7 +113,7 @@ class ModelApi:
             ]
         return Starlette(routes=routes)
 
-    # ------------------------------------------------------------------------------------------- the API
+    # -------------------------------------------------------------------------------------- the API
     async def _chat(self, request: Request) -> Response:
         return await self._answer(request, _reply_name, self._complete, self.chat_s)
 
@@ -111,7 +121,9 @@ class ModelApi:
         return await self._answer(request, lambda _: EMBEDDING, _embed, self.embed_s)
 
     async def _models(self, _: Request) -> Response:
-        models = [{"id": m, "object": "model", "owned_by": "drift"} for m in (CHAT_MODEL, EMBEDDING_MODEL)]
+        models = [
+            {"id": m, "object": "model", "owned_by": "drift"} for m in (CHAT_MODEL, EMBEDDING_MODEL)
+        ]
         return JSONResponse({"object": "list", "data": models})
 
     async def _answer(
@@ -121,7 +133,10 @@ class ModelApi:
         make: Callable[[Json, Rule | None], Json],
         seconds: float,
     ) -> Response:
-        """Answer one call of the API: make the fault that is planned for it, or answer well, after the latency."""
+        """Answer one call of the API.
+
+        Make the fault that is planned for it, or answer well, after the latency.
+        """
         began = time.perf_counter()
         raw = await request.body()
         body = _parsed(raw)
@@ -141,7 +156,9 @@ class ModelApi:
                 answer = Response(self.remembered[raw], media_type="application/json")
             else:
                 long = len(raw) > LONG_REQUEST and kind == EMBEDDING
-                answer = JSONResponse(await run_in_threadpool(make, body, rule) if long else make(body, rule))
+                answer = JSONResponse(
+                    await run_in_threadpool(make, body, rule) if long else make(body, rule)
+                )
                 if self.remembers and not rule and len(self.remembered) < MOST_REMEMBERED:
                     self.remembered[raw] = bytes(answer.body)
             # the latency is that of the whole call: what the answer took is part of it
@@ -160,7 +177,9 @@ class ModelApi:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         self.counts[kind] += 1
-        headers = {name: request.headers[name] for name in RECORDED_HEADERS if name in request.headers}
+        headers = {
+            name: request.headers[name] for name in RECORDED_HEADERS if name in request.headers
+        }
         path = f"{request.url.path}?{request.url.query}".rstrip("?")
         self.requests.append({"kind": kind, "path": path, "headers": headers, "body": body})
         return self.plan.strike(kind, raw.decode(errors="replace"))
@@ -170,9 +189,15 @@ class ModelApi:
         system, user = _messages(body)
         name = _reply_name(body)
         if name not in extractive.REPLIES:
-            raise _RefusedError(f"This server writes only {', '.join(extractive.REPLIES)}.", "response_format")
+            raise _RefusedError(
+                f"This server writes only {', '.join(extractive.REPLIES)}.", "response_format"
+            )
         fault = rule.fault if rule else ""
-        text = rule.text if rule and fault == SAYS else TEXT.get(fault, str)(extractive.reply(name, user))
+        text = (
+            rule.text
+            if rule and fault == SAYS
+            else TEXT.get(fault, str)(extractive.reply(name, user))
+        )
         cached = tokens(system) if system in self.seen_prefixes else 0
         self.seen_prefixes.add(system)
         completion = {
@@ -180,12 +205,14 @@ class ModelApi:
             "object": "chat.completion",
             "created": 0,
             "model": body.get("model", CHAT_MODEL),
-            "choices": [{"index": 0, "message": _message(text), "finish_reason": "stop", "logprobs": None}],
+            "choices": [
+                {"index": 0, "message": _message(text), "finish_reason": "stop", "logprobs": None}
+            ],
             "usage": _usage(tokens(system) + tokens(user), tokens(text), cached),
         }
         return REPLY.get(fault, dict)(completion)
 
-    # ----------------------------------------------------------------------------------- watching and faults
+    # -------------------------------------------------------------------------- watching and faults
     async def _health(self, _: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
@@ -224,7 +251,9 @@ async def _client_goes(request: Request, seconds: float | None) -> bool:
     """Wait so many seconds (None: without end); return True as soon as the client has gone."""
     if seconds == 0:
         return False
-    gone = asyncio.ensure_future(request.receive())  # after the body there is only the disconnection to receive
+    gone = asyncio.ensure_future(
+        request.receive()
+    )  # after the body there is only the disconnection to receive
     done, _ = await asyncio.wait({gone}, timeout=seconds)
     gone.cancel()
     return bool(done)
@@ -269,7 +298,8 @@ def _messages(body: Json) -> tuple[str, str]:
     given = body.get("messages")
     messages = [m for m in given if isinstance(m, dict)] if isinstance(given, list) else []
     texts = {
-        role: [str(m.get("content", "")) for m in messages if m.get("role") == role] for role in ("system", "user")
+        role: [str(m.get("content", "")) for m in messages if m.get("role") == role]
+        for role in ("system", "user")
     }
     if not texts["user"]:
         raise _RefusedError("At least one message of the user is needed.", "messages")
@@ -288,7 +318,10 @@ def _embed(body: Json, rule: Rule | None) -> Json:
     vectors = embedding.normalised(embedding.embed(texts)[:, :size])
     fault = rule.fault if rule else ""
     rows = VECTORS.get(fault, list)(list(vectors))
-    data = [{"object": "embedding", "index": i, "embedding": _encoded(row, encoding)} for i, row in enumerate(rows)]
+    data = [
+        {"object": "embedding", "index": i, "embedding": _encoded(row, encoding)}
+        for i, row in enumerate(rows)
+    ]
     usage = _usage(sum(map(tokens, texts)))
     return {
         "object": "list",

@@ -1,4 +1,7 @@
-"""Static embeddings without a network: the mean of a text's token vectors, from the weights inside the wordllama wheel."""
+"""Static embeddings without a network.
+
+The mean of a text's token vectors, from the weights inside the wordllama wheel.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,12 @@ Matrix = NDArray[np.float32]
 def embed(texts: Sequence[str]) -> Matrix:
     """Return one unit vector a text, as rows of DIMENSIONS floats.
 
-    A text without any known token gets the constant unit vector, because no database indexes a zero vector.
+    A text without any known token gets the constant unit vector, because no database indexes a zero
+    vector.
     """
     tokenizer, weights = load()
-    # Pooling each text by itself takes a third of the time of the library's own, which pads all to the longest.
+    # Pooling each text by itself takes a third of the time of the library's own, which pads all to
+    # the longest.
     encoded = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
     vectors = np.full((len(texts), DIMENSIONS), 1.0, dtype=np.float32)
     for row, tokens in enumerate(encoded):
@@ -41,7 +46,10 @@ def normalised(vectors: Matrix) -> Matrix:
 
 @lru_cache(maxsize=100_000)
 def vector(text: str) -> Matrix:
-    """Return one text's unit vector, remembered: answers compare the same sentences again and again."""
+    """Return one text's unit vector, remembered.
+
+    Answers compare the same sentences again and again.
+    """
     return np.asarray(embed([text])[0], dtype=np.float32)
 
 
@@ -62,7 +70,9 @@ def load() -> tuple[Any, Matrix]:
         folder = Path(wordllama.__file__).parent
         model = wordllama.WordLlama.load(cache_dir=folder, dim=DIMENSIONS, disable_download=True)
     except (ImportError, FileNotFoundError) as error:
-        raise LocalStackError("The local model server needs wordllama: pip install 'drift-neo4j[local]'.") from error
+        raise LocalStackError(
+            "The local model server needs wordllama: pip install 'drift-neo4j[local]'."
+        ) from error
     finally:
         logging.root.removeHandler(quiet)
     model.tokenizer.no_padding()

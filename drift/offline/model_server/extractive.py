@@ -1,7 +1,7 @@
 """Answers without a language model: the best lines of the prompt's own JSON blocks, word for word.
 
-Every claim is grounded by construction: citations are exact slices of the chunks, and where nothing is close enough to
-the question the answer says so. The same prompt always gets the same reply.
+Every claim is grounded by construction: citations are exact slices of the chunks, and where nothing
+is close enough to the question the answer says so. The same prompt always gets the same reply.
 """
 
 from __future__ import annotations
@@ -12,12 +12,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from drift.offline.model_server.lines import Line, plain
-from drift.offline.model_server.relevance import Found, Passage, affinity, alike, choose, search, terms
+from drift.offline.model_server.relevance import (
+    Found,
+    Passage,
+    affinity,
+    alike,
+    choose,
+    search,
+    terms,
+)
 
 UNANSWERED = "The context does not answer this."
 
 CLOSE_ENOUGH = 0.31
-"""Score from which a line is an answer: unrelated questions, most of whose words stand in no line, score under it."""
+"""Score from which a line is an answer: unrelated questions, most of whose words stand in no line,
+score under it."""
 ABOUT_IT = 0.2
 """Score from which a line that answers a follow-up has to do with the question."""
 NEAR_THE_BEST = 0.45
@@ -67,19 +76,26 @@ def blocks(user: str) -> Json:
     return found
 
 
-# ---------------------------------------------------------------------------------------------------- the replies
+# -------------------------------------------------------------------------------------- the replies
 def hypothesis(given: Json) -> str:
     """Return the question without its mark: what is known about its answer without a model."""
     return _bare(str(given.get("Question", ""))) or UNANSWERED
 
 
 def primer(given: Json) -> Json:
-    """Answer from the sample chunks; ask the question itself, then with what its communities are about."""
+    """Answer from the sample chunks.
+
+    Ask the question itself, then with what its communities are about.
+    """
     question = str(given.get("User question", ""))
-    best = _answering(search(question, [_passage(chunk) for chunk in _items(given, "Sample chunks")], most=2))
+    best = _answering(
+        search(question, [_passage(chunk) for chunk in _items(given, "Sample chunks")], most=2)
+    )
     return {
         "initial_answer": _joined(best) or "The sample chunks do not answer this.",
-        "followups": _first_followups(question, _ranked(question, _items(given, "Community details"))),
+        "followups": _first_followups(
+            question, _ranked(question, _items(given, "Community details"))
+        ),
         "rationale": "The question itself, and the communities closest to it.",
     }
 
@@ -88,9 +104,14 @@ def local(given: Json) -> Json:
     """Answer a follow-up with up to LOCAL_LINES lines and where they stand."""
     followup = str(given.get("Follow-up question", ""))
     neighborhood = _object(given, "Graph neighbourhood")
-    passages = [_passage(chunk) for chunk in (*_items(given, "Retrieved chunks"), *_items(neighborhood, "chunks"))]
+    passages = [
+        _passage(chunk)
+        for chunk in (*_items(given, "Retrieved chunks"), *_items(neighborhood, "chunks"))
+    ]
     valid = _valid_ids(given)
-    found = search(followup, [p for p in {p.id: p for p in passages}.values() if p.id in valid], LOCAL_LINES)
+    found = search(
+        followup, [p for p in {p.id: p for p in passages}.values() if p.id in valid], LOCAL_LINES
+    )
     best = _answering(found)
     confidence = _confidence(found[0].score) if best else NO_CONFIDENCE
     asking = _new_followups(given, neighborhood, followup, best) if confidence < CONTENT else []
@@ -104,7 +125,10 @@ def local(given: Json) -> Json:
 
 
 def aggregate(given: Json) -> Json:
-    """Answer with the best lines that the follow-ups cited; each of them is a key fact with its chunks."""
+    """Answer with the best lines that the follow-ups cited.
+
+    Each of them is a key fact with its chunks.
+    """
     question = str(given.get("User question", ""))
     followups = _items(_object(given, "Q/A tree"), "followups")
     answered = [f for f in followups if _is_answered(f)]
@@ -113,7 +137,9 @@ def aggregate(given: Json) -> Json:
     return {
         "final_answer": _brief([fact["fact"] for fact in facts]) or UNANSWERED,
         "key_facts": facts,
-        "residual_uncertainty": f"The text found does not answer: {' '.join(open_ones)}" if open_ones else "",
+        "residual_uncertainty": f"The text found does not answer: {' '.join(open_ones)}"
+        if open_ones
+        else "",
     }
 
 
@@ -125,19 +151,26 @@ REPLIES: Mapping[str, Callable[[Json], Json | str]] = {
 }
 
 
-# ---------------------------------------------------------------------------------------------------------- lines
+# -------------------------------------------------------------------------------------------- lines
 def _answering(found: Sequence[Found]) -> list[Found]:
     """Return the lines worth saying, those of one chunk in the order of its text."""
     if not found or found[0].score < CLOSE_ENOUGH:
         return []
     kept = [f for f in found if f.score >= found[0].score * NEAR_THE_BEST]
-    order = {chunk_id: place for place, chunk_id in reversed(list(enumerate(f.chunk_id for f in kept)))}
+    order = {
+        chunk_id: place for place, chunk_id in reversed(list(enumerate(f.chunk_id for f in kept)))
+    }
     return sorted(kept, key=lambda f: (order[f.chunk_id], f.place))
 
 
 def _joined(found: Sequence[Found]) -> str:
     """Return the lines as one text; what is no sentence is introduced by its heading."""
-    return _text([f.line.text if f.line.whole or not f.line.under else f"{f.line.under}: {f.line.text}" for f in found])
+    return _text(
+        [
+            f.line.text if f.line.whole or not f.line.under else f"{f.line.under}: {f.line.text}"
+            for f in found
+        ]
+    )
 
 
 def _confidence(score: float) -> float:
@@ -146,7 +179,7 @@ def _confidence(score: float) -> float:
     return round(0.3 + 0.65 * min(1.0, share), 2)
 
 
-# ----------------------------------------------------------------------------------------------------- follow-ups
+# --------------------------------------------------------------------------------------- follow-ups
 def _ranked(question: str, communities: Sequence[Json]) -> list[Json]:
     """Return the communities closest to a question, the closest first."""
     near = [affinity(question, str(community.get("summary", ""))) for community in communities]
@@ -156,7 +189,10 @@ def _ranked(question: str, communities: Sequence[Json]) -> list[Json]:
 
 
 def _first_followups(question: str, communities: Sequence[Json]) -> list[Json]:
-    """Return the question itself, then with what each of the closest communities is about; always at least two."""
+    """Return the question itself, then with what each of the closest communities is about.
+
+    Always at least two.
+    """
     followups = [_followup(question, communities[:3])]
     for community in communities[: FOLLOWUPS - 1]:
         about = str(community.get("summary", "")).split("\n", 1)[0][:ABOUT]
@@ -164,7 +200,9 @@ def _first_followups(question: str, communities: Sequence[Json]) -> list[Json]:
     return followups if len(followups) > 1 else [*followups, _followup(_bare(question), [])]
 
 
-def _new_followups(given: Json, neighborhood: Json, followup: str, best: Sequence[Found]) -> list[Json]:
+def _new_followups(
+    given: Json, neighborhood: Json, followup: str, best: Sequence[Found]
+) -> list[Json]:
     """Return up to two questions about entities that are close to what was found and were not asked about yet."""
     question = str(given.get("User question", ""))
     asked = terms(f"{question} {followup}")
@@ -187,11 +225,13 @@ def _bare(question: str) -> str:
     return question.strip(" ?？؟¿")  # noqa: RUF001 - question marks as they are written
 
 
-# ---------------------------------------------------------------------------------------------------- aggregation
+# -------------------------------------------------------------------------------------- aggregation
 def _is_answered(followup: Json) -> bool:
     confidence = followup.get("confidence")
     answer = str(followup.get("answer") or "")
-    return answer not in ("", UNANSWERED) and (not isinstance(confidence, int | float) or confidence > DOUBT)
+    return answer not in ("", UNANSWERED) and (
+        not isinstance(confidence, int | float) or confidence > DOUBT
+    )
 
 
 def _facts(question: str, answered: Sequence[Json], valid: set[str]) -> list[Json]:
@@ -211,7 +251,9 @@ def _facts(question: str, answered: Sequence[Json], valid: set[str]) -> list[Jso
                 same = next((known for known in support if alike(known, text)), text)
                 own = support.setdefault(same, [])
                 own += [chunk_id] if chunk_id not in own else []
-                around.setdefault(same, (str(followup.get("question")), str(followup.get("answer"))))
+                around.setdefault(
+                    same, (str(followup.get("question")), str(followup.get("answer")))
+                )
     texts = list(support)
     chosen = choose(question, texts, [answer for _, answer in around.values()], MOST_FACTS)
     if not chosen or chosen[0][1] < ABOUT_IT:
@@ -236,7 +278,7 @@ def _text(said: Sequence[str]) -> str:
     return " ".join(one if Line(one, one).whole or one == said[-1] else f"{one};" for one in said)
 
 
-# ----------------------------------------------------------------------------------------------------- JSON values
+# -------------------------------------------------------------------------------------- JSON values
 def _object(given: Json, label: str) -> Json:
     """Return an object; anything else counts as an empty one."""
     value = given.get(label)
@@ -255,4 +297,6 @@ def _items(given: Json, label: str) -> list[Json]:
 
 
 def _passage(chunk: Json) -> Passage:
-    return Passage(str(chunk.get("id", "")), str(chunk.get("document", "")), str(chunk.get("text", "")))
+    return Passage(
+        str(chunk.get("id", "")), str(chunk.get("document", "")), str(chunk.get("text", ""))
+    )

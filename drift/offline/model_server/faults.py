@@ -1,9 +1,10 @@
 """Faults that the local model server makes on request, so that failures are tested over a real socket.
 
-A rule says which requests it hits (`kind`), how often (`times`), and what goes wrong (`fault`). Rules are tried in
-order: every `latency` that fits is waited, of the others the first one is made. Faults come in tables, by where
-they strike: STATUS answers with an error, REPLY changes a chat completion, TEXT what the model wrote, VECTORS an
-embedding answer. `hang`, `drop` and `trickle` strike at the connection and live with the server.
+A rule says which requests it hits (`kind`), how often (`times`), and what goes wrong (`fault`).
+Rules are tried in order: every `latency` that fits is waited, of the others the first one is made.
+Faults come in tables, by where they strike: STATUS answers with an error, REPLY changes a chat
+completion, TEXT what the model wrote, VECTORS an embedding answer. `hang`, `drop` and `trickle`
+strike at the connection and live with the server.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 Json = dict[str, Any]
-Kind = Literal["any", "chat", "hypothesis", "primer_reply", "local_reply", "aggregate_reply", "embedding"]
+Kind = Literal[
+    "any", "chat", "hypothesis", "primer_reply", "local_reply", "aggregate_reply", "embedding"
+]
 Fault = Literal[
     "latency", "hang", "drop", "trickle",
     "status", "content_filter",
@@ -43,7 +46,8 @@ BODY = "body"
 class Rule(BaseModel):
     """One fault to make; `times` None means for ever, `skip` lets that many fitting requests pass first.
 
-    `seconds` is the latency, or the pause between the pieces of a trickle. `contains` must stand in the request's body.
+    `seconds` is the latency, or the pause between the pieces of a trickle. `contains` must stand in
+    the request's body.
     `text` is what `says` and `body` send, a body as `content_type`.
     """
 
@@ -93,18 +97,27 @@ def _fits(rule: Rule, kind: str) -> bool:
     return rule.kind in ("any", kind) or (rule.kind == "chat" and kind != "embedding")
 
 
-# ------------------------------------------------------------------------------------------ answers with an error
+# ---------------------------------------------------------------------------- answers with an error
 def error_body(message: str, code: str | None = None, param: str | None = None) -> Json:
     """Return an error as OpenAI words it."""
-    return {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
+    return {
+        "error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}
+    }
 
 
 def _content_filter() -> Json:
     """Return Azure OpenAI's body for a prompt that its content filter refused."""
-    body = error_body("The response was filtered due to the prompt triggering the content management policy.")
+    body = error_body(
+        "The response was filtered due to the prompt triggering the content management policy."
+    )
     verdict = {"hate": {"filtered": True, "severity": "high"}}
     inner = {"code": "ResponsibleAIPolicyViolation", "content_filter_result": verdict}
-    body["error"] |= {"code": "content_filter", "param": "prompt", "status": 400, "innererror": inner}
+    body["error"] |= {
+        "code": "content_filter",
+        "param": "prompt",
+        "status": 400,
+        "innererror": inner,
+    }
     return body
 
 
@@ -114,7 +127,7 @@ STATUS: Mapping[str, Callable[[Rule], tuple[int, Json]]] = {
 }
 
 
-# -------------------------------------------------------------------------------------- changes a chat completion
+# ------------------------------------------------------------------------ changes a chat completion
 def _choice(**changes: Any) -> Callable[[Json], Json]:  # noqa: ANN401 - JSON values
     """Return an edit of the first choice; a key that a message has is set there."""
 
@@ -144,7 +157,7 @@ REPLY: Mapping[str, Callable[[Json], Json]] = {
 }
 
 
-# --------------------------------------------------------------------------------------- changes what it wrote
+# ---------------------------------------------------------------------------- changes what it wrote
 INVENTED_ID = "K999"
 PADDING = 4_000_000
 """Characters: more than any reply has, and still of an honest server."""
@@ -195,7 +208,7 @@ TEXT: Mapping[str, Callable[[str], str]] = {
 }
 
 
-# ------------------------------------------------------------------------------------------ changes embeddings
+# ------------------------------------------------------------------------------- changes embeddings
 VECTORS: Mapping[str, Callable[[list[Any]], list[Any]]] = {
     "wrong_count": lambda vectors: vectors[:-1],
     "wrong_dimensions": lambda vectors: [vector[:-1] for vector in vectors],
@@ -216,11 +229,13 @@ DATA: Mapping[str, Callable[[list[Json]], list[Json]]] = {
     "beyond_32_bit": _embedded([1e300, 1.0]),
     "short_base64": _embedded("AAAA"),
     "shuffled": lambda data: data[::-1],
-    "unnumbered": lambda data: [{key: value for key, value in item.items() if key != "index"} for item in data],
+    "unnumbered": lambda data: [
+        {key: value for key, value in item.items() if key != "index"} for item in data
+    ],
 }
 
 
-# ------------------------------------------------------------------------------------------------- the connection
+# ----------------------------------------------------------------------------------- the connection
 class _InPieces(Response):
     """Sends the head and the first half of the body; then breaks off, or goes on byte by byte."""
 
@@ -231,13 +246,17 @@ class _InPieces(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         del scope, receive
         half = len(self.body) // 2
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        await send(
+            {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+        )
         await send({"type": "http.response.body", "body": self.body[:half], "more_body": True})
         if self._pause_s is None:
             return  # the announced length is not reached: the server closes the connection
         for at in range(half, len(self.body)):
             await asyncio.sleep(self._pause_s)
-            await send({"type": "http.response.body", "body": self.body[at : at + 1], "more_body": True})
+            await send(
+                {"type": "http.response.body", "body": self.body[at : at + 1], "more_body": True}
+            )
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
@@ -252,7 +271,9 @@ class _Flood(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         del scope
         gone = asyncio.create_task(_disconnected(receive))
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        await send(
+            {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+        )
         while not gone.done():
             await send({"type": "http.response.body", "body": self._piece, "more_body": True})
             await asyncio.sleep(0)
@@ -268,7 +289,9 @@ def _bomb() -> Response:
     packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS + 16)
     head = packer.flush(zlib.Z_FULL_FLUSH)
     part = packer.compress(b" " * 4_000_000) + packer.flush(zlib.Z_FULL_FLUSH)
-    return Response(head + part * 100, media_type="application/json", headers={"content-encoding": "gzip"})
+    return Response(
+        head + part * 100, media_type="application/json", headers={"content-encoding": "gzip"}
+    )
 
 
 CONNECTION: Mapping[str, Callable[[Response, Rule], Response]] = {

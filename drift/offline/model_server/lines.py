@@ -1,4 +1,7 @@
-"""The lines of a text that can be quoted: sentences, list items and table rows, as exact slices of it."""
+"""The lines of a text that can be quoted.
+
+Sentences, list items and table rows, as exact slices of it.
+"""
 
 from __future__ import annotations
 
@@ -48,12 +51,20 @@ class Line:
 
 @lru_cache(maxsize=20_000)
 def lines(text: str) -> tuple[Line, ...]:
-    """Return what can be quoted from a text, in order: no headings, rules, code or notes on versions."""
-    return tuple(Line(span, plain(span), under) for span, under in _spans(text) if _is_quotable(span))
+    """Return what can be quoted from a text, in order.
+
+    No headings, rules, code or notes on versions.
+    """
+    return tuple(
+        Line(span, plain(span), under) for span, under in _spans(text) if _is_quotable(span)
+    )
 
 
 def plain(span: str) -> str:
-    """Return a slice as it is read: on one line, without the bars of a row or the stars of what is bold as a whole."""
+    """Return a slice as it is read.
+
+    On one line, without the bars of a row or the stars of what is bold as a whole.
+    """
     text = " ".join(span.split()).strip("| ")
     bold = text.startswith("**") and text.endswith("**") and text.count("**") == 2  # noqa: PLR2004 - one pair
     return text[2:-2] if bold else text
@@ -71,7 +82,8 @@ def _is_quotable(span: str) -> bool:
 def _spans(text: str) -> Iterator[tuple[str, str]]:
     """Yield the sentences, items and rows of a text, each with what it stands under.
 
-    That is the heading, and the head of a table or the line that introduces a list. What only introduces is not yielded.
+    That is the heading, and the head of a table or the line that introduces a list. What only
+    introduces is not yielded.
     """
     heading = intro = ""
     run: list[str] = []

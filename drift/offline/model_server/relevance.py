@@ -1,4 +1,6 @@
-"""How well a line answers a question: what it means and which of the question's rare words it holds.
+"""How well a line answers a question.
+
+What it means and which of the question's rare words it holds.
 
 Words are compared without their endings, and scripts that write no spaces by pairs of characters,
 so that no language needs rules of its own.
@@ -25,9 +27,11 @@ MEANING = 0.4
 AROUND = 0.3
 """What a word counts that stands not in a line but in its headings or the title of its document."""
 ON_TOPIC = 0.27
-"""Cosine under which the best line is of another topic, whichever words it shares with the question."""
+"""Cosine under which the best line is of another topic, whichever words it shares with the
+question."""
 LINK = 0.8
-"""What a rare word shared with a chosen line adds, as far as that line leaves words of the question open."""
+"""What a rare word shared with a chosen line adds, as far as that line leaves words of the question
+open."""
 SAME = 0.9
 """Cosine from which two lines say the same."""
 
@@ -90,7 +94,10 @@ def terms(text: str) -> frozenset[str]:
 
 
 def forms(words: Iterable[str]) -> dict[str, str]:
-    """Return for each word the one that stands for all its forms: the first of them in the alphabet."""
+    """Return for each word the one that stands for all its forms.
+
+    The first of them in the alphabet.
+    """
     found: dict[str, str] = {}
     first = ""
 
@@ -111,7 +118,10 @@ def _forms_in(text: str, form: Mapping[str, str], asked: frozenset[str]) -> froz
 
 
 def _is_compound(word: str, end: str) -> bool:
-    """Tell whether a word is made of another one and of `end`, in any of its forms: `Zugseile` of `Seil`."""
+    """Tell whether a word is made of another one and of `end`, in any of its forms.
+
+    `Zugseile` of `Seil`.
+    """
     at = word.rfind(end)
     return len(end) >= STEM and at >= HEAD and len(word) - at - len(end) <= ENDING
 
@@ -124,11 +134,16 @@ def search(question: str, passages: Sequence[Passage], most: int) -> list[Found]
     return [Found(places[at][1], places[at][0].id, score, at) for at, score in chosen]
 
 
-def choose(question: str, texts: Sequence[str], around: Sequence[str], most: int) -> list[tuple[int, float]]:
-    """Return the places and scores of the texts to quote, the best one first; none when that is of another topic.
+def choose(
+    question: str, texts: Sequence[str], around: Sequence[str], most: int
+) -> list[tuple[int, float]]:
+    """Return the places and scores of the texts to quote, the best one first.
 
-    Each next one answers by itself, or goes on from those before it: it shares a rare word with them that the question
-    does not have, while words of the question are left open. So the second note of two that answer together is found.
+    None when that is of another topic.
+
+    Each next one answers by itself, or goes on from those before it: it shares a rare word with
+    them that the question does not have, while words of the question are left open. So the second
+    note of two that answer together is found.
     """
     words = terms(question)
     form = forms(words.union(*map(terms, texts), *map(terms, around)))
@@ -144,7 +159,12 @@ def choose(question: str, texts: Sequence[str], around: Sequence[str], most: int
     while left and len(chosen) < most:
         missing = LINK * sum(weight for term, weight in weights.items() if term not in covered)
         gains = {
-            at: (meant[at] + (1 - MEANING) * _covered(weights, own[at], near[at]) + links[at] * missing) for at in left
+            at: (
+                meant[at]
+                + (1 - MEANING) * _covered(weights, own[at], near[at])
+                + links[at] * missing
+            )
+            for at in left
         }
         best = max(gains, key=lambda at: (gains[at], -at))
         if not chosen and meant[best] < MEANING * ON_TOPIC:
@@ -155,12 +175,17 @@ def choose(question: str, texts: Sequence[str], around: Sequence[str], most: int
         left = {at for at in left if not alike(texts[at], texts[best])}
         for at in left:
             shared = (own[at] & known | near[at] & own[best]) - asked
-            links[at] = max(links[at], max((rarity[term] for term in shared if _tells(term)), default=0.0))
+            links[at] = max(
+                links[at], max((rarity[term] for term in shared if _tells(term)), default=0.0)
+            )
     return chosen
 
 
 def affinity(question: str, text: str) -> float:
-    """Return how close a longer text is to a question, from 0 to 1; all words of the question count the same."""
+    """Return how close a longer text is to a question, from 0 to 1.
+
+    All words of the question count the same.
+    """
     asked, told = terms(question), terms(text)
     form = forms(asked | told)
     told_forms = {form[term] for term in told}
@@ -178,23 +203,34 @@ def _cosine(asked: Matrix, text: str) -> float:
 
 
 def _tells(term: str) -> bool:
-    """Tell whether a word may lead from line to line: short ones are articles and prepositions of some language."""
+    """Tell whether a word may lead from line to line.
+
+    Short ones are articles and prepositions of some language.
+    """
     return len(term) >= STEM or bool(_UNSPACED_RUN.match(term)) or any(map(str.isdigit, term))
 
 
 def _rarity(found: Sequence[Iterable[str]]) -> dict[str, float]:
-    """Return how rare each word is: 1 where it stands once, towards 0 where it stands everywhere."""
+    """Return how rare each word is.
+
+    1 where it stands once, towards 0 where it stands everywhere.
+    """
     counts = Counter(term for own in found for term in own)
     most = math.log(1 + len(found))
     return {term: math.log((1 + len(found)) / count) / most for term, count in counts.items()}
 
 
 def _weights(asked: Iterable[str], rarity: Mapping[str, float]) -> dict[str, float]:
-    """Return how much each word of a question counts: rare words more, absent ones most; they add up to 1."""
+    """Return how much each word of a question counts: rare words more, absent ones most.
+
+    They add up to 1.
+    """
     raw = {term: (0.1 + rarity.get(term, 1.0)) for term in sorted(asked)}
     total = sum(raw.values()) or 1.0
     return {term: weight / total for term, weight in raw.items()}
 
 
 def _covered(weights: Mapping[str, float], own: frozenset[str], around: frozenset[str]) -> float:
-    return sum(w * (1.0 if t in own else AROUND if t in around else 0.0) for t, w in weights.items())
+    return sum(
+        w * (1.0 if t in own else AROUND if t in around else 0.0) for t, w in weights.items()
+    )

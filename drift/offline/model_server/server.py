@@ -1,7 +1,8 @@
 """A model server for one machine, as a process: no network, key or GPU needed.
 
-Run `python -m drift.offline.model_server.server`. It prints one line of JSON, `{"url": ..., "pid": ...}`, once it answers, and
-ends on SIGTERM, on SIGINT and, with `--with-parent`, when its standard input ends, as it does when the parent dies.
+Run `python -m drift.offline.model_server.server`. It prints one line of JSON, `{"url": ..., "pid":
+...}`, once it answers, and ends on SIGTERM, on SIGINT and, with `--with-parent`, when its standard
+input ends, as it does when the parent dies.
 """
 
 from __future__ import annotations
@@ -48,10 +49,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LocalStackError as error:
         sys.stderr.write(f"{error.detail}\n")
         return 1
-    api = ModelApi(chat_s=options.chat_ms / 1000, embed_s=options.embed_ms / 1000, remembers=options.remember)
+    api = ModelApi(
+        chat_s=options.chat_ms / 1000, embed_s=options.embed_ms / 1000, remembers=options.remember
+    )
     # An interrupted answer is what the faults are for: no line of log for it.
     config = uvicorn.Config(
-        api.app(), log_level="critical", access_log=False, lifespan="off", timeout_graceful_shutdown=GRACE_S
+        api.app(),
+        log_level="critical",
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=GRACE_S,
     )
     server = _Server(config)
     server.announce(f"http://{HOST}:{listening.getsockname()[1]}")
@@ -62,11 +69,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m drift.offline.model_server.server", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m drift.offline.model_server.server", description=__doc__
+    )
     parser.add_argument("--port", type=int, default=0, help="0 chooses a free one")
     parser.add_argument("--chat-ms", type=float, default=0.0, help="latency of a chat completion")
-    parser.add_argument("--embed-ms", type=float, default=0.0, help="latency of an embedding request")
-    parser.add_argument("--remember", action="store_true", help="answer what was asked before without any work")
+    parser.add_argument(
+        "--embed-ms", type=float, default=0.0, help="latency of an embedding request"
+    )
+    parser.add_argument(
+        "--remember", action="store_true", help="answer what was asked before without any work"
+    )
     parser.add_argument("--with-parent", action="store_true", help="end when standard input ends")
     return parser
 
@@ -77,20 +90,24 @@ def _listen(port: int) -> socket.socket:
     Raises:
         LocalStackError: when it is taken.
     """
-    # The protocol must be named: asyncio turns Nagle's algorithm off only where it is, which costs 40 ms a request.
+    # The protocol must be named: asyncio turns Nagle's algorithm off only where it is, which costs
+    # 40 ms a request.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, port))
     except (OSError, OverflowError) as error:
         listening.close()
-        raise LocalStackError(f"Port {port} of {HOST} cannot be used ({error}): choose another with --port.") from error
+        raise LocalStackError(
+            f"Port {port} of {HOST} cannot be used ({error}): choose another with --port."
+        ) from error
     return listening
 
 
 def _end_with_stdin(server: uvicorn.Server) -> None:
     """Stop the server when nobody can write to standard input any more."""
-    # Not sys.stdin: a thread that waits in its buffer would hold its lock while the interpreter ends.
+    # Not sys.stdin: a thread that waits in its buffer would hold its lock while the interpreter
+    # ends.
     while os.read(0, 4096):
         pass
     server.should_exit = True

@@ -35,8 +35,10 @@ class Child:
     ) -> None:
         """Start `command` with its output appended to `log`.
 
-        On the end of this process it is terminated, killed after `grace_s` seconds, and the folder `remove` is deleted.
-        `env` None means this process's own environment. The server and its guard hold the descriptors `keep_open`
+        On the end of this process it is terminated, killed after `grace_s` seconds, and the folder
+        `remove` is deleted.
+        `env` None means this process's own environment. The server and its guard hold the
+        descriptors `keep_open`
         (locks) until they have ended.
 
         Raises:
@@ -45,8 +47,19 @@ class Child:
         self.log = log
         self.log_start = log.stat().st_size if log.exists() else 0
         self._grace_s = grace_s
-        guard = [sys.executable, "-IS", _GUARD, f"--parent={os.getpid()}", f"--grace={grace_s}", f"--log={log}"]
-        guard += [f"--cwd={cwd}", *([f"--remove={remove}"] if remove else []), *(f"--keep={one}" for one in keep_open)]
+        guard = [
+            sys.executable,
+            "-IS",
+            _GUARD,
+            f"--parent={os.getpid()}",
+            f"--grace={grace_s}",
+            f"--log={log}",
+        ]
+        guard += [
+            f"--cwd={cwd}",
+            *([f"--remove={remove}"] if remove else []),
+            *(f"--keep={one}" for one in keep_open),
+        ]
         self._guard = subprocess.Popen(  # noqa: S603 - our own script
             [str(part) for part in (*guard, "--", *command)],
             stdin=subprocess.PIPE,
@@ -59,7 +72,9 @@ class Child:
         first = self._read_line()
         if "pid" not in first:
             self._close()
-            raise LocalStackError(f"{command[0]} could not be started: {first.get('error', 'its guard ended')}.")
+            raise LocalStackError(
+                f"{command[0]} could not be started: {first.get('error', 'its guard ended')}."
+            )
         self.pid = int(str(first["pid"]))
         self._exit_status: int | None = None
         self._one_reader = threading.Lock()
@@ -125,7 +140,11 @@ class Child:
 
 def log_tail(text: str, lines: int = 15) -> str:
     """Return the last lines of a log, without the frames of Java stack traces."""
-    kept = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("at ", "... "))]
+    kept = [
+        line
+        for line in text.splitlines()
+        if line.strip() and not line.lstrip().startswith(("at ", "... "))
+    ]
     return "\n".join(kept[-lines:]) or "(it wrote nothing)"
 
 

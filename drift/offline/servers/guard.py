@@ -1,11 +1,15 @@
 """A tiny process between us and a server, so that the server always ends with us, even after a kill -9.
 
-It holds the read end of a pipe as its standard input: the end of that input means that its parent is gone or wants the
-server to stop. It runs as a script with the standard library alone, so that it starts in a few hundredths of a second.
+It holds the read end of a pipe as its standard input: the end of that input means that its parent
+is gone or wants the server to stop. It runs as a script with the standard library alone, so that it
+starts in a few hundredths of a second.
 
-Standard input:  one JSON line, the server's environment (null: our own), which command lines would show to everybody.
-                 Then its end: terminate the server, kill it after the grace. A byte before that: kill at once.
-Standard output: one JSON line `{"pid": 123}` when the server runs or `{"error": "..."}` when it cannot be started, and one
+Standard input:  one JSON line, the server's environment (null: our own), which command lines would
+show to everybody.
+                 Then its end: terminate the server, kill it after the grace. A byte before that:
+                 kill at once.
+Standard output: one JSON line `{"pid": 123}` when the server runs or `{"error": "..."}` when it
+cannot be started, and one
 `{"exit": -9}` when it has ended: its exit status, or the negative number of the signal.
 """
 
@@ -26,7 +30,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 _PARENT_CHECK_S = 1.0
-"""How often the parent's pid is looked at: a forked process that still holds the pipe would hide the parent's end."""
+"""How often the parent's pid is looked at: a forked process that still holds the pipe would hide
+the parent's end."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -90,7 +95,10 @@ def _start(options: argparse.Namespace) -> subprocess.Popen[bytes]:
 
 
 def _environment() -> dict[str, str] | None:
-    """Read the first line byte by byte: what follows must stay in the pipe, where select() sees it."""
+    """Read the first line byte by byte.
+
+    What follows must stay in the pipe, where select() sees it.
+    """
     line = bytearray()
     while (byte := os.read(sys.stdin.fileno(), 1)) not in {b"", b"\n"}:
         line += byte
@@ -99,7 +107,10 @@ def _environment() -> dict[str, str] | None:
 
 
 def _death_signal() -> Callable[[], None] | None:
-    """Return what makes the kernel kill the server when this process itself is killed; Linux alone has it."""
+    """Return what makes the kernel kill the server when this process itself is killed.
+
+    Linux alone has it.
+    """
     if sys.platform != "linux":
         return None
     libc = ctypes.CDLL(None)
@@ -112,7 +123,11 @@ def _wait_for_the_end(server: subprocess.Popen[bytes], wake: int, parent: int) -
         readable, _, _ = select.select([sys.stdin, wake], [], [], _PARENT_CHECK_S)
         if sys.stdin in readable:
             return "kill" if os.read(sys.stdin.fileno(), 1) else "stop"
-        if wake in readable and set(os.read(wake, 1024)) & {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}:
+        if wake in readable and set(os.read(wake, 1024)) & {
+            signal.SIGTERM,
+            signal.SIGINT,
+            signal.SIGHUP,
+        }:
             return "stop"
         if server.poll() is not None:
             return ""
@@ -121,7 +136,10 @@ def _wait_for_the_end(server: subprocess.Popen[bytes], wake: int, parent: int) -
 
 
 def _end(server: subprocess.Popen[bytes], wake: int, grace_s: float) -> None:
-    """Terminate the server's process group; kill it after `grace_s` seconds, or when our parent insists."""
+    """Terminate the server's process group.
+
+    Kill it after `grace_s` seconds, or when our parent insists.
+    """
     deadline = time.monotonic() + grace_s
     if grace_s:
         _signal_group(server.pid, signal.SIGTERM)

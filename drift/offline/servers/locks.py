@@ -14,7 +14,10 @@ from drift.offline.servers.children import wait_until
 
 
 class FileLock:
-    """A lock for one holder, or a shared one for many; held while any process holds its descriptor."""
+    """A lock for one holder, or a shared one for many.
+
+    Held while any process holds its descriptor.
+    """
 
     def __init__(self, path: Path) -> None:
         """Name the file; nothing is opened yet."""
@@ -27,7 +30,9 @@ class FileLock:
         return self.descriptor >= 0
 
     def try_acquire(self, *, shared: bool = False) -> bool:
-        """Take the lock if nobody holds it who excludes us; a holder of its own leaves its pid in the file.
+        """Take the lock if nobody holds it who excludes us.
+
+        A holder of its own leaves its pid in the file.
 
         Raises:
             LocalStackError: the file cannot be opened or locked at all.
@@ -47,7 +52,10 @@ class FileLock:
         return self.held
 
     def is_free(self) -> bool:
-        """Say whether nobody holds the lock alone; those who look at the same moment do not see each other."""
+        """Say whether nobody holds the lock alone.
+
+        Those who look at the same moment do not see each other.
+        """
         return self._could_be_taken(shared=True)
 
     def is_unused(self) -> bool:
@@ -55,7 +63,10 @@ class FileLock:
         return self._could_be_taken(shared=False)
 
     def acquire(self, timeout_s: float, cancelled: threading.Event | None = None) -> bool:
-        """Wait for the lock, at most `timeout_s` seconds; False when it is still held or the wait was cancelled."""
+        """Wait for the lock, at most `timeout_s` seconds.
+
+        False when it is still held or the wait was cancelled.
+        """
         deadline = time.monotonic() + timeout_s
         while not self.try_acquire():
             if time.monotonic() >= deadline or (cancelled and cancelled.is_set()):
@@ -90,7 +101,8 @@ class FileLock:
             return os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise LocalStackError(
-                f"The file {self.path} cannot be used ({error.strerror}): free the way, or name another folder."
+                f"The file {self.path} cannot be used ({error.strerror}): free the way, or name "
+                f"another folder."
             ) from error
 
     def _flock(self, descriptor: int, *, shared: bool) -> bool:
@@ -101,6 +113,7 @@ class FileLock:
             return False
         except OSError as error:
             raise LocalStackError(
-                f"The file system of {self.path} cannot lock files ({error.strerror}): name a folder on another one."
+                f"The file system of {self.path} cannot lock files ({error.strerror}): name a "
+                f"folder on another one."
             ) from error
         return True

@@ -40,7 +40,9 @@ def answers(port: int) -> bool:
 
 
 def candidates(asked: int | None, preferred: int | None = None) -> Iterator[int]:
-    """Yield the ports to try in turn: the one that was asked for and no other, else the preferred one, else free ones.
+    """Yield the ports to try in turn.
+
+    The one that was asked for and no other, else the preferred one, else free ones.
 
     Raises:
         LocalStackError: when the port that was asked for is taken.
@@ -48,7 +50,8 @@ def candidates(asked: int | None, preferred: int | None = None) -> Iterator[int]
     if asked is not None:
         if not is_free(asked):
             raise LocalStackError(
-                f"Port {asked} on {HOST} is taken by another process: end that process, or ask for another port or none."
+                f"Port {asked} on {HOST} is taken by another process: end that process, or ask for "
+                f"another port or none."
             )
         yield asked
         return

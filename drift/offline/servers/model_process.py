@@ -31,7 +31,8 @@ class ModelProcess(Server):
     ) -> None:
         """Name the folder for its log (a temporary one when None) and the port (a free one when None).
 
-        `chat_ms` and `embed_ms` are latencies of each call, in milliseconds; with `remembers`, a repeated request costs no work.
+        `chat_ms` and `embed_ms` are latencies of each call, in milliseconds; with `remembers`, a
+        repeated request costs no work.
         """
         super().__init__(folder, port, preferred_port)
         self._options = [

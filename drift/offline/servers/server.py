@@ -17,14 +17,19 @@ from drift.offline.servers.loopback import answers, candidates
 
 
 class Server(ABC):
-    """One server on the loopback address: `start()` returns when it is ready, `stop()` ends it; also a context manager."""
+    """One server on the loopback address: `start()` returns when it is ready, `stop()` ends it.
+
+    Also a context manager.
+    """
 
     name: ClassVar[str]
     ready_s: ClassVar[float]
     """How long it may take until it is ready."""
 
     def __init__(self, folder: Path | None, port: int | None, preferred_port: int | None) -> None:
-        """Name its folder (a temporary one when None) and its port: this one, else this one if it is free, else a free one.
+        """Name its folder (a temporary one when None) and its port.
+
+        This one, else this one if it is free, else a free one.
 
         `keep_open` may be set to descriptors (locks) that the server shall hold until it has ended.
         """
@@ -72,7 +77,8 @@ class Server(ABC):
         """Start and wait until it is ready.
 
         Raises:
-            LocalStackError: it says what is missing or wrong, with the end of the server's log if there is one.
+            LocalStackError: it says what is missing or wrong, with the end of the server's log if
+                there is one.
         """
         try:
             self._prepare()
@@ -119,7 +125,10 @@ class Server(ABC):
 
     @abstractmethod
     def _not_ready(self, child: Child, port: int) -> str:
-        """Return "" when the server is ready, otherwise why it is not yet; raise LocalStackError when it never will be."""
+        """Return "" when the server is ready, otherwise why it is not yet.
+
+        Raise LocalStackError when it never will be.
+        """
 
     def _start_on_a_port(self) -> None:
         reason, log = "it was told to end", ""
@@ -135,7 +144,9 @@ class Server(ABC):
             taken_meanwhile = "in use" in log and self.child.exit_status() is not None
             if not taken_meanwhile:
                 break
-        raise LocalStackError(f"The {self.name} server did not start: {reason}. The end of its log:\n{log_tail(log)}")
+        raise LocalStackError(
+            f"The {self.name} server did not start: {reason}. The end of its log:\n{log_tail(log)}"
+        )
 
     def _wait(self, child: Child, port: int) -> str:
         """Return "" when the server is ready, otherwise why it is not."""

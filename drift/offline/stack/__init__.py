@@ -1,1 +1,4 @@
-"""The local servers that all commands on a data folder share. Nothing here reads the environment."""
+"""The local servers that all commands on a data folder share.
+
+Nothing here reads the environment.
+"""

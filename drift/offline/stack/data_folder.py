@@ -24,7 +24,8 @@ def check_data_folder(folder: Path) -> int:
     """Return how many bytes are free for the folder, made or not yet; nothing is left in it.
 
     Raises:
-        DataFolderError: it is no folder, cannot be written, holds folders in the place of files, or its disk is full.
+        DataFolderError: it is no folder, cannot be written, holds folders in the place of files, or
+            its disk is full.
     """
     folder = folder.absolute()
     if os.fsencode(folder).decode(errors="replace").encode() != os.fsencode(folder):
@@ -44,13 +45,18 @@ def check_data_folder(folder: Path) -> int:
         raise _refused(folder, error.strerror or str(error)) from error
     if free < LEAST_FREE_BYTES and not (folder / "stack.json").exists():
         raise _refused(
-            folder, f"its disk has {free // 1_000_000:,} MB free, and {LEAST_FREE_BYTES // 1_000_000} are needed"
+            folder,
+            f"its disk has {free // 1_000_000:,} MB free, and {LEAST_FREE_BYTES // 1_000_000} are "
+            f"needed",
         )
     return free
 
 
 def _write_something(folder: Path) -> None:
-    """Write and remove a small file: rights, read-only disks, quotas and full disks all show in that."""
+    """Write and remove a small file.
+
+    Rights, read-only disks, quotas and full disks all show in that.
+    """
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".try-") as file:
         file.write(_SOME_BYTES)
         file.flush()
@@ -58,4 +64,6 @@ def _write_something(folder: Path) -> None:
 
 
 def _refused(folder: Path, why: str) -> DataFolderError:
-    return DataFolderError(f"The data folder {folder} cannot be used: {why}. Name another one with --data-dir.")
+    return DataFolderError(
+        f"The data folder {folder} cannot be used: {why}. Name another one with --data-dir."
+    )

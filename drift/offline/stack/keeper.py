@@ -48,7 +48,10 @@ class Keeper:
             if status is None or self._ending.is_set():
                 continue
             try:
-                self._again(f"The {self._server.name} server (pid {self._server.pid}) ended with {ending(status)}")
+                self._again(
+                    f"The {self._server.name} server (pid {self._server.pid}) ended with "
+                    f"{ending(status)}"
+                )
             except LocalStackError as error:
                 if not self._ending.is_set():
                     self.failure = error
@@ -60,7 +63,8 @@ class Keeper:
         log = self._server.child.log if self._server.child else "gone"
         if full and now - self._restarts[0] < WINDOW_S:
             raise LocalStackError(
-                f"{what}, for the fourth time within {WINDOW_S:.0f} s: it is given up. Its log is {log}."
+                f"{what}, for the fourth time within {WINDOW_S:.0f} s: it is given up. Its log is "
+                f"{log}."
             )
         self._restarts.append(now)
         self._say(f"{what}. Its log is {log}. It is started again.")

@@ -1,4 +1,7 @@
-"""One command's use of the shared servers: it joins them, starting what is not there, watches them, and leaves."""
+"""One command's use of the shared servers.
+
+It joins them, starting what is not there, watches them, and leaves.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,20 @@ _END_S = 60.0
 
 
 class Membership:
-    """A shared lock on the servers; the kernel lets it go when this process ends, however it ends."""
+    """A shared lock on the servers.
+
+    The kernel lets it go when this process ends, however it ends.
+    """
 
     def __init__(
-        self, folder: Path, order: Order, fetch: Callable[[], None], say: Say, ending: threading.Event
+        self,
+        folder: Path,
+        order: Order,
+        fetch: Callable[[], None],
+        say: Say,
+        ending: threading.Event,
     ) -> None:
-        """`fetch` is called before servers are started; `ending` breaks a start off and ends the watch."""
+        """Remember the folder; `fetch` is called before servers start, `ending` ends the watch."""
         self.started = False
         self.record: Record | None = None
         self.failure: LocalStackError | None = None
@@ -112,7 +123,9 @@ class Membership:
         self._fetch()
         remove_record(self._folder)  # left by a process that was killed
         try:
-            self._places.log.write_bytes(bytes(_ROOM_BYTES))  # a full disk is told here, not by one of the servers
+            self._places.log.write_bytes(
+                bytes(_ROOM_BYTES)
+            )  # a full disk is told here, not by one of the servers
             self._places.remarks.write_bytes(b"")
             with self._places.log.open("wb") as log:
                 process = subprocess.Popen(  # noqa: S603 - our own module
@@ -127,7 +140,8 @@ class Membership:
             process.communicate(order.to_json())  # it goes on as a child of nobody
         except OSError as error:
             raise LocalStackError(
-                f"The data folder {self._folder} cannot be used ({error.strerror}): make room, or name another one."
+                f"The data folder {self._folder} cannot be used ({error.strerror}): make room, or "
+                f"name another one."
             ) from error
         self._heard = 0
 
@@ -144,7 +158,8 @@ class Membership:
         if not self._waits:
             self._waits = True
             self._say(
-                f"Process {self._places.servers.holder()} is starting or ending the local stack in {self._folder}: "
+                f"Process {self._places.servers.holder()} is starting or ending the local stack in "
+                f"{self._folder}: "
                 "waiting for it."
             )
         self._pause()
@@ -174,15 +189,27 @@ class Membership:
         """
         before, note = self.record, read_record(self._folder)
         if not self._places.process.path.exists():
-            raise LocalStackError(f"The data folder {self._folder} was removed, and the servers with it.")
+            raise LocalStackError(
+                f"The data folder {self._folder} was removed, and the servers with it."
+            )
         if note and note.failure:
             raise LocalStackError(note.failure)
         assert before  # noqa: S101 - join() returned it
-        self._say(f"The process that runs the local servers in {self._folder} was killed: it is started again.")
-        same = replace(self._order, parts=list(before.pids), ports=before.ports, neo4j_version=before.neo4j_version)
+        self._say(
+            f"The process that runs the local servers in {self._folder} was killed: it is started "
+            f"again."
+        )
+        same = replace(
+            self._order,
+            parts=list(before.pids),
+            ports=before.ports,
+            neo4j_version=before.neo4j_version,
+        )
         self.record = self._running(same)
         if self.record.env != before.env:
-            raise LocalStackError("The local servers came back at other addresses: start this command again.")
+            raise LocalStackError(
+                "The local servers came back at other addresses: start this command again."
+            )
         self._say("The local servers answer again.")
 
     def _relay(self) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from drift.offline.servers.locks import FileLock
 
 USUAL_PORTS = {"neo4j": 17687, "valkey": 16379, "model": 18080}
-"""Those of local.settings.json.example, away from what else may run here; when one is not free, that of last time or any free one."""
+"""Those of local.settings.json.example, away from what else may run here; when one is not free,
+that of last time or any free one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,10 @@ class Places:
 
     @property
     def servers(self) -> FileLock:
-        """Held by the servers' process, by the servers and by their guards: free when nothing runs any more."""
+        """Held by the servers' process, by the servers and by their guards.
+
+        Free when nothing runs any more.
+        """
         return FileLock(self.folder / "lock")
 
     @property
@@ -57,7 +61,10 @@ class Places:
 
     @property
     def commands(self) -> FileLock:
-        """Shared by all commands that use the servers; held by the servers' process alone from when it ends them."""
+        """Shared by all commands that use the servers.
+
+        Held by the servers' process alone from when it ends them.
+        """
         return FileLock(self.folder / "commands.lock")
 
     @property

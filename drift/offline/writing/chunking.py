@@ -1,6 +1,9 @@
-"""Pure: cut a document into chunks along its own structure; every chunk is an exact slice of the document's text.
+"""Pure: cut a document into chunks along its own structure.
 
-Sizes are in characters. Code blocks are never cut unless one alone is over the maximum; chunks never overlap.
+Every chunk is an exact slice of the document's text.
+
+Sizes are in characters. Code blocks are never cut unless one alone is over the maximum; chunks
+never overlap.
 """
 
 from __future__ import annotations
@@ -12,7 +15,8 @@ from dataclasses import dataclass, replace
 from drift.offline.writing.blocks import Block, Format, split_blocks
 
 CHUNKING_VERSION = "1"
-"""Part of every document's content hash: a change of the rules below makes every document a changed one."""
+"""Part of every document's content hash: a change of the rules below makes every document a changed
+one."""
 
 TARGET_CHARS = 1000
 MAX_CHARS = 2000
@@ -45,7 +49,10 @@ class Slice:
 
 
 def cut(text: str, text_format: Format) -> tuple[Slice, ...]:
-    """Return the chunks of a document in order: disjoint, at most MAX_CHARS long, holding all text that is not white space."""
+    """Return the chunks of a document in order.
+
+    Disjoint, at most MAX_CHARS long, holding all text that is not white space.
+    """
     slices: list[Slice] = []
     for section in _sections(split_blocks(text, text_format)):
         pieces = [trimmed for piece in _pieces(text, section) if (trimmed := _trim(text, piece))]
@@ -54,7 +61,10 @@ def cut(text: str, text_format: Format) -> tuple[Slice, ...]:
 
 
 def _sections(blocks: Iterable[Block]) -> Iterator[tuple[tuple[str, ...], list[Block]]]:
-    """Group blocks under their headings; a heading without text of its own stays with what follows."""
+    """Group blocks under their headings.
+
+    A heading without text of its own stays with what follows.
+    """
     open_headings: list[Block] = []
     group: list[Block] = []
     has_text = False
@@ -76,7 +86,10 @@ def _path(headings: Sequence[Block]) -> tuple[str, ...]:
 
 
 def _pieces(text: str, section: tuple[tuple[str, ...], list[Block]]) -> Iterator[Slice]:
-    """Yield what must stay together: blocks joined with what they introduce, and the parts of blocks over the maximum."""
+    """Yield what must stay together.
+
+    Blocks joined with what they introduce, and the parts of blocks over the maximum.
+    """
     path, blocks = section
     held: int | None = None  # where what waits for the next block begins
     before = 0
@@ -94,7 +107,10 @@ def _pieces(text: str, section: tuple[tuple[str, ...], list[Block]]) -> Iterator
 
 
 def _introduces(text: str, block: Block) -> bool:
-    """Tell whether a block makes sense only with the next: a heading, a line that ends with a colon, a lone signature."""
+    """Tell whether a block makes sense only with the next.
+
+    A heading, a line that ends with a colon, a lone signature.
+    """
     if block.kind != "prose":
         return block.kind == "heading"
     body = text[block.start : block.end].strip()
@@ -102,12 +118,24 @@ def _introduces(text: str, block: Block) -> bool:
 
 
 def _is_signature(body: str) -> bool:
-    return "\n" not in body and body.endswith((")", "]")) and "(" in body and " " not in body.split("(", 1)[0].strip()
+    return (
+        "\n" not in body
+        and body.endswith((")", "]"))
+        and "(" in body
+        and " " not in body.split("(", 1)[0].strip()
+    )
 
 
 def _split(text: str, piece: Slice, *, code: bool) -> Iterator[Slice]:
-    """Cut what is over the maximum: code at blank lines, else lines; prose at sentences, else white space, else hard."""
-    ends = (_PARAGRAPH_END, _LINE_END) if code else (_PARAGRAPH_END, _SENTENCE_END, _LINE_END, _WHITE_SPACE)
+    """Cut what is over the maximum: code at blank lines, else lines.
+
+    Prose at sentences, else white space, else hard.
+    """
+    ends = (
+        (_PARAGRAPH_END, _LINE_END)
+        if code
+        else (_PARAGRAPH_END, _SENTENCE_END, _LINE_END, _WHITE_SPACE)
+    )
     start = piece.start
     while piece.end - start > MAX_CHARS:
         middle = _cut_point(text, start, ends)
@@ -120,7 +148,9 @@ def _split(text: str, piece: Slice, *, code: bool) -> Iterator[Slice]:
 def _cut_point(text: str, start: int, ends: Sequence[re.Pattern[str]]) -> int:
     """Return where to cut: the best kind of end, the last one before the target or else the first before the maximum."""
     for pattern in ends:
-        points = [match.end() for match in pattern.finditer(text, start + MIN_CHARS, start + MAX_CHARS)]
+        points = [
+            match.end() for match in pattern.finditer(text, start + MIN_CHARS, start + MAX_CHARS)
+        ]
         if points:
             before = [point for point in points if point <= start + TARGET_CHARS]
             return before[-1] if before else points[0]
@@ -139,13 +169,20 @@ def _trim(text: str, piece: Slice) -> Slice | None:
 
 
 def _pack(pieces: Sequence[Slice]) -> list[Slice]:
-    """Join the pieces of one section up to the target; a small rest joins the chunk before it when that fits."""
+    """Join the pieces of one section up to the target.
+
+    A small rest joins the chunk before it when that fits.
+    """
     packed: list[Slice] = []
     for piece in pieces:
         if (
             packed
             and (joined := _joined(packed[-1], piece))
-            and (joined.size <= TARGET_CHARS or packed[-1].size < MIN_CHARS or _is_small_rest(piece, pieces))
+            and (
+                joined.size <= TARGET_CHARS
+                or packed[-1].size < MIN_CHARS
+                or _is_small_rest(piece, pieces)
+            )
         ):
             packed[-1] = joined
         else:
@@ -163,11 +200,18 @@ def _joined(left: Slice, right: Slice, path: tuple[str, ...] | None = None) -> S
 
 
 def _merge_small_sections(slices: Iterable[Slice]) -> list[Slice]:
-    """Join a small chunk with the next section under the same heading, up to the target; its path is what they share."""
+    """Join a small chunk with the next section under the same heading, up to the target.
+
+    Its path is what they share.
+    """
     merged: list[Slice] = []
     for piece in slices:
         last = merged[-1] if merged else None
-        if last and min(last.size, piece.size) < MIN_CHARS and piece.end - last.start <= TARGET_CHARS:
+        if (
+            last
+            and min(last.size, piece.size) < MIN_CHARS
+            and piece.end - last.start <= TARGET_CHARS
+        ):
             shared = _shared(last.path, piece.path)
             if shared or last.path == piece.path:
                 merged[-1] = Slice(last.start, piece.end, shared)

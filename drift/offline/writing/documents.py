@@ -1,4 +1,7 @@
-"""One file as a document, or the reason why it is none: whatever a file holds or does costs that file, never a run."""
+"""One file as a document, or the reason why it is none.
+
+Whatever a file holds or does costs that file, never a run.
+"""
 
 from __future__ import annotations
 
@@ -52,12 +55,18 @@ class Skipped:
 
 
 def read_document(path: Path, name: str) -> SourceDocument | Skipped:
-    """Return the file as a document called `name`, or why it is none; nothing that it holds or does is raised."""
+    """Return the file as a document called `name`, or why it is none.
+
+    Nothing that it holds or does is raised.
+    """
     return guarded(printable(name), lambda: _read(path, name))
 
 
 def guarded(name: str, work: Callable[[], Result]) -> Result | Skipped:
-    """Return what the work on one file gives; an error of whatever kind makes it a skipped file, with the reason."""
+    """Return what the work on one file gives.
+
+    An error of whatever kind makes it a skipped file, with the reason.
+    """
     try:
         return work()
     except OSError as error:
@@ -82,7 +91,8 @@ def _read(path: Path, name: str) -> SourceDocument | Skipped:
         return Skipped(printable(name), "has a name that is not valid UTF-8")
     if not stat.S_ISREG(path.stat().st_mode):  # looked at first: a device may act when it is opened
         return Skipped(name, "is not a regular file")
-    # It may have become a link, a pipe or another file since: nothing is followed and nothing waited for.
+    # It may have become a link, a pipe or another file since: nothing is followed and nothing
+    # waited for.
     with open(path, "rb", opener=_open_at_once) as file:
         facts = os.fstat(file.fileno())
         if not stat.S_ISREG(facts.st_mode):
@@ -91,7 +101,9 @@ def _read(path: Path, name: str) -> SourceDocument | Skipped:
             return Skipped(name, f"has {facts.st_size:,} bytes, more than {MAX_FILE_BYTES:,}")
         content = file.read(facts.st_size + 1)
     if len(content) != facts.st_size:
-        return Skipped(name, "has another length than it says: it may just be written", unreadable=True)
+        return Skipped(
+            name, "has another length than it says: it may just be written", unreadable=True
+        )
     return _decode(content, name)
 
 

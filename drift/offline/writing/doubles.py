@@ -11,16 +11,20 @@ _LARGE_SHARE = 0.5
 
 
 def doubled_source(source: str, documents: Mapping[str, str], state: ProjectState) -> str | None:
-    """Return the source of which this one would be a second copy: the same relative paths, with the same contents.
+    """Return the source of which this one would be a second copy.
 
-    `documents` maps paths to content hashes. A source that the project knows is none; neither is one that has no more than
+    The same relative paths, with the same contents.
+
+    `documents` maps paths to content hashes. A source that the project knows is none; neither is
+    one that has no more than
     half of its documents in common with another, such as the same licence in two folders.
     """
     if source in state.sources.values():
         return None
     holders: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for name, held_by in state.sources.items():
-        # a document's name is its path, or a folder and its path where two sources have the same one
+        # a document's name is its path, or a folder and its path where two sources have the same
+        # one
         for path in {name, name.partition("/")[2]}:
             holders[path, state.documents.get(name, "")].add(held_by)
     shared = Counter(holder for own in documents.items() for holder in holders.get(own, ()))

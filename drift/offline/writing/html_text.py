@@ -1,7 +1,9 @@
-"""Pure: an HTML page as Markdown text with its headings, paragraphs, list items and code blocks; scripts and styles are dropped.
+"""Pure: an HTML page as Markdown text with its headings, paragraphs, list items and code blocks.
 
-The standard library's parser is enough here: only the order of tags and text matters, never the repaired tree that a
-library such as Beautiful Soup builds over the same parser.
+Scripts and styles are dropped.
+
+The standard library's parser is enough here: only the order of tags and text matters, never the
+repaired tree that a library such as Beautiful Soup builds over the same parser.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ _BLOCKS = frozenset(
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LONE_BRACKET = re.compile(r"<(?![^<>]*>)")
-"""A `<` that no `>` closes before the next one: text in fact, on which the library's parser may take quadratic time."""
+"""A `<` that no `>` closes before the next one: text in fact, on which the library's parser may
+take quadratic time."""
 
 _FENCE_RUN = re.compile(r"`{3,}")
 
@@ -49,7 +52,13 @@ class _Reader(HTMLParser):
             self._line.append(" ")
         elif tag in _HEADINGS or tag in _BLOCKS:
             self._end_block()
-            self._prefix = "#" * _HEADINGS[tag] + " " if tag in _HEADINGS else "- " if tag == "li" else self._prefix
+            self._prefix = (
+                "#" * _HEADINGS[tag] + " "
+                if tag in _HEADINGS
+                else "- "
+                if tag == "li"
+                else self._prefix
+            )
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "title":

@@ -1,8 +1,9 @@
 """Pure: the blocks of plain text and reStructuredText, found by blank lines, indentation and underlines.
 
-Levels of headings follow reStructuredText: the first style of underline met is the top level, the next new one below it.
-What is indented under a line that ends with a colon is code, unless it reads like prose: the manuals that Python ships
-are written so, with definitions whose bodies are indented prose.
+Levels of headings follow reStructuredText: the first style of underline met is the top level, the
+next new one below it. What is indented under a line that ends with a colon is code, unless it reads
+like prose: the manuals that Python ships are written so, with definitions whose bodies are indented
+prose.
 """
 
 from __future__ import annotations
@@ -14,14 +15,18 @@ from typing import Literal
 
 _UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}\s*$")
 _LIST_ITEM = re.compile(r"\s*(?:[*+•-]|\(?\w{1,3}[.)])\s+\S")
-_CODE_START = re.compile(r"\s*(?:>>> |\$ |@\w|def \w+\(|class \w+.*:$|import \w|from [\w.]+ import |async def )")
+_CODE_START = re.compile(
+    r"\s*(?:>>> |\$ |@\w|def \w+\(|class \w+.*:$|import \w|from [\w.]+ import |async def )"
+)
 _GRID = re.compile(r"\s*(?:\+[-=+]{3,}|\|.*\||=+(?: +=+)+)\s*$")
 _ADMONITION = re.compile(
     r"(?:note|see also|warning|tip|hint|important|caution|danger|attention|.*implementation detail"
     r"|(?:deprecated|changed|added|new) (?:since|in) version.*):$",
     re.IGNORECASE,
 )
-_CODE_DIRECTIVE = re.compile(r"\.\. (?:code-block|code|sourcecode|highlight|parsed-literal|productionlist|math)::")
+_CODE_DIRECTIVE = re.compile(
+    r"\.\. (?:code-block|code|sourcecode|highlight|parsed-literal|productionlist|math)::"
+)
 _SYMBOLS = re.compile(r"[=()\[\]{}<>|_@#/\\]")
 _MOST_SYMBOLS = 0.06
 _FEWEST_WORDS = 6
@@ -54,9 +59,16 @@ class _Reader:
         if title_at + 1 >= len(self.lines):
             return None
         title, under = self.lines[title_at].rstrip(), _UNDERLINE.match(self.lines[title_at + 1])
-        if not title.strip() or not under or _UNDERLINE.match(title) or (over and over[1] != under[1]):
+        if (
+            not title.strip()
+            or not under
+            or _UNDERLINE.match(title)
+            or (over and over[1] != under[1])
+        ):
             return None
-        if (title[0].isspace() and not over) or len(self.lines[title_at + 1].rstrip()) < len(title.strip()) - 2:
+        if (title[0].isspace() and not over) or len(self.lines[title_at + 1].rstrip()) < len(
+            title.strip()
+        ) - 2:
             return None
         style = (under[1], over is not None)
         if style not in self.styles:
@@ -88,7 +100,12 @@ class _Reader:
         if _CODE_START.match(first) or "::=" in first:
             return True
         paragraph = self.lines[at : self._end_of_paragraph(at)]
-        return not self.strict and lead.endswith(":") and not _ADMONITION.match(lead) and not _is_prose(paragraph)
+        return (
+            not self.strict
+            and lead.endswith(":")
+            and not _ADMONITION.match(lead)
+            and not _is_prose(paragraph)
+        )
 
     def _paragraph(self, at: int) -> PlainSpan:
         return at, self._end_of_paragraph(at), "prose", 0, ""
@@ -101,7 +118,10 @@ class _Reader:
 
 
 def plain_spans(lines: Sequence[str], *, strict: bool) -> Iterator[PlainSpan]:
-    """Yield blocks as line ranges; `strict`: only what reStructuredText marks as code counts, and what starts like code."""
+    """Yield blocks as line ranges.
+
+    `strict`: only what reStructuredText marks as code counts, and what starts like code.
+    """
     return _Reader(lines, strict).spans()
 
 

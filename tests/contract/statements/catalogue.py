@@ -39,46 +39,71 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "cypher.followup": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
     "cypher.probe_search": {"": (NAMES.chunk,)},
     "cypher_ddl.schema_objects": {
-        schema: (schema, NAMES.community, NAMES.chunk, NAMES.fulltext) for schema in cypher_schema.SCHEMAS
+        schema: (schema, NAMES.community, NAMES.chunk, NAMES.fulltext)
+        for schema in cypher_schema.SCHEMAS
     },
     "cypher_ddl.drop_constraint": {"": ("drift_entity_key",)},
     "cypher_write.link": {
         " ".join(ends): ends
         for ends in [
             ("__Chunk__", "HAS_ENTITY", "__Entity__"),
-            *((label, "IN_COMMUNITY", "__Community__") for label in ("__Chunk__", "__Entity__", "__Community__")),
+            *(
+                (label, "IN_COMMUNITY", "__Community__")
+                for label in ("__Chunk__", "__Entity__", "__Community__")
+            ),
         ]
     },
-    "cypher_write.drop_other_generations": {label: (label,) for label in ("__Entity__", "__Community__")},
+    "cypher_write.drop_other_generations": {
+        label: (label,) for label in ("__Entity__", "__Community__")
+    },
     "cypher_prepare.add_label": {label: (label,) for label in ("__Chunk__", "__Entity__")},
     "cypher_prepare.count_bare": {label: (label,) for label in ("__Chunk__", "__Entity__")},
     "cypher_prepare.count_duplicates": {"": CHUNK},
     "cypher_prepare.count_label": {"plain": ("__Chunk__",), "quoted": ("a `label`",)},
     "cypher_prepare.count_type": {"plain": ("HAS_CHUNK",), "quoted": ("A `TYPE`",)},
-    "cypher_prepare.count_properties": {name: (kind.source, kind.required) for name, kind in KINDS.items()},
-    "cypher_prepare.other_properties": {name: (kind.source, kind.key) for name, kind in KINDS.items()},
+    "cypher_prepare.count_properties": {
+        name: (kind.source, kind.required) for name, kind in KINDS.items()
+    },
+    "cypher_prepare.other_properties": {
+        name: (kind.source, kind.key) for name, kind in KINDS.items()
+    },
     "cypher_prepare.count_states": CHUNKS,
     "cypher_prepare.examples_of_state": {"": CHUNK},
     "cypher_prepare.count_vectors": {name: (kind.source,) for name, kind in KINDS.items()},
-    "cypher_prepare.examples_of_vectors": {name: (kind.source, kind.key) for name, kind in KINDS.items()},
+    "cypher_prepare.examples_of_vectors": {
+        name: (kind.source, kind.key) for name, kind in KINDS.items()
+    },
     "cypher_prepare.count_wrong_types": {
         name: (kind.source, kind.texts, kind.key if name.startswith("default") else None)
         for name, kind in KINDS.items()
     },
     "cypher_prepare.examples_of_wrong_types": {
-        f"{name} {text}": (kind.source, text, kind.key) for name, kind in KINDS.items() for text in kind.texts
+        f"{name} {text}": (kind.source, text, kind.key)
+        for name, kind in KINDS.items()
+        for text in kind.texts
     },
     "cypher_prepare.read_titles": {schema: (schema,) for schema in cypher_schema.SCHEMAS},
     "cypher_prepare.take_from_edge": CHUNKS,
-    "cypher_prepare.take_from_neighbours": {" ".join(neighbour): neighbour for neighbour in cypher_prepare.DERIVATIONS},
+    "cypher_prepare.take_from_neighbours": {
+        " ".join(neighbour): neighbour for neighbour in cypher_prepare.DERIVATIONS
+    },
 }
-"""What the functions are called with, as the adapters call them: by function, then by what tells its texts apart."""
+"""What the functions are called with, as the adapters call them: by function, then by what tells
+its texts apart."""
 
 
 def modules() -> list[ModuleType]:
     """Return the modules that hold whole statements."""
-    names = [m.name for m in pkgutil.iter_modules(adapters.__path__) if m.name.partition("_")[0] == "cypher"]
-    return [importlib.import_module(f"{adapters.__name__}.{name}") for name in names if name not in PARTS]
+    names = [
+        m.name
+        for m in pkgutil.iter_modules(adapters.__path__)
+        if m.name.partition("_")[0] == "cypher"
+    ]
+    return [
+        importlib.import_module(f"{adapters.__name__}.{name}")
+        for name in names
+        if name not in PARTS
+    ]
 
 
 def functions() -> dict[str, FunctionType]:
@@ -95,7 +120,11 @@ def statements() -> dict[str, str]:
     """Return every statement: the constants, and what the functions return for their arguments."""
     found: dict[str, str] = {}
     for module in modules():
-        texts = {name: value for name, value in vars(module).items() if _is_constant(name) and isinstance(value, str)}
+        texts = {
+            name: value
+            for name, value in vars(module).items()
+            if _is_constant(name) and isinstance(value, str)
+        }
         found |= {f"{_short(module)}.{name}": text for name, text in texts.items()}
     for name, function in functions().items():
         for case, arguments in ARGUMENTS.get(name, {}).items():
@@ -104,7 +133,10 @@ def statements() -> dict[str, str]:
 
 
 def is_about_all(name: str) -> bool:
-    """Tell whether a statement looks at the whole database on purpose: what prepares a graph from elsewhere."""
+    """Tell whether a statement looks at the whole database on purpose.
+
+    What prepares a graph from elsewhere.
+    """
     return name.startswith("cypher_prepare.")
 
 
@@ -116,7 +148,10 @@ def is_search(name: str) -> bool:
 def is_schema(text: str) -> bool:
     """Tell whether a statement is about indexes and constraints, whose plans say nothing."""
     words = text.removeprefix(CALENDAR).split()
-    return words[0] in {"CREATE", "DROP", "SHOW", "EXPLAIN"} or words[:2] == ["CALL", "db.awaitIndexes($seconds)"]
+    return words[0] in {"CREATE", "DROP", "SHOW", "EXPLAIN"} or words[:2] == [
+        "CALL",
+        "db.awaitIndexes($seconds)",
+    ]
 
 
 def compiles_on(text: str, version: str) -> bool:

@@ -26,17 +26,21 @@ class Operator:
 
     @property
     def is_scan(self) -> bool:
-        """Label, all-nodes, relationship-type and index scans alike: they read nodes of all projects."""
+        """Label, all-nodes, relationship-type and index scans alike.
+
+        They read nodes of all projects.
+        """
         return self.name.endswith("Scan")
 
     @property
     def multiplies(self) -> bool:
         """Tell whether a Cartesian product is more than putting one row beside another.
 
-        One row beside one row is how subqueries meet that do not depend on each other, and nodes found by unique keys. So it is
-        harmless while, each time it is started, both inputs have at most one row: no input, and no output, has more rows
-        than the product was started times. It is started once for each row of the left input of the nearest Apply above it
-        in whose right input it stands, and once where there is none.
+        One row beside one row is how subqueries meet that do not depend on each other, and nodes
+        found by unique keys. So it is harmless while, each time it is started, both inputs have at
+        most one row: no input, and no output, has more rows than the product was started times. It
+        is started once for each row of the left input of the nearest Apply above it in whose right
+        input it stands, and once where there is none.
         """
         if self.name != "CartesianProduct" or self.runs is None:
             return False
@@ -62,7 +66,9 @@ def hits(plan: Plan) -> int:
 
 def scans(plan: Plan, allowed: tuple[str, ...] = ()) -> list[str]:
     """Return the scans of a plan but those whose details end with one of `allowed`."""
-    return [str(o) for o in operators(plan) if o.is_scan and not o.details.endswith(allowed or ("\0",))]
+    return [
+        str(o) for o in operators(plan) if o.is_scan and not o.details.endswith(allowed or ("\0",))
+    ]
 
 
 def products(plan: Plan) -> list[str]:
@@ -71,5 +77,8 @@ def products(plan: Plan) -> list[str]:
 
 
 def eagers(plan: Plan) -> list[str]:
-    """Return where a plan holds rows back; aggregations do so by nature and are other operators, one row is nothing to hold."""
+    """Return where a plan holds rows back.
+
+    Aggregations do so by nature and are other operators, one row is nothing to hold.
+    """
     return [str(o) for o in operators(plan) if o.name == "Eager" and o.rows != 1]

@@ -76,7 +76,9 @@ class Profiler(Connection):
         self.profiles: defaultdict[str, list[Plan]] = defaultdict(list)
         self.parameters: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
 
-    async def read(self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S) -> EagerResult:
+    async def read(
+        self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S
+    ) -> EagerResult:
         result = await super().read(_profiling(text), parameters, max(timeout_s, PATIENCE_S))
         return self._kept(text, parameters, result)
 
@@ -86,7 +88,9 @@ class Profiler(Connection):
     async def _statement(
         self, transaction: AsyncManagedTransaction, text: str, parameters: Mapping[str, Any]
     ) -> EagerResult:
-        return self._kept(text, parameters, await super()._statement(transaction, _profiling(text), parameters))
+        return self._kept(
+            text, parameters, await super()._statement(transaction, _profiling(text), parameters)
+        )
 
     def _kept(self, text: str, parameters: Mapping[str, Any], result: EagerResult) -> EagerResult:
         if result.summary.profile is not None:
@@ -146,7 +150,9 @@ async def _plan(connection: Connection, measured: Measured) -> None:
 
 async def planned(connection: Connection, text: str) -> Plan:
     """Return the plan of a statement; its parameters need no value to be planned."""
-    result = await connection.read(f"EXPLAIN {text}", dict.fromkeys(re.findall(r"\$(\w+)", text)), PATIENCE_S)
+    result = await connection.read(
+        f"EXPLAIN {text}", dict.fromkeys(re.findall(r"\$(\w+)", text)), PATIENCE_S
+    )
     assert result.summary.plan is not None
     return result.summary.plan
 
@@ -174,7 +180,10 @@ def _with_embedded_entities(contents: Contents) -> Contents:
 
 
 def _less(contents: Contents) -> Contents:
-    """The same documents with fewer chunks, entities and relations: what is stale then has to go."""
+    """The same documents with fewer chunks, entities and relations.
+
+    What is stale then has to go.
+    """
     documents, knowledge = contents.documents, contents.knowledge
     return Contents(
         replace(documents, chunks=documents.chunks[::2]),
@@ -187,9 +196,13 @@ async def _read(profiler: Profiler, schema: Schema, ways: tuple[Way, ...] = WAYS
     for scope, limit in ways:
         store = Neo4jGraph(profiler, NAMES, scope, limit, schema)
         for vector, top_k in ((VECTORS[0], 1), (VECTORS[9], 8)) if scope == "soft" else ():
-            await store.primer(PrimerQuery(MINE, "which?", vector, top_k), Deadline.after(PATIENCE_S))
+            await store.primer(
+                PrimerQuery(MINE, "which?", vector, top_k), Deadline.after(PATIENCE_S)
+            )
         for question, targets in ASKED:
-            await store.followup(FollowupQuery(MINE, question, VECTORS[0], targets), Deadline.after(PATIENCE_S))
+            await store.followup(
+                FollowupQuery(MINE, question, VECTORS[0], targets), Deadline.after(PATIENCE_S)
+            )
 
 
 async def _read_other_forms(profiler: Profiler) -> None:
@@ -206,7 +219,9 @@ async def _grown(plain: Connection, profiler: Profiler) -> dict[str, list[tuple[
         await remove(plain, [BESIDE])
         await load(plain, {BESIDE: beside})
         await _read(profiler, DEFAULT, EXACT)
-        costs.append({text: [hits(p) for p in profiles] for text, profiles in profiler.profiles.items()})
+        costs.append(
+            {text: [hits(p) for p in profiles] for text, profiles in profiler.profiles.items()}
+        )
         profiler.profiles.clear()
     return {
         name: list(zip(costs[0][text], costs[1][text], strict=True))
@@ -217,8 +232,15 @@ async def _grown(plain: Connection, profiler: Profiler) -> dict[str, list[tuple[
 
 async def _load_v1(connection: Connection) -> None:
     contents = pair(SIZE)[0]
-    relations = [RelationRecord(r.source_id, r.target_id, "TOUCHES", r.weight) for r in contents.knowledge.relations]
+    relations = [
+        RelationRecord(r.source_id, r.target_id, "TOUCHES", r.weight)
+        for r in contents.knowledge.relations
+    ]
     chunks = {c.id: c for c in contents.documents.chunks}.values()
     await v1_graphs.fill(
-        connection, tuple(chunks), contents.knowledge.entities, relations, contents.knowledge.communities
+        connection,
+        tuple(chunks),
+        contents.knowledge.entities,
+        relations,
+        contents.knowledge.communities,
     )

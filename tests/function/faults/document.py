@@ -1,4 +1,7 @@
-"""docs/faults.md, made from the table: `python -m tests.function.faults.document > docs/faults.md`."""
+"""docs/faults.md, made from the table.
+
+`python -m tests.function.faults.document > docs/faults.md`.
+"""
 
 from __future__ import annotations
 
@@ -76,9 +79,18 @@ def _part(part: str, rows: list[Row]) -> str:
 
 
 def _cells(row: Row) -> list[str]:
-    events = ", ".join(f"`{event}`" + (f" x{number}" if number > 1 else "") for event, number in row.logged.items())
+    events = ", ".join(
+        f"`{event}`" + (f" x{number}" if number > 1 else "") for event, number in row.logged.items()
+    )
     log = f"{events}; `{row.cause}`" if row.cause and events else events
-    return [row.call, row.fault, _outcome(row), log, "" if row.sent is None else str(row.sent), row.reference]
+    return [
+        row.call,
+        row.fault,
+        _outcome(row),
+        log,
+        "" if row.sent is None else str(row.sent),
+        row.reference,
+    ]
 
 
 def _outcome(row: Row) -> str:
@@ -88,7 +100,11 @@ def _outcome(row: Row) -> str:
     if not row.status:
         return "nothing: nobody is there"
     missing = {LOST_ONE: ", says so", CUT_SHORT: ", says that time ran out"}.get(row.says, "")
-    return f"answer{missing}" if row.cited else "answer without checked citations" + (", says so" if row.says else "")
+    return (
+        f"answer{missing}"
+        if row.cited
+        else "answer without checked citations" + (", says so" if row.says else "")
+    )
 
 
 if __name__ == "__main__":

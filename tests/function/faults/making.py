@@ -1,4 +1,8 @@
-"""Making a row's fault happen: rules for the model server, settings, a network that fails at the right moment, a caller that misbehaves."""
+"""Making a row's fault happen.
+
+Rules for the model server, settings, a network that fails at the right moment, a caller that
+misbehaves.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +71,9 @@ class Stage:
                 self.traps.append(made)
                 words[how] = made.address
         if row.identity:
-            tokens = await stack.enter_async_context(trap("silent" if row.identity == "hangs" else row.identity))
+            tokens = await stack.enter_async_context(
+                trap("silent" if row.identity == "hangs" else row.identity)
+            )
             self.traps.append(tokens)
             self.environment.setenv("IDENTITY_ENDPOINT", f"http://{tokens.address}/token")
             self.environment.setenv("IDENTITY_HEADER", "canary-header")
@@ -78,7 +84,9 @@ class Stage:
                 self.environment.delenv(name, raising=False)
             else:
                 filled = value.format_map(words) if "{" in value else value
-                self.environment.setenv(name, f"http://{filled}" if name == "OAI_BASE_URL" else filled)
+                self.environment.setenv(
+                    name, f"http://{filled}" if name == "OAI_BASE_URL" else filled
+                )
 
     async def _proxy(self, cut: Cut, stack: AsyncExitStack) -> None:
         name = ADDRESSES[cut.server]
@@ -87,7 +95,9 @@ class Stage:
         async with trap("closed") as nobody:
             self.closed = int(nobody.address.rsplit(":", 1)[1])
         self.proxy = await stack.enter_async_context(proxied(port))
-        self.environment.setenv(name, self.settings[name].replace(f":{port}", f":{self.proxy.port}"))
+        self.environment.setenv(
+            name, self.settings[name].replace(f":{port}", f":{self.proxy.port}")
+        )
 
     async def cut(self, cut: Cut) -> None:
         """Do it, at the moment that it is meant for."""
@@ -109,12 +119,14 @@ class Stage:
 async def reader_of(url: str) -> AsyncIterator[None]:
     """Have a Redis user `reader` that may not publish."""
     async with Redis.from_url(url, protocol=2) as client:
-        await client.execute_command("ACL", "SETUSER", "reader", "on", ">canary-reader", "~*", "+@all", "-publish")
+        await client.execute_command(
+            "ACL", "SETUSER", "reader", "on", ">canary-reader", "~*", "+@all", "-publish"
+        )
         yield
         await client.execute_command("ACL", "DELUSER", "reader")
 
 
-# ------------------------------------------------------------------------------------------------- ways of asking
+# ----------------------------------------------------------------------------------- ways of asking
 @dataclass(frozen=True)
 class Got:
     """What came back; status 0 is nothing."""

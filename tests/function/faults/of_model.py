@@ -32,19 +32,35 @@ IMPATIENT = {"OAI_TIMEOUT_SEC": "1", "RETRY_MAX_ATTEMPTS": "2"}
 LOST = "request lost"
 
 
-def row(call: Call, said: str, fault: str, times: int | None = None, rule: Any = (), **fields: Any) -> Row:
+def row(
+    call: Call, said: str, fault: str, times: int | None = None, rule: Any = (), **fields: Any
+) -> Row:
     """Return a row of one rule for the model server."""
     made = {"fault": fault, "kind": KINDS[call], "times": times, **dict(rule)}
     return Row("model", call, said, (made,), **fields)
 
 
 def status(
-    call: Call, number: int, times: int | None = None, /, *, said: str = "", rule: Any = (), **fields: Any
+    call: Call,
+    number: int,
+    times: int | None = None,
+    /,
+    *,
+    said: str = "",
+    rule: Any = (),
+    **fields: Any,
 ) -> Row:
     """Return a row of an HTTP status."""
     often = "for ever" if times is None else f"{times} time{'s' * (times > 1)}"
     fields.setdefault("cause", f"{number}")
-    return row(call, said or f"HTTP {number} {often}", "status", times, {"status": number, **dict(rule)}, **fields)
+    return row(
+        call,
+        said or f"HTTP {number} {often}",
+        "status",
+        times,
+        {"status": number, **dict(rule)},
+        **fields,
+    )
 
 
 AT_ONCE = {"headers": {"retry-after-ms": "1"}}
@@ -61,14 +77,23 @@ ODD_TYPES = {"text": '{"choices": 5}'}
 
 def reply(**changes: Any) -> dict[str, str]:
     """Return the rule of a follow-up's reply with these fields."""
-    whole = {"answer": "A berth.", "citations": [], "new_followups": [], "confidence": 0.5, "should_continue": False}
+    whole = {
+        "answer": "A berth.",
+        "citations": [],
+        "new_followups": [],
+        "confidence": 0.5,
+        "should_continue": False,
+    }
     return {"text": json.dumps(whole | changes)}
 
 
 EXTRA_KEY = json.dumps(
     {
         "initial_answer": "A berth.",
-        "followups": [{"question": text, "target_communities": []} for text in (QUESTION, "Which ships need a pilot?")],
+        "followups": [
+            {"question": text, "target_communities": []}
+            for text in (QUESTION, "Which ships need a pilot?")
+        ],
         "rationale": "",
         "score": 7,
     }
@@ -89,8 +114,10 @@ HYPOTHESIS = (
     row("hypothesis", "an HTML page with status 200", "body", rule=PAGE, sent=1, **fails(MODEL_WRONG)),
     row("hypothesis", "JSON of another API", "body", rule=OTHER_API, sent=1, **fails(MODEL_WRONG)),
     row("hypothesis", "`choices` is a number", "body", rule=ODD_TYPES, sent=1, **fails(MODEL_WRONG)),
-    row("hypothesis", "a reply without an end", "endless", sent=1, detail="longer than MAX_REPLY_BYTES", **fails(MODEL_WRONG)),
-    row("hypothesis", "400 MB packed into 400 kB", "bomb", sent=1, detail="longer than MAX_REPLY_BYTES", **fails(MODEL_WRONG)),
+    row("hypothesis", "a reply without an end", "endless", sent=1, detail="longer than "
+                                                                          "MAX_REPLY_BYTES", **fails(MODEL_WRONG)),
+    row("hypothesis", "400 MB packed into 400 kB", "bomb", sent=1, detail="longer than "
+                                                                          "MAX_REPLY_BYTES", **fails(MODEL_WRONG)),
     status("hypothesis", 429, said="the account's quota is used up", rule={"code": "insufficient_quota"}, sent=1, detail="quota is used up (HTTP 429)", **fails(MODEL_WRONG)),
     status("hypothesis", 400, said="the prompt is too long", rule={"code": "context_length_exceeded"}, sent=1, detail="longer than the model of OAI_MODEL takes", **fails(MODEL_WRONG)),
     status("hypothesis", 404, said="no model of that name", rule={"code": "DeploymentNotFound"}, sent=1, detail="no model of that name (HTTP 404): check OAI_MODEL", **fails(MODEL_WRONG)),
@@ -115,7 +142,8 @@ SOCKET = tuple(
 )  # fmt: skip
 
 PRIMER = (
-    status("primer", 429, 2, sent=3, warns=retried(2), reference="recovers when retries are configured: 8 times, +6 s"),
+    status("primer", 429, 2, sent=3, warns=retried(2), reference="recovers when retries are "
+                                                                 "configured: 8 times, +6 s"),
     status("primer", 500, sent=ATTEMPTS, **fails(MODEL_DOWN, warns=retried())),
     status("primer", 401, sent=1, **fails(MODEL_WRONG)),
     row("primer", "never answers", "hang", sent=2, cause="TimeoutError", settings=IMPATIENT, **fails(MODEL_DOWN, warns=retried(1))),
@@ -128,7 +156,8 @@ PRIMER = (
     row("primer", "JSON in a fence", "fenced", sent=1, reference=LOST),
     row("primer", "an extra key", "says", rule={"text": EXTRA_KEY}, sent=1, reference=LOST),
     row("primer", "a field that must be text is null", "says", rule={"text": EXTRA_KEY.replace('"A berth."', "null")}, sent=1, reference=f"{LOST} (score null)"),
-    row("primer", "no follow-ups and no answer", "missing_fields", sent=1, reference=f"{LOST}, in 1 of 2 folds goes on"),
+    row("primer", "no follow-ups and no answer", "missing_fields", sent=1, reference=f"{LOST}, in "
+                                                                                     f"1 of 2 folds goes on"),
     row("primer", "follow-ups name unknown communities", "invented_ids", sent=1),
     row("primer", "4 MB of blanks after the reply", "padded", sent=1),
 )  # fmt: skip
@@ -140,7 +169,8 @@ ONE_FOLLOWUP = (
         for number in (408, 500, 502, 503, 504)
     ),
     status("one follow-up", 429, sent=ATTEMPTS, says=LOST_ONE, warns=retried(followup_failed=1), reference="24 HTTP calls, answered from the primer alone, nothing said"),
-    status("one follow-up", 429, 2, sent=3, warns=retried(2), reference="recovers when retries are configured: 12 times, +4 s"),
+    status("one follow-up", 429, 2, sent=3, warns=retried(2), reference="recovers when retries are "
+                                                                        "configured: 12 times, +4 s"),
     row("one follow-up", "never answers", "hang", sent=2, says=LOST_ONE, warns=retried(1, followup_failed=1), cause="TimeoutError", settings=IMPATIENT),
     row("one follow-up", "one byte every 0.5 s", "trickle", rule={"seconds": 0.5}, sent=2, says=LOST_ONE, warns=retried(1, followup_failed=1), cause="TimeoutError", settings=IMPATIENT),
     row("one follow-up", "body cut in the middle", "drop", sent=ATTEMPTS, says=LOST_ONE, warns=retried(followup_failed=1), cause="APIConnectionError"),

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.function.faults.of_model import IMPATIENT, LOST, NOT_JSON, NOT_REPEATED, OTHER_API, PAGE, reply
+from tests.function.faults.of_model import (
+    IMPATIENT,
+    LOST,
+    NOT_JSON,
+    NOT_REPEATED,
+    OTHER_API,
+    PAGE,
+    reply,
+)
 from tests.function.faults.row import (
     ATTEMPTS,
     CUT_SHORT,
@@ -22,14 +30,22 @@ from tests.function.faults.row import (
     retried,
 )
 
-# ---------------------------------------------------------------------------------------------------------- embeddings
+# --------------------------------------------------------------------------------------- embeddings
 QUESTION: Call = "question's embedding"
 WAVE: Call = "follow-ups' embeddings"
 
 
-def embedding(call: Call, said: str, fault: str, times: int | None = None, rule: Any = (), **fields: Any) -> Row:
+def embedding(
+    call: Call, said: str, fault: str, times: int | None = None, rule: Any = (), **fields: Any
+) -> Row:
     """Return a row of one rule; the question is embedded first, what comes later are follow-ups."""
-    made = {"fault": fault, "kind": "embedding", "times": times, "skip": 0 if call == QUESTION else 1, **dict(rule)}
+    made = {
+        "fault": fault,
+        "kind": "embedding",
+        "times": times,
+        "skip": 0 if call == QUESTION else 1,
+        **dict(rule),
+    }
     return Row("embeddings", call, said, (made,), **fields)
 
 
@@ -51,8 +67,11 @@ EMBEDDINGS = (
     embedding(QUESTION, "text filtered (400 content_filter)", "content_filter", sent=1, **fails(MODEL_DOWN)),
     embedding(QUESTION, "fewer vectors than asked", "wrong_count", sent=1, **fails(MODEL_WRONG)),
     embedding(QUESTION, "vectors of another length", "wrong_dimensions", sent=1, **fails(MODEL_WRONG)),
-    embedding(QUESTION, "NaN in the vector", "not_finite", sent=1, detail="The embedding model returned a list with NaN", **fails(MODEL_WRONG)),
-    embedding(QUESTION, "a vector of zeros", "all_zero", sent=1, detail="The embedding model gave a question a vector that is zero", **fails(MODEL_WRONG)),
+    embedding(QUESTION, "NaN in the vector", "not_finite", sent=1, detail="The embedding model "
+                                                                          "returned a list with NaN", **fails(MODEL_WRONG)),
+    embedding(QUESTION, "a vector of zeros", "all_zero", sent=1, detail="The embedding model gave "
+                                                                        "a question a vector that "
+                                                                        "is zero", **fails(MODEL_WRONG)),
     *(
         embedding(QUESTION, said, fault, sent=1, detail=f"The embedding model returned {detail}", **fails(MODEL_WRONG))
         for said, fault, detail in (
@@ -60,11 +79,19 @@ EMBEDDINGS = (
             ("base64 of a wrong length", "short_base64", "text that is not base64 of 32-bit floats"),
             ("a number of 400 digits, as text", "digits", "a list with text in it"),
             ("a list in a list", "nested", "a list with a list in it"),
-            ("a number beyond 32-bit floats", "beyond_32_bit", "a list with NaN, infinity or a number beyond 32-bit floats in it"),
+            ("a number beyond 32-bit floats", "beyond_32_bit", ("a list with NaN, infinity or a "
+                                                               "number beyond 32-bit floats in it")),
         )
     ),
-    embedding(QUESTION, "an answer without an end", "endless", sent=1, detail="The embedding model's answer is longer than the vectors asked for can be", **fails(MODEL_WRONG)),
-    embedding(QUESTION, "400 MB packed into 400 kB", "bomb", sent=1, detail="The embedding model's answer is longer than the vectors asked for can be", **fails(MODEL_WRONG)),
+    embedding(QUESTION, "an answer without an end", "endless", sent=1, detail="The embedding "
+                                                                              "model's answer is "
+                                                                              "longer than the "
+                                                                              "vectors asked for "
+                                                                              "can be", **fails(MODEL_WRONG)),
+    embedding(QUESTION, "400 MB packed into 400 kB", "bomb", sent=1, detail="The embedding model's "
+                                                                            "answer is longer than "
+                                                                            "the vectors asked for "
+                                                                            "can be", **fails(MODEL_WRONG)),
     embedding(QUESTION, "the account's quota is used up", "status", rule={"status": 429, "code": "insufficient_quota"}, sent=1, cause="429", detail="The model server's quota is used up", **fails(MODEL_WRONG)),
     embedding(QUESTION, "no model of that name", "status", rule={"status": 404, "code": "model_not_found"}, sent=1, cause="404", detail="no model of that name (HTTP 404): check OAI_EMBED_DEPLOYMENT_NAME", **fails(MODEL_WRONG)),
     embedding(WAVE, "vectors in another order, numbered", "shuffled", sent=2),
@@ -92,9 +119,10 @@ EMBEDDINGS = (
     ),
 )  # fmt: skip
 
-# --------------------------------------------------------------------------------------------------------------- graph
+# -------------------------------------------------------------------------------------------- graph
 SECOND_PASS: tuple[dict[str, Any], ...] = (
-    {"fault": "says", "kind": "local_reply", **reply(new_followups=[{"question": "Who mends the crane?", "target_communities": []}], should_continue=True)},
+    {"fault": "says", "kind": "local_reply", **reply(new_followups=[{"question": "Who mends the "
+                                                                                 "crane?", "target_communities": []}], should_continue=True)},
     {"fault": "latency", "kind": "local_reply", "seconds": 0.3, "times": None},
 )  # fmt: skip
 TWO_PASSES = {"MAX_PASSES": "2", "MAX_FOLLOWUPS": "3"}
@@ -128,7 +156,7 @@ GRAPH = (
     Row("graph", "aggregation", "gone before it", slow("aggregate_reply"), cut=Cut("graph", "is gone", "aggregate_reply")),
 )  # fmt: skip
 
-# --------------------------------------------------------------------------------------------------------------- redis
+# -------------------------------------------------------------------------------------------- redis
 UNPUBLISHED = {"progress_publish_failed": 1}
 
 REDIS = (
@@ -151,8 +179,12 @@ REDIS = (
     Row("redis", "aggregation", "falls silent", slow("aggregate_reply"), cut=Cut("redis", "is silent", "aggregate_reply"), warns=UNPUBLISHED),
 )  # fmt: skip
 
-# ------------------------------------------------------------------------------------------------------------ identity
-KEYLESS = {"OAI_KEY": None, "OAI_API_VERSION": "2024-10-21", "AZURE_CLIENT_ID": "11111111-2222-3333-4444-555555555555"}
+# ----------------------------------------------------------------------------------------- identity
+KEYLESS = {
+    "OAI_KEY": None,
+    "OAI_API_VERSION": "2024-10-21",
+    "AZURE_CLIENT_ID": "11111111-2222-3333-4444-555555555555",
+}
 NO_TOKEN = {"entra_token_failed": 1}
 
 IDENTITY = (
@@ -165,7 +197,7 @@ IDENTITY = (
     Row("identity", "any", "never answers", settings=KEYLESS | SHORT, identity="hangs", **fails(DEADLINE)),
 )  # fmt: skip
 
-# ---------------------------------------------------------------------------------------------------------------- host
+# --------------------------------------------------------------------------------------------- host
 HANGS = ({"fault": "hang", "kind": "hypothesis"},)
 
 

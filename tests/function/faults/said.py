@@ -1,4 +1,7 @@
-"""What is said of errors that no request can be made to meet here: of Neo4j by its codes, of the model server by its own."""
+"""What is said of errors that no request can be made to meet here.
+
+Of Neo4j by its codes, of the model server by its own.
+"""
 
 from __future__ import annotations
 
@@ -32,32 +35,76 @@ class Said:
             error._neo4j_code = self.of
             return translation(error)
         status, _, code = self.of.removeprefix("HTTP ").partition(" ")
-        response = httpx2.Response(int(status), request=httpx2.Request("POST", "https://canary.example"))
-        return translated(openai.APIStatusError("canary", response=response, body={"code": code}), "chat")
+        response = httpx2.Response(
+            int(status), request=httpx2.Request("POST", "https://canary.example")
+        )
+        return translated(
+            openai.APIStatusError("canary", response=response, body={"code": code}), "chat"
+        )
 
 
 _WRONG, _AWAY = "graph_misconfigured", "graph_unavailable"
 _MODEL_WRONG, _MODEL_AWAY = "model_misconfigured", "model_unavailable"
 
 SAID = (
-    Said("Neo.ClientError.Security.Unauthorized", _WRONG, "check NEO4J_USERNAME and NEO4J_PASSWORD"),
-    Said("Neo.ClientError.Security.AuthenticationRateLimit", _AWAY, "whether this one is right is not known"),
+    Said(
+        "Neo.ClientError.Security.Unauthorized", _WRONG, "check NEO4J_USERNAME and NEO4J_PASSWORD"
+    ),
+    Said(
+        "Neo.ClientError.Security.AuthenticationRateLimit",
+        _AWAY,
+        "whether this one is right is not known",
+    ),
     Said("Neo.ClientError.Security.CredentialsExpired", _WRONG, "wants a new password"),
     Said("Neo.ClientError.Security.Forbidden", _WRONG, "check the roles of NEO4J_USERNAME"),
     Said("Neo.ClientError.Security.AuthProviderTimeout", _AWAY, "its own provider of logins"),
     Said("Neo.ClientError.General.ForbiddenOnReadOnlyDatabase", _WRONG, "it is read-only"),
-    Said("Neo.ClientError.Cluster.NotALeader", _WRONG, "a follower or a replica. Set NEO4J_URI to neo4j://"),
+    Said(
+        "Neo.ClientError.Cluster.NotALeader",
+        _WRONG,
+        "a follower or a replica. Set NEO4J_URI to neo4j://",
+    ),
     Said("Neo.ClientError.Database.DatabaseNotFound", _WRONG, "check NEO4J_DATABASE"),
-    Said("Neo.TransientError.Database.DatabaseUnavailable", _AWAY, "stopped, starting, or failed to start"),
-    Said("Neo.TransientError.General.DatabaseUnavailable", _AWAY, "stopped, starting, or failed to start"),
-    Said("Neo.DatabaseError.Database.UnableToStartDatabase", _AWAY, "stopped, starting, or failed to start"),
-    Said("Neo.DatabaseError.Transaction.TransactionCommitFailed", _AWAY, "look for a full or failing disk"),
-    Said("Neo.DatabaseError.Transaction.TransactionStartFailed", _AWAY, "look for a full or failing disk"),
-    Said("Neo.DatabaseError.General.StorageDamageDetected", _AWAY, "look for a full or failing disk"),
+    Said(
+        "Neo.TransientError.Database.DatabaseUnavailable",
+        _AWAY,
+        "stopped, starting, or failed to start",
+    ),
+    Said(
+        "Neo.TransientError.General.DatabaseUnavailable",
+        _AWAY,
+        "stopped, starting, or failed to start",
+    ),
+    Said(
+        "Neo.DatabaseError.Database.UnableToStartDatabase",
+        _AWAY,
+        "stopped, starting, or failed to start",
+    ),
+    Said(
+        "Neo.DatabaseError.Transaction.TransactionCommitFailed",
+        _AWAY,
+        "look for a full or failing disk",
+    ),
+    Said(
+        "Neo.DatabaseError.Transaction.TransactionStartFailed",
+        _AWAY,
+        "look for a full or failing disk",
+    ),
+    Said(
+        "Neo.DatabaseError.General.StorageDamageDetected", _AWAY, "look for a full or failing disk"
+    ),
     Said("Neo.DatabaseError.General.UnknownError", _AWAY, "failed inside"),
-    Said("Neo.TransientError.General.MemoryPoolOutOfMemoryError", _AWAY, "raise its transaction memory"),
+    Said(
+        "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
+        _AWAY,
+        "raise its transaction memory",
+    ),
     Said("Neo.TransientError.Transaction.DeadlockDetected", _AWAY, "overloaded or not ready"),
-    Said("Neo.ClientError.Transaction.TransactionTimedOut", _AWAY, "did not answer one search in time"),
+    Said(
+        "Neo.ClientError.Transaction.TransactionTimedOut",
+        _AWAY,
+        "did not answer one search in time",
+    ),
     Said("Neo.ClientError.Statement.SyntaxError", _WRONG, "it has to be Neo4j 5.26 or newer"),
     Said("Neo.ClientError.Procedure.ProcedureNotFound", _WRONG, "it has to be Neo4j 5.26 or newer"),
     Said("Neo.ClientError.Procedure.ProcedureCallFailed", _WRONG, "run `python -m drift prepare`"),
@@ -69,10 +116,16 @@ SAID = (
     Said("HTTP 401", _MODEL_WRONG, "check OAI_KEY, or the role of the identity"),
     Said("HTTP 403", _MODEL_WRONG, "check OAI_KEY, or the role of the identity"),
     Said("HTTP 404", _MODEL_WRONG, "check OAI_MODEL, OAI_BASE_URL and OAI_API_VERSION"),
-    Said("HTTP 404 model_not_found", _MODEL_WRONG, "has no model of that name (HTTP 404): check OAI_MODEL"),
+    Said(
+        "HTTP 404 model_not_found",
+        _MODEL_WRONG,
+        "has no model of that name (HTTP 404): check OAI_MODEL",
+    ),
     Said("HTTP 422", _MODEL_WRONG, "check that the model of OAI_MODEL takes what is sent"),
     Said("HTTP 429", _MODEL_AWAY, "too many requests"),
-    Said("HTTP 429 insufficient_quota", _MODEL_WRONG, "check the plan and the billing of its account"),
+    Said(
+        "HTTP 429 insufficient_quota", _MODEL_WRONG, "check the plan and the billing of its account"
+    ),
     Said("HTTP 503", _MODEL_AWAY, "fails (HTTP 503)"),
 )
 

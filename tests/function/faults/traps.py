@@ -12,7 +12,12 @@ from dataclasses import dataclass
 
 from tests.listening import listening
 
-TOKEN = {"access_token": "canary-token", "expires_on": "4102444800", "resource": "r", "token_type": "Bearer"}
+TOKEN = {
+    "access_token": "canary-token",
+    "expires_on": "4102444800",
+    "resource": "r",
+    "token_type": "Bearer",
+}
 
 
 @dataclass
@@ -43,7 +48,11 @@ class Trap:
 def _token_answer(how: str) -> bytes:
     """Return what the endpoint for tokens answers: a status, a token, or a body as it is."""
     status = how if how.isdigit() else "200"
-    body = json.dumps({"error": {"message": "canary"}} if how.isdigit() else TOKEN) if how in _SPOKEN else how
+    body = (
+        json.dumps({"error": {"message": "canary"}} if how.isdigit() else TOKEN)
+        if how in _SPOKEN
+        else how
+    )
     head = f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close"
     return f"{head}\r\n\r\n{body}".encode()
 
@@ -53,7 +62,10 @@ _SPOKEN = {"gives", "400", "403", "500"}
 
 @asynccontextmanager
 async def trap(how: str) -> AsyncIterator[Trap]:
-    """Listen while the block runs: silent, resetting, closing, babbling, or an endpoint for tokens; `closed` does not listen."""
+    """Listen while the block runs: silent, resetting, closing, babbling, or an endpoint for tokens.
+
+    `closed` does not listen.
+    """
     made = Trap(how)
     async with AsyncExitStack() as listens:
         made.address = await listens.enter_async_context(listening(made._serve))

@@ -69,13 +69,19 @@ def _principal(way: Way, who: str) -> tuple[str, str]:
 
 
 def redis_policy(way: Way) -> Iterator[Body]:
-    """Yield the policy that lets the function into Redis, by its object id; its name takes no dash."""
+    """Yield the policy that lets the function into Redis, by its object id.
+
+    Its name takes no dash.
+    """
     if way["redisMode"] == "off":
         return
     names = Names(way)
     database, cluster = f"{names.redis}/databases/default", names.redis.rsplit("/", 1)[-1]
     inner = f"format('{{0}}/{{1}}/{{2}}', '{cluster}', 'default', uniqueString('{database}', {names.principal}))"
-    segments = [f"filter(split({inner}, '/'), lambda('x', not(empty(lambdaVariables('x')))))[{n}]" for n in range(3)]
+    segments = [
+        f"filter(split({inner}, '/'), lambda('x', not(empty(lambdaVariables('x')))))[{n}]"
+        for n in range(3)
+    ]
     group = names.redis.split("/")
     where = f"'{group[2]}', '{group[4]}'"
     yield {

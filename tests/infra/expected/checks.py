@@ -1,6 +1,7 @@
 """What the template computes to refuse wrong parameters, as the compiled template has to say it.
 
-No snapshot shows these: each way of a snapshot is right, so a check that lets more through changes none of them.
+No snapshot shows these: each way of a snapshot is right, so a check that lets more through changes
+none of them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ def _said_if(condition: str, sentence: str) -> str:
 
 
 def _is_id(parameter: str, parts: int, *holds: str) -> str:
-    """Return the test of a resource id: how many parts it has, and what it has to hold, whatever its case."""
+    """Return the test of a resource id.
+
+    How many parts it has, and what it has to hold, whatever its case.
+    """
     test = f"equals(length(split(parameters('{parameter}'), '/')), {parts})"
     for text in holds:
         test = f"and({test}, contains(toLower(parameters('{parameter}')), '{text}'))"
@@ -35,19 +39,26 @@ def _given(parameter: str) -> str:
 _VIRTUAL_NETWORK = "/providers/microsoft.network/virtualnetworks/"
 
 CHECKS: dict[str, Any] = {
-    "problems": "[filter(variables('findings'), lambda('finding', not(empty(lambdaVariables('finding')))))]",
+    "problems": "[filter(variables('findings'), lambda('finding', "
+    "not(empty(lambdaVariables('finding')))))]",
     "nameLetters": "abcdefghijklmnopqrstuvwxyz0123456789-",
     "strangeLetters": (
-        "[filter(range(0, length(parameters('environmentName'))), lambda('i', not(contains(variables('nameLetters'),"
+        "[filter(range(0, length(parameters('environmentName'))), lambda('i', "
+        "not(contains(variables('nameLetters'),"
         " toLower(substring(parameters('environmentName'), lambdaVariables('i'), 1))))))]"
     ),
     "nameIsPlain": "[empty(variables('strangeLetters'))]",
     "encrypted": (
-        "[or(startsWith(parameters('neo4jUri'), 'neo4j+s://'), startsWith(parameters('neo4jUri'), 'bolt+s://'))]"
+        "[or(startsWith(parameters('neo4jUri'), 'neo4j+s://'), startsWith(parameters('neo4jUri'), "
+        "'bolt+s://'))]"
     ),
-    "openAiIsAccount": _is_id("openAiExistingId", 9, "/providers/microsoft.cognitiveservices/accounts/"),
+    "openAiIsAccount": _is_id(
+        "openAiExistingId", 9, "/providers/microsoft.cognitiveservices/accounts/"
+    ),
     "redisIsCluster": _is_id("redisExistingId", 9, "/providers/microsoft.cache/redisenterprise/"),
-    "secretIsSecret": _is_id("neo4jCredentialId", 11, "/providers/microsoft.keyvault/vaults/", "/secrets/"),
+    "secretIsSecret": _is_id(
+        "neo4jCredentialId", 11, "/providers/microsoft.keyvault/vaults/", "/secrets/"
+    ),
     "appSubnetIsSubnet": _is_id("existingAppSubnetId", 11, _VIRTUAL_NETWORK),
     "endpointSubnetIsSubnet": _is_id("existingEndpointSubnetId", 11, _VIRTUAL_NETWORK),
     "reachable": (
@@ -55,7 +66,9 @@ CHECKS: dict[str, Any] = {
         " equals(parameters('functionAccess'), 'auto'))]"
     ),
     "findings": [
-        _said_unless("variables('nameIsPlain')", "environmentName may hold letters, digits and dashes only."),
+        _said_unless(
+            "variables('nameIsPlain')", "environmentName may hold letters, digits and dashes only."
+        ),
         _said_unless("variables('encrypted')", "neo4jUri must begin with neo4j+s:// or bolt+s://."),
         _said_if(
             "contains(parameters('neo4jUri'), '@')",
@@ -63,7 +76,8 @@ CHECKS: dict[str, Any] = {
         ),
         _said_if(
             "contains(parameters('corsOrigins'), '*')",
-            "corsOrigins must name each origin: the origin * would let every page on the internet call with its visitors.",
+            "corsOrigins must name each origin: the origin * would let every page on the internet "
+            "call with its visitors.",
         ),
         _said_if(
             f"and({_existing('openAiMode')}, not(variables('openAiIsAccount')))",
@@ -71,14 +85,17 @@ CHECKS: dict[str, Any] = {
         ),
         _said_if(
             f"and({_existing('redisMode')}, not(variables('redisIsCluster')))",
-            "redisExistingId must be the resource id of a Microsoft.Cache/redisEnterprise (Azure Managed Redis).",
+            "redisExistingId must be the resource id of a Microsoft.Cache/redisEnterprise (Azure "
+            "Managed Redis).",
         ),
         _said_unless(
             "or(empty(parameters('neo4jCredentialId')), variables('secretIsSecret'))",
-            "neo4jCredentialId must be the resource id of a secret, .../Microsoft.KeyVault/vaults/NAME/secrets/NAME.",
+            "neo4jCredentialId must be the resource id of a secret, "
+            ".../Microsoft.KeyVault/vaults/NAME/secrets/NAME.",
         ),
         _said_unless(
-            "equals(empty(parameters('existingAppSubnetId')), empty(parameters('existingEndpointSubnetId')))",
+            "equals(empty(parameters('existingAppSubnetId')), "
+            "empty(parameters('existingEndpointSubnetId')))",
             "existingAppSubnetId and existingEndpointSubnetId must be given together.",
         ),
         _said_if(

@@ -56,7 +56,8 @@ def settings(way: Way) -> dict[str, str]:
     return {
         **{name: _text(way[parameter]) for name, parameter in SOURCES.items()},
         **_redis(way, names),
-        "APPLICATIONINSIGHTS_AUTHENTICATION_STRING": f"[format('ClientId={{0}};Authorization=AAD', {names.client})]",
+        "APPLICATIONINSIGHTS_AUTHENTICATION_STRING": f"[format('ClientId={{0}};Authorization=AAD', "
+        f"{names.client})]",
         "APPLICATIONINSIGHTS_CONNECTION_STRING": "["
         + reference(names.component, "Microsoft.Insights/components", "ConnectionString")
         + "]",
@@ -76,7 +77,10 @@ def _redis(way: Way, names: Names) -> dict[str, str]:
     host = reference(names.redis, REDIS, "hostName")
     database = reference(f"{names.redis}/databases/default", f"{REDIS}/databases", "port")
     port = "10000" if way["redisMode"] == "create" else database
-    return {"REDIS_AUTH": "entra", "REDIS_URL": f"[coalesce(format('rediss://{{0}}:{{1}}', {host}, {port}), '')]"}
+    return {
+        "REDIS_AUTH": "entra",
+        "REDIS_URL": f"[coalesce(format('rediss://{{0}}:{{1}}', {host}, {port}), '')]",
+    }
 
 
 def _text(value: object) -> str:
@@ -115,7 +119,12 @@ def function(way: Way) -> Iterator[Body]:
         tags={**tags(way), **SERVICE_TAG},
     )
     for entrance in ("ftp", "scm"):
-        yield body(way, f"{names.site}/basicPublishingCredentialsPolicies/{entrance}", POLICY, {"allow": False})
+        yield body(
+            way,
+            f"{names.site}/basicPublishingCredentialsPolicies/{entrance}",
+            POLICY,
+            {"allow": False},
+        )
 
 
 def app_config(way: Way) -> Body:

@@ -37,7 +37,9 @@ def telemetry(way: Way) -> Iterator[Body]:
         "WorkspaceResourceId": names.workspace,
     }
     yield body(way, names.component, COMPONENT, component, kind="web", tags=tags(way))
-    receivers = [{"name": "operators", "emailAddress": mail, "useCommonAlertSchema": True}] if mail else []
+    receivers = (
+        [{"name": "operators", "emailAddress": mail, "useCommonAlertSchema": True}] if mail else []
+    )
     group = {"emailReceivers": receivers, "enabled": True, "groupShortName": "drift"}
     yield body(way, names.action_group, ACTIONS, group, location="global", tags=tags(way))
 
@@ -89,7 +91,8 @@ ALERTS = {
     "retrievals-fail": Alert(
         1,
         "alertFailurePercent",
-        "More retrievals failed than are allowed to. Look at the codes of request_failed in the traces.",
+        "More retrievals failed than are allowed to. Look at the codes of request_failed in the "
+        "traces.",
         """\
 requests
 | where name == 'retrieve'
@@ -101,7 +104,8 @@ requests
     "no-retrieval-succeeds": Alert(
         0,
         0,
-        "Every retrieval of the last minutes failed: a server behind the function is down, or a setting is wrong.",
+        "Every retrieval of the last minutes failed: a server behind the function is down, or a "
+        "setting is wrong.",
         """\
 requests
 | where name == 'retrieve'
@@ -113,7 +117,8 @@ requests
     "retrievals-are-slow": Alert(
         2,
         "alertRetrievalSeconds",
-        "The slowest of twenty retrievals take longer than they should. Compare the phases in the traces.",
+        "The slowest of twenty retrievals take longer than they should. Compare the phases in the "
+        "traces.",
         """\
 requests
 | where name == 'retrieve' and toint(resultCode) < 400
@@ -125,7 +130,8 @@ requests
     "graph-is-unreachable": Alert(
         1,
         0,
-        "Neo4j could not be reached: is the instance paused, is the allow list right, is the password the newest?",
+        "Neo4j could not be reached: is the instance paused, is the allow list right, is the "
+        "password the newest?",
         """\
 traces
 | where message has 'retrieval_ended' and message has 'graph_unavailable'
@@ -137,7 +143,8 @@ traces
     "embeddings-are-slow": Alert(
         2,
         "alertEmbeddingSeconds",
-        "The embedding of a question takes too long: look at the capacity of the deployment and at its throttling.",
+        "The embedding of a question takes too long: look at the capacity of the deployment and at "
+        "its throttling.",
         """\
 traces
 | where message has 'phase_ended' and message has 'embedding_s'
@@ -155,7 +162,9 @@ def alerts(way: Way) -> Iterator[Body]:
     """Five alerts, each looked at every five minutes over the last fifteen."""
     names = Names(way)
     for name, alert in ALERTS.items():
-        threshold: Any = way[alert.threshold] if isinstance(alert.threshold, str) else alert.threshold
+        threshold: Any = (
+            way[alert.threshold] if isinstance(alert.threshold, str) else alert.threshold
+        )
         condition = {
             "failingPeriods": {"minFailingPeriodsToAlert": 1, "numberOfEvaluationPeriods": 1},
             "metricMeasureColumn": "value",
@@ -178,5 +187,10 @@ def alerts(way: Way) -> Iterator[Body]:
             "windowSize": "PT15M",
         }
         yield body(
-            way, names.id(ALERT, f"{names.component_name}-{name}"), ALERT, properties, kind="LogAlert", tags=tags(way)
+            way,
+            names.id(ALERT, f"{names.component_name}-{name}"),
+            ALERT,
+            properties,
+            kind="LogAlert",
+            tags=tags(way),
         )

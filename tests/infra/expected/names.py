@@ -46,7 +46,8 @@ VERSIONS = {
     "Microsoft.Web/sites": "2025-03-01",
     "Microsoft.Web/sites/basicPublishingCredentialsPolicies": "2025-03-01",
 }
-"""Every type that is made or read, with its version: the newest finished one that the compiler knows, but for one type."""
+"""Every type that is made or read, with its version: the newest finished one that the compiler
+knows, but for one type."""
 
 
 class Names:
@@ -55,7 +56,9 @@ class Names:
     def __init__(self, way: Way) -> None:
         (identity,) = way.resources(IDENTITY)
         self.token = identity["name"].removeprefix("id-")
-        self.group_name = way["resourceGroupName"] or f"rg-drift-{way['environmentName']}-{way['location']}"[:90]
+        self.group_name = (
+            way["resourceGroupName"] or f"rg-drift-{way['environmentName']}-{way['location']}"[:90]
+        )
         self.group = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{self.group_name}"
         self.site_name = way["functionAppName"] or f"func-api-{self.token}"
         self.storage_name = way["storageAccountName"] or f"st{self.token}"
@@ -72,14 +75,21 @@ class Names:
         self.storage = self.id("Microsoft.Storage/storageAccounts", self.storage_name)
         own_openai = way["openAiMode"] == "existing" and way["openAiExistingId"]
         own_redis = way["redisMode"] == "existing" and way["redisExistingId"]
-        self.openai = own_openai or self.id("Microsoft.CognitiveServices/accounts", self.openai_name)
+        self.openai = own_openai or self.id(
+            "Microsoft.CognitiveServices/accounts", self.openai_name
+        )
         self.redis = own_redis or self.id("Microsoft.Cache/redisEnterprise", self.redis_name)
         own_secret = way["neo4jCredentialId"]
-        self.secret = own_secret or self.id("Microsoft.KeyVault/vaults", self.vault_name) + "/secrets/neo4j-password"
+        self.secret = (
+            own_secret
+            or self.id("Microsoft.KeyVault/vaults", self.vault_name) + "/secrets/neo4j-password"
+        )
         self.vault = self.secret.split("/secrets/")[0]
         self.network = self.id("Microsoft.Network/virtualNetworks", f"vnet-{self.token}")
         self.app_subnet = way["existingAppSubnetId"] or f"{self.network}/subnets/app"
-        self.endpoint_subnet = way["existingEndpointSubnetId"] or f"{self.network}/subnets/endpoints"
+        self.endpoint_subnet = (
+            way["existingEndpointSubnetId"] or f"{self.network}/subnets/endpoints"
+        )
         self.principal = reference(self.identity, IDENTITY, "principalId")
         self.client = reference(self.identity, IDENTITY, "clientId")
 
@@ -104,8 +114,21 @@ def tags(way: Way) -> Body:
 
 
 def body(way: Way, resource: str, of_type: str, properties: Any = None, **more: Any) -> Body:
-    """Return a resource as a snapshot shows it, in the region of the way; tags only where they are given."""
-    name = "/".join(resource.rsplit(f"/providers/{of_type.partition('/')[0]}/", maxsplit=1)[-1].split("/")[1::2])
+    """Return a resource as a snapshot shows it, in the region of the way.
+
+    Tags only where they are given.
+    """
+    name = "/".join(
+        resource.rsplit(f"/providers/{of_type.partition('/')[0]}/", maxsplit=1)[-1].split("/")[1::2]
+    )
     location = {} if of_type.count("/") > 1 else {"location": way["location"]}
     own = {} if properties is None else {"properties": properties}
-    return {"id": resource, "type": of_type, "name": name, "apiVersion": VERSIONS[of_type], **location, **own, **more}
+    return {
+        "id": resource,
+        "type": of_type,
+        "name": name,
+        "apiVersion": VERSIONS[of_type],
+        **location,
+        **own,
+        **more,
+    }

@@ -23,7 +23,8 @@ MODEL_ZONES = {
         "privatelink.services.ai.azure.com",
     ],
 }
-"""An account of kind AIServices answers under three domains, one of kind OpenAI, which is what is created, under one."""
+"""An account of kind AIServices answers under three domains, one of kind OpenAI, which is what is
+created, under one."""
 
 ALLOW_TLS = {
     "name": "AllowTlsFromNetwork",
@@ -55,23 +56,49 @@ DENY_OTHERS = {
 
 
 def network(way: Way) -> Iterator[Body]:
-    """A network with a subnet to send from and one for endpoints, and one outgoing address; none where you have one."""
+    """A network with a subnet to send from and one for endpoints, and one outgoing address.
+
+    None where you have one.
+    """
     if not way.private or way["existingAppSubnetId"]:
         return
     names, nat = Names(way), way["natGatewayEnabled"]
-    app_group, endpoint_group = (names.id(GROUP, f"nsg-{names.token}-{part}") for part in ("app", "endpoints"))
-    gateway, address = names.id(GATEWAY, f"ng-{names.token}"), names.id(ADDRESS, f"pip-{names.token}")
+    app_group, endpoint_group = (
+        names.id(GROUP, f"nsg-{names.token}-{part}") for part in ("app", "endpoints")
+    )
+    gateway, address = (
+        names.id(GATEWAY, f"ng-{names.token}"),
+        names.id(ADDRESS, f"pip-{names.token}"),
+    )
     yield body(way, app_group, GROUP, tags=tags(way))
-    yield body(way, endpoint_group, GROUP, {"securityRules": [ALLOW_TLS, DENY_OTHERS]}, tags=tags(way))
+    yield body(
+        way, endpoint_group, GROUP, {"securityRules": [ALLOW_TLS, DENY_OTHERS]}, tags=tags(way)
+    )
     if nat:
         standard = {"name": "Standard"}
-        yield body(way, address, ADDRESS, {"publicIPAllocationMethod": "Static"}, sku=standard, tags=tags(way))
-        yield body(way, gateway, GATEWAY, {"publicIpAddresses": [{"id": address}]}, sku=standard, tags=tags(way))
+        yield body(
+            way,
+            address,
+            ADDRESS,
+            {"publicIPAllocationMethod": "Static"},
+            sku=standard,
+            tags=tags(way),
+        )
+        yield body(
+            way,
+            gateway,
+            GATEWAY,
+            {"publicIpAddresses": [{"id": address}]},
+            sku=standard,
+            tags=tags(way),
+        )
     whole = ipaddress.ip_network(way["vnetAddressPrefix"])
     app = {
         "addressPrefix": str(next(whole.subnets(new_prefix=26))),
         "defaultOutboundAccess": not nat,
-        "delegations": [{"name": "functions", "properties": {"serviceName": "Microsoft.App/environments"}}],
+        "delegations": [
+            {"name": "functions", "properties": {"serviceName": "Microsoft.App/environments"}}
+        ],
         "natGateway": {"id": gateway} if nat else None,
         "networkSecurityGroup": {"id": app_group},
     }
@@ -83,7 +110,9 @@ def network(way: Way) -> Iterator[Body]:
     }
     subnets = [{"name": "app", "properties": app}, {"name": "endpoints", "properties": endpoints}]
     space = {"addressPrefixes": [way["vnetAddressPrefix"]]}
-    yield body(way, names.network, NETWORK, {"addressSpace": space, "subnets": subnets}, tags=tags(way))
+    yield body(
+        way, names.network, NETWORK, {"addressSpace": space, "subnets": subnets}, tags=tags(way)
+    )
 
 
 def endpoints(way: Way) -> Iterator[Body]:
@@ -123,7 +152,8 @@ def _zones(way: Way, endpoint: str, zones: list[str]) -> Iterator[Body]:
             tags=tags(way),
         )
     configs = [
-        {"name": zone.replace(".", "-"), "properties": {"privateDnsZoneId": names.id(ZONE, zone)}} for zone in zones
+        {"name": zone.replace(".", "-"), "properties": {"privateDnsZoneId": names.id(ZONE, zone)}}
+        for zone in zones
     ]
     yield body(
         way,
@@ -134,13 +164,26 @@ def _zones(way: Way, endpoint: str, zones: list[str]) -> Iterator[Body]:
 
 
 def _targets(way: Way) -> dict[str, tuple[str, str, list[str]]]:
-    """Return what an endpoint leads to, by its name: the resource, the part of it, and its zones."""
+    """Return what an endpoint leads to, by its name.
+
+    The resource, the part of it, and its zones.
+    """
     names, models, redis = Names(way), way["openAiMode"], way["redisMode"]
     every = {
         "blob": (names.storage, "blob", ["privatelink.blob.core.windows.net"], True),
-        "vault": (names.vault, "vault", ["privatelink.vaultcore.azure.net"], not way["neo4jCredentialId"]),
+        "vault": (
+            names.vault,
+            "vault",
+            ["privatelink.vaultcore.azure.net"],
+            not way["neo4jCredentialId"],
+        ),
         "openai": (names.openai, "account", MODEL_ZONES[models], models == "create"),
-        "redis": (names.redis, "redisEnterprise", ["privatelink.redis.azure.net"], redis == "create"),
+        "redis": (
+            names.redis,
+            "redisEnterprise",
+            ["privatelink.redis.azure.net"],
+            redis == "create",
+        ),
         "site": (names.site, "sites", ["privatelink.azurewebsites.net"], True),
     }
     return {

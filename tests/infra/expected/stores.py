@@ -80,10 +80,15 @@ def vault(way: Way) -> Iterator[Body]:
         names.vault,
         VAULT,
         {
-            "enablePurgeProtection": True if way["keyVaultPurgeProtection"] else None,  # the service takes no false
+            "enablePurgeProtection": True
+            if way["keyVaultPurgeProtection"]
+            else None,  # the service takes no false
             "enableRbacAuthorization": True,
             "enableSoftDelete": True,
-            "networkAcls": {"bypass": "AzureServices", "defaultAction": "Deny" if way.private else "Allow"},
+            "networkAcls": {
+                "bypass": "AzureServices",
+                "defaultAction": "Deny" if way.private else "Allow",
+            },
             "publicNetworkAccess": _door(way),
             "sku": {"family": "A", "name": "standard"},
             "softDeleteRetentionInDays": way["keyVaultRetentionDays"],
@@ -159,7 +164,11 @@ def models(way: Way) -> Iterator[Body]:
             f"{account}/deployments/{way[f'{kind}DeploymentName']}",
             f"{OPENAI}/deployments",
             {
-                "model": {"format": "OpenAI", "name": way[f"{kind}ModelName"], "version": way[f"{kind}ModelVersion"]},
+                "model": {
+                    "format": "OpenAI",
+                    "name": way[f"{kind}ModelName"],
+                    "version": way[f"{kind}ModelVersion"],
+                },
                 "versionUpgradeOption": "OnceCurrentVersionExpired",
             },
             sku={"name": way[f"{kind}SkuName"], "capacity": way[f"{kind}Capacity"]},

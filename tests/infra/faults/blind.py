@@ -57,9 +57,11 @@ VALUES = (
     ),
     _main(
         "seconds of alerts change places",
-        "alertEmbeddingSeconds: alertEmbeddingSeconds\n    alertFailurePercent: alertFailurePercent\n"
+        "alertEmbeddingSeconds: alertEmbeddingSeconds\n    alertFailurePercent: "
+        "alertFailurePercent\n"
         "    alertRetrievalSeconds: alertRetrievalSeconds",
-        "alertEmbeddingSeconds: min(alertRetrievalSeconds, 60)\n    alertFailurePercent: alertFailurePercent\n"
+        "alertEmbeddingSeconds: min(alertRetrievalSeconds, 60)\n    alertFailurePercent: "
+        "alertFailurePercent\n"
         "    alertRetrievalSeconds: alertEmbeddingSeconds",
         ALERTS,
     ),
@@ -85,16 +87,25 @@ VALUES = (
         "'EXISTING_APP_SUBNET_ID'",
         FILE,
     ),
-    _in("monitoring", "the median for the slowest", "percentile(duration, 95)", "percentile(duration, 50)", ALERTS),
+    _in(
+        "monitoring",
+        "the median for the slowest",
+        "percentile(duration, 95)",
+        "percentile(duration, 50)",
+        ALERTS,
+    ),
     _in(
         "storage",
         "packages are forgotten",
         "              snapshot: {\n",
-        "              baseBlob: {\n                delete: {\n                  daysAfterModificationGreaterThan: 30\n"
+        "              baseBlob: {\n                delete: {\n                  "
+        "daysAfterModificationGreaterThan: 30\n"
         "                }\n              }\n              snapshot: {\n",
         STORAGE,
     ),
-    _main("another step that is left", "minute and run: azd deploy", "minute and run: azd up", OUTPUTS),
+    _main(
+        "another step that is left", "minute and run: azd deploy", "minute and run: azd up", OUTPUTS
+    ),
 )
 
 DOORS = (
@@ -140,7 +151,13 @@ DOORS = (
         "destinationPortRange: '*'\n          direction: 'Outbound'",
         NETWORK,
     ),
-    _in("network", "subnets overlap", "cidrSubnet(addressPrefix, 27, 2)", "cidrSubnet(addressPrefix, 27, 1)", NETWORK),
+    _in(
+        "network",
+        "subnets overlap",
+        "cidrSubnet(addressPrefix, 27, 2)",
+        "cidrSubnet(addressPrefix, 27, 1)",
+        NETWORK,
+    ),
     _main(
         "the site's endpoint in the other subnet",
         "subnetId: endpointSubnetId\n    tags: allTags\n  }\n}\n\n// ---- for callers",
@@ -194,14 +211,21 @@ GIVEN = (
         "|| startsWith(neo4jUri, 'bolt+s://') || startsWith(neo4jUri, 'neo4j+ssc://')",
         CHECKS,
     ),
-    _main("a scheme by half", "startsWith(neo4jUri, 'neo4j+s://')", "startsWith(neo4jUri, 'neo4j+s')", CHECKS),
+    _main(
+        "a scheme by half",
+        "startsWith(neo4jUri, 'neo4j+s://')",
+        "startsWith(neo4jUri, 'neo4j+s')",
+        CHECKS,
+    ),
     _main(
         "nobody can call",
         "functionAccess == 'public' || functionAccess == 'auto'",
         "functionAccess != 'private'",
         CHECKS,
     ),
-    _main("a key for a secret", " && contains(toLower(neo4jCredentialId), '/secrets/')", "", CHECKS),
+    _main(
+        "a key for a secret", " && contains(toLower(neo4jCredentialId), '/secrets/')", "", CHECKS
+    ),
     _main(
         "one subnet is checked twice",
         "toLower(existingEndpointSubnetId),",
@@ -224,7 +248,12 @@ UNSEEN = (
         "natGatewayEnabled ? '' : (publicIp.?properties.?ipAddress ?? '')",
         ADDRESS,
     ),
-    _main("azd asks for no region", "@metadata({\n  azd: {\n    type: 'location'\n  }\n})\n", "", BOUNDS),
+    _main(
+        "azd asks for no region",
+        "@metadata({\n  azd: {\n    type: 'location'\n  }\n})\n",
+        "",
+        BOUNDS,
+    ),
     Fault(
         "a variable is not read",
         "infra/main.bicepparam",

@@ -1,4 +1,6 @@
-"""`python -m tests.infra.faults.document`: docs/infra-rules.md, each rule with the planted faults that it has to find."""
+"""`python -m tests.infra.faults.document`: docs/infra-rules.md, each rule with the planted faults that
+it has to find.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,10 @@ def document() -> str:
 def _table(rules: tuple[Rule, ...]) -> Iterator[str]:
     yield "| rule | what it holds | faults that it finds |\n|---|---|---|\n"
     for rule in rules:
-        holds = (rule.__doc__ or "").strip()
-        faults = "; ".join(f"{_part(fault.file)}: {fault.what}" for fault in FAULTS if fault.rule == rule.__name__)
+        holds = " ".join((rule.__doc__ or "").split())
+        faults = "; ".join(
+            f"{_part(fault.file)}: {fault.what}" for fault in FAULTS if fault.rule == rule.__name__
+        )
         yield f"| {rule.__name__.replace('_', ' ')} | {holds} | {faults} |\n"
 
 

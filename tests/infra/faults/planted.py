@@ -31,16 +31,52 @@ def _in(module: str, what: str, right: str, wrong: str, rule: str) -> Fault:
 
 
 STORES = (
-    _in("storage", "shared keys are allowed", "allowSharedKeyAccess: false", "allowSharedKeyAccess: true", STORAGE),
-    _in("storage", "blobs may be public", "allowBlobPublicAccess: false", "allowBlobPublicAccess: true", STORAGE),
-    _in("storage", "the container is public", "publicAccess: 'None'", "publicAccess: 'Blob'", STORAGE),
+    _in(
+        "storage",
+        "shared keys are allowed",
+        "allowSharedKeyAccess: false",
+        "allowSharedKeyAccess: true",
+        STORAGE,
+    ),
+    _in(
+        "storage",
+        "blobs may be public",
+        "allowBlobPublicAccess: false",
+        "allowBlobPublicAccess: true",
+        STORAGE,
+    ),
+    _in(
+        "storage",
+        "the container is public",
+        "publicAccess: 'None'",
+        "publicAccess: 'Blob'",
+        STORAGE,
+    ),
     _in("storage", "old TLS", "'TLS1_2'", "'TLS1_0'", STORAGE),
-    _in("storage", "plain HTTP", "supportsHttpsTrafficOnly: true", "supportsHttpsTrafficOnly: false", STORAGE),
-    _in("storage", "open when private", "publicAccess ? 'Enabled' : 'Disabled'", "'Enabled'", STORAGE),
+    _in(
+        "storage",
+        "plain HTTP",
+        "supportsHttpsTrafficOnly: true",
+        "supportsHttpsTrafficOnly: false",
+        STORAGE,
+    ),
+    _in(
+        "storage",
+        "open when private",
+        "publicAccess ? 'Enabled' : 'Disabled'",
+        "'Enabled'",
+        STORAGE,
+    ),
     _in("storage", "the list lets all in", "publicAccess ? 'Allow' : 'Deny'", "'Allow'", STORAGE),
     _in("storage", "the package is deleted", "snapshot: {", "baseBlob: {", STORAGE),
     _in("storage", "the lifecycle is shorter", "GreaterThan: 30", "GreaterThan: 3", STORAGE),
-    _in("storage", "deleted blobs are gone", "deleteRetentionDays int = 7", "deleteRetentionDays int = 1", STORAGE),
+    _in(
+        "storage",
+        "deleted blobs are gone",
+        "deleteRetentionDays int = 7",
+        "deleteRetentionDays int = 1",
+        STORAGE,
+    ),
     _in(
         "keyvault",
         "policies instead of roles",
@@ -48,9 +84,23 @@ STORES = (
         "enableRbacAuthorization: false",
         VAULT,
     ),
-    _in("keyvault", "never protected", "purgeProtection ? true : null", "purgeProtection ? null : true", VAULT),
-    _in("keyvault", "open when private", "publicAccess ? 'Enabled' : 'Disabled'", "'Enabled'", VAULT),
-    _in("keyvault", "the secret has another name", "name: 'neo4j-password'", "name: 'password'", VAULT),
+    _in(
+        "keyvault",
+        "never protected",
+        "purgeProtection ? true : null",
+        "purgeProtection ? null : true",
+        VAULT,
+    ),
+    _in(
+        "keyvault", "open when private", "publicAccess ? 'Enabled' : 'Disabled'", "'Enabled'", VAULT
+    ),
+    _in(
+        "keyvault",
+        "the secret has another name",
+        "name: 'neo4j-password'",
+        "name: 'password'",
+        VAULT,
+    ),
     _in(
         "keyvault",
         "the password in a tag",
@@ -60,7 +110,11 @@ STORES = (
     ),
     _in("keyvault", "the password is not secure", "@secure()\n", "", COMPILER),
     _in(
-        "keyvault", "a rotated password is overwritten", "@onlyIfNotExists()\n", "", "a_password_that_was_rotated_stays"
+        "keyvault",
+        "a rotated password is overwritten",
+        "@onlyIfNotExists()\n",
+        "",
+        "a_password_that_was_rotated_stays",
     ),
     _in(
         "redis",
@@ -82,13 +136,21 @@ STORES = (
         "'OnceNewDefaultVersionAvailable'",
         MODELS,
     ),
-    _in("openai", "two at a time", "@batchSize(1)\n", "", "models_are_deployed_one_after_the_other"),
+    _in(
+        "openai", "two at a time", "@batchSize(1)\n", "", "models_are_deployed_one_after_the_other"
+    ),
 )
 
 FUNCTION = (
     _in("function", "plain HTTP", "httpsOnly: true", "httpsOnly: false", SITE),
     _in("function", "FTP is open", "ftpsState: 'Disabled'", "ftpsState: 'FtpsOnly'", SITE),
-    _in("function", "old TLS at the entrance", "scmMinTlsVersion: minTlsVersion", "scmMinTlsVersion: '1.0'", SITE),
+    _in(
+        "function",
+        "old TLS at the entrance",
+        "scmMinTlsVersion: minTlsVersion",
+        "scmMinTlsVersion: '1.0'",
+        SITE,
+    ),
     _in("function", "passwords for publishing", "allow: false", "allow: true", SITE),
     _in(
         "function",
@@ -105,8 +167,20 @@ FUNCTION = (
         SITE,
     ),
     _in("function", "another language", "name: 'python'", "name: 'node'", SITE),
-    _in("function", "no identity for references", "    keyVaultReferenceIdentity: identityId\n", "", SITE),
-    _in("function", "strangers' pages with cookies", "supportCredentials: false", "supportCredentials: true", SITE),
+    _in(
+        "function",
+        "no identity for references",
+        "    keyVaultReferenceIdentity: identityId\n",
+        "",
+        SITE,
+    ),
+    _in(
+        "function",
+        "strangers' pages with cookies",
+        "supportCredentials: false",
+        "supportCredentials: true",
+        SITE,
+    ),
     _in(
         "function",
         "a host key",
@@ -117,7 +191,8 @@ FUNCTION = (
     _in(
         "function",
         "telemetry without identity",
-        "  APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'ClientId=${identityClientId};Authorization=AAD'\n",
+        "  APPLICATIONINSIGHTS_AUTHENTICATION_STRING: "
+        "'ClientId=${identityClientId};Authorization=AAD'\n",
         "",
         SETTING,
     ),
@@ -125,8 +200,10 @@ FUNCTION = (
     Fault(
         "follow-ups and passes change places",
         MAIN,
-        "string(maxFollowups)\n  MAX_INFLIGHT: string(httpConcurrency)\n  MAX_PASSES: string(maxPasses)",
-        "string(maxPasses)\n  MAX_INFLIGHT: string(httpConcurrency)\n  MAX_PASSES: string(maxFollowups)",
+        "string(maxFollowups)\n  MAX_INFLIGHT: string(httpConcurrency)\n  MAX_PASSES: "
+        "string(maxPasses)",
+        "string(maxPasses)\n  MAX_INFLIGHT: string(httpConcurrency)\n  MAX_PASSES: "
+        "string(maxFollowups)",
         SETTING,
     ),
     Fault(
@@ -136,8 +213,16 @@ FUNCTION = (
         "string(retryBackoffFactor)\n  RETRY_BACKOFF_FACTOR: string(retryBackoffBaseSec)",
         SETTING,
     ),
-    Fault("a model for its deployment", MAIN, "OAI_MODEL: chatDeploymentName", "OAI_MODEL: chatModelName", SETTING),
-    Fault("a setting is lost", MAIN, "  RETRY_MAX_ATTEMPTS: string(retryMaxAttempts)\n", "", COMPILER),
+    Fault(
+        "a model for its deployment",
+        MAIN,
+        "OAI_MODEL: chatDeploymentName",
+        "OAI_MODEL: chatModelName",
+        SETTING,
+    ),
+    Fault(
+        "a setting is lost", MAIN, "  RETRY_MAX_ATTEMPTS: string(retryMaxAttempts)\n", "", COMPILER
+    ),
     Fault(
         "the password in plain text",
         MAIN,
@@ -146,12 +231,28 @@ FUNCTION = (
         "no_key_and_no_password_stands_anywhere",
     ),
     Fault("questions in the log", MAIN, "logQuestions ? 'true' : 'false'", "'true'", COMPILER),
-    Fault("the site does not wait for roles", MAIN, "    endpoints\n    rbac\n", "    endpoints\n", ORDER),
+    Fault(
+        "the site does not wait for roles",
+        MAIN,
+        "    endpoints\n    rbac\n",
+        "    endpoints\n",
+        ORDER,
+    ),
     Fault("nothing waits for the checks", MAIN, "  dependsOn: [\n    checks\n  ]\n", "", ORDER),
     Fault(
-        "a wider default", MAIN, "param maximumInstanceCount int = 40", "param maximumInstanceCount int = 400", BOUNDS
+        "a wider default",
+        MAIN,
+        "param maximumInstanceCount int = 40",
+        "param maximumInstanceCount int = 400",
+        BOUNDS,
     ),
-    Fault("a shorter deadline", MAIN, "@maxValue(225)\nparam deadlineSec", "@maxValue(600)\nparam deadlineSec", BOUNDS),
+    Fault(
+        "a shorter deadline",
+        MAIN,
+        "@maxValue(225)\nparam deadlineSec",
+        "@maxValue(600)\nparam deadlineSec",
+        BOUNDS,
+    ),
     Fault(
         "unprotected by default",
         MAIN,
@@ -173,7 +274,9 @@ FUNCTION = (
         "${environmentName}-${workload}",
         "nothing_else_is_created_and_the_group_is_ours",
     ),
-    Fault("azd's tag is lost", MAIN, "union(tags, { 'azd-env-name': environmentName })", "tags", TAGS),
+    Fault(
+        "azd's tag is lost", MAIN, "union(tags, { 'azd-env-name': environmentName })", "tags", TAGS
+    ),
 )
 
 AROUND = (
@@ -206,7 +309,13 @@ AROUND = (
         "'a001fd3d-188f-4b5d-821b-7da978bf7442'",
         ROLES,
     ),
-    _in("monitoring", "telemetry with a key", "DisableLocalAuth: true", "DisableLocalAuth: false", TELEMETRY),
+    _in(
+        "monitoring",
+        "telemetry with a key",
+        "DisableLocalAuth: true",
+        "DisableLocalAuth: false",
+        TELEMETRY,
+    ),
     _in(
         "monitoring",
         "logs are dropped early",
@@ -249,30 +358,80 @@ AROUND = (
         "category: 'AuditEvent'\n        enabled: false",
         LOGGED,
     ),
-    _in("storage", "deletions are not logged", "category: 'StorageDelete'", "category: 'StorageRead'", LOGGED),
+    _in(
+        "storage",
+        "deletions are not logged",
+        "category: 'StorageDelete'",
+        "category: 'StorageRead'",
+        LOGGED,
+    ),
     _in("network", "any port", "          protocol: 'Tcp'", "          protocol: '*'", NETWORK),
     _in(
-        "network", "from anywhere", "sourceAddressPrefix: 'VirtualNetwork'", "sourceAddressPrefix: 'Internet'", NETWORK
+        "network",
+        "from anywhere",
+        "sourceAddressPrefix: 'VirtualNetwork'",
+        "sourceAddressPrefix: 'Internet'",
+        NETWORK,
     ),
-    _in("network", "no delegation", "'Microsoft.App/environments'", "'Microsoft.Web/serverFarms'", NETWORK),
-    Fault("another zone", MAIN, "'privatelink.redis.azure.net'", "'privatelink.redisenterprise.azure.net'", ENDPOINTS),
+    _in(
+        "network",
+        "no delegation",
+        "'Microsoft.App/environments'",
+        "'Microsoft.Web/serverFarms'",
+        NETWORK,
+    ),
+    Fault(
+        "another zone",
+        MAIN,
+        "'privatelink.redis.azure.net'",
+        "'privatelink.redisenterprise.azure.net'",
+        ENDPOINTS,
+    ),
     Fault("another part", MAIN, "groupId: 'redisEnterprise'", "groupId: 'redisCache'", ENDPOINTS),
-    Fault("one zone for AIServices", MAIN, "'privatelink.cognitiveservices.azure.com', ", "", ENDPOINTS),
-    _in("endpoints", "names register themselves", "registrationEnabled: false", "registrationEnabled: true", ENDPOINTS),
+    Fault(
+        "one zone for AIServices",
+        MAIN,
+        "'privatelink.cognitiveservices.azure.com', ",
+        "",
+        ENDPOINTS,
+    ),
+    _in(
+        "endpoints",
+        "names register themselves",
+        "registrationEnabled: false",
+        "registrationEnabled: true",
+        ENDPOINTS,
+    ),
     Fault(
         "models stay public",
         MAIN,
-        "publicAccess: !vnetEnabled\n    tags: allTags\n    workspaceId: monitoring.outputs.workspaceId\n  }\n}\n\n//",
-        "publicAccess: true\n    tags: allTags\n    workspaceId: monitoring.outputs.workspaceId\n  }\n}\n\n//",
+        "publicAccess: !vnetEnabled\n    tags: allTags\n    workspaceId: "
+        "monitoring.outputs.workspaceId\n  }\n}\n\n//",
+        "publicAccess: true\n    tags: allTags\n    workspaceId: monitoring.outputs.workspaceId\n  "
+        "}\n}\n\n//",
         MODELS,
     ),
-    Fault("a longer time-out", "host.json", '"00:05:00"', '"00:03:00"', "the_function_gives_up_before_the_platform"),
+    Fault(
+        "a longer time-out",
+        "host.json",
+        '"00:05:00"',
+        '"00:03:00"',
+        "the_function_gives_up_before_the_platform",
+    ),
     Fault("answers are cached", "host.json", '"no-store"', '"max-age=60"', HOST),
     Fault("requests are sampled", "host.json", "Request;Exception", "Exception", HOST),
     Fault("local settings are packed", ".funcignore", "local.settings.json\n", "", PACKED),
     Fault("tests are packed", ".funcignore", "tests\n", "", PACKED),
-    Fault("the hook is lost", "azure.yaml", "  predown:", "  postdown:", "azd_finds_template_service_and_hooks"),
-    Fault("another service", "azure.yaml", "  api:", "  web:", "azd_finds_template_service_and_hooks"),
+    Fault(
+        "the hook is lost",
+        "azure.yaml",
+        "  predown:",
+        "  postdown:",
+        "azd_finds_template_service_and_hooks",
+    ),
+    Fault(
+        "another service", "azure.yaml", "  api:", "  web:", "azd_finds_template_service_and_hooks"
+    ),
     Fault(
         "a rule is off",
         "infra/bicepconfig.json",
@@ -280,7 +439,13 @@ AROUND = (
         '"secure-parameter-default": { "level": "off" }',
         "the_linter_refuses_what_it_finds",
     ),
-    Fault("another variable", "infra/main.bicepparam", "'NEO4J_USERNAME', 'neo4j'", "'NEO4J_DATABASE', 'neo4j'", FILE),
+    Fault(
+        "another variable",
+        "infra/main.bicepparam",
+        "'NEO4J_USERNAME', 'neo4j'",
+        "'NEO4J_DATABASE', 'neo4j'",
+        FILE,
+    ),
     Fault(
         "the password has a default",
         "infra/main.bicepparam",

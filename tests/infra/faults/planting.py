@@ -26,7 +26,10 @@ _COPIED = ("host.json", ".funcignore", ".gitignore", "azure.yaml", "local.settin
 
 @dataclass(frozen=True)
 class Fault:
-    """A change of one file: `right`, which stands there, becomes `wrong`; `rule` is the one that has to notice."""
+    """A change of one file: `right`, which stands there, becomes `wrong`.
+
+    `rule` is the one that has to notice.
+    """
 
     what: str
     file: str
@@ -38,8 +41,8 @@ class Fault:
 def finding(fault: Fault, folder: Path, compiler: Compiler) -> str:
     """Return what the fault's own rule finds, empty if it finds nothing.
 
-    The snapshots are those of the changed template, made one after the other until one shows the fault. Raises RefusedError where the
-    compiler refuses a fault that is a rule's.
+    The snapshots are those of the changed template, made one after the other until one shows the
+    fault. Raises RefusedError where the compiler refuses a fault that is a rule's.
     """
     _plant(fault, folder)
     if fault.rule == COMPILER:
@@ -60,7 +63,10 @@ def _refusal(folder: Path, compiler: Compiler) -> str:
 
 
 def _worked_out(fault: Fault, folder: Path, compiler: Compiler) -> Iterator[Project]:
-    """Yield the changed project as the fault's rule reads it: its files, its compiled template, or one way after the other."""
+    """Yield the changed project as the fault's rule reads it.
+
+    Its files, its compiled template, or one way after the other.
+    """
     if fault.rule in _OVER_FILES:
         yield Project(folder)
     elif fault.rule in _OVER_TEMPLATE:

@@ -1,4 +1,7 @@
-"""Rules that hold for every way to deploy; each yields a sentence for each place where it does not."""
+"""Rules that hold for every way to deploy.
+
+Each yields a sentence for each place where it does not.
+"""
 
 from __future__ import annotations
 

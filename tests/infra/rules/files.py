@@ -1,4 +1,7 @@
-"""Rules over files beside the template: what is deployed of the code, how the host runs it, what azd reads."""
+"""Rules over files beside the template.
+
+What is deployed of the code, how the host runs it, what azd reads.
+"""
 
 from __future__ import annotations
 
@@ -42,13 +45,18 @@ HOST = {
 
 
 def the_host_is_set_up_as_meant(project: Project) -> Iterator[str]:
-    """All of host.json: time-out, routes, headers, what is logged and never sampled; no extension bundle."""
+    """All of host.json: time-out, routes, headers, what is logged and never sampled.
+
+    No extension bundle.
+    """
     yield from differences(HOST, json.loads(project.text("host.json")), "host.json: ")
 
 
 def the_function_gives_up_before_the_platform(project: Project) -> Iterator[str]:
     """The deadline ends before the platform's 230 seconds, and the worker's time-out after them."""
-    hours, minutes, seconds = map(int, json.loads(project.text("host.json"))["functionTimeout"].split(":"))
+    hours, minutes, seconds = map(
+        int, json.loads(project.text("host.json"))["functionTimeout"].split(":")
+    )
     deadline, worker = PARAMETERS["deadlineSec"]["maxValue"], 3600 * hours + 60 * minutes + seconds
     if not deadline < PLATFORM_SECONDS < worker:
         yield f"host.json: {deadline} s of deadline, {PLATFORM_SECONDS} s of the platform, {worker} s of the worker"
@@ -78,7 +86,10 @@ IGNORED = {
 
 
 def only_the_function_is_packed(project: Project) -> Iterator[str]:
-    """Every line of .funcignore, since what is not on it is uploaded; what holds settings of a machine is in .gitignore."""
+    """Every line of .funcignore, since what is not on it is uploaded.
+
+    What holds settings of a machine is in .gitignore.
+    """
     found = [line for line in project.text(".funcignore").splitlines() if line.strip()]
     yield from (f".funcignore: {line} is missing" for line in sorted(IGNORED - set(found)))
     yield from (f".funcignore: {line} is not expected" for line in found if line not in IGNORED)
@@ -117,7 +128,10 @@ def the_linter_refuses_what_it_finds(project: Project) -> Iterator[str]:
     for name, rule in rules["rules"].items():
         if rule != {"level": "error"}:
             yield f"infra/bicepconfig.json: {name} is {rule}"
-    yield from (f"infra/bicepconfig.json: {name} is missing" for name in sorted(LINT_RULES - set(rules["rules"])))
+    yield from (
+        f"infra/bicepconfig.json: {name} is missing"
+        for name in sorted(LINT_RULES - set(rules["rules"]))
+    )
 
 
 LINT_RULES = {
@@ -186,7 +200,10 @@ def nothing_is_named_that_flex_consumption_gave_up(project: Project) -> Iterator
     """Settings that the plan refuses or ignores stand nowhere in infra/."""
     for file in sorted((project.root / "infra").rglob("*.bicep*")):
         words = set(re.findall(r"\w+", file.read_text(encoding="utf-8")))
-        yield from (f"{file.name}: {word} is no setting of Flex Consumption" for word in sorted(words & FLEX_GAVE_UP))
+        yield from (
+            f"{file.name}: {word} is no setting of Flex Consumption"
+            for word in sorted(words & FLEX_GAVE_UP)
+        )
 
 
 VARIABLES = {
@@ -203,14 +220,15 @@ def the_parameter_file_reads_each_value_from_its_own_variable(project: Project) 
     text = project.text("infra/main.bicepparam")
     given = given_in(text, {})
     yield from (
-        f"infra/main.bicepparam: {name} is read, or no longer" for name in sorted(FROM_ENVIRONMENT ^ set(given))
+        f"infra/main.bicepparam: {name} is read, or no longer"
+        for name in sorted(FROM_ENVIRONMENT ^ set(given))
     )
     for name, one in given.items():
         if name == "neo4jPassword":
             continue
-        variable = VARIABLES.get(name) or re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).upper().replace(
-            "OPEN_AI", "OPENAI"
-        )
+        variable = VARIABLES.get(name) or re.sub(
+            r"(?<=[a-z0-9])([A-Z])", r"_\1", name
+        ).upper().replace("OPEN_AI", "OPENAI")
         if one.variable != variable:
             yield f"infra/main.bicepparam: {name} is read from {one.variable or 'nowhere'}, not from {variable}"
         if name not in REQUIRED and one.value != DEFAULTS[name]:
@@ -225,7 +243,10 @@ def the_parameter_file_reads_each_value_from_its_own_variable(project: Project) 
 PASSWORD_LINES = [
     "var neo4jCredential = readEnvironmentVariable('NEO4J_CREDENTIAL_ID', '')",
     "var passwordVariable = empty(neo4jCredential) ? 'NEO4J_PASSWORD' : 'NEO4J_CREDENTIAL_ID'",
-    "param neo4jPassword = empty(neo4jCredential) ? readEnvironmentVariable(passwordVariable) : null",
+    (
+        "param neo4jPassword = empty(neo4jCredential) ? readEnvironmentVariable(passwordVariable) : "
+        "null"
+    ),
 ]
 
 
@@ -244,10 +265,17 @@ def the_example_shows_every_setting(project: Project) -> Iterator[str]:
     yield from differences({"IsEncrypted": False}, whole, "local.settings.json.example: ")
     code = {name.upper() for name in Settings.model_fields}
     extra = set(example) - {"FUNCTIONS_WORKER_RUNTIME", "AzureWebJobsStorage"}
-    yield from (f"local.settings.json.example: {name} is missing or read by nothing" for name in sorted(code ^ extra))
-    defaults = {name.upper(): _written(field.default) for name, field in Settings.model_fields.items()}
+    yield from (
+        f"local.settings.json.example: {name} is missing or read by nothing"
+        for name in sorted(code ^ extra)
+    )
+    defaults = {
+        name.upper(): _written(field.default) for name, field in Settings.model_fields.items()
+    }
     wanted = {name: LOCAL.get(name, defaults[name]) for name in sorted(code & extra)}
-    yield from differences(wanted, {name: example[name] for name in wanted}, "local.settings.json.example: ")
+    yield from differences(
+        wanted, {name: example[name] for name in wanted}, "local.settings.json.example: "
+    )
 
 
 LOCAL = {

@@ -17,7 +17,10 @@ Expected = Callable[[Way], Iterable[Body]]
 
 
 def storage_takes_no_keys_and_shows_no_blobs(project: Project) -> Iterator[str]:
-    """Account, container, retention and lifecycle: no shared keys, no public blobs, TLS 1.2, the package stays."""
+    """Account, container, retention and lifecycle.
+
+    No shared keys, no public blobs, TLS 1.2, the package stays.
+    """
     kinds = ("", "/blobServices", "/blobServices/containers", "/managementPolicies")
     yield from _whole(project, stores.storage, *(stores.STORAGE + kind for kind in kinds))
 
@@ -39,7 +42,12 @@ def models_take_no_keys_and_are_those_asked_for(project: Project) -> Iterator[st
 
 def the_function_is_keyless_and_scaled_as_asked_for(project: Project) -> Iterator[str]:
     """Identity, plan, functionAppConfig, who may call, TLS, passwords for publishing."""
-    kinds = ("Microsoft.ManagedIdentity/userAssignedIdentities", function.PLAN, function.SITE, function.POLICY)
+    kinds = (
+        "Microsoft.ManagedIdentity/userAssignedIdentities",
+        function.PLAN,
+        function.SITE,
+        function.POLICY,
+    )
     yield from _whole(project, function.function, *kinds)
 
 
@@ -55,13 +63,21 @@ def settings_are_those_that_the_code_reads(project: Project) -> Iterator[str]:
     for way in project.ways:
         platform = ("APPLICATIONINSIGHTS_", "AzureWebJobsStorage__")
         given = {name for name in settings_of(way) if not name.startswith(platform)}
-        yield from (f"{way.name}: setting {name} is read by nothing" for name in sorted(given - read))
+        yield from (
+            f"{way.name}: setting {name} is read by nothing" for name in sorted(given - read)
+        )
         yield from (f"{way.name}: setting {name} is missing" for name in sorted(read - given))
 
 
 def logs_and_telemetry_are_kept_as_asked_for(project: Project) -> Iterator[str]:
     """Workspace, component without local authentication, who gets mails."""
-    yield from _whole(project, monitoring.telemetry, monitoring.WORKSPACE, monitoring.COMPONENT, monitoring.ACTIONS)
+    yield from _whole(
+        project,
+        monitoring.telemetry,
+        monitoring.WORKSPACE,
+        monitoring.COMPONENT,
+        monitoring.ACTIONS,
+    )
 
 
 def alerts_are_whole(project: Project) -> Iterator[str]:
@@ -73,7 +89,9 @@ def an_alert_looks_at_each_minute(project: Project) -> Iterator[str]:
     """An alert's window is at least as long as the time between two looks."""
     for way in project.ways:
         for one in way.resources(monitoring.ALERT):
-            window, frequency = (_minutes(one["properties"][key]) for key in ("windowSize", "evaluationFrequency"))
+            window, frequency = (
+                _minutes(one["properties"][key]) for key in ("windowSize", "evaluationFrequency")
+            )
             if window < frequency:
                 yield f"{_place(way, one)}: looks back {window} minutes, every {frequency}"
 
@@ -92,7 +110,9 @@ def the_network_lets_in_what_is_needed(project: Project) -> Iterator[str]:
 def private_endpoints_lead_to_each_store_by_its_name(project: Project) -> Iterator[str]:
     """Endpoints with their part of the resource, DNS zones, links of zones, zone groups."""
     kinds = (network.ENDPOINT, network.ZONE, f"{network.ZONE}/virtualNetworkLinks")
-    yield from _whole(project, network.endpoints, *kinds, f"{network.ENDPOINT}/privateDnsZoneGroups")
+    yield from _whole(
+        project, network.endpoints, *kinds, f"{network.ENDPOINT}/privateDnsZoneGroups"
+    )
 
 
 def everybody_has_the_least_roles(project: Project) -> Iterator[str]:
@@ -129,7 +149,10 @@ def everything_is_tagged(project: Project) -> Iterator[str]:
     for way in project.ways:
         for one in way.resources():
             if one["type"].count("/") == 1 and one["type"] not in untaggable:
-                wanted = {**tags(way), **(function.SERVICE_TAG if one["type"] == function.SITE else {})}
+                wanted = {
+                    **tags(way),
+                    **(function.SERVICE_TAG if one["type"] == function.SITE else {}),
+                }
                 yield from differences(wanted, one.get("tags", {}), f"{_place(way, one)}.tags")
 
 
@@ -165,7 +188,10 @@ def names_are_accepted_by_each_service(project: Project) -> Iterator[str]:
     """Length and letters of every name that a preview knows; no name twice."""
     for way in project.ways:
         ids = [one["id"] for one in way.resources()]
-        yield from (f"{way.name}: {one} is there twice" for one in sorted({one for one in ids if ids.count(one) > 1}))
+        yield from (
+            f"{way.name}: {one} is there twice"
+            for one in sorted({one for one in ids if ids.count(one) > 1})
+        )
         for one in way.resources(*NAMES):
             last = one["name"].split("/")[-1]
             if not one["name"].startswith("[") and not re.fullmatch(NAMES[one["type"]], last):
@@ -184,23 +210,33 @@ def no_public_door_is_open_in_a_private_way(project: Project) -> Iterator[str]:
 
 
 _KEY = re.compile(
-    r"AccountKey=|SharedAccess|[?&]sig=|list\w*Keys|primaryKey|password=|://[^/@\s]+:[^/@\s]+@", re.IGNORECASE
+    r"AccountKey=|SharedAccess|[?&]sig=|list\w*Keys|primaryKey|password=|://[^/@\s]+:[^/@\s]+@",
+    re.IGNORECASE,
 )
 
 
 def no_key_and_no_password_stands_anywhere(project: Project) -> Iterator[str]:
     """No key in any value, and the password nowhere but in the vault's secret."""
     for way in project.ways:
-        for one in [*way.resources(), {"type": "outputs", "name": "", "id": "", "outputs": way.snapshot["outputs"]}]:
+        for one in [
+            *way.resources(),
+            {"type": "outputs", "name": "", "id": "", "outputs": way.snapshot["outputs"]},
+        ]:
             text = json.dumps(one)
             if found := _KEY.search(text):
                 yield f"{_place(way, one)}: holds {found[0]}"
-            if "parameters('neo4jPassword')" in text and one["type"] != "Microsoft.KeyVault/vaults/secrets":
+            if (
+                "parameters('neo4jPassword')" in text
+                and one["type"] != "Microsoft.KeyVault/vaults/secrets"
+            ):
                 yield f"{_place(way, one)}: holds the password"
 
 
 def outputs_say_where_everything_is(project: Project) -> Iterator[str]:
-    """Every output with its value, the sentences of what is left to do too; none missing, none more."""
+    """Every output with its value, the sentences of what is left to do too.
+
+    None missing, none more.
+    """
     for way in project.ways:
         names, found = Names(way), way.snapshot["outputs"]
         site = f"reference('{names.site}', '{VERSIONS[function.SITE]}').defaultHostName"
@@ -210,7 +246,8 @@ def outputs_say_where_everything_is(project: Project) -> Iterator[str]:
             "AZURE_FUNCTION_NAME": names.site_name,
             "AZURE_KEY_VAULT_NAME": names.vault.rsplit("/", 1)[-1],
             "AZURE_LOCATION": way["location"],
-            "AZURE_OPENAI_ENDPOINT": f"[reference('{names.openai}', '{VERSIONS[stores.OPENAI]}').endpoint]",
+            "AZURE_OPENAI_ENDPOINT": f"[reference('{names.openai}', "
+            f"'{VERSIONS[stores.OPENAI]}').endpoint]",
             "AZURE_OUTGOING_ADDRESS": "",  # the address is not there yet
             "AZURE_REDIS_ID": "" if way["redisMode"] == "off" else names.redis,
             "AZURE_RESOURCE_GROUP": names.group_name,
@@ -248,14 +285,20 @@ def previews_are_whole(project: Project) -> Iterator[str]:
 
 def settings_of(way: Way) -> dict[str, str]:
     """Return the application settings of the site; a name that is set twice counts as missing."""
-    pairs = [pair for site in way.resources(function.SITE) for pair in site["properties"]["siteConfig"]["appSettings"]]
+    pairs = [
+        pair
+        for site in way.resources(function.SITE)
+        for pair in site["properties"]["siteConfig"]["appSettings"]
+    ]
     names = [pair["name"] for pair in pairs]
     return {pair["name"]: pair["value"] for pair in pairs if names.count(pair["name"]) == 1}
 
 
 def _whole(project: Project, expected: Expected, *types: str) -> Iterator[str]:
     for way in project.ways:
-        yield from _compared(way, expected(way), [_without_settings(one) for one in way.resources(*types)])
+        yield from _compared(
+            way, expected(way), [_without_settings(one) for one in way.resources(*types)]
+        )
 
 
 def _compared(way: Way, wanted: Iterable[Body], found: list[Body]) -> Iterator[str]:
@@ -271,10 +314,15 @@ def _compared(way: Way, wanted: Iterable[Body], found: list[Body]) -> Iterator[s
 
 
 def _without_settings(one: Body) -> Body:
-    """Return a site without its settings, which have a rule of their own; anything else as it is."""
+    """Return a site without its settings, which have a rule of their own.
+
+    Anything else as it is.
+    """
     if one["type"] != function.SITE:
         return one
-    config = {key: value for key, value in one["properties"]["siteConfig"].items() if key != "appSettings"}
+    config = {
+        key: value for key, value in one["properties"]["siteConfig"].items() if key != "appSettings"
+    }
     return {**one, "properties": {**one["properties"], "siteConfig": config}}
 
 

@@ -41,7 +41,8 @@ ORDER: dict[str, set[str]] = {
     },
     "functionEndpoint": {"functionApp", "group", "network"},
 }
-"""What has to be there before each part: roles before the site, since the host reads container and secret when it starts."""
+"""What has to be there before each part: roles before the site, since the host reads container and
+secret when it starts."""
 
 INNER_ORDER: dict[str, dict[str, set[str]]] = {
     "functionApp": {
@@ -49,7 +50,10 @@ INNER_ORDER: dict[str, dict[str, set[str]]] = {
         "sites": {"serverfarms"},
         "basicPublishingCredentialsPolicies ftp": {"sites"},
         # the service answers 409 to two of these at a time
-        "basicPublishingCredentialsPolicies scm": {"basicPublishingCredentialsPolicies ftp", "sites"},
+        "basicPublishingCredentialsPolicies scm": {
+            "basicPublishingCredentialsPolicies ftp",
+            "sites",
+        },
         "diagnosticSettings": {"sites"},
     },
     "storage": {
@@ -65,7 +69,11 @@ INNER_ORDER: dict[str, dict[str, set[str]]] = {
         "replacedGraphSecret": {"vault"},
         "audit": {"vault"},
     },
-    "redis": {"redisEnterprise": set(), "databases": {"redisEnterprise"}, "diagnosticSettings": {"databases"}},
+    "redis": {
+        "redisEnterprise": set(),
+        "databases": {"redisEnterprise"},
+        "diagnosticSettings": {"databases"},
+    },
     "openAi": {"accounts": set(), "deployments": {"accounts"}, "diagnosticSettings": {"accounts"}},
     "monitoring": {
         "workspaces": set(),
@@ -78,7 +86,11 @@ INNER_ORDER: dict[str, dict[str, set[str]]] = {
         "networkSecurityGroups endpoints": set(),
         "publicIPAddresses": set(),
         "natGateways": {"publicIPAddresses"},
-        "virtualNetworks": {"natGateways", "networkSecurityGroups app", "networkSecurityGroups endpoints"},
+        "virtualNetworks": {
+            "natGateways",
+            "networkSecurityGroups app",
+            "networkSecurityGroups endpoints",
+        },
     },
     "endpoints": {
         "privateEndpoints": set(),
@@ -87,7 +99,8 @@ INNER_ORDER: dict[str, dict[str, set[str]]] = {
         "privateDnsZoneGroups": {"privateEndpoints", "zone"},
     },
 }
-"""The same inside the modules that make more than one thing; the modules that give access make assignments only."""
+"""The same inside the modules that make more than one thing; the modules that give access make
+assignments only."""
 
 
 def everything_waits_for_what_it_needs(project: Project) -> Iterator[str]:
@@ -100,11 +113,21 @@ def everything_waits_for_what_it_needs(project: Project) -> Iterator[str]:
 
 
 def parameters_are_bounded_as_the_docs_say(project: Project) -> Iterator[str]:
-    """Type, default, bounds and choices of every parameter; the password is secure and has no default."""
-    found = {name: _without_description(one) for name, one in _template(project)["parameters"].items()}
+    """Type, default, bounds and choices of every parameter.
+
+    The password is secure and has no default.
+    """
+    found = {
+        name: _without_description(one) for name, one in _template(project)["parameters"].items()
+    }
     yield from differences(PARAMETERS, found, "main.bicep: parameter ")
-    needed = {name for name, one in found.items() if "defaultValue" not in one and not one.get("nullable")}
-    yield from (f"main.bicep: parameter {name} has to be given, or no longer" for name in sorted(needed ^ REQUIRED))
+    needed = {
+        name for name, one in found.items() if "defaultValue" not in one and not one.get("nullable")
+    }
+    yield from (
+        f"main.bicep: parameter {name} has to be given, or no longer"
+        for name in sorted(needed ^ REQUIRED)
+    )
 
 
 def parameters_and_outputs_are_described(project: Project) -> Iterator[str]:
@@ -134,7 +157,10 @@ def modules_take_what_main_allows(project: Project) -> Iterator[str]:
 
 
 def a_module_gets_a_parameter_as_it_is(project: Project) -> Iterator[str]:
-    """What main.bicep passes on depends on one parameter alone; no snapshot shows what only two of them together change."""
+    """What main.bicep passes on depends on one parameter alone.
+
+    No snapshot shows what only two of them together change.
+    """
     for name, module in _template(project)["resources"].items():
         for inner, given in module.get("properties", {}).get("parameters", {}).items():
             value = str(given.get("value") if isinstance(given, dict) else given)
@@ -158,26 +184,42 @@ COMPUTED = {
 def a_password_that_was_rotated_stays(project: Project) -> Iterator[str]:
     """The secret is written where there is none, or where replacing was asked for, and never else."""
     module = _template(project)["resources"]["keyVault"]["properties"]["template"]
-    secrets = {name: one for name, one in _labelled(module["resources"]).items() if one["type"].endswith("/secrets")}
+    secrets = {
+        name: one
+        for name, one in _labelled(module["resources"]).items()
+        if one["type"].endswith("/secrets")
+    }
     found = {
-        name: [one.get("condition"), "onlyIfNotExists" in one.get("@options", {})] for name, one in secrets.items()
+        name: [one.get("condition"), "onlyIfNotExists" in one.get("@options", {})]
+        for name, one in secrets.items()
     }
     replacing = "parameters('replacePassword')"
-    wanted = {"graphSecret": [f"[not({replacing})]", True], "replacedGraphSecret": [f"[{replacing}]", False]}
+    wanted = {
+        "graphSecret": [f"[not({replacing})]", True],
+        "replacedGraphSecret": [f"[{replacing}]", False],
+    }
     yield from differences(wanted, found, "module keyVault: secret ")
 
 
 def models_are_deployed_one_after_the_other(project: Project) -> Iterator[str]:
     """The service refuses two deployments at a time."""
-    made = _labelled(_template(project)["resources"]["openAi"]["properties"]["template"]["resources"])
+    made = _labelled(
+        _template(project)["resources"]["openAi"]["properties"]["template"]["resources"]
+    )
     found = {key: made["deployments"].get("copy", {}).get(key) for key in ("mode", "batchSize")}
     yield from differences({"mode": "serial", "batchSize": 1}, found, "module openAi: models: copy")
 
 
 def a_subscription_can_hold_many_deployments(project: Project) -> Iterator[str]:
-    """What is deployed outside the group has the token in its name: those names belong to one region each; no name twice."""
+    """What is deployed outside the group has the token in its name.
+
+    Those names belong to one region each; no name twice.
+    """
     names = [one["name"] for one in _template(project)["resources"].values()]
-    yield from (f"main.bicep: {name} is the name of two" for name in sorted({n for n in names if names.count(n) > 1}))
+    yield from (
+        f"main.bicep: {name} is the name of two"
+        for name in sorted({n for n in names if names.count(n) > 1})
+    )
     for name, one in _template(project)["resources"].items():
         outside = one["type"] == "Microsoft.Resources/deployments" and not _in_group(one)
         if outside and "variables('token')" not in one["name"]:
@@ -187,10 +229,14 @@ def a_subscription_can_hold_many_deployments(project: Project) -> Iterator[str]:
 def names_are_the_same_next_time(project: Project) -> Iterator[str]:
     """No time, no chance; the token is made of subscription, environment and region."""
     token = _template(project)["variables"]["token"]
-    wanted = "[uniqueString(subscription().id, parameters('environmentName'), parameters('location'))]"
+    wanted = (
+        "[uniqueString(subscription().id, parameters('environmentName'), parameters('location'))]"
+    )
     yield from differences(wanted, token, "main.bicep: token")
     for file, template in _templates(project):
-        yield from (f"{file}: {word}() gives another value each time" for word in _changing(template))
+        yield from (
+            f"{file}: {word}() gives another value each time" for word in _changing(template)
+        )
 
 
 def problems_are_refused_before_anything_is_made(project: Project) -> Iterator[str]:
@@ -199,17 +245,25 @@ def problems_are_refused_before_anything_is_made(project: Project) -> Iterator[s
     parameter = checks["properties"]["template"]["parameters"]["problems"]
     yield from differences(["none"], parameter.get("allowedValues"), "module checks: problems")
     value = "[if(empty(variables('problems')), createObject('value', 'none'), createObject('value', join(variables('problems'), ' ')))]"
-    yield from differences(value, checks["properties"]["parameters"]["problems"], "main.bicep: checks: problems")
+    yield from differences(
+        value, checks["properties"]["parameters"]["problems"], "main.bicep: checks: problems"
+    )
 
 
 def each_check_lets_through_what_it_names_and_no_more(project: Project) -> Iterator[str]:
-    """Each condition on parameters that no decorator can say, with the sentence for who breaks it; none missing, none more."""
+    """Each condition on parameters that no decorator can say, with the sentence for who breaks it.
+
+    None missing, none more.
+    """
     variables = _template(project)["variables"]
     read = {"problems", *_read_by("problems", variables)}
     yield from (
-        f"main.bicep: variable {name} is part of the checks, or no longer" for name in sorted(read ^ set(CHECKS))
+        f"main.bicep: variable {name} is part of the checks, or no longer"
+        for name in sorted(read ^ set(CHECKS))
     )
-    yield from differences(CHECKS, {name: variables.get(name) for name in CHECKS}, "main.bicep: variable ")
+    yield from differences(
+        CHECKS, {name: variables.get(name) for name in CHECKS}, "main.bicep: variable "
+    )
 
 
 def _read_by(name: str, variables: Mapping[str, Any]) -> set[str]:
@@ -219,23 +273,31 @@ def _read_by(name: str, variables: Mapping[str, Any]) -> set[str]:
 
 
 def the_outgoing_address_is_told_where_there_is_one(project: Project) -> Iterator[str]:
-    """The address for the allow list of the graph, which no preview knows: that of the NAT gateway of a created network."""
+    """The address for the allow list of the graph, which no preview knows.
+
+    That of the NAT gateway of a created network.
+    """
     main = _template(project)
     found = {
         "main.bicep": main["outputs"]["AZURE_OUTGOING_ADDRESS"]["value"],
-        "network.bicep": main["resources"]["network"]["properties"]["template"]["outputs"]["outgoingAddress"]["value"],
+        "network.bicep": main["resources"]["network"]["properties"]["template"]["outputs"][
+            "outgoingAddress"
+        ]["value"],
     }
     yield from differences(OUTGOING_ADDRESS, found, "outgoing address: ")
 
 
 OUTGOING_ADDRESS = {
     "main.bicep": (
-        "[if(variables('createNetwork'), coalesce(tryGet(if(variables('createNetwork'), reference('network'), null()),"
+        "[if(variables('createNetwork'), coalesce(tryGet(if(variables('createNetwork'), "
+        "reference('network'), null()),"
         " 'outputs', 'outgoingAddress', 'value'), ''), '')]"
     ),
     "network.bicep": (
-        "[if(parameters('natGatewayEnabled'), coalesce(tryGet(tryGet(if(parameters('natGatewayEnabled'),"
-        " reference(resourceId('Microsoft.Network/publicIPAddresses', parameters('publicIpName')), '2026-03-01', 'full'),"
+        "[if(parameters('natGatewayEnabled'), "
+        "coalesce(tryGet(tryGet(if(parameters('natGatewayEnabled'),"
+        " reference(resourceId('Microsoft.Network/publicIPAddresses', parameters('publicIpName')), "
+        "'2026-03-01', 'full'),"
         " null()), 'properties'), 'ipAddress'), ''), '')]"
     ),
 }
@@ -256,7 +318,9 @@ def _templates(project: Project) -> Iterator[tuple[str, Body]]:
 
 
 def _waits(resources: Mapping[str, Body]) -> dict[str, set[str]]:
-    return {name: {_label(wait) for wait in one.get("dependsOn", ())} for name, one in resources.items()}
+    return {
+        name: {_label(wait) for wait in one.get("dependsOn", ())} for name, one in resources.items()
+    }
 
 
 def _labelled(resources: Mapping[str, Body] | list[Body]) -> dict[str, Body]:
@@ -267,12 +331,17 @@ def _labelled(resources: Mapping[str, Body] | list[Body]) -> dict[str, Body]:
 
 
 def _label(reference: str) -> str:
-    """Return a short name for `[resourceId('Microsoft.Web/sites', ...)]`: the last part of the type, and a name of its own."""
+    """Return a short name for `[resourceId('Microsoft.Web/sites', ...)]`.
+
+    The last part of the type, and a name of its own.
+    """
     kind = re.match(r"\[resourceId\('[\w./]+/(\w+)'", reference)
     if kind is None:
         return reference
     literal = re.sub(r"(parameters|variables)\('\w+'\)", "", reference)
-    own = [word for word in re.findall(r"'(?:\{0\}-)?([a-z][a-z0-9-]*)'", literal) if word != "default"]
+    own = [
+        word for word in re.findall(r"'(?:\{0\}-)?([a-z][a-z0-9-]*)'", literal) if word != "default"
+    ]
     return " ".join([kind[1], *own[-1:]])
 
 
@@ -281,7 +350,9 @@ def _as_lists(order: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
 
 
 def _without_description(one: Mapping[str, Any]) -> Body:
-    metadata = {name: value for name, value in one.get("metadata", {}).items() if name != "description"}
+    metadata = {
+        name: value for name, value in one.get("metadata", {}).items() if name != "description"
+    }
     rest = {name: value for name, value in one.items() if name != "metadata"}
     return {**rest, "metadata": metadata} if metadata else rest
 

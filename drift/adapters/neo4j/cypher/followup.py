@@ -24,7 +24,8 @@ RETURN candidates, shared, entities, relationships, neighbors
 """
 
 
-# Communities that are gone, because the knowledge was made anew since the primer, leave the whole project to search in.
+# Communities that are gone, because the knowledge was made anew since the primer, leave the whole
+# project to search in.
 def _picked(s: Schema) -> str:
     return f"""
 CALL (generation) {{
@@ -70,7 +71,8 @@ CALL (generation, hard) {{
 """
 
 
-# The entities that the question names, by their longest names only: who asks for the old mill does not mean every mill.
+# The entities that the question names, by their longest names only: who asks for the old mill does
+# not mean every mill.
 def _named(s: Schema) -> str:
     return f"""
   CALL (generation) {{
@@ -96,10 +98,13 @@ def _named(s: Schema) -> str:
 
 
 def _step(s: Schema, before: int) -> str:
-    """Return one step of the walk: what stands on a node goes to its neighbours in equal parts, less of it to common entities.
+    """Return one step of the walk.
 
-    A node whose parts would be smaller than `$least_mass` keeps them, so that a step never costs more than 1 / $least_mass
-    rows, hubs or not (Andersen, Chung, Lang, "Local graph partitioning using PageRank vectors", 2006).
+    What stands on a node goes to its neighbours in equal parts, less of it to common entities.
+
+    A node whose parts would be smaller than `$least_mass` keeps them, so that a step never costs
+    more than 1 / $least_mass rows, hubs or not (Andersen, Chung, Lang, "Local graph partitioning
+    using PageRank vectors", 2006).
     """
     return f"""
   CALL (walkers{before}, chunk_count, generation, building) {{
@@ -118,7 +123,8 @@ def _step(s: Schema, before: int) -> str:
   }}"""
 
 
-# A walk of three steps from there over mentions and relations, both ways: the mass that the chunks on the way have seen.
+# A walk of three steps from there over mentions and relations, both ways: the mass that the chunks
+# on the way have seen.
 def _graph_leg(s: Schema) -> str:
     return f"""
 CALL (chunk_count, generation, building, hard) {{{_named(s)}{_step(s, 0)}{_step(s, 1)}{_step(s, 2)}
@@ -137,7 +143,8 @@ CALL (chunk_count, generation, building, hard) {{{_named(s)}{_step(s, 0)}{_step(
 """
 
 
-# Reciprocal ranks cut the legs down to what is worth sending; the final order is made by drift.ranking.
+# Reciprocal ranks cut the legs down to what is worth sending; the final order is made by
+# drift.ranking.
 def _candidates(s: Schema) -> str:
     return f"""
 CALL (nearest, worded, walked) {{
@@ -170,7 +177,8 @@ CALL (chosen, legs, inside) {{
 """
 
 
-# The places of the candidates that are below a picked community. Many candidates share theirs, so each is followed upwards once.
+# The places of the candidates that are below a picked community. Many candidates share theirs, so
+# each is followed upwards once.
 def _inside(s: Schema) -> str:
     return f"""
 CALL (chosen, picked) {{
@@ -195,8 +203,9 @@ CALL (chosen, picked) {{
 """
 
 
-# What two candidates both mention, as [place of the candidate, number of the entity, its rarity, how much the candidate is about it]:
-# the share of the candidate's other entities that the entity has a relation to. The rarest come first.
+# What two candidates both mention, as [place of the candidate, number of the entity, its rarity,
+# how much the candidate is about it]: the share of the candidate's other entities that the entity
+# has a relation to. The rarest come first.
 def _shared(s: Schema) -> str:
     return f"""
 CALL (chosen, generation) {{

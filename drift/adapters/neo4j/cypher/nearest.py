@@ -1,4 +1,7 @@
-"""What the primer and a follow-up share: how many chunks there are, which are nearest to a vector, what their document is called."""
+"""What the primer and a follow-up share.
+
+How many chunks there are, which are nearest to a vector, what their document is called.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ COSINE = "vector.similarity.cosine(embedding, $vector)"
 
 
 def comparable(vector: str = "embedding") -> str:
-    """Return the condition that a vector can be compared: a list of the right length, with a direction.
+    """Return the condition that a vector can be compared.
+
+    A list of the right length, with a direction.
 
     Whatever else stands there would make the whole statement fail. CASE keeps the server from
     looking into what is no list; nearly always the first number decides, so this costs nothing.
@@ -62,7 +67,10 @@ def index_hits(s: Schema) -> str:
 
 
 def search_hits(index: str) -> str:
-    """Return the body that searches an index inside one project for `hits`, best first; Cypher 25."""
+    """Return the body that searches an index inside one project for `hits`, best first.
+
+    Cypher 25.
+    """
     return f"""
     MATCH (node:__Chunk__)
       SEARCH node IN (VECTOR INDEX `{index}` FOR $vector WHERE node.project_id = $project_id LIMIT $fetch) SCORE AS score
@@ -72,7 +80,10 @@ def search_hits(index: str) -> str:
 
 
 def nearest(s: Schema, hits: str) -> str:
-    """Return the subquery that gives `near`: the tenant's chunks nearest to the vector, best first and scored, when `whole` is true."""
+    """Return the subquery that gives `near`.
+
+    The tenant's chunks nearest to the vector, best first and scored, when `whole` is true.
+    """
     return f"""
 CALL (chunk_count, whole) {{
   CALL (chunk_count, whole) {{
@@ -103,7 +114,10 @@ CALL (chunk_count, whole) {{
 
 
 def document_name(s: Schema) -> str:
-    """Return the expression for the name of the document of `ch`; a chunk of two documents has one name and makes one row."""
+    """Return the expression for the name of the document of `ch`.
+
+    A chunk of two documents has one name and makes one row.
+    """
     return f"""coalesce(head(COLLECT {{
     {s.document_name}
     ORDER BY name LIMIT 1

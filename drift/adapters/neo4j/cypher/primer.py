@@ -1,8 +1,19 @@
-"""The primer's statement: the best communities, highest levels first, with samples; the best chunks where there are none."""
+"""The primer's statement: the best communities, highest levels first, with samples.
+
+The best chunks where there are none.
+"""
 
 from __future__ import annotations
 
-from drift.adapters.neo4j.cypher.nearest import COSINE, comparable, count, document_name, readable, scored, visible
+from drift.adapters.neo4j.cypher.nearest import (
+    COSINE,
+    comparable,
+    count,
+    document_name,
+    readable,
+    scored,
+    visible,
+)
 from drift.adapters.neo4j.cypher.schema import MOST_LEVELS, Schema
 
 
@@ -21,10 +32,11 @@ RETURN communities, chunks, chunk_count, odd_communities, odd_chunks
 """
 
 
-# Level numbers mean nothing by themselves (0 is the leaf here and the root there), so the edges tell which way is up. A community
-# without a parent is at the top whatever its number. The floor is the height of the ceil(k/2)-th highest community: that many
-# candidates at least, and none from below the level that completes them. Only vectors that may decide are read: they are
-# most of what a community costs.
+# Level numbers mean nothing by themselves (0 is the leaf here and the root there), so the edges
+# tell which way is up. A community without a parent is at the top whatever its number. The floor is
+# the height of the ceil(k/2)-th highest community: that many candidates at least, and none from
+# below the level that completes them. Only vectors that may decide are read: they are most of what
+# a community costs.
 def _best_communities(s: Schema) -> str:
     usable = f"{comparable('known[i].embedding')} AND {readable('known[i]', 'summary')}"
     return f"""
@@ -81,8 +93,8 @@ def _level(c: str) -> str:
     return f"CASE WHEN abs(toFloatOrNull({c}.level)) < 1.0e300 THEN toFloatOrNull({c}.level) ELSE 0.0 END"
 
 
-# The tenant's chunks, the nearest first: all of a small tenant, the first ones of an index for a big one. The index's own order is
-# good enough to choose from; what is shown is scored exactly.
+# The tenant's chunks, the nearest first: all of a small tenant, the first ones of an index for a
+# big one. The index's own order is good enough to choose from; what is shown is scored exactly.
 def _ranked(s: Schema, hits: str) -> str:
     return f"""
 CALL (chunk_count) {{
@@ -116,8 +128,9 @@ CALL (chunk_count) {{
 """
 
 
-# Communities are followed upwards once for all their chunks, and to each higher one once (DISTINCT), for where communities
-# are below each other there are countless ways. A community without enough of the ranked chunks shows the best of a few of its own.
+# Communities are followed upwards once for all their chunks, and to each higher one once
+# (DISTINCT), for where communities are below each other there are countless ways. A community
+# without enough of the ranked chunks shows the best of a few of its own.
 def _communities(s: Schema) -> str:
     return f"""
 CALL (best, ranked) {{

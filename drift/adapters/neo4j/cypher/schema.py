@@ -1,11 +1,15 @@
 """The two graph schemas that can be searched, as the few patterns in which their statements differ.
 
-DEFAULT is the graph of this project: `(:__Document__)-[:HAS_CHUNK]->(:__Chunk__)-[:HAS_ENTITY]->(:__Entity__)`, RELATED between
-entities, chunks and entities IN_COMMUNITY, and `project_id` on every node.
+DEFAULT is the graph of this project:
+`(:__Document__)-[:HAS_CHUNK]->(:__Chunk__)-[:HAS_ENTITY]->(:__Entity__)`, RELATED between entities,
+chunks and entities IN_COMMUNITY, and `project_id` on every node.
 
-V1 has no tenant: `(entity)-[:FROM_CHUNK]->(:__Chunk__)` and `(entity)-[:IN_COMMUNITY]->(:__Community__)`, communities nested by
-IN_COMMUNITY. An entity is whatever comes from a chunk, a relation any other edge between two entities. Every property but
-`text` and `embedding` may be missing, and names and levels may be of any type. The lexical graph of neo4j-graphrag's
+V1 has no tenant: `(entity)-[:FROM_CHUNK]->(:__Chunk__)` and
+`(entity)-[:IN_COMMUNITY]->(:__Community__)`, communities nested by
+IN_COMMUNITY. An entity is whatever comes from a chunk, a relation any other edge between two
+entities. Every property but
+`text` and `embedding` may be missing, and names and levels may be of any type. The lexical graph of
+neo4j-graphrag's
 SimpleKGPipeline has this shape, without communities and with documents.
 """
 
@@ -25,7 +29,10 @@ Of = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """How statements say what they need; arrows stand between two nodes, expressions are about a named one."""
+    """How statements say what they need.
+
+    Arrows stand between two nodes, expressions are about a named one.
+    """
 
     # what belongs to the tenant
     own_chunk: Of
@@ -35,7 +42,9 @@ class Schema:
     own_step: Of  # a node that a walk may go to: a chunk or an entity
     visible: str  # a subquery's body: the `generation` of what is made of all documents together, and whether another is `building`
     chunk_count: str  # a subquery's body
-    seek: Callable[..., str]  # behind a pattern, of a node, its label and the keys it is found by: how to find it
+    seek: Callable[
+        ..., str
+    ]  # behind a pattern, of a node, its label and the keys it is found by: how to find it
     # arrows
     below: str  # from a community to a chunk at any depth
     above: str  # from a chunk to a community at any height
@@ -93,13 +102,17 @@ def _known(n: str) -> str:
 
 
 def _degree(n: str) -> str:
-    # The entities of a chunk are counted one by one only while it has some that no question sees yet.
+    # The entities of a chunk are counted one by one only while it has some that no question sees
+    # yet.
     return f"""CASE WHEN building AND {n}:__Chunk__ THEN COUNT {{ ({n})-[:HAS_ENTITY]->(x) WHERE {_of_generation("x")} }}
       ELSE COUNT {{ ({n})-[:HAS_ENTITY]-() }} + COUNT {{ ({n})-[:RELATED]-() }} END"""
 
 
 def _seek(n: str, label: str, *keys: str) -> str:
-    """Return the hint that keeps a plan out of other projects: where one holds nearly all nodes, a scan looks as cheap."""
+    """Return the hint that keeps a plan out of other projects.
+
+    Where one holds nearly all nodes, a scan looks as cheap.
+    """
     return f" USING INDEX SEEK {n}:{label}({', '.join(('project_id', *keys))})"
 
 
@@ -142,7 +155,8 @@ DEFAULT = Schema(
     has_tenants=True,
 )
 
-# Other edges between two entities are relations, PART_OF among them: what a thing is part of is often worth telling.
+# Other edges between two entities are relations, PART_OF among them: what a thing is part of is
+# often worth telling.
 _LEXICAL = "!FROM_DOCUMENT&!NEXT_CHUNK"
 _RELATION = f"!FROM_CHUNK&!IN_COMMUNITY&{_LEXICAL}"
 _ABOVE_MENTIONS = f"<-[:FROM_CHUNK*0..1]-()-[:IN_COMMUNITY*1..{MOST_LEVELS}]->"
@@ -186,11 +200,14 @@ V1 = Schema(
     description=lambda r: f"coalesce(toStringOrNull({r}.description), type({r}))",
     weight=_number("weight"),
     # Degrees by type are read off the node; parallel edges count, as they do in the walk itself.
-    degree=lambda n: f"COUNT {{ ({n})--() }} - COUNT {{ ({n})-[:IN_COMMUNITY|FROM_DOCUMENT|NEXT_CHUNK]-() }}",
+    degree=lambda n: (
+        f"COUNT {{ ({n})--() }} - COUNT {{ ({n})-[:IN_COMMUNITY|FROM_DOCUMENT|NEXT_CHUNK]-() }}"
+    ),
     told=lambda n: f"COUNT {{ ({n})-->() }} - COUNT {{ ({n})-[:FROM_CHUNK|IN_COMMUNITY]->() }}",
     # Going along edges of any type means going along all of them, a hub's mentions too.
     targets=lambda n: (
-        f"CASE WHEN COUNT {{ ({n})-->() }} <= 1000 THEN COLLECT {{ MATCH ({n})-[:{_RELATION}]->(x) RETURN x }} ELSE [] END"
+        f"CASE WHEN COUNT {{ ({n})-->() }} <= 1000 THEN COLLECT {{ MATCH ({n})-[:{_RELATION}]->(x) "
+        f"RETURN x }} ELSE [] END"
     ),
     document_name=f"""MATCH (ch)-[:FROM_DOCUMENT]->(d)
     RETURN {_first_not_blank("d", "title", "path", "name", "id")} AS name""",

@@ -1,19 +1,27 @@
 """Every Cypher statement that reads: text with $parameters, one story for both graph schemas.
 
-The plain form is Cypher 5 and runs from Neo4j 5.26 on. Where the chunk index has `project_id` as a filter property, the
-searching form puts a SEARCH with an in-index filter in the place of the index procedure.
+The plain form is Cypher 5 and runs from Neo4j 5.26 on. Where the chunk index has `project_id` as a
+filter property, the searching form puts a SEARCH with an in-index filter in the place of the index
+procedure.
 
 What the statements hold to, each because a real server does otherwise:
-- `collect` and `UNWIND` stand between a match on a unique key with a list and any DISTINCT. Without them Neo4j takes the unique
-  key for "one row at most", drops the DISTINCT, and chunks below both a community and its parent appear twice.
-- Filter first, then rank. An index without filter properties is asked only above the exact limit, and when its best rows
-  hold too few of the project's chunks, the project is scored exactly: no tenant starves beside a larger one.
-- What is reached along edges is filtered behind a WITH DISTINCT. In the pattern itself, a label or a project would let the planner begin at
+- `collect` and `UNWIND` stand between a match on a unique key with a list and any DISTINCT. Without
+them Neo4j takes the unique
+  key for "one row at most", drops the DISTINCT, and chunks below both a community and its parent
+  appear twice.
+- Filter first, then rank. An index without filter properties is asked only above the exact limit,
+and when its best rows
+  hold too few of the project's chunks, the project is scored exactly: no tenant starves beside a
+  larger one.
+- What is reached along edges is filtered behind a WITH DISTINCT. In the pattern itself, a label or
+a project would let the planner begin at
   an index of chunks instead, once for each row.
 - Scores of an index are quantised, so its rows are scored again.
-- What a question brings stands inside one map, `$asked`: a statement is planned anew, for up to seconds, for each order of
+- What a question brings stands inside one map, `$asked`: a statement is planned anew, for up to
+seconds, for each order of
   magnitude of the length of a text or list that is a parameter of its own.
-- Every step names what belongs to the tenant; every list is bounded before the next step; no embedding is returned.
+- Every step names what belongs to the tenant; every list is bounded before the next step; no
+embedding is returned.
 """
 
 from __future__ import annotations
@@ -42,7 +50,10 @@ def probe_search(index: str) -> str:
 
 
 def primer_statement(search_index: str | None, schema: Schema = DEFAULT) -> str:
-    """Return the primer's statement; with the name of a searchable index, that index filters by project itself."""
+    """Return the primer's statement.
+
+    With the name of a searchable index, that index filters by project itself.
+    """
     if search_index is None:
         return _planned_once(primer.primer(schema, index_hits(schema)))
     return "CYPHER 25\n" + _planned_once(primer.primer(schema, search_hits(search_index)))

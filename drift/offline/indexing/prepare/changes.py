@@ -1,4 +1,7 @@
-"""What preparing a graph does to it: each change is run and counted, or in a dry run written down."""
+"""What preparing a graph does to it.
+
+Each change is run and counted, or in a dry run written down.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ from drift.offline.writing.neo4j.schema import Tell
 
 @dataclass
 class PrepareReport:
-    """What was done, or in a dry run what would be: counts of what changed by `label.property` or `:label`."""
+    """What was done, or in a dry run what would be.
+
+    Counts of what changed by `label.property` or `:label`.
+    """
 
     dry_run: bool
     changed: Counter[str] = field(default_factory=Counter)

@@ -1,7 +1,10 @@
-"""Makes a graph from elsewhere searchable: `project_id` on every node, derived properties, constraints and indexes.
+"""Makes a graph from elsewhere searchable.
 
-First it looks, and refuses with every reason at once before anything is changed. Then each step changes only what is not yet as
-it should be, so that a run that broke is finished by the next, and a second one changes nothing.
+`project_id` on every node, derived properties, constraints and indexes.
+
+First it looks, and refuses with every reason at once before anything is changed. Then each step
+changes only what is not yet as it should be, so that a run that broke is finished by the next, and
+a second one changes nothing.
 """
 
 from __future__ import annotations
@@ -33,15 +36,18 @@ from drift.offline.writing.neo4j.schema import (
 from drift.ranking import normalised_title
 
 _OLDER = "a server before 2026.06 refuses the two options of quantisation: it gets the index without them"
-_TITLES = (
-    "in batches of up to {rows} rows of {{id, title_key}}, one for each of {nodes} entities; the key is made by Python"
-)
+_TITLES = "in batches of up to {rows} rows of {{id, title_key}}, one for each of {nodes} entities; the key is made by Python"
 
 
 class Neo4jPreparer:
     """Prepares one database; building it opens nothing."""
 
-    def __init__(self, connection: Connection, names: IndexNames | None = None, schema: SchemaName = "default") -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        names: IndexNames | None = None,
+        schema: SchemaName = "default",
+    ) -> None:
         """Keep the connection, the configured index names and how the graph is built."""
         self._connection = connection
         self._names = names or IndexNames()
@@ -49,7 +55,14 @@ class Neo4jPreparer:
 
     @classmethod
     def connect(  # noqa: PLR0913 - what a connection takes, and what to prepare
-        cls, uri: str, username: str, password: str, database: str, *, names: IndexNames, schema: SchemaName
+        cls,
+        uri: str,
+        username: str,
+        password: str,
+        database: str,
+        *,
+        names: IndexNames,
+        schema: SchemaName,
     ) -> Self:
         """Return a preparer with a connection of its own, not opened yet."""
         return cls(Connection(uri, username, password, database), names, schema)
@@ -59,9 +72,16 @@ class Neo4jPreparer:
         await self._connection.close()
 
     async def prepare(
-        self, dimensions: int, *, dry_run: bool = False, wait_s: float = ONLINE_WAIT_S, tell: Tell = lambda _: None
+        self,
+        dimensions: int,
+        *,
+        dry_run: bool = False,
+        wait_s: float = ONLINE_WAIT_S,
+        tell: Tell = lambda _: None,
     ) -> PrepareReport:
-        """Prepare the graph for vectors of `dimensions` floats; a dry run only reads, and says what it would run.
+        """Prepare the graph for vectors of `dimensions` floats.
+
+        A dry run only reads, and says what it would run.
 
         Args:
             dimensions: floats of an embedding.
@@ -70,10 +90,13 @@ class Neo4jPreparer:
             tell: is given a sentence about what goes on, before everything that may take long.
 
         Raises:
-            GraphMisconfiguredError: with every reason, before anything is changed; or when an index is not online in time.
+            GraphMisconfiguredError: with every reason, before anything is changed; or when an index
+                is not online in time.
             GraphUnavailableError: when the server fails; another run finishes the work.
         """
-        wanted = schema_objects(self._schema, self._names.community, self._names.chunk, self._names.fulltext)
+        wanted = schema_objects(
+            self._schema, self._names.community, self._names.chunk, self._names.fulltext
+        )
         stored = await read_schema(self._connection)
         surveyor = Surveyor(self._connection, self._schema, dimensions, tell)
         survey = await surveyor.look()
@@ -111,7 +134,9 @@ async def _prepare_v1(run: Run, schema: _SchemaSteps) -> None:
 class _SchemaSteps:
     """Creates what is missing of the wanted constraints and indexes, kind by kind."""
 
-    def __init__(self, run: Run, wanted: Sequence[SchemaObject], dimensions: int, wait_s: float) -> None:
+    def __init__(
+        self, run: Run, wanted: Sequence[SchemaObject], dimensions: int, wait_s: float
+    ) -> None:
         self._run = run
         self._wanted = wanted
         self._dimensions = dimensions
@@ -165,7 +190,7 @@ def _described(index: StoredIndex) -> dict[str, Any]:
     return about | ({"dimensions": index.dimensions} if index.type == "VECTOR" else {})
 
 
-# ---------------------------------------------------------------------------------------------- projects
+# ----------------------------------------------------------------------------------------- projects
 async def _set_project_ids(run: Run, surveyor: Surveyor) -> None:
     survey = surveyor.found
     for label, states in survey.states.items():
@@ -183,7 +208,11 @@ async def _write_down_derivations(run: Run, bare: Sequence[str], surveyor: Surve
         await surveyor.tell_what_waits(label)
     for label, pattern in statements.DERIVATIONS:
         if label in bare:
-            run.write_down(statements.take_from_neighbours(label, pattern), {}, "again, while it changes anything")
+            run.write_down(
+                statements.take_from_neighbours(label, pattern),
+                {},
+                "again, while it changes anything",
+            )
 
 
 async def _derive(run: Run, bare: Sequence[str], surveyor: Surveyor) -> None:
@@ -192,7 +221,9 @@ async def _derive(run: Run, bare: Sequence[str], surveyor: Surveyor) -> None:
     derived = True
     while derived:
         changes = [
-            await run.apply(f"{label}.project_id", statements.take_from_neighbours(label, pattern), {})
+            await run.apply(
+                f"{label}.project_id", statements.take_from_neighbours(label, pattern), {}
+            )
             for label, pattern in statements.DERIVATIONS
             if label in bare
         ]
@@ -211,7 +242,9 @@ async def _set_project_keys(run: Run) -> None:
     for row in await run.connection.rows(statements.PROJECT_KEYS):
         if row["key"] != project_key(row["project"]):
             wrong[row["project"]] += row["nodes"]
-    rows = [{"project_id": project, "project_key": project_key(project)} for project in sorted(wrong)]
+    rows = [
+        {"project_id": project, "project_key": project_key(project)} for project in sorted(wrong)
+    ]
     for start in range(0, len(rows), statements.BATCH):
         part = rows[start : start + statements.BATCH]
         expected = sum(wrong[row["project_id"]] for row in part)
@@ -227,7 +260,9 @@ async def _set_title_keys(run: Run, schema: SchemaName) -> None:
         else:
             await run.apply(thing, text, {"rows": rows})
     if run.report.dry_run and run.report.changed[thing]:
-        run.write_down(text, {}, _TITLES.format(rows=statements.BATCH, nodes=run.report.changed[thing]))
+        run.write_down(
+            text, {}, _TITLES.format(rows=statements.BATCH, nodes=run.report.changed[thing])
+        )
 
 
 async def _wrong_titles(run: Run, text: str) -> AsyncIterator[list[dict[str, str]]]:

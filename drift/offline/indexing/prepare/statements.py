@@ -1,7 +1,8 @@
 """Statements that look at a graph from elsewhere, and those that give its nodes what the searches need.
 
-What writes commits in batches by itself (CALL ... IN TRANSACTIONS), touches only what is not yet as it should be, and can be
-repeated after a break at any point. Every statement about nodes begins with a source that binds them as `n`.
+What writes commits in batches by itself (CALL ... IN TRANSACTIONS), touches only what is not yet as
+it should be, and can be repeated after a break at any point. Every statement about nodes begins
+with a source that binds them as `n`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from drift.adapters.neo4j.cypher.schema import SchemaName
 BATCH = 2000
 _BATCHES = f"IN TRANSACTIONS OF {BATCH} ROWS"
 
-# A node of two projects shows two of them. DISTINCT is safe here: it stands behind an expansion, not behind a unique key.
+# A node of two projects shows two of them. DISTINCT is safe here: it stands behind an expansion,
+# not behind a unique key.
 _EDGES = """COLLECT {
     MATCH (n)-[:IN_PROJECT]->(p:__Project__)
     WHERE toStringOrNull(p.id) IS NOT NULL
@@ -37,9 +39,12 @@ WITH n, own, edges, CASE
 """
 
 
-# ------------------------------------------------------------------------------------------------ sources
+# ------------------------------------------------------------------------------------------ sources
 SOURCES: Mapping[SchemaName, Mapping[str, str]] = {
-    "default": {label: f"MATCH (n:{label})" for label in ("__Document__", "__Chunk__", "__Entity__", "__Community__")},
+    "default": {
+        label: f"MATCH (n:{label})"
+        for label in ("__Document__", "__Chunk__", "__Entity__", "__Community__")
+    },
     # Here chunks and entities are known by their edges, labelled or not.
     "v1": {
         "__Chunk__": """CALL () {
@@ -62,12 +67,14 @@ WITH DISTINCT n""",
 TITLES: Mapping[SchemaName, str] = {"default": "n.title", "v1": "coalesce(n.title, n.name, n.id)"}
 """What an entity is called."""
 
-# ------------------------------------------------------------------------------------------- what is there
+# ------------------------------------------------------------------------------------ what is there
 PROJECTS = "MATCH (p:__Project__) RETURN count(p) AS nodes, count(toStringOrNull(p.id)) AS named"
 
 LABELS = "CALL db.labels() YIELD label RETURN label ORDER BY label LIMIT 100"
 
-EDGE_TYPES = "CALL db.relationshipTypes() YIELD relationshipType AS type RETURN type ORDER BY type LIMIT 100"
+EDGE_TYPES = (
+    "CALL db.relationshipTypes() YIELD relationshipType AS type RETURN type ORDER BY type LIMIT 100"
+)
 
 
 def count_label(label: str) -> str:
@@ -120,8 +127,8 @@ WITH project, key, nodes ORDER BY nodes DESC, project, key
 RETURN count(*) AS keys, sum(nodes) AS nodes, collect([coalesce(toStringOrNull(key), valueType(key)), project])[0..3] AS examples"""
 
 
-# An array made by setNodeVectorProperty is no LIST<INTEGER | FLOAT> on 5.26, so its type's name is read. NaN is not below
-# anything, and what no 32-bit float can hold is infinity to the server.
+# An array made by setNodeVectorProperty is no LIST<INTEGER | FLOAT> on 5.26, so its type's name is
+# read. NaN is not below anything, and what no 32-bit float can hold is infinity to the server.
 _VECTOR_STATE = """
 WITH n, n.embedding AS e
 WITH n, CASE
@@ -161,7 +168,10 @@ def _is_wrong(name: str, *, is_key: bool) -> str:
 def count_wrong_types(source: str, texts: Sequence[str], key: str | None) -> str:
     """Return the statement that counts nodes by what should be text and is not, or a key and can be none."""
     names = [*texts, *([key] if key else [])]
-    counts = (f"count(CASE WHEN {_is_wrong(name, is_key=name == key)} THEN 1 END) AS {name}" for name in names)
+    counts = (
+        f"count(CASE WHEN {_is_wrong(name, is_key=name == key)} THEN 1 END) AS {name}"
+        for name in names
+    )
     return f"{source}\nRETURN {', '.join(counts)}"
 
 
@@ -173,7 +183,7 @@ LIMIT 3
 RETURN {_named(key)} AS key, replace(valueType(n.{name}), ' NOT NULL', '') AS type"""
 
 
-# ------------------------------------------------------------------------------------------ project_id
+# --------------------------------------------------------------------------------------- project_id
 def take_from_edge(label: str) -> str:
     """Return the statement that writes the project of a node's one IN_PROJECT edge onto the node."""
     return f"""MATCH (n:{label})
@@ -199,7 +209,8 @@ DERIVATIONS = (
 def take_from_neighbours(label: str, pattern: str) -> str:
     """Return the statement that writes a project onto nodes without an edge, where all neighbours along `pattern` have the same.
 
-    A neighbour there whose project is not known yet, or never will be, and any neighbour of another project leave the node as it is.
+    A neighbour there whose project is not known yet, or never will be, and any neighbour of another
+    project leave the node as it is.
     """
     return f"""MATCH (n:{label})
 WHERE n.project_id IS NULL AND NOT EXISTS {{ (n)-[:IN_PROJECT]->(:__Project__) }}
@@ -209,7 +220,7 @@ WHERE size(projects) = 1 AND projects[0] IS NOT NULL
 CALL (n, projects) {{ SET n.project_id = projects[0] }} {_BATCHES}"""
 
 
-# ------------------------------------------------------------------------------------- derived properties
+# ------------------------------------------------------------------------------- derived properties
 PROJECT_KEYS = f"""MATCH (n:__Chunk__){_PROJECT}
 WHERE project IS NOT NULL AND (n.project_id IS NULL OR n.project_id IS :: STRING)
 RETURN project, n.project_key AS key, count(*) AS nodes"""
@@ -234,7 +245,7 @@ MATCH (n)
 WHERE elementId(n) = row.id
 SET n.title_key = row.title_key"""
 
-# --------------------------------------------------------------------------------------------- v1 labels
+# ---------------------------------------------------------------------------------------- v1 labels
 _BARE = {
     "__Chunk__": f"{SOURCES['v1']['__Chunk__']}\nWHERE n.text IS NOT NULL AND NOT n:__Chunk__",
     "__Entity__": f"{SOURCES['v1']['__Entity__']}\nWHERE NOT n:__Entity__",

@@ -1,4 +1,7 @@
-"""What a graph holds and lacks, found by reading alone: what forbids to prepare it, and what its searches will miss."""
+"""What a graph holds and lacks, found by reading alone.
+
+What forbids to prepare it, and what its searches will miss.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ from drift.offline.writing.neo4j.schema import Tell
 
 @dataclass(frozen=True, slots=True)
 class NodeKind:
-    """Nodes that the searches use: what binds them as `n`, what tells one from another, and what each should have."""
+    """Nodes that the searches use.
+
+    What binds them as `n`, what tells one from another, and what each should have.
+    """
 
     label: str
     key: str
@@ -49,14 +55,22 @@ KINDS: Mapping[SchemaName, tuple[NodeKind, ...]] = {
         "v1",
         NodeKind("__Chunk__", "id", ("text",), ("text",), has_vectors=True),
         NodeKind("__Entity__", "id", (), ("title", "description")),
-        NodeKind("__Community__", "community", ("summary",), ("summary",), has_vectors=True, edge="IN_COMMUNITY"),
+        NodeKind(
+            "__Community__",
+            "community",
+            ("summary",),
+            ("summary",),
+            has_vectors=True,
+            edge="IN_COMMUNITY",
+        ),
     ),
 }
 KEYED = {kind.label: kind.key for kind in KINDS["default"]}
 """The label of everything that belongs to a project, and the property that is unique there."""
 
 _EXPECTED = {
-    "default": "(:__Document__)-[:HAS_CHUNK]->(:__Chunk__ {id, text, embedding})-[:HAS_ENTITY]->(:__Entity__ {id, title}), and both "
+    "default": "(:__Document__)-[:HAS_CHUNK]->(:__Chunk__ {id, text, "
+    "embedding})-[:HAS_ENTITY]->(:__Entity__ {id, title}), and both "
     "-[:IN_COMMUNITY]->(:__Community__ {community, level, summary, embedding})",
     "v1": "(entity)-[:FROM_CHUNK]->(chunk {text, embedding})",
 }
@@ -85,7 +99,9 @@ class Survey:
 class Surveyor:
     """Reads one graph; changes nothing, and every method adds to `found`."""
 
-    def __init__(self, connection: Connection, schema: SchemaName, dimensions: int, tell: Tell) -> None:
+    def __init__(
+        self, connection: Connection, schema: SchemaName, dimensions: int, tell: Tell
+    ) -> None:
         """Keep what is needed; nothing is read."""
         self._connection = connection
         self._schema = schema
@@ -103,7 +119,9 @@ class Surveyor:
         return self.found
 
     async def _look_at(self, kind: NodeKind) -> None:
-        counts = (await self._connection.rows(statements.count_properties(kind.source, kind.required)))[0]
+        counts = (
+            await self._connection.rows(statements.count_properties(kind.source, kind.required))
+        )[0]
         nodes = self.found.nodes[kind.label] = counts["nodes"]
         if not nodes:
             return
@@ -112,8 +130,13 @@ class Surveyor:
             if lacking := nodes - counts[name]:
                 await self._lacks(kind, name, lacking)
         await self._look_at_types(kind)
-        if kind.edge and not (await self._connection.rows(statements.count_type(kind.edge)))[0]["found"]:
-            self.found.problems.append(f"There are {kind.label} nodes ({nodes:,}), but no {kind.edge} edge.")
+        if (
+            kind.edge
+            and not (await self._connection.rows(statements.count_type(kind.edge)))[0]["found"]
+        ):
+            self.found.problems.append(
+                f"There are {kind.label} nodes ({nodes:,}), but no {kind.edge} edge."
+            )
         if self._schema == "default":
             await self._look_at_project_of(kind)
         if kind.has_vectors:
@@ -123,42 +146,53 @@ class Surveyor:
         others = await self._connection.rows(statements.other_properties(kind.source, name))
         there = ", ".join(row["name"] for row in others) or "none"
         self.found.problems.append(
-            f"{_of(lacking, self.found.nodes[kind.label], kind.label)} lack `{name}`; the properties there: {there}."
+            f"{_of(lacking, self.found.nodes[kind.label], kind.label)} lack `{name}`; the "
+            f"properties there: {there}."
         )
 
     async def _look_at_types(self, kind: NodeKind) -> None:
         """Report what is read as text and is none, and keys by which nothing can be named."""
-        key = kind.key if self._schema == "default" else None  # the other schema has a name for every node
-        counts = (await self._connection.rows(statements.count_wrong_types(kind.source, kind.texts, key)))[0]
+        key = (
+            kind.key if self._schema == "default" else None
+        )  # the other schema has a name for every node
+        counts = (
+            await self._connection.rows(statements.count_wrong_types(kind.source, kind.texts, key))
+        )[0]
         for name, nodes in counts.items():
             if not nodes:
                 continue
             text = statements.examples_of_wrong_types(kind.source, name, kind.key)
-            shown = ", ".join(f"'{row['key']}' ({row['type']})" for row in await self._connection.rows(text))
+            shown = ", ".join(
+                f"'{row['key']}' ({row['type']})" for row in await self._connection.rows(text)
+            )
             self.found.problems.append(
-                f"{_of(nodes, self.found.nodes[kind.label], kind.label)} have a `{name}` of a type that is not read: "
+                f"{_of(nodes, self.found.nodes[kind.label], kind.label)} have a `{name}` of a type "
+                f"that is not read: "
                 f"{shown}. {_COSTS.get(name, _LEFT_OUT)}: set it to text."
             )
 
-    # ----------------------------------------------------------------------------------------- projects
+    # ------------------------------------------------------------------------------------- projects
     async def _look_at_project_of(self, kind: NodeKind) -> None:
         states = await self.states_of(kind.label)
         if contradicting := states.get("contradiction"):
             shown = await self._examples(kind.label, "contradiction")
             self.found.refusals.append(
-                f"The `project_id` of some {kind.label} nodes ({contradicting:,}) contradicts their IN_PROJECT edge: {shown}. Correct "
+                f"The `project_id` of some {kind.label} nodes ({contradicting:,}) contradicts "
+                f"their IN_PROJECT edge: {shown}. Correct "
                 f"the property or the edge, then {PREPARE} again."
             )
         if several := states.get("several"):
             shown = await self._examples(kind.label, "several")
             self.found.problems.append(
-                f"Some {kind.label} nodes ({several:,}) are in more than one project and get no `project_id`: {shown}. Give each project "
+                f"Some {kind.label} nodes ({several:,}) are in more than one project and get no "
+                f"`project_id`: {shown}. Give each project "
                 "a node of its own."
             )
         if numbers := states.get("no text"):
             shown = await self._examples(kind.label, "no text")
             self.found.problems.append(
-                f"The `project_id` of some {kind.label} nodes ({numbers:,}) is no text, so no request finds them: {shown}."
+                f"The `project_id` of some {kind.label} nodes ({numbers:,}) is no text, so no "
+                f"request finds them: {shown}."
             )
         await self._look_for_duplicates(kind.label)
 
@@ -173,7 +207,8 @@ class Surveyor:
         nodes = self.found.states[label]["without"]
         shown = await self._examples(label, "without")
         self.found.problems.append(
-            f"Some {label} nodes ({nodes:,}: {shown}) have no IN_PROJECT edge; each gets the project of its neighbours, where these agree."
+            f"Some {label} nodes ({nodes:,}: {shown}) have no IN_PROJECT edge; each gets the "
+            f"project of its neighbours, where these agree."
         )
 
     async def tell_what_is_left(self, label: str) -> None:
@@ -182,22 +217,30 @@ class Surveyor:
             return
         shown = await self._examples(label, "without")
         self.found.problems.append(
-            f"Some {label} nodes ({nodes:,}: {shown}) have neither an IN_PROJECT edge to a __Project__ node with an `id` nor "
-            f"neighbours that agree on one project, so no request finds them: connect them, or set `project_id`, and {PREPARE} again."
+            f"Some {label} nodes ({nodes:,}: {shown}) have neither an IN_PROJECT edge to a "
+            f"__Project__ node with an `id` nor "
+            f"neighbours that agree on one project, so no request finds them: connect them, or set "
+            f"`project_id`, and {PREPARE} again."
         )
 
     async def _examples(self, label: str, state: str) -> str:
-        rows = await self._connection.rows(statements.examples_of_state(label, KEYED[label]), {"state": state})
+        rows = await self._connection.rows(
+            statements.examples_of_state(label, KEYED[label]), {"state": state}
+        )
         return ", ".join(_example(row) for row in rows)
 
     async def _look_for_duplicates(self, label: str, *, has_project: bool = True) -> None:
         text = statements.count_duplicates(label, KEYED.get(label, "id"), has_project=has_project)
         row = (await self._connection.rows(text))[0]
         if row["keys"]:
-            shown = ", ".join(f"'{key}'" + (f" in '{project}'" if project else "") for key, project in row["examples"])
+            shown = ", ".join(
+                f"'{key}'" + (f" in '{project}'" if project else "")
+                for key, project in row["examples"]
+            )
             where = "of one project " if has_project else ""
             self.found.refusals.append(
-                f"Two or more {label} nodes {where}have the same `{KEYED.get(label, 'id')}` ({row['keys']:,} of them, on {row['nodes']:,} "
+                f"Two or more {label} nodes {where}have the same `{KEYED.get(label, 'id')}` "
+                f"({row['keys']:,} of them, on {row['nodes']:,} "
                 f"nodes): {shown}. Remove or rename all but one of each, then {PREPARE} again."
             )
 
@@ -212,7 +255,8 @@ class Surveyor:
         if self._schema == "v1":
             if row["nodes"] > 1:
                 self.found.refusals.append(
-                    f"This graph has {row['nodes']:,} __Project__ nodes, and GRAPH_SCHEMA=v1 would answer each from the data of all: "
+                    f"This graph has {row['nodes']:,} __Project__ nodes, and GRAPH_SCHEMA=v1 would "
+                    f"answer each from the data of all: "
                     "leave GRAPH_SCHEMA out."
                 )
             return
@@ -220,33 +264,46 @@ class Surveyor:
             self.found.problems.append(f"{_of(nameless, row['nodes'], '__Project__')} lack `id`.")
         await self._look_for_duplicates("__Project__", has_project=False)
 
-    # ------------------------------------------------------------------------------------------ vectors
+    # -------------------------------------------------------------------------------------- vectors
     async def _look_at_vectors(self, kind: NodeKind) -> None:
-        rows = await self._connection.rows(statements.count_vectors(kind.source), {"dimensions": self._dimensions})
+        rows = await self._connection.rows(
+            statements.count_vectors(kind.source), {"dimensions": self._dimensions}
+        )
         states = {row["state"]: row["nodes"] for row in rows}
-        sizes = {int(state[5:]): nodes for state, nodes in states.items() if state.startswith("size ")}
-        if kind.label == "__Chunk__" and sizes and not states.keys() & {"usable", "zero", "not finite"}:
+        sizes = {
+            int(state[5:]): nodes for state, nodes in states.items() if state.startswith("size ")
+        }
+        if (
+            kind.label == "__Chunk__"
+            and sizes
+            and not states.keys() & {"usable", "zero", "not finite"}
+        ):
             listed = " or ".join(map(str, sizes))
             self.found.refusals.append(
-                f"The embeddings of all {kind.label} nodes that have one ({sum(sizes.values()):,}) are of {listed} floats, but "
-                f"VECTOR_INDEX_DIMENSIONS is {self._dimensions}: set it to what the graph and the embedding model have, or embed "
+                f"The embeddings of all {kind.label} nodes that have one ({sum(sizes.values()):,}) "
+                f"are of {listed} floats, but "
+                f"VECTOR_INDEX_DIMENSIONS is {self._dimensions}: set it to what the graph and the "
+                f"embedding model have, or embed "
                 "the graph again."
             )
             return
         for state, nodes in states.items():
             if state != "usable":
-                what = _UNUSABLE.get(state, f"an embedding of {state[5:]} floats instead of {self._dimensions}")
+                what = _UNUSABLE.get(
+                    state, f"an embedding of {state[5:]} floats instead of {self._dimensions}"
+                )
                 found = await self._connection.rows(
                     statements.examples_of_vectors(kind.source, kind.key),
                     {"state": state, "dimensions": self._dimensions},
                 )
                 shown = ", ".join(f"'{row['key']}'" for row in found)
                 self.found.problems.append(
-                    f"{_of(nodes, self.found.nodes[kind.label], kind.label)} have {what}: {shown}. No search by vector finds them: embed them with "
+                    f"{_of(nodes, self.found.nodes[kind.label], kind.label)} have {what}: {shown}. "
+                    f"No search by vector finds them: embed them with "
                     "the model of OAI_EMBED_MODEL_NAME."
                 )
 
-    # ----------------------------------------------------------------------------------- another schema
+    # ------------------------------------------------------------------------------- another schema
     async def _look_for_chunks(self) -> None:
         labels = await self._counted(statements.LABELS, "label", statements.count_label)
         edges = await self._counted(statements.EDGE_TYPES, "type", statements.count_type)
@@ -254,10 +311,14 @@ class Surveyor:
             return  # an empty database is no mistake: its graph comes later
         hint = "leave GRAPH_SCHEMA out" if "HAS_CHUNK" in edges else "check NEO4J_DATABASE"
         if self._schema == "default" and "FROM_CHUNK" in edges:
-            hint = "set GRAPH_SCHEMA=v1, which reads entities that point to their chunks by FROM_CHUNK"
+            hint = (
+                "set GRAPH_SCHEMA=v1, which reads entities that point to their chunks by FROM_CHUNK"
+            )
         self.found.problems.append(
-            f"No chunk was found. Expected {_EXPECTED[self._schema]}. What is there: {_tally(labels, 'labels')}, "
-            f"{_tally(edges, 'edges')}. If that is the graph to search, rename its labels and properties, or {hint}."
+            f"No chunk was found. Expected {_EXPECTED[self._schema]}. What is there: "
+            f"{_tally(labels, 'labels')}, "
+            f"{_tally(edges, 'edges')}. If that is the graph to search, rename its labels and "
+            f"properties, or {hint}."
         )
 
     async def _counted(self, listing: str, column: str, counting: Any) -> dict[str, int]:  # noqa: ANN401 - a function to a text
@@ -272,7 +333,11 @@ def _tally(counts: Mapping[str, int], what: str) -> str:
 
 
 def _of(some: int, nodes: int, label: str) -> str:
-    return f"All {label} nodes ({nodes:,})" if some == nodes else f"Some {label} nodes ({some:,} of {nodes:,})"
+    return (
+        f"All {label} nodes ({nodes:,})"
+        if some == nodes
+        else f"Some {label} nodes ({some:,} of {nodes:,})"
+    )
 
 
 def _example(row: Mapping[str, Any]) -> str:

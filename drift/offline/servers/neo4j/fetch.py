@@ -1,4 +1,7 @@
-"""Fills the jar cache: `python -m drift.offline.servers.neo4j.fetch --version 2026`; prints one JSON line, progress goes to stderr."""
+"""Fills the jar cache: `python -m drift.offline.servers.neo4j.fetch --version 2026`.
+
+Prints one JSON line, progress goes to stderr.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 from drift.errors import LocalStackError
 from drift.offline.servers.neo4j import jars, maven
@@ -24,22 +34,39 @@ _PLAIN_LINE_EVERY_S = 10.0
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Fetch what is missing; 0 when the version is complete, 1 with `{"error": "..."}` when it is not."""
-    parser = argparse.ArgumentParser(prog="python -m drift.offline.servers.neo4j.fetch", description=__doc__)
-    parser.add_argument("--version", default=jars.DEFAULT_VERSION, help="exact, or one of " + ", ".join(jars.ALIASES))
-    parser.add_argument("--cache", type=Path, default=jars.default_cache(), help="default: %(default)s")
-    parser.add_argument("--with-parent", action="store_true", help="end when the standard input ends")
+    """Fetch what is missing; 0 when the version is complete, 1 with `{"error".
+
+    "..."}` when it is not.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m drift.offline.servers.neo4j.fetch", description=__doc__
+    )
+    parser.add_argument(
+        "--version",
+        default=jars.DEFAULT_VERSION,
+        help="exact, or one of " + ", ".join(jars.ALIASES),
+    )
+    parser.add_argument(
+        "--cache", type=Path, default=jars.default_cache(), help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--with-parent", action="store_true", help="end when the standard input ends"
+    )
     options = parser.parse_args(arguments)
     if options.with_parent:
         threading.Thread(target=_end_with_input, daemon=True).start()
     version = jars.exact_version(options.version)
     try:
         with _shown(version) as progress:
-            found = jars.fetch(version, options.cache, lambda: _resolved(version, options.cache, progress))
+            found = jars.fetch(
+                version, options.cache, lambda: _resolved(version, options.cache, progress)
+            )
     except LocalStackError as error:
         sys.stdout.write(json.dumps({"error": error.detail}) + "\n")
         return 1
-    sys.stdout.write(json.dumps({"version": version, "jars": len(found), "cache": str(options.cache)}) + "\n")
+    sys.stdout.write(
+        json.dumps({"version": version, "jars": len(found), "cache": str(options.cache)}) + "\n"
+    )
     return 0
 
 
@@ -48,7 +75,9 @@ def _resolved(version: str, cache: Path, progress: maven.Progress) -> list[Path]
 
 
 def _end_with_input() -> None:
-    os.read(sys.stdin.fileno(), 1)  # unbuffered: a reader in the background must hold no lock at exit
+    os.read(
+        sys.stdin.fileno(), 1
+    )  # unbuffered: a reader in the background must hold no lock at exit
     os._exit(1)  # files arrive whole or not at all, so any moment is good
 
 
@@ -60,8 +89,15 @@ def _shown(version: str) -> Iterator[maven.Progress]:
         yield _plain(version)
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TextColumn("{task.fields[megabytes]:.0f} MB"), TimeElapsedColumn(), console=console) as bar:
-        task = bar.add_task(f"Neo4j {version}: reading what it consists of", total=None, megabytes=0.0)
+    with Progress(
+        *columns,
+        TextColumn("{task.fields[megabytes]:.0f} MB"),
+        TimeElapsedColumn(),
+        console=console,
+    ) as bar:
+        task = bar.add_task(
+            f"Neo4j {version}: reading what it consists of", total=None, megabytes=0.0
+        )
 
         def show(done: int, expected: int, size: int) -> None:
             bar.update(task, completed=done, total=expected or None, megabytes=size / 1e6)

@@ -1,4 +1,7 @@
-"""The folder of a Neo4j server: its configuration, its first password, and what must be remembered between starts."""
+"""The folder of a Neo4j server.
+
+Its configuration, its first password, and what must be remembered between starts.
+"""
 
 from __future__ import annotations
 
@@ -42,12 +45,17 @@ class Neo4jHome:
         """Make the folder ready for this version and return the password of its user `neo4j`.
 
         Raises:
-            LocalStackError: it cannot be written, was written by a version that does not fit, or its password is unknown.
+            LocalStackError: it cannot be written, was written by a version that does not fit, or
+                its password is unknown.
         """
         try:
             for name in ("conf", "data/dbms", "logs", "import", "plugins", "run"):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
-            return self._resume(version, password) if self._has_data() else self._begin(version, password)
+            return (
+                self._resume(version, password)
+                if self._has_data()
+                else self._begin(version, password)
+            )
         except OSError as error:
             raise LocalStackError(
                 f"The data folder {self.folder} cannot be used: {error}. Name another one."
@@ -84,7 +92,8 @@ class Neo4jHome:
         password = password or secrets.token_urlsafe(18)
         if len(password) < _SHORTEST_PASSWORD:
             raise LocalStackError(
-                f"Neo4j wants a password of at least {_SHORTEST_PASSWORD} characters: choose a longer one."
+                f"Neo4j wants a password of at least {_SHORTEST_PASSWORD} characters: choose a "
+                f"longer one."
             )
         (self.folder / "data" / "dbms" / "auth.ini").write_text(_credentials(password))
         self._remember(version, password)
@@ -94,13 +103,18 @@ class Neo4jHome:
         known = self._recall()
         if not (password or known.get("password")):
             raise LocalStackError(
-                f"{self.folder} holds a database, but {self._record.name} with its password is missing: give the password, "
+                f"{self.folder} holds a database, but {self._record.name} with its password is "
+                f"missing: give the password, "
                 "or delete the folder to begin with an empty database."
             )
         written_by = known.get("version", version)
-        if _order(version) < _order(written_by) or _order(version)[0] != _order(written_by)[0] == _LTS:
+        if (
+            _order(version) < _order(written_by)
+            or _order(version)[0] != _order(written_by)[0] == _LTS
+        ):
             raise LocalStackError(
-                f"{self.folder} was written by Neo4j {written_by}, which {version} does not open: start that version, "
+                f"{self.folder} was written by Neo4j {written_by}, which {version} does not open: "
+                f"start that version, "
                 "name another folder, or delete this one."
             )
         password = password or known["password"]
@@ -130,7 +144,10 @@ def _order(version: str) -> tuple[int, ...]:
 
 
 def _credentials(password: str) -> str:
-    """Return the line that `neo4j-admin dbms set-initial-password` leaves for the first start: a salted, iterated SHA-256."""
+    """Return the line that `neo4j-admin dbms set-initial-password` leaves for the first start.
+
+    A salted, iterated SHA-256.
+    """
     salt = secrets.token_bytes(32)
     digest = hashlib.sha256(salt + password.encode()).digest()
     for _ in range(_ROUNDS - 1):

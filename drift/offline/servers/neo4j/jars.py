@@ -1,8 +1,11 @@
 """The jars of a Neo4j server, kept in a cache that projects share.
 
-`<cache>/repository` has Maven's layout; `<cache>/neo4j-<version>.json` lists the jars of a version and is written last, in
-one step: when it is there and the sizes agree, the version is complete. One process fetches at a time, under a file lock.
-Neo4j Community is GPLv3: it is fetched by whoever runs the local stack and runs as a process of its own.
+`<cache>/repository` has Maven's layout; `<cache>/neo4j-<version>.json` lists the jars of a version
+and is written last, in
+one step: when it is there and the sizes agree, the version is complete. One process fetches at a
+time, under a file lock.
+Neo4j Community is GPLv3: it is fetched by whoever runs the local stack and runs as a process of its
+own.
 """
 
 from __future__ import annotations
@@ -48,7 +51,9 @@ def find_jars(version: str, cache: Path) -> tuple[Path, ...] | None:
     try:
         listed = json.loads(_listing(version, cache).read_text())["jars"]
         jars = tuple(cache / "repository" / entry["path"] for entry in listed)
-        complete = all(jar.stat().st_size == entry["size"] for jar, entry in zip(jars, listed, strict=True))
+        complete = all(
+            jar.stat().st_size == entry["size"] for jar, entry in zip(jars, listed, strict=True)
+        )
     except (OSError, ValueError, KeyError):
         return None
     return jars if complete and jars else None
@@ -74,7 +79,9 @@ def ensure_jars(
     _fetch_in_a_process(version, cache, cancelled or threading.Event())
     if jars := find_jars(version, cache):
         return jars
-    raise LocalStackError(f"The jars of Neo4j {version} vanished from {cache} while they were fetched: start again.")
+    raise LocalStackError(
+        f"The jars of Neo4j {version} vanished from {cache} while they were fetched: start again."
+    )
 
 
 def check_space(folder: Path, free_bytes: Callable[[Path], int]) -> None:
@@ -100,13 +107,17 @@ def check_space(folder: Path, free_bytes: Callable[[Path], int]) -> None:
 def keep_listing(version: str, cache: Path, jars: list[Path]) -> None:
     """Record that these files, all under the cache's repository, are the class path of the version."""
     repository = cache / "repository"
-    listed = [{"path": jar.relative_to(repository).as_posix(), "size": jar.stat().st_size} for jar in jars]
+    listed = [
+        {"path": jar.relative_to(repository).as_posix(), "size": jar.stat().st_size} for jar in jars
+    ]
     draft = cache / f".neo4j-{version}.json"
     draft.write_text(json.dumps({"jars": listed}, indent=1))
     draft.replace(_listing(version, cache))
 
 
-def fetch(version: str, cache: Path, resolve: Callable[[], list[Path]], say: Say = say_on_stderr) -> tuple[Path, ...]:
+def fetch(
+    version: str, cache: Path, resolve: Callable[[], list[Path]], say: Say = say_on_stderr
+) -> tuple[Path, ...]:
     """Return the class path; when it is incomplete, let `resolve` fill the repository, with the cache locked.
 
     Raises:
@@ -116,7 +127,9 @@ def fetch(version: str, cache: Path, resolve: Callable[[], list[Path]], say: Say
     if not lock.try_acquire():
         say(f"Another process (pid {lock.holder()}) is fetching into {cache}: waiting for it.")
         if not lock.acquire(_LOCK_WAIT_S):
-            raise LocalStackError(f"Process {lock.holder()} holds {lock.path} for too long: end it and start again.")
+            raise LocalStackError(
+                f"Process {lock.holder()} holds {lock.path} for too long: end it and start again."
+            )
     try:
         if jars := find_jars(version, cache):
             return jars
@@ -146,7 +159,10 @@ def _drop_damaged(version: str, cache: Path) -> None:
 
 
 def _fetch_in_a_process(version: str, cache: Path, cancelled: threading.Event) -> None:
-    """Run `python -m drift.offline.servers.neo4j.fetch`: its work can be broken off at any moment and never holds our interpreter."""
+    """Run `python -m drift.offline.servers.neo4j.fetch`.
+
+    Its work can be broken off at any moment and never holds our interpreter.
+    """
     command = [
         sys.executable,
         "-m",
@@ -170,7 +186,9 @@ def _fetch_in_a_process(version: str, cache: Path, cancelled: threading.Event) -
                 process.wait()
         output = process.stdout.read() if process.stdout else b""
     if cancelled.is_set():
-        raise LocalStackError("The fetch of the Neo4j server was broken off; the next start goes on from there.")
+        raise LocalStackError(
+            "The fetch of the Neo4j server was broken off; the next start goes on from there."
+        )
     if process.returncode:
         try:
             detail = str(json.loads(output)["error"])

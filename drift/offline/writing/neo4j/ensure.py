@@ -1,4 +1,7 @@
-"""What the ingestion needs of the schema, created by whoever comes first: several processes may begin on one empty database."""
+"""What the ingestion needs of the schema, created by whoever comes first.
+
+Several processes may begin on one empty database.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,12 @@ from collections.abc import Sequence
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.errors import GraphMisconfiguredError, GraphUnavailableError, UpstreamError
-from drift.offline.writing.neo4j.ddl import FORMER_KEYS, SchemaObject, drop_constraint, schema_objects
+from drift.offline.writing.neo4j.ddl import (
+    FORMER_KEYS,
+    SchemaObject,
+    drop_constraint,
+    schema_objects,
+)
 from drift.offline.writing.neo4j.schema import (
     StoredIndex,
     create,
@@ -20,14 +28,20 @@ from drift.offline.writing.neo4j.schema import (
 )
 
 _AGAIN_AFTER_S = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
-"""Pauses between attempts while another process creates the same: servers refuse the second in many words."""
+"""Pauses between attempts while another process creates the same: servers refuse the second in many
+words."""
 
 
-async def ensure_schema(connection: Connection, names: IndexNames, dimensions: int, wait_s: float) -> tuple[str, ...]:
-    """Create what is missing and wait until it is online; return the names of what was created here.
+async def ensure_schema(
+    connection: Connection, names: IndexNames, dimensions: int, wait_s: float
+) -> tuple[str, ...]:
+    """Create what is missing and wait until it is online.
+
+    Return the names of what was created here.
 
     Raises:
-        GraphMisconfiguredError: naming what stands in the way, failed, or is not online after `wait_s` seconds.
+        GraphMisconfiguredError: naming what stands in the way, failed, or is not online after
+            `wait_s` seconds.
         GraphUnavailableError: when the server fails.
     """
     wanted = schema_objects("default", names.community, names.chunk, names.fulltext)
@@ -66,7 +80,9 @@ async def _create(
         except (GraphMisconfiguredError, GraphUnavailableError) as failure:
             failures.append(failure)
     if not failures and missing(wanted, await read_schema(connection)):
-        failures.append(GraphMisconfiguredError("Another process is changing the indexes: run this again."))
+        failures.append(
+            GraphMisconfiguredError("Another process is changing the indexes: run this again.")
+        )
     return failures
 
 
@@ -76,10 +92,13 @@ def _refuse(wanted: Sequence[SchemaObject], stored: Sequence[StoredIndex], dimen
         raise GraphMisconfiguredError(" ".join(reasons))
 
 
-def _keys_of_one_generation(wanted: Sequence[SchemaObject], stored: Sequence[StoredIndex]) -> list[str]:
+def _keys_of_one_generation(
+    wanted: Sequence[SchemaObject], stored: Sequence[StoredIndex]
+) -> list[str]:
     ranges = [w for w in wanted if w.kind == "range"]
     return [
-        f"The constraint behind {s.name} allows each {w.properties[1]} of {w.label} once, and new knowledge is written beside the "
+        f"The constraint behind {s.name} allows each {w.properties[1]} of {w.label} once, and new "
+        f"knowledge is written beside the "
         "old: drop that constraint."
         for w in ranges
         for s in stored
@@ -91,9 +110,15 @@ def _keys_of_one_generation(wanted: Sequence[SchemaObject], stored: Sequence[Sto
 
 
 def _under_way(wanted: Sequence[SchemaObject], stored: Sequence[StoredIndex]) -> bool:
-    """Tell whether somebody is creating a constraint: its index is listed first, and belongs to nobody yet."""
+    """Tell whether somebody is creating a constraint.
+
+    Its index is listed first, and belongs to nobody yet.
+    """
     return any(
-        w.kind == "constraint" and s.name == w.name and s.properties == w.properties and not s.unique
+        w.kind == "constraint"
+        and s.name == w.name
+        and s.properties == w.properties
+        and not s.unique
         for w in wanted
         for s in stored
     )

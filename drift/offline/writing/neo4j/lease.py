@@ -1,7 +1,8 @@
 """One writer a project: a lease on the project's node, which expires by the server's clock and is checked by every write.
 
-What is written under a lease is written in transactions that begin by locking the project's node and looking whether the lease
-still holds. So a writer that stood still until another took over cannot write anything more, however late it wakes.
+What is written under a lease is written in transactions that begin by locking the project's node
+and looking whether the lease still holds. So a writer that stood still until another took over
+cannot write anything more, however late it wakes.
 """
 
 from __future__ import annotations
@@ -79,9 +80,13 @@ class Lease:
         try:
             return await self._connection.transaction(work, READ_TIMEOUT_S)
         except GraphTimeoutError:
-            return Holder("", "a write that has not ended yet")  # of a writer that hangs: the server ends it in time
+            return Holder(
+                "", "a write that has not ended yet"
+            )  # of a writer that hangs: the server ends it in time
 
-    async def transaction(self, work: Callable[[Statement], Awaitable[T]], timeout_s: float = WRITE_TIMEOUT_S) -> T:
+    async def transaction(
+        self, work: Callable[[Statement], Awaitable[T]], timeout_s: float = WRITE_TIMEOUT_S
+    ) -> T:
         """Run the statements of `work` in one transaction in which nobody else can write the project.
 
         Raises:
@@ -108,7 +113,9 @@ class Lease:
         """
         while True:
             await asyncio.sleep(self.lease_s / _RENEWALS)
-            with contextlib.suppress(GraphUnavailableError):  # the next renewal, or the next write, will tell
+            with contextlib.suppress(
+                GraphUnavailableError
+            ):  # the next renewal, or the next write, will tell
                 await self._connection.transaction(self._keep)
 
     async def release(self) -> None:

@@ -1,7 +1,7 @@
 """The statements of a project's lease: who may write, until when, on the server's clock.
 
-Each of them but `HOLDER` stands behind `LOCK` in one transaction. The lock on the project's node makes what follows read what is
-committed, and keeps every other writer out until the commit.
+Each of them but `HOLDER` stands behind `LOCK` in one transaction. The lock on the project's node
+makes what follows read what is committed, and keeps every other writer out until the commit.
 """
 
 from __future__ import annotations

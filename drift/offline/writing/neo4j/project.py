@@ -30,7 +30,8 @@ ROWS_WITH_VECTORS = 250
 """Rows of one statement."""
 
 CHUNKS_AT_ONCE = 2000
-"""Chunks of one transaction; a document with more of them is staged in several and shown in a last one."""
+"""Chunks of one transaction; a document with more of them is staged in several and shown in a last
+one."""
 
 DOCUMENTS_REMOVED_AT_ONCE = 50
 REVEAL_TIMEOUT_S = 5 * WRITE_TIMEOUT_S
@@ -46,7 +47,10 @@ Rows = Sequence[Row]
 
 
 class Neo4jProject:
-    """Writes of one project while its lease is held; any of them raises LeaseLostError when it is not."""
+    """Writes of one project while its lease is held.
+
+    Any of them raises LeaseLostError when it is not.
+    """
 
     def __init__(self, connection: Connection, lease: Lease) -> None:
         """Keep both."""
@@ -57,14 +61,15 @@ class Neo4jProject:
             "project_key": project_key(lease.project_id),
         }
 
-    # --------------------------------------------------------------------------------------- documents
+    # ------------------------------------------------------------------------------------ documents
     async def write_documents(self, batch: DocumentBatch) -> None:
         """Replace what the project holds of these documents, and mark its knowledge as unfinished.
 
         Each document changes in one transaction, together with its chunks and their vectors.
 
         Raises:
-            IngestError: when a chunk belongs to no document of the batch, or vectors differ in length; nothing is changed.
+            IngestError: when a chunk belongs to no document of the batch, or vectors differ in
+                length; nothing is changed.
         """
         chunks = _by_document(batch)
         _require_one_length(c.embedding for c in batch.chunks)
@@ -80,7 +85,9 @@ class Neo4jProject:
         rows = [{"id": id_} for id_ in document_ids]
         await self._rows(statements.REMOVE_DOCUMENTS, rows, DOCUMENTS_REMOVED_AT_ONCE)
 
-    async def _put(self, documents: Sequence[DocumentRecord], chunks: Mapping[str, Mapping[str, ChunkRecord]]) -> None:
+    async def _put(
+        self, documents: Sequence[DocumentRecord], chunks: Mapping[str, Mapping[str, ChunkRecord]]
+    ) -> None:
         own = {**self._own, "run": uuid.uuid4().hex}
         rows = [_document_row(d, len(chunks[d.id])) for d in documents]
         pieces = [_chunk_row(c) for d in documents for c in chunks[d.id].values()]
@@ -93,7 +100,9 @@ class Neo4jProject:
 
         await self._lease.transaction(work)
 
-    async def _put_in_steps(self, document: DocumentRecord, chunks: Mapping[str, ChunkRecord]) -> None:
+    async def _put_in_steps(
+        self, document: DocumentRecord, chunks: Mapping[str, ChunkRecord]
+    ) -> None:
         """Store the chunks where no reader sees them, then let them take the place of the earlier ones at once."""
         own = {**self._own, "run": uuid.uuid4().hex, "rows": [_document_row(document, len(chunks))]}
         await self._once(statements.OPEN_DOCUMENT, own)
@@ -112,18 +121,22 @@ class Neo4jProject:
 
         await self._lease.transaction(work, REVEAL_TIMEOUT_S)
 
-    # --------------------------------------------------------------------------------------- knowledge
+    # ------------------------------------------------------------------------------------ knowledge
     async def write_knowledge(self, batch: KnowledgeBatch) -> None:
         """Make the project's entities, relations and communities exactly these, and set the fingerprint.
 
-        They are written beside the old ones, and one write makes them the project's; then the old ones are removed. References to
-        chunks or entities that the project does not hold are left out.
+        They are written beside the old ones, and one write makes them the project's; then the old
+        ones are removed. References to chunks or entities that the project does not hold are left
+        out.
 
         Raises:
-            IngestError: when vectors differ in length; nothing is changed. When the graph does not hold what was written, because
+            IngestError: when vectors differ in length; nothing is changed. When the graph does not
+                hold what was written, because
                 somebody else removed it; the old knowledge stays.
         """
-        _require_one_length([e.embedding for e in batch.entities] + [c.embedding for c in batch.communities])
+        _require_one_length(
+            [e.embedding for e in batch.entities] + [c.embedding for c in batch.communities]
+        )
         await self.settle()
         generation = (await self._once(statements.BEGIN_KNOWLEDGE, self._own))[0]["generation"]
         for text, rows, size in _statements(batch):
@@ -132,7 +145,10 @@ class Neo4jProject:
         await self.settle()
 
     async def settle(self) -> None:
-        """Remove what is left of generations that no question sees: the one before, or those of runs that broke."""
+        """Remove what is left of generations that no question sees.
+
+        The one before, or those of runs that broke.
+        """
         found = await self._once(statements.UNSETTLED, self._own)
         if not found:
             return
@@ -148,13 +164,22 @@ class Neo4jProject:
         async def work(run: Statement) -> None:
             found = (await run(statements.KNOWLEDGE_STATE, own)).records[0]
             communities = sum(number for _, number in found["communities"])
-            meant = len({e.id for e in batch.entities}), len({c.community for c in batch.communities})
+            meant = (
+                len({e.id for e in batch.entities}),
+                len({c.community for c in batch.communities}),
+            )
             if (found["entities"], communities) != meant:
                 raise IngestError(
-                    f"The graph holds {found['entities']} entities and {communities} communities where {meant[0]} and {meant[1]} "
-                    "were written: something else changes this project. Its earlier knowledge stays; run this again."
+                    f"The graph holds {found['entities']} entities and {communities} communities "
+                    f"where {meant[0]} and {meant[1]} "
+                    "were written: something else changes this project. Its earlier knowledge "
+                    "stays; run this again."
                 )
-            counts = {"entities": found["entities"], "relations": found["relations"], "communities": communities}
+            counts = {
+                "entities": found["entities"],
+                "relations": found["relations"],
+                "communities": communities,
+            }
             await run(statements.SWITCH, {**own, **counts})
 
         await self._lease.transaction(work)
@@ -171,10 +196,12 @@ class Neo4jProject:
         try:
             result = await self._connection.write(statements.SHOW_READERS, {})
         except GraphMisconfiguredError:
-            return set()  # a user that may not look; what vanishes under a question is left out of its answer
+            return (
+                set()
+            )  # a user that may not look; what vanishes under a question is left out of its answer
         return {record["id"] for record in result.records}
 
-    # -------------------------------------------------------------------------------------- statements
+    # ----------------------------------------------------------------------------------- statements
     async def _once(self, text: str, parameters: Mapping[str, Any]) -> list[Any]:
         async def work(run: Statement) -> list[Any]:
             return (await run(text, parameters)).records
@@ -191,16 +218,33 @@ class Neo4jProject:
 
 
 def _statements(batch: KnowledgeBatch) -> Iterator[tuple[str, Rows, int]]:
-    """Yield the statements that write a generation, with their rows: nodes, then edges, none of them twice."""
+    """Yield the statements that write a generation, with their rows.
+
+    Nodes, then edges, none of them twice.
+    """
     entities = {e.id: e for e in batch.entities}
     communities = {c.community: c for c in batch.communities}
     relations = {(r.source_id, r.target_id, r.description): r for r in batch.relations}
     yield statements.PUT_ENTITIES, [_entity_row(e) for e in entities.values()], ROWS_WITH_VECTORS
-    yield statements.PUT_COMMUNITIES, [_community_row(c) for c in communities.values()], ROWS_WITH_VECTORS
+    yield (
+        statements.PUT_COMMUNITIES,
+        [_community_row(c) for c in communities.values()],
+        ROWS_WITH_VECTORS,
+    )
     yield statements.PUT_RELATIONS, [_relation_row(r) for r in relations.values()], ROWS
     for source, edge, target, pairs in (
-        ("__Chunk__", "HAS_ENTITY", "__Entity__", ((k, e.id) for e in entities.values() for k in e.chunk_ids)),
-        ("__Entity__", "IN_COMMUNITY", "__Community__", _members(communities.values(), "entity_ids")),
+        (
+            "__Chunk__",
+            "HAS_ENTITY",
+            "__Entity__",
+            ((k, e.id) for e in entities.values() for k in e.chunk_ids),
+        ),
+        (
+            "__Entity__",
+            "IN_COMMUNITY",
+            "__Community__",
+            _members(communities.values(), "entity_ids"),
+        ),
         ("__Chunk__", "IN_COMMUNITY", "__Community__", _members(communities.values(), "chunk_ids")),
         (
             "__Community__",
@@ -221,7 +265,9 @@ def _by_document(batch: DocumentBatch) -> dict[str, dict[str, ChunkRecord]]:
     """Return the chunks by document, then by id; the last of an id counts."""
     chunks: dict[str, dict[str, ChunkRecord]] = {d.id: {} for d in batch.documents}
     if strays := sorted({c.document_id for c in batch.chunks} - set(chunks)):
-        raise IngestError(f"Chunks belong to documents that are not in the batch: {', '.join(strays[:5])}.")
+        raise IngestError(
+            f"Chunks belong to documents that are not in the batch: {', '.join(strays[:5])}."
+        )
     for chunk in batch.chunks:
         chunks[chunk.document_id][chunk.id] = chunk
     return chunks
@@ -230,7 +276,10 @@ def _by_document(batch: DocumentBatch) -> dict[str, dict[str, ChunkRecord]]:
 def _in_turn(
     documents: Sequence[DocumentRecord], chunks: Mapping[str, Mapping[str, ChunkRecord]]
 ) -> Iterator[list[DocumentRecord]]:
-    """Yield the documents in groups that one transaction holds; documents without chunks count as well."""
+    """Yield the documents in groups that one transaction holds.
+
+    Documents without chunks count as well.
+    """
     group: list[DocumentRecord] = []
     size = 0
     for document in documents:
@@ -249,13 +298,22 @@ def _parts(rows: Rows, size: int) -> Iterator[Rows]:
 
 
 def _require_one_length(vectors: Iterable[Vector]) -> None:
-    # One vector of another length would make every exact search of the project fail or lose the node.
+    # One vector of another length would make every exact search of the project fail or lose the
+    # node.
     if len(lengths := sorted({len(v) for v in vectors if v})) > 1:
-        raise IngestError(f"Embeddings of one batch have different lengths: {', '.join(map(str, lengths))}.")
+        raise IngestError(
+            f"Embeddings of one batch have different lengths: {', '.join(map(str, lengths))}."
+        )
 
 
 def _document_row(d: DocumentRecord, chunks: int) -> Row:
-    return {"id": d.id, "title": d.title, "source": d.source, "content_hash": d.content_hash, "chunks": chunks}
+    return {
+        "id": d.id,
+        "title": d.title,
+        "source": d.source,
+        "content_hash": d.content_hash,
+        "chunks": chunks,
+    }
 
 
 def _chunk_row(c: ChunkRecord) -> Row:
@@ -280,7 +338,12 @@ def _entity_row(e: EntityRecord) -> Row:
 
 
 def _relation_row(r: RelationRecord) -> Row:
-    return {"from": r.source_id, "to": r.target_id, "description": r.description, "weight": r.weight}
+    return {
+        "from": r.source_id,
+        "to": r.target_id,
+        "description": r.description,
+        "weight": r.weight,
+    }
 
 
 def _community_row(c: CommunityRecord) -> Row:

@@ -43,11 +43,15 @@ class StoredIndex:
         if wanted.label not in self.labels:
             return False
         if wanted.kind == "vector":
-            return (self.type, self.name, self.properties[:1]) == ("VECTOR", wanted.name, ("embedding",))
-        if wanted.kind == "fulltext":
-            return (self.type, self.name) == ("FULLTEXT", wanted.name) and set(wanted.properties) <= set(
-                self.properties
+            return (self.type, self.name, self.properties[:1]) == (
+                "VECTOR",
+                wanted.name,
+                ("embedding",),
             )
+        if wanted.kind == "fulltext":
+            return (self.type, self.name) == ("FULLTEXT", wanted.name) and set(
+                wanted.properties
+            ) <= set(self.properties)
         fits = self.type == "RANGE" and self.properties == wanted.properties
         return fits and (self.unique or wanted.kind == "range")
 
@@ -81,12 +85,16 @@ async def read_schema(connection: Connection) -> tuple[StoredIndex, ...]:
     )
 
 
-def missing(wanted: Iterable[SchemaObject], stored: Sequence[StoredIndex]) -> tuple[SchemaObject, ...]:
+def missing(
+    wanted: Iterable[SchemaObject], stored: Sequence[StoredIndex]
+) -> tuple[SchemaObject, ...]:
     """Return what nothing in the database serves."""
     return tuple(w for w in wanted if not any(s.serves(w) for s in stored))
 
 
-def obstacles(wanted: Iterable[SchemaObject], stored: Sequence[StoredIndex], dimensions: int) -> tuple[str, ...]:
+def obstacles(
+    wanted: Iterable[SchemaObject], stored: Sequence[StoredIndex], dimensions: int
+) -> tuple[str, ...]:
     """Return a sentence for everything that has to be dropped or renamed first, each naming it and what to do."""
     return tuple(dict.fromkeys(o for w in wanted if (o := _obstacle(w, stored, dimensions))))
 
@@ -95,7 +103,11 @@ def _obstacle(wanted: SchemaObject, stored: Sequence[StoredIndex], dimensions: i
     serving = next((s for s in stored if s.serves(wanted)), None)
     if serving is not None:
         return _flaw(serving, dimensions) if wanted.kind == "vector" else _failure(serving)
-    rename = f"set {wanted.setting} to another name" if wanted.setting else "create it again under another name"
+    rename = (
+        f"set {wanted.setting} to another name"
+        if wanted.setting
+        else "create it again under another name"
+    )
     if namesake := next((s for s in stored if s.name == wanted.name), None):
         return f"{wanted.name} is the name of a {namesake.place}, where {_place(wanted)} is needed: drop it, or {rename}, and {PREPARE}."
     rival = next((s for s in stored if s.displaces(wanted)), None)
@@ -114,7 +126,9 @@ def _place(wanted: SchemaObject) -> str:
 
 def _failure(index: StoredIndex) -> str:
     return (
-        f"The index {index.name} failed while it was built: drop it and {PREPARE}." if index.state == "FAILED" else ""
+        f"The index {index.name} failed while it was built: drop it and {PREPARE}."
+        if index.state == "FAILED"
+        else ""
     )
 
 
@@ -127,7 +141,9 @@ def _flaw(index: StoredIndex, dimensions: int) -> str:
 
 
 async def create(connection: Connection, wanted: SchemaObject, dimensions: int) -> bool:
-    """Create one constraint or index in the best form that the server knows; False when it was there.
+    """Create one constraint or index in the best form that the server knows.
+
+    False when it was there.
 
     Raises:
         GraphMisconfiguredError: when the server refuses every form.
@@ -157,8 +173,10 @@ async def wait_until_online(
     """Wait until all that is wanted is there and online; return every index.
 
     Raises:
-        GraphMisconfiguredError: naming what failed, is missing, or is not online after `wait_s` seconds, and what to do.
-        GraphTimeoutError, GraphUnavailableError: the server does not answer, or was silent until `wait_s` seconds were over.
+        GraphMisconfiguredError: naming what failed, is missing, or is not online after `wait_s`
+            seconds, and what to do.
+        GraphTimeoutError, GraphUnavailableError: the server does not answer, or was silent until
+        `wait_s` seconds were over.
     """
     give_up, looks = time.monotonic() + wait_s, 0
     told: dict[str, float] = {}
@@ -168,7 +186,8 @@ async def wait_until_online(
             stored = await read_schema(connection)
         except (GraphTimeoutError, GraphUnavailableError):
             now = time.monotonic()
-            # at the end of building a big vector index a server may not list its indexes for minutes; a dead one refuses at once
+            # at the end of building a big vector index a server may not list its indexes for
+            # minutes; a dead one refuses at once
             if not looks or now - began < READ_TIMEOUT_S or now >= give_up:
                 raise
             continue
@@ -176,7 +195,8 @@ async def wait_until_online(
             raise GraphMisconfiguredError(problem)
         if absent := missing(wanted, stored):
             raise GraphMisconfiguredError(
-                f"{', '.join(w.name for w in absent)} should be there and is not: another process dropped it; {PREPARE}."
+                f"{', '.join(w.name for w in absent)} should be there and is not: another process "
+                f"dropped it; {PREPARE}."
             )
         building = [s for s in stored if s.state != "ONLINE" and any(s.serves(w) for w in wanted)]
         if not building:
@@ -194,7 +214,8 @@ async def wait_until_online(
 def unfinished(building: Sequence[StoredIndex], waited_s: float) -> str:
     """Return the sentence about indexes that are still being built."""
     return (
-        f"Not online after {waited_s:g} s: {_percentages(building)}. The server goes on building: {PREPARE} again later, "
+        f"Not online after {waited_s:g} s: {_percentages(building)}. The server goes on building: "
+        f"{PREPARE} again later, "
         "or with a longer --wait."
     )
 
@@ -203,19 +224,28 @@ def _percentages(building: Iterable[StoredIndex]) -> str:
     return ", ".join(f"{s.name} ({s.percent:.0f} %)" for s in building)
 
 
-def warnings(wanted: Iterable[SchemaObject], stored: Sequence[StoredIndex], *, can_filter: bool) -> tuple[str, ...]:
+def warnings(
+    wanted: Iterable[SchemaObject], stored: Sequence[StoredIndex], *, can_filter: bool
+) -> tuple[str, ...]:
     """Return a sentence for what works, but not as well as it could."""
     found = []
     for w in wanted:
         serving = next((s for s in stored if s.serves(w)), None)
-        if serving and w.kind == "vector" and can_filter and not set(w.properties) <= set(serving.properties):
+        if (
+            serving
+            and w.kind == "vector"
+            and can_filter
+            and not set(w.properties) <= set(serving.properties)
+        ):
             found.append(
-                f"The vector index {w.name} was made without `project_id` as a filter, so projects beyond the exact limit are "
+                f"The vector index {w.name} was made without `project_id` as a filter, so projects "
+                f"beyond the exact limit are "
                 f"searched less well: drop it and {PREPARE}."
             )
         if w.properties in {("project_id", "id"), ("project_id", "community")}:
             found += [
-                f"The constraint behind {s.name} makes `{w.properties[1]}` of {w.label} unique over all projects: two projects "
+                f"The constraint behind {s.name} makes `{w.properties[1]}` of {w.label} unique "
+                f"over all projects: two projects "
                 "that share ids cannot both be stored; drop the constraint if they should."
                 for s in stored
                 if s.unique and s.labels == (w.label,) and s.properties == w.properties[1:]

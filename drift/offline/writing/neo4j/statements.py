@@ -1,26 +1,30 @@
-"""Every Cypher statement of the ingestion: nodes are keyed per project, so that projects may share ids.
+"""Every Cypher statement of the ingestion.
 
-A document with its chunks and their vectors is one transaction. What is made of all documents together is written beside the old
-as a new generation, and becomes the project's when one write moves the number on the project's node.
+Nodes are keyed per project, so that projects may share ids.
 
-Hints name the index and demand a seek in it, because a plan made while the database is still empty goes through the index over
-the project alone, or through all of the key's index, for each row. A `run` mark on an edge tells afterwards what is stale.
+A document with its chunks and their vectors is one transaction. What is made of all documents
+together is written beside the old as a new generation, and becomes the project's when one write
+moves the number on the project's node.
+
+Hints name the index and demand a seek in it, because a plan made while the database is still empty
+goes through the index over the project alone, or through all of the key's index, for each row. A
+`run` mark on an edge tells afterwards what is stale.
 """
 
 from __future__ import annotations
 
 _STAGED = "__StagedChunk__"
-"""The label of chunks that no reader sees yet: those of a document too big for one transaction, until all are there."""
+"""The label of chunks that no reader sees yet: those of a document too big for one transaction,
+until all are there."""
 
 KEYS = {"__Chunk__": "id", "__Entity__": "id", "__Community__": "community"}
 """The property that names a node within its project, by label."""
 
-# ------------------------------------------------------------------------------------------------- state
-_OWN_DOCUMENTS = (
-    """MATCH (d:__Document__) USING INDEX SEEK d:__Document__(project_id) WHERE d.project_id = $project_id"""
-)
+# -------------------------------------------------------------------------------------------- state
+_OWN_DOCUMENTS = """MATCH (d:__Document__) USING INDEX SEEK d:__Document__(project_id) WHERE d.project_id = $project_id"""
 
-# A document is stored when it has as many chunks as it was written with: what broke, or was lost since, is written anew.
+# A document is stored when it has as many chunks as it was written with: what broke, or was lost
+# since, is written anew.
 PROJECT_STATE = f"""
 OPTIONAL MATCH (p:__Project__ {{id: $project_id}})
 RETURN coalesce(p.fingerprint, '') AS fingerprint, coalesce(p.generation, 0) AS generation,
@@ -59,11 +63,9 @@ RETURN ch.id AS id, document_id, ch.ordinal AS ordinal, ch.heading AS heading, c
 ORDER BY document_id, ordinal, id
 """
 
-# ---------------------------------------------------------------------------------------------- documents
+# ---------------------------------------------------------------------------------------- documents
 _UNFINISHED = "MATCH (p:__Project__ {id: $project_id}) SET p.fingerprint = ''"
-_DOCUMENT = (
-    """MATCH (d:__Document__ {project_id: $project_id, id: row.id}) USING INDEX SEEK d:__Document__(project_id, id)"""
-)
+_DOCUMENT = """MATCH (d:__Document__ {project_id: $project_id, id: row.id}) USING INDEX SEEK d:__Document__(project_id, id)"""
 
 PUT_DOCUMENTS = f"""
 {_UNFINISHED}
@@ -115,7 +117,7 @@ WHERE NOT EXISTS {{ (ch)<-[:HAS_CHUNK]-() }}
 DETACH DELETE ch
 """
 
-# ------------------------------------------------------------------------------- a document in several steps
+# ---------------------------------------------------------------------- a document in several steps
 OPEN_DOCUMENT = f"""
 {_UNFINISHED}
 WITH p
@@ -167,7 +169,7 @@ SET s:__Chunk__
 REMOVE s:{_STAGED}
 """
 
-# ---------------------------------------------------------------------------------------------- knowledge
+# ---------------------------------------------------------------------------------------- knowledge
 # `building` is set while nodes of more than one generation are there.
 BEGIN_KNOWLEDGE = """
 MATCH (p:__Project__ {id: $project_id})

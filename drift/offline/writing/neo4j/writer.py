@@ -27,7 +27,15 @@ class Neo4jWriter:
         self._lease_s = lease_s
 
     @classmethod
-    def connect(cls, uri: str, username: str, password: str, database: str, *, names: IndexNames | None = None) -> Self:
+    def connect(
+        cls,
+        uri: str,
+        username: str,
+        password: str,
+        database: str,
+        *,
+        names: IndexNames | None = None,
+    ) -> Self:
         """Return a writer with a connection of its own, not opened yet."""
         return cls(Connection(uri, username, password, database), names or IndexNames())
 
@@ -41,19 +49,29 @@ class Neo4jWriter:
         Several processes may do so at the same time.
 
         Raises:
-            GraphMisconfiguredError: when a vector index is there with other dimensions, under another name, or not as needed.
+            GraphMisconfiguredError: when a vector index is there with other dimensions, under
+                another name, or not as needed.
         """
         return await ensure_schema(self._connection, self._names, dimensions, wait_s)
 
-    # --------------------------------------------------------------------------------------------- reads
+    # ---------------------------------------------------------------------------------------- reads
     async def project_state(self, project_id: str) -> ProjectState:
         """Return what the project holds, as the server counts it; empty for an unknown project."""
         own: dict[str, Any] = {"project_id": project_id}
         record = await self._row(statements.PROJECT_STATE, own)
-        found = await self._row(statements.KNOWLEDGE_STATE, own | {"generation": record["generation"]})
+        found = await self._row(
+            statements.KNOWLEDGE_STATE, own | {"generation": record["generation"]}
+        )
         communities = {level: number for level, number in found["communities"] if level is not None}
-        counted = [found["entities"], found["relations"], sum(number for _, number in found["communities"])]
-        lost = any(was is not None and was != now for was, now in zip(record["written"], counted, strict=True))
+        counted = [
+            found["entities"],
+            found["relations"],
+            sum(number for _, number in found["communities"]),
+        ]
+        lost = any(
+            was is not None and was != now
+            for was, now in zip(record["written"], counted, strict=True)
+        )
         documents = record["documents"]
         return ProjectState(
             documents={str(id_): str(content_hash) for id_, content_hash, _ in documents},
@@ -69,7 +87,13 @@ class Neo4jWriter:
         """Return every chunk that belongs to a document, without embeddings, ordered by document id and ordinal."""
         result = await self._connection.write(statements.READ_CHUNKS, {"project_id": project_id})
         return tuple(
-            ChunkRecord(str(r["id"]), str(r["document_id"]), r["ordinal"] or 0, r["heading"] or "", r["text"] or "")
+            ChunkRecord(
+                str(r["id"]),
+                str(r["document_id"]),
+                r["ordinal"] or 0,
+                r["heading"] or "",
+                r["text"] or "",
+            )
             for r in result.records
         )
 
@@ -77,7 +101,7 @@ class Neo4jWriter:
         # Asked of the server that writes: one that follows it may not have the last run yet.
         return (await self._connection.write(text, parameters)).records[0]
 
-    # -------------------------------------------------------------------------------------------- writes
+    # --------------------------------------------------------------------------------------- writes
     @asynccontextmanager
     async def writing(
         self, project_id: str, *, wait_s: float = LONGEST_WAIT_S, tell: Tell = lambda _: None
@@ -88,7 +112,9 @@ class Neo4jWriter:
             ProjectBusyError: when another writer still holds it after `wait_s` seconds.
             LeaseLostError: as soon as the project is no longer held; the block is cancelled.
         """
-        async with holding(Lease(self._connection, project_id, self._lease_s), wait_s=wait_s, tell=tell) as lease:
+        async with holding(
+            Lease(self._connection, project_id, self._lease_s), wait_s=wait_s, tell=tell
+        ) as lease:
             project = Neo4jProject(self._connection, lease)
             await project.settle()
             yield project
