@@ -132,7 +132,7 @@ def chunk_rows(chunks: Sequence[Chunk], handles: Handles[str]) -> list[dict[str,
     ]
 
 
-def neighborhood(
+def neighbourhood(
     evidence: Evidence, handles: Handles[str], neighbors: Sequence[Chunk]
 ) -> dict[str, Any]:
     """Return entities, relationships and neighbour chunks as plain values, bounded."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import (
@@ -314,15 +314,15 @@ def _named(value: object) -> object:
 
 # A model that does not stop costs nobody more than this: what is over is cut, before the rest is
 # looked at.
-LONGEST_ANSWER = 32_000
-LONGEST_STATEMENT = 4_000
-LONGEST_QUESTION = 1_000
-LONGEST_ID = 500
-MOST_FOLLOWUPS = 20
-MOST_COMMUNITIES = 50
-MOST_CITATIONS = 50
-MOST_FACTS = 50
-MOST_CITATIONS_OF_A_FACT = 20
+MAX_ANSWER_CHARS = 32_000
+MAX_STATEMENT_CHARS = 4_000
+MAX_QUESTION_CHARS = 1_000
+MAX_ID_CHARS = 500
+MAX_FOLLOWUPS_READ = 20
+MAX_COMMUNITIES = 50
+MAX_CITATIONS = 50
+MAX_FACTS = 50
+MAX_CITATIONS_OF_A_FACT = 20
 
 
 def _at_most(characters: int) -> AfterValidator:
@@ -336,11 +336,11 @@ def _first(most: int) -> BeforeValidator:
 # constraints stand next to their type: after a validator they are checked apart from it, and named
 # apart in the schema
 _Words = Annotated[str, StringConstraints(strip_whitespace=True), BeforeValidator(_text)]
-Answer = Annotated[_Words, _at_most(LONGEST_ANSWER)]
-Statement = Annotated[_Words, _at_most(LONGEST_STATEMENT)]
+Answer = Annotated[_Words, _at_most(MAX_ANSWER_CHARS)]
+Statement = Annotated[_Words, _at_most(MAX_STATEMENT_CHARS)]
 Identifiers = Annotated[
-    list[Annotated[str, BeforeValidator(_identifier), _at_most(LONGEST_ID)]],
-    _first(MOST_COMMUNITIES),
+    list[Annotated[str, BeforeValidator(_identifier), _at_most(MAX_ID_CHARS)]],
+    _first(MAX_COMMUNITIES),
     BeforeValidator(_named),
 ]
 
@@ -355,7 +355,7 @@ class FollowupReply(_Reply):
     """A follow-up question and the communities to look in; a bare string is a question."""
 
     question: Annotated[
-        str, StringConstraints(strip_whitespace=True, min_length=1), _at_most(LONGEST_QUESTION)
+        str, StringConstraints(strip_whitespace=True, min_length=1), _at_most(MAX_QUESTION_CHARS)
     ]
     target_communities: Identifiers = Field(default_factory=list)
 
@@ -377,7 +377,7 @@ def _is_blank(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-Followups = Annotated[list[FollowupReply], _first(MOST_FOLLOWUPS), BeforeValidator(_worded)]
+Followups = Annotated[list[FollowupReply], _first(MAX_FOLLOWUPS_READ), BeforeValidator(_worded)]
 
 
 class PrimerReply(_Reply):
@@ -399,7 +399,7 @@ class CitationReply(_Reply):
     A missing id is logged and kept empty, for the check to drop.
     """
 
-    chunk_id: Annotated[str, _at_most(LONGEST_ID)] = ""
+    chunk_id: Annotated[str, _at_most(MAX_ID_CHARS)] = ""
     span: Statement = ""
 
     @model_validator(mode="before")
@@ -425,7 +425,7 @@ class LocalReply(_Reply):
     """Reply to a follow-up: an answer with citations, 0 to 3 new follow-ups, and whether to go on."""
 
     answer: Answer
-    citations: Annotated[list[CitationReply], _first(MOST_CITATIONS), BeforeValidator(_listed)] = (
+    citations: Annotated[list[CitationReply], _first(MAX_CITATIONS), BeforeValidator(_listed)] = (
         Field(default_factory=list)
     )
     new_followups: Followups = Field(default_factory=list)
@@ -450,8 +450,8 @@ class FactReply(_Reply):
 
     fact: Statement
     citations: Annotated[
-        list[Annotated[str, BeforeValidator(_citation_id), _at_most(LONGEST_ID)]],
-        _first(MOST_CITATIONS_OF_A_FACT),
+        list[Annotated[str, BeforeValidator(_citation_id), _at_most(MAX_ID_CHARS)]],
+        _first(MAX_CITATIONS_OF_A_FACT),
         BeforeValidator(_listed),
     ] = Field(default_factory=list)
 
@@ -467,10 +467,10 @@ class AggregateReply(_Reply):
     final_answer: Annotated[
         str,
         StringConstraints(strip_whitespace=True, min_length=1),
-        _at_most(LONGEST_ANSWER),
+        _at_most(MAX_ANSWER_CHARS),
         BeforeValidator(_text),
     ]
-    key_facts: Annotated[list[FactReply], _first(MOST_FACTS), BeforeValidator(_listed)] = Field(
+    key_facts: Annotated[list[FactReply], _first(MAX_FACTS), BeforeValidator(_listed)] = Field(
         default_factory=list
     )
     residual_uncertainty: Statement = ""
@@ -512,6 +512,3 @@ def strict_schema(reply: type[BaseModel]) -> Mapping[str, Any]:
 
     made: Mapping[str, Any] = strict(schema)
     return made
-
-
-INCLUDES: tuple[str, ...] = get_args(Include)

@@ -54,7 +54,7 @@ LOSES_ONLY_THE_STEP = (
 """Errors of one follow-up that cost that follow-up alone: what the others answered is not lost with
 it."""
 
-MOST_NEW_FOLLOWUPS = 3
+MAX_NEW_FOLLOWUPS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ class FollowupTree:
             question.text,
             context.community_rows(self.communities, self.handles),
             context.chunk_rows(shown, handles),
-            context.neighborhood(evidence, handles, neighbors),
+            context.neighbourhood(evidence, handles, neighbors),
             handles.all_short(),
         )
         reply = await ask(self.calls.chat, prompt, LocalReply)
@@ -212,7 +212,7 @@ class FollowupTree:
 
         proposed = tuple(
             (followup.question, self.handles.resolved(followup.target_communities))
-            for followup in reply.new_followups[:MOST_NEW_FOLLOWUPS]
+            for followup in reply.new_followups[:MAX_NEW_FOLLOWUPS]
         )
         return Answer(reply.answer, citations, reply.confidence, reply.should_continue, proposed)
 

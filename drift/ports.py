@@ -26,7 +26,7 @@ from drift.model import (
 )
 from drift.tasks import Deadline
 
-LONGEST_WAIT_S = 600.0
+MAX_WAIT_S = 600.0
 """How long a writer waits for another one of the same project, unless it is told otherwise."""
 
 
@@ -107,7 +107,7 @@ class GraphWriter(Protocol):
         ...
 
     def writing(
-        self, project_id: str, *, wait_s: float = LONGEST_WAIT_S, tell: Callable[[str], None] = ...
+        self, project_id: str, *, wait_s: float = MAX_WAIT_S, tell: Callable[[str], None] = ...
     ) -> AbstractAsyncContextManager[ProjectWriter]:
         """Hold the project while the block runs.
 

@@ -94,7 +94,7 @@ def local(  # noqa: PLR0913, PLR0917 - each is one block of the prompt
     followup: str,
     communities: Sequence[dict[str, Any]],
     chunks: Sequence[dict[str, Any]],
-    neighborhood: dict[str, Any],
+    neighbourhood: dict[str, Any],
     valid_ids: Sequence[str],
 ) -> Prompt:
     """Ask a follow-up; chunks are `{id, document, text}`, communities what new follow-ups may target."""
@@ -103,7 +103,7 @@ def local(  # noqa: PLR0913, PLR0917 - each is one block of the prompt
             block("User question", question),
             block("Communities", communities),
             block("Retrieved chunks", chunks),
-            block("Graph neighbourhood", neighborhood),
+            block("Graph neighbourhood", neighbourhood),
             block("Valid chunk ids", list(valid_ids)),
             block("Follow-up question", followup),
         )

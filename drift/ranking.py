@@ -23,7 +23,7 @@ GRAPH_WEIGHT = 0.5
 SCOPE_BONUS = 0.02
 """Added to the cosine of a chunk inside the target communities; a larger one drowns the evidence
 outside."""
-LEAST_MASS = 1 / 4000
+MIN_MASS = 1 / 4000
 """A walk's mass that is not worth another step; the logarithm of its mass is taken in units of
 this."""
 
@@ -35,7 +35,7 @@ MENTION_SHARE = 0.1
 
 MAX_TERMS = 48
 MAX_TITLE_KEYS = 512
-_LONGEST_TITLE = 6
+_MAX_TITLE_WORDS = 6
 
 _STOP_WORD_LIST = """
 a about above after again against all am an and any are as at be because been before being below between both but by
@@ -109,7 +109,7 @@ def title_keys(question: str) -> tuple[str, ...]:
     """
     words = question.split()
     keys: dict[str, None] = {}
-    for length in range(min(_LONGEST_TITLE, len(words)), 0, -1):
+    for length in range(min(_MAX_TITLE_WORDS, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             run = words[start : start + length]
             key = normalised_title(" ".join(run))
@@ -144,7 +144,7 @@ def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
     pool = list(candidates)
     vector = _between([_cosine(c) for c in pool])
     text = _by_greatest([c.text for c in pool])
-    graph = _by_greatest([math.log1p(max(0.0, c.graph) / LEAST_MASS) for c in pool])
+    graph = _by_greatest([math.log1p(max(0.0, c.graph) / MIN_MASS) for c in pool])
     scores = [
         VECTOR_WEIGHT * v + TEXT_WEIGHT * t + GRAPH_WEIGHT * g
         for v, t, g in zip(vector, text, graph, strict=True)

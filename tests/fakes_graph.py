@@ -30,7 +30,7 @@ from drift.model import (
     ProjectState,
     Vector,
 )
-from drift.ports import LONGEST_WAIT_S, GraphWriter, ProjectWriter
+from drift.ports import MAX_WAIT_S, GraphWriter, ProjectWriter
 from drift.ranking import Candidate, fuse
 from drift.tasks import Deadline
 from tests.fakes_project import (
@@ -47,7 +47,7 @@ __all__ = ["FakeGraph", "Held", "Project"]
 
 POOL = 60
 KEPT = 48
-MOST_CHUNKS = 30
+MAX_CHUNKS = 30
 SPARE_CHUNKS = 10
 
 
@@ -129,7 +129,7 @@ class FakeGraph:
             )
             for k in chosen
         ]
-        return with_neighbourhood(project, fuse(candidates, MOST_CHUNKS), chosen, query.vector)
+        return with_neighbourhood(project, fuse(candidates, MAX_CHUNKS), chosen, query.vector)
 
     async def health(self) -> GraphHealth:
         self._answer("", Deadline.after(1))
@@ -201,7 +201,7 @@ class FakeGraph:
         self,
         project_id: str,
         *,
-        wait_s: float = LONGEST_WAIT_S,
+        wait_s: float = MAX_WAIT_S,
         tell: Callable[[str], None] = lambda _: None,
     ) -> AsyncIterator[ProjectWriter]:
         give_up = time.monotonic() + wait_s

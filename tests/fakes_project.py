@@ -24,16 +24,16 @@ from drift.model import (
     Relationship,
     Vector,
 )
-from drift.ranking import LEAST_MASS, Mention, normalised_title, search_terms, title_keys
+from drift.ranking import MIN_MASS, Mention, normalised_title, search_terms, title_keys
 
 SAMPLES = 3
 ROOTED = 10
-MOST_ENTITIES = 20
-MOST_RELATIONS = 30
-MOST_NEIGHBORS = 10
+MAX_ENTITIES = 20
+MAX_RELATIONS = 30
+MAX_NEIGHBORS = 10
 STEPS = 3
 DAMPING = 0.85
-MOST_SEEDS = 12
+MAX_SEEDS = 12
 
 
 @dataclass
@@ -201,7 +201,7 @@ def _seeds(project: Project, question: str) -> dict[str, float]:
         e for e, key in named.items() if not any(key != k and key in k for k in named.values())
     ]
     rarities = {e: _rarity(project, e) or 1.0 for e in longest}
-    best = sorted(longest, key=lambda e: (-rarities[e], e))[:MOST_SEEDS]
+    best = sorted(longest, key=lambda e: (-rarities[e], e))[:MAX_SEEDS]
     return {e: rarities[e] / sum(rarities[b] for b in best) for e in best}
 
 
@@ -236,7 +236,7 @@ def _step(
     arrived: defaultdict[tuple[str, str], float] = defaultdict(float)
     for node, m in mass.items():
         around = beside[node]
-        if around and m / len(around) >= LEAST_MASS:
+        if around and m / len(around) >= MIN_MASS:
             for other in around:
                 arrived[other] += DAMPING * m / len(around)
     for (kind, id_), m in arrived.items():
@@ -264,18 +264,18 @@ def with_neighbourhood(
 ) -> Evidence:
     mentions = project.mentions()
     counted = Counter(e for k in chosen[:ROOTED] for e in mentions[k])
-    mentioned = sorted(counted, key=lambda e: (-counted[e], e))[:MOST_ENTITIES]
+    mentioned = sorted(counted, key=lambda e: (-counted[e], e))[:MAX_ENTITIES]
     touching = sorted(
         (r for r in project.relations if {r.source_id, r.target_id} & set(mentioned)),
         key=lambda r: (-(r.weight or 0.0), r.target_id),
-    )[:MOST_RELATIONS]
+    )[:MAX_RELATIONS]
     reached = {*mentioned, *(e for r in touching for e in (r.source_id, r.target_id))}
     beside = {k for k, entities in mentions.items() if reached & set(entities)} - set(chosen)
     titles = {e.id: e.id if e.title is None else e.title for e in project.entities.values()}
     return Evidence(
         chunks=chunks,
         neighbors=tuple(
-            project.chunk(*pair) for pair in project.nearest(vector, beside)[:MOST_NEIGHBORS]
+            project.chunk(*pair) for pair in project.nearest(vector, beside)[:MAX_NEIGHBORS]
         ),
         entities=tuple(
             Entity(e, titles[e], project.entities[e].description or "", counted[e])

@@ -114,7 +114,7 @@ def test_the_neighbourhood_is_bounded() -> None:
         entities=tuple(Entity(str(n), f"E{n}", "d" * 9000) for n in range(100)),
         relationships=tuple(Relationship("a", "b", "d" * 9000) for _ in range(100)),
     )
-    rows = context.neighborhood(evidence, Handles.of("K", ["n"]), [chunk("n", "N")])
+    rows = context.neighbourhood(evidence, Handles.of("K", ["n"]), [chunk("n", "N")])
     assert len(rows["entities"]) == len(rows["relationships"]) == 20
     assert (
         len(rows["entities"][0]["description"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neo4j.spatial import CartesianPoint
 from neo4j.time import Date, Duration
 
-from drift.adapters.neo4j.odd_nodes import MOST_PROJECTS, REPEATED_S, OddNodes
+from drift.adapters.neo4j.odd_nodes import MAX_PROJECTS, REPEATED_S, OddNodes
 from drift.adapters.neo4j.rows import evidence, odd_nodes, primer_evidence
 
 SCALARS = st.one_of(
@@ -131,7 +131,7 @@ def test_a_project_is_named_once_an_hour_and_too_many_are_forgotten(caplog: Any)
     assert [said("a"), said("a"), said("b")] == [1, 0, 1]
     now = REPEATED_S + 1
     assert said("a") == 1
-    assert sum(said(f"p{n}") for n in range(MOST_PROJECTS)) == MOST_PROJECTS
+    assert sum(said(f"p{n}") for n in range(MAX_PROJECTS)) == MAX_PROJECTS
     assert said("a") == 1
 
 

@@ -58,7 +58,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600, func
 PAIRS = 250
 """Random pairs on each of the two servers: 500 together."""
 BATCH = 25
-MOST_AT_ONCE = 2
+MAX_AT_ONCE = 2
 LISTED = 30
 """Chunks that a follow-up returns at most: of a project with no more than these, all must come."""
 QUESTION_VECTOR = VECTORS[0]
@@ -240,7 +240,7 @@ async def check_entangled(p: Pair, stores: Stores) -> None:
 async def check_all(connection: Connection, stores: Stores, shapes: Sequence[Shape]) -> None:
     pairs = [await Pair.drawn(shape) for shape in shapes]
     projects = {p.id: p.mine for p in pairs} | {twin(p.id): p.other for p in pairs}
-    room = asyncio.Semaphore(MOST_AT_ONCE)
+    room = asyncio.Semaphore(MAX_AT_ONCE)
 
     async def checked(p: Pair, check: Any) -> None:
         async with room:

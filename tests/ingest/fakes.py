@@ -17,7 +17,7 @@ from drift.model import (
     KnowledgeBatch,
     ProjectState,
 )
-from drift.ports import LONGEST_WAIT_S, ProjectWriter
+from drift.ports import MAX_WAIT_S, ProjectWriter
 from drift.tasks import Deadline
 from tests.fakes_graph import Held
 
@@ -76,7 +76,7 @@ class MemoryWriter:
         self,
         project_id: str,
         *,
-        wait_s: float = LONGEST_WAIT_S,
+        wait_s: float = MAX_WAIT_S,
         tell: Callable[[str], None] = lambda _: None,
     ) -> AsyncIterator[ProjectWriter]:
         del wait_s, tell

@@ -60,7 +60,7 @@ def nearest(question: str, most: int = 10) -> list[dict[str, str]]:
 
 
 def answered(
-    followup: str, question: str | None = None, **neighborhood: Any
+    followup: str, question: str | None = None, **neighbourhood: Any
 ) -> tuple[LocalReply, dict[str, str]]:
     chunks = nearest(followup)
     prompt = prompts.local(
@@ -68,7 +68,7 @@ def answered(
         followup,
         COMMUNITIES,
         chunks,
-        neighborhood,
+        neighbourhood,
         [chunk["id"] for chunk in chunks],
     )
     return LocalReply.model_validate_json(reply(prompt.name, prompt.user)), {

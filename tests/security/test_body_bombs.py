@@ -93,13 +93,13 @@ BOMBS: Mapping[str, bytes] = {
 assert all(len(body) <= MAX_BODY_BYTES for body in BOMBS.values())
 every_bomb = pytest.mark.parametrize("body", BOMBS.values(), ids=BOMBS)
 
-MOST_BYTES = 8_000
+MAX_BYTES = 8_000
 """Of an answer to a body of 64 KiB."""
-MOST_MEMORY = 24 * 1024 * 1024
+MAX_MEMORY = 24 * 1024 * 1024
 """Python's own while 64 KiB are read; the costliest bodies are lists of small values."""
 
 
-MOST_PIECES = 1_000
+MAX_PIECES = 1_000
 """Of 64 KiB each; some of them fill the buffers of the network before the connection is closed."""
 
 
@@ -111,7 +111,7 @@ def assert_refused(
     assert (answer.status, document["status"], document["code"]) == (status, status, code)
     assert dict(answer.headers)["content-type"] == "application/problem+json"
     assert set(document) == PROBLEM_FIELDS | ({"errors"} if status == 400 else set())
-    assert len(answer.raw) < MOST_BYTES
+    assert len(answer.raw) < MAX_BYTES
     return document
 
 
@@ -126,8 +126,8 @@ def test_a_bomb_is_refused_in_little_memory(body: bytes) -> None:
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert most < MOST_MEMORY
-    assert len(document) < MOST_BYTES
+    assert most < MAX_MEMORY
+    assert len(document) < MAX_BYTES
 
 
 def test_a_name_given_twice_is_named() -> None:
@@ -232,11 +232,11 @@ async def test_a_body_without_end_is_not_taken(url: str) -> None:
     async with connected(url) as (_, writer):
         writer.write(CHUNKED)
         with suppress(ConnectionError):
-            while taken < MOST_PIECES:
+            while taken < MAX_PIECES:
                 writer.write(PIECE)
                 await writer.drain()
                 taken += 1
-    assert taken < MOST_PIECES
+    assert taken < MAX_PIECES
     await assert_next_works(url)
 
 

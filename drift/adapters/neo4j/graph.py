@@ -35,7 +35,7 @@ from drift.model import (
     PrimerQuery,
     Vector,
 )
-from drift.ranking import LEAST_MASS, search_terms, title_keys
+from drift.ranking import MIN_MASS, search_terms, title_keys
 from drift.tasks import Deadline
 
 EXACT_FLOATS = 650_000
@@ -60,7 +60,7 @@ index looks further the more it is asked for."""
 PROCEDURE_ROWS = 500
 """Rows asked of an index that other tenants share."""
 
-_LEAST_NORM, _MOST = 1e-30, 3.4e38
+_MIN_NORM, _MOST = 1e-30, 3.4e38
 """Between these a vector has a direction in numbers of 32 bits."""
 
 HEALTH_TIMEOUT_S = 5.0
@@ -81,7 +81,7 @@ _BOUNDS: Mapping[str, int | float] = {
     "most_named": 50,
     "most_seeds": 12,
     "damping": 0.85,
-    "least_mass": LEAST_MASS,
+    "least_mass": MIN_MASS,
     "most_walked": 300,
     "mentions_each": 40,
     "most_shared": 200,
@@ -339,7 +339,7 @@ def _grouped(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _require_direction(vector: Vector) -> None:
-    if not math.hypot(*vector) > _LEAST_NORM or not all(abs(x) < _MOST for x in vector):
+    if not math.hypot(*vector) > _MIN_NORM or not all(abs(x) < _MOST for x in vector):
         raise ModelMisconfiguredError(
             "The embedding model gave a question a vector that is zero or not finite, so that "
             "nothing is near it: check "

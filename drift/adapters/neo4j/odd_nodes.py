@@ -14,7 +14,7 @@ from drift.telemetry.logs import log
 REPEATED_S = 3600.0
 """A project is named in the log at most this often: who asks every second needs no line a second."""
 CAREFUL_S = 600.0
-MOST_PROJECTS = 1000
+MAX_PROJECTS = 1000
 EXAMPLES = 3
 
 
@@ -31,7 +31,7 @@ class _Until:
     def set(self, project_id: str, seconds: float) -> None:
         self._ends.pop(project_id, None)
         self._ends[project_id] = self._clock() + seconds
-        if len(self._ends) > MOST_PROJECTS:
+        if len(self._ends) > MAX_PROJECTS:
             self._ends.popitem(last=False)
 
 

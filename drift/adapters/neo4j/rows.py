@@ -22,7 +22,7 @@ from drift.model import (
 )
 from drift.ranking import Candidate, Mention, fuse
 
-MOST_CHUNKS = 30
+MAX_CHUNKS = 30
 """Chunks that a follow-up is given."""
 
 
@@ -90,7 +90,7 @@ def evidence(row: Mapping[str, Any]) -> Evidence:
         if _is_key(c["id"])
     )
     return Evidence(
-        chunks=fuse(candidates, MOST_CHUNKS),
+        chunks=fuse(candidates, MAX_CHUNKS),
         neighbors=tuple(_chunks(row["neighbors"])),
         entities=tuple(_entity(e) for e in row["entities"] if _is_key(e["id"])),
         relationships=tuple(dict.fromkeys(_relationship(r) for r in row["relationships"])),

@@ -22,7 +22,7 @@ those."""
 
 BYTES_PER_FLOAT = 32
 """Of a float in JSON with all its digits, a sign, an exponent and white space; base64 takes 6."""
-MOST_FLOATS = 4096
+MAX_FLOATS = 4096
 """Floats of the longest vector that an index takes: a model of another size than the setting's is
 to be named as that."""
 BYTES_BESIDE_FLOATS = 64 * 1024
@@ -32,7 +32,7 @@ _CHECK = "check OAI_EMBED_MODEL_NAME and OAI_EMBED_DEPLOYMENT_NAME."
 
 def most_bytes(texts: int, dimensions: int) -> int:
     """Return how many bytes the vectors of so many texts can take in an answer."""
-    return texts * max(dimensions, MOST_FLOATS) * BYTES_PER_FLOAT + BYTES_BESIDE_FLOATS
+    return texts * max(dimensions, MAX_FLOATS) * BYTES_PER_FLOAT + BYTES_BESIDE_FLOATS
 
 
 def vectors(answer: Any, texts: int, dimensions: int) -> tuple[Vector, ...]:  # noqa: ANN401 - the SDK does not validate

@@ -47,7 +47,7 @@ KEPT_SECONDS = 60.0
 """How long a message waits for a Redis in trouble."""
 KEPT_BYTES = 8 * 2**20
 """What all messages that wait may take."""
-MOST_AT_ONCE, MOST_BYTES_AT_ONCE = 200, 256 * 2**10
+MAX_AT_ONCE, MAX_BYTES_AT_ONCE = 200, 256 * 2**10
 """What is sent before the first answer to it is read."""
 CLOSING_SECONDS = 1.0
 
@@ -123,7 +123,7 @@ class RedisProgress:
     async def _carry_some(self) -> None:
         self._expect()
         try:
-            await self._publish(self._room.first(MOST_AT_ONCE, MOST_BYTES_AT_ONCE))
+            await self._publish(self._room.first(MAX_AT_ONCE, MAX_BYTES_AT_ONCE))
         except Exception as error:  # noqa: BLE001 - whatever happens here must not reach a request
             proven = self._proven
             await self._leave()

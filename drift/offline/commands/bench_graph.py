@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 MEMORY = Memory(heap="1g", pagecache="1g")
 """Enough for 100,000 chunks of 1,536 floats; the vector indexes lie in the system's file cache."""
 
-MOST_CHUNKS = 1_000_000
-MOST_DIMENSIONS = 4096
+MAX_CHUNKS = 1_000_000
+MAX_DIMENSIONS = 4096
 
 _SETTINGS = {
     "uri": "NEO4J_URI",
@@ -49,8 +49,8 @@ async def bench_graph(
         GraphMisconfiguredError: the given database has a vector index of another length.
     """
     sizes, lengths = (
-        numbers(chunks, "--chunks", MOST_CHUNKS),
-        numbers(dims, "--dims", MOST_DIMENSIONS),
+        numbers(chunks, "--chunks", MAX_CHUNKS),
+        numbers(dims, "--dims", MAX_DIMENSIONS),
     )
     if options.given.get("NEO4J_URI") and len(set(lengths)) > 1:
         raise LocalStackError(

@@ -29,7 +29,7 @@ from drift.offline.stack.stack import Stack, StackOptions
 HostName = Literal["worker", "local"]
 GraphName = Literal["neo4j", "memory"]
 
-MOST_CALLERS = 1000
+MAX_CALLERS = 1000
 START_S = 60.0
 PYTHON_QUESTIONS = (
     DEMO_QUESTION,

@@ -23,7 +23,7 @@ from drift.errors import DriftError, InvalidRequestError
 from drift.offline.commands import shared
 from drift.offline.commands.bench_graph import bench_graph, numbers
 from drift.offline.commands.bench_load import (
-    MOST_CALLERS,
+    MAX_CALLERS,
     GraphName,
     HostName,
     LoadOptions,
@@ -458,7 +458,7 @@ def load(
     latencies asked for is its own. In the soak one caller in ten leaves before the answer and one
     in ten in the middle of a stream.
     """
-    levels = tuple(numbers(callers, "--callers", MOST_CALLERS))
+    levels = tuple(numbers(callers, "--callers", MAX_CALLERS))
     load_options = LoadOptions(
         levels, requests, soak, host=host, graph=graph_, chat_ms=chat_ms, embed_ms=embed_ms
     )

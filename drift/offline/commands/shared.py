@@ -44,7 +44,7 @@ SERVE_PORT = 7071
 REDIS_INFO_S = 2.0
 DEMO_PROJECT = "python-reference"
 CHUNKS = STAGES[1]
-MOST_KINDS = 8
+MAX_KINDS = 8
 """Kinds of ignored files that are named; the rest is counted."""
 
 DEMO_QUESTION = "How are default parameter values evaluated?"
@@ -383,8 +383,8 @@ def _left_out(source: Source) -> Iterator[str]:
     for one in source.ignored:
         reasons.setdefault(one.reason, []).append(f"{one.count:,} {one.kind}")
     for reason, counts in reasons.items():
-        more = f" and {len(counts) - MOST_KINDS} other kinds" if len(counts) > MOST_KINDS else ""
-        yield f"Ignored {', '.join(counts[:MOST_KINDS])}{more}: {reason}."
+        more = f" and {len(counts) - MAX_KINDS} other kinds" if len(counts) > MAX_KINDS else ""
+        yield f"Ignored {', '.join(counts[:MAX_KINDS])}{more}: {reason}."
 
 
 def _tell(report: IngestReport) -> None:

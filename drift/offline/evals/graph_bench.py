@@ -31,12 +31,12 @@ WARM_UP_RUNS = 100
 """The server goes on compiling a statement for as long; with few timed runs, three times as many."""
 PROFILED_RUNS = 3
 INDEX_TIMEOUT_S = 1800.0
-LEAST_RUNS = 3
-MOST_S = 10.0
-"""A statement that has taken this long is not asked again, once it has LEAST_RUNS runs, or one that
+MIN_RUNS = 3
+MAX_S = 10.0
+"""A statement that has taken this long is not asked again, once it has MIN_RUNS runs, or one that
 is not timed."""
 
-MOST_EXACT = 10_000
+MAX_EXACT = 10_000
 """Chunks of a tenant up to which the follow-up is also measured with all of them scored."""
 
 USUAL_SIZE = 10_000
@@ -135,7 +135,7 @@ def _both_ways(
 ) -> list[Trial]:
     """Return the follow-up with the index alone and, for a tenant that is not large, with every chunk scored exactly."""
     limits = {"followup_indexed": 0} | (
-        {"followup_exact": MOST_EXACT} if project.chunks <= MOST_EXACT else {}
+        {"followup_exact": MAX_EXACT} if project.chunks <= MAX_EXACT else {}
     )
     graphs = {
         name: Neo4jGraph(connection, names, exact_limit=limit) for name, limit in limits.items()
@@ -199,7 +199,7 @@ def _told(row: Row) -> str:
 
 async def _timed(row: Row, trial: Trial, queries: Sequence[Query], repeat: int) -> Row:
     await _runs(trial, queries, min(WARM_UP_RUNS, 3 * repeat), 1)
-    milliseconds, runs = await _runs(trial, queries, repeat, LEAST_RUNS)
+    milliseconds, runs = await _runs(trial, queries, repeat, MIN_RUNS)
     hits = [(await trial.run(query, True)).db_hits or 0 for query in queries[:PROFILED_RUNS]]
     recalls = await _recalls(trial, queries)
     return replace(
@@ -220,7 +220,7 @@ async def _runs(
     """Ask `least` to `most` times in turn; return milliseconds and what came back."""
     milliseconds: list[float] = []
     runs: list[Run] = []
-    while len(runs) < most and (len(runs) < least or sum(milliseconds) < 1000 * MOST_S):
+    while len(runs) < most and (len(runs) < least or sum(milliseconds) < 1000 * MAX_S):
         query = queries[len(runs) % len(queries)]
         start = time.perf_counter()
         runs.append(await trial.run(query, False))
@@ -236,7 +236,7 @@ async def _recalls(trial: Trial, queries: Sequence[Query]) -> list[float]:
         if recall is None:
             break
         recalls.append(recall)
-        if time.perf_counter() - start > MOST_S:
+        if time.perf_counter() - start > MAX_S:
             break
     return recalls
 

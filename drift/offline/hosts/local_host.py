@@ -39,7 +39,7 @@ from drift.offline.servers.loopback import HOST, candidates
 FUNCTION_APP = "function_app"
 GRACE_S = 3.0
 """How long requests that have been told to end may take to do so."""
-MOST_AHEAD_BYTES = 1 << 17
+MAX_AHEAD_BYTES = 1 << 17
 """What a client may send before its request is answered: a next one with the largest body, and its
 head."""
 
@@ -263,7 +263,7 @@ class _Protocol(H11Protocol):
         """Take data; what is ahead of the answer is kept up to a limit, and the connection beyond it is cut."""
         super().data_received(data)
         if self.conn.their_state is h11.DONE and self.flow.read_paused:
-            if len(self.conn.trailing_data[0]) > MOST_AHEAD_BYTES:
+            if len(self.conn.trailing_data[0]) > MAX_AHEAD_BYTES:
                 self.transport.abort()
             else:
                 self.flow.resume_reading()

@@ -21,7 +21,7 @@ from drift.errors import ForeignHostError
 from drift.hosting import http
 
 NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-_MOST_SHOWN = 100
+_MAX_SHOWN = 100
 
 
 class SameMachine:
@@ -71,5 +71,5 @@ def _refusal(header: str, value: str) -> ForeignHostError:
     return ForeignHostError(
         f"This server answers to localhost and to its own pages, and the {header} of this request "
         f"is "
-        f"{value[:_MOST_SHOWN]!r}. If a proxy stands in front, start it with --allow-host NAME."
+        f"{value[:_MAX_SHOWN]!r}. If a proxy stands in front, start it with --allow-host NAME."
     )

@@ -33,7 +33,7 @@ from drift.offline.indexing.sources import Source
 from drift.offline.writing.chunking import CHUNKING_VERSION, cut
 from drift.offline.writing.documents import Skipped, SourceDocument, guarded
 from drift.offline.writing.doubles import doubled_source
-from drift.ports import LONGEST_WAIT_S, Embedder, GraphWriter, ProjectWriter
+from drift.ports import MAX_WAIT_S, Embedder, GraphWriter, ProjectWriter
 from drift.tasks import Deadline, task_group
 
 TEXTS_A_CALL = 64
@@ -41,7 +41,7 @@ CALLS_IN_FLIGHT = 4
 CHUNKS_A_BATCH = 128
 BATCHES_AHEAD = 3
 EMBEDDING_TIMEOUT_S = 120.0
-MOST_EMBEDDED_CHARS = 4000
+MAX_EMBEDDED_CHARS = 4000
 """A text is cut to this length before it is embedded; what is stored stays whole."""
 
 READ, CHUNKS, REMOVE, DERIVE, EMBED, KNOWLEDGE = STAGES
@@ -57,7 +57,7 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
     report: Report = say_nothing,
     embedding_model: str = "",
     force: bool = False,
-    wait_s: float = LONGEST_WAIT_S,
+    wait_s: float = MAX_WAIT_S,
     tell: Callable[[str], None] = lambda _: None,
     again: Callable[[], Source] | None = None,
 ) -> IngestReport:
@@ -367,7 +367,7 @@ class _BatchEmbedder:
         async with self._in_flight:
             deadline = Deadline.after(EMBEDDING_TIMEOUT_S)
             reply = await self._embedder.embed(
-                [text[:MOST_EMBEDDED_CHARS] for text in texts], deadline
+                [text[:MAX_EMBEDDED_CHARS] for text in texts], deadline
             )
         lengths = {len(vector) for vector in reply.vectors}
         if len(reply.vectors) != len(texts) or lengths - {self._dimensions}:

@@ -14,9 +14,9 @@ from drift.offline.indexing.prose import words
 MAX_SUMMARY_CHARS = 1200
 TITLE_ENTITIES = 3
 CENTRAL_ENTITIES = 8
-MOST_SENTENCES = 4
+MAX_SENTENCES = 4
 
-_LONGEST_SENTENCE = 300
+_MAX_SENTENCE = 300
 _TOO_ALIKE = 0.5
 _MAX_TITLE_CHARS = 160
 
@@ -73,7 +73,7 @@ def summarise(
         chosen = _most_central(candidates)
         first = readings[group.chunks[0]].chunk if group.chunks else None
         if not chosen and first:
-            chosen = [" ".join(first.text[:_LONGEST_SENTENCE].split())]
+            chosen = [" ".join(first.text[:_MAX_SENTENCE].split())]
         fallback = first.heading if first and first.heading else "Other"
         title = (", ".join(_distinct(names, TITLE_ENTITIES)) or fallback)[:_MAX_TITLE_CHARS]
         about = [made[child].title for child in group.children]
@@ -127,7 +127,7 @@ def _vectors(readings: Sequence[Reading]) -> dict[str, _Candidate]:
 
 
 def _usable(text: str, whole: bool) -> bool:
-    return whole and len(text) <= _LONGEST_SENTENCE
+    return whole and len(text) <= _MAX_SENTENCE
 
 
 def _most_central(candidates: Iterable[_Candidate]) -> list[str]:
@@ -144,7 +144,7 @@ def _most_central(candidates: Iterable[_Candidate]) -> list[str]:
     for candidate in ranked:
         if all(_likeness(candidate, other) < _TOO_ALIKE for other in chosen):
             chosen.append(candidate)
-            if len(chosen) == MOST_SENTENCES:
+            if len(chosen) == MAX_SENTENCES:
                 break
     return [candidate.text for candidate in chosen]
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from drift.offline.indexing.prose import STOP_WORDS, singular
 
-LONGEST_TERM_WORDS = 5
+MAX_TERM_WORDS = 5
 
 _MARKED = re.compile(r"``([^`]{1,60})``|`([^`]{1,60})`|\"([^\"]{1,60})\"|“([^”]{1,60})”")
 _EMPHASIS = re.compile(r"(?<![\w*])\*{1,2}([A-Za-z][\w -]{2,40}\w)\*{1,2}(?![\w*])")
@@ -81,7 +81,7 @@ def phrase_term(phrase: str) -> Term | None:
     while found and found[-1].lower() in STOP_WORDS:
         found = found[:-1]
     key = " ".join([*found[:-1], singular(found[-1])]).lower() if found else ""
-    fits = len(key) >= _SHORTEST_WORD and key.count(" ") < LONGEST_TERM_WORDS
+    fits = len(key) >= _SHORTEST_WORD and key.count(" ") < MAX_TERM_WORDS
     return Term(key, " ".join(found), plain=True) if fits else None
 
 
@@ -91,7 +91,7 @@ def known_phrases(sentence: str, vocabulary: Collection[str]) -> Iterator[Term]:
     lowered = [word.lower() for word, _, _ in found]
     at = 0
     while at < len(found):
-        for length in range(min(LONGEST_TERM_WORDS, len(found) - at), 0, -1):
+        for length in range(min(MAX_TERM_WORDS, len(found) - at), 0, -1):
             last = at + length - 1
             key = " ".join([*lowered[at:last], singular(lowered[last])])
             if key in vocabulary and found[last][2] - found[at][1] <= len(key) + length:

@@ -56,8 +56,8 @@ RECORDED_HEADERS = (
     "tracestate",
 )
 CHARACTERS_PER_TOKEN = 4
-MOST_TEXTS = 2048
-MOST_REMEMBERED = 1000
+MAX_TEXTS = 2048
+MAX_REMEMBERED = 1000
 LONG_REQUEST = 32 * 1024
 """Bytes from which embedding takes over 10 ms, and is done in a thread; an extracted answer takes 3
 to 10 ms."""
@@ -159,7 +159,7 @@ class ModelApi:
                 answer = JSONResponse(
                     await run_in_threadpool(make, body, rule) if long else make(body, rule)
                 )
-                if self.remembers and not rule and len(self.remembered) < MOST_REMEMBERED:
+                if self.remembers and not rule and len(self.remembered) < MAX_REMEMBERED:
                     self.remembered[raw] = bytes(answer.body)
             # the latency is that of the whole call: what the answer took is part of it
             left = max(0.0, wait - (time.perf_counter() - began))
@@ -335,8 +335,8 @@ def _texts(given: Any) -> list[str]:  # noqa: ANN401 - JSON
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         raise _RefusedError("input must be a string or a list of strings.", "input")
-    if len(texts) > MOST_TEXTS:
-        raise _RefusedError(f"input must hold at most {MOST_TEXTS} texts.", "input")
+    if len(texts) > MAX_TEXTS:
+        raise _RefusedError(f"input must hold at most {MAX_TEXTS} texts.", "input")
     return texts
 
 

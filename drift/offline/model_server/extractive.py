@@ -41,7 +41,7 @@ DOUBT = 0.2
 
 FOLLOWUPS = 4
 LOCAL_LINES = 4
-MOST_FACTS = 6
+MAX_FACTS = 6
 ANSWER_LINES = 4
 ANSWER_LENGTH = 700
 ABOUT = 80
@@ -103,10 +103,10 @@ def primer(given: Json) -> Json:
 def local(given: Json) -> Json:
     """Answer a follow-up with up to LOCAL_LINES lines and where they stand."""
     followup = str(given.get("Follow-up question", ""))
-    neighborhood = _object(given, "Graph neighbourhood")
+    neighbourhood = _object(given, "Graph neighbourhood")
     passages = [
         _passage(chunk)
-        for chunk in (*_items(given, "Retrieved chunks"), *_items(neighborhood, "chunks"))
+        for chunk in (*_items(given, "Retrieved chunks"), *_items(neighbourhood, "chunks"))
     ]
     valid = _valid_ids(given)
     found = search(
@@ -114,7 +114,7 @@ def local(given: Json) -> Json:
     )
     best = _answering(found)
     confidence = _confidence(found[0].score) if best else NO_CONFIDENCE
-    asking = _new_followups(given, neighborhood, followup, best) if confidence < CONTENT else []
+    asking = _new_followups(given, neighbourhood, followup, best) if confidence < CONTENT else []
     return {
         "answer": _joined(best) or UNANSWERED,
         "citations": [{"chunk_id": found.chunk_id, "span": found.line.span} for found in best],
@@ -201,7 +201,7 @@ def _first_followups(question: str, communities: Sequence[Json]) -> list[Json]:
 
 
 def _new_followups(
-    given: Json, neighborhood: Json, followup: str, best: Sequence[Found]
+    given: Json, neighbourhood: Json, followup: str, best: Sequence[Found]
 ) -> list[Json]:
     """Return up to two questions about entities that are close to what was found and were not asked about yet."""
     question = str(given.get("User question", ""))
@@ -209,7 +209,7 @@ def _new_followups(
     so_far = " ".join((question, *(found.line.text for found in best)))
     near = {
         title: affinity(so_far, f"{title}. {entity.get('description') or ''}")
-        for entity in _items(neighborhood, "entities")
+        for entity in _items(neighbourhood, "entities")
         if terms(title := str(entity.get("title", ""))) - asked
     }
     chosen = sorted((t for t in near if near[t] >= CLOSE_ENOUGH), key=lambda t: (-near[t], t))[:2]
@@ -255,12 +255,12 @@ def _facts(question: str, answered: Sequence[Json], valid: set[str]) -> list[Jso
                     same, (str(followup.get("question")), str(followup.get("answer")))
                 )
     texts = list(support)
-    chosen = choose(question, texts, [answer for _, answer in around.values()], MOST_FACTS)
+    chosen = choose(question, texts, [answer for _, answer in around.values()], MAX_FACTS)
     if not chosen or chosen[0][1] < ABOUT_IT:
         return []
     straight = [at for at, (asked, _) in enumerate(around.values()) if asked == question]
     others = [at for at, score in chosen if score >= chosen[0][1] * NEAR_THE_BEST]
-    kept = list(dict.fromkeys((*others, *straight)))[:MOST_FACTS]
+    kept = list(dict.fromkeys((*others, *straight)))[:MAX_FACTS]
     return [{"fact": texts[at], "citations": support[texts[at]]} for at in kept]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from drift.errors import LocalStackError
 
-LEAST_FREE_BYTES = 200_000_000
+MIN_FREE_BYTES = 200_000_000
 """What an empty database and its logs want, with room for some documents."""
 
 _FILES = ("lock", "process.lock", "commands.lock", "stack.json", "ports.json")
@@ -43,10 +43,10 @@ def check_data_folder(folder: Path) -> int:
         free = shutil.disk_usage(there).free
     except OSError as error:
         raise _refused(folder, error.strerror or str(error)) from error
-    if free < LEAST_FREE_BYTES and not (folder / "stack.json").exists():
+    if free < MIN_FREE_BYTES and not (folder / "stack.json").exists():
         raise _refused(
             folder,
-            f"its disk has {free // 1_000_000:,} MB free, and {LEAST_FREE_BYTES // 1_000_000} are "
+            f"its disk has {free // 1_000_000:,} MB free, and {MIN_FREE_BYTES // 1_000_000} are "
             f"needed",
         )
     return free

@@ -12,9 +12,9 @@ from drift.offline.servers.children import ending
 from drift.offline.servers.say import Say
 from drift.offline.servers.server import Server
 
-MOST_RESTARTS = 3
+MAX_RESTARTS = 3
 WINDOW_S = 60.0
-"""A server that ends more than MOST_RESTARTS times in this time is given up."""
+"""A server that ends more than MAX_RESTARTS times in this time is given up."""
 
 _LOOK_EVERY_S = 0.2
 
@@ -29,7 +29,7 @@ class Keeper:
         self._say = say
         self._changed = changed
         self._ending = threading.Event()
-        self._restarts: deque[float] = deque(maxlen=MOST_RESTARTS)
+        self._restarts: deque[float] = deque(maxlen=MAX_RESTARTS)
         self._thread = threading.Thread(target=self._run, name=f"keep-{server.name}", daemon=True)
 
     def start(self) -> None:
@@ -59,7 +59,7 @@ class Keeper:
 
     def _again(self, what: str) -> None:
         now = time.monotonic()
-        full = len(self._restarts) == MOST_RESTARTS
+        full = len(self._restarts) == MAX_RESTARTS
         log = self._server.child.log if self._server.child else "gone"
         if full and now - self._restarts[0] < WINDOW_S:
             raise LocalStackError(

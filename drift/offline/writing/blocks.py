@@ -24,7 +24,7 @@ from drift.offline.writing.plain_blocks import plain_spans
 Format = Literal["markdown", "rst", "text"]
 Kind = Literal["heading", "prose", "code"]
 
-LONGEST_TITLE = 200
+MAX_TITLE_CHARS = 200
 
 _CONTAINERS = {"bullet_list_open", "ordered_list_open", "list_item_open", "blockquote_open"}
 _CODE = {"fence", "code_block", "table_open"}
@@ -74,7 +74,7 @@ def split_blocks(text: str, text_format: Format) -> tuple[Block, ...]:
 
 def plain_title(title: str) -> str:
     """Return a heading without its markup, on one line, cut to 200 characters."""
-    bare = title[:LONGEST_TITLE]
+    bare = title[:MAX_TITLE_CHARS]
     if not _PLAIN.fullmatch(bare):
         bare = _MARKUP.sub("", _LINK.sub(r"\1", bare))
     return " ".join(bare.split())

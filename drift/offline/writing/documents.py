@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from drift.offline.writing.blocks import LONGEST_TITLE, Format, first_heading
+from drift.offline.writing.blocks import MAX_TITLE_CHARS, Format, first_heading
 from drift.offline.writing.html_text import html_to_markdown
 
 FORMATS: dict[str, Format] = {
@@ -30,7 +30,7 @@ MAX_FILE_BYTES = 50 * 1024 * 1024
 _MARKDOWN = re.compile(r"\A\s*#{1,3} \S|^(?:```|~~~)[\w-]*$", re.MULTILINE)
 """Plain text that is Markdown in fact: it begins with a `#` heading or has a fenced block."""
 
-_LONGEST_REASON = 200
+_MAX_REASON = 200
 
 Result = TypeVar("Result")
 
@@ -73,7 +73,7 @@ def guarded(name: str, work: Callable[[], Result]) -> Result | Skipped:
         return Skipped(name, f"cannot be read: {words_of(error)}", unreadable=True)
     except Exception as error:  # noqa: BLE001 - parsers fail in ways of their own, and the next file is not to blame
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        return Skipped(name, f"cannot be understood ({' '.join(what.split())[:_LONGEST_REASON]})")
+        return Skipped(name, f"cannot be understood ({' '.join(what.split())[:_MAX_REASON]})")
 
 
 def printable(name: str) -> str:
@@ -125,5 +125,5 @@ def _decode(content: bytes, name: str) -> SourceDocument | Skipped:
     if not text.strip():
         return Skipped(name, "is empty" if not content else "holds no text")
     text_format = "markdown" if suffix == ".txt" and _MARKDOWN.search(text) else FORMATS[suffix]
-    title = first_heading(text, text_format) or title[:LONGEST_TITLE].strip() or Path(name).name
+    title = first_heading(text, text_format) or title[:MAX_TITLE_CHARS].strip() or Path(name).name
     return SourceDocument(name, title, text, text_format)

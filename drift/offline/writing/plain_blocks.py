@@ -28,7 +28,7 @@ _CODE_DIRECTIVE = re.compile(
     r"\.\. (?:code-block|code|sourcecode|highlight|parsed-literal|productionlist|math)::"
 )
 _SYMBOLS = re.compile(r"[=()\[\]{}<>|_@#/\\]")
-_MOST_SYMBOLS = 0.06
+_MAX_SYMBOLS = 0.06
 _FEWEST_WORDS = 6
 
 PlainSpan = tuple[int, int, Literal["heading", "prose", "code"], int, str]
@@ -135,4 +135,4 @@ def _is_prose(paragraph: Sequence[str]) -> bool:
         return True
     symbols = len(_SYMBOLS.findall(text)) / max(1, len(text))
     ends = text.endswith((".", ":", ";", ".)"))
-    return ends and symbols < _MOST_SYMBOLS and len(text.split()) >= _FEWEST_WORDS
+    return ends and symbols < _MAX_SYMBOLS and len(text.split()) >= _FEWEST_WORDS

@@ -12,7 +12,7 @@ from drift.adapters.neo4j.cypher.nearest import (
     scored,
     visible,
 )
-from drift.adapters.neo4j.cypher.schema import MOST_LEVELS, Schema
+from drift.adapters.neo4j.cypher.schema import MAX_LEVELS, Schema
 
 
 def followup(s: Schema, hits: str) -> str:
@@ -191,7 +191,7 @@ CALL (chosen, picked) {{
     RETURN own, places
   }}
   CALL (own, picked) {{
-    MATCH (own)-[:IN_COMMUNITY*0..{MOST_LEVELS - 1}]->(c)
+    MATCH (own)-[:IN_COMMUNITY*0..{MAX_LEVELS - 1}]->(c)
     WITH DISTINCT c
     WHERE c IN picked
     RETURN count(c) > 0 AS below

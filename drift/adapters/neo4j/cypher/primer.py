@@ -14,7 +14,7 @@ from drift.adapters.neo4j.cypher.nearest import (
     scored,
     visible,
 )
-from drift.adapters.neo4j.cypher.schema import MOST_LEVELS, Schema
+from drift.adapters.neo4j.cypher.schema import MAX_LEVELS, Schema
 
 
 def primer(s: Schema, hits: str) -> str:
@@ -140,7 +140,7 @@ CALL (best, ranked) {{
   MATCH (ch){s.member_of}(own:__Community__)
   WITH tops, own, collect(DISTINCT place) AS places
   CALL (own) {{
-    MATCH (own)-[:IN_COMMUNITY*0..{MOST_LEVELS - 1}]->(c)
+    MATCH (own)-[:IN_COMMUNITY*0..{MAX_LEVELS - 1}]->(c)
     RETURN DISTINCT c
   }}
   WITH tops, places, c

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-MOST_LEVELS = 12
+MAX_LEVELS = 12
 
 SchemaName = Literal["default", "v1"]
 
@@ -130,8 +130,8 @@ DEFAULT = Schema(
   WHERE ch.project_id = $project_id
   WITH ch LIMIT $count_limit
   RETURN count(ch) AS chunk_count""",
-    below=f"<-[:IN_COMMUNITY*1..{MOST_LEVELS}]-",
-    above=f"-[:IN_COMMUNITY*1..{MOST_LEVELS}]->",
+    below=f"<-[:IN_COMMUNITY*1..{MAX_LEVELS}]-",
+    above=f"-[:IN_COMMUNITY*1..{MAX_LEVELS}]->",
     member_of="-[:IN_COMMUNITY]->",
     mentions="-[:HAS_ENTITY]->",
     mentioned_in="<-[:HAS_ENTITY]-",
@@ -159,7 +159,7 @@ DEFAULT = Schema(
 # often worth telling.
 _LEXICAL = "!FROM_DOCUMENT&!NEXT_CHUNK"
 _RELATION = f"!FROM_CHUNK&!IN_COMMUNITY&{_LEXICAL}"
-_ABOVE_MENTIONS = f"<-[:FROM_CHUNK*0..1]-()-[:IN_COMMUNITY*1..{MOST_LEVELS}]->"
+_ABOVE_MENTIONS = f"<-[:FROM_CHUNK*0..1]-()-[:IN_COMMUNITY*1..{MAX_LEVELS}]->"
 
 
 def _comes_from_a_chunk(n: str) -> str:
@@ -185,7 +185,7 @@ V1 = Schema(
     seek=lambda *_: "",
     # The server keeps this count.
     chunk_count="MATCH (ch:__Chunk__) RETURN count(ch) AS chunk_count",
-    below=f"<-[:IN_COMMUNITY*1..{MOST_LEVELS}]-()-[:FROM_CHUNK*0..1]->",  # chunks may be in communities themselves
+    below=f"<-[:IN_COMMUNITY*1..{MAX_LEVELS}]-()-[:FROM_CHUNK*0..1]->",  # chunks may be in communities themselves
     above=_ABOVE_MENTIONS,
     member_of="<-[:FROM_CHUNK*0..1]-()-[:IN_COMMUNITY]->",
     mentions="<-[:FROM_CHUNK]-",

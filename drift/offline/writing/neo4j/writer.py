@@ -14,7 +14,7 @@ from drift.offline.writing.neo4j.ensure import ensure_schema
 from drift.offline.writing.neo4j.lease import LEASE_S, Lease, holding
 from drift.offline.writing.neo4j.project import Neo4jProject
 from drift.offline.writing.neo4j.schema import ONLINE_WAIT_S, Tell
-from drift.ports import LONGEST_WAIT_S, ProjectWriter
+from drift.ports import MAX_WAIT_S, ProjectWriter
 
 
 class Neo4jWriter:
@@ -104,7 +104,7 @@ class Neo4jWriter:
     # --------------------------------------------------------------------------------------- writes
     @asynccontextmanager
     async def writing(
-        self, project_id: str, *, wait_s: float = LONGEST_WAIT_S, tell: Tell = lambda _: None
+        self, project_id: str, *, wait_s: float = MAX_WAIT_S, tell: Tell = lambda _: None
     ) -> AsyncIterator[ProjectWriter]:
         """Hold the project, and clear away what a run that broke left behind; see the port.
 
