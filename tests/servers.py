@@ -20,7 +20,10 @@ QUICK = ("-XX:TieredStopAtLevel=1",)
 """Without its optimising compiler Java starts a server with a third less work, which is what short
 tests want."""
 
-_VERSIONS = {"neo4j_2026": "2026", "neo4j_5": "5.26"}
+NEWER, OLDER = "2026", "5.26"
+"""The versions of Neo4j that are supported: the newest calendar version, and the LTS one."""
+
+_VERSIONS = {"neo4j_2026": NEWER, "neo4j_5": OLDER}
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +40,13 @@ def neo4j_5() -> Iterator[Neo4jServer]:
         yield server
 
 
+@pytest.fixture(scope="session", params=[NEWER, OLDER])
+def whole_server(request: pytest.FixtureRequest) -> Iterator[Neo4jServer]:
+    """A Neo4j for tests that take its whole database, schema and all; each version in turn."""
+    with Neo4jServer(request.param, java_flags=QUICK) as server:
+        yield server
+
+
 @pytest.fixture(scope="session")
 def valkey() -> Iterator[ValkeyServer]:
     """A Valkey: `.url`."""
@@ -44,11 +54,18 @@ def valkey() -> Iterator[ValkeyServer]:
         yield server
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the start of a server out of the time limit of the test that happens to be the first to use it."""
+    """Keep servers' starts out of the time limit of their first test, and the second version deep.
+
+    What runs on both versions runs on the newer one in `make test`, and on both in CI.
+    """
     for item in items:
         if _neo4j_fixtures(item) and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(func_only=True))
+        if _parameters(item) & {OLDER, "neo4j_5"} or "neo4j_5" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.deep)
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -64,6 +81,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def _neo4j_fixtures(item: pytest.Item) -> set[str]:
     """Return the Neo4j fixtures of a test, also those it names in a parameter."""
+    return (_parameters(item) | set(getattr(item, "fixturenames", ()))) & set(_VERSIONS)
+
+
+def _parameters(item: pytest.Item) -> set[str]:
+    """Return the values of a test's parameters, as words."""
     parameters = getattr(item, "callspec", None)
-    names = {str(value) for value in parameters.params.values()} if parameters else set()
-    return (names | set(getattr(item, "fixturenames", ()))) & set(_VERSIONS)
+    return {str(value) for value in parameters.params.values()} if parameters else set()

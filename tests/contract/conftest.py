@@ -4,6 +4,6 @@ Those about preparing have a `database` of their own.
 """
 
 from tests.contract.graph_backends import backend, graph_server, project
-from tests.contract.v1_graphs import database, v1_server
+from tests.contract.v1_graphs import database
 
-__all__ = ["backend", "database", "graph_server", "project", "v1_server"]
+__all__ = ["backend", "database", "graph_server", "project"]

@@ -5,7 +5,7 @@ Preparing is about a whole database, so each test has it empty.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ import pytest
 from drift.adapters.neo4j.connection import Connection
 from drift.offline.indexing.prepare.preparer import Neo4jPreparer
 from drift.offline.servers.neo4j.server import Neo4jServer
-from tests.servers import QUICK
+from tests.contract.v1_graphs import drop_schema
 
 DIMENSIONS = 4
 
@@ -41,26 +41,13 @@ CREATE (k:$($chunk) {text: 'Ferry ' + i + ' leaves at noon.', embedding: [1.0, 0
 """
 
 
-@pytest.fixture(scope="session", params=["2026", "5.26"])
-def empty_server(request: pytest.FixtureRequest) -> Iterator[Neo4jServer]:
-    """Each version in turn, for whole databases."""
-    with Neo4jServer(request.param, java_flags=QUICK) as server:
-        yield server
-
-
 @pytest.fixture
-async def database(empty_server: Neo4jServer) -> AsyncIterator[Connection]:
+async def database(whole_server: Neo4jServer) -> AsyncIterator[Connection]:
     """A database without nodes, constraints and indexes."""
-    server = empty_server
+    server = whole_server
     async with Connection(server.uri, server.user, server.password, server.database) as connection:
         await connection.write("MATCH (n) DETACH DELETE n", {})
-        for kind, rows in (
-            ("CONSTRAINT", "SHOW CONSTRAINTS YIELD name"),
-            ("INDEX", "SHOW INDEXES YIELD name, type"),
-        ):
-            for row in (await connection.read(rows, {})).records:
-                if row.data().get("type") != "LOOKUP":
-                    await connection.write(f"DROP {kind} `{row['name']}`", {})
+        await drop_schema(connection)
         yield connection
 
 

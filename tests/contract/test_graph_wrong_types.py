@@ -25,10 +25,10 @@ from drift.adapters.neo4j.indexes import IndexNames
 from drift.adapters.neo4j.project_key import project_key
 from drift.model import Evidence, PrimerEvidence
 from drift.offline.indexing.prepare.preparer import Neo4jPreparer
-from tests.contract.foreign_graphs import DIMENSIONS, database, empty_server
+from tests.contract.foreign_graphs import DIMENSIONS, database
 from tests.contract.graph_backends import INDEXED, ask_followup, ask_primer
 
-__all__ = ["database", "empty_server"]
+__all__ = ["database"]
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -21,14 +21,13 @@ from tests.contract.foreign_graphs import (
     add_ferries,
     cut_edges,
     database,
-    empty_server,
     everything,
     preparer,
     rows,
 )
 from tests.contract.graph_backends import ask_followup, ask_primer
 
-__all__ = ["database", "empty_server", "preparer"]
+__all__ = ["database", "preparer"]
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
 
 PROJECT_IDS = "MATCH (n) WHERE NOT n:__Project__ RETURN labels(n)[0] AS label, n.project_id AS project, count(*) ORDER BY label, project"
@@ -190,14 +189,14 @@ async def test_more_nodes_than_a_batch_holds_are_all_prepared(
 
 # ------------------------------------------------------------------------------------------ dry run
 async def test_a_dry_run_changes_nothing_and_its_cypher_does_what_preparing_does(
-    database: Connection, preparer: Neo4jPreparer, empty_server: Neo4jServer
+    database: Connection, preparer: Neo4jPreparer, whole_server: Neo4jServer
 ) -> None:
     await add_ferries(database, "north", "south")
     before = await everything(database)
     planned = await preparer.prepare(DIMENSIONS, dry_run=True)
     assert await everything(database) == before
     is_newer = any("CYPHER 25" in text for text in planned.cypher)
-    assert is_newer == (not empty_server.version.startswith("5."))
+    assert is_newer == (not whole_server.version.startswith("5."))
     assert any(
         text.startswith(":param {dimensions: 4}\n") or "\n:param {dimensions: 4}\n" in text
         for text in planned.cypher

@@ -14,13 +14,12 @@ from tests.contract.foreign_graphs import (
     add_ferries,
     cut_edges,
     database,
-    empty_server,
     everything,
     preparer,
     rows,
 )
 
-__all__ = ["database", "empty_server", "preparer"]
+__all__ = ["database", "preparer"]
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
 
 

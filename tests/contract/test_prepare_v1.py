@@ -17,13 +17,12 @@ from tests.contract.foreign_graphs import (
     add_entities_of_chunks,
     add_ferries,
     database,
-    empty_server,
     everything,
     rows,
 )
 from tests.contract.graph_backends import ask_followup, ask_primer
 
-__all__ = ["database", "empty_server"]
+__all__ = ["database"]
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
 
 SIMPLE_KG = """

@@ -25,9 +25,9 @@ NAMES = dict.fromkeys((*TEXTS, "North Quay", "Narrow Channel", "Outer Buoy"), "P
 
 
 @pytest.fixture
-async def written(v1_server: Neo4jServer, database: Connection) -> Connection:
+async def written(whole_server: Neo4jServer, database: Connection) -> Connection:
     """The database with what the pipeline wrote, prepared."""
-    await asyncio.to_thread(simple_kg.write, v1_server, FILES, NAMES)
+    await asyncio.to_thread(simple_kg.write, whole_server, FILES, NAMES)
     await prepare(database)
     return database
 
@@ -49,10 +49,10 @@ async def test_it_is_searched_by_vector_words_and_names(written: Connection) -> 
 
 @pytest.mark.usefixtures("written")
 async def test_the_function_answers_from_it(
-    v1_server: Neo4jServer, model_server: ModelServerControl, monkeypatch: pytest.MonkeyPatch
+    whole_server: Neo4jServer, model_server: ModelServerControl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = {
-        **v1_server.env,
+        **whole_server.env,
         "GRAPH_SCHEMA": "v1",
         "OAI_BASE_URL": model_server.url,
         "OAI_MODEL": "drift-extractive",

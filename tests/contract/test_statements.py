@@ -51,9 +51,9 @@ SCOPED = [name for name in PLANNED if not is_about_all(name)]
 
 
 @pytest.fixture(scope="module")
-def measured(v1_server: Neo4jServer) -> Measured:
+def measured(whole_server: Neo4jServer) -> Measured:
     """What each server says about the statements, before any test's time begins."""
-    return asyncio.run(measure(v1_server))
+    return asyncio.run(measure(whole_server))
 
 
 async def explained(connection: Connection, text: str) -> set[str]:
@@ -75,21 +75,21 @@ def test_a_statement_compiles_and_scans_nothing_even_in_an_empty_database(
 
 
 async def test_the_searching_forms_compile_only_where_the_server_has_them(
-    measured: Measured, v1_server: Neo4jServer, database: Connection
+    measured: Measured, whole_server: Neo4jServer, database: Connection
 ) -> None:
     del measured  # is made in the same database, before
     for text in STATEMENTS.values():
-        if not compiles_on(text, v1_server.version) and not is_schema(text):
+        if not compiles_on(text, whole_server.version) and not is_schema(text):
             with pytest.raises(GraphMisconfiguredError):
                 await planned(database, text)
 
 
 @pytest.mark.parametrize("name", SCOPED)
 def test_a_profile_has_no_scan_and_no_product_and_holds_no_rows_back(
-    measured: Measured, v1_server: Neo4jServer, name: str
+    measured: Measured, whole_server: Neo4jServer, name: str
 ) -> None:
     profiles = measured.profiled.get(name, [])
-    assert bool(profiles) == compiles_on(STATEMENTS[name], v1_server.version), (
+    assert bool(profiles) == compiles_on(STATEMENTS[name], whole_server.version), (
         "the adapters never sent it"
     )
     for profile in profiles:

@@ -8,7 +8,7 @@ asked of both.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, Literal
 
 import pytest
@@ -31,7 +31,6 @@ from drift.offline.indexing.prepare.preparer import Neo4jPreparer
 from drift.offline.servers.neo4j.server import Neo4jServer
 from tests.contract import graph_backends
 from tests.contract.graph_backends import DIMENSIONS, entity
-from tests.servers import QUICK
 
 PROJECT = "any name will do"
 ENTITIES = [entity(f"e{i}", f"Entity {i}", f"k{i}") for i in (1, 2, 3)]
@@ -53,21 +52,34 @@ SET r += row.properties
 """
 
 
-@pytest.fixture(scope="session", params=["2026", "5.26"])
-def v1_server(request: pytest.FixtureRequest) -> Iterator[Neo4jServer]:
-    """Each version in turn, for graphs without tenants alone."""
-    with Neo4jServer(request.param, java_flags=QUICK) as server:
-        yield server
-
-
 @pytest.fixture
-async def database(v1_server: Neo4jServer) -> AsyncIterator[Connection]:
+async def database(whole_server: Neo4jServer) -> AsyncIterator[Connection]:
     """An empty database, with the indexes that an earlier test left."""
     async with Connection(
-        v1_server.uri, v1_server.user, v1_server.password, v1_server.database
+        whole_server.uri, whole_server.user, whole_server.password, whole_server.database
     ) as connection:
         await connection.write("MATCH (n) DETACH DELETE n", {})
+        if (await connection.read(_OTHER_INDEXES, {"dimensions": DIMENSIONS})).records:
+            await drop_schema(connection)
         yield connection
+
+
+_OTHER_INDEXES = """
+SHOW VECTOR INDEXES YIELD name, options
+WHERE options.indexConfig['vector.dimensions'] <> $dimensions
+RETURN name
+"""
+
+
+async def drop_schema(connection: Connection) -> None:
+    """Drop every constraint and index that somebody created."""
+    for kind, rows in (
+        ("CONSTRAINT", "SHOW CONSTRAINTS YIELD name"),
+        ("INDEX", "SHOW INDEXES YIELD name, type"),
+    ):
+        for row in (await connection.read(rows, {})).records:
+            if row.data().get("type") != "LOOKUP":
+                await connection.write(f"DROP {kind} `{row['name']}`", {})
 
 
 def searched(
