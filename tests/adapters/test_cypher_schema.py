@@ -9,7 +9,7 @@ from drift.adapters.neo4j.cypher.schema import DEFAULT, SCHEMAS, V1, Schema
 from drift.adapters.neo4j.graph import lucene
 from drift.hosting.settings import Settings
 
-STORIES = [statements.primer_statement, statements.followup_statement]
+STORIES = [statements.primer, statements.followup]
 
 
 def test_every_value_of_the_setting_is_a_schema() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
-from tests.contract.statements.catalogue import ARGUMENTS, STATEMENTS, functions
+import drift
+from tests.contract.statements.catalogue import ARGUMENTS, MODULES, STATEMENTS, functions
 from tests.lint.language_package import BOTH, LOCK, Diagnostic, diagnose, languages_of, told
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300, func_only=True)]
@@ -85,3 +87,9 @@ def test_the_lock_file_has_versions_and_hashes_and_no_addresses() -> None:
     packages = json.loads(LOCK.read_text())["packages"]
     assert all({"version", "integrity"} <= set(entry) for name, entry in packages.items() if name)
     assert "://" not in LOCK.read_text()
+
+
+def test_the_catalogue_knows_every_module_that_holds_whole_statements() -> None:
+    root = Path(drift.__file__).parent
+    files = {*root.rglob("*statements.py"), *root.rglob("*ddl.py")}
+    assert {Path(str(module.__file__)) for module in MODULES.values()} == files

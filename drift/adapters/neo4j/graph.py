@@ -298,8 +298,8 @@ class Neo4jGraph:
         # What is missing may be created any moment; what is there stays.
         stale_at = float("inf") if inventory.is_complete else time.monotonic() + _REPROBE_S
         texts = (
-            statements.primer_statement(index, self._schema),
-            statements.followup_statement(index, self._schema),
+            statements.primer(index, self._schema),
+            statements.followup(index, self._schema),
         )
         return _Features(inventory, can_search, *texts, stale_at)
 

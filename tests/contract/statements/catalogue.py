@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from drift import adapters
 from drift.adapters.neo4j.cypher import schema as cypher_schema
+from drift.adapters.neo4j.cypher import statements as search
 from drift.adapters.neo4j.cypher.schema import V1
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.offline.indexing.prepare import statements as cypher_prepare
 from drift.offline.indexing.prepare import survey as neo4j_survey
+from drift.offline.writing.neo4j import ddl, lease_statements
+from drift.offline.writing.neo4j import statements as cypher_write
 
 CALENDAR = "CYPHER 25"
 """How a statement begins that only servers of the calendar versions understand."""
@@ -22,8 +22,14 @@ CALENDAR = "CYPHER 25"
 NAMES = IndexNames()
 CHUNK = ("__Chunk__", "id")
 
-PARTS = {"cypher_followup", "cypher_nearest", "cypher_primer", "cypher_schema"}
-"""Modules whose functions return parts of statements: what they are put together to is checked."""
+MODULES: dict[str, ModuleType] = {
+    "cypher": search,
+    "cypher_ddl": ddl,
+    "cypher_lease": lease_statements,
+    "cypher_prepare": cypher_prepare,
+    "cypher_write": cypher_write,
+}
+"""The modules that hold whole statements, by the name that the catalogue gives them."""
 
 KINDS = {
     f"{schema} {kind.label}": kind
@@ -92,25 +98,11 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
 its texts apart."""
 
 
-def modules() -> list[ModuleType]:
-    """Return the modules that hold whole statements."""
-    names = [
-        m.name
-        for m in pkgutil.iter_modules(adapters.__path__)
-        if m.name.partition("_")[0] == "cypher"
-    ]
-    return [
-        importlib.import_module(f"{adapters.__name__}.{name}")
-        for name in names
-        if name not in PARTS
-    ]
-
-
 def functions() -> dict[str, FunctionType]:
     """Return the public functions of those modules."""
     return {
-        f"{_short(module)}.{name}": function
-        for module in modules()
+        f"{short}.{name}": function
+        for short, module in MODULES.items()
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if function.__module__ == module.__name__ and not name.startswith("_")
     }
@@ -119,13 +111,13 @@ def functions() -> dict[str, FunctionType]:
 def statements() -> dict[str, str]:
     """Return every statement: the constants, and what the functions return for their arguments."""
     found: dict[str, str] = {}
-    for module in modules():
+    for short, module in MODULES.items():
         texts = {
             name: value
             for name, value in vars(module).items()
             if _is_constant(name) and isinstance(value, str)
         }
-        found |= {f"{_short(module)}.{name}": text for name, text in texts.items()}
+        found |= {f"{short}.{name}": text for name, text in texts.items()}
     for name, function in functions().items():
         for case, arguments in ARGUMENTS.get(name, {}).items():
             found |= dict(_named(f"{name} {case}".strip(), function(*arguments)))
@@ -170,10 +162,6 @@ def _named(name: str, result: Any) -> Iterator[tuple[str, str]]:
 
 def _is_constant(name: str) -> bool:
     return name.isupper() and not name.startswith("_")
-
-
-def _short(module: ModuleType) -> str:
-    return module.__name__.rpartition(".")[2]
 
 
 STATEMENTS = statements()

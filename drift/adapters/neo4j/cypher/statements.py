@@ -28,7 +28,8 @@ from __future__ import annotations
 
 import re
 
-from drift.adapters.neo4j.cypher import followup, primer
+from drift.adapters.neo4j.cypher import followup as followup_text
+from drift.adapters.neo4j.cypher import primer as primer_text
 from drift.adapters.neo4j.cypher.nearest import index_hits, search_hits
 from drift.adapters.neo4j.cypher.schema import DEFAULT, Schema
 
@@ -49,21 +50,21 @@ def probe_search(index: str) -> str:
     return "CYPHER 25 EXPLAIN " + search_hits(index)
 
 
-def primer_statement(search_index: str | None, schema: Schema = DEFAULT) -> str:
+def primer(search_index: str | None, schema: Schema = DEFAULT) -> str:
     """Return the primer's statement.
 
     With the name of a searchable index, that index filters by project itself.
     """
     if search_index is None:
-        return _planned_once(primer.primer(schema, index_hits(schema)))
-    return "CYPHER 25\n" + _planned_once(primer.primer(schema, search_hits(search_index)))
+        return _planned_once(primer_text.primer(schema, index_hits(schema)))
+    return "CYPHER 25\n" + _planned_once(primer_text.primer(schema, search_hits(search_index)))
 
 
-def followup_statement(search_index: str | None, schema: Schema = DEFAULT) -> str:
+def followup(search_index: str | None, schema: Schema = DEFAULT) -> str:
     """Return the follow-up's statement, in the same two forms."""
     if search_index is None:
-        return _planned_once(followup.followup(schema, index_hits(schema)))
-    return "CYPHER 25\n" + _planned_once(followup.followup(schema, search_hits(search_index)))
+        return _planned_once(followup_text.followup(schema, index_hits(schema)))
+    return "CYPHER 25\n" + _planned_once(followup_text.followup(schema, search_hits(search_index)))
 
 
 def _planned_once(text: str) -> str:
