@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from drift.errors import UnusableReplyError
 from drift.model import (
+    Candidates,
     ChatReply,
     Embeddings,
-    Evidence,
     FollowupQuery,
     PrimerEvidence,
     PrimerQuery,
@@ -36,7 +36,7 @@ class GraphCalls:
             cost.graph_round_trips += 1
             return await self.port.primer(query, self.deadline)
 
-    async def followup(self, query: FollowupQuery) -> Evidence:
+    async def followup(self, query: FollowupQuery) -> Candidates:
         """Ask a follow-up's statement; errors as for GraphStore."""
         with parts.waiting() as cost:
             cost.graph_round_trips += 1

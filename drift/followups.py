@@ -39,6 +39,7 @@ from drift.model import (
     Vector,
 )
 from drift.progress import Progress, citation_lines, escape_markdown
+from drift.ranking import ranked
 from drift.replies import ask
 from drift.tasks import Deadline, task_group
 from drift.telemetry import parts
@@ -167,7 +168,7 @@ class FollowupTree:
     ) -> Node:
         """Find evidence and have it read, unless nothing was found or nothing of it is new."""
         query = FollowupQuery(self.project_id, question.text, vector, question.communities)
-        evidence = await self.calls.graph.followup(query)
+        evidence = ranked(await self.calls.graph.followup(query))
         shown = context.fit(evidence.chunks, self.limits.max_chunks_for_prompt)
         if not shown:
             return Node(question, NO_EVIDENCE)

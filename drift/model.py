@@ -105,6 +105,48 @@ class FollowupQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity that several candidates mention.
+
+    `entity` numbers it among the candidates, `rarity` is its inverse document frequency, and
+    `about` (0..1) the share of what this candidate mentions that the entity has a relation to.
+    """
+
+    entity: int
+    rarity: float
+    about: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that some leg of the search found, with each leg's own score.
+
+    `similarity` is the cosine mapped to 0..1 (None: the chunk has no vector), `text` a BM25 score,
+    `graph` the mass that the walk brought; 0 where a leg did not find the chunk.
+    """
+
+    chunk: Chunk
+    similarity: float | None
+    text: float = 0.0
+    graph: float = 0.0
+    in_scope: bool = False
+    mentions: tuple[Mention, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What the graph returns for a follow-up, before the ranking.
+
+    The chunks are in no order; the neighbourhood is that of the likeliest of them.
+    """
+
+    chunks: tuple[Candidate, ...] = ()
+    neighbors: tuple[Chunk, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    relationships: tuple[Relationship, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What one follow-up found: `chunks` best first, and their bounded neighbourhood (neighbour chunks with text)."""
 

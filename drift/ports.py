@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from drift.model import (
+    Candidates,
     ChatReply,
     ChunkRecord,
     DocumentBatch,
     Embeddings,
-    Evidence,
     FollowupQuery,
     GraphHealth,
     KnowledgeBatch,
@@ -44,7 +44,7 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
+    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         """Return the best chunks for a follow-up and their neighbourhood, every list bounded."""
         ...
 

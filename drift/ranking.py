@@ -13,9 +13,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from drift.model import Chunk
+from drift.model import Candidate, Candidates, Chunk, Evidence
 
 VECTOR_WEIGHT = 0.7
 TEXT_WEIGHT = 0.3
@@ -33,6 +33,9 @@ HOP_SEEDS = 3
 MENTION_SHARE = 0.1
 """What merely mentioning a shared entity counts beside being about it."""
 
+MAX_CHUNKS = 30
+"""Chunks of a follow-up's evidence; how many of them a prompt shows is a setting."""
+
 MAX_TERMS = 48
 MAX_TITLE_KEYS = 512
 _MAX_TITLE_WORDS = 6
@@ -48,37 +51,6 @@ _STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
 _WORD = re.compile(r"\w+")
 _QUOTES = "`'\"‘’“”«»"  # noqa: RUF001 - the quotation marks people write
 _KEPT_AT_ENDS = "_+#"
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """An entity that several candidates mention.
-
-    `entity` numbers it among the candidates, `rarity` is its inverse document frequency, `about`
-    (0..1) the share of what this
-    candidate mentions that the entity has a relation to.
-    """
-
-    entity: int
-    rarity: float
-    about: float
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A chunk that some leg of the search found, with each leg's own score.
-
-    `similarity` is the cosine mapped to 0..1 (None: the chunk has no vector), `text` a BM25 score,
-    `graph` the mass
-    that the walk brought; 0 where a leg did not find the chunk.
-    """
-
-    chunk: Chunk
-    similarity: float | None
-    text: float = 0.0
-    graph: float = 0.0
-    in_scope: bool = False
-    mentions: tuple[Mention, ...] = ()
 
 
 def normalised_title(title: str) -> str:
@@ -132,6 +104,12 @@ def search_terms(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(w for w in words if w not in _STOP_WORDS and w.strip("_")))[
         :MAX_TERMS
     ]
+
+
+def ranked(found: Candidates) -> Evidence:
+    """Return the evidence of a follow-up: its best chunks, best first, beside their neighbourhood."""
+    chunks = fuse(found.chunks, MAX_CHUNKS)
+    return Evidence(chunks, found.neighbors, found.entities, found.relationships)
 
 
 def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:

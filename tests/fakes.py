@@ -10,6 +10,8 @@ from typing import Any
 
 from drift.contracts import LAST_PHASES, RetrieveRequest
 from drift.model import (
+    Candidate,
+    Candidates,
     ChatReply,
     Chunk,
     Community,
@@ -121,13 +123,20 @@ class StubGraph:
         self.primers.append(query)
         return _value(self._primer)
 
-    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
+    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         deadline.require()
         self.followups.append(query)
-        return _value(self._followup(query) if callable(self._followup) else self._followup)
+        found = _value(self._followup(query) if callable(self._followup) else self._followup)
+        return unranked(found)
 
     async def health(self) -> GraphHealth:
         return GraphHealth("stub", ())
+
+
+def unranked(evidence: Evidence) -> Candidates:
+    """Return the candidates that are ranked to this evidence."""
+    chunks = tuple(Candidate(c, 1 - place / 1000) for place, c in enumerate(evidence.chunks))
+    return Candidates(chunks, evidence.neighbors, evidence.entities, evidence.relationships)
 
 
 def _value(given: Any) -> Any:

@@ -18,9 +18,10 @@ from drift.errors import (
     ProjectBusyError,
 )
 from drift.model import (
+    Candidate,
+    Candidates,
     ChunkRecord,
     DocumentBatch,
-    Evidence,
     FollowupQuery,
     GraphHealth,
     IndexState,
@@ -31,7 +32,6 @@ from drift.model import (
     Vector,
 )
 from drift.ports import MAX_WAIT_S, GraphWriter, ProjectWriter
-from drift.ranking import Candidate, fuse
 from drift.tasks import Deadline
 from tests.fakes_project import (
     Project,
@@ -47,7 +47,6 @@ __all__ = ["FakeGraph", "Held", "Project"]
 
 POOL = 60
 KEPT = 48
-MAX_CHUNKS = 30
 SPARE_CHUNKS = 10
 
 
@@ -100,7 +99,7 @@ class FakeGraph:
             return PrimerEvidence(chunks=tuple(project.chunk(*pair) for pair in near))
         return PrimerEvidence(tuple(community(project, c, query.vector) for c in best))
 
-    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
+    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         project = self._answer(query.project_id, deadline, query.vector)
         scope = project.below(query.communities)
         known = set(query.communities) & set(project.communities)
@@ -129,7 +128,7 @@ class FakeGraph:
             )
             for k in chosen
         ]
-        return with_neighbourhood(project, fuse(candidates, MAX_CHUNKS), chosen, query.vector)
+        return with_neighbourhood(project, tuple(candidates), chosen, query.vector)
 
     async def health(self) -> GraphHealth:
         self._answer("", Deadline.after(1))

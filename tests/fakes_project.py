@@ -10,6 +10,8 @@ from functools import lru_cache
 
 from drift.errors import GraphMisconfiguredError
 from drift.model import (
+    Candidate,
+    Candidates,
     Chunk,
     ChunkRecord,
     Community,
@@ -18,13 +20,13 @@ from drift.model import (
     DocumentRecord,
     Entity,
     EntityRecord,
-    Evidence,
+    Mention,
     PrimerQuery,
     RelationRecord,
     Relationship,
     Vector,
 )
-from drift.ranking import MIN_MASS, Mention, normalised_title, search_terms, title_keys
+from drift.ranking import MIN_MASS, normalised_title, search_terms, title_keys
 
 SAMPLES = 3
 ROOTED = 10
@@ -260,8 +262,8 @@ def shared_mentions(project: Project, chosen: list[str]) -> dict[str, tuple[Ment
 
 
 def with_neighbourhood(
-    project: Project, chunks: tuple[Chunk, ...], chosen: list[str], vector: Vector
-) -> Evidence:
+    project: Project, chunks: tuple[Candidate, ...], chosen: list[str], vector: Vector
+) -> Candidates:
     mentions = project.mentions()
     counted = Counter(e for k in chosen[:ROOTED] for e in mentions[k])
     mentioned = sorted(counted, key=lambda e: (-counted[e], e))[:MAX_ENTITIES]
@@ -272,7 +274,7 @@ def with_neighbourhood(
     reached = {*mentioned, *(e for r in touching for e in (r.source_id, r.target_id))}
     beside = {k for k, entities in mentions.items() if reached & set(entities)} - set(chosen)
     titles = {e.id: e.id if e.title is None else e.title for e in project.entities.values()}
-    return Evidence(
+    return Candidates(
         chunks=chunks,
         neighbors=tuple(
             project.chunk(*pair) for pair in project.nearest(vector, beside)[:MAX_NEIGHBORS]

@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.model import Chunk
+from drift.model import Candidate, Candidates, Chunk, Mention
 from drift.ranking import (
     MAX_TERMS,
     MAX_TITLE_KEYS,
     SCOPE_BONUS,
-    Candidate,
-    Mention,
     fuse,
     normalised_title,
+    ranked,
     search_terms,
     title_keys,
 )
@@ -32,6 +31,16 @@ def candidate(
 
 def order(*candidates: Candidate, most: int = 10) -> list[str]:
     return [c.id for c in fuse(candidates, most)]
+
+
+def test_evidence_is_the_thirty_best_candidates_with_their_neighbourhood() -> None:
+    candidates = tuple(candidate(f"{place:02}", place / 100) for place in range(40))
+    beside = (Chunk("beside", "", ""),)
+
+    evidence = ranked(Candidates(candidates, beside))
+
+    assert [chunk.id for chunk in evidence.chunks] == [f"{place:02}" for place in range(39, 9, -1)]
+    assert evidence.neighbors == beside
 
 
 @pytest.mark.parametrize(

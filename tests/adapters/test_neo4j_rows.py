@@ -12,7 +12,8 @@ from neo4j.spatial import CartesianPoint
 from neo4j.time import Date, Duration
 
 from drift.adapters.neo4j.odd_nodes import MAX_PROJECTS, REPEATED_S, OddNodes
-from drift.adapters.neo4j.rows import evidence, odd_nodes, primer_evidence
+from drift.adapters.neo4j.rows import candidates, odd_nodes, primer_evidence
+from drift.ranking import ranked
 
 SCALARS = st.one_of(
     st.none(),
@@ -111,7 +112,7 @@ def test_a_primer_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
 
 @given(FOLLOWUPS)
 def test_a_follow_up_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
-    found = evidence(row)
+    found = ranked(candidates(row))
     words = [value for c in found.all_chunks() for value in (c.id, c.text, c.document_name)]
     words += [value for e in found.entities for value in (e.id, e.title, e.description)]
     words += [value for r in found.relationships for value in (r.source, r.target, r.description)]

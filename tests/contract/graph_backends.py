@@ -37,6 +37,7 @@ from drift.model import (
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.ports import GraphStore, GraphWriter
+from drift.ranking import ranked
 from drift.tasks import Deadline
 from tests.fakes_graph import FakeGraph, Project
 
@@ -318,9 +319,8 @@ async def ask_followup(
     communities: tuple[CommunityId, ...] = (),
 ) -> Evidence:
     """Ask; nothing may come twice or from the twin."""
-    found = await store.followup(
-        FollowupQuery(project_id, question, embedding, communities), Deadline.after(30)
-    )
+    query = FollowupQuery(project_id, question, embedding, communities)
+    found = ranked(await store.followup(query, Deadline.after(30)))
     for things in (found.chunks, found.neighbors, found.entities):
         assert len({t.id for t in things}) == len(things), things  # type: ignore[attr-defined]
     assert len(set(found.relationships)) == len(found.relationships)

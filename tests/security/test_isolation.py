@@ -30,7 +30,7 @@ from drift.adapters.neo4j.indexes import IndexNames
 from drift.contracts import RetrieveRequest
 from drift.hosting.service import Service
 from drift.hosting.settings import load as load_settings
-from drift.model import ChatReply, Embeddings, Evidence, FollowupQuery, Prompt, Tokens
+from drift.model import Candidates, ChatReply, Embeddings, FollowupQuery, Prompt, Tokens
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.plan import Limits
@@ -245,12 +245,12 @@ SAMPLE = Shape(seed=7, chunks=12, entities=8, levels=2, hub=True)
 class Leaking(FakeGraph):
     """A graph that mixes what two tenants get."""
 
-    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
+    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         both = [
             await FakeGraph.followup(self, replace(query, project_id=p), deadline)
             for p in self.projects
         ]
-        return Evidence(both[0].chunks + both[1].chunks, (), both[0].entities + both[1].entities)
+        return Candidates(both[0].chunks + both[1].chunks, (), both[0].entities + both[1].entities)
 
 
 async def test_a_leak_would_be_seen_wherever_words_can_be(recorded: Recorded) -> None:

@@ -19,7 +19,7 @@ from drift.adapters.neo4j.cypher.schema import DEFAULT, SCHEMAS, Schema, SchemaN
 from drift.adapters.neo4j.indexes import PREPARE, IndexNames, Inventory, take_inventory
 from drift.adapters.neo4j.odd_nodes import OddNodes
 from drift.adapters.neo4j.project_key import project_key
-from drift.adapters.neo4j.rows import evidence, odd_nodes, primer_evidence
+from drift.adapters.neo4j.rows import candidates, odd_nodes, primer_evidence
 from drift.errors import (
     GraphMisconfiguredError,
     GraphTimeoutError,
@@ -28,7 +28,7 @@ from drift.errors import (
     ModelMisconfiguredError,
 )
 from drift.model import (
-    Evidence,
+    Candidates,
     FollowupQuery,
     GraphHealth,
     PrimerEvidence,
@@ -187,7 +187,7 @@ class Neo4jGraph:
             )
         return found
 
-    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
+    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         """Return the best chunks by vector, full text and walk, and their neighbourhood.
 
         Errors as for `primer`.
@@ -206,7 +206,7 @@ class Neo4jGraph:
             row = await self._row(
                 features.followup, self._parameters(features, query) | own, deadline
             )
-        return evidence(row)
+        return candidates(row)
 
     async def health(self) -> GraphHealth:
         """Return the server's agent, the configured indexes as they are, and the names that are missing."""

@@ -12,18 +12,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from drift.model import (
+    Candidate,
+    Candidates,
     Chunk,
     Community,
     CommunityId,
     Entity,
-    Evidence,
+    Mention,
     PrimerEvidence,
     Relationship,
 )
-from drift.ranking import Candidate, Mention, fuse
-
-MAX_CHUNKS = 30
-"""Chunks that a follow-up is given."""
 
 
 def primer_evidence(row: Mapping[str, Any]) -> PrimerEvidence:
@@ -78,19 +76,19 @@ def _community_id(stored: CommunityId | float) -> CommunityId:
     return stored
 
 
-def evidence(row: Mapping[str, Any]) -> Evidence:
-    """Return what the follow-up's one row says, its candidates fused by drift.ranking."""
+def candidates(row: Mapping[str, Any]) -> Candidates:
+    """Return what the follow-up's one row says."""
     mentions: defaultdict[int, list[Mention]] = defaultdict(list)
     for place, number, rarity, about in row["shared"]:
         mentions[place].append(Mention(number, rarity, about))
 
-    candidates = (
+    chunks = (
         _candidate(c, mentions[place])
         for place, c in enumerate(row["candidates"])
         if _is_key(c["id"])
     )
-    return Evidence(
-        chunks=fuse(candidates, MAX_CHUNKS),
+    return Candidates(
+        chunks=tuple(chunks),
         neighbors=tuple(_chunks(row["neighbors"])),
         entities=tuple(_entity(e) for e in row["entities"] if _is_key(e["id"])),
         relationships=tuple(dict.fromkeys(_relationship(r) for r in row["relationships"])),

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.errors import GraphMisconfiguredError
-from drift.model import FollowupQuery, PrimerEvidence, PrimerQuery
+from drift.model import Evidence, FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.offline.evals.graph_rivals import (
     LIBRARY,
     TOP_CHUNKS,
@@ -28,6 +28,7 @@ from drift.offline.evals.synthetic_graph import (
     nearest_communities,
 )
 from drift.offline.evals.watched import WatchedConnection, db_hits
+from drift.ranking import ranked
 from drift.tasks import Deadline
 
 SAMPLES = 3
@@ -96,10 +97,10 @@ class Ours:
         exact = nearest_chunks(self.project, query.vector, TOP_CHUNKS)
         return _share([row["id"] for row in ranked[:TOP_CHUNKS]], exact)
 
-    async def _ask(self, query: Query, text: str) -> Any:  # noqa: ANN401 - Evidence
+    async def _ask(self, query: Query, text: str) -> Evidence:
         scope = tuple(number for _, number in exact_communities(self.project, query))
         asked = FollowupQuery(self.project.project_id, text, query.vector, scope)
-        return await self.graph.followup(asked, Deadline.after(RUN_TIMEOUT_S))
+        return ranked(await self.graph.followup(asked, Deadline.after(RUN_TIMEOUT_S)))
 
     def _primer_query(self, query: Query) -> PrimerQuery:
         return PrimerQuery(self.project.project_id, query.text, query.vector, TOP_COMMUNITIES)

@@ -17,10 +17,11 @@ from zlib import crc32
 
 from drift.contracts import Phase, RetrieveRequest, RetrieveResponse
 from drift.model import (
+    Candidate,
+    Candidates,
     Chunk,
     Community,
     Entity,
-    Evidence,
     FollowupQuery,
     GraphHealth,
     PrimerEvidence,
@@ -90,7 +91,7 @@ class StaticGraph:
             )
         )
 
-    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Evidence:
+    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         """Return ten new chunks about one topic, with entities of the others."""
         del deadline
         topics, number = (
@@ -98,8 +99,11 @@ class StaticGraph:
             crc32(query.question.encode()),
         )  # the same every time, in every process
         name, topic = f"f{number}", topics[number % len(topics)]
-        return Evidence(
-            chunks=_chunks(topic, name, 10),
+        return Candidates(
+            chunks=tuple(
+                Candidate(chunk, 1 - place / 100)
+                for place, chunk in enumerate(_chunks(topic, name, 10))
+            ),
             neighbors=_chunks(topic, f"{name}n", 3),
             entities=tuple(
                 Entity(other, other, TOPICS[other]) for other in topics if other != topic

@@ -16,7 +16,7 @@ from drift.offline.evals.bootstrap import paired_interval
 from drift.offline.evals.question_graph import QuestionEmbedder, load_set, project_of
 from drift.offline.evals.question_sets import LabelledQuestion, QuestionSet
 from drift.ports import GraphStore, GraphWriter
-from drift.ranking import search_terms
+from drift.ranking import ranked, search_terms
 from drift.tasks import Deadline
 
 CUTS = (2, 5, 10)
@@ -162,7 +162,7 @@ class _Asked:
         self, graph: GraphStore, text: str, vector: Vector, scope: tuple[CommunityId, ...] = ()
     ) -> list[str]:
         query = FollowupQuery(self.project_id, text, vector, scope)
-        found = await graph.followup(query, Deadline.after(QUESTION_TIMEOUT_S))
+        found = ranked(await graph.followup(query, Deadline.after(QUESTION_TIMEOUT_S)))
         return [chunk.id for chunk in found.chunks]
 
     async def _nearest(self, vector: Vector) -> list[str]:
