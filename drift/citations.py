@@ -39,10 +39,8 @@ def check(
     """Return the citations that hold, and what was done.
 
     `ids` are the chunk ids that the replies mean, in order, None where a reply names no chunk of
-    the prompt; `retrieved`
-    is the full retrieved set, also what did not fit into the prompt. A reply without a span is
-    repaired with the sentence
-    of its chunk that is closest to `answer`.
+    the prompt; `retrieved` is the full retrieved set, also what did not fit into the prompt. A
+    reply without a span is repaired with the sentence of its chunk that is closest to `answer`.
     """
     kept: dict[tuple[str, str], Citation] = {}
     dropped: Counter[str] = Counter()
@@ -180,8 +178,8 @@ def enrich(
     """Return a fact's citations: an object for each chunk of the retrieved set, any other string as it came.
 
     `ids` are pairs of what the model wrote and the chunk id it means. The span is the checked
-    citation of that chunk that is
-    closest to the fact, else the closest sentence of the chunk; every span is verbatim.
+    citation of that chunk that is closest to the fact, else the closest sentence of the chunk;
+    every span is verbatim.
     """
     spans: dict[str, list[Citation]] = {}
     for citation in checked:

@@ -399,8 +399,7 @@ class ProjectState:
     """What a project holds, as the graph counts it.
 
     `documents` are content hashes by id, '' for one that is not whole; `fingerprint` is '' when the
-    knowledge is unfinished or not
-    whole; `communities` are counted by level.
+    knowledge is unfinished or not whole; `communities` are counted by level.
     """
 
     documents: Mapping[str, str]

@@ -102,8 +102,7 @@ def retry_after(headers: Mapping[str, str], now: Callable[[], float] = time.time
     """Return the seconds a server asks to wait, 0 when it does not say so or not readably.
 
     Reads `retry-after-ms` (Azure OpenAI), then `retry-after` as seconds or as an HTTP date (RFC
-    9110, section 10.2.3);
-    `now` is the Unix time, `headers` is looked up in lower case.
+    9110, section 10.2.3); `now` is the Unix time, `headers` is looked up in lower case.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:

@@ -133,8 +133,8 @@ def described(error: BaseException) -> dict[str, object]:
     Classes, codes, our own sentence, and where it came from.
 
     `cause` is the chain below it; `at` are the innermost frames of an error that nobody foresaw,
-    without their source. Our
-    sentences about a request are left out: they repeat the caller's names.
+    without their source. Our sentences about a request are left out: they repeat the caller's
+    names.
     """
     fields: dict[str, object] = {"error": type(error).__name__}
     if isinstance(error, DriftError):

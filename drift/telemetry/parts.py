@@ -46,8 +46,7 @@ class Part:
 
     `fields` go into its log line and its span, `cost` sums what its calls cost, and `client_s` the
     seconds of requests to each kind of server. `critical_path_s` are the seconds of its longest
-    chain of
-    calls that waited for each other; None where all of its calls did.
+    chain of calls that waited for each other; None where all of its calls did.
     """
 
     fields: dict[str, object]

@@ -48,8 +48,8 @@ class Project:
     """A folder with the files of this project, and what the compiler made of them where one was asked.
 
     `snapshots` has the snapshots that the engine made just now, by the path of their parameter
-    file; without them the committed
-    ones are read. `template` is what is sent to Azure, None without a compiler.
+    file; without them the committed ones are read. `template` is what is sent to Azure, None
+    without a compiler.
     """
 
     root: Path = ROOT

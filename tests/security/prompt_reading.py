@@ -19,8 +19,7 @@ def blocks(user: str) -> dict[str, Any]:
 
     Raises:
         AssertionError: when it is anything but fenced blocks, each of one line and with a label of
-            its own, and one of the
-            known last sentences.
+            its own, and one of the known last sentences.
     """
     found: dict[str, Any] = {}
     at = 0

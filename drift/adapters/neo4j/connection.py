@@ -109,8 +109,7 @@ class Connection:
         """Run the statements of `work` in one transaction, which commits when it returns and else changes nothing.
 
         `work` may be run again from its beginning: the driver repeats what a server refused for the
-        moment. Errors as for `read`,
-        and those of `work`.
+        moment. Errors as for `read`, and those of `work`.
         """
 
         @unit_of_work(metadata=dict(_WRITES), timeout=timeout_s)

@@ -8,10 +8,9 @@ connections, order is kept, and a request that ends or is cancelled leaves nothi
 rules follow from what networks and servers do:
 
 - A connection that has carried messages and breaks says nothing about the server: the rest is sent
-on a new one at once.
+  on a new one at once.
 - A connection that is silent is left only when a new one has been answered. A slow or paused server
-would otherwise be sent
-  the same message twice.
+  would otherwise be sent the same message twice.
 - What fails is a new connection: then the messages wait, and the next attempt comes after a pause.
 """
 

@@ -3,8 +3,8 @@
 What texts of others bring along in control characters never reaches it.
 
 `open_streams` puts both standard streams behind it, so that typer, logging and tracebacks go
-through it too. The console of
-rich writes control sequences of its own; its texts are cleaned before it styles them.
+through it too. The console of rich writes control sequences of its own; its texts are cleaned
+before it styles them.
 """
 
 from __future__ import annotations

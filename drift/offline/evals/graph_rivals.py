@@ -4,11 +4,9 @@ Two are published as fragments: `provider_retrieval` got its index call, `rankin
 MATCH and its second key.
 
 `documented` are the statements of published designs for DRIFT on Neo4j; some do not compile or name
-an index that is not there,
-and then the server's own words are the result. Where only the name of the index is wrong, the same
-text with the right name
-follows. neo4j-graphrag's VectorCypherRetriever runs through its own library, with a filter on the
-project.
+an index that is not there, and then the server's own words are the result. Where only the name of
+the index is wrong, the same text with the right name follows. neo4j-graphrag's
+VectorCypherRetriever runs through its own library, with a filter on the project.
 """
 
 from __future__ import annotations

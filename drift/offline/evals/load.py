@@ -53,8 +53,8 @@ class Level:
     """One number of callers; milliseconds.
 
     `over_one` is p95 over the median of one caller alone. `refused` counts answers 429 and
-    `refused_p99_ms` how long they
-    took; `failed` counts every other answer, and `failures` says which.
+    `refused_p99_ms` how long they took; `failed` counts every other answer, and `failures` says
+    which.
     """
 
     callers: int

@@ -80,10 +80,8 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
 
     Raises:
         IngestError: when the project's id is none that requests may name, the project holds the
-            same documents from
-            another source, the embedder gives vectors of another length than `dimensions`, or the
-            graph does not hold
-            at the end what was written.
+            same documents from another source, the embedder gives vectors of another length than
+            `dimensions`, or the graph does not hold at the end what was written.
         ProjectBusyError, LeaseLostError: when the project cannot be held, or no longer.
         GraphMisconfiguredError, GraphUnavailableError, ModelUnavailableError,
         ModelMisconfiguredError: as the ports do.

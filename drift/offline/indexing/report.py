@@ -31,9 +31,9 @@ class IngestReport:
     """What a run did; the counts of knowledge are zero when nothing had changed, for it was left alone.
 
     `communities` counts them by level. `held_documents` and `held_chunks` are what the project
-    holds at the end, with what other
-    sources gave it. All of them but `chunks`, which this run wrote, are counted by the graph.
-    `kept` names files that could not be read this time, whose earlier text stays in the graph.
+    holds at the end, with what other sources gave it. All of them but `chunks`, which this run
+    wrote, are counted by the graph. `kept` names files that could not be read this time, whose
+    earlier text stays in the graph.
     """
 
     source: str

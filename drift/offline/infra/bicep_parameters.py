@@ -1,8 +1,8 @@
 """Parameters of a Bicep template and of its parameter file, read without the Bicep command.
 
 Reads plain values only: literals, lists of them, and `readEnvironmentVariable` with a conversion
-around it. Anything else is
-`UNREAD`: nothing is said about its value, unless a compiler gives it (`bicep_compiler.py`).
+around it. Anything else is `UNREAD`: nothing is said about its value, unless a compiler gives it
+(`bicep_compiler.py`).
 """
 
 from __future__ import annotations
@@ -56,8 +56,7 @@ class Given:
     The value, the variable it is read from, and what is wrong with either.
 
     `literal` tells whether the file itself holds a value, be it as a default; `problem` is
-    `missing` for a variable that is needed
-    and not set.
+    `missing` for a variable that is needed and not set.
     """
 
     name: str

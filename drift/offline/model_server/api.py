@@ -79,9 +79,8 @@ class ModelApi:
     """What the server knows: its latencies in seconds, the faults to make, and the requests that came.
 
     `abandoned` counts the requests whose client went away during a latency or a hang. With
-    `remembers`, what was asked word for
-    word before gets the same answer at no cost, so that a benchmark's time is not this server's own
-    work.
+    `remembers`, what was asked word for word before gets the same answer at no cost, so that a
+    benchmark's time is not this server's own work.
     """
 
     chat_s: float = 0.0

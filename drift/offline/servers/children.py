@@ -36,10 +36,8 @@ class Child:
         """Start `command` with its output appended to `log`.
 
         On the end of this process it is terminated, killed after `grace_s` seconds, and the folder
-        `remove` is deleted.
-        `env` None means this process's own environment. The server and its guard hold the
-        descriptors `keep_open`
-        (locks) until they have ended.
+        `remove` is deleted. `env` None means this process's own environment. The server and its
+        guard hold the descriptors `keep_open` (locks) until they have ended.
 
         Raises:
             LocalStackError: when the program cannot be started at all.

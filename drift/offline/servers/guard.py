@@ -9,8 +9,8 @@ show to everybody.
                  Then its end: terminate the server, kill it after the grace. A byte before that:
                  kill at once.
 Standard output: one JSON line `{"pid": 123}` when the server runs or `{"error": "..."}` when it
-cannot be started, and one
-`{"exit": -9}` when it has ended: its exit status, or the negative number of the signal.
+cannot be started, and one `{"exit": -9}` when it has ended: its exit status, or the negative number
+of the signal.
 """
 
 from __future__ import annotations

@@ -3,13 +3,10 @@
 It ends with the last of them.
 
 `python -m drift.offline.stack.process --lock FD` takes an order (`drift.offline.stack.order`) on
-standard input and leaves its
-parent at once. `FD` is the descriptor of the locked file `lock`. What it has to tell stands in
-`stack.json` and
-`remarks.log`. A command holds a shared lock while it uses the servers; when this process gets that
-lock for itself,
-nobody does any more, and it ends them. Neither asks for a pid, so that nothing depends on how a
-command has ended.
+standard input and leaves its parent at once. `FD` is the descriptor of the locked file `lock`. What
+it has to tell stands in `stack.json` and `remarks.log`. A command holds a shared lock while it uses
+the servers; when this process gets that lock for itself, nobody does any more, and it ends them.
+Neither asks for a pid, so that nothing depends on how a command has ended.
 """
 
 from __future__ import annotations

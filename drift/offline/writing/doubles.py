@@ -16,8 +16,8 @@ def doubled_source(source: str, documents: Mapping[str, str], state: ProjectStat
     The same relative paths, with the same contents.
 
     `documents` maps paths to content hashes. A source that the project knows is none; neither is
-    one that has no more than
-    half of its documents in common with another, such as the same licence in two folders.
+    one that has no more than half of its documents in common with another, such as the same licence
+    in two folders.
     """
     if source in state.sources.values():
         return None

@@ -54,16 +54,13 @@ class Row:
     """One fault. The rest of the service works, and a request has MAX_PASSES=1 and MAX_FOLLOWUPS=2 unless `settings` differ.
 
     `rules` are asked of the model server (`drift.offline.model_server.faults.Rule`); those of "one
-    follow-up" strike that one alone. A
-    setting in braces names a server of the test, None removes the setting. `identity` is what the
-    endpoint for tokens answers, `ask` how the caller asks.
+    follow-up" strike that one alone. A setting in braces names a server of the test, None removes
+    the setting. `identity` is what the endpoint for tokens answers, `ask` how the caller asks.
 
     A `code` is an error's, else there is an answer: `says` stands in its `residual_uncertainty`.
-    `warns` counts the log lines
-    of warnings and errors besides `request_failed`, and `cause` stands in each of theirs that has a
-    cause. `sent` is how many
-    requests of the call arrived at the server (of the model, of tokens), all repetitions among
-    them; None where it may vary.
+    `warns` counts the log lines of warnings and errors besides `request_failed`, and `cause` stands
+    in each of theirs that has a cause. `sent` is how many requests of the call arrived at the
+    server (of the model, of tokens), all repetitions among them; None where it may vary.
     `reference` is what Microsoft's implementation did. `detail` stands in the error's own.
     """
 

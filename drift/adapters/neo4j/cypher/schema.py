@@ -5,12 +5,10 @@ DEFAULT is the graph of this project:
 chunks and entities IN_COMMUNITY, and `project_id` on every node.
 
 V1 has no tenant: `(entity)-[:FROM_CHUNK]->(:__Chunk__)` and
-`(entity)-[:IN_COMMUNITY]->(:__Community__)`, communities nested by
-IN_COMMUNITY. An entity is whatever comes from a chunk, a relation any other edge between two
-entities. Every property but
+`(entity)-[:IN_COMMUNITY]->(:__Community__)`, communities nested by IN_COMMUNITY. An entity is
+whatever comes from a chunk, a relation any other edge between two entities. Every property but
 `text` and `embedding` may be missing, and names and levels may be of any type. The lexical graph of
-neo4j-graphrag's
-SimpleKGPipeline has this shape, without communities and with documents.
+neo4j-graphrag's SimpleKGPipeline has this shape, without communities and with documents.
 """
 
 from __future__ import annotations

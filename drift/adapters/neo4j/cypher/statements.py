@@ -6,22 +6,19 @@ procedure.
 
 What the statements hold to, each because a real server does otherwise:
 - `collect` and `UNWIND` stand between a match on a unique key with a list and any DISTINCT. Without
-them Neo4j takes the unique
-  key for "one row at most", drops the DISTINCT, and chunks below both a community and its parent
-  appear twice.
+  them Neo4j takes the unique key for "one row at most", drops the DISTINCT, and chunks below both a
+  community and its parent appear twice.
 - Filter first, then rank. An index without filter properties is asked only above the exact limit,
-and when its best rows
-  hold too few of the project's chunks, the project is scored exactly: no tenant starves beside a
-  larger one.
+  and when its best rows hold too few of the project's chunks, the project is scored exactly: no
+  tenant starves beside a larger one.
 - What is reached along edges is filtered behind a WITH DISTINCT. In the pattern itself, a label or
-a project would let the planner begin at
-  an index of chunks instead, once for each row.
+  a project would let the planner begin at an index of chunks instead, once for each row.
 - Scores of an index are quantised, so its rows are scored again.
 - What a question brings stands inside one map, `$asked`: a statement is planned anew, for up to
-seconds, for each order of
-  magnitude of the length of a text or list that is a parameter of its own.
+  seconds, for each order of magnitude of the length of a text or list that is a parameter of its
+  own.
 - Every step names what belongs to the tenant; every list is bounded before the next step; no
-embedding is returned.
+  embedding is returned.
 """
 
 from __future__ import annotations

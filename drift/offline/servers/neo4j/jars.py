@@ -1,11 +1,9 @@
 """The jars of a Neo4j server, kept in a cache that projects share.
 
 `<cache>/repository` has Maven's layout; `<cache>/neo4j-<version>.json` lists the jars of a version
-and is written last, in
-one step: when it is there and the sizes agree, the version is complete. One process fetches at a
-time, under a file lock.
-Neo4j Community is GPLv3: it is fetched by whoever runs the local stack and runs as a process of its
-own.
+and is written last, in one step: when it is there and the sizes agree, the version is complete. One
+process fetches at a time, under a file lock. Neo4j Community is GPLv3: it is fetched by whoever
+runs the local stack and runs as a process of its own.
 """
 
 from __future__ import annotations

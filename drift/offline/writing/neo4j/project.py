@@ -131,8 +131,7 @@ class Neo4jProject:
 
         Raises:
             IngestError: when vectors differ in length; nothing is changed. When the graph does not
-                hold what was written, because
-                somebody else removed it; the old knowledge stays.
+                hold what was written, because somebody else removed it; the old knowledge stays.
         """
         _require_one_length(
             [e.embedding for e in batch.entities] + [c.embedding for c in batch.communities]
