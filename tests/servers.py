@@ -61,30 +61,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     What runs on both versions runs on the newer one in `make test`, and on both in CI.
     """
     for item in items:
-        if _neo4j_fixtures(item) and not item.get_closest_marker("timeout"):
+        versions = _versions(item)
+        if versions and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(func_only=True))
-        if _parameters(item) & {OLDER, "neo4j_5"} or "neo4j_5" in getattr(item, "fixturenames", ()):
+        if OLDER in versions:
             item.add_marker(pytest.mark.deep)
-            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Fetch the jars of the servers that the chosen tests will start."""
     if session.config.option.collectonly:
         return
-    for name in sorted({name for item in session.items for name in _neo4j_fixtures(item)}):
-        with contextlib.suppress(
-            LocalStackError
-        ):  # the fixture will raise it again, where it is reported
-            ensure_jars(exact_version(_VERSIONS[name]), default_cache())
+    for version in sorted({version for item in session.items for version in _versions(item)}):
+        # the fixture will raise it again, where it is reported
+        with contextlib.suppress(LocalStackError):
+            ensure_jars(exact_version(version), default_cache())
 
 
-def _neo4j_fixtures(item: pytest.Item) -> set[str]:
-    """Return the Neo4j fixtures of a test, also those it names in a parameter."""
-    return (_parameters(item) | set(getattr(item, "fixturenames", ()))) & set(_VERSIONS)
-
-
-def _parameters(item: pytest.Item) -> set[str]:
-    """Return the values of a test's parameters, as words."""
-    parameters = getattr(item, "callspec", None)
-    return {str(value) for value in parameters.params.values()} if parameters else set()
+def _versions(item: pytest.Item) -> set[str]:
+    """Return the versions of Neo4j that a test runs on, also by a fixture named in a parameter."""
+    names = set(getattr(item, "fixturenames", ()))
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    versions = {
+        version
+        for fixture, version in _VERSIONS.items()
+        if fixture in names or fixture in parameters.values()
+    }
+    if "whole_server" in names:
+        versions.add(parameters["whole_server"])
+    return versions

@@ -1,18 +1,18 @@
 """Settings to adapters to one service; building opens no connection.
 
-Every SDK loads with this module, so that only the first request pays for it, never the import of
-the function.
+The SDKs load with this module, so that only the first request pays for them, never the import of
+the function. That of OpenAI loads with the models: the commands load this module too, and most of
+them ask no model.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from drift.adapters.entra import TokenSource, identity
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
-from drift.adapters.openai.client import ModelServer, build_client, provider_name
-from drift.adapters.openai.models import Caller, OpenAIChat, OpenAIEmbedder
 from drift.adapters.redis.entra import REDIS_SCOPE
 from drift.adapters.redis.progress import RedisProgress
 from drift.adapters.redis.server import RedisServer
@@ -21,6 +21,9 @@ from drift.hosting.service import Service
 from drift.hosting.settings import Settings
 from drift.plan import Limits
 from drift.ports import Ports
+
+if TYPE_CHECKING:
+    from drift.adapters.openai.models import OpenAIChat, OpenAIEmbedder
 
 
 def build_service(settings: Settings) -> Service:
@@ -42,8 +45,15 @@ def build_service(settings: Settings) -> Service:
 
 def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
     """Return the chat model and the embedder, over one client."""
+    from drift.adapters.openai import client as openai_client  # noqa: PLC0415 - see the module
+    from drift.adapters.openai.models import (  # noqa: PLC0415 - the same
+        Caller,
+        OpenAIChat,
+        OpenAIEmbedder,
+    )
+
     key = settings.oai_key.get_secret_value() if settings.oai_key else None
-    server = ModelServer(
+    server = openai_client.ModelServer(
         settings.oai_base_url,
         key,
         settings.oai_api_version,
@@ -51,14 +61,14 @@ def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
         settings.azure_client_id,
         settings.max_reply_bytes,
     )
-    client = build_client(server)
+    client = openai_client.build_client(server)
     retry = RetryPolicy(
         settings.retry_max_attempts,
         settings.retry_backoff_base_sec,
         settings.retry_backoff_factor,
         settings.retry_backoff_max_sec,
     )
-    caller = Caller(settings.oai_timeout_sec, retry, provider_name(server))
+    caller = Caller(settings.oai_timeout_sec, retry, openai_client.provider_name(server))
     return (
         OpenAIChat(client, settings.oai_model, settings.llm_temperature, caller),
         OpenAIEmbedder(
