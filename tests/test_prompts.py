@@ -77,16 +77,19 @@ def test_each_prompt_is_named_after_its_reply_and_asks_for_its_shape() -> None:
             prompts.PRIMER_SYSTEM,
             '{"initial_answer", "followups": [{"question", "target_communities"}], "rationale"}',
         ),
-        (prompts.LOCAL_SYSTEM, '{"answer", "citations": [{"chunk_id", "span"}], "new_followups"'),
+        (
+            prompts.LOCAL_SYSTEM,
+            '{"answer", "citations": [{"chunk_id", "span"}], "new_followups": [{"question",',
+        ),
         (
             prompts.AGGREGATE_SYSTEM,
-            '{"final_answer", "key_facts": [{"fact", "citations": ["K1"]}], "residual_uncertainty"}',
+            '"key_facts": [{"fact", "citations": ["K1"]}], "residual_uncertainty"}',
         ),
     ],
     ids=["primer", "local", "aggregate"],
 )
 def test_the_system_text_shows_the_shape_of_the_reply(prompt: str, asked: str) -> None:
-    assert asked in prompt
+    assert asked in " ".join(prompt.split())
 
 
 def test_the_local_prompt_binds_the_model_to_the_valid_ids() -> None:

@@ -10,7 +10,7 @@ _BLOCK = re.compile(r"(?P<label>[A-Z][A-Za-z/ -]*):\n```json\n(?P<data>[^`\n]*)\
 _LAST = {
     "",
     "Hypothetical answer paragraph:",
-    "Reply again with valid JSON of the asked shape, and nothing else.",
+    "Reply again with valid JSON of the requested shape and nothing else.",
 }
 
 

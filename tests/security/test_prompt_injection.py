@@ -45,7 +45,7 @@ LABELS = {
     ],
     "aggregate_reply": ["User question", "Q/A tree", "Valid chunk ids"],
 }
-REASKED = ["Your previous reply", "It could not be used"]
+REASKED = ["Your previous reply", "Why it could not be used"]
 TRACED = {"include": ("trace",)}
 
 every_text = pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
