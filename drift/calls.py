@@ -9,18 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from drift.errors import UnusableReplyError
-from drift.model import (
-    Candidates,
-    ChatReply,
-    Embeddings,
-    FollowupQuery,
-    PrimerEvidence,
-    PrimerQuery,
-    Prompt,
-)
 from drift.ports import ChatModel, Embedder, GraphStore, Ports
 from drift.tasks import Deadline
 from drift.telemetry import parts
+from drift.values.calls import ChatReply, Embeddings, Prompt
+from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Citations that hold: ids are checked against everything retrieved, spans are made verbatim or dropped.
 
-Layer 1 is the prompt, layer 2 the reply's model (contracts.py). Here are layer 3 (ids), layer 4
+Layer 1 is the prompt, layer 2 the reply's shape (contracts/replies.py). Here are layer 3 (ids), layer 4
 (spans) and the enrichment of the final answer's ids with spans and document names.
 """
 
@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
-from drift.contracts import CitationOut, CitationReply
-from drift.model import Chunk, Citation, CitationCounts
+from drift.contracts.answer import CitationOut
+from drift.contracts.replies import CitationReply
 from drift.telemetry.logs import log
+from drift.values.graph import Chunk
+from drift.values.tree import Citation, CitationCounts
 
 CLOSE_ENOUGH = 0.75
 """A sentence stands in for a span when the two texts are at least this similar (0..1, see

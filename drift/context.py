@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from drift.model import Chunk, Community, Evidence, Node
+from drift.values.graph import Chunk, Community, Evidence
+from drift.values.tree import Node
 
 MAX_PROMPT_CHARACTERS = 24_000
 """Retrieved text in one prompt, about 6,000 tokens."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from drift import context, plan, prompts
 from drift.calls import Calls
 from drift.citations import check
-from drift.contracts import LocalReply, Phase
+from drift.contracts.progress import Phase
+from drift.contracts.replies import LocalReply
 from drift.errors import (
     DriftError,
     GraphMisconfiguredError,
@@ -22,28 +23,24 @@ from drift.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
-from drift.model import (
-    ANSWERED,
-    NO_EVIDENCE,
-    SKIPPED_DEADLINE,
-    SKIPPED_ENOUGH,
-    Answer,
-    Chunk,
-    CitationCounts,
-    Community,
-    Evidence,
-    FollowupQuery,
-    FollowupState,
-    Node,
-    Question,
-    Vector,
-)
 from drift.progress import Progress, citation_lines, escape_markdown
 from drift.ranking import ranked
 from drift.replies import ask
 from drift.tasks import Deadline, task_group
 from drift.telemetry import parts
 from drift.telemetry.logs import log
+from drift.values.graph import Chunk, Community, Evidence, FollowupQuery, Vector
+from drift.values.tree import (
+    ANSWERED,
+    NO_EVIDENCE,
+    SKIPPED_DEADLINE,
+    SKIPPED_ENOUGH,
+    Answer,
+    CitationCounts,
+    FollowupState,
+    Node,
+    Question,
+)
 
 LOSES_ONLY_THE_STEP = (
     UnusableReplyError,

@@ -6,15 +6,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from drift.model import (
-    MERGED,
-    SKIPPED_BUDGET,
-    SKIPPED_ENOUGH,
-    Answer,
-    CommunityId,
-    Node,
-    Question,
-)
+from drift.values.graph import CommunityId
+from drift.values.tree import MERGED, SKIPPED_BUDGET, SKIPPED_ENOUGH, Answer, Node, Question
 
 SAME_QUESTION = 0.8
 """Two questions are near-duplicates when their content words overlap (Jaccard) at least this much."""

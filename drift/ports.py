@@ -10,21 +10,11 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from drift.model import (
-    Candidates,
-    ChatReply,
-    ChunkRecord,
-    DocumentBatch,
-    Embeddings,
-    FollowupQuery,
-    GraphHealth,
-    KnowledgeBatch,
-    PrimerEvidence,
-    PrimerQuery,
-    ProjectState,
-    Prompt,
-)
 from drift.tasks import Deadline
+from drift.values.calls import ChatReply, Embeddings, Prompt
+from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
+from drift.values.health import GraphHealth
+from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
 
 MAX_WAIT_S = 600.0
 """How long a writer waits for another one of the same project, unless it is told otherwise."""

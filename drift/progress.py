@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
-from drift.contracts import LAST_PHASES, PHASE_PCT, Phase, ProgressMessage
-from drift.model import Citation
+from drift.contracts.progress import LAST_PHASES, PHASE_PCT, Phase, ProgressMessage
 from drift.ports import ProgressSink
 from drift.telemetry.logs import log
+from drift.values.tree import Citation
 
 FLUSH_SECONDS = 1.0
 """The most an answer waits for its progress messages to arrive; they do so later when it cannot

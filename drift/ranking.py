@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from drift.model import Candidate, Candidates, Chunk, Evidence
+from drift.values.graph import Candidate, Candidates, Chunk, Evidence
 
 VECTOR_WEIGHT = 0.7
 TEXT_WEIGHT = 0.3

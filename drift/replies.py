@@ -13,8 +13,8 @@ from pydantic_core import from_json
 
 from drift.calls import ChatCalls
 from drift.errors import UnusableReplyError
-from drift.model import Prompt
 from drift.prompts import corrected
+from drift.values.calls import Prompt
 
 R = TypeVar("R", bound=BaseModel)
 

@@ -12,30 +12,20 @@ from dataclasses import dataclass
 
 from drift import citations, context, prompts
 from drift.calls import Calls
-from drift.contracts import (
+from drift.contracts.answer import (
     NO_DATA_STATE,
-    AggregateReply,
     CitationCountsOut,
     CitationOut,
     KeyFact,
-    Phase,
-    PrimerReply,
-    RetrieveRequest,
     RetrieveResponse,
     TraceNode,
     TraceOut,
 )
+from drift.contracts.progress import Phase
+from drift.contracts.replies import AggregateReply, PrimerReply
+from drift.contracts.request import RetrieveRequest
 from drift.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.followups import FollowupTree, require_answers
-from drift.model import (
-    SKIPPED_DEADLINE,
-    Answer,
-    CitationCounts,
-    Node,
-    PrimerEvidence,
-    PrimerQuery,
-    Vector,
-)
 from drift.plan import Limits, Proposal
 from drift.ports import Ports
 from drift.progress import Progress, escape_markdown, name_list
@@ -43,6 +33,8 @@ from drift.replies import ask
 from drift.tasks import Deadline
 from drift.telemetry import parts
 from drift.telemetry.logs import log
+from drift.values.graph import PrimerEvidence, PrimerQuery, Vector
+from drift.values.tree import SKIPPED_DEADLINE, Answer, CitationCounts, Node
 
 HYPOTHESIS_CHARACTERS = 4000
 """What is embedded of a hypothesis: a model that did not stop would exceed what an embedding model

@@ -8,25 +8,23 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from drift.contracts import LAST_PHASES, RetrieveRequest
-from drift.model import (
-    Candidate,
-    Candidates,
-    ChatReply,
-    Chunk,
-    Community,
-    Embeddings,
-    Evidence,
-    FollowupQuery,
-    GraphHealth,
-    PrimerEvidence,
-    PrimerQuery,
-    Prompt,
-    Tokens,
-    Vector,
-)
+from drift.contracts.progress import LAST_PHASES
+from drift.contracts.request import RetrieveRequest
 from drift.ports import Ports
 from drift.tasks import Deadline
+from drift.values.calls import ChatReply, Embeddings, Prompt, Tokens
+from drift.values.graph import (
+    Candidate,
+    Candidates,
+    Chunk,
+    Community,
+    Evidence,
+    FollowupQuery,
+    PrimerEvidence,
+    PrimerQuery,
+    Vector,
+)
+from drift.values.health import GraphHealth
 
 Answering = Callable[[Prompt], Any]
 Script = Answering | Mapping[str, Any]

@@ -17,22 +17,18 @@ from drift.errors import (
     ModelMisconfiguredError,
     ProjectBusyError,
 )
-from drift.model import (
-    Candidate,
-    Candidates,
-    ChunkRecord,
-    DocumentBatch,
-    FollowupQuery,
-    GraphHealth,
-    IndexState,
-    KnowledgeBatch,
-    PrimerEvidence,
-    PrimerQuery,
-    ProjectState,
-    Vector,
-)
 from drift.ports import MAX_WAIT_S, GraphWriter, ProjectWriter
 from drift.tasks import Deadline
+from drift.values.graph import (
+    Candidate,
+    Candidates,
+    FollowupQuery,
+    PrimerEvidence,
+    PrimerQuery,
+    Vector,
+)
+from drift.values.health import GraphHealth, IndexState
+from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
 from tests.fakes_project import (
     Project,
     best_communities,

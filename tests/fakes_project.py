@@ -9,24 +9,26 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from drift.errors import GraphMisconfiguredError
-from drift.model import (
+from drift.ranking import MIN_MASS, normalised_title, search_terms, title_keys
+from drift.values.graph import (
     Candidate,
     Candidates,
     Chunk,
-    ChunkRecord,
     Community,
     CommunityId,
-    CommunityRecord,
-    DocumentRecord,
     Entity,
-    EntityRecord,
     Mention,
     PrimerQuery,
-    RelationRecord,
     Relationship,
     Vector,
 )
-from drift.ranking import MIN_MASS, normalised_title, search_terms, title_keys
+from drift.values.records import (
+    ChunkRecord,
+    CommunityRecord,
+    DocumentRecord,
+    EntityRecord,
+    RelationRecord,
+)
 
 SAMPLES = 3
 ROOTED = 10

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from drift import citations
 from drift.citations import check, closest_sentence, document_names, enrich, sentences, verbatim
-from drift.contracts import CitationOut, CitationReply
-from drift.model import Chunk, Citation, CitationCounts
+from drift.contracts.answer import CitationOut
+from drift.contracts.replies import CitationReply
+from drift.values.graph import Chunk
+from drift.values.tree import Citation, CitationCounts
 from tests.fakes import chunk
 
 TEXT = (

@@ -6,19 +6,8 @@ from hypothesis import strategies as st
 
 from drift import context
 from drift.context import Handles, fit
-from drift.model import (
-    ANSWERED,
-    Answer,
-    Chunk,
-    Citation,
-    Community,
-    Entity,
-    Evidence,
-    FollowupState,
-    Node,
-    Question,
-    Relationship,
-)
+from drift.values.graph import Chunk, Community, Entity, Evidence, Relationship
+from drift.values.tree import ANSWERED, Answer, Citation, FollowupState, Node, Question
 from tests.fakes import chunk, community
 
 

@@ -9,22 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from drift.contracts import (
-    AggregateReply,
+from drift.contracts.answer import (
     CitationCountsOut,
     CitationOut,
     KeyFact,
-    LocalReply,
-    Phase,
     PhaseUsage,
-    PrimerReply,
-    ProgressMessage,
     RetrieveResponse,
     TraceNode,
     TraceOut,
     UsageOut,
-    strict_schema,
 )
+from drift.contracts.progress import Phase, ProgressMessage
+from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
+from drift.contracts.strict_schema import strict_schema
 
 REPLIES = [PrimerReply, LocalReply, AggregateReply]
 JSON_VALUES = st.recursive(

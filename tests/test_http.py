@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift import errors
-from drift.contracts import RetrieveResponse
+from drift.contracts.answer import RetrieveResponse
 from drift.hosting import http
 
 GOOD: dict[str, Any] = {"query": "What?", "project_id": "p"}

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift import plan
-from drift.model import ANSWERED, Answer, Node, Question
 from drift.plan import Limits, percentage, schedule
+from drift.values.tree import ANSWERED, Answer, Node, Question
 
 WORDS = st.sampled_from(
     ["alpha", "beta", "gamma", "delta", "the", "of", "what", "is", "epsilon", "zeta"]

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift import progress as progress_module
-from drift.contracts import Phase
-from drift.model import Citation
+from drift.contracts.progress import Phase
 from drift.progress import Progress, citation_lines, escape_markdown, name_list
+from drift.values.tree import Citation
 from tests.fakes import ListSink
 
 REPORTS = st.lists(st.tuples(st.sampled_from(Phase), st.none() | st.integers(0, 100)), max_size=12)

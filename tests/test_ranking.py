@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.model import Candidate, Candidates, Chunk, Mention
 from drift.ranking import (
     MAX_TERMS,
     MAX_TITLE_KEYS,
@@ -19,6 +18,7 @@ from drift.ranking import (
     search_terms,
     title_keys,
 )
+from drift.values.graph import Candidate, Candidates, Chunk, Mention
 
 
 def candidate(

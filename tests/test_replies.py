@@ -8,7 +8,7 @@ import pytest
 
 from drift import prompts
 from drift.calls import ChatCalls
-from drift.contracts import AggregateReply, LocalReply, PrimerReply
+from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
 from drift.errors import ModelUnavailableError, UnusableReplyError
 from drift.replies import ask, parse
 from drift.tasks import Deadline

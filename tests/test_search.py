@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from drift.contracts import RetrieveRequest, RetrieveResponse
+from drift.contracts.answer import RetrieveResponse
+from drift.contracts.request import RetrieveRequest
 from drift.errors import (
     DeadlineError,
     DriftError,
@@ -19,12 +20,13 @@ from drift.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
-from drift.model import Evidence, FollowupQuery, PrimerEvidence, Prompt
 from drift.plan import Limits
 from drift.ports import Ports
 from drift.progress import Progress
 from drift.search import DriftSearch
 from drift.tasks import Deadline
+from drift.values.calls import Prompt
+from drift.values.graph import Evidence, FollowupQuery, PrimerEvidence
 from tests.fakes import (
     HashingEmbedder,
     ListSink,

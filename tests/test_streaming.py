@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from drift.contracts import RetrieveResponse
+from drift.contracts.answer import RetrieveResponse
 from drift.errors import GraphUnavailableError
 from drift.hosting import http
 from drift.hosting.streaming import EventStream

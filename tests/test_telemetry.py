@@ -23,9 +23,10 @@ import pytest
 from drift.errors import DriftError, GraphUnavailableError, ModelUnavailableError
 from drift.hosting.service import Service
 from drift.hosting.settings import load
-from drift.model import Evidence, PrimerEvidence, Tokens
 from drift.plan import Limits
 from drift.telemetry import otel, parts
+from drift.values.calls import Tokens
+from drift.values.graph import Evidence, PrimerEvidence
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports, request
 from tests.telemetry_fixture import Recorded
 from tests.test_search import FIRST, SECOND, aggregated, asked_in, local, primer

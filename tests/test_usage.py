@@ -2,10 +2,10 @@
 
 from dataclasses import asdict
 
-from drift.contracts import Phase
-from drift.model import ChatReply, Embeddings, Tokens
+from drift.contracts.progress import Phase
 from drift.telemetry.parts import phase, retrieval, waiting
 from drift.telemetry.usage import Cost
+from drift.values.calls import ChatReply, Embeddings, Tokens
 
 
 def test_tokens_and_retries_of_every_reply_are_added() -> None:

@@ -12,8 +12,9 @@ from drift.errors import BusyError, GraphUnavailableError, ModelUnavailableError
 from drift.hosting.provider import ServiceProvider
 from drift.hosting.service import Service
 from drift.hosting.settings import Settings, load
-from drift.model import GraphHealth, IndexState, PrimerEvidence
 from drift.plan import Limits
+from drift.values.graph import PrimerEvidence
+from drift.values.health import GraphHealth, IndexState
 from tests.fakes import HashingEmbedder, ListSink, ScriptedChat, StubGraph, ports, request
 
 LOCAL = {

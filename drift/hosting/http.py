@@ -16,13 +16,9 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from drift.contracts import (
-    MAX_BODY_BYTES,
-    FieldErrorOut,
-    Problem,
-    RetrieveRequest,
-    RetrieveResponse,
-)
+from drift.contracts.answer import RetrieveResponse
+from drift.contracts.problem import FieldErrorOut, Problem
+from drift.contracts.request import MAX_BODY_BYTES, RetrieveRequest
 from drift.errors import (
     BusyError,
     DriftError,

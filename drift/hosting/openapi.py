@@ -8,7 +8,10 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from drift import __version__
-from drift.contracts import Problem, ProgressMessage, RetrieveRequest, RetrieveResponse
+from drift.contracts.answer import RetrieveResponse
+from drift.contracts.problem import Problem
+from drift.contracts.progress import ProgressMessage
+from drift.contracts.request import RetrieveRequest
 from drift.hosting.http import EVENT_STREAM, JSON, PROBLEM_JSON
 
 _MODELS: tuple[type[BaseModel], ...] = (RetrieveRequest, RetrieveResponse, Problem, ProgressMessage)

@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from drift.contracts import RetrieveRequest, RetrieveResponse
+from drift.contracts.answer import RetrieveResponse
+from drift.contracts.request import RetrieveRequest
 from drift.errors import BusyError, DriftError, StoppingError
 from drift.hosting.settings import Settings
-from drift.model import GraphHealth
 from drift.plan import Limits
 from drift.ports import Ports, ProgressSink
 from drift.progress import Progress
@@ -20,6 +20,7 @@ from drift.search import DriftSearch
 from drift.tasks import Deadline
 from drift.telemetry import parts
 from drift.telemetry.logs import bound, log
+from drift.values.health import GraphHealth
 
 HEALTH_TIMEOUT_S = 10.0
 

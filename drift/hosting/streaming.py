@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from drift.contracts import RetrieveResponse
+from drift.contracts.answer import RetrieveResponse
 from drift.errors import DriftError, StoppingError
 from drift.hosting import http
 from drift.telemetry.logs import log

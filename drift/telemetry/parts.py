@@ -18,12 +18,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal
 
-from drift.contracts import Phase, PhaseUsage, UsageOut
+from drift.contracts.answer import PhaseUsage, UsageOut
+from drift.contracts.progress import Phase
 from drift.errors import DriftError
-from drift.model import CitationCounts, FollowupState, Tokens
 from drift.telemetry import otel
 from drift.telemetry.logs import bound, chain, log
 from drift.telemetry.usage import Cost
+from drift.values.calls import Tokens
+from drift.values.tree import CitationCounts, FollowupState
 
 SPAN_NAMES: Mapping[Phase, str] = {
     Phase.EXPANDING_QUERY: "expand query",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 
-from drift.model import ChatReply, Embeddings
+from drift.values.calls import ChatReply, Embeddings
 
 
 @dataclass(slots=True)

@@ -10,8 +10,8 @@ from typing import Any
 
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.project_key import project_key
-from drift.model import Vector
 from drift.ranking import normalised_title
+from drift.values.graph import Vector
 from tests.contract.random_projects import MARK, Contents
 
 ROWS = 5000

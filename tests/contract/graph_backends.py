@@ -19,26 +19,28 @@ from neo4j import AsyncGraphDatabase
 from drift.adapters.neo4j.connection import READS, Connection
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
-from drift.model import (
-    ChunkRecord,
-    CommunityId,
-    CommunityRecord,
-    DocumentBatch,
-    DocumentRecord,
-    EntityRecord,
-    Evidence,
-    FollowupQuery,
-    KnowledgeBatch,
-    PrimerEvidence,
-    PrimerQuery,
-    RelationRecord,
-    Vector,
-)
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.ports import GraphStore, GraphWriter
 from drift.ranking import ranked
 from drift.tasks import Deadline
+from drift.values.graph import (
+    CommunityId,
+    Evidence,
+    FollowupQuery,
+    PrimerEvidence,
+    PrimerQuery,
+    Vector,
+)
+from drift.values.records import (
+    ChunkRecord,
+    CommunityRecord,
+    DocumentBatch,
+    DocumentRecord,
+    EntityRecord,
+    KnowledgeBatch,
+    RelationRecord,
+)
 from tests.fakes_graph import FakeGraph, Project
 
 DIMENSIONS = 256

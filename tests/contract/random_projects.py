@@ -12,9 +12,9 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from drift.model import (
+from drift.values.graph import CommunityId
+from drift.values.records import (
     ChunkRecord,
-    CommunityId,
     CommunityRecord,
     DocumentBatch,
     DocumentRecord,

@@ -11,7 +11,8 @@ from itertools import permutations
 import pytest
 
 from drift.errors import GraphMisconfiguredError
-from drift.model import CommunityId, KnowledgeBatch, RelationRecord, Vector
+from drift.values.graph import CommunityId, Vector
+from drift.values.records import KnowledgeBatch, RelationRecord
 from tests.contract.damage import alter, bare_relations, nest
 from tests.contract.graph_backends import (
     CHUNKS,

@@ -12,7 +12,7 @@ import pytest
 
 from drift.adapters.neo4j.project_key import project_key
 from drift.errors import GraphMisconfiguredError, ModelMisconfiguredError
-from drift.model import Vector
+from drift.values.graph import Vector
 from tests.contract.graph_backends import (
     CHUNKS,
     DIMENSIONS,

@@ -32,10 +32,10 @@ from drift.errors import (
     GraphVectorsError,
     UpstreamError,
 )
-from drift.model import PrimerEvidence, PrimerQuery
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.tasks import Deadline
+from drift.values.graph import PrimerEvidence, PrimerQuery
 from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, axis, chunk, fill
 from tests.servers import QUICK
 

@@ -10,8 +10,9 @@ import pytest
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.errors import DeadlineError, GraphMisconfiguredError
-from drift.model import FollowupQuery, PrimerQuery, RelationRecord
 from drift.tasks import Deadline
+from drift.values.graph import FollowupQuery, PrimerQuery
+from drift.values.records import RelationRecord
 from tests.contract.graph_backends import (
     CHUNKS,
     DIMENSIONS,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from drift.adapters.neo4j.connection import Connection
-from drift.model import CommunityRecord, RelationRecord
+from drift.values.records import CommunityRecord, RelationRecord
 from tests.contract import graph_backends
 from tests.contract.graph_backends import (
     CHUNKS,

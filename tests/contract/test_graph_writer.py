@@ -14,9 +14,15 @@ import pytest
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.errors import GraphMisconfiguredError, GraphUnavailableError, IngestError
-from drift.model import DocumentBatch, DocumentRecord, KnowledgeBatch, ProjectState, RelationRecord
 from drift.offline.writing.neo4j import project as neo4j_project
 from drift.offline.writing.neo4j.writer import Neo4jWriter
+from drift.values.records import (
+    DocumentBatch,
+    DocumentRecord,
+    KnowledgeBatch,
+    ProjectState,
+    RelationRecord,
+)
 from tests.contract.graph_backends import (
     DIMENSIONS,
     Backend,

@@ -23,8 +23,8 @@ from drift.adapters.neo4j.cypher.schema import SCHEMAS, SchemaName
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.adapters.neo4j.project_key import project_key
-from drift.model import Evidence, PrimerEvidence
 from drift.offline.indexing.prepare.preparer import Neo4jPreparer
+from drift.values.graph import Evidence, PrimerEvidence
 from tests.contract.foreign_graphs import DIMENSIONS, database
 from tests.contract.graph_backends import INDEXED, ask_followup, ask_primer
 

@@ -9,10 +9,10 @@ from contextlib import suppress
 import pytest
 
 from drift.errors import LeaseLostError, ProjectBusyError
-from drift.model import DocumentBatch, DocumentRecord, KnowledgeBatch
 from drift.offline.writing.neo4j.lease import Lease
 from drift.offline.writing.neo4j.project import Neo4jProject
 from drift.offline.writing.neo4j.writer import Neo4jWriter
+from drift.values.records import DocumentBatch, DocumentRecord, KnowledgeBatch
 from tests.contract.graph_backends import (
     CHUNKS,
     Backend,

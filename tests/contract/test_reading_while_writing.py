@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 import pytest
 
 from drift.errors import DriftError, GraphTimeoutError
-from drift.model import Chunk, CommunityId, Embeddings
 from drift.offline.indexing.pipeline import ingest
 from drift.offline.indexing.sources import Source, SourceDocument
 from drift.ports import GraphStore
 from drift.tasks import Deadline
+from drift.values.calls import Embeddings
+from drift.values.graph import Chunk, CommunityId
 from tests.contract.graph_backends import (
     DIMENSIONS,
     Neo4jBackend,

@@ -25,10 +25,11 @@ from neo4j import EagerResult
 from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
-from drift.model import Chunk, ChunkRecord, CommunityId, Evidence, KnowledgeBatch, PrimerEvidence
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.ports import GraphStore
+from drift.values.graph import Chunk, CommunityId, Evidence, PrimerEvidence
+from drift.values.records import ChunkRecord, KnowledgeBatch
 from tests.contract.bulk_load import entangle, load, remove
 from tests.contract.graph_backends import (
     DIMENSIONS,

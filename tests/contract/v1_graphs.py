@@ -17,18 +17,10 @@ from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.cypher.schema import V1
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
-from drift.model import (
-    ChunkRecord,
-    CommunityId,
-    CommunityRecord,
-    EntityRecord,
-    Evidence,
-    PrimerEvidence,
-    RelationRecord,
-    Vector,
-)
 from drift.offline.indexing.prepare.preparer import Neo4jPreparer
 from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.values.graph import CommunityId, Evidence, PrimerEvidence, Vector
+from drift.values.records import ChunkRecord, CommunityRecord, EntityRecord, RelationRecord
 from tests.contract import graph_backends
 from tests.contract.graph_backends import DIMENSIONS, entity
 

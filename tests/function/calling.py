@@ -13,7 +13,7 @@ from uuid import UUID
 import httpx2
 from redis.asyncio import Redis
 
-from drift.contracts import CHANNEL
+from drift.contracts.progress import CHANNEL
 from tests.function.corpus import PROJECT, QUESTION
 
 PATIENCE_S = 20.0

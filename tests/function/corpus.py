@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from drift.hosting import wiring
 from drift.hosting.settings import Settings
-from drift.model import ChunkRecord, DocumentBatch, DocumentRecord
 from drift.offline.indexing.pipeline import ingest
 from drift.offline.indexing.sources import Source
 from drift.offline.wiring import build_writer
 from drift.offline.writing.documents import SourceDocument
 from drift.tasks import Deadline
+from drift.values.records import ChunkRecord, DocumentBatch, DocumentRecord
 
 TEXTS = {
     "Harbour Office": """# Harbour Office

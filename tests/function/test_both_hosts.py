@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 import httpx2
 import pytest
 
-from drift.contracts import MAX_BODY_BYTES
+from drift.contracts.request import MAX_BODY_BYTES
 from drift.offline.hosts.local_host import serving
 from drift.offline.servers.valkey_server import ValkeyServer
 from tests.function.calling import PROBLEM_FIELDS, Caller, assert_is_problem, calling

@@ -15,7 +15,7 @@ import pytest
 from drift.adapters.entra import TokenSource
 from drift.adapters.redis.progress import RedisProgress
 from drift.adapters.redis.server import RedisServer
-from drift.contracts import Phase
+from drift.contracts.progress import Phase
 from drift.errors import DriftError
 from drift.offline.hosts.local_host import serving
 from drift.offline.servers.loopback import free_port

@@ -17,7 +17,7 @@ import httpx2
 import pytest
 from redis.asyncio import Redis
 
-from drift.contracts import CHANNEL
+from drift.contracts.progress import CHANNEL
 from drift.offline.commands.bench_load import HostName, LoadHost, LoadOptions, load_host
 from drift.offline.evals.orchestration import QUESTION
 from drift.offline.servers.model_process import ModelProcess

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 
-from drift.contracts import MAX_BODY_BYTES
+from drift.contracts.request import MAX_BODY_BYTES
 from drift.offline.hosts.local_host import serving
 from drift.offline.servers.valkey_server import ValkeyServer
 from tests.function.calling import Caller, Subscriber, assert_is_problem, calling, citations

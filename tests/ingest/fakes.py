@@ -9,16 +9,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from drift.errors import GraphUnavailableError
-from drift.model import (
+from drift.ports import MAX_WAIT_S, ProjectWriter
+from drift.tasks import Deadline
+from drift.values.calls import Embeddings
+from drift.values.records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
-    Embeddings,
     KnowledgeBatch,
     ProjectState,
 )
-from drift.ports import MAX_WAIT_S, ProjectWriter
-from drift.tasks import Deadline
 from tests.fakes_graph import Held
 
 DIMENSIONS = 8

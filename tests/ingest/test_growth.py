@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from drift.model import ProjectState
 from drift.offline.writing.blocks import Format
 from drift.offline.writing.chunking import cut
 from drift.offline.writing.doubles import doubled_source
 from drift.offline.writing.html_text import html_to_markdown
+from drift.values.records import ProjectState
 
 TIMES = 4
 MOST = 9.0

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.model import ChunkRecord
 from drift.offline.indexing.knowledge import derive
 from drift.offline.indexing.sources import read_source
 from drift.offline.writing.blocks import split_blocks
 from drift.offline.writing.chunking import MAX_CHARS, cut
 from drift.offline.writing.documents import FORMATS, Skipped, guarded, read_document
+from drift.values.records import ChunkRecord
 
 PARTS = (
     *(

@@ -4,7 +4,6 @@ import random
 
 import pytest
 
-from drift.model import ChunkRecord, KnowledgeBatch
 from drift.offline.commands.sample import sample_sources
 from drift.offline.indexing.communities import find_communities
 from drift.offline.indexing.entities import (
@@ -20,6 +19,7 @@ from drift.offline.indexing.relations import Relation, relate
 from drift.offline.indexing.summaries import MAX_SUMMARY_CHARS, summarise
 from drift.offline.indexing.terms import candidates, code_term
 from drift.offline.writing.chunking import cut
+from drift.values.records import ChunkRecord, KnowledgeBatch
 
 
 def _chunks(*texts: str, heading: str = "Notes") -> list[ChunkRecord]:

@@ -19,7 +19,7 @@ import httpx2
 import pytest
 from neo4j import GraphDatabase
 
-from drift.contracts import Phase
+from drift.contracts.progress import Phase
 from tests.command_line import NO_SERVERS_GIVEN, PATIENCE_S, ROOT, drift
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from drift import prompts
-from drift.contracts import AggregateReply, LocalReply, PrimerReply
+from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
 from drift.offline.commands.asking import remark_on
 from drift.offline.model_server.embedding import embed, vector
 from drift.offline.model_server.extractive import UNANSWERED, blocks, reply

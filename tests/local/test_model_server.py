@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from drift import prompts
-from drift.contracts import AggregateReply, LocalReply, PrimerReply
-from drift.model import Prompt
+from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
+from drift.values.calls import Prompt
 from tests.model_server_fixture import ModelServerControl
 
 pytestmark = pytest.mark.slow

@@ -18,7 +18,7 @@ import pytest
 from redis.asyncio import Redis
 
 from drift.adapters.redis.server import RedisServer
-from drift.contracts import CHANNEL, Phase
+from drift.contracts.progress import CHANNEL, Phase
 from drift.hosting.settings import load
 from drift.hosting.wiring import build_redis
 from drift.offline.commands.asking import Asked, ask_over_http

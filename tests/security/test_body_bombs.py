@@ -18,13 +18,13 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from drift.contracts import MAX_BODY_BYTES
+from drift.contracts.request import MAX_BODY_BYTES
 from drift.errors import InvalidRequestError
 from drift.hosting import http
 from drift.hosting.service import Service
-from drift.model import Evidence, PrimerEvidence
 from drift.offline.hosts.local_host import serving
 from drift.plan import Limits
+from drift.values.graph import Evidence, PrimerEvidence
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.calling import PROBLEM_FIELDS
 from tests.function.test_bad_bodies import GOOD

@@ -10,9 +10,9 @@ from urllib.parse import quote
 import pytest
 
 from drift.hosting.service import Service
-from drift.model import Evidence, PrimerEvidence
 from drift.offline.hosts.local_host import serving
 from drift.plan import Limits
+from drift.values.graph import Evidence, PrimerEvidence
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.corpus import PROJECT, QUESTION
 from tests.runtime.test_planted_faults import LIVE, mutated

@@ -24,13 +24,14 @@ from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.hosting.service import Service
-from drift.model import Citation, FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.offline.hosts.local_host import serving
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.plan import Limits
 from drift.progress import citation_lines, escape_markdown, name_list
 from drift.tasks import Deadline
+from drift.values.graph import FollowupQuery, PrimerEvidence, PrimerQuery
+from drift.values.tree import Citation
 from tests.contract.graph_backends import DIMENSIONS, axis
 from tests.fakes import ListSink, ScriptedChat, StubGraph, ports
 from tests.security.hostile_documents import HOSTILE, evidence_of, primer_of

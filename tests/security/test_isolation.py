@@ -27,15 +27,16 @@ from opentelemetry import trace
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
-from drift.contracts import RetrieveRequest
+from drift.contracts.request import RetrieveRequest
 from drift.hosting.service import Service
 from drift.hosting.settings import load as load_settings
-from drift.model import Candidates, ChatReply, Embeddings, FollowupQuery, Prompt, Tokens
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.plan import Limits
 from drift.ports import GraphStore
 from drift.tasks import Deadline
+from drift.values.calls import ChatReply, Embeddings, Prompt, Tokens
+from drift.values.graph import Candidates, FollowupQuery
 from tests.contract.bulk_load import entangle, load, remove
 from tests.contract.graph_backends import DIMENSIONS, twin
 from tests.contract.random_projects import MARK, SHAPES, VECTORS, Contents, Shape, pair

@@ -11,14 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drift import prompts
-from drift.contracts import MAX_BODY_BYTES, CitationOut, RetrieveResponse
+from drift.contracts.answer import CitationOut, RetrieveResponse
+from drift.contracts.request import MAX_BODY_BYTES
 from drift.hosting import wiring
 from drift.hosting.settings import load
-from drift.model import Chunk, Prompt
 from drift.plan import Limits
 from drift.progress import Progress
 from drift.search import DriftSearch
 from drift.tasks import Deadline
+from drift.values.calls import Prompt
+from drift.values.graph import Chunk
 from tests.fakes import ListSink, ScriptedChat, StubGraph, ports, request
 from tests.model_server_fixture import ModelServerControl
 from tests.security.hostile_documents import HOSTILE, evidence_of, primer_of

@@ -23,7 +23,7 @@ from drift.adapters.openai.client import (
 )
 from drift.adapters.openai.models import Caller, OpenAIChat, OpenAIEmbedder
 from drift.adapters.retry import RetryPolicy
-from drift.contracts import LocalReply
+from drift.contracts.replies import LocalReply
 from drift.errors import (
     DriftError,
     ModelMisconfiguredError,

@@ -34,7 +34,7 @@ from drift.adapters.entra import RENEW_S, TokenSource
 from drift.adapters.redis.entra import REDIS_SCOPE, EntraLogin, object_id
 from drift.adapters.redis.progress import RedisProgress
 from drift.adapters.redis.server import RedisServer
-from drift.contracts import CHANNEL
+from drift.contracts.progress import CHANNEL
 from drift.hosting.settings import load
 from drift.hosting.wiring import build_sink
 from drift.offline.servers.valkey_server import ValkeyServer

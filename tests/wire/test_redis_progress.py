@@ -20,7 +20,7 @@ from redis.exceptions import RedisError
 
 from drift.adapters.redis.progress import KEPT_SECONDS, RedisProgress
 from drift.adapters.redis.server import RedisServer
-from drift.contracts import CHANNEL, Phase
+from drift.contracts.progress import CHANNEL, Phase
 from drift.offline.servers.loopback import free_port
 from drift.offline.servers.valkey_server import ValkeyServer
 from drift.progress import Progress

@@ -27,16 +27,10 @@ from drift.errors import (
     GraphVectorsError,
     ModelMisconfiguredError,
 )
-from drift.model import (
-    Candidates,
-    FollowupQuery,
-    GraphHealth,
-    PrimerEvidence,
-    PrimerQuery,
-    Vector,
-)
 from drift.ranking import MIN_MASS, search_terms, title_keys
 from drift.tasks import Deadline
+from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery, Vector
+from drift.values.health import GraphHealth
 
 EXACT_FLOATS = 650_000
 """Reading and scoring this many floats takes about 25 ms; a project with more of them is searched

@@ -12,7 +12,7 @@ from typing import Literal
 from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
 from drift.adapters.neo4j.cypher import statements
 from drift.errors import GraphMisconfiguredError
-from drift.model import GraphHealth, IndexState
+from drift.values.health import GraphHealth, IndexState
 
 PREPARE = "run `python -m drift prepare`"
 

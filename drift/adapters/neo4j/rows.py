@@ -1,4 +1,4 @@
-"""What the rows of the statements in cypher.py say, as values of drift.model.
+"""What the rows of the statements in cypher.py say, as values of drift.values.graph.
 
 A graph from elsewhere may hold anything anywhere. A node without a usable key is left out; what is
 meant to be text and is something else counts as missing.
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from drift.model import (
+from drift.values.graph import (
     Candidate,
     Candidates,
     Chunk,

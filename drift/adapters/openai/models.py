@@ -23,9 +23,9 @@ from drift.adapters.openai.replies import ChatCompletion
 from drift.adapters.openai.vectors import ENCODING, most_bytes, vectors
 from drift.adapters.retry import RetryPolicy
 from drift.errors import ModelUnavailableError, UnusableReplyError
-from drift.model import ChatReply, Embeddings, Prompt, Tokens
 from drift.tasks import Deadline, task_group
 from drift.telemetry import parts
+from drift.values.calls import ChatReply, Embeddings, Prompt, Tokens
 
 T = TypeVar("T")
 

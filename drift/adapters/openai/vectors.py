@@ -14,7 +14,7 @@ from typing import Any
 
 from drift.adapters.openai.replies import not_this_api
 from drift.errors import ModelMisconfiguredError
-from drift.model import Vector
+from drift.values.graph import Vector
 
 ENCODING = "base64"
 """Asked for, since it is a quarter of the bytes; servers that know only lists of numbers send

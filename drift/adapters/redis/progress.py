@@ -27,7 +27,7 @@ from redis.exceptions import ResponseError
 
 from drift.adapters.redis.server import RedisServer
 from drift.adapters.redis.waiting import Waiting, WaitingRoom
-from drift.contracts import CHANNEL
+from drift.contracts.progress import CHANNEL
 from drift.telemetry.logs import chain, log
 
 LATE_SECONDS = 0.8

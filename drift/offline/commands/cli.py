@@ -18,7 +18,7 @@ import typer
 from pydantic import ValidationError
 
 from drift import __version__
-from drift.contracts import RetrieveRequest, project_id_problem
+from drift.contracts.request import RetrieveRequest, project_id_problem
 from drift.errors import DriftError, InvalidRequestError
 from drift.offline.commands import shared
 from drift.offline.commands.bench_graph import bench_graph, numbers

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from pydantic import ValidationError
 from redis.asyncio import Redis
 
-from drift.contracts import CHANNEL, LAST_PHASES, ProgressMessage
+from drift.contracts.progress import CHANNEL, LAST_PHASES, ProgressMessage
 
 SUBSCRIBE_S = 3.0
 """How long a question waits until its progress can be followed."""

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.errors import GraphMisconfiguredError
-from drift.model import Evidence, FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.offline.evals.graph_rivals import (
     LIBRARY,
     TOP_CHUNKS,
@@ -30,6 +29,7 @@ from drift.offline.evals.synthetic_graph import (
 from drift.offline.evals.watched import WatchedConnection, db_hits
 from drift.ranking import ranked
 from drift.tasks import Deadline
+from drift.values.graph import Evidence, FollowupQuery, PrimerEvidence, PrimerQuery
 
 SAMPLES = 3
 """Chunks that the primer shows of a community."""

@@ -15,25 +15,27 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from zlib import crc32
 
-from drift.contracts import Phase, RetrieveRequest, RetrieveResponse
-from drift.model import (
-    Candidate,
-    Candidates,
-    Chunk,
-    Community,
-    Entity,
-    FollowupQuery,
-    GraphHealth,
-    PrimerEvidence,
-    PrimerQuery,
-    Relationship,
-)
+from drift.contracts.answer import RetrieveResponse
+from drift.contracts.progress import Phase
+from drift.contracts.request import RetrieveRequest
 from drift.plan import Limits
 from drift.ports import ChatModel, Embedder, Ports
 from drift.progress import Progress
 from drift.search import DriftSearch
 from drift.tasks import Deadline
 from drift.telemetry.logs import log
+from drift.values.graph import (
+    Candidate,
+    Candidates,
+    Chunk,
+    Community,
+    Entity,
+    FollowupQuery,
+    PrimerEvidence,
+    PrimerQuery,
+    Relationship,
+)
+from drift.values.health import GraphHealth
 
 QUESTION = "How does the lighthouse keeper signal ships in heavy fog?"
 TICK_S = 0.005

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from drift.errors import LocalStackError
-from drift.model import Vector
 from drift.ports import Embedder
 from drift.tasks import Deadline
+from drift.values.graph import Vector
 
 TEXTS_A_CALL = 64
 CALL_TIMEOUT_S = 120.0

@@ -12,15 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from drift.model import (
-    ChunkRecord,
-    DocumentBatch,
-    DocumentRecord,
-    EntityRecord,
-    KnowledgeBatch,
-    RelationRecord,
-    Vector,
-)
 from drift.offline.evals.question_sets import Passage, QuestionSet
 from drift.offline.indexing.communities import find_communities
 from drift.offline.indexing.entities import Found, Reading, ReadSentence
@@ -30,6 +21,15 @@ from drift.offline.indexing.relations import Relation
 from drift.offline.indexing.summaries import summarise
 from drift.ports import GraphWriter
 from drift.ranking import normalised_title
+from drift.values.graph import Vector
+from drift.values.records import (
+    ChunkRecord,
+    DocumentBatch,
+    DocumentRecord,
+    EntityRecord,
+    KnowledgeBatch,
+    RelationRecord,
+)
 
 LOADER_VERSION = "1"
 """Part of the fingerprint: a change of these rules makes the next run load everything anew."""

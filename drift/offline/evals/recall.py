@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drift.model import CommunityId, FollowupQuery, PrimerQuery, Vector
 from drift.offline.evals.bootstrap import paired_interval
 from drift.offline.evals.question_graph import QuestionEmbedder, load_set, project_of
 from drift.offline.evals.question_sets import LabelledQuestion, QuestionSet
 from drift.ports import GraphStore, GraphWriter
 from drift.ranking import ranked, search_terms
 from drift.tasks import Deadline
+from drift.values.graph import CommunityId, FollowupQuery, PrimerQuery, Vector
 
 CUTS = (2, 5, 10)
 POOL = 60

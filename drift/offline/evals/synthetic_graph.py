@@ -17,7 +17,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from drift.model import (
+from drift.ports import GraphWriter
+from drift.values.graph import Vector
+from drift.values.records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
@@ -25,9 +27,7 @@ from drift.model import (
     EntityRecord,
     KnowledgeBatch,
     RelationRecord,
-    Vector,
 )
-from drift.ports import GraphWriter
 
 Floats = NDArray[np.float32]
 

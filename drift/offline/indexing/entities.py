@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from drift.model import ChunkRecord
 from drift.offline.indexing.prose import Sentence, sentences
 from drift.offline.indexing.terms import Term, candidates, code_term, known_phrases, phrase_term
 from drift.offline.writing.chunking import PATH_SEPARATOR
+from drift.values.records import ChunkRecord
 
 MAX_ENTITIES_A_CHUNK = 12
 HUB_SHARE, HUB_CHUNKS = 0.2, 50

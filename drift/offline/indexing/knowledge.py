@@ -10,11 +10,17 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from drift.model import ChunkRecord, CommunityRecord, EntityRecord, KnowledgeBatch, RelationRecord
 from drift.offline.indexing.communities import Group, find_communities
 from drift.offline.indexing.entities import Found, read_chunks
 from drift.offline.indexing.relations import relate
 from drift.offline.indexing.summaries import Summary, summarise
+from drift.values.records import (
+    ChunkRecord,
+    CommunityRecord,
+    EntityRecord,
+    KnowledgeBatch,
+    RelationRecord,
+)
 
 KNOWLEDGE_VERSION = "3"
 """Part of the fingerprint: a change of the rules makes the next run derive everything anew."""

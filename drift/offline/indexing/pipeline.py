@@ -17,16 +17,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 
-from drift.contracts import project_id_problem
+from drift.contracts.request import project_id_problem
 from drift.errors import IngestError
-from drift.model import (
-    ChunkRecord,
-    DocumentBatch,
-    DocumentRecord,
-    KnowledgeBatch,
-    ProjectState,
-    Vector,
-)
 from drift.offline.indexing.knowledge import derive, fingerprint, stable_id
 from drift.offline.indexing.report import STAGES, IngestReport, Report, say_nothing
 from drift.offline.indexing.sources import Source
@@ -35,6 +27,14 @@ from drift.offline.writing.documents import Skipped, SourceDocument, guarded
 from drift.offline.writing.doubles import doubled_source
 from drift.ports import MAX_WAIT_S, Embedder, GraphWriter, ProjectWriter
 from drift.tasks import Deadline, task_group
+from drift.values.graph import Vector
+from drift.values.records import (
+    ChunkRecord,
+    DocumentBatch,
+    DocumentRecord,
+    KnowledgeBatch,
+    ProjectState,
+)
 
 TEXTS_A_CALL = 64
 CALLS_IN_FLIGHT = 4

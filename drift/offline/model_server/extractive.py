@@ -55,7 +55,7 @@ Json = dict[str, Any]
 
 
 def reply(name: str, user: str) -> str:
-    """Return the reply called `name` (contracts.md) to a user message.
+    """Return the reply called `name` to a user message.
 
     Raises:
         KeyError: when there is no reply of that name.

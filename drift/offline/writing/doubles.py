@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
-from drift.model import ProjectState
+from drift.values.records import ProjectState
 
 _LARGE_SHARE = 0.5
 

@@ -18,11 +18,12 @@ from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
 from drift.adapters.neo4j.cypher.schema import DEFAULT, V1, Schema
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.errors import GraphMisconfiguredError
-from drift.model import FollowupQuery, PrimerQuery, RelationRecord
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.writing.neo4j import project as neo4j_project
 from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.tasks import Deadline
+from drift.values.graph import FollowupQuery, PrimerQuery
+from drift.values.records import RelationRecord
 from tests.contract import v1_graphs
 from tests.contract.bulk_load import load, remove
 from tests.contract.graph_backends import DIMENSIONS

@@ -11,7 +11,11 @@ from typing import Any
 from drift.adapters.neo4j.connection import WRITE_TIMEOUT_S, Connection, Statement
 from drift.adapters.neo4j.project_key import project_key
 from drift.errors import GraphMisconfiguredError, IngestError
-from drift.model import (
+from drift.offline.writing.neo4j import statements
+from drift.offline.writing.neo4j.lease import Lease
+from drift.ranking import normalised_title
+from drift.values.graph import Vector
+from drift.values.records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
@@ -19,11 +23,7 @@ from drift.model import (
     EntityRecord,
     KnowledgeBatch,
     RelationRecord,
-    Vector,
 )
-from drift.offline.writing.neo4j import statements
-from drift.offline.writing.neo4j.lease import Lease
-from drift.ranking import normalised_title
 
 ROWS = 2000
 ROWS_WITH_VECTORS = 250

@@ -8,13 +8,13 @@ from typing import Any, Self
 
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.indexes import IndexNames
-from drift.model import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
 from drift.offline.writing.neo4j import statements
 from drift.offline.writing.neo4j.ensure import ensure_schema
 from drift.offline.writing.neo4j.lease import LEASE_S, Lease, holding
 from drift.offline.writing.neo4j.project import Neo4jProject
 from drift.offline.writing.neo4j.schema import ONLINE_WAIT_S, Tell
 from drift.ports import MAX_WAIT_S, ProjectWriter
+from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
 
 
 class Neo4jWriter:

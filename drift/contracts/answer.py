@@ -1,0 +1,93 @@
+"""What a caller gets: the answer with its facts and citations, and on request usage and trace."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+NO_DATA_STATE = "no_data_found"
+
+
+class CitationOut(BaseModel):
+    """Evidence as callers get it: `span` is verbatim text of the chunk."""
+
+    chunk_id: str
+    span: str
+    document_name: str
+
+
+class KeyFact(BaseModel):
+    """One fact; a citation that could not be enriched stays a plain string."""
+
+    fact: str
+    citations: list[CitationOut | str]
+
+
+class PhaseUsage(BaseModel):
+    """What one phase cost; tokens as the provider reported them."""
+
+    chat_calls: int = 0
+    embedding_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    retries: int = 0
+
+
+class UsageOut(PhaseUsage):
+    """What the request cost; the critical path is the longest chain of dependent calls."""
+
+    graph_round_trips: int = 0
+    wall_seconds: float = 0.0
+    critical_path_seconds: float = 0.0
+    phases: dict[str, PhaseUsage] = Field(default_factory=dict)
+
+
+class TraceNode(BaseModel):
+    """One follow-up of the tree; `parent` is the id of the follow-up that asked it."""
+
+    id: int
+    parent: int | None
+    question: str
+    target_communities: list[int | str]
+    pass_: int = Field(serialization_alias="pass")
+    confidence: float | None
+    state: str
+    chunk_ids: list[str]
+    seconds: float
+
+
+class CitationCountsOut(BaseModel):
+    """What checking the citations did."""
+
+    total: int
+    kept: int
+    repaired: int
+    dropped: dict[str, int]
+
+
+class TraceOut(BaseModel):
+    """How the answer came about."""
+
+    initial_answer: str
+    communities: list[int | str]
+    followups: list[TraceNode]
+    citations: CitationCountsOut
+
+
+class RetrieveResponse(BaseModel):
+    """The answer; the last three fields appear only when they are set."""
+
+    final_answer: str
+    key_facts: list[KeyFact]
+    residual_uncertainty: str
+    no_data_found: Literal[True] | None = None
+    usage: UsageOut | None = None
+    trace: TraceOut | None = None
+
+    def to_json(self) -> str:
+        """Serialise to the contract's exact shape."""
+        optional = ("no_data_found", "usage", "trace")
+        unset = {name for name in optional if getattr(self, name) is None}
+        return self.model_dump_json(by_alias=True, exclude=unset)

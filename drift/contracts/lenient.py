@@ -1,0 +1,99 @@
+"""Values that a model wrote, read leniently where their meaning is plain.
+
+Each function is a validator: what it cannot read, it returns unchanged for pydantic to refuse.
+"""
+
+from __future__ import annotations
+
+from pydantic import AfterValidator, BeforeValidator
+
+_WORDS_AS_SCORE = {
+    "very high": 0.95,
+    "high": 0.9,
+    "medium": 0.5,
+    "moderate": 0.5,
+    "low": 0.2,
+    "very low": 0.1,
+    "none": 0.0,
+}
+
+
+def text(value: object) -> object:
+    """Read null as nothing said, and a number or a list of sentences as text."""
+    if value is None:
+        return ""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return " ".join(value)
+    return value
+
+
+def identifier(value: object) -> object:
+    """Read a number as an id."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def score(value: object) -> object:
+    """Read `"high"`, `"85 %"`, null and 85 where 0.85 was meant; values above 1 are percentages."""
+    if value is None:
+        return 0.0
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in _WORDS_AS_SCORE:
+            return _WORDS_AS_SCORE[word]
+        try:
+            value = float(word.removesuffix("%").strip())
+        except ValueError:
+            return value
+        if word.endswith("%"):
+            return min(1.0, max(0.0, value / 100))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        share = (
+            min(value, 100) / 100 if value > 1 else value
+        )  # an integer may be too large to divide
+        return min(1.0, max(0.0, share))
+    return value
+
+
+def flag(value: object) -> object:
+    """Read null as no."""
+    return False if value is None else value
+
+
+def listed(value: object) -> object:
+    """Read null as an empty list and a single item as a list of one."""
+    if value is None:
+        return []
+    return [value] if isinstance(value, str | int | dict) else value
+
+
+def without_nulls(value: object) -> object:
+    """Read a list as `listed` does, without the items that are null."""
+    items = listed(value)
+    if not isinstance(items, list):
+        return items
+    return [item for item in items if item is not None]
+
+
+def questions(value: object) -> object:
+    """Read a list as `listed` does, without the items that hold no question."""
+    items = listed(value)
+    if not isinstance(items, list):
+        return items
+    asked = (item.get("question") if isinstance(item, dict) else item for item in items)
+    return [item for item, question in zip(items, asked, strict=True) if not _is_blank(question)]
+
+
+def _is_blank(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def at_most(characters: int) -> AfterValidator:
+    """Cut a text to so many characters."""
+    return AfterValidator(lambda text: text[:characters].rstrip())
+
+
+def first(most: int) -> BeforeValidator:
+    """Cut a list to its first items, before the others are looked at."""
+    return BeforeValidator(lambda items: items[:most] if isinstance(items, list) else items)

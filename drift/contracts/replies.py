@@ -1,0 +1,169 @@
+"""What a model is asked for: the shape of each reply."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
+
+from drift.contracts.lenient import (
+    at_most,
+    first,
+    flag,
+    identifier,
+    listed,
+    questions,
+    score,
+    text,
+    without_nulls,
+)
+from drift.telemetry.logs import log
+
+# Bounds on what is read of a reply, so that a model that does not stop costs no more than this.
+# What exceeds them is cut off before anything else is checked.
+MAX_ANSWER_CHARS = 32_000
+MAX_STATEMENT_CHARS = 4_000
+MAX_QUESTION_CHARS = 1_000
+MAX_ID_CHARS = 500
+MAX_FOLLOWUPS_READ = 20
+MAX_COMMUNITIES = 50
+MAX_CITATIONS = 50
+MAX_FACTS = 50
+MAX_CITATIONS_OF_A_FACT = 20
+
+# Constraints stand next to their type. Behind a validator, pydantic would check them in a step of
+# their own and would not write them into the schema of the type.
+_Words = Annotated[str, StringConstraints(strip_whitespace=True), BeforeValidator(text)]
+Answer = Annotated[_Words, at_most(MAX_ANSWER_CHARS)]
+Statement = Annotated[_Words, at_most(MAX_STATEMENT_CHARS)]
+Identifiers = Annotated[
+    list[Annotated[str, BeforeValidator(identifier), at_most(MAX_ID_CHARS)]],
+    first(MAX_COMMUNITIES),
+    BeforeValidator(without_nulls),
+]
+
+
+class _Reply(BaseModel):
+    """A model's reply: unknown fields are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class FollowupReply(_Reply):
+    """A follow-up question and the communities to look in; a bare string is a question."""
+
+    question: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1), at_most(MAX_QUESTION_CHARS)
+    ]
+    target_communities: Identifiers = Field(default_factory=list)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_question(cls, value: object) -> object:
+        return {"question": value} if isinstance(value, str) else value
+
+
+Followups = Annotated[list[FollowupReply], first(MAX_FOLLOWUPS_READ), BeforeValidator(questions)]
+
+
+class PrimerReply(_Reply):
+    """Reply of the primer: a coarse answer and 2 to 6 follow-ups; a bare list is the follow-ups."""
+
+    initial_answer: Answer = ""
+    followups: Followups = Field(default_factory=list)
+    rationale: Statement = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_list(cls, value: object) -> object:
+        return {"followups": value} if isinstance(value, list) else value
+
+
+class CitationReply(_Reply):
+    """A citation as a model writes it.
+
+    A missing id is logged and kept empty, for the check to drop.
+    """
+
+    chunk_id: Annotated[str, at_most(MAX_ID_CHARS)] = ""
+    span: Statement = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _detect_missing_id(cls, value: object) -> object:
+        if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
+            value = {"chunk_id": value}
+        if not isinstance(value, dict):
+            return value
+        given = value.get("chunk_id")
+        if given is None:
+            log.warning("citation_model_null_chunk_id", extra={"span": str(value.get("span"))[:80]})
+            return {**value, "chunk_id": ""}
+        chunk_id = str(given).strip()
+        if not chunk_id:
+            log.warning(
+                "citation_model_empty_chunk_id", extra={"span": str(value.get("span"))[:80]}
+            )
+        return {**value, "chunk_id": chunk_id}
+
+
+class LocalReply(_Reply):
+    """Reply to a follow-up: an answer with citations, and 0 to 3 new follow-ups."""
+
+    answer: Answer
+    citations: Annotated[list[CitationReply], first(MAX_CITATIONS), BeforeValidator(listed)] = (
+        Field(default_factory=list)
+    )
+    new_followups: Followups = Field(default_factory=list)
+    confidence: Annotated[float, Field(ge=0, le=1), BeforeValidator(score)] = 0.0
+    should_continue: Annotated[bool, BeforeValidator(flag)] = False
+
+
+def _citation_id(value: object) -> object:
+    """Read a citation object as its chunk id.
+
+    A missing id is logged and empty, for the enrichment to drop.
+    """
+    given = value.get("chunk_id") if isinstance(value, dict) else value
+    if given is None:
+        log.warning("citation_model_null_chunk_id", extra={"span": ""})
+        return ""
+    return identifier(given)
+
+
+class FactReply(_Reply):
+    """A key fact with chunk ids as strings."""
+
+    fact: Statement
+    citations: Annotated[
+        list[Annotated[str, BeforeValidator(_citation_id), at_most(MAX_ID_CHARS)]],
+        first(MAX_CITATIONS_OF_A_FACT),
+        BeforeValidator(listed),
+    ] = Field(default_factory=list)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_fact(cls, value: object) -> object:
+        return {"fact": value} if isinstance(value, str) else value
+
+
+class AggregateReply(_Reply):
+    """Reply of the aggregation."""
+
+    final_answer: Annotated[
+        str,
+        StringConstraints(strip_whitespace=True, min_length=1),
+        at_most(MAX_ANSWER_CHARS),
+        BeforeValidator(text),
+    ]
+    key_facts: Annotated[list[FactReply], first(MAX_FACTS), BeforeValidator(listed)] = Field(
+        default_factory=list
+    )
+    residual_uncertainty: Statement = ""

@@ -1,0 +1,79 @@
+"""What a caller asks: the body of `POST /retrieve`. It is read strictly."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    FailFast,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
+
+MAX_BODY_BYTES = 64 * 1024
+
+
+def _plain_text(value: str) -> str:
+    """Refuse what no database, log or prompt should carry."""
+    if "\x00" in value:
+        raise ValueError("must not contain NUL characters")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise ValueError("must not contain lone surrogates")
+    return value
+
+
+def _whole_number(value: object) -> object:
+    """Read 5.0 as 5: JSON has one kind of number, and JSON Schema calls both integers."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+# The patterns describe to readers of the schema what the validators check.
+Include = Literal["usage", "trace"]
+Query = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=4000),
+    AfterValidator(_plain_text),
+    Field(json_schema_extra={"pattern": r"^[^\u0000]*[^\u0000\s][^\u0000]*$"}),
+]
+ProjectId = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=128),
+    AfterValidator(_plain_text),
+    Field(json_schema_extra={"pattern": r"^[^\u0000]*$"}),
+]
+_PROJECT_ID = TypeAdapter(ProjectId)
+
+
+def project_id_problem(value: str) -> str | None:
+    """Return what is wrong with a project's id, None when nothing is.
+
+    One rule for requests, commands and ingestion.
+    """
+    try:
+        _PROJECT_ID.validate_python(value)
+    except ValidationError as error:
+        return str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+    return None
+
+
+TopK = Annotated[int, Field(ge=1, le=50), BeforeValidator(_whole_number)]
+
+
+class RetrieveRequest(BaseModel):
+    """A question to one project; unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    query: Query
+    project_id: ProjectId
+    top_k: TopK = 5
+    retrieval_id: UUID | None = None
+    # Of thousands of wrong items, the first is enough to say.
+    include: Annotated[tuple[Include, ...], FailFast()] = ()

@@ -1,0 +1,1 @@
+"""What the steps hand to each other: frozen values, no behaviour beyond simple views."""

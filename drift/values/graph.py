@@ -1,0 +1,157 @@
+"""What a search asks the graph, and what the graph returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CommunityId = int | str
+"""A community's own key, in its native type: an integer in GraphRAG data, a string elsewhere."""
+Vector = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a document as it was retrieved.
+
+    `text` is verbatim, `score` the rank it came with (higher is better).
+    """
+
+    id: str
+    text: str
+    document_name: str
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """A community with its summary and up to three sample chunks from anywhere below it."""
+
+    id: CommunityId
+    level: int | None
+    summary: str
+    score: float = 0.0
+    samples: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """An entity mentioned in retrieved chunks; `mentions` counts those chunks."""
+
+    id: str
+    title: str
+    description: str = ""
+    mentions: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """A RELATED edge between two entities, by their titles, in its stored direction."""
+
+    source: str
+    target: str
+    description: str = ""
+    weight: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PrimerQuery:
+    """What the primer asks the graph: the `top_k` best communities, highest level first."""
+
+    project_id: str
+    question: str
+    vector: Vector
+    top_k: int
+
+
+@dataclass(frozen=True, slots=True)
+class PrimerEvidence:
+    """What the primer found: communities with samples.
+
+    A project without communities has `chunks` instead: its best ones.
+    """
+
+    communities: tuple[Community, ...] = ()
+    chunks: tuple[Chunk, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """True when the project holds nothing to answer from."""
+        return not self.communities and not self.chunks
+
+    def all_chunks(self) -> tuple[Chunk, ...]:
+        """Every chunk in it once, samples first."""
+        samples = (chunk for community in self.communities for chunk in community.samples)
+        first: dict[str, Chunk] = {}
+        for chunk in (*samples, *self.chunks):
+            first.setdefault(chunk.id, chunk)
+        return tuple(first.values())
+
+
+@dataclass(frozen=True, slots=True)
+class FollowupQuery:
+    """What one follow-up asks the graph; `communities` empty means the whole project."""
+
+    project_id: str
+    question: str
+    vector: Vector
+    communities: tuple[CommunityId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity that several candidates mention.
+
+    `entity` numbers it among the candidates, `rarity` is its inverse document frequency, and
+    `about` (0..1) the share of what this candidate mentions that the entity has a relation to.
+    """
+
+    entity: int
+    rarity: float
+    about: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that some leg of the search found, with each leg's own score.
+
+    `similarity` is the cosine mapped to 0..1 (None: the chunk has no vector), `text` a BM25 score,
+    `graph` the mass that the walk brought; 0 where a leg did not find the chunk.
+    """
+
+    chunk: Chunk
+    similarity: float | None
+    text: float = 0.0
+    graph: float = 0.0
+    in_scope: bool = False
+    mentions: tuple[Mention, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What the graph returns for a follow-up, before the ranking.
+
+    The chunks are in no order; the neighbourhood is that of the likeliest of them.
+    """
+
+    chunks: tuple[Candidate, ...] = ()
+    neighbors: tuple[Chunk, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    relationships: tuple[Relationship, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one follow-up found: `chunks` best first, and their bounded neighbourhood.
+
+    `neighbors` are chunks of that neighbourhood, with their text.
+    """
+
+    chunks: tuple[Chunk, ...] = ()
+    neighbors: tuple[Chunk, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    relationships: tuple[Relationship, ...] = ()
+
+    def all_chunks(self) -> tuple[Chunk, ...]:
+        """Chunks, then the neighbours that are not among them."""
+        known = {chunk.id for chunk in self.chunks}
+        return self.chunks + tuple(n for n in self.neighbors if n.id not in known)

@@ -1,0 +1,105 @@
+"""The tree of follow-ups: questions, their answers with checked citations, and how each ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from drift.values.graph import CommunityId
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A follow-up question, and the communities to look in.
+
+    `parent` is the follow-up that proposed it; None means the primer.
+    """
+
+    id: int
+    text: str
+    communities: tuple[CommunityId, ...] = ()
+    parent: int | None = None
+    depth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Evidence for a statement: `span` is verbatim text of the chunk."""
+
+    chunk_id: str
+    span: str
+    document_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CitationCounts:
+    """What became of citations: kept, repaired to verbatim text, or dropped, by reason."""
+
+    total: int = 0
+    kept: int = 0
+    repaired: int = 0
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: CitationCounts) -> CitationCounts:
+        """Sum of both."""
+        reasons = {**self.dropped}
+        for reason, count in other.dropped.items():
+            reasons[reason] = reasons.get(reason, 0) + count
+        return CitationCounts(
+            self.total + other.total,
+            self.kept + other.kept,
+            self.repaired + other.repaired,
+            reasons,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One follow-up's answer, with the citations that were checked.
+
+    `confidence` (0..1) and `should_continue` are the model's own judgement.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    confidence: float
+    should_continue: bool
+    followups: tuple[tuple[str, tuple[CommunityId, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FollowupState:
+    """How a follow-up ended.
+
+    `reason` says why it was skipped; for one that failed it is the error's code.
+    """
+
+    kind: Literal["answered", "no_evidence", "merged", "skipped", "failed"]
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """Return it as callers read it, `skipped: deadline`."""
+        return f"{self.kind}: {self.reason}" if self.reason else self.kind
+
+
+ANSWERED = FollowupState("answered")
+NO_EVIDENCE = FollowupState("no_evidence")
+MERGED = FollowupState("merged")
+SKIPPED_ENOUGH = FollowupState("skipped", "enough")
+SKIPPED_BUDGET = FollowupState("skipped", "budget")
+SKIPPED_DEADLINE = FollowupState("skipped", "deadline")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One follow-up of the tree as it ended.
+
+    `seconds` pass from when it could be asked until it was answered.
+    """
+
+    question: Question
+    state: FollowupState
+    answer: Answer | None = None
+    chunk_ids: tuple[str, ...] = ()
+    seconds: float = 0.0
