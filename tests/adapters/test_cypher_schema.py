@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from drift.adapters.neo4j.cypher import statements
@@ -33,6 +35,14 @@ def test_a_statement_is_put_together_completely(story: object, schema: Schema) -
     assert "<function" not in text
     assert text.count("{") == text.count("}")
     assert text.count("(") == text.count(")")
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_what_a_question_brings_stands_inside_one_map(story: object) -> None:
+    for index in (None, "an_index"):
+        text = story(index, DEFAULT)  # type: ignore[operator]
+        assert "$asked.project_id" in text
+        assert not re.findall(r"\$(?:project_id|communities|lucene|title_keys)\b", text)
 
 
 def test_the_words_of_a_question_are_searched_within_the_tenant_if_there_is_one() -> None:

@@ -168,9 +168,13 @@ class Neo4jGraph:
         async with deadline.enforced():
             features = await self._probed(query.vector)
             values = self._parameters(features, query)
-            own = {"top_k": query.top_k, "enough": (query.top_k + 1) // 2, "fetch": PRIMER_ROWS}
-            own["count_limit"] = values["exact_limit"] + 1  # the answer needed is "few or many"
-            row = await self._row(features.primer, values | own, deadline)
+            values |= {
+                "top_k": query.top_k,
+                "enough": (query.top_k + 1) // 2,
+                "fetch": PRIMER_ROWS,
+                "count_limit": values["exact_limit"] + 1,  # the answer needed is "few or many"
+            }
+            row = await self._row(features.primer, values, deadline)
         found = primer_evidence(row)
         self._odd.left_out(query.project_id, odd_nodes(row))
         if found.is_empty and row["chunk_count"]:
@@ -188,18 +192,19 @@ class Neo4jGraph:
         """
         async with deadline.enforced():
             features = await self._probed(query.vector)
-            own = {
-                "fetch": SEARCHED_ROWS if features.searches else PROCEDURE_ROWS,
-                "communities": list(query.communities),
-                "hard": self._hard and bool(query.communities),
-                "lucene": self._lucene(query)
-                if features.inventory.covers_text(self._schema.text_properties)
-                else "",
-                "title_keys": [key for key in title_keys(query.question) if _is_text(key)],
-            }
-            row = await self._row(
-                features.followup, self._parameters(features, query) | own, deadline
+            has_text = features.inventory.covers_text(self._schema.text_properties)
+            values = self._parameters(
+                features,
+                query,
+                communities=list(query.communities),
+                lucene=self._lucene(query) if has_text else "",
+                title_keys=[key for key in title_keys(query.question) if _is_text(key)],
             )
+            values |= {
+                "fetch": SEARCHED_ROWS if features.searches else PROCEDURE_ROWS,
+                "hard": self._hard and bool(query.communities),
+            }
+            row = await self._row(features.followup, values, deadline)
         return candidates(row)
 
     async def health(self) -> GraphHealth:
@@ -248,25 +253,26 @@ class Neo4jGraph:
         # A server that has not seen a text yet plans and compiles it for seconds; that is not a
         # slow search.
         limit = READ_TIMEOUT_S if text in self._warm else COLD_TIMEOUT_S
-        project_id = parameters["project_id"]
+        project_id = parameters["asked"]["project_id"]
         if not self._odd.need_care(project_id):
             try:
-                values = _grouped({**parameters, "careful": False})
+                values = {**parameters, "careful": False}
                 return await self._connection.read(text, values, min(limit, deadline.require()))
             except GraphVectorsError:
                 self._odd.take_care(project_id)
-        values = _grouped({**parameters, "careful": True})
+        values = {**parameters, "careful": True}
         return await self._connection.read(text, values, min(limit, deadline.require()))
 
     def _parameters(
-        self, features: _Features, query: PrimerQuery | FollowupQuery
+        self, features: _Features, query: PrimerQuery | FollowupQuery, **asked: object
     ) -> dict[str, Any]:
+        """Return what both statements are given; what the question brings stands in `asked`."""
         floats = EXACT_FLOATS_BESIDE_SEARCH if features.searches else EXACT_FLOATS
         derived = floats // (len(query.vector) + FLOATS_A_ROW)
         exact_limit = derived if self._exact_limit is None else self._exact_limit
         return {
             **_BOUNDS,
-            "project_id": query.project_id,
+            "asked": {"project_id": query.project_id, **asked},
             "vector": list(query.vector),
             "dimensions": len(query.vector),
             "exact_limit": exact_limit,
@@ -304,7 +310,7 @@ class Neo4jGraph:
         try:
             await self._connection.read(
                 statements.probe_search(self._names.chunk),
-                {"vector": [], "project_id": "", "fetch": 1},
+                {"vector": [], "asked": {"project_id": ""}, "fetch": 1},
             )
         except GraphMisconfiguredError:
             return False
@@ -323,13 +329,6 @@ def lucene(question: str, project_id: str | None) -> str:
         return ""
     tenant = f"+project_key:{project_key(project_id)}^0 " if project_id is not None else ""
     return f"{tenant}+text:({' '.join(words)})"
-
-
-def _grouped(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    asked = {name: value for name, value in parameters.items() if name in statements.ASKED}
-    return {name: value for name, value in parameters.items() if name not in statements.ASKED} | {
-        "asked": asked
-    }
 
 
 def _require_direction(vector: Vector) -> None:

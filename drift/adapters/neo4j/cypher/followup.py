@@ -30,14 +30,14 @@ def _picked(s: Schema) -> str:
     return f"""
 CALL (generation) {{
   MATCH (c:__Community__){s.seek("c", "__Community__", "community")}
-  WHERE {s.own_community("c")} AND {s.community_id("c")} IN $communities
+  WHERE {s.own_community("c")} AND {s.community_id("c")} IN $asked.communities
   RETURN collect(c) AS picked, $hard AND count(c) > 0 AS hard
 }}
 """
 
 
 def _in_scope(s: Schema) -> str:
-    chosen = f"{s.own_community('c')} AND {s.community_id('c')} IN $communities"
+    chosen = f"{s.own_community('c')} AND {s.community_id('c')} IN $asked.communities"
     return f"EXISTS {{ MATCH (ch){s.above}(c) WITH DISTINCT c WHERE c:__Community__ AND {chosen} RETURN c }}"
 
 
@@ -62,7 +62,7 @@ WITH generation, building, picked, hard, chunk_count, scoped + near AS nearest
 def _text_leg(s: Schema) -> str:
     return f"""
 CALL (generation, hard) {{
-  UNWIND CASE WHEN $lucene = '' THEN [] ELSE [$lucene] END AS terms
+  UNWIND CASE WHEN $asked.lucene = '' THEN [] ELSE [$asked.lucene] END AS terms
   CALL db.index.fulltext.queryNodes($fulltext_index, terms, {{limit: $text_pool}}) YIELD node AS ch, score
   WITH ch, score, generation, hard
   WHERE {s.own_chunk("ch")} AND {readable()} AND (NOT hard OR {_in_scope(s)})
@@ -77,7 +77,7 @@ def _named(s: Schema) -> str:
     return f"""
   CALL (generation) {{
     MATCH (e:__Entity__){s.seek("e", "__Entity__", "title_key")}
-    WHERE {s.own_entity("e")} AND e.title_key IN $title_keys
+    WHERE {s.own_entity("e")} AND e.title_key IN $asked.title_keys
     WITH e, size(e.title_key) AS length
     ORDER BY length DESC, {s.entity_id("e")}
     LIMIT $most_named

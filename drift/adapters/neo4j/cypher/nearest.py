@@ -73,7 +73,7 @@ def search_hits(index: str) -> str:
     """
     return f"""
     MATCH (node:__Chunk__)
-      SEARCH node IN (VECTOR INDEX `{index}` FOR $vector WHERE node.project_id = $project_id LIMIT $fetch) SCORE AS score
+      SEARCH node IN (VECTOR INDEX `{index}` FOR $vector WHERE node.project_id = $asked.project_id LIMIT $fetch) SCORE AS score
     WITH node, score ORDER BY score DESC
     RETURN collect(node) AS hits
 """

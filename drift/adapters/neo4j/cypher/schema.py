@@ -87,7 +87,7 @@ def _first_not_blank(d: str, *names: str) -> str:
 
 
 def _of_project(n: str) -> str:
-    return f"{n}.project_id = $project_id"
+    return f"{n}.project_id = $asked.project_id"
 
 
 def _of_generation(n: str) -> str:
@@ -120,12 +120,12 @@ DEFAULT = Schema(
     own_community=_known,
     own_related=_of_project,  # no relation leaves its generation
     own_step=lambda n: f"{_of_project(n)} AND ({n}:__Chunk__ OR {_of_generation(n)})",
-    visible="""OPTIONAL MATCH (p:__Project__ {id: $project_id})
+    visible="""OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
   RETURN coalesce(p.generation, 0) AS generation, p.building IS NOT NULL AS building""",
     seek=_seek,
     # Counting stops at a limit: beyond it, more would change little.
     chunk_count=f"""MATCH (ch:__Chunk__){_seek("ch", "__Chunk__")}
-  WHERE ch.project_id = $project_id
+  WHERE ch.project_id = $asked.project_id
   WITH ch LIMIT $count_limit
   RETURN count(ch) AS chunk_count""",
     below=f"<-[:IN_COMMUNITY*1..{MAX_LEVELS}]-",
@@ -147,7 +147,7 @@ DEFAULT = Schema(
     targets=lambda n: f"COLLECT {{ MATCH ({n})-[:RELATED]->(x) RETURN x }}",
     document_name=f"""MATCH (d)-[:HAS_CHUNK]->(ch)
     WITH DISTINCT d
-    WHERE d:__Document__ AND d.project_id = $project_id
+    WHERE d:__Document__ AND d.project_id = $asked.project_id
     RETURN {_first_not_blank("d", "title", "id")} AS name""",
     text_properties=frozenset({"text", "project_key"}),
     has_tenants=True,

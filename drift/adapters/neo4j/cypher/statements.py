@@ -23,17 +23,10 @@ What the statements hold to, each because a real server does otherwise:
 
 from __future__ import annotations
 
-import re
-
 from drift.adapters.neo4j.cypher import followup as followup_text
 from drift.adapters.neo4j.cypher import primer as primer_text
 from drift.adapters.neo4j.cypher.nearest import index_hits, search_hits
 from drift.adapters.neo4j.cypher.schema import DEFAULT, Schema
-
-ASKED = frozenset({"project_id", "communities", "lucene", "title_keys"})
-"""Parameters inside `$asked`."""
-
-_ASKED = re.compile(rf"\$(?=(?:{'|'.join(sorted(ASKED))})\b)")
 
 SHOW_INDEXES = """
 SHOW INDEXES YIELD name, type, state, labelsOrTypes, properties, options
@@ -53,16 +46,12 @@ def primer(search_index: str | None, schema: Schema = DEFAULT) -> str:
     With the name of a searchable index, that index filters by project itself.
     """
     if search_index is None:
-        return _planned_once(primer_text.primer(schema, index_hits(schema)))
-    return "CYPHER 25\n" + _planned_once(primer_text.primer(schema, search_hits(search_index)))
+        return primer_text.primer(schema, index_hits(schema))
+    return "CYPHER 25\n" + primer_text.primer(schema, search_hits(search_index))
 
 
 def followup(search_index: str | None, schema: Schema = DEFAULT) -> str:
     """Return the follow-up's statement, in the same two forms."""
     if search_index is None:
-        return _planned_once(followup_text.followup(schema, index_hits(schema)))
-    return "CYPHER 25\n" + _planned_once(followup_text.followup(schema, search_hits(search_index)))
-
-
-def _planned_once(text: str) -> str:
-    return _ASKED.sub("$asked.", text)
+        return followup_text.followup(schema, index_hits(schema))
+    return "CYPHER 25\n" + followup_text.followup(schema, search_hits(search_index))
