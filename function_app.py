@@ -155,19 +155,20 @@ async def health_live(_call: Call) -> Response:
 @endpoint
 async def health_ready(_call: Call) -> Response:
     """Answer whether requests can be served, one entry a dependency."""
-    state = await (await provider.get()).readiness()
-    ready = all(text == "ok" or text.startswith("degraded") for text in state.values())
-    return _json(200 if ready else 503, {"status": "ready" if ready else "not_ready", **state})
+    readiness = await (await provider.get()).readiness()
+    ready = all(one.serves for one in readiness.values())
+    words = {name: str(one) for name, one in readiness.items()}
+    return _json(200 if ready else 503, {"status": "ready" if ready else "not_ready", **words})
 
 
 @app.route(route="health/neo4j", methods=["GET"])
 @endpoint
 async def health_neo4j(_call: Call) -> Response:
     """Answer whether the graph answers."""
-    state = (await (await provider.get()).graph_state())["graph"]
-    if state == "ok":
+    graph = (await (await provider.get()).graph_readiness())["graph"]
+    if graph.is_ok:
         return _json(200, {"status": "healthy", "message": "Neo4j answers."})
-    return _json(503, {"status": "unhealthy", "message": state})
+    return _json(503, {"status": "unhealthy", "message": str(graph)})
 
 
 @app.route(route="openapi.yaml", methods=["GET"])

@@ -13,7 +13,7 @@ from typing import Protocol
 from drift.tasks import Deadline
 from drift.values.calls import ChatReply, Embeddings, Prompt
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
-from drift.values.health import GraphHealth
+from drift.values.health import GraphHealth, Readiness
 from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
 
 MAX_WAIT_S = 600.0
@@ -170,6 +170,10 @@ class ProgressSink(Protocol):
 
         Whoever stops waiting takes nothing back: what was sent still arrives when it can.
         """
+        ...
+
+    async def health(self) -> Readiness:
+        """Return ok when messages arrive now, and otherwise why they do not; never raises."""
         ...
 
 

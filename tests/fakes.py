@@ -24,7 +24,7 @@ from drift.values.graph import (
     PrimerQuery,
     Vector,
 )
-from drift.values.health import GraphHealth
+from drift.values.health import GraphHealth, Readiness
 
 Answering = Callable[[Prompt], Any]
 Script = Answering | Mapping[str, Any]
@@ -93,6 +93,9 @@ class ListSink:
 
     async def delivered(self) -> None:
         assert self.messages
+
+    async def health(self) -> Readiness:
+        return Readiness.ok()
 
     @property
     def phases(self) -> list[str]:

@@ -63,7 +63,7 @@ ROOMS: dict[str, frozenset[str]] = {
         "offline.evals": " ".join(sorted(STORY))
         + " telemetry adapters hosting offline offline.writing "
         "offline.indexing offline.hosts",
-        "offline.commands": "__init__ contracts errors hosting offline offline.wiring "
+        "offline.commands": "__init__ contracts errors values hosting offline offline.wiring "
         "offline.writing offline.indexing offline.infra offline.servers offline.stack offline.hosts "
         "offline.model_server offline.evals",
         "offline": "",

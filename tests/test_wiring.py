@@ -14,7 +14,7 @@ from drift.hosting.service import Service
 from drift.hosting.settings import Settings, load
 from drift.plan import Limits
 from drift.values.graph import PrimerEvidence
-from drift.values.health import GraphHealth, IndexState
+from drift.values.health import GraphHealth, IndexState, Readiness
 from tests.fakes import HashingEmbedder, ListSink, ScriptedChat, StubGraph, ports, request
 
 LOCAL = {
@@ -226,20 +226,20 @@ def ready(graph: StubGraph, failure: Exception | None = None, sink: Any = None) 
 
 
 async def test_every_fault_of_an_index_is_named() -> None:
-    state = await ready(Healthy(PrimerEvidence())).readiness()
-    assert state["graph"] == state["model"] == "ok"
-    assert state["indexes"] == (
+    readiness = await ready(Healthy(PrimerEvidence())).readiness()
+    assert readiness["graph"] == readiness["model"] == Readiness.ok()
+    assert readiness["indexes"] == Readiness.failing(
         "lost is missing; bad is not online; bad has 5 dimensions, VECTOR_INDEX_DIMENSIONS is 4"
     )
 
 
 async def test_one_dependency_that_fails_does_not_hide_the_others() -> None:
-    state = await ready(
+    readiness = await ready(
         Gone(PrimerEvidence()), ModelUnavailableError("The model is down.")
     ).readiness()
-    assert state["graph"] == "The graph cannot be reached."
-    assert state["model"] == "The model is down."
-    assert state["indexes"] == "unknown"
+    assert readiness["graph"] == Readiness.failing("The graph cannot be reached.")
+    assert readiness["model"] == Readiness.failing("The model is down.")
+    assert readiness["indexes"] == Readiness.failing("unknown")
 
 
 class Pinged(ListSink):
@@ -249,15 +249,24 @@ class Pinged(ListSink):
         super().__init__()
         self.answers = answers
 
-    async def state(self) -> str:
-        return "ok" if self.answers else "nobody listens at its address"
+    async def health(self) -> Readiness:
+        if self.answers:
+            return Readiness.ok()
+        return Readiness.failing("nobody listens at its address")
 
 
 @pytest.mark.parametrize(
-    ("sink", "beginning"),
-    [(None, "degraded"), (Pinged(answers=False), "degraded"), (Pinged(answers=True), "ok")],
+    ("sink", "words"),
+    [
+        (None, "degraded: REDIS_URL is not set, nobody sees progress"),
+        (
+            Pinged(answers=False),
+            "degraded: nobody listens at its address, nobody sees progress",
+        ),
+        (Pinged(answers=True), "ok"),
+    ],
 )
-async def test_redis_is_at_worst_degraded(sink: Any, beginning: str) -> None:
-    assert (await ready(StubGraph(PrimerEvidence()), sink=sink).readiness())["redis"].startswith(
-        beginning
-    )
+async def test_redis_is_at_worst_degraded(sink: Any, words: str) -> None:
+    redis = (await ready(StubGraph(PrimerEvidence()), sink=sink).readiness())["redis"]
+    assert redis.serves
+    assert str(redis) == words

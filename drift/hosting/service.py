@@ -20,7 +20,7 @@ from drift.search import DriftSearch
 from drift.tasks import Deadline
 from drift.telemetry import parts
 from drift.telemetry.logs import bound, log
-from drift.values.health import GraphHealth
+from drift.values.health import GraphHealth, Readiness
 
 HEALTH_TIMEOUT_S = 10.0
 
@@ -108,26 +108,29 @@ class Service:
         for close in self.closers:
             await close()
 
-    async def readiness(self) -> dict[str, str]:
-        """Return one line for each dependency: `ok`, or what is wrong.
+    async def readiness(self) -> dict[str, Readiness]:
+        """Return how the graph, its indexes, the model and Redis stand, by these names.
 
-        Redis may only be degraded.
+        Redis is at worst degraded.
         """
         graph, model, redis = await asyncio.gather(
-            self.graph_state(), self._model_state(), self._redis_state()
+            self.graph_readiness(), self._model_readiness(), self._redis_readiness()
         )
-        return {**graph, **model, **redis}
+        return {**graph, "model": model, "redis": redis}
 
-    async def graph_state(self) -> dict[str, str]:
-        """Return one line for the graph and one for its indexes: `ok`, or what is wrong."""
+    async def graph_readiness(self) -> dict[str, Readiness]:
+        """Return how `graph` and its `indexes` stand."""
         try:
             async with asyncio.timeout(HEALTH_TIMEOUT_S):
                 health = await self.ports.graph.health()
         except (DriftError, TimeoutError) as error:
-            return {"graph": _detail(error), "indexes": "unknown"}
-        return {"graph": "ok", "indexes": self._index_state(health)}
+            return {
+                "graph": Readiness.failing(_detail(error)),
+                "indexes": Readiness.failing("unknown"),
+            }
+        return {"graph": Readiness.ok(), "indexes": self._index_readiness(health)}
 
-    def _index_state(self, health: GraphHealth) -> str:
+    def _index_readiness(self, health: GraphHealth) -> Readiness:
         wanted = self.settings.vector_index_dimensions if self.settings else None
         problems = [f"{name} is missing" for name in health.missing]
         for index in health.indexes:
@@ -138,21 +141,23 @@ class Service:
                     f"{index.name} has {index.dimensions} dimensions, VECTOR_INDEX_DIMENSIONS is "
                     f"{wanted}"
                 )
-        return "; ".join(problems) or "ok"
+        return Readiness.failing("; ".join(problems)) if problems else Readiness.ok()
 
-    async def _model_state(self) -> dict[str, str]:
+    async def _model_readiness(self) -> Readiness:
         try:
             await self.ports.embedder.embed(["ready?"], Deadline.after(HEALTH_TIMEOUT_S))
         except DriftError as error:
-            return {"model": error.detail}
-        return {"model": "ok"}
+            return Readiness.failing(error.detail)
+        return Readiness.ok()
 
-    async def _redis_state(self) -> dict[str, str]:
-        state = getattr(self.sink, "state", None)
-        if state is None:
-            return {"redis": "degraded: REDIS_URL is not set, nobody sees progress"}
-        said = await state()
-        return {"redis": said if said == "ok" else f"degraded: {said}, nobody sees progress"}
+    async def _redis_readiness(self) -> Readiness:
+        if self.sink is None:
+            return Readiness.degraded("REDIS_URL is not set, nobody sees progress")
+
+        health = await self.sink.health()
+        if health.is_ok:
+            return health
+        return Readiness.degraded(f"{health.reason}, nobody sees progress")
 
 
 def _detail(error: Exception) -> str:

@@ -13,6 +13,7 @@ from drift.hosting.service import Service
 from drift.offline.hosts.local_host import serving
 from drift.plan import Limits
 from drift.values.graph import Evidence, PrimerEvidence
+from drift.values.health import Readiness
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.corpus import PROJECT, QUESTION
 from tests.runtime.test_planted_faults import LIVE, mutated
@@ -56,7 +57,7 @@ class FailingSink:
     async def delivered(self) -> None:
         raise unforeseen()
 
-    async def state(self) -> str:
+    async def health(self) -> Readiness:
         raise unforeseen()
 
 

@@ -180,7 +180,7 @@ async def test_the_user_is_the_object_id_and_the_password_the_token(
     await publish(sink, "one")
     assert await cache.heard() == "one"
     assert len(await cache.connections()) == 1
-    assert await sink.state() == "ok"
+    assert str(await sink.health()) == "ok"
 
 
 async def test_many_first_messages_at_once_ask_for_one_token_and_open_one_connection(
@@ -274,7 +274,7 @@ async def test_an_identity_that_fails_is_logged_once_and_the_messages_wait_for_i
     identity.error = ClientAuthenticationError("canary")
     await publish(sink, "one")
     await publish(sink, "two")
-    assert await sink.state() == "Entra ID gives no token for it"
+    assert str(await sink.health()) == "Entra ID gives no token for it"
     assert events() == ["entra_token_failed", "progress_publish_failed"]
     assert await cache.silent()
     identity.error = None
@@ -309,7 +309,7 @@ async def test_an_identity_without_access_keeps_the_messages_waiting_until_it_ha
     assert "AuthenticationError" in caplog.text
     assert "canary" not in caplog.text
     assert cache.oid not in caplog.text
-    assert await sink.state() == "it refuses the user, the password or the token"
+    assert str(await sink.health()) == "it refuses the user, the password or the token"
     await cache.accept(1)
     assert [await cache.heard() for _ in range(2)] == ["one", "two"]
 
@@ -380,7 +380,7 @@ async def test_the_managed_identity_of_the_settings_signs_in(
 ) -> None:
     client_id = str(uuid4())
     sink = await sink_of(valkey, client_id)
-    assert await sink.state() == "ok"
+    assert str(await sink.health()) == "ok"
     await publish(sink, *["through azure-identity"] * 3)
     assert {await cache.heard() for _ in range(3)} == {"through azure-identity"}
     await sink.close()
@@ -396,7 +396,7 @@ async def test_what_a_managed_identity_answers_is_not_in_the_log(
     managed_identity.refuses = True
     sink = await sink_of(valkey, "canary-client")
     for _ in range(2):
-        assert await sink.state() == "Entra ID gives no token for it"
+        assert str(await sink.health()) == "Entra ID gives no token for it"
     await sink.close()
     assert [record.event for record in caplog.records if record.levelno >= logging.WARNING] == [
         "entra_token_failed"
@@ -474,9 +474,9 @@ async def test_certificates_are_read_once_for_all_connections_and_checked(
         monkeypatch.setattr(
             ssl, "create_default_context", None
         )  # whoever reads certificates from now on, fails
-        assert await trusting.state() == "ok"
+        assert str(await trusting.health()) == "ok"
         await publish(trusting, *["over TLS"] * 4)
         assert {await cache.heard() for _ in range(4)} == {"over TLS"}
-        assert await doubting.state() == "its certificate is not trusted here"
+        assert str(await doubting.health()) == "its certificate is not trusted here"
         await trusting.close()
         await doubting.close()

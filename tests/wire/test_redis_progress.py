@@ -199,7 +199,7 @@ async def test_a_restart_in_the_middle_costs_no_last_message(mortal: ValkeyServe
         await asyncio.to_thread(again.start)
         try:
             async with Subscriber(again.url, "r"):
-                assert await sink.state() == "ok"
+                assert str(await sink.health()) == "ok"
             async with Ears(again.url).listening() as ears:
                 sink.send("after", last=True)
                 async with asyncio.timeout(PATIENCE_S), ears.changed:

@@ -29,6 +29,7 @@ from drift.adapters.redis.server import RedisServer
 from drift.adapters.redis.waiting import Waiting, WaitingRoom
 from drift.contracts.progress import CHANNEL
 from drift.telemetry.logs import chain, log
+from drift.values.health import Readiness
 
 LATE_SECONDS = 0.8
 """After so long without an answer Redis is in trouble: answers wait for it no longer, messages
@@ -94,9 +95,9 @@ class RedisProgress:
         self._waiters.append((self._room.newest, arrived))
         await arrived
 
-    async def state(self) -> str:
-        """Return `ok`, or in words why Redis does not answer."""
-        return await self._server.state()
+    async def health(self) -> Readiness:
+        """Return ok, or in words why Redis does not answer."""
+        return await self._server.health()
 
     async def close(self) -> None:
         """Give what waits a second to leave, and close the connection."""

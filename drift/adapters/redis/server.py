@@ -25,6 +25,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from drift.adapters.entra import TokenSource
 from drift.adapters.redis.entra import EntraLogin
 from drift.telemetry.logs import causes
+from drift.values.health import Readiness
 
 OPEN_SECONDS = 5.0
 """How long a new connection may take: the token, the network, TLS, signing in and the first answer."""
@@ -108,14 +109,14 @@ class RedisServer:
         """Return what an error of its connections means: see `in_words`."""
         return in_words(error)
 
-    async def state(self) -> str:
-        """Return `ok`, or in words why the server does not answer."""
+    async def health(self) -> Readiness:
+        """Return ok, or in words why the server does not answer."""
         try:
             connection = await self.opened()
         except Exception as error:  # noqa: BLE001 - whatever it is, it has words
-            return in_words(error)
+            return Readiness.failing(in_words(error))
         await connection.disconnect(nowait=True)
-        return "ok"
+        return Readiness.ok()
 
 
 def _sharing(sample: SSLConnection) -> type[SSLConnection]:

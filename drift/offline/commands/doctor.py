@@ -5,19 +5,28 @@ from __future__ import annotations
 import platform
 import shutil
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from drift.errors import LocalStackError, NotConfiguredError
 from drift.hosting import settings, wiring
 from drift.offline.commands.console import notes, paper, print_json
-from drift.offline.infra.finding import Finding
+from drift.offline.infra.finding import Finding, State
 from drift.offline.servers.neo4j.jars import NEEDED_BYTES, default_cache, exact_version, find_jars
 from drift.offline.servers.neo4j.java import java_for
 from drift.offline.stack.data_folder import DataFolderError, check_data_folder
 from drift.offline.stack.stack import VARIABLES, StackOptions
+from drift.values.health import Level
 
 FIRST_PYTHON = (3, 11)
+
+_STATES: Mapping[Level, State] = {
+    Level.OK: "ok",
+    Level.DEGRADED: "note",
+    Level.FAILING: "problem",
+}
+"""What a finding makes of how a server stands."""
 
 _SIGNS = {"ok": "[green]✓[/]", "note": "[yellow]·[/]", "problem": "[red]✗[/]"}
 
@@ -27,7 +36,7 @@ async def examine(options: StackOptions, *, as_json: bool) -> bool:
     findings = [_python(), _disk(options), _data_folder(options), _java(options), _jars(options)]
     named = any(options.given.get(first) for first, *_ in VARIABLES.values())
     if named:
-        findings += await _services()
+        findings += await _servers()
     if not (named or as_json):
         notes.print(
             "[dim]No server is named in the environment: `python -m drift up` starts local ones.[/]"
@@ -103,20 +112,14 @@ def _cache(options: StackOptions) -> Path:
     return options.cache_dir or default_cache()
 
 
-async def _services() -> list[Finding]:
+async def _servers() -> list[Finding]:
     """Look at the settings, and at the servers they name."""
     try:
         values = settings.load()
     except NotConfiguredError as error:
         return [Finding("settings", "problem", problem) for problem in error.problems]
-    state = await wiring.build_service(values).readiness()
+    readiness = await wiring.build_service(values).readiness()
     return [
         Finding("settings", "ok", "complete"),
-        *(_service(name, text) for name, text in state.items()),
+        *(Finding(name, _STATES[one.level], str(one)) for name, one in readiness.items()),
     ]
-
-
-def _service(name: str, text: str) -> Finding:
-    if text == "ok":
-        return Finding(name, "ok", "ok")
-    return Finding(name, "note" if text.startswith("degraded") else "problem", text)
