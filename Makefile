@@ -9,6 +9,12 @@ ACTIONLINT := $(TOOLS)/bin/actionlint
 CHECKOV := $(VENV)/checkov
 export Q
 
+# Tests and the many commands that they start read what an earlier one has compiled, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
+
+WORKERS ?= 2
+SIDE_BY_SIDE := --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
+
 .PHONY: help demo test test-deep tools check serve format openapi faults snapshots lock package licenses audit clean
 
 help: ## show this list
@@ -39,10 +45,10 @@ test: $(READY) ## format, lint, types and every test that is not deep
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
-	$(VENV)/bin/pytest --durations=10
+	$(VENV)/bin/pytest $(SIDE_BY_SIDE) --durations=10
 
 test-deep: $(READY) tools ## what is too heavy for `make test`: docs/architecture.md lists it
-	$(VENV)/bin/pytest -m deep --durations=10
+	$(VENV)/bin/pytest $(SIDE_BY_SIDE) -m deep --durations=10
 
 tools: $(TOOLS)/.ready $(ACTIONLINT) $(CHECKOV)/.ready ## install what only checks: uv, pip-audit, zizmor, actionlint, checkov
 
@@ -50,7 +56,7 @@ check: $(READY) ## the fast inner loop: format, lint, types, unit tests
 	@$(VENV)/bin/ruff format --check --quiet .
 	@$(VENV)/bin/ruff check --quiet .
 	@$(VENV)/bin/mypy --no-error-summary
-	@$(VENV)/bin/pytest -q -m "not slow"
+	@$(VENV)/bin/pytest $(SIDE_BY_SIDE) -q -m "not slow"
 
 format: $(READY) ## format the code and mend what can be mended
 	@$(VENV)/bin/ruff format .

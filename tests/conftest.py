@@ -11,7 +11,12 @@ from hypothesis import settings
 
 from tests.runtime.worker_process import REASON as IN_ANOTHER_JOB
 
-pytest_plugins = ["tests.model_server_fixture", "tests.servers", "tests.telemetry_fixture"]
+pytest_plugins = [
+    "tests.model_server_fixture",
+    "tests.remarks",
+    "tests.servers",
+    "tests.telemetry_fixture",
+]
 
 settings.register_profile("project", max_examples=50, deadline=None)
 settings.load_profile("project")
@@ -47,10 +52,16 @@ def _event_loop_stays_free(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep deep tests out of `make check` too: what is too heavy for `make test` is slow."""
+    """Keep deep tests out of `make check` too: what is too heavy for `make test` is slow.
+
+    Files with slow tests come first: a long one that comes last would leave a worker alone.
+    """
     for item in items:
         if item.get_closest_marker("deep"):
             item.add_marker(pytest.mark.slow)
+
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -1,4 +1,7 @@
-"""Real servers for tests: each is started once a session, by the first test that asks for it, and ends with the session.
+"""Real servers for tests: the first test that asks for one starts it, and it ends with the session.
+
+Workers that run side by side share one Neo4j of each version (`shared_servers.py`). A server of
+which a test takes everything, and whatever starts in no time, each worker has for itself.
 
 What a Neo4j consists of is fetched before the first test, in a process of its own: empty caches are
 fine, and no test's time limit counts the download or the start.
@@ -8,6 +11,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -15,10 +20,10 @@ from drift.errors import LocalStackError
 from drift.offline.servers.neo4j.jars import default_cache, ensure_jars, exact_version
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.servers.valkey_server import ValkeyServer
+from tests.shared_servers import Address, SharedServers, ask_for
 
 QUICK = ("-XX:TieredStopAtLevel=1",)
-"""Without its optimising compiler Java starts a server with a third less work, which is what short
-tests want."""
+"""Without its optimising compiler Java starts with a third less work, which short tests want."""
 
 NEWER, OLDER = "2026", "5.26"
 """The versions of Neo4j that are supported: the newest calendar version, and the LTS one."""
@@ -26,24 +31,67 @@ NEWER, OLDER = "2026", "5.26"
 _VERSIONS = {"neo4j_2026": NEWER, "neo4j_5": OLDER}
 
 
+_ADDRESS = "servers"
+_shared = pytest.StashKey[SharedServers]()
+
+
 @pytest.fixture(scope="session")
-def neo4j_2026() -> Iterator[Neo4jServer]:
+def neo4j_2026(request: pytest.FixtureRequest) -> Iterator[Neo4jServer]:
     """A Neo4j of the calendar versions: `.uri`, `.user`, `.password`, `.database`."""
-    with Neo4jServer(_VERSIONS["neo4j_2026"], java_flags=QUICK) as server:
+    with _of_all_workers(request.config, NEWER) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def neo4j_5() -> Iterator[Neo4jServer]:
+def neo4j_5(request: pytest.FixtureRequest) -> Iterator[Neo4jServer]:
     """A Neo4j 5.26 LTS: `.uri`, `.user`, `.password`, `.database`."""
-    with Neo4jServer(_VERSIONS["neo4j_5"], java_flags=QUICK) as server:
+    with _of_all_workers(request.config, OLDER) as server:
         yield server
+
+
+@contextlib.contextmanager
+def _of_all_workers(config: pytest.Config, version: str) -> Iterator[Neo4jServer]:
+    """Give the server of this version: the one that all workers share, if there are workers."""
+    if address := _address(config):
+        facts = ask_for(version, address)
+        server = Neo4jServer(version, password=facts["password"])
+        server.port = facts["port"]
+        yield server
+        return
+
+    with _started(version) as server:
+        yield server
+
+
+def _address(config: pytest.Config) -> Address | None:
+    address: Address | None = getattr(config, "workerinput", {}).get(_ADDRESS)
+    return address
+
+
+def _started(version: str) -> Neo4jServer:
+    return Neo4jServer(version, java_flags=QUICK)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist where to ask; the process that starts it runs the servers."""
+    stash = node.config.stash
+    if _shared not in stash:
+        starts = {version: partial(_started, version) for version in (NEWER, OLDER)}
+        stash[_shared] = SharedServers(starts)
+    node.workerinput[_ADDRESS] = stash[_shared].address
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the servers after the last worker."""
+    if _shared in config.stash:
+        config.stash[_shared].stop()
 
 
 @pytest.fixture(scope="session", params=[NEWER, OLDER])
 def whole_server(request: pytest.FixtureRequest) -> Iterator[Neo4jServer]:
     """A Neo4j for tests that take its whole database, schema and all; each version in turn."""
-    with Neo4jServer(request.param, java_flags=QUICK) as server:
+    with _started(request.param) as server:
         yield server
 
 

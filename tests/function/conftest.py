@@ -6,7 +6,7 @@ Settings in the environment, its routes on loopback, a graph that holds a small 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -25,13 +25,9 @@ Environment = dict[str, str]
 
 
 @pytest.fixture(scope="session")
-def graph_server() -> Iterator[Neo4jServer]:
-    """A Neo4j for these tests alone.
-
-    One of them kills it, and its indexes hold vectors of the local model.
-    """
-    with Neo4jServer("2026") as server:
-        yield server
+def graph_server(neo4j_2026: Neo4jServer) -> Neo4jServer:
+    """The server that holds the corpus: others use it too, with vectors of the same length."""
+    return neo4j_2026
 
 
 @pytest.fixture(scope="session")

@@ -16,11 +16,13 @@ from uuid import uuid4
 import pytest
 
 import function_app
+from drift.hosting.settings import load
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.servers.valkey_server import ValkeyServer
 from tests.function.calling import Caller, Subscriber, assert_is_problem
-from tests.function.corpus import Corpus
+from tests.function.corpus import fill
 from tests.model_server_fixture import ModelServerControl
+from tests.servers import QUICK
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -32,6 +34,22 @@ def mortal_valkey() -> Iterator[ValkeyServer]:
     """A Valkey that a test may kill."""
     with ValkeyServer() as server:
         yield server
+
+
+@pytest.fixture
+async def mortal_graph(
+    environment: pytest.MonkeyPatch, base_settings: dict[str, str]
+) -> AsyncIterator[Neo4jServer]:
+    """A Neo4j that a test may kill, with the corpus in it."""
+    server = Neo4jServer("2026", java_flags=QUICK)
+    await asyncio.to_thread(server.start)
+    try:
+        for name, value in server.env.items():
+            environment.setenv(name, value)
+        await fill(load({**base_settings, **server.env}))
+        yield server
+    finally:
+        await asyncio.to_thread(server.stop)
 
 
 @pytest.fixture
@@ -123,25 +141,23 @@ async def test_with_and_without_redis_the_answer_is_the_same(
 
 async def test_a_graph_that_dies_during_a_request_is_unavailable_until_it_is_back(
     function: Caller,
-    corpus: Corpus,
-    graph_server: Neo4jServer,
+    mortal_graph: Neo4jServer,
     model_server: ModelServerControl,
     valkey: ValkeyServer,
 ) -> None:
-    assert corpus
     await function.answer()
     model_server.fail({"fault": "latency", "kind": "hypothesis", "seconds": 1})
     retrieval_id = str(uuid4())
     async with Subscriber(valkey.url, retrieval_id) as subscriber:
         asked = asyncio.create_task(function.ask(retrieval_id=retrieval_id))
         await model_server.until(lambda seen: seen["in_flight"] == 1)
-        kill(graph_server.pid)
+        kill(mortal_graph.pid)
         assert_is_problem(await asked, 500, "graph_unavailable")
         assert (await subscriber.until_the_end())[-1]["phase"] == "error"
     assert_is_problem(await function.ask(), 500, "graph_unavailable")
-    while graph_server.child and graph_server.child.exit_status() is None:  # noqa: ASYNC110 - a process, no event
+    while mortal_graph.child and mortal_graph.child.exit_status() is None:  # noqa: ASYNC110 - a process, no event
         await asyncio.sleep(0.01)
-    await asyncio.to_thread(graph_server.restart)
+    await asyncio.to_thread(mortal_graph.restart)
     for _ in range(TRIES):
         if (response := await function.ask()).status_code == 200:
             break

@@ -11,6 +11,7 @@ import pytest
 
 from drift.offline.infra.bicep_compiler import find_compiler
 from tests.infra.compiler import NOT_CHECKED, Compiler, started
+from tests.remarks import REMARKS
 
 EXECUTABLE = find_compiler()
 
@@ -27,6 +28,6 @@ def compiler() -> Iterator[Compiler]:
         yield running
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_configure(config: pytest.Config) -> None:
     if not EXECUTABLE:
-        terminalreporter.write_line(NOT_CHECKED, yellow=True)
+        config.stash[REMARKS].append(NOT_CHECKED)

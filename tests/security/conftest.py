@@ -1,4 +1,4 @@
-"""The function with the servers of its own tests, on the Neo4j that the contract tests share.
+"""The function with the servers of its own tests.
 
 And behind its routes, if a test likes, a service of the test's own.
 """
@@ -11,18 +11,11 @@ import pytest
 
 import function_app
 from drift.hosting.service import Service
-from drift.offline.servers.neo4j.server import Neo4jServer
-from tests.function.conftest import base_settings, corpus, environment, no_settings
+from tests.function.conftest import base_settings, corpus, environment, graph_server, no_settings
 from tests.security.canaries import Outputs, watching
 from tests.telemetry_fixture import Recorded
 
-__all__ = ["base_settings", "corpus", "environment", "no_settings"]
-
-
-@pytest.fixture(scope="session")
-def graph_server(neo4j_2026: Neo4jServer) -> Neo4jServer:
-    """The server that holds the corpus."""
-    return neo4j_2026
+__all__ = ["base_settings", "corpus", "environment", "graph_server", "no_settings"]
 
 
 @pytest.fixture
