@@ -1,27 +1,31 @@
 """Every error of ours, in families by what the caller does about it.
 
-DriftError ├── RequestError               the caller changes the request │   ├── InvalidRequestError
-400 invalid_request, names every broken field │   ├── TooLargeError              413 too_large │
-├── UnsupportedMediaTypeError  415 unsupported_media_type │   └── ForeignHostError           403
-foreign_host: the local host alone says it ├── BusyError                  429 busy: the caller waits
-`retry_after_s` ├── StoppingError              503 stopping: the process is being stopped, the
-caller asks another one ├── NotConfiguredError         503 not_configured: the operator sets what
-`problems` names ├── UpstreamError              500: a server behind us failed after its retries │
-├── GraphUnavailableError      graph_unavailable │   ├── GraphTimeoutError
-graph_unavailable, but only this statement was too slow: the step is dropped │   ├──
-GraphMisconfiguredError    graph_misconfigured: credentials, database, index or dimensions │   │
-└── GraphVectorsError          graph_misconfigured: a stored vector cannot be compared │   ├──
-ModelUnavailableError      model_unavailable │   ├── ModelMisconfiguredError    model_misconfigured:
-key, deployment or model name │   └── DeadlineError              deadline: the time of the request
-is used up ├── UnusableReplyError         the model answered, but not usably: the step is dropped
-├── IngestError                a source, or the graph that is there, cannot be ingested as asked │
-├── ProjectBusyError           another writer holds the project: wait for it │   └── LeaseLostError
-this writer stood still and no longer holds the project: run it again └── LocalStackError
-a local server could not be started: the message says what to do
+DriftError
+├── RequestError               the caller changes the request
+│   ├── InvalidRequestError        400 invalid_request: names every broken field
+│   ├── TooLargeError              413 too_large
+│   ├── UnsupportedMediaTypeError  415 unsupported_media_type
+│   └── ForeignHostError           403 foreign_host: only the local host raises it
+├── BusyError                  429 busy: the caller waits `retry_after_s`
+├── StoppingError              503 stopping: the process is being stopped, another one answers
+├── NotConfiguredError         503 not_configured: the operator sets what `problems` names
+├── UpstreamError              500: a server behind us failed after its retries
+│   ├── GraphUnavailableError      graph_unavailable
+│   │   └── GraphTimeoutError          the same; one statement was too slow, its step is dropped
+│   ├── GraphMisconfiguredError    graph_misconfigured: credentials, database, index, dimensions
+│   │   └── GraphVectorsError          the same; a stored vector cannot be compared
+│   ├── ModelUnavailableError      model_unavailable
+│   ├── ModelMisconfiguredError    model_misconfigured: key, deployment or model name
+│   └── DeadlineError              deadline: the time of the request is used up
+├── UnusableReplyError         the model answered, but not usably: the step is dropped
+├── IngestError                a source or the stored graph cannot be ingested as asked
+│   ├── ProjectBusyError           another writer holds the project: wait for it
+│   └── LeaseLostError             this writer no longer holds the project: run it again
+└── LocalStackError            a local server could not be started: the message says what to do
 
 `detail` of an error may be shown to callers: never a URI, a key, a token, a Cypher text or a
-provider's own message.
-What a developer needs beyond that goes to the log, from the exception's `__cause__`.
+provider's own message. What a developer needs beyond that goes to the log, from the exception's
+`__cause__`.
 """
 
 from __future__ import annotations
@@ -82,7 +86,7 @@ class UnsupportedMediaTypeError(RequestError):
 
 
 class ForeignHostError(RequestError):
-    """A request to the local host that comes under another name, or from a page of elsewhere."""
+    """A request to the local host under another host name, or from a page of another site."""
 
     code = "foreign_host"
     status = 403
@@ -104,7 +108,7 @@ class StoppingError(DriftError):
     retry_after_s = 2
 
     def __init__(self) -> None:
-        """Say so."""
+        """Tell the caller to ask again."""
         super().__init__("The service is being stopped; ask again.")
 
 
@@ -145,10 +149,7 @@ class GraphMisconfiguredError(UpstreamError):
 
 
 class GraphVectorsError(GraphMisconfiguredError):
-    """A vector that cannot be compared met one of the graph's functions.
-
-    Which one, the server does not say.
-    """
+    """A stored vector cannot be compared with the question's; the server does not say which."""
 
 
 class ModelUnavailableError(UpstreamError):
@@ -173,7 +174,7 @@ class DeadlineError(UpstreamError):
 
 
 class UnusableReplyError(DriftError):
-    """The model answered, but the reply is refused, filtered, cut, empty or not of the asked shape."""
+    """The model's reply is refused, filtered, cut, empty or not of the requested shape."""
 
     code = "unusable_reply"
 
@@ -185,7 +186,7 @@ class IngestError(DriftError):
 
 
 class ProjectBusyError(IngestError):
-    """Another writer holds the project, and went on for longer than was to be waited."""
+    """Another writer held the project for longer than this one was to wait."""
 
 
 class LeaseLostError(IngestError):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from drift.values.graph import CommunityId
 from drift.values.tree import MERGED, SKIPPED_BUDGET, SKIPPED_ENOUGH, Answer, Node, Question
+from drift.words import FILLERS
 
 SAME_QUESTION = 0.8
 """Two questions are near-duplicates when their content words overlap (Jaccard) at least this much."""
@@ -17,11 +18,6 @@ CONFIDENT = 0.8
 """An answer this confident, whose model sees no need to continue, ends its branch."""
 FOLLOWUPS_START_PCT = 40
 FOLLOWUPS_END_PCT = 80
-
-_FILLER = frozenset(
-    """a an and are as at be by can could did do does for from had has have how in is it its of on or should that the
-    their there these this those to was were what when where which who why will with would""".split()  # noqa: SIM905 - reads as words
-)
 
 Proposal = tuple[str, tuple[CommunityId, ...]]
 """A question as a model proposes it, with the communities to look in."""
@@ -86,7 +82,7 @@ def is_same_question(one: str, other: str) -> bool:
 
 def content_words(text: str) -> frozenset[str]:
     """Return the words of a text without filler words, case and punctuation."""
-    return frozenset(re.findall(r"\w+", text.casefold())) - _FILLER
+    return frozenset(re.findall(r"\w+", text.casefold())) - FILLERS
 
 
 def is_enough(answer: Answer) -> bool:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from drift.values.graph import Candidate, Candidates, Chunk, Evidence
+from drift.words import STOP_WORDS
 
 VECTOR_WEIGHT = 0.7
 TEXT_WEIGHT = 0.3
@@ -40,14 +41,6 @@ MAX_TERMS = 48
 MAX_TITLE_KEYS = 512
 _MAX_TITLE_WORDS = 6
 
-_STOP_WORD_LIST = """
-a about above after again against all am an and any are as at be because been before being below between both but by
-can could did do does doing down during each few for from further had has have having he her here hers him his how i
-if in into is it its just me more most my no nor not now of off on once only or other our out over own same she should
-so some such than that the their them then there these they this those through to too under until up use used using
-very was we were what when where which while who whom whose why will with would you your
-"""
-_STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
 _WORD = re.compile(r"\w+")
 _QUOTES = "`'\"‘’“”«»"  # noqa: RUF001 - the quotation marks people write
 _KEPT_AT_ENDS = "_+#"
@@ -85,7 +78,7 @@ def title_keys(question: str) -> tuple[str, ...]:
         for start in range(len(words) - length + 1):
             run = words[start : start + length]
             key = normalised_title(" ".join(run))
-            if key and (length > 1 or key not in _STOP_WORDS or run[0][0] in _QUOTES):
+            if key and (length > 1 or key not in STOP_WORDS or run[0][0] in _QUOTES):
                 keys.update(dict.fromkeys((key, _without_possessive(key))))
     # The shortest runs name most entities, so a long question gives up its longest runs first.
     return tuple(keys)[-MAX_TITLE_KEYS:]
@@ -101,7 +94,7 @@ def search_terms(question: str) -> tuple[str, ...]:
     Lower case, each once, no stop words, at most 48.
     """
     words = _WORD.findall(unicodedata.normalize("NFKC", question).lower())
-    return tuple(dict.fromkeys(w for w in words if w not in _STOP_WORDS and w.strip("_")))[
+    return tuple(dict.fromkeys(w for w in words if w not in STOP_WORDS and w.strip("_")))[
         :MAX_TERMS
     ]
 

@@ -1,6 +1,4 @@
-"""One request, top to bottom.
-
-Expand the query, prime from the communities, follow up, aggregate, check, answer.
+"""One request, top to bottom: expand the query, prime from communities, follow up, aggregate.
 
 DRIFT search after Microsoft Research (2024), over a Neo4j graph with a community hierarchy.
 """
@@ -14,11 +12,7 @@ from drift import citations, context, prompts
 from drift.calls import Calls
 from drift.contracts.answer import (
     NO_DATA_STATE,
-    CitationCountsOut,
-    CitationOut,
-    KeyFact,
     RetrieveResponse,
-    TraceNode,
     TraceOut,
 )
 from drift.contracts.progress import Phase
@@ -30,25 +24,22 @@ from drift.plan import Limits, Proposal
 from drift.ports import Ports
 from drift.progress import Progress, escape_markdown, name_list
 from drift.replies import ask
+from drift.response import caveats, checked_citations, cited_chunks, key_facts, trace_of
 from drift.tasks import Deadline
 from drift.telemetry import parts
 from drift.telemetry.logs import log
 from drift.values.graph import PrimerEvidence, PrimerQuery, Vector
-from drift.values.tree import SKIPPED_DEADLINE, Answer, CitationCounts, Node
+from drift.values.tree import CitationCounts, Node
 
 HYPOTHESIS_CHARACTERS = 4000
-"""What is embedded of a hypothesis: a model that did not stop would exceed what an embedding model
-takes."""
+"""Characters of a hypothesis that are embedded: an embedding model refuses a longer text."""
 MIN_FOLLOWUPS = 2
 MAX_PRIMER_FOLLOWUPS = 6
 MAX_TITLE_CHARACTERS = 80
 
 
 class DriftSearch:
-    """Answers questions from one graph with one model.
-
-    Holds servers and limits, nothing about a request.
-    """
+    """Answers questions from one graph with one model; it holds nothing about a request."""
 
     def __init__(self, ports: Ports, limits: Limits) -> None:
         """Keep the servers and the bounds of each search."""
@@ -112,7 +103,8 @@ class _Retrieval:
             parts.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
             require_answers(tree)
 
-        documents = name_list(_documents(tree), bracketed=False)
+        cited = citations.document_names(checked_citations(tree.in_order()))
+        documents = name_list(cited, bracketed=False)
         self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together", documents)
         with parts.phase(Phase.AGGREGATING_RESULTS) as part:
             reply = await self.aggregate(initial_answer, tree)
@@ -121,10 +113,7 @@ class _Retrieval:
         return self.respond(reply, initial_answer, found, tree)
 
     async def expand_query(self) -> str:
-        """Return a hypothetical answer paragraph (HyDE).
-
-        Without one, the question alone is searched with.
-        """
+        """Return a hypothesis (HyDE); without a usable one, the question alone is searched with."""
         try:
             reply = await self.calls.chat.complete(prompts.hypothesis(self.request.query))
         except UnusableReplyError as error:
@@ -166,7 +155,7 @@ class _Retrieval:
     async def prime(self, found: PrimerEvidence) -> tuple[str, list[Proposal]]:
         """Return the initial answer and the first follow-ups.
 
-        Without a usable reply, the question itself is followed.
+        Without a usable reply there is no initial answer, and the question itself is the follow-up.
         """
         handles = context.Handles.of("C", (c.id for c in found.communities))
         question = (self.request.query, handles.keys)
@@ -206,10 +195,11 @@ class _Retrieval:
 
     async def aggregate(self, initial_answer: str, tree: FollowupTree) -> AggregateReply:
         """Return the final answer and its facts from the whole tree."""
-        handles = _cited(tree)
+        nodes = tree.in_order()
+        handles = cited_chunks(nodes)
         prompt = prompts.aggregate(
             self.request.query,
-            context.tree(initial_answer, list(tree.nodes.values()), handles),
+            context.tree(initial_answer, nodes, handles),
             handles.all_short(),
         )
         try:
@@ -224,22 +214,20 @@ class _Retrieval:
         found: PrimerEvidence,
         tree: FollowupTree,
     ) -> RetrieveResponse:
-        """Turn the reply into the answer.
+        """Return the answer: facts with their citations, what is uncertain, and the trace."""
+        nodes = tree.in_order()
+        facts = key_facts(reply.key_facts, nodes, tree.retrieved)
+        uncited = len(reply.key_facts) - len(facts)
+        uncertainty = [reply.residual_uncertainty, *caveats(nodes, uncited)]
 
-        Enriched citations, honest uncertainty, and the trace if it was asked for.
-        """
-        facts, uncited = _facts(reply, tree)
-        response = RetrieveResponse(
-            final_answer=reply.final_answer,
-            key_facts=facts,
-            residual_uncertainty=" ".join(
-                [reply.residual_uncertainty, *_caveats(tree, uncited)]
-            ).strip(),
-            trace=self.trace(initial_answer, found, tree.in_order(), tree.counts),
-        )
         names = citations.document_names(c for fact in facts for c in fact.citations)
         self.progress.completed("The answer is ready", name_list(names, bracketed=True))
-        return response
+        return RetrieveResponse(
+            final_answer=reply.final_answer,
+            key_facts=facts,
+            residual_uncertainty=" ".join(uncertainty).strip(),
+            trace=self.trace(initial_answer, found, nodes, tree.counts),
+        )
 
     def trace(
         self,
@@ -251,88 +239,9 @@ class _Retrieval:
         """Return how the answer came about, for a caller who wants to see it."""
         if "trace" not in self.request.include:
             return None
-        return TraceOut(
-            initial_answer=initial_answer,
-            communities=[community.id for community in found.communities],
-            followups=[
-                TraceNode(
-                    id=node.question.id,
-                    parent=node.question.parent,
-                    question=node.question.text,
-                    target_communities=list(node.question.communities),
-                    pass_=node.question.depth,
-                    confidence=node.answer.confidence if node.answer else None,
-                    state=str(node.state),
-                    chunk_ids=list(node.chunk_ids),
-                    seconds=node.seconds,
-                )
-                for node in nodes
-            ],
-            citations=CitationCountsOut(
-                total=counts.total,
-                kept=counts.kept,
-                repaired=counts.repaired,
-                dropped=dict(counts.dropped),
-            ),
-        )
+        return trace_of(initial_answer, found, nodes, counts)
 
 
 def _title(summary: str) -> str:
     """Return what a list shows of a community: its summary's first line."""
     return summary.strip().split("\n", 1)[0][:MAX_TITLE_CHARACTERS]
-
-
-def _answers(tree: FollowupTree) -> list[Answer]:
-    """Return the answers of the tree, in the order in which they were asked for."""
-    return [node.answer for node in tree.in_order() if node.answer]
-
-
-def _cited(tree: FollowupTree) -> context.Handles[str]:
-    """Number the chunks that hold checked citations, in the order they were asked for."""
-    chunk_ids = (c.chunk_id for answer in _answers(tree) for c in answer.citations)
-    return context.Handles.of("K", chunk_ids)
-
-
-def _documents(tree: FollowupTree) -> list[str]:
-    return citations.document_names(c for answer in _answers(tree) for c in answer.citations)
-
-
-def _facts(reply: AggregateReply, tree: FollowupTree) -> tuple[list[KeyFact], int]:
-    """Return the facts with enriched citations, and how many were left out because they cite nothing."""
-    handles = _cited(tree)
-    checked = [citation for answer in _answers(tree) for citation in answer.citations]
-
-    facts = []
-    for fact in reply.key_facts:
-        ids = [(written, handles.resolve(written)) for written in fact.citations if written.strip()]
-        enriched: list[CitationOut | str] = citations.enrich(
-            fact.fact, ids, checked, tree.retrieved
-        )
-        if enriched and fact.fact:
-            facts.append(KeyFact(fact=fact.fact, citations=enriched))
-    return facts, len(reply.key_facts) - len(facts)
-
-
-def _caveats(tree: FollowupTree, uncited: int) -> list[str]:
-    """Say what a reader of the answer must know.
-
-    What was cut short, what failed, what had no evidence.
-    """
-    states = [node.state for node in tree.nodes.values()]
-    late = states.count(SKIPPED_DEADLINE)
-    failed = sum(state.kind == "failed" for state in states)
-
-    caveats = []
-    if late:
-        caveats.append(
-            f"The time limit ended the search before {late} follow-up question(s) were answered."
-        )
-    if failed:
-        caveats.append(
-            f"{failed} follow-up question(s) could not be answered because of a failure."
-        )
-    if uncited:
-        caveats.append(f"{uncited} statement(s) without any evidence were left out.")
-    if not any(answer.citations for answer in _answers(tree)):
-        caveats.append("No statement could be backed by a citation.")
-    return caveats

@@ -14,7 +14,17 @@ from drift.offline.infra.package import deployed_files
 
 ROOT = Path(__file__).parent.parent
 PURE = frozenset(
-    {"values", "plan", "context", "citations", "ranking", "prompts", "contracts", "errors"}
+    [
+        "values",
+        "plan",
+        "context",
+        "citations",
+        "ranking",
+        "prompts",
+        "response",
+        "contracts",
+        "errors",
+    ]
 )
 
 MODULES: dict[str, frozenset[str]] = {
@@ -22,12 +32,13 @@ MODULES: dict[str, frozenset[str]] = {
     for module, imported in {
         "errors": "",
         "values": "",
+        "words": "",
         "tasks": "errors",
         "contracts": "telemetry",
-        "plan": "values contracts",
+        "plan": "values words contracts",
         "context": "values contracts",
         "prompts": "values contracts",
-        "ranking": "values contracts",
+        "ranking": "values words contracts",
         "citations": "values contracts telemetry",
         "ports": "values contracts tasks",
         "calls": "errors values ports tasks telemetry",
@@ -35,8 +46,9 @@ MODULES: dict[str, frozenset[str]] = {
         "replies": "calls errors values prompts",
         "followups": "calls citations context contracts errors values plan ports progress prompts "
         "ranking replies tasks telemetry",
+        "response": "citations context contracts values",
         "search": "calls citations context contracts errors followups values plan ports progress "
-        "prompts ranking replies tasks telemetry",
+        "prompts replies response tasks telemetry",
         "__init__": "",
         "__main__": "offline.commands",
     }.items()
@@ -52,14 +64,14 @@ ROOMS: dict[str, frozenset[str]] = {
         "adapters": "contracts errors values ports ranking tasks telemetry",
         "hosting": " ".join(sorted(STORY)) + " telemetry adapters __init__",
         "offline.writing": "contracts errors values ports ranking tasks telemetry adapters",
-        "offline.indexing": "contracts errors values ports ranking tasks telemetry adapters "
+        "offline.indexing": "contracts errors values words ports ranking tasks telemetry adapters "
         "offline.writing",
         "offline.wiring": "hosting offline.writing offline.indexing",
         "offline.infra": "errors hosting offline",
         "offline.servers": "errors offline",
         "offline.stack": "errors offline offline.servers",
         "offline.hosts": "__init__ errors hosting offline offline.servers",
-        "offline.model_server": "errors offline.indexing",
+        "offline.model_server": "errors words offline.writing",
         "offline.evals": " ".join(sorted(STORY))
         + " telemetry adapters hosting offline offline.writing "
         "offline.indexing offline.hosts",

@@ -7,25 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from drift.offline.writing.blocks import split_blocks
-
-STOP_WORDS = frozenset(
-    """a about above after again against all also although an and any are as at be because been before being below between both
-    but by can cannot could did do does doing down during each either else even example examples few first following follows for
-    from further had has have having he hence her here him his how however i if in instead into is it its itself just last later
-    less let like many may me might more most much must my neither no nor not note now of off often on once one only or other
-    otherwise our out over own per rather same second see she should since so some such than that the their them then there these
-    they this those through thus to together too two under until up upon use used uses using usually very was we well were what
-    when where whether which while who whose why will with within without would yes you your""".split()  # noqa: SIM905 - reads best as words
-)
-"""English words that carry no topic."""
+from drift.offline.writing.sentences import split_sentences
+from drift.words import PROSE_STOP_WORDS
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
-_BOUNDARY = re.compile(
-    r"(?<=[.!?…؟])(?<!\b\w\.)(?<!\b[A-ZÄÖÜ][a-zäöü]\.)(?<!\b\d\d\.)(?<!\b[Nn]o\.)(?<!\bca\.)(?<!bzw\.)(?<!etc\.)(?<!vs\.)"
-    r"[\"'”’»)\]*_`]*\s+(?![a-zß-ÿа-я])|(?<=[。！？।])"  # noqa: RUF001 - letters, quotes and full stops as they are written
-)
-"""Between two sentences; not after `Dr.`, `z. B.` or `17.`, and without a space in scripts that
-write none."""
 _LIST_MARK = re.compile(r"^(?:[*+•-]|\(?\w{1,2}[.)]|#{1,6}|>)\s+")
 _WORD = re.compile(r"[^\W\d]\w+(?:['’]\w+)?")  # noqa: RUF001 - the same
 _SHORTEST, _LONGEST = 30, 400
@@ -54,19 +39,11 @@ def sentences(text: str) -> Iterator[Sentence]:
             yield from (Sentence(piece, _is_whole(piece)) for piece in split_sentences(body))
 
 
-def split_sentences(paragraph: str) -> Iterator[str]:
-    """Yield the sentences of a paragraph as slices of it, each with the quotes and brackets that close it."""
-    start = 0
-    for boundary in (*_BOUNDARY.finditer(paragraph), None):
-        end = boundary.end() if boundary else len(paragraph)
-        if piece := paragraph[start:end].strip():
-            yield piece
-        start = end
-
-
 def words(text: str) -> list[str]:
     """Return the words that carry a topic, in lower case."""
-    return [word for found in _WORD.findall(text) if (word := found.lower()) not in STOP_WORDS]
+    return [
+        word for found in _WORD.findall(text) if (word := found.lower()) not in PROSE_STOP_WORDS
+    ]
 
 
 def singular(word: str) -> str:

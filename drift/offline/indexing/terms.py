@@ -9,7 +9,8 @@ import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from drift.offline.indexing.prose import STOP_WORDS, singular
+from drift.offline.indexing.prose import singular
+from drift.words import PROSE_STOP_WORDS
 
 MAX_TERM_WORDS = 5
 
@@ -56,7 +57,7 @@ def candidates(sentence: str) -> Iterator[Term]:
         ):
             yield from _phrase(match[1])
     for match in _BARE_CODE.finditer(sentence):
-        if match[0].rsplit(".", 1)[-1].lower() not in STOP_WORDS:
+        if match[0].rsplit(".", 1)[-1].lower() not in PROSE_STOP_WORDS:
             yield code_term(match[0])
     for match in _CAPITALS.finditer(sentence):
         yield from _capitalised(match, sentence)
@@ -76,9 +77,9 @@ def code_term(name: str) -> Term:
 def phrase_term(phrase: str) -> Term | None:
     """Return a phrase as a term: its key in lower case and singular, without stop words at its ends; None when nothing is left."""
     found = phrase.split()
-    while found and found[0].lower() in STOP_WORDS:
+    while found and found[0].lower() in PROSE_STOP_WORDS:
         found = found[1:]
-    while found and found[-1].lower() in STOP_WORDS:
+    while found and found[-1].lower() in PROSE_STOP_WORDS:
         found = found[:-1]
     key = " ".join([*found[:-1], singular(found[-1])]).lower() if found else ""
     fits = len(key) >= _SHORTEST_WORD and key.count(" ") < MAX_TERM_WORDS
@@ -105,7 +106,7 @@ def _marked(inner: str) -> Iterator[Term]:
     """Read what stands in quotes or backticks."""
     if _IDENTIFIER.fullmatch(inner):
         term = code_term(inner)
-        if len(term.key) >= _SHORTEST_WORD and term.key.lower() not in STOP_WORDS:
+        if len(term.key) >= _SHORTEST_WORD and term.key.lower() not in PROSE_STOP_WORDS:
             yield term
     elif _PHRASE.fullmatch(inner):
         yield from _phrase(inner)
@@ -123,7 +124,7 @@ def _capitalised(match: re.Match[str], sentence: str) -> Iterator[Term]:
     """
     found = match[0].split()
     before = sentence[: match.start()].rstrip()
-    if found[0].lower() in STOP_WORDS:
+    if found[0].lower() in PROSE_STOP_WORDS:
         found = found[1:]
     elif (
         (not before or before[-1] in _ENDS_A_SENTENCE)

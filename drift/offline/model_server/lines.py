@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from drift.offline.indexing.prose import split_sentences
+from drift.offline.writing.sentences import split_sentences
 
 LONGEST = 400
 """What is longer is no line to quote: it would hide what was asked for."""

@@ -6,7 +6,6 @@ Words are compared without their endings, and scripts that write no spaces by pa
 so that no language needs rules of its own.
 """
 
-# ruff: noqa: SIM905 - word lists read better as text
 from __future__ import annotations
 
 import math
@@ -18,9 +17,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from drift.offline.indexing.prose import STOP_WORDS
 from drift.offline.model_server.embedding import Matrix, vector
 from drift.offline.model_server.lines import Line, lines
+from drift.words import STOP_WORDS_OF_FOUR_LANGUAGES
 
 MEANING = 0.4
 """Share of the cosine in a score; the rest is the share of the question's words that are found."""
@@ -41,20 +40,6 @@ ENDING = 3
 """Letters in which the forms of one word differ at most, at their end."""
 HEAD = 3
 """Letters that stand before the last part of a compound at least."""
-FILLERS = STOP_WORDS | frozenset(
-    """aber alle alles als am an auch auf aus bei beim bis da damit das dass dem den der des die
-    dies diese dieser doch du durch ein eine einem einen einer eines er es für gibt hat haben ich
-    ihr im in ins ist jede jeder kann kein keine man mit muss nach nicht noch nur ob oder ohne sein
-    seine sich sie sind so soll sowie über um und uns unter viel viele vom von vor wann war warum
-    was welche welchem welchen welcher welches wem wen wenn wer werden wessen wie wieviel wird wir
-    wo woher wohin zu zum zur zwischen au aux avec ce cette celui celle ces chez combien comment
-    dans de depuis des dont du elle en est et faut il ils la le les leur lieu lui mais ne nous où ou
-    par pas plus pour pourquoi quand que quel quelle quels quelles qui quoi sa se ses son sont sous
-    sur un une vous al como con cual cuál cuando cuándo cuanto cuánto cómo del desde donde dónde el
-    ella entre era es esta este está fue ha hay las lo los más muy no para pero por qué quien quién
-    según ser si sin son su sus una uno unos y ya""".split()
-)
-"""Words of English, German, French and Spanish that carry no topic."""
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 """Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]")
@@ -88,7 +73,9 @@ def terms(text: str) -> frozenset[str]:
     for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
         if _UNSPACED_RUN.match(word):
             found.update("".join(pair) for pair in pairwise(word))
-        elif word.casefold() not in FILLERS and (len(word) > 1 or not word.islower()):
+        elif word.casefold() not in STOP_WORDS_OF_FOUR_LANGUAGES and (
+            len(word) > 1 or not word.islower()
+        ):
             found.add(_ACCENT.sub("", unicodedata.normalize("NFD", word.casefold())).strip("_"))
     return frozenset(found)
 

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from drift.offline.writing.blocks import Block, Format, split_blocks
+from drift.offline.writing.sentences import SENTENCE_END
 
-CHUNKING_VERSION = "1"
+CHUNKING_VERSION = "2"
 """Part of every document's content hash: a change of the rules below makes every document a changed
 one."""
 
@@ -23,7 +24,6 @@ MAX_CHARS = 2000
 MIN_CHARS = 200
 PATH_SEPARATOR = " > "
 
-_SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*\s+|[。！？]")  # noqa: RUF001 - ends of sentences as they are written
 _LINE_END = re.compile(r"\n")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 _WHITE_SPACE = re.compile(r"\s+")
@@ -134,7 +134,7 @@ def _split(text: str, piece: Slice, *, code: bool) -> Iterator[Slice]:
     ends = (
         (_PARAGRAPH_END, _LINE_END)
         if code
-        else (_PARAGRAPH_END, _SENTENCE_END, _LINE_END, _WHITE_SPACE)
+        else (_PARAGRAPH_END, SENTENCE_END, _LINE_END, _WHITE_SPACE)
     )
     start = piece.start
     while piece.end - start > MAX_CHARS:
