@@ -27,7 +27,7 @@ from drift.values.graph import (
     PrimerQuery,
     Vector,
 )
-from drift.values.health import GraphHealth, IndexState
+from drift.values.health import GraphHealth, Index
 from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
 from tests.fakes_project import (
     Project,
@@ -139,10 +139,8 @@ class FakeGraph:
         return GraphHealth(
             "fake",
             tuple(
-                IndexState(n, "vector", online=True, dimensions=dimensions)
-                if k == "vector"
-                else IndexState(n, "fulltext", online=True)
-                for n, k in names
+                Index(name, kind, dimensions=dimensions if kind == "vector" else None)
+                for name, kind in names
             ),
         )
 

@@ -357,7 +357,7 @@ import asyncio, logging, sys
 from types import SimpleNamespace
 from drift.telemetry import otel
 from drift.telemetry import parts
-from drift.model import Evidence, PrimerEvidence
+from drift.values.graph import Evidence, PrimerEvidence
 from drift.plan import Limits
 from drift.hosting.service import Service
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, request, ports

@@ -14,7 +14,7 @@ from drift.hosting.service import Service
 from drift.hosting.settings import Settings, load
 from drift.plan import Limits
 from drift.values.graph import PrimerEvidence
-from drift.values.health import GraphHealth, IndexState, Readiness
+from drift.values.health import GraphHealth, Index, Readiness
 from tests.fakes import HashingEmbedder, ListSink, ScriptedChat, StubGraph, ports, request
 
 LOCAL = {
@@ -208,8 +208,8 @@ class Healthy(StubGraph):
     """A graph with one healthy and one unhealthy index."""
 
     async def health(self) -> GraphHealth:
-        good = IndexState("good", "vector", online=True, dimensions=4)
-        bad = IndexState("bad", "vector", online=False, dimensions=5)
+        good = Index("good", "vector", dimensions=4)
+        bad = Index("bad", "vector", state="POPULATING", dimensions=5)
         return GraphHealth("stub", (good, bad), ("lost",))
 
 

@@ -20,7 +20,7 @@ from drift.search import DriftSearch
 from drift.tasks import Deadline
 from drift.telemetry import parts
 from drift.telemetry.logs import bound, log
-from drift.values.health import GraphHealth, Readiness
+from drift.values.health import Readiness
 
 HEALTH_TIMEOUT_S = 10.0
 
@@ -128,20 +128,9 @@ class Service:
                 "graph": Readiness.failing(_detail(error)),
                 "indexes": Readiness.failing("unknown"),
             }
-        return {"graph": Readiness.ok(), "indexes": self._index_readiness(health)}
 
-    def _index_readiness(self, health: GraphHealth) -> Readiness:
-        wanted = self.settings.vector_index_dimensions if self.settings else None
-        problems = [f"{name} is missing" for name in health.missing]
-        for index in health.indexes:
-            if not index.online:
-                problems.append(f"{index.name} is not online")
-            if index.dimensions is not None and wanted is not None and index.dimensions != wanted:
-                problems.append(
-                    f"{index.name} has {index.dimensions} dimensions, VECTOR_INDEX_DIMENSIONS is "
-                    f"{wanted}"
-                )
-        return Readiness.failing("; ".join(problems)) if problems else Readiness.ok()
+        dimensions = self.settings.vector_index_dimensions if self.settings else None
+        return {"graph": Readiness.ok(), "indexes": health.readiness(dimensions)}
 
     async def _model_readiness(self) -> Readiness:
         try:

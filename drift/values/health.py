@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Self
 
 
 class Level(StrEnum):
@@ -61,22 +61,65 @@ class Readiness:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexState:
-    """One index as the server reports it; `dimensions` only for vector indexes."""
+class Index:
+    """One index of the graph, as its server lists it.
+
+    `kind` is the server's, in lower case: vector, fulltext, range, text or point. `percent` says
+    how far it is built, `is_unique` that it belongs to a constraint; only vector indexes have
+    `dimensions` and a `similarity`.
+    """
 
     name: str
-    kind: Literal["vector", "fulltext"]
-    online: bool
+    kind: str
+    labels: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+    state: str = "ONLINE"
+    percent: float = 100.0
+    is_unique: bool = False
     dimensions: int | None = None
+    similarity: str | None = None
+
+    @property
+    def online(self) -> bool:
+        """Tell whether it answers."""
+        return self.state == "ONLINE"
+
+    @property
+    def has_failed(self) -> bool:
+        """Tell whether it will never be online: it has to be dropped."""
+        return self.state == "FAILED"
+
+    @property
+    def place(self) -> str:
+        """What it is and where: `RANGE index on :A(b, c)`."""
+        kind, labels = self.kind.upper(), "|".join(self.labels)
+        return f"{kind} index on :{labels}({', '.join(self.properties)})"
+
+    def has_other_dimensions(self, wanted: int) -> bool:
+        """Tell whether it holds vectors that are not of `wanted` floats."""
+        return self.dimensions is not None and self.dimensions != wanted
 
 
 @dataclass(frozen=True, slots=True)
 class GraphHealth:
     """What a health check found out about the graph.
 
-    `missing` names configured indexes that do not exist.
+    `indexes` are the configured ones that exist, `missing` names those that do not.
     """
 
     server: str
-    indexes: tuple[IndexState, ...]
+    indexes: tuple[Index, ...]
     missing: tuple[str, ...] = ()
+
+    def readiness(self, dimensions: int | None) -> Readiness:
+        """Return how the indexes stand, for vectors of `dimensions` floats where that is known."""
+        problems = [f"{name} is missing" for name in self.missing]
+        for index in self.indexes:
+            if not index.online:
+                problems.append(f"{index.name} is not online")
+            if dimensions is not None and index.has_other_dimensions(dimensions):
+                problems.append(
+                    f"{index.name} has {index.dimensions} dimensions, VECTOR_INDEX_DIMENSIONS is "
+                    f"{dimensions}"
+                )
+        return Readiness.failing("; ".join(problems)) if problems else Readiness.ok()

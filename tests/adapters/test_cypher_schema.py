@@ -8,7 +8,7 @@ import pytest
 
 from drift.adapters.neo4j.cypher import statements
 from drift.adapters.neo4j.cypher.schema import DEFAULT, SCHEMAS, V1, Schema
-from drift.adapters.neo4j.graph import lucene
+from drift.adapters.neo4j.parameters import lucene
 from drift.hosting.settings import Settings
 
 STORIES = [statements.primer, statements.followup]

@@ -6,7 +6,8 @@ What a server rarely shows, played by rows of SHOW INDEXES.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,28 +21,25 @@ from drift.errors import (
 from drift.offline.writing.neo4j import schema as neo4j_schema
 from drift.offline.writing.neo4j.ddl import SchemaObject, schema_objects
 from drift.offline.writing.neo4j.schema import (
-    StoredIndex,
     missing,
     obstacles,
     wait_until_online,
     warnings,
 )
+from drift.values.health import Index
 
 WANTED = schema_objects("default", "communities", "chunks", "texts")
-TYPES = {"constraint": "RANGE", "range": "RANGE", "vector": "VECTOR", "fulltext": "FULLTEXT"}
 
 
-def stored(wanted: SchemaObject) -> StoredIndex:
+def stored(wanted: SchemaObject) -> Index:
     """The index as the server lists it after creating what is wanted."""
     is_vector = wanted.kind == "vector"
-    return StoredIndex(
+    return Index(
         wanted.name,
-        TYPES[wanted.kind],
-        "ONLINE",
-        100.0,
+        "range" if wanted.kind == "constraint" else wanted.kind,
         (wanted.label,),
         wanted.properties,
-        unique=wanted.kind == "constraint",
+        is_unique=wanted.kind == "constraint",
         dimensions=4 if is_vector else None,
         similarity="COSINE" if is_vector else None,
     )
@@ -50,34 +48,36 @@ def stored(wanted: SchemaObject) -> StoredIndex:
 ALL = tuple(stored(w) for w in WANTED)
 
 
-def but(name: str, /, **changes: Any) -> tuple[StoredIndex, ...]:
+def but(name: str, /, **changes: Any) -> tuple[Index, ...]:
     """All of them, one changed."""
     return tuple(replace(s, **changes) if s.name == name else s for s in ALL)
+
+
+def row(index: Index) -> dict[str, Any]:
+    """The index as a row of SHOW INDEXES."""
+    return asdict(index) | {"type": index.kind.upper(), "unique": index.is_unique}
+
+
+class Listed:
+    """What a connection returns for SHOW INDEXES."""
+
+    def __init__(self, records: list[dict[str, Any]]) -> None:
+        self.records = records
+        self.summary = SimpleNamespace(server=SimpleNamespace(agent="Neo4j/played"))
 
 
 @dataclass
 class Listing:
     """A connection that lists these indexes, one after the other, or fails; the last for good."""
 
-    looks: list[tuple[StoredIndex, ...] | DriftError]
+    looks: list[tuple[Index, ...] | DriftError]
 
-    async def read(self, text: str, parameters: Mapping[str, Any]) -> Any:
-        del text, parameters
+    async def read(self, text: str, parameters: Mapping[str, Any], timeout_s: float) -> Any:
+        del text, parameters, timeout_s
         shown = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
         if isinstance(shown, DriftError):
             raise shown
-        names = (
-            "name",
-            "type",
-            "state",
-            "percent",
-            "labels",
-            "properties",
-            "unique",
-            "dimensions",
-            "similarity",
-        )
-        return type("Result", (), {"records": [{n: getattr(s, n) for n in names} for s in shown]})
+        return Listed([row(index) for index in shown])
 
 
 def test_what_was_created_serves_and_nothing_stands_in_the_way() -> None:
@@ -140,7 +140,7 @@ async def test_a_server_that_is_silent_while_it_builds_is_asked_again(
     "before", [[], [but("chunks", state="POPULATING")]], ids=["at first", "later"]
 )
 async def test_a_server_that_refuses_at_once_is_not_waited_for(
-    before: list[tuple[StoredIndex, ...]],
+    before: list[tuple[Index, ...]],
 ) -> None:
     gone = GraphUnavailableError("gone")
     with pytest.raises(GraphUnavailableError):
@@ -158,5 +158,5 @@ async def test_an_index_that_fails_or_goes_while_it_is_awaited_is_named() -> Non
 
 
 def test_another_project_s_indexes_are_no_concern() -> None:
-    other = StoredIndex("other", "RANGE", "FAILED", 3.0, ("Other",), ("name",))
+    other = Index("other", "range", ("Other",), ("name",), "FAILED", 3.0)
     assert obstacles(WANTED, (*ALL, other), 4) == ()

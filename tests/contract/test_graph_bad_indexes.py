@@ -13,8 +13,10 @@ import pytest
 
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.adapters.neo4j.indexes import Index, IndexNames, Inventory
+from drift.adapters.neo4j.indexes import IndexNames
+from drift.adapters.neo4j.inventory import Inventory
 from drift.errors import GraphMisconfiguredError, UpstreamError
+from drift.values.health import Index
 from tests.contract.graph_backends import (
     DIMENSIONS,
     Neo4jBackend,
@@ -52,7 +54,6 @@ def inventory(**changes: dict[str, Any]) -> Inventory:
     indexes = tuple(
         Index(
             **{
-                "online": True,
                 "properties": properties[str(index["kind"])],
                 **index,
                 **changes.get(which, {}),
@@ -82,7 +83,7 @@ def inventory(**changes: dict[str, Any]) -> Inventory:
             {"properties": ("vector",)},
             f"does not cover `embedding` of __.*, or drop it and {PREPARE}",
         ),
-        ({"online": False}, f"is not online yet: wait until it is built, then {PREPARE}"),
+        ({"state": "POPULATING"}, f"is not online yet: wait until it is built, then {PREPARE}"),
     ],
     ids=[
         "missing",

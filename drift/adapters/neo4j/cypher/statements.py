@@ -29,9 +29,14 @@ from drift.adapters.neo4j.cypher.nearest import index_hits, search_hits
 from drift.adapters.neo4j.cypher.schema import DEFAULT, Schema
 
 SHOW_INDEXES = """
-SHOW INDEXES YIELD name, type, state, labelsOrTypes, properties, options
-WHERE type IN ['VECTOR', 'FULLTEXT']
-RETURN name, type, state, labelsOrTypes AS labels, properties, options.indexConfig['vector.dimensions'] AS dimensions
+SHOW INDEXES YIELD name, type, state, populationPercent, entityType, labelsOrTypes, properties,
+  owningConstraint, options
+WHERE entityType = 'NODE' AND type <> 'LOOKUP'
+RETURN name, type, state, populationPercent AS percent, labelsOrTypes AS labels, properties,
+  owningConstraint IS NOT NULL AS unique,
+  options.indexConfig['vector.dimensions'] AS dimensions,
+  options.indexConfig['vector.similarity_function'] AS similarity
+ORDER BY name
 """
 
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.cypher.schema import SchemaName
-from drift.adapters.neo4j.indexes import IndexNames
+from drift.adapters.neo4j.indexes import IndexNames, read_indexes
 from drift.adapters.neo4j.project_key import project_key
 from drift.errors import GraphMisconfiguredError
 from drift.offline.indexing.prepare import statements
@@ -24,16 +24,15 @@ from drift.offline.indexing.prepare.survey import Surveyor
 from drift.offline.writing.neo4j.ddl import CYPHER_25, SchemaObject, schema_objects
 from drift.offline.writing.neo4j.schema import (
     ONLINE_WAIT_S,
-    StoredIndex,
     Tell,
     create,
     missing,
     obstacles,
-    read_schema,
     wait_until_online,
     warnings,
 )
 from drift.ranking import normalised_title
+from drift.values.health import Index
 
 _OLDER = "a server before 2026.06 refuses the two options of quantisation: it gets the index without them"
 _TITLES = "in batches of up to {rows} rows of {{id, title_key}}, one for each of {nodes} entities; the key is made by Python"
@@ -97,7 +96,7 @@ class Neo4jPreparer:
         wanted = schema_objects(
             self._schema, self._names.community, self._names.chunk, self._names.fulltext
         )
-        stored = await read_schema(self._connection)
+        stored = await read_indexes(self._connection)
         surveyor = Surveyor(self._connection, self._schema, dimensions, tell)
         survey = await surveyor.look()
         if refusals := [*obstacles(wanted, stored, dimensions), *survey.refusals]:
@@ -146,7 +145,7 @@ class _SchemaSteps:
         """Create what is missing of these kinds and wait until all of them are online."""
         connection, report = self._run.connection, self._run.report
         wanted = [w for w in self._wanted if w.kind in kinds]
-        absent = missing(wanted, await read_schema(connection))
+        absent = missing(wanted, await read_indexes(connection))
         if report.dry_run:
             for w in absent:
                 await self._write_down(w)
@@ -172,22 +171,22 @@ class _SchemaSteps:
 
     async def describe(self) -> None:
         """Add the indexes as they are now to the report, and what could be better about them."""
-        stored = await read_schema(self._run.connection)
-        serving = (next((s for s in stored if s.serves(w)), None) for w in self._wanted)
+        stored = await read_indexes(self._run.connection)
+        serving = (next((s for s in stored if w.is_served_by(s)), None) for w in self._wanted)
         self._run.report.indexes += [_described(s) for s in serving if s is not None]
         can_filter = await self._speaks_cypher_25()
         self._run.report.problems += warnings(self._wanted, stored, can_filter=can_filter)
 
 
-def _described(index: StoredIndex) -> dict[str, Any]:
+def _described(index: Index) -> dict[str, Any]:
     about: dict[str, Any] = {
         "name": index.name,
-        "type": index.type,
+        "type": index.kind.upper(),
         "labels": list(index.labels),
         "properties": list(index.properties),
         "state": index.state,
     }
-    return about | ({"dimensions": index.dimensions} if index.type == "VECTOR" else {})
+    return about | ({"dimensions": index.dimensions} if index.kind == "vector" else {})
 
 
 # ----------------------------------------------------------------------------------------- projects

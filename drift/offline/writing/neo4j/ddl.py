@@ -2,35 +2,27 @@
 
 Nodes are keyed per project.
 
-A schema object names what is wanted; whether something in the database serves already is decided in
-drift.offline.writing.neo4j.schema.
+Whether something in the database serves already is decided by the rules of
+drift.adapters.neo4j.indexes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from drift.adapters.neo4j.cypher.schema import SchemaName
-
-Kind = Literal["constraint", "range", "vector", "fulltext"]
+from drift.adapters.neo4j.indexes import WantedIndex
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaObject:
-    """One constraint or index that is wanted.
+class SchemaObject(WantedIndex):
+    """One constraint or index that is wanted, and how it is created.
 
     `statements` are ways to create it, the best first; older servers refuse the first ones.
-    `setting` names it, where a setting does.
     """
 
-    name: str
-    kind: Kind
-    label: str
-    properties: tuple[str, ...]
-    statements: tuple[str, ...]
-    setting: str = ""
+    statements: tuple[str, ...] = ()
 
 
 _KEYS = {
@@ -55,14 +47,6 @@ _V1_RANGES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 FORMER_KEYS = frozenset({"drift_entity_key", "drift_community_key"})
 """Constraints of earlier versions, which forbid two generations of an id."""
-
-SHOW_SCHEMA = """
-SHOW INDEXES YIELD name, type, state, populationPercent, entityType, labelsOrTypes, properties, owningConstraint, options
-WHERE entityType = 'NODE' AND type <> 'LOOKUP'
-RETURN name, type, state, populationPercent AS percent, labelsOrTypes AS labels, properties, owningConstraint IS NOT NULL AS unique,
-  options.indexConfig['vector.dimensions'] AS dimensions, options.indexConfig['vector.similarity_function'] AS similarity
-ORDER BY name
-"""
 
 
 def drop_constraint(name: str) -> str:
@@ -94,19 +78,19 @@ def schema_objects(
 def _keys() -> Iterator[SchemaObject]:
     for name, (label, properties) in _KEYS.items():
         text = f"CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:{label}) REQUIRE ({_listed(properties)}) IS UNIQUE"
-        yield SchemaObject(name, "constraint", label, properties, (text,))
+        yield SchemaObject(name, "constraint", label, properties, statements=(text,))
 
 
 def _ranges(ranges: dict[str, tuple[str, tuple[str, ...]]]) -> Iterator[SchemaObject]:
     for name, (label, properties) in ranges.items():
         text = f"CREATE INDEX {name} IF NOT EXISTS FOR (n:{label}) ON ({_listed(properties)})"
-        yield SchemaObject(name, "range", label, properties, (text,))
+        yield SchemaObject(name, "range", label, properties, statements=(text,))
 
 
 def _fulltext(name: str, properties: tuple[str, ...]) -> SchemaObject:
     text = f"CREATE FULLTEXT INDEX `{name}` IF NOT EXISTS FOR (n:__Chunk__) ON EACH [{_listed(properties)}]"
     return SchemaObject(
-        name, "fulltext", "__Chunk__", properties, (text,), "CHUNK_FULLTEXT_INDEX_NAME"
+        name, "fulltext", "__Chunk__", properties, "CHUNK_FULLTEXT_INDEX_NAME", (text,)
     )
 
 
@@ -128,7 +112,7 @@ def _vector(name: str, label: str, setting: str, *, is_filtered: bool) -> Schema
         f"{head}(n.embedding) OPTIONS {{indexConfig: {{{config}}}}}",
     )
     properties = ("embedding", "project_id") if is_filtered else ("embedding",)
-    return SchemaObject(name, "vector", label, properties, statements, setting)
+    return SchemaObject(name, "vector", label, properties, setting, statements)
 
 
 def _listed(properties: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 
 from drift.adapters.neo4j.connection import Connection
-from drift.adapters.neo4j.indexes import IndexNames
+from drift.adapters.neo4j.indexes import IndexNames, read_indexes
 from drift.errors import GraphMisconfiguredError, GraphUnavailableError, UpstreamError
 from drift.offline.writing.neo4j.ddl import (
     FORMER_KEYS,
@@ -19,13 +19,12 @@ from drift.offline.writing.neo4j.ddl import (
     schema_objects,
 )
 from drift.offline.writing.neo4j.schema import (
-    StoredIndex,
     create,
     missing,
     obstacles,
-    read_schema,
     wait_until_online,
 )
+from drift.values.health import Index
 
 _AGAIN_AFTER_S = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 """Pauses between attempts while another process creates the same: servers refuse the second in many
@@ -48,7 +47,7 @@ async def ensure_schema(
     created: list[str] = []
     give_up = time.monotonic() + wait_s
     for pause in (*_AGAIN_AFTER_S, None):
-        stored = await read_schema(connection)
+        stored = await read_indexes(connection)
         if pause is None or not _under_way(wanted, stored):
             _refuse(wanted, stored, dimensions)
         failures = await _create(connection, wanted, stored, dimensions, created)
@@ -64,12 +63,12 @@ async def ensure_schema(
 async def _create(
     connection: Connection,
     wanted: Sequence[SchemaObject],
-    stored: Sequence[StoredIndex],
+    stored: Sequence[Index],
     dimensions: int,
     created: list[str],
 ) -> list[UpstreamError]:
     """Create what is missing; return why that failed, where another process may have been faster."""
-    former = {s.name for s in stored if s.unique} & FORMER_KEYS
+    former = {s.name for s in stored if s.is_unique} & FORMER_KEYS
     for name in sorted(former):
         await connection.write(drop_constraint(name), {})
     failures: list[UpstreamError] = []
@@ -79,22 +78,20 @@ async def _create(
                 created.append(one.name)
         except (GraphMisconfiguredError, GraphUnavailableError) as failure:
             failures.append(failure)
-    if not failures and missing(wanted, await read_schema(connection)):
+    if not failures and missing(wanted, await read_indexes(connection)):
         failures.append(
             GraphMisconfiguredError("Another process is changing the indexes: run this again.")
         )
     return failures
 
 
-def _refuse(wanted: Sequence[SchemaObject], stored: Sequence[StoredIndex], dimensions: int) -> None:
+def _refuse(wanted: Sequence[SchemaObject], stored: Sequence[Index], dimensions: int) -> None:
     reasons = [*obstacles(wanted, stored, dimensions), *_keys_of_one_generation(wanted, stored)]
     if reasons:
         raise GraphMisconfiguredError(" ".join(reasons))
 
 
-def _keys_of_one_generation(
-    wanted: Sequence[SchemaObject], stored: Sequence[StoredIndex]
-) -> list[str]:
+def _keys_of_one_generation(wanted: Sequence[SchemaObject], stored: Sequence[Index]) -> list[str]:
     ranges = [w for w in wanted if w.kind == "range"]
     return [
         f"The constraint behind {s.name} allows each {w.properties[1]} of {w.label} once, and new "
@@ -102,14 +99,14 @@ def _keys_of_one_generation(
         "old: drop that constraint."
         for w in ranges
         for s in stored
-        if s.unique
+        if s.is_unique
         and s.name not in FORMER_KEYS
         and s.labels == (w.label,)
         and s.properties in {w.properties, w.properties[1:]}
     ]
 
 
-def _under_way(wanted: Sequence[SchemaObject], stored: Sequence[StoredIndex]) -> bool:
+def _under_way(wanted: Sequence[SchemaObject], stored: Sequence[Index]) -> bool:
     """Tell whether somebody is creating a constraint.
 
     Its index is listed first, and belongs to nobody yet.
@@ -118,7 +115,7 @@ def _under_way(wanted: Sequence[SchemaObject], stored: Sequence[StoredIndex]) ->
         w.kind == "constraint"
         and s.name == w.name
         and s.properties == w.properties
-        and not s.unique
+        and not s.is_unique
         for w in wanted
         for s in stored
     )

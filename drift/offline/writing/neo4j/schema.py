@@ -5,12 +5,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
-from drift.adapters.neo4j.indexes import PREPARE, displaced, wrong_dimensions
+from drift.adapters.neo4j.indexes import (
+    PREPARE,
+    WantedIndex,
+    displaced,
+    read_indexes,
+    standing,
+    wrong_dimensions,
+)
 from drift.errors import GraphMisconfiguredError, GraphTimeoutError, GraphUnavailableError
-from drift.offline.writing.neo4j.ddl import SHOW_SCHEMA, SchemaObject
+from drift.offline.writing.neo4j.ddl import SchemaObject
+from drift.values.health import Index
 
 ONLINE_WAIT_S = 600.0
 _LOOK_EVERY_S = (0.05, 0.1, 0.2, 0.5, 1.0)
@@ -19,125 +26,55 @@ Tell = Callable[[str], None]
 """Takes one sentence about what is going on."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredIndex:
-    """One index on nodes as SHOW INDEXES lists it; `unique` when it belongs to a constraint."""
-
-    name: str
-    type: str
-    state: str
-    percent: float
-    labels: tuple[str, ...]
-    properties: tuple[str, ...]
-    unique: bool = False
-    dimensions: int | None = None
-    similarity: str | None = None
-
-    @property
-    def place(self) -> str:
-        """What it is and where: `RANGE index on :A(b, c)`."""
-        return f"{self.type} index on :{'|'.join(self.labels)}({', '.join(self.properties)})"
-
-    def serves(self, wanted: SchemaObject) -> bool:
-        """Tell whether it does what is wanted; a vector or full-text index only by its name."""
-        if wanted.label not in self.labels:
-            return False
-        if wanted.kind == "vector":
-            return (self.type, self.name, self.properties[:1]) == (
-                "VECTOR",
-                wanted.name,
-                ("embedding",),
-            )
-        if wanted.kind == "fulltext":
-            return (self.type, self.name) == ("FULLTEXT", wanted.name) and set(
-                wanted.properties
-            ) <= set(self.properties)
-        fits = self.type == "RANGE" and self.properties == wanted.properties
-        return fits and (self.unique or wanted.kind == "range")
-
-    def displaces(self, wanted: SchemaObject) -> bool:
-        """Tell whether it makes IF NOT EXISTS do nothing, or fail, though it does not serve."""
-        if self.labels != (wanted.label,):
-            return False
-        if wanted.kind == "vector":
-            return self.type == "VECTOR" and self.properties[:1] == ("embedding",)
-        if wanted.kind == "fulltext":
-            return self.type == "FULLTEXT" and set(self.properties) == set(wanted.properties)
-        return self.type == "RANGE" and self.properties == wanted.properties
-
-
-async def read_schema(connection: Connection) -> tuple[StoredIndex, ...]:
-    """Return every index on nodes, by name; errors as for any read."""
-    records = (await connection.read(SHOW_SCHEMA, {})).records
-    return tuple(
-        StoredIndex(
-            name=r["name"],
-            type=r["type"],
-            state=r["state"],
-            percent=r["percent"] or 0.0,
-            labels=tuple(r["labels"] or ()),
-            properties=tuple(r["properties"] or ()),
-            unique=r["unique"],
-            dimensions=r["dimensions"],
-            similarity=r["similarity"],
-        )
-        for r in records
-    )
-
-
-def missing(
-    wanted: Iterable[SchemaObject], stored: Sequence[StoredIndex]
-) -> tuple[SchemaObject, ...]:
+def missing(wanted: Iterable[SchemaObject], stored: Sequence[Index]) -> tuple[SchemaObject, ...]:
     """Return what nothing in the database serves."""
-    return tuple(w for w in wanted if not any(s.serves(w) for s in stored))
+    return tuple(w for w in wanted if not any(w.is_served_by(s) for s in stored))
 
 
 def obstacles(
-    wanted: Iterable[SchemaObject], stored: Sequence[StoredIndex], dimensions: int
+    wanted: Iterable[SchemaObject], stored: Sequence[Index], dimensions: int
 ) -> tuple[str, ...]:
     """Return a sentence for everything that has to be dropped or renamed first, each naming it and what to do."""
     return tuple(dict.fromkeys(o for w in wanted if (o := _obstacle(w, stored, dimensions))))
 
 
-def _obstacle(wanted: SchemaObject, stored: Sequence[StoredIndex], dimensions: int) -> str:
-    serving = next((s for s in stored if s.serves(wanted)), None)
-    if serving is not None:
-        return _flaw(serving, dimensions) if wanted.kind == "vector" else _failure(serving)
-    rename = (
-        f"set {wanted.setting} to another name"
-        if wanted.setting
-        else "create it again under another name"
-    )
-    if namesake := next((s for s in stored if s.name == wanted.name), None):
-        return f"{wanted.name} is the name of a {namesake.place}, where {_place(wanted)} is needed: drop it, or {rename}, and {PREPARE}."
-    rival = next((s for s in stored if s.displaces(wanted)), None)
-    if rival is None:
+def _obstacle(wanted: WantedIndex, stored: Sequence[Index], dimensions: int) -> str:
+    """Return what is wrong with what stands where an index is wanted; nothing where that is fine."""
+    there = standing(wanted, stored)
+    if there.serving is not None:
+        return _flaw(there.serving, dimensions)
+
+    if there.namesake is not None:
+        rename = (
+            f"set {wanted.setting} to another name"
+            if wanted.setting
+            else "create it again under another name"
+        )
+        return (
+            f"{wanted.name} is the name of a {there.namesake.place}, where a {wanted.place} is "
+            f"needed: drop it, or {rename}, and {PREPARE}."
+        )
+    if there.rival is None:
         return ""
     if wanted.kind == "constraint":
-        return f"The index {rival.name} stands where {_place(wanted)} is needed: drop that index and {PREPARE}."
-    kind = "full-text" if wanted.kind == "fulltext" else wanted.kind
-    return displaced(kind, wanted.name, rival.name, wanted.label, wanted.setting)
+        return (
+            f"The index {there.rival.name} stands where a {wanted.place} is needed: drop that "
+            f"index and {PREPARE}."
+        )
+    return displaced(wanted, there.rival)
 
 
-def _place(wanted: SchemaObject) -> str:
-    what = "a key" if wanted.kind == "constraint" else f"a {wanted.kind.upper()} index"
-    return f"{what} on :{wanted.label}({', '.join(wanted.properties)})"
-
-
-def _failure(index: StoredIndex) -> str:
-    return (
-        f"The index {index.name} failed while it was built: drop it and {PREPARE}."
-        if index.state == "FAILED"
-        else ""
-    )
-
-
-def _flaw(index: StoredIndex, dimensions: int) -> str:
-    if index.dimensions is not None and index.dimensions != dimensions:
-        return wrong_dimensions(index.name, index.dimensions, dimensions)
-    if (index.similarity or "cosine").lower() != "cosine":
-        return f"The vector index {index.name} compares by {index.similarity}, not by cosine: drop it and {PREPARE}."
-    return _failure(index)
+def _flaw(index: Index, dimensions: int) -> str:
+    if index.has_other_dimensions(dimensions):
+        return wrong_dimensions(index, dimensions)
+    if index.kind == "vector" and (index.similarity or "cosine").lower() != "cosine":
+        return (
+            f"The vector index {index.name} compares by {index.similarity}, not by cosine: drop it "
+            f"and {PREPARE}."
+        )
+    if index.has_failed:
+        return f"The index {index.name} failed while it was built: drop it and {PREPARE}."
+    return ""
 
 
 async def create(connection: Connection, wanted: SchemaObject, dimensions: int) -> bool:
@@ -169,7 +106,7 @@ async def wait_until_online(
     dimensions: int,
     wait_s: float = ONLINE_WAIT_S,
     tell: Tell = lambda _: None,
-) -> tuple[StoredIndex, ...]:
+) -> tuple[Index, ...]:
     """Wait until all that is wanted is there and online; return every index.
 
     Raises:
@@ -183,7 +120,7 @@ async def wait_until_online(
     while True:
         began = time.monotonic()
         try:
-            stored = await read_schema(connection)
+            stored = await read_indexes(connection)
         except (GraphTimeoutError, GraphUnavailableError):
             now = time.monotonic()
             # at the end of building a big vector index a server may not list its indexes for
@@ -198,7 +135,7 @@ async def wait_until_online(
                 f"{', '.join(w.name for w in absent)} should be there and is not: another process "
                 f"dropped it; {PREPARE}."
             )
-        building = [s for s in stored if s.state != "ONLINE" and any(s.serves(w) for w in wanted)]
+        building = [s for s in stored if not s.online and any(w.is_served_by(s) for w in wanted)]
         if not building:
             return stored
         if time.monotonic() >= give_up:
@@ -211,7 +148,7 @@ async def wait_until_online(
         looks += 1
 
 
-def unfinished(building: Sequence[StoredIndex], waited_s: float) -> str:
+def unfinished(building: Sequence[Index], waited_s: float) -> str:
     """Return the sentence about indexes that are still being built."""
     return (
         f"Not online after {waited_s:g} s: {_percentages(building)}. The server goes on building: "
@@ -220,17 +157,17 @@ def unfinished(building: Sequence[StoredIndex], waited_s: float) -> str:
     )
 
 
-def _percentages(building: Iterable[StoredIndex]) -> str:
+def _percentages(building: Iterable[Index]) -> str:
     return ", ".join(f"{s.name} ({s.percent:.0f} %)" for s in building)
 
 
 def warnings(
-    wanted: Iterable[SchemaObject], stored: Sequence[StoredIndex], *, can_filter: bool
+    wanted: Iterable[SchemaObject], stored: Sequence[Index], *, can_filter: bool
 ) -> tuple[str, ...]:
     """Return a sentence for what works, but not as well as it could."""
     found = []
     for w in wanted:
-        serving = next((s for s in stored if s.serves(w)), None)
+        serving = next((s for s in stored if w.is_served_by(s)), None)
         if (
             serving
             and w.kind == "vector"
@@ -248,6 +185,6 @@ def warnings(
                 f"over all projects: two projects "
                 "that share ids cannot both be stored; drop the constraint if they should."
                 for s in stored
-                if s.unique and s.labels == (w.label,) and s.properties == w.properties[1:]
+                if s.is_unique and s.labels == (w.label,) and s.properties == w.properties[1:]
             ]
     return tuple(found)

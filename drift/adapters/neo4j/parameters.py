@@ -1,0 +1,171 @@
+"""The values beside the text of a search: what the question brings, and the bounds of every list."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from drift.adapters.neo4j.cypher.schema import Schema
+from drift.adapters.neo4j.features import Features
+from drift.adapters.neo4j.indexes import IndexNames
+from drift.adapters.neo4j.project_key import project_key
+from drift.errors import ModelMisconfiguredError
+from drift.ranking import MIN_MASS, search_terms, title_keys
+from drift.values.graph import FollowupQuery, PrimerQuery, Vector
+
+EXACT_FLOATS = 650_000
+"""A project with more floats in its chunks is searched by its index; below, all of them are
+scored."""
+
+EXACT_FLOATS_BESIDE_SEARCH = 300_000
+"""The same where the index filters by project: it then finds as much for a small tenant, and is as
+fast from here on."""
+
+FLOATS_A_ROW = 100
+"""What a chunk costs beside its floats, in floats."""
+
+COUNTED_CHUNKS = 2000
+"""Chunks of a project that are counted; the count says how rare an entity is."""
+
+PRIMER_ROWS = 500
+"""Rows asked of an index from which the communities' samples are taken."""
+
+SEARCHED_ROWS = 100
+"""Rows asked of an index that filters by project, and scored exactly; more than are kept, since an
+index looks further the more it is asked for."""
+
+PROCEDURE_ROWS = 500
+"""Rows asked of an index that other tenants share."""
+
+_MIN_LENGTH = 1e-30
+_MAX_FLOAT = 3.4e38
+"""A vector between these has a direction in numbers of 32 bits."""
+
+_BOUNDS: Mapping[str, int | float] = {
+    # The legs: the nearest chunks by vector, by words and by the walk; of all of them, what is
+    # sent.
+    "pool": 60,
+    "rescored": SEARCHED_ROWS,
+    "text_pool": 40,
+    "graph_pool": 40,
+    "keep": 48,
+    # The primer: samples of a community, its chunks whose score by the index is not trusted, the
+    # chunks of a big community without enough of the nearest, the highest communities whose
+    # vectors are looked at first, and chunks in the place of communities.
+    "samples": 3,
+    "most_rescored": 12,
+    "spare_samples": 20,
+    "first_looked_at": 30,
+    "spare_chunks": 10,
+    # The walk.
+    "most_named": 50,
+    "most_seeds": 12,
+    "damping": 0.85,
+    "least_mass": MIN_MASS,
+    "most_walked": 300,
+    # What candidates share; an entity with more relations than `fan` is a hub, and says nothing of
+    # what a chunk is about.
+    "mentions_each": 40,
+    "most_shared": 200,
+    "fan": 100,
+    # The neighbourhood: of so many chunks, with so many relations of a hub looked at.
+    "rooted": 10,
+    "most_entities": 20,
+    "relations_seen": 200,
+    "relations_each": 8,
+    "most_relations": 30,
+    "chunks_each": 6,
+    "neighbors_scored": 60,
+    "most_neighbors": 10,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Makes the values of both statements, for one graph store.
+
+    `hard` keeps a follow-up inside its target communities. `exact_limit` is the number of chunks up
+    to which a project is scored without an index; None derives it from the vector's length.
+    """
+
+    names: IndexNames
+    schema: Schema
+    hard: bool = False
+    exact_limit: int | None = None
+
+    def primer(self, query: PrimerQuery, features: Features) -> dict[str, Any]:
+        """Return what the primer's statement is given."""
+        values = self._shared(query.vector, features)
+        return values | {
+            "asked": {"project_id": query.project_id},
+            "top_k": query.top_k,
+            "enough": (query.top_k + 1) // 2,
+            "fetch": PRIMER_ROWS,
+            "count_limit": values["exact_limit"] + 1,  # the answer needed is "few or many"
+        }
+
+    def followup(self, query: FollowupQuery, features: Features) -> dict[str, Any]:
+        """Return what a follow-up's statement is given."""
+        values = self._shared(query.vector, features)
+        tenant = query.project_id if self.schema.has_tenants else None
+        return values | {
+            "asked": {
+                "project_id": query.project_id,
+                "communities": list(query.communities),
+                "lucene": lucene(query.question, tenant) if features.covers_text else "",
+                "title_keys": [key for key in title_keys(query.question) if _can_be_sent(key)],
+            },
+            "fetch": SEARCHED_ROWS if features.searches else PROCEDURE_ROWS,
+            "hard": self.hard and bool(query.communities),
+            "count_limit": max(COUNTED_CHUNKS, values["exact_limit"] + 1),
+        }
+
+    def _shared(self, vector: Vector, features: Features) -> dict[str, Any]:
+        return {
+            **_BOUNDS,
+            "vector": list(vector),
+            "dimensions": len(vector),
+            "exact_limit": self._exact(len(vector), features),
+            "chunk_index": self.names.chunk,
+            "fulltext_index": self.names.fulltext,
+        }
+
+    def _exact(self, dimensions: int, features: Features) -> int:
+        if self.exact_limit is not None:
+            return self.exact_limit
+        floats = EXACT_FLOATS_BESIDE_SEARCH if features.searches else EXACT_FLOATS
+        return floats // (dimensions + FLOATS_A_ROW)
+
+
+def lucene(question: str, project_id: str | None) -> str:
+    """Return the full-text query, empty for a question without any word.
+
+    It holds the words of the question and, if there are tenants, the tenant's key without weight.
+    """
+    words = search_terms(question)
+    if not words:
+        return ""
+    tenant = f"+project_key:{project_key(project_id)}^0 " if project_id is not None else ""
+    return f"{tenant}+text:({' '.join(words)})"
+
+
+def require_direction(vector: Vector) -> None:
+    """Check that something can be near a vector.
+
+    Raises:
+        ModelMisconfiguredError: when it is zero or not finite.
+    """
+    is_long_enough = math.hypot(*vector) > _MIN_LENGTH
+    if is_long_enough and all(abs(number) < _MAX_FLOAT for number in vector):
+        return
+    raise ModelMisconfiguredError(
+        "The embedding model gave a question a vector that is zero or not finite, so that nothing "
+        "is near it: check OAI_EMBED_MODEL_NAME and OAI_EMBED_DEPLOYMENT_NAME."
+    )
+
+
+def _can_be_sent(word: str) -> bool:
+    # Half of a surrogate pair is no character and cannot be sent.
+    return word.isascii() or not any("\ud800" <= character <= "\udfff" for character in word)
