@@ -115,7 +115,7 @@ def test_every_line_of_the_manual_is_an_exact_slice_of_its_text() -> None:
         ("Frau Dr. Menk kommt am 17. Januar, z. B. um acht. Danach Kaffee.",
          [("Frau Dr. Menk kommt am 17. Januar, z. B. um acht.", ""), ("Danach Kaffee.", "")]),
         ("窯は二つある。一号窯はガスだ。", [("窯は二つある。", ""), ("一号窯はガスだ。", "")]),
-        ("The short form is equivalent to\n\n   if not expression: raise Error\n\nIt ends.", [("It ends.", "")]),
+        ("It is equivalent to\n\n   if not it: raise Error\n\nIt ends.", [("It is equivalent to", ""), ("It ends.", "")]),
         (">>> align('a')\n'    a'\n\nDone.", [("Done.", "")]),
         ("Added in version 3.12: Scopes were introduced in Python\n3.12.\n\nThey are nested.", [("They are nested.", "")]),
         ("- glue\n\n  It dries fast\n", [("glue", ""), ("It dries fast", "")]),

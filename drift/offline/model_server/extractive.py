@@ -9,35 +9,25 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from drift.offline.model_server.lines import Line, plain
-from drift.offline.model_server.relevance import (
-    Found,
-    Passage,
-    affinity,
-    alike,
-    choose,
-    search,
-    terms,
-)
+from drift.offline.model_server.lines import Line, lines, plain
+from drift.offline.model_server.relevance import affinity, alike, choose, terms
 
 UNANSWERED = "The context does not answer this."
 
 CLOSE_ENOUGH = 0.31
-"""Score from which a line is an answer: unrelated questions, most of whose words stand in no line,
-score under it."""
+"""Score from which a line is an answer; most words of an unrelated question stand in no line."""
 ABOUT_IT = 0.2
 """Score from which a line that answers a follow-up has to do with the question."""
 NEAR_THE_BEST = 0.45
-"""Further lines are taken down to this share of the best one's score."""
+"""Further lines, and communities to ask about, are taken down to this share of the best score."""
 CERTAIN = 0.8
 """Score from which the confidence is highest."""
 CONTENT = 0.75
 """Confidence from which nothing more is asked."""
 NO_CONFIDENCE = 0.1
-DOUBT = 0.2
-"""Confidence of an answer that says it is none."""
 
 FOLLOWUPS = 4
 LOCAL_LINES = 4
@@ -46,12 +36,19 @@ ANSWER_LINES = 4
 ANSWER_LENGTH = 700
 ABOUT = 80
 """Characters of a community's first line that a question about it names."""
-NEAR_COMMUNITY = 0.5
-"""Communities are asked about down to this share of the closest one's affinity."""
 
 _BLOCK = re.compile(r"^([^\n:`]+):\n```json\n(.*)\n```$", re.MULTILINE)
 
 Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A line with its chunk, and how well it answers (0 to 1)."""
+
+    line: Line
+    chunk_id: str
+    score: float
 
 
 def reply(name: str, user: str) -> str:
@@ -60,8 +57,7 @@ def reply(name: str, user: str) -> str:
     Raises:
         KeyError: when there is no reply of that name.
     """
-    write = REPLIES[name]
-    made = write(blocks(user))
+    made = REPLIES[name](blocks(user))
     return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
 
 
@@ -76,6 +72,19 @@ def blocks(user: str) -> Json:
     return found
 
 
+def _list(given: Json, *path: str) -> list[Any]:
+    """Return the list at a path; anything else counts as an empty one."""
+    value: Any = given
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, list) else []
+
+
+def _items(given: Json, *path: str) -> list[Json]:
+    """Return the objects of the list at a path."""
+    return [item for item in _list(given, *path) if isinstance(item, dict)]
+
+
 # -------------------------------------------------------------------------------------- the replies
 def hypothesis(given: Json) -> str:
     """Return the question without its mark: what is known about its answer without a model."""
@@ -83,40 +92,37 @@ def hypothesis(given: Json) -> str:
 
 
 def primer(given: Json) -> Json:
-    """Answer from the sample chunks.
-
-    Ask the question itself, then with what its communities are about.
-    """
+    """Answer from the sample chunks, and ask the question itself and with each close community."""
     question = str(given.get("User question", ""))
-    best = _answering(
-        search(question, [_passage(chunk) for chunk in _items(given, "Sample chunks")], most=2)
-    )
+    communities = _closest(question, _items(given, "Community details"))
+    followups = [_followup(question, communities[:3])]
+    for community in communities[: FOLLOWUPS - 1]:
+        about = str(community.get("summary", "")).split("\n", 1)[0][:ABOUT]
+        followups.append(_followup(f"{question} ({about})", [community]))
+    if len(followups) == 1:
+        followups.append(_followup(_bare(question), []))
+
+    best = _answering(question, _items(given, "Sample chunks"), most=2)
     return {
-        "initial_answer": _joined(best) or "The sample chunks do not answer this.",
-        "followups": _first_followups(
-            question, _ranked(question, _items(given, "Community details"))
-        ),
+        "initial_answer": _text([found.line.text for found in best])
+        or "The sample chunks do not answer this.",
+        "followups": followups,
         "rationale": "The question itself, and the communities closest to it.",
     }
 
 
 def local(given: Json) -> Json:
-    """Answer a follow-up with up to LOCAL_LINES lines and where they stand."""
+    """Answer a follow-up with a few lines and where they stand."""
     followup = str(given.get("Follow-up question", ""))
-    neighbourhood = _object(given, "Graph neighbourhood")
-    passages = [
-        _passage(chunk)
-        for chunk in (*_items(given, "Retrieved chunks"), *_items(neighbourhood, "chunks"))
-    ]
-    valid = _valid_ids(given)
-    found = search(
-        followup, [p for p in {p.id: p for p in passages}.values() if p.id in valid], LOCAL_LINES
-    )
-    best = _answering(found)
-    confidence = _confidence(found[0].score) if best else NO_CONFIDENCE
-    asking = _new_followups(given, neighbourhood, followup, best) if confidence < CONTENT else []
+    chunks = [*_items(given, "Retrieved chunks"), *_items(given, "Graph neighbourhood", "chunks")]
+    valid = set(map(str, _list(given, "Valid chunk ids")))
+    shown = {chunk["id"]: chunk for chunk in chunks if str(chunk.get("id", "")) in valid}
+    best = _answering(followup, list(shown.values()), LOCAL_LINES)
+
+    confidence = _confidence(best[0].score) if best else NO_CONFIDENCE
+    asking = _new_followups(given, followup, best) if confidence < CONTENT else []
     return {
-        "answer": _joined(best) or UNANSWERED,
+        "answer": _text([found.line.text for found in best]) or UNANSWERED,
         "citations": [{"chunk_id": found.chunk_id, "span": found.line.span} for found in best],
         "new_followups": asking,
         "confidence": confidence,
@@ -125,20 +131,19 @@ def local(given: Json) -> Json:
 
 
 def aggregate(given: Json) -> Json:
-    """Answer with the best lines that the follow-ups cited.
-
-    Each of them is a key fact with its chunks.
-    """
+    """Answer with the best lines that the follow-ups cited; each is a key fact with its chunks."""
     question = str(given.get("User question", ""))
-    followups = _items(_object(given, "Q/A tree"), "followups")
-    answered = [f for f in followups if _is_answered(f)]
-    facts = _facts(question, answered, _valid_ids(given))
-    open_ones = dict.fromkeys(str(f.get("question", "")) for f in followups if not _is_answered(f))
+    followups = _items(given, "Q/A tree", "followups")
+    unanswered = [f for f in followups if f.get("answer") in (None, "", UNANSWERED)]
+    answered = [f for f in followups if f not in unanswered]
+
+    facts = _facts(question, answered, set(map(str, _list(given, "Valid chunk ids"))))
+    still_open = " ".join(dict.fromkeys(str(f.get("question", "")) for f in unanswered))
     return {
         "final_answer": _brief([fact["fact"] for fact in facts]) or UNANSWERED,
         "key_facts": facts,
-        "residual_uncertainty": f"The text found does not answer: {' '.join(open_ones)}"
-        if open_ones
+        "residual_uncertainty": f"The text found does not answer: {still_open}"
+        if still_open
         else "",
     }
 
@@ -152,25 +157,22 @@ REPLIES: Mapping[str, Callable[[Json], Json | str]] = {
 
 
 # -------------------------------------------------------------------------------------------- lines
-def _answering(found: Sequence[Found]) -> list[Found]:
-    """Return the lines worth saying, those of one chunk in the order of its text."""
-    if not found or found[0].score < CLOSE_ENOUGH:
+def _answering(question: str, chunks: Sequence[Json], most: int) -> list[Found]:
+    """Return the lines of chunks that answer a question, the best one first."""
+    places = [(chunk, line) for chunk in chunks for line in lines(str(chunk.get("text", "")))]
+    around = [f"{chunk.get('document', '')} {line.under}" for chunk, line in places]
+    chosen = choose(question, [line.text for _, line in places], around, most)
+    if not chosen or chosen[0][1] < CLOSE_ENOUGH:
         return []
-    kept = [f for f in found if f.score >= found[0].score * NEAR_THE_BEST]
-    order = {
-        chunk_id: place for place, chunk_id in reversed(list(enumerate(f.chunk_id for f in kept)))
-    }
-    return sorted(kept, key=lambda f: (order[f.chunk_id], f.place))
+
+    least = chosen[0][1] * NEAR_THE_BEST
+    found = [Found(places[at][1], str(places[at][0]["id"]), score) for at, score in chosen]
+    return [one for one in found if one.score >= least]
 
 
-def _joined(found: Sequence[Found]) -> str:
-    """Return the lines as one text; what is no sentence is introduced by its heading."""
-    return _text(
-        [
-            f.line.text if f.line.whole or not f.line.under else f"{f.line.under}: {f.line.text}"
-            for f in found
-        ]
-    )
+def _text(said: Sequence[str]) -> str:
+    """Return lines as one text; what does not end as a sentence does is set off."""
+    return " ".join(one if Line(one, one).whole else f"{one};" for one in said).rstrip(";")
 
 
 def _confidence(score: float) -> float:
@@ -180,41 +182,30 @@ def _confidence(score: float) -> float:
 
 
 # --------------------------------------------------------------------------------------- follow-ups
-def _ranked(question: str, communities: Sequence[Json]) -> list[Json]:
+def _closest(question: str, communities: Sequence[Json]) -> list[Json]:
     """Return the communities closest to a question, the closest first."""
-    near = [affinity(question, str(community.get("summary", ""))) for community in communities]
-    least = max(near, default=0.0) * NEAR_COMMUNITY
-    order = sorted(range(len(near)), key=lambda at: -near[at])
-    return [communities[at] for at in order if near[at] >= least]
+    near = [(affinity(question, str(c.get("summary", ""))), c) for c in communities]
+    near.sort(key=lambda pair: -pair[0])
+    return [c for closeness, c in near if closeness >= near[0][0] * NEAR_THE_BEST]
 
 
-def _first_followups(question: str, communities: Sequence[Json]) -> list[Json]:
-    """Return the question itself, then with what each of the closest communities is about.
-
-    Always at least two.
-    """
-    followups = [_followup(question, communities[:3])]
-    for community in communities[: FOLLOWUPS - 1]:
-        about = str(community.get("summary", "")).split("\n", 1)[0][:ABOUT]
-        followups.append(_followup(f"{question} ({about})", [community]))
-    return followups if len(followups) > 1 else [*followups, _followup(_bare(question), [])]
-
-
-def _new_followups(
-    given: Json, neighbourhood: Json, followup: str, best: Sequence[Found]
-) -> list[Json]:
-    """Return up to two questions about entities that are close to what was found and were not asked about yet."""
+def _new_followups(given: Json, followup: str, best: Sequence[Found]) -> list[Json]:
+    """Return up to two questions about entities close to what was found, not asked about yet."""
     question = str(given.get("User question", ""))
     asked = terms(f"{question} {followup}")
     so_far = " ".join((question, *(found.line.text for found in best)))
-    near = {
-        title: affinity(so_far, f"{title}. {entity.get('description') or ''}")
-        for entity in _items(neighbourhood, "entities")
-        if terms(title := str(entity.get("title", ""))) - asked
-    }
-    chosen = sorted((t for t in near if near[t] >= CLOSE_ENOUGH), key=lambda t: (-near[t], t))[:2]
+    near = []
+    for entity in _items(given, "Graph neighbourhood", "entities"):
+        title = str(entity.get("title", ""))
+        closeness = affinity(so_far, f"{title}. {entity.get('description') or ''}")
+        if terms(title) - asked and closeness >= CLOSE_ENOUGH:
+            near.append((-closeness, title))
+
     communities = _items(given, "Communities")
-    return [_followup(f"{question} ({title})", _ranked(title, communities)[:2]) for title in chosen]
+    chosen = [title for _, title in sorted(near)[:2]]
+    return [
+        _followup(f"{question} ({title})", _closest(title, communities)[:2]) for title in chosen
+    ]
 
 
 def _followup(question: str, communities: Sequence[Json]) -> Json:
@@ -226,42 +217,34 @@ def _bare(question: str) -> str:
 
 
 # -------------------------------------------------------------------------------------- aggregation
-def _is_answered(followup: Json) -> bool:
-    confidence = followup.get("confidence")
-    answer = str(followup.get("answer") or "")
-    return answer not in ("", UNANSWERED) and (
-        not isinstance(confidence, int | float) or confidence > DOUBT
-    )
-
-
 def _facts(question: str, answered: Sequence[Json], valid: set[str]) -> list[Json]:
-    """Return the distinct cited lines that together answer the question, each with all chunks that support it.
-
-    What answers the question itself comes first, in its order; then what other follow-ups add.
+    """Return the distinct cited lines that together answer the question, each with its chunks.
 
     None at all when not even the closest one has to do with the question.
     """
     support: dict[str, list[str]] = {}
-    around: dict[str, tuple[str, str]] = {}
+    around: dict[str, str] = {}
+    straight: list[str] = []
     for followup in sorted(answered, key=lambda f: f.get("question") != question):
         for citation in _items(followup, "citations"):
             text = plain(str(citation.get("span", "")))
             chunk_id = str(citation.get("chunk_id", ""))
-            if text and chunk_id in valid:
-                same = next((known for known in support if alike(known, text)), text)
-                own = support.setdefault(same, [])
-                own += [chunk_id] if chunk_id not in own else []
-                around.setdefault(
-                    same, (str(followup.get("question")), str(followup.get("answer")))
-                )
+            if not text or chunk_id not in valid:
+                continue
+            same = next((known for known in support if alike(known, text)), text)
+            support.setdefault(same, []).append(chunk_id)
+            around.setdefault(same, str(followup.get("answer")))
+            straight += [same] if followup.get("question") == question else []
+
     texts = list(support)
-    chosen = choose(question, texts, [answer for _, answer in around.values()], MAX_FACTS)
+    chosen = choose(question, texts, list(around.values()), MAX_FACTS)
     if not chosen or chosen[0][1] < ABOUT_IT:
         return []
-    straight = [at for at, (asked, _) in enumerate(around.values()) if asked == question]
-    others = [at for at, score in chosen if score >= chosen[0][1] * NEAR_THE_BEST]
-    kept = list(dict.fromkeys((*others, *straight)))[:MAX_FACTS]
-    return [{"fact": texts[at], "citations": support[texts[at]]} for at in kept]
+    best = [texts[at] for at, score in chosen if score >= chosen[0][1] * NEAR_THE_BEST]
+    return [
+        {"fact": text, "citations": list(dict.fromkeys(support[text]))}
+        for text in dict.fromkeys((*best, *straight))
+    ][:MAX_FACTS]
 
 
 def _brief(facts: Sequence[str]) -> str:
@@ -271,32 +254,3 @@ def _brief(facts: Sequence[str]) -> str:
         if sum(map(len, said)) + len(fact) <= ANSWER_LENGTH:
             said.append(fact)
     return _text(said)
-
-
-def _text(said: Sequence[str]) -> str:
-    """Return lines as one text; what does not end as a sentence does is set off."""
-    return " ".join(one if Line(one, one).whole or one == said[-1] else f"{one};" for one in said)
-
-
-# -------------------------------------------------------------------------------------- JSON values
-def _object(given: Json, label: str) -> Json:
-    """Return an object; anything else counts as an empty one."""
-    value = given.get(label)
-    return value if isinstance(value, dict) else {}
-
-
-def _valid_ids(given: Json) -> set[str]:
-    value = given.get("Valid chunk ids")
-    return {str(i) for i in value} if isinstance(value, list) else set()
-
-
-def _items(given: Json, label: str) -> list[Json]:
-    """Return the objects of a list; anything else counts as none."""
-    value = given.get(label)
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _passage(chunk: Json) -> Passage:
-    return Passage(
-        str(chunk.get("id", "")), str(chunk.get("document", "")), str(chunk.get("text", ""))
-    )
