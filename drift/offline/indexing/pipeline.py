@@ -1,48 +1,39 @@
-"""THE STORY of an ingestion: source -> what changed -> chunks with embeddings -> graph -> knowledge over all of the project.
+"""The story of an ingestion: what changed, chunks with embeddings, and knowledge from all of them.
 
-The run holds the project from its first look at the graph to its last, so that no other run changes
-it meanwhile. A run that breaks is repaired by the next: every write of documents marks the
+A run holds the project from its first look at the graph to its last, so that no other run changes
+it meanwhile. A run that breaks is repaired by the next one: every write of documents marks the
 project's knowledge as unfinished, and a document counts as stored only while it is whole.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from pathlib import PurePosixPath
+from itertools import chain
 
 from drift.contracts.request import project_id_problem
 from drift.errors import IngestError
-from drift.offline.indexing.knowledge import derive, fingerprint, stable_id
+from drift.offline.indexing.batch_embedder import BatchEmbedder
+from drift.offline.indexing.knowledge import derive, fingerprint
+from drift.offline.indexing.records import batches, chunk_records, content_hash, possible_ids
 from drift.offline.indexing.report import STAGES, IngestReport, Report, say_nothing
 from drift.offline.indexing.sources import Source
-from drift.offline.writing.chunking import CHUNKING_VERSION, cut
 from drift.offline.writing.documents import Skipped, SourceDocument, guarded
 from drift.offline.writing.doubles import doubled_source
 from drift.ports import MAX_WAIT_S, Embedder, GraphWriter, ProjectWriter
-from drift.tasks import Deadline, task_group
-from drift.values.graph import Vector
+from drift.tasks import task_group
 from drift.values.records import (
-    ChunkRecord,
     DocumentBatch,
     DocumentRecord,
-    KnowledgeBatch,
     ProjectState,
 )
 
-TEXTS_A_CALL = 64
-CALLS_IN_FLIGHT = 4
-CHUNKS_A_BATCH = 128
 BATCHES_AHEAD = 3
-EMBEDDING_TIMEOUT_S = 120.0
-MAX_EMBEDDED_CHARS = 4000
-"""A text is cut to this length before it is embedded; what is stored stays whole."""
 
 READ, CHUNKS, REMOVE, DERIVE, EMBED, KNOWLEDGE = STAGES
 
@@ -61,9 +52,10 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
     tell: Callable[[str], None] = lambda _: None,
     again: Callable[[], Source] | None = None,
 ) -> IngestReport:
-    """Make the project hold exactly this source's documents, beside those of other sources, and derive its knowledge.
+    """Make the project hold exactly this source's documents, beside those of other sources.
 
-    What is no longer in the source is removed. When nothing changed, nothing is written.
+    What is no longer in the source is removed, and the project's knowledge is derived anew. When
+    nothing changed, nothing is written.
 
     Args:
         source: the documents.
@@ -98,37 +90,33 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
     async with writer.writing(project_id, wait_s=wait_s, tell=told) as project:
         if waits and again is not None:
             source = await asyncio.to_thread(again)
-        state = await writer.project_state(project_id)
         run = _Run(
             source=source,
             project_id=project_id,
             graph=writer,
             writer=project,
-            embedder=_BatchEmbedder(embedder, dimensions),
+            embedder=BatchEmbedder(embedder, dimensions),
             report=report,
             embedding=f"{embedding_model}/{dimensions}",
             force=force,
         )
         run.result.created = created
-        with run.timed(READ):
-            run.refuse_double(state)
-            changed = await asyncio.to_thread(run.compare, state)
-        with run.timed(CHUNKS):
-            await run.write_documents(changed)
-        with run.timed(REMOVE):
-            await run.remove_gone(state)
-        await run.derive_knowledge(state)
-        await run.look_back()
-        return run.result
+        return await run.complete()
 
 
 @dataclass(slots=True)
 class _Run:
+    """One run over one source, while it holds the project.
+
+    `documents` are the content hashes that the project is to hold of this source, by id. `stamp`
+    is the fingerprint of its knowledge, once that is known.
+    """
+
     source: Source
     project_id: str
     graph: GraphWriter
     writer: ProjectWriter
-    embedder: _BatchEmbedder
+    embedder: BatchEmbedder
     report: Report
     embedding: str
     force: bool
@@ -145,6 +133,20 @@ class _Run:
             ignored=self.source.ignored,
         )
 
+    async def complete(self) -> IngestReport:
+        """Take all steps in order, and return what they did."""
+        state = await self.graph.project_state(self.project_id)
+        with self.timed(READ):
+            self.refuse_double(state)
+            changed = await asyncio.to_thread(self.compare, state)
+        with self.timed(CHUNKS):
+            await self.write_documents(changed)
+        with self.timed(REMOVE):
+            await self.remove_gone(state)
+        await self.derive_knowledge(state)
+        await self.look_back()
+        return self.result
+
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
         """Add the time of the block to the stage."""
@@ -152,72 +154,57 @@ class _Run:
         try:
             yield
         finally:
-            self.result.seconds[stage] = (
-                self.result.seconds.get(stage, 0.0) + time.perf_counter() - began
-            )
+            spent = time.perf_counter() - began
+            self.result.seconds[stage] = self.result.seconds.get(stage, 0.0) + spent
 
     def refuse_double(self, state: ProjectState) -> None:
         """Stop before a folder that was moved or copied would be in the project twice."""
-        hashes = {document.id: self._hash(document) for document in self.source.documents}
+        hashes = {
+            document.id: content_hash(document, self.embedding)
+            for document in self.source.documents
+        }
         if other := doubled_source(self.source.name, hashes, state):
             raise IngestError(
                 f"Project {self.project_id} holds the same documents already, from {other}: as "
-                f"another source they would be "
-                "in it twice, and nothing was written. Ingest them from there, or into a project "
-                "of their own (--project)."
+                f"another source they would be in it twice, and nothing was written. Ingest them "
+                f"from there, or into a project of their own (--project)."
             )
 
     def compare(self, state: ProjectState) -> list[DocumentBatch]:
         """Return the new and changed documents with their chunks, one batch a document.
 
-        One that cannot be cut is skipped.
+        A document that cannot be cut is skipped.
         """
         changed = []
         for done, document in enumerate(self.source.documents, start=1):
-            name = self._name(document.id, state)
-            content_hash = self._hash(document)
-            if state.documents.get(name) == content_hash and not self.force:
-                self.documents[name] = content_hash
+            name, new_hash = self._name(document.id, state), content_hash(document, self.embedding)
+            if state.documents.get(name) == new_hash and not self.force:
+                self.documents[name] = new_hash
                 self.result.unchanged.append(name)
             else:
-                record = DocumentRecord(name, document.title, self.source.name, content_hash)
-                chunks = guarded(document.id, partial(self._chunks, record, document))
-                if isinstance(chunks, Skipped):
-                    self.result.skipped += (chunks,)
-                else:
-                    self.documents[name] = content_hash
-                    (self.result.changed if name in state.documents else self.result.added).append(
-                        name
-                    )
-                    changed.append(DocumentBatch((record,), chunks))
+                record = DocumentRecord(name, document.title, self.source.name, new_hash)
+                changed += self._cut(record, document, known=name in state.documents)
             self.report(READ, done, len(self.source.documents))
         return changed
 
+    def _cut(
+        self, record: DocumentRecord, document: SourceDocument, *, known: bool
+    ) -> list[DocumentBatch]:
+        """Return a document with its chunks; nothing when it cannot be cut."""
+        chunks = guarded(document.id, partial(chunk_records, self.project_id, record, document))
+        if isinstance(chunks, Skipped):
+            self.result.skipped += (chunks,)
+            return []
+
+        self.documents[record.id] = record.content_hash
+        (self.result.changed if known else self.result.added).append(record.id)
+        return [DocumentBatch((record,), chunks)]
+
     def _name(self, path: str, state: ProjectState) -> str:
-        """Return a document's id: its path, unless another source of the project has the same path already."""
-        *names, last = self._possible_names(path)
-        free = (
-            name for name in names if state.sources.get(name, self.source.name) == self.source.name
-        )
-        return next(free, last)
-
-    def _possible_names(self, path: str) -> tuple[str, str, str]:
-        folder = PurePosixPath(self.source.name).name
-        return path, f"{folder}/{path}", f"{folder}-{stable_id(self.source.name)[:8]}/{path}"
-
-    def _hash(self, document: SourceDocument) -> str:
-        parts = (CHUNKING_VERSION, self.embedding, document.format, document.title, document.text)
-        return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
-
-    def _chunks(self, record: DocumentRecord, document: SourceDocument) -> tuple[ChunkRecord, ...]:
-        chunks = []
-        for ordinal, piece in enumerate(cut(document.text, document.format)):
-            text = document.text[piece.start : piece.end]
-            chunk_id = stable_id(self.project_id, record.id, str(ordinal), text)
-            chunks.append(
-                ChunkRecord(chunk_id, record.id, ordinal, piece.heading or record.title, text)
-            )
-        return tuple(chunks)
+        """Return a document's id: its path, unless another source of the project has that path."""
+        *names, last = possible_ids(self.source.name, path)
+        here = self.source.name
+        return next((name for name in names if state.sources.get(name, here) == here), last)
 
     async def write_documents(self, changed: Sequence[DocumentBatch]) -> None:
         """Embed and write, the next batches being embedded while one is written."""
@@ -225,22 +212,12 @@ class _Run:
         waiting: deque[asyncio.Task[DocumentBatch]] = deque()
         self.report(CHUNKS, 0, total)
         async with task_group() as group:
-            for batch in _batches(changed):
-                waiting.append(group.create_task(self._embedded(batch)))
+            for batch in batches(changed):
+                waiting.append(group.create_task(self.embedder.embed_chunks(batch)))
                 if len(waiting) > BATCHES_AHEAD:
                     await self._write(await waiting.popleft(), total)
             while waiting:
                 await self._write(await waiting.popleft(), total)
-
-    async def _embedded(self, batch: DocumentBatch) -> DocumentBatch:
-        vectors = await self.embedder.embed(
-            [f"{chunk.heading}\n{chunk.text}" for chunk in batch.chunks]
-        )
-        chunks = tuple(
-            replace(chunk, embedding=vector)
-            for chunk, vector in zip(batch.chunks, vectors, strict=True)
-        )
-        return DocumentBatch(batch.documents, chunks)
 
     async def _write(self, batch: DocumentBatch, total: int) -> None:
         await self.writer.write_documents(batch)
@@ -248,18 +225,13 @@ class _Run:
         self.report(CHUNKS, self.result.chunks, total)
 
     async def remove_gone(self, state: ProjectState) -> None:
-        """Remove this source's documents that are no longer in it.
-
-        Keep those whose file could not be read this time.
-        """
-        unreadable = [
-            name
-            for s in self.source.skipped
-            if s.unreadable
-            for name in self._possible_names(s.path)
-        ]
-        own = [name for name in state.documents if state.sources.get(name) == self.source.name]
-        for name in sorted(set(own) - set(self.documents)):
+        """Remove documents that are no longer in this source; keep those that cannot be read."""
+        skipped = (file.path for file in self.source.skipped if file.unreadable)
+        unreadable = list(
+            chain.from_iterable(map(partial(possible_ids, self.source.name), skipped))
+        )
+        stored = {name for name in state.documents if state.sources.get(name) == self.source.name}
+        for name in sorted(stored - set(self.documents)):
             kept = any(name == path or name.startswith(f"{path}/") for path in unreadable)
             (self.result.kept if kept else self.result.removed).append(name)
         if self.result.removed:
@@ -268,21 +240,23 @@ class _Run:
 
     async def derive_knowledge(self, state: ProjectState) -> None:
         """Derive the project's knowledge from all of its chunks, unless it is there already."""
-        held = {**state.documents, **self.documents}
-        self.stamp = fingerprint(
-            {name: own for name, own in held.items() if name not in self.result.removed},
-            self.embedding,
-        )
+        hashes = {**state.documents, **self.documents}
+        for name in self.result.removed:
+            hashes.pop(name, None)
+        self.stamp = fingerprint(hashes, self.embedding)
         if state.fingerprint == self.stamp and not self.force:
             return
         with self.timed(DERIVE):
             self.report(DERIVE, 0, 1)
             chunks = await self.graph.read_chunks(self.project_id)
-            # In a thread: the loop goes on renewing the hold on the project.
+            # In a thread, so that the loop goes on renewing the lease on the project.
             knowledge = await asyncio.to_thread(derive, self.project_id, chunks, self.stamp)
             self.report(DERIVE, 1, 1)
         with self.timed(EMBED):
-            knowledge = await self._embedded_knowledge(knowledge)
+            texts = len(knowledge.entities) + len(knowledge.communities)
+            self.report(EMBED, 0, texts)
+            knowledge = await self.embedder.embed_knowledge(knowledge)
+            self.report(EMBED, texts, texts)
         with self.timed(KNOWLEDGE):
             self.report(KNOWLEDGE, 0, 1)
             await self.writer.write_knowledge(knowledge)
@@ -297,82 +271,15 @@ class _Run:
         """
         state = await self.graph.project_state(self.project_id)
         lost = sorted(
-            name for name, own in self.documents.items() if state.documents.get(name) != own
+            name for name, written in self.documents.items() if state.documents.get(name) != written
         )
         if lost or state.fingerprint != self.stamp:
             raise IngestError(
                 f"Project {self.project_id} does not hold what was written: "
-                f"{', '.join(lost[:5]) or 'its knowledge'} is not "
-                "whole, so something else changes it. Run this again."
+                f"{', '.join(lost[:5]) or 'its knowledge'} is not whole, so something else changes "
+                f"it. Run this again."
             )
         self.result.held_documents, self.result.held_chunks = len(state.documents), state.chunks
         if self.derived:
             self.result.entities, self.result.relations = state.entities, state.relations
             self.result.communities = dict(state.communities)
-
-    async def _embedded_knowledge(self, knowledge: KnowledgeBatch) -> KnowledgeBatch:
-        texts = [
-            *(f"{entity.title}: {entity.description}" for entity in knowledge.entities),
-            *(community.summary for community in knowledge.communities),
-        ]
-        self.report(EMBED, 0, len(texts))
-        vectors = await self.embedder.embed(texts)
-        self.report(EMBED, len(texts), len(texts))
-        split = len(knowledge.entities)
-        return replace(
-            knowledge,
-            entities=tuple(
-                replace(e, embedding=v)
-                for e, v in zip(knowledge.entities, vectors[:split], strict=True)
-            ),
-            communities=tuple(
-                replace(c, embedding=v)
-                for c, v in zip(knowledge.communities, vectors[split:], strict=True)
-            ),
-        )
-
-
-def _batches(changed: Sequence[DocumentBatch]) -> Iterator[DocumentBatch]:
-    """Join documents to batches of about CHUNKS_A_BATCH chunks; a document is never divided."""
-    documents: list[DocumentRecord] = []
-    chunks: list[ChunkRecord] = []
-    for one in changed:
-        documents += one.documents
-        chunks += one.chunks
-        if len(chunks) >= CHUNKS_A_BATCH:
-            yield DocumentBatch(tuple(documents), tuple(chunks))
-            documents, chunks = [], []
-    if documents:
-        yield DocumentBatch(tuple(documents), tuple(chunks))
-
-
-class _BatchEmbedder:
-    """Embeds many texts with a few calls in flight, and checks what comes back."""
-
-    def __init__(self, embedder: Embedder, dimensions: int) -> None:
-        self._embedder = embedder
-        self._dimensions = dimensions
-        self._in_flight = asyncio.Semaphore(CALLS_IN_FLIGHT)
-
-    async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector a text, in order."""
-        parts = [texts[at : at + TEXTS_A_CALL] for at in range(0, len(texts), TEXTS_A_CALL)]
-        async with task_group() as group:
-            calls = [group.create_task(self._call(part)) for part in parts]
-        return [vector for call in calls for vector in call.result()]
-
-    async def _call(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        async with self._in_flight:
-            deadline = Deadline.after(EMBEDDING_TIMEOUT_S)
-            reply = await self._embedder.embed(
-                [text[:MAX_EMBEDDED_CHARS] for text in texts], deadline
-            )
-        lengths = {len(vector) for vector in reply.vectors}
-        if len(reply.vectors) != len(texts) or lengths - {self._dimensions}:
-            raise IngestError(
-                f"The embedding model gave {len(reply.vectors)} vectors of {sorted(lengths)} "
-                f"floats for {len(texts)} texts; "
-                f"{self._dimensions} floats each were expected. Check VECTOR_INDEX_DIMENSIONS "
-                f"against the model."
-            )
-        return reply.vectors

@@ -1,0 +1,56 @@
+"""Pure: documents and chunks as they are stored, with their ids and hashes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+
+from drift.offline.indexing.knowledge import stable_id
+from drift.offline.writing.chunking import CHUNKING_VERSION, cut
+from drift.offline.writing.documents import SourceDocument
+from drift.values.records import ChunkRecord, DocumentBatch, DocumentRecord
+
+CHUNKS_A_BATCH = 128
+
+
+def possible_ids(source: str, path: str) -> tuple[str, str, str]:
+    """Return the ids that a document may have, the first one that no other source has."""
+    folder = PurePosixPath(source).name
+    return path, f"{folder}/{path}", f"{folder}-{stable_id(source)[:8]}/{path}"
+
+
+def content_hash(document: SourceDocument, embedding: str) -> str:
+    """Return a hash that changes when the document must be written again.
+
+    `embedding` names the model and the length of its vectors.
+    """
+    parts = (CHUNKING_VERSION, embedding, document.format, document.title, document.text)
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
+
+
+def chunk_records(
+    project_id: str, record: DocumentRecord, document: SourceDocument
+) -> tuple[ChunkRecord, ...]:
+    """Return the chunks of a document, without vectors."""
+    chunks = []
+    for ordinal, piece in enumerate(cut(document.text, document.format)):
+        text = document.text[piece.start : piece.end]
+        chunk_id = stable_id(project_id, record.id, str(ordinal), text)
+        heading = piece.heading or record.title
+        chunks.append(ChunkRecord(chunk_id, record.id, ordinal, heading, text))
+    return tuple(chunks)
+
+
+def batches(changed: Sequence[DocumentBatch]) -> Iterator[DocumentBatch]:
+    """Join documents to batches of about CHUNKS_A_BATCH chunks; a document is never divided."""
+    documents: list[DocumentRecord] = []
+    chunks: list[ChunkRecord] = []
+    for one in changed:
+        documents += one.documents
+        chunks += one.chunks
+        if len(chunks) >= CHUNKS_A_BATCH:
+            yield DocumentBatch(tuple(documents), tuple(chunks))
+            documents, chunks = [], []
+    if documents:
+        yield DocumentBatch(tuple(documents), tuple(chunks))
