@@ -1,4 +1,7 @@
-"""The values beside the text of a search: what the question brings, and the bounds of every list."""
+"""The values beside the text of a search.
+
+What the question brings, and the bounds of every list.
+"""
 
 from __future__ import annotations
 

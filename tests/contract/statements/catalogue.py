@@ -12,7 +12,7 @@ from drift.adapters.neo4j.cypher import statements as search
 from drift.adapters.neo4j.cypher.schema import V1
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.offline.indexing.prepare import statements as cypher_prepare
-from drift.offline.indexing.prepare import survey as neo4j_survey
+from drift.offline.indexing.prepare.kinds import KINDS as NODE_KINDS
 from drift.offline.writing.neo4j import ddl, lease_statements
 from drift.offline.writing.neo4j import statements as cypher_write
 
@@ -33,7 +33,7 @@ MODULES: dict[str, ModuleType] = {
 
 KINDS = {
     f"{schema} {kind.label}": kind
-    for schema, kinds in neo4j_survey.KINDS.items()
+    for schema, kinds in NODE_KINDS.items()
     for kind in kinds
     if schema == "v1" or kind.label == "__Chunk__"  # by default all are found in the same way
 }

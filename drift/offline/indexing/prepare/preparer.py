@@ -123,8 +123,8 @@ async def _prepare_projects(run: Run, schema: _SchemaSteps, surveyor: Surveyor) 
 
 async def _prepare_v1(run: Run, schema: _SchemaSteps) -> None:
     for label in ("__Chunk__", "__Entity__"):
-        found = (await run.connection.rows(statements.count_bare(label)))[0]["found"]
-        await run.change(f":{label}", statements.add_label(label), found)
+        bare = (await run.connection.rows(statements.count_bare(label)))[0]["number"]
+        await run.change(f":{label}", statements.add_label(label), bare)
     await schema.create("range")
     await _set_title_keys(run, "v1")
     await schema.create("fulltext", "vector")
@@ -191,7 +191,7 @@ def _described(index: Index) -> dict[str, Any]:
 
 # ----------------------------------------------------------------------------------------- projects
 async def _set_project_ids(run: Run, surveyor: Surveyor) -> None:
-    survey = surveyor.found
+    survey = surveyor.survey
     for label, states in survey.states.items():
         expected = states.get("edge", 0)
         await run.change(f"{label}.project_id", statements.take_from_edge(label), expected)
@@ -204,7 +204,7 @@ async def _set_project_ids(run: Run, surveyor: Surveyor) -> None:
 
 async def _write_down_derivations(run: Run, bare: Sequence[str], surveyor: Surveyor) -> None:
     for label in bare:
-        await surveyor.tell_what_waits(label)
+        await surveyor.projects.tell_what_waits(label)
     for label, pattern in statements.DERIVATIONS:
         if label in bare:
             run.write_down(
@@ -228,11 +228,11 @@ async def _derive(run: Run, bare: Sequence[str], surveyor: Surveyor) -> None:
         ]
         derived = any(changes)
     for label in bare:
-        await surveyor.tell_what_is_left(label)
-    await surveyor.look_for_duplicates()
-    if surveyor.found.refusals:
+        await surveyor.projects.tell_what_is_left(label)
+    await surveyor.projects.look_for_duplicates()
+    if surveyor.survey.refusals:
         raise GraphMisconfiguredError(
-            f"{' '.join(surveyor.found.refusals)} So far `project_id` was set, and nothing else."
+            f"{' '.join(surveyor.survey.refusals)} So far `project_id` was set, and nothing else."
         )
 
 

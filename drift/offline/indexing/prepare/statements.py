@@ -28,12 +28,12 @@ WITH n, {_EDGES} AS edges
 WITH n, coalesce(toStringOrNull(n.project_id), CASE size(edges) WHEN 1 THEN edges[0] END) AS project"""
 
 _STATE = f"""
-WITH n, n.project_id AS own, {_EDGES} AS edges
-WITH n, own, edges, CASE
+WITH n, n.project_id AS stored, {_EDGES} AS edges
+WITH n, stored, edges, CASE
     WHEN size(edges) > 1 THEN 'several'
-    WHEN own IS NULL THEN CASE size(edges) WHEN 1 THEN 'edge' ELSE 'without' END
-    WHEN NOT own IS :: STRING THEN 'no text'
-    WHEN size(edges) = 1 AND own <> edges[0] THEN 'contradiction'
+    WHEN stored IS NULL THEN CASE size(edges) WHEN 1 THEN 'edge' ELSE 'without' END
+    WHEN NOT stored IS :: STRING THEN 'no text'
+    WHEN size(edges) = 1 AND stored <> edges[0] THEN 'contradiction'
     ELSE 'settled'
   END AS state
 """
@@ -79,12 +79,12 @@ EDGE_TYPES = (
 
 def count_label(label: str) -> str:
     """Return the statement that counts the nodes of a label, which the server knows without looking."""
-    return f"MATCH (n:`{label.replace('`', '``')}`) RETURN count(*) AS found"
+    return f"MATCH (n:`{label.replace('`', '``')}`) RETURN count(*) AS number"
 
 
 def count_type(edge: str) -> str:
     """Return the statement that counts the edges of a type, which the server knows without looking."""
-    return f"MATCH ()-[r:`{edge.replace('`', '``')}`]->() RETURN count(*) AS found"
+    return f"MATCH ()-[r:`{edge.replace('`', '``')}`]->() RETURN count(*) AS number"
 
 
 def count_properties(source: str, properties: Sequence[str]) -> str:
@@ -109,9 +109,9 @@ def count_states(label: str) -> str:
 
 def examples_of_state(label: str, key: str) -> str:
     """Return the statement that shows three nodes in `$state`, by their key and projects."""
-    return f"""MATCH (n:{label}){_STATE}WITH n, own, edges WHERE state = $state
+    return f"""MATCH (n:{label}){_STATE}WITH n, stored, edges WHERE state = $state
 LIMIT 3
-RETURN {_named(key)} AS key, toStringOrNull(own) AS own, edges"""
+RETURN {_named(key)} AS key, toStringOrNull(stored) AS stored, edges"""
 
 
 def count_duplicates(label: str, key: str, *, has_project: bool = True) -> str:
@@ -254,7 +254,7 @@ _BARE = {
 
 def count_bare(label: str) -> str:
     """Return the statement that counts chunks, or entities, that are known by their edges and lack the label."""
-    return f"{_BARE[label]}\nRETURN count(n) AS found"
+    return f"{_BARE[label]}\nRETURN count(n) AS number"
 
 
 def add_label(label: str) -> str:

@@ -1,11 +1,14 @@
-"""ProjectWriter on Neo4j: what the holder of a project's lease may do, each step whole or not at all."""
+"""ProjectWriter on Neo4j: what the holder of a project's lease may do.
+
+Each step happens whole or not at all.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drift.adapters.neo4j.connection import WRITE_TIMEOUT_S, Connection, Statement
@@ -13,21 +16,20 @@ from drift.adapters.neo4j.project_key import project_key
 from drift.errors import GraphMisconfiguredError, IngestError
 from drift.offline.writing.neo4j import statements
 from drift.offline.writing.neo4j.lease import Lease
-from drift.ranking import normalised_title
-from drift.values.graph import Vector
-from drift.values.records import (
-    ChunkRecord,
-    CommunityRecord,
-    DocumentBatch,
-    DocumentRecord,
-    EntityRecord,
-    KnowledgeBatch,
-    RelationRecord,
+from drift.offline.writing.neo4j.rows import (
+    ROWS,
+    ROWS_WITH_VECTORS,
+    Chunks,
+    Rows,
+    chunk_row,
+    chunks_by_document,
+    document_row,
+    in_groups,
+    knowledge_steps,
+    parts,
+    require_one_length,
 )
-
-ROWS = 2000
-ROWS_WITH_VECTORS = 250
-"""Rows of one statement."""
+from drift.values.records import DocumentBatch, DocumentRecord, KnowledgeBatch
 
 CHUNKS_AT_ONCE = 2000
 """Chunks of one transaction; a document with more of them is staged in several and shown in a last
@@ -42,9 +44,6 @@ _LOOK_EVERY_S = 0.05
 
 _KNOWLEDGE = ("__Entity__", "__Community__")
 
-Row = dict[str, Any]
-Rows = Sequence[Row]
-
 
 class Neo4jProject:
     """Writes of one project while its lease is held.
@@ -53,10 +52,10 @@ class Neo4jProject:
     """
 
     def __init__(self, connection: Connection, lease: Lease) -> None:
-        """Keep both."""
+        """Write through the lease; the connection is for what looks at other transactions."""
         self._connection = connection
         self._lease = lease
-        self._own: Mapping[str, Any] = {
+        self._named: Mapping[str, Any] = {
             "project_id": lease.project_id,
             "project_key": project_key(lease.project_id),
         }
@@ -71,44 +70,43 @@ class Neo4jProject:
             IngestError: when a chunk belongs to no document of the batch, or vectors differ in
                 length; nothing is changed.
         """
-        chunks = _by_document(batch)
-        _require_one_length(c.embedding for c in batch.chunks)
+        chunks = chunks_by_document(batch)
+        require_one_length(chunk.embedding for chunk in batch.chunks)
+
         small = [d for d in batch.documents if len(chunks[d.id]) <= CHUNKS_AT_ONCE]
-        for together in _in_turn(small, chunks):
-            await self._put(together, chunks)
+        for group in in_groups(small, chunks, CHUNKS_AT_ONCE):
+            await self._put(group, chunks)
         for document in batch.documents:
             if document not in small:
                 await self._put_in_steps(document, chunks[document.id])
 
     async def remove_documents(self, document_ids: Sequence[str]) -> None:
-        """Remove these documents with their chunks, and mark the project's knowledge as unfinished."""
+        """Remove documents with their chunks, and mark the project's knowledge as unfinished."""
         rows = [{"id": id_} for id_ in document_ids]
         await self._rows(statements.REMOVE_DOCUMENTS, rows, DOCUMENTS_REMOVED_AT_ONCE)
 
-    async def _put(
-        self, documents: Sequence[DocumentRecord], chunks: Mapping[str, Mapping[str, ChunkRecord]]
-    ) -> None:
-        own = {**self._own, "run": uuid.uuid4().hex}
-        rows = [_document_row(d, len(chunks[d.id])) for d in documents]
-        pieces = [_chunk_row(c) for d in documents for c in chunks[d.id].values()]
+    async def _put(self, documents: Sequence[DocumentRecord], chunks: Mapping[str, Chunks]) -> None:
+        values = {**self._named, "run": uuid.uuid4().hex}
+        rows = [document_row(document, len(chunks[document.id])) for document in documents]
+        chunk_rows = [chunk_row(k) for document in documents for k in chunks[document.id].values()]
 
         async def work(run: Statement) -> None:
-            await run(statements.PUT_DOCUMENTS, {**own, "rows": rows})
-            for part in _parts(pieces, ROWS_WITH_VECTORS):
-                await run(statements.PUT_CHUNKS, {**own, "rows": part})
-            await run(statements.DROP_STALE_CHUNKS, {**own, "rows": rows})
+            await run(statements.PUT_DOCUMENTS, {**values, "rows": rows})
+            for part in parts(chunk_rows, ROWS_WITH_VECTORS):
+                await run(statements.PUT_CHUNKS, {**values, "rows": part})
+            await run(statements.DROP_STALE_CHUNKS, {**values, "rows": rows})
 
         await self._lease.transaction(work)
 
-    async def _put_in_steps(
-        self, document: DocumentRecord, chunks: Mapping[str, ChunkRecord]
-    ) -> None:
-        """Store the chunks where no reader sees them, then let them take the place of the earlier ones at once."""
-        own = {**self._own, "run": uuid.uuid4().hex, "rows": [_document_row(document, len(chunks))]}
-        await self._once(statements.OPEN_DOCUMENT, own)
-        await self._until_none(statements.UNSTAGE, own)
-        for part in _parts([_chunk_row(c) for c in chunks.values()], ROWS_WITH_VECTORS):
-            await self._once(statements.STAGE_CHUNKS, {**own, "rows": part})
+    async def _put_in_steps(self, document: DocumentRecord, chunks: Chunks) -> None:
+        """Store the chunks where no reader sees them, then exchange them for the earlier ones."""
+        rows = [document_row(document, len(chunks))]
+        values = {**self._named, "run": uuid.uuid4().hex, "rows": rows}
+
+        await self._once(statements.OPEN_DOCUMENT, values)
+        await self._until_none(statements.UNSTAGE, values)
+        for part in parts([chunk_row(chunk) for chunk in chunks.values()], ROWS_WITH_VECTORS):
+            await self._once(statements.STAGE_CHUNKS, {**values, "rows": part})
 
         async def work(run: Statement) -> None:
             for text in (
@@ -117,29 +115,31 @@ class Neo4jProject:
                 statements.REVEAL_STAGED,
                 statements.PUT_DOCUMENTS,
             ):
-                await run(text, own)
+                await run(text, values)
 
         await self._lease.transaction(work, REVEAL_TIMEOUT_S)
 
     # ------------------------------------------------------------------------------------ knowledge
     async def write_knowledge(self, batch: KnowledgeBatch) -> None:
-        """Make the project's entities, relations and communities exactly these, and set the fingerprint.
+        """Make the project's knowledge exactly this, and set the fingerprint.
 
-        They are written beside the old ones, and one write makes them the project's; then the old
-        ones are removed. References to chunks or entities that the project does not hold are left
-        out.
+        Entities, relations and communities are written beside the old ones, and one write makes
+        them the project's; then the old ones are removed. References to chunks or entities that
+        the project does not hold are left out.
 
         Raises:
             IngestError: when vectors differ in length; nothing is changed. When the graph does not
                 hold what was written, because somebody else removed it; the old knowledge stays.
         """
-        _require_one_length(
-            [e.embedding for e in batch.entities] + [c.embedding for c in batch.communities]
-        )
+        vectors = [entity.embedding for entity in batch.entities]
+        vectors += [community.embedding for community in batch.communities]
+        require_one_length(vectors)
+
         await self.settle()
-        generation = (await self._once(statements.BEGIN_KNOWLEDGE, self._own))[0]["generation"]
-        for text, rows, size in _statements(batch):
-            await self._rows(text, rows, size, generation=generation)
+        begun = await self._once(statements.BEGIN_KNOWLEDGE, self._named)
+        generation = begun[0]["generation"]
+        for step in knowledge_steps(batch):
+            await self._rows(step.text, step.rows, step.size, generation=generation)
         await self._switch(generation, batch)
         await self.settle()
 
@@ -148,38 +148,36 @@ class Neo4jProject:
 
         The one before, or those of runs that broke.
         """
-        found = await self._once(statements.UNSETTLED, self._own)
-        if not found:
+        unsettled = await self._once(statements.UNSETTLED, self._named)
+        if not unsettled:
             return
+
         await self._readers_left()
-        own = {**self._own, "generation": found[0]["generation"]}
+        values = {**self._named, "generation": unsettled[0]["generation"]}
         for label in _KNOWLEDGE:
-            await self._until_none(statements.drop_other_generations(label), own)
-        await self._once(statements.SETTLE, self._own)
+            await self._until_none(statements.drop_other_generations(label), values)
+        await self._once(statements.SETTLE, self._named)
 
     async def _switch(self, generation: int, batch: KnowledgeBatch) -> None:
-        own = {**self._own, "generation": generation, "fingerprint": batch.fingerprint}
+        """Make a generation the project's, after a look whether it is all there."""
+        values = {**self._named, "generation": generation, "fingerprint": batch.fingerprint}
+        entities = len({entity.id for entity in batch.entities})
+        communities = len({community.community for community in batch.communities})
 
         async def work(run: Statement) -> None:
-            found = (await run(statements.KNOWLEDGE_STATE, own)).records[0]
-            communities = sum(number for _, number in found["communities"])
-            meant = (
-                len({e.id for e in batch.entities}),
-                len({c.community for c in batch.communities}),
-            )
-            if (found["entities"], communities) != meant:
-                raise IngestError(
-                    f"The graph holds {found['entities']} entities and {communities} communities "
-                    f"where {meant[0]} and {meant[1]} "
-                    "were written: something else changes this project. Its earlier knowledge "
-                    "stays; run this again."
-                )
+            stored = (await run(statements.KNOWLEDGE_STATE, values)).records[0]
             counts = {
-                "entities": found["entities"],
-                "relations": found["relations"],
-                "communities": communities,
+                "entities": stored["entities"],
+                "relations": stored["relations"],
+                "communities": sum(number for _, number in stored["communities"]),
             }
-            await run(statements.SWITCH, {**own, **counts})
+            if (counts["entities"], counts["communities"]) != (entities, communities):
+                raise IngestError(
+                    f"The graph holds {counts['entities']} entities and {counts['communities']} "
+                    f"communities where {entities} and {communities} were written: something else "
+                    "changes this project. Its earlier knowledge stays; run this again."
+                )
+            await run(statements.SWITCH, {**values, **counts})
 
         await self._lease.transaction(work)
 
@@ -195,161 +193,21 @@ class Neo4jProject:
         try:
             result = await self._connection.write(statements.SHOW_READERS, {})
         except GraphMisconfiguredError:
-            return (
-                set()
-            )  # a user that may not look; what vanishes under a question is left out of its answer
+            # This user may not look. What vanishes under a question is left out of its answer.
+            return set()
         return {record["id"] for record in result.records}
 
     # ----------------------------------------------------------------------------------- statements
-    async def _once(self, text: str, parameters: Mapping[str, Any]) -> list[Any]:
+    async def _once(self, text: str, values: Mapping[str, Any]) -> list[Any]:
         async def work(run: Statement) -> list[Any]:
-            return (await run(text, parameters)).records
+            return (await run(text, values)).records
 
         return await self._lease.transaction(work)
 
     async def _rows(self, text: str, rows: Rows, size: int, **more: object) -> None:
-        for part in _parts(rows, size):
-            await self._once(text, {**self._own, **more, "rows": part})
+        for part in parts(rows, size):
+            await self._once(text, {**self._named, **more, "rows": part})
 
-    async def _until_none(self, text: str, parameters: Mapping[str, Any]) -> None:
-        while (await self._once(text, {**parameters, "most": ROWS}))[0]["dropped"]:
+    async def _until_none(self, text: str, values: Mapping[str, Any]) -> None:
+        while (await self._once(text, {**values, "most": ROWS}))[0]["dropped"]:
             pass
-
-
-def _statements(batch: KnowledgeBatch) -> Iterator[tuple[str, Rows, int]]:
-    """Yield the statements that write a generation, with their rows.
-
-    Nodes, then edges, none of them twice.
-    """
-    entities = {e.id: e for e in batch.entities}
-    communities = {c.community: c for c in batch.communities}
-    relations = {(r.source_id, r.target_id, r.description): r for r in batch.relations}
-    yield statements.PUT_ENTITIES, [_entity_row(e) for e in entities.values()], ROWS_WITH_VECTORS
-    yield (
-        statements.PUT_COMMUNITIES,
-        [_community_row(c) for c in communities.values()],
-        ROWS_WITH_VECTORS,
-    )
-    yield statements.PUT_RELATIONS, [_relation_row(r) for r in relations.values()], ROWS
-    for source, edge, target, pairs in (
-        (
-            "__Chunk__",
-            "HAS_ENTITY",
-            "__Entity__",
-            ((k, e.id) for e in entities.values() for k in e.chunk_ids),
-        ),
-        (
-            "__Entity__",
-            "IN_COMMUNITY",
-            "__Community__",
-            _members(communities.values(), "entity_ids"),
-        ),
-        ("__Chunk__", "IN_COMMUNITY", "__Community__", _members(communities.values(), "chunk_ids")),
-        (
-            "__Community__",
-            "IN_COMMUNITY",
-            "__Community__",
-            ((c.community, c.parent) for c in communities.values() if c.parent is not None),
-        ),
-    ):
-        rows = [{"from": start, "to": end} for start, end in dict.fromkeys(pairs)]
-        yield statements.link(source, edge, target), rows, ROWS
-
-
-def _members(communities: Iterable[CommunityRecord], kind: str) -> Iterator[tuple[object, object]]:
-    return ((member, c.community) for c in communities for member in getattr(c, kind))
-
-
-def _by_document(batch: DocumentBatch) -> dict[str, dict[str, ChunkRecord]]:
-    """Return the chunks by document, then by id; the last of an id counts."""
-    chunks: dict[str, dict[str, ChunkRecord]] = {d.id: {} for d in batch.documents}
-    if strays := sorted({c.document_id for c in batch.chunks} - set(chunks)):
-        raise IngestError(
-            f"Chunks belong to documents that are not in the batch: {', '.join(strays[:5])}."
-        )
-    for chunk in batch.chunks:
-        chunks[chunk.document_id][chunk.id] = chunk
-    return chunks
-
-
-def _in_turn(
-    documents: Sequence[DocumentRecord], chunks: Mapping[str, Mapping[str, ChunkRecord]]
-) -> Iterator[list[DocumentRecord]]:
-    """Yield the documents in groups that one transaction holds.
-
-    Documents without chunks count as well.
-    """
-    group: list[DocumentRecord] = []
-    size = 0
-    for document in documents:
-        own = len(chunks[document.id]) + 1
-        if group and size + own > CHUNKS_AT_ONCE:
-            yield group
-            group, size = [], 0
-        group.append(document)
-        size += own
-    if group:
-        yield group
-
-
-def _parts(rows: Rows, size: int) -> Iterator[Rows]:
-    return (rows[at : at + size] for at in range(0, len(rows), size))
-
-
-def _require_one_length(vectors: Iterable[Vector]) -> None:
-    # One vector of another length would make every exact search of the project fail or lose the
-    # node.
-    if len(lengths := sorted({len(v) for v in vectors if v})) > 1:
-        raise IngestError(
-            f"Embeddings of one batch have different lengths: {', '.join(map(str, lengths))}."
-        )
-
-
-def _document_row(d: DocumentRecord, chunks: int) -> Row:
-    return {
-        "id": d.id,
-        "title": d.title,
-        "source": d.source,
-        "content_hash": d.content_hash,
-        "chunks": chunks,
-    }
-
-
-def _chunk_row(c: ChunkRecord) -> Row:
-    return {
-        "id": c.id,
-        "document_id": c.document_id,
-        "ordinal": c.ordinal,
-        "heading": c.heading,
-        "text": c.text,
-        "embedding": list(c.embedding) or None,
-    }
-
-
-def _entity_row(e: EntityRecord) -> Row:
-    return {
-        "id": e.id,
-        "title": e.title,
-        "title_key": normalised_title(e.title),
-        "description": e.description,
-        "embedding": list(e.embedding) or None,
-    }
-
-
-def _relation_row(r: RelationRecord) -> Row:
-    return {
-        "from": r.source_id,
-        "to": r.target_id,
-        "description": r.description,
-        "weight": r.weight,
-    }
-
-
-def _community_row(c: CommunityRecord) -> Row:
-    return {
-        "id": c.community,
-        "level": c.level,
-        "title": c.title,
-        "summary": c.summary,
-        "embedding": list(c.embedding) or None,
-    }

@@ -17,11 +17,12 @@ _STAGED = "__StagedChunk__"
 """The label of chunks that no reader sees yet: those of a document too big for one transaction,
 until all are there."""
 
-KEYS = {"__Chunk__": "id", "__Entity__": "id", "__Community__": "community"}
+KEYS = {"__Document__": "id", "__Chunk__": "id", "__Entity__": "id", "__Community__": "community"}
 """The property that names a node within its project, by label."""
 
 # -------------------------------------------------------------------------------------------- state
-_OWN_DOCUMENTS = """MATCH (d:__Document__) USING INDEX SEEK d:__Document__(project_id) WHERE d.project_id = $project_id"""
+_DOCUMENTS = """MATCH (d:__Document__) USING INDEX SEEK d:__Document__(project_id)
+WHERE d.project_id = $project_id"""
 
 # A document is stored when it has as many chunks as it was written with: what broke, or was lost
 # since, is written anew.
@@ -30,12 +31,17 @@ OPTIONAL MATCH (p:__Project__ {{id: $project_id}})
 RETURN coalesce(p.fingerprint, '') AS fingerprint, coalesce(p.generation, 0) AS generation,
   [p.entities, p.relations, p.communities] AS written,
   COLLECT {{
-    {_OWN_DOCUMENTS}
+    {_DOCUMENTS}
     WITH d, COUNT {{ (d)-[:HAS_CHUNK]->() }} AS chunks
-    RETURN [d.id, CASE WHEN coalesce(d.chunks, chunks) = chunks THEN coalesce(d.content_hash, '') ELSE '' END,
-      coalesce(d.source, '')]
+    WITH d, coalesce(d.chunks, chunks) = chunks AS is_whole
+    RETURN [
+      d.id, CASE WHEN is_whole THEN coalesce(d.content_hash, '') ELSE '' END, coalesce(d.source, '')
+    ]
   }} AS documents,
-  COUNT {{ MATCH (ch:__Chunk__) USING INDEX SEEK ch:__Chunk__(project_id) WHERE ch.project_id = $project_id }} AS chunks
+  COUNT {{
+    MATCH (ch:__Chunk__) USING INDEX SEEK ch:__Chunk__(project_id)
+    WHERE ch.project_id = $project_id
+  }} AS chunks
 """
 
 KNOWLEDGE_STATE = """
@@ -47,14 +53,14 @@ CALL () {
 CALL () {
   MATCH (c:__Community__) USING INDEX SEEK c:__Community__(project_id)
   WHERE c.project_id = $project_id AND coalesce(c.generation, 0) = $generation
-  WITH c.level AS level, count(c) AS found
-  RETURN collect([level, found]) AS communities
+  WITH c.level AS level, count(c) AS number
+  RETURN collect([level, number]) AS communities
 }
 RETURN entities, relations, communities
 """
 
 READ_CHUNKS = f"""
-{_OWN_DOCUMENTS}
+{_DOCUMENTS}
 MATCH (d)-[:HAS_CHUNK]->(ch)
 WITH DISTINCT d, ch
 WHERE ch:__Chunk__ AND ch.project_id = $project_id
@@ -65,29 +71,43 @@ ORDER BY document_id, ordinal, id
 
 # ---------------------------------------------------------------------------------------- documents
 _UNFINISHED = "MATCH (p:__Project__ {id: $project_id}) SET p.fingerprint = ''"
-_DOCUMENT = """MATCH (d:__Document__ {project_id: $project_id, id: row.id}) USING INDEX SEEK d:__Document__(project_id, id)"""
+
+
+def _one(variable: str, label: str, column: str) -> str:
+    """Return the clause that finds the project's node whose key stands in a column of `row`."""
+    key = KEYS[label]
+    return f"""MATCH ({variable}:{label} {{project_id: $project_id, {key}: row.{column}}})
+  USING INDEX SEEK {variable}:{label}(project_id, {key})"""
+
+
+_DOCUMENT = _one("d", "__Document__", "id")
+_DOCUMENT_OF_CHUNK = f"""MATCH (p:__Project__ {{id: $project_id}})
+UNWIND $rows AS row
+{_one("d", "__Document__", "document_id")}"""
+
+_SET_VECTOR = """WITH n, row
+WHERE row.embedding IS NOT NULL
+CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)"""
+
 
 PUT_DOCUMENTS = f"""
 {_UNFINISHED}
 WITH p
 UNWIND $rows AS row
 MERGE (d:__Document__ {{project_id: $project_id, id: row.id}})
-SET d.title = row.title, d.source = row.source, d.content_hash = row.content_hash, d.chunks = row.chunks
+SET d.title = row.title, d.source = row.source, d.content_hash = row.content_hash,
+  d.chunks = row.chunks
 MERGE (d)-[:IN_PROJECT]->(p)
 """
 
-PUT_CHUNKS = """
-MATCH (p:__Project__ {id: $project_id})
-UNWIND $rows AS row
-MATCH (d:__Document__ {project_id: $project_id, id: row.document_id}) USING INDEX SEEK d:__Document__(project_id, id)
-MERGE (n:__Chunk__ {project_id: $project_id, id: row.id})
+PUT_CHUNKS = f"""
+{_DOCUMENT_OF_CHUNK}
+MERGE (n:__Chunk__ {{project_id: $project_id, id: row.id}})
 SET n.text = row.text, n.heading = row.heading, n.ordinal = row.ordinal, n.project_key = $project_key
 FOREACH (_ IN CASE WHEN row.embedding IS NULL THEN [1] ELSE [] END | REMOVE n.embedding)
 MERGE (d)-[r:HAS_CHUNK]->(n) SET r.run = $run
 MERGE (n)-[:IN_PROJECT]->(p)
-WITH n, row
-WHERE row.embedding IS NOT NULL
-CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)
+{_SET_VECTOR}
 """
 
 # What the documents no longer hold; a chunk that another document holds only loses the edge.
@@ -138,14 +158,12 @@ RETURN count(*) AS dropped
 """
 
 STAGE_CHUNKS = f"""
-MATCH (p:__Project__ {{id: $project_id}})
-UNWIND $rows AS row
-MATCH (d:__Document__ {{project_id: $project_id, id: row.document_id}}) USING INDEX SEEK d:__Document__(project_id, id)
-CREATE (d)-[:HAS_CHUNK {{run: $run}}]->(n:{_STAGED} {{project_id: $project_id, id: row.id, text: row.text,
-  heading: row.heading, ordinal: row.ordinal, project_key: $project_key}})-[:IN_PROJECT]->(p)
-WITH n, row
-WHERE row.embedding IS NOT NULL
-CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)
+{_DOCUMENT_OF_CHUNK}
+CREATE (d)-[:HAS_CHUNK {{run: $run}}]->(n:{_STAGED} {{
+  project_id: $project_id, id: row.id, text: row.text, heading: row.heading,
+  ordinal: row.ordinal, project_key: $project_key
+}})-[:IN_PROJECT]->(p)
+{_SET_VECTOR}
 """
 
 # A chunk that stays keeps its node, and with it its place in the knowledge.
@@ -174,7 +192,8 @@ REMOVE s:{_STAGED}
 BEGIN_KNOWLEDGE = """
 MATCH (p:__Project__ {id: $project_id})
 WITH p, coalesce(p.generation, 0) AS visible, coalesce(p.building, 0) AS left_over
-SET p.fingerprint = '', p.building = 1 + CASE WHEN left_over > visible THEN left_over ELSE visible END
+WITH p, CASE WHEN left_over > visible THEN left_over ELSE visible END AS newest
+SET p.fingerprint = '', p.building = 1 + newest
 RETURN p.building AS generation
 """
 
@@ -184,24 +203,24 @@ WHERE p.building IS NOT NULL
 RETURN coalesce(p.generation, 0) AS generation
 """
 
-PUT_ENTITIES = """
-MATCH (p:__Project__ {id: $project_id})
+PUT_ENTITIES = f"""
+MATCH (p:__Project__ {{id: $project_id}})
 UNWIND $rows AS row
-CREATE (n:__Entity__ {project_id: $project_id, id: row.id, generation: $generation, title: row.title,
-  title_key: row.title_key, description: row.description})-[:IN_PROJECT]->(p)
-WITH n, row
-WHERE row.embedding IS NOT NULL
-CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)
+CREATE (n:__Entity__ {{
+  project_id: $project_id, id: row.id, generation: $generation, title: row.title,
+  title_key: row.title_key, description: row.description
+}})-[:IN_PROJECT]->(p)
+{_SET_VECTOR}
 """
 
-PUT_COMMUNITIES = """
-MATCH (p:__Project__ {id: $project_id})
+PUT_COMMUNITIES = f"""
+MATCH (p:__Project__ {{id: $project_id}})
 UNWIND $rows AS row
-CREATE (n:__Community__ {project_id: $project_id, community: row.id, generation: $generation, level: row.level,
-  title: row.title, summary: row.summary})-[:IN_PROJECT]->(p)
-WITH n, row
-WHERE row.embedding IS NOT NULL
-CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)
+CREATE (n:__Community__ {{
+  project_id: $project_id, community: row.id, generation: $generation, level: row.level,
+  title: row.title, summary: row.summary
+}})-[:IN_PROJECT]->(p)
+{_SET_VECTOR}
 """
 
 SWITCH = """
@@ -221,7 +240,10 @@ RETURN transactionId AS id
 
 
 def link(source: str, edge: str, target: str) -> str:
-    """Return the statement that creates `edge` between nodes given by their labels, from $rows of {from, to}."""
+    """Return the statement that creates edges of one kind from $rows of {from, to}.
+
+    `source` and `target` are the labels of what they lead from and to.
+    """
     return f"""
 UNWIND $rows AS row
 {_end("a", source, "from")}
@@ -230,14 +252,16 @@ CREATE (a)-[:{edge}]->(b)
 """
 
 
-def _end(n: str, label: str, end: str) -> str:
-    key = KEYS[label]
-    text = f"MATCH ({n}:{label} {{project_id: $project_id, {key}: row.{end}}}) USING INDEX SEEK {n}:{label}(project_id, {key})"
+def _end(n: str, label: str, column: str) -> str:
+    text = _one(n, label, column)
     return text if label == "__Chunk__" else f"{text}\nWHERE {n}.generation = $generation"
 
 
 def drop_other_generations(label: str) -> str:
-    """Return the statement that removes up to $most nodes of other generations than $generation, and counts them."""
+    """Return the statement that removes nodes of other generations than $generation.
+
+    It removes up to $most of them, and counts them.
+    """
     return f"""
 MATCH (n:{label}) USING INDEX SEEK n:{label}(project_id)
 WHERE n.project_id = $project_id AND coalesce(n.generation, 0) <> $generation

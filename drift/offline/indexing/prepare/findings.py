@@ -1,0 +1,37 @@
+"""What a look at a graph has found, and the words for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Survey:
+    """What a graph holds: nodes by label, and those of each label by the state of their project.
+
+    `refusals` are sentences about what keeps the graph from being prepared, `problems` those about
+    what its searches will miss.
+    """
+
+    nodes: dict[str, int] = field(default_factory=dict)
+    states: dict[str, dict[str, int]] = field(default_factory=dict)
+    refusals: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def some_of(self, label: str, nodes: int) -> str:
+        """Return the words for so many of the nodes of a label: all, or some of them."""
+        return share(nodes, self.nodes[label], label)
+
+
+def share(nodes: int, of_all: int, label: str) -> str:
+    """Return the words for so many nodes of a label: all, or some of them."""
+    if nodes == of_all:
+        return f"All {label} nodes ({of_all:,})"
+    return f"Some {label} nodes ({nodes:,} of {of_all:,})"
+
+
+def tally(counts: Mapping[str, int], what: str) -> str:
+    """Return the ten largest counts in words, after the name of what is counted."""
+    largest = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:10]
+    return f"{what} " + (", ".join(f"{name} ({count:,})" for name, count in largest) or "none")
