@@ -54,7 +54,7 @@ class Probe:
 
     async def _find_out(self) -> Features:
         inventory = await take_inventory(self._connection, self._names)
-        can_filter = self._schema.has_tenants and inventory.filters_by_project
+        can_filter = self._schema.has_projects and inventory.filters_by_project
         searches = can_filter and await self._can_search()
         index = self._names.chunk if searches else None
 

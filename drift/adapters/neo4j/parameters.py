@@ -112,7 +112,7 @@ class Parameters:
     def followup(self, query: FollowupQuery, features: Features) -> dict[str, Any]:
         """Return what a follow-up's statement is given."""
         values = self._shared(query.vector, features)
-        tenant = query.project_id if self.schema.has_tenants else None
+        tenant = query.project_id if self.schema.has_projects else None
         return values | {
             "asked": {
                 "project_id": query.project_id,

@@ -1,4 +1,8 @@
-"""A follow-up's statement: chunks by vector, full text and a walk from the named entities, and the neighbourhood of the best."""
+"""A follow-up's statement.
+
+It finds chunks by vector, by full text and by a walk from the named entities, and the neighbourhood
+of the best.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,16 @@ from drift.adapters.neo4j.cypher.nearest import (
     nearest,
     readable,
     scored,
+    shown,
     visible,
 )
 from drift.adapters.neo4j.cypher.schema import MAX_LEVELS, Schema
+from drift.adapters.neo4j.cypher.walk import graph_leg, in_scope
 
 
 def followup(s: Schema, hits: str) -> str:
     """Return the statement; `hits` is the body that asks a big tenant's index."""
-    legs = f"{_vector_leg(s, hits)}{_text_leg(s)}{_graph_leg(s)}"
+    legs = f"{_vector_leg(s, hits)}{_text_leg(s)}{graph_leg(s)}"
     return f"""
 {visible(s)}{_picked(s)}{count(s)}{legs}{_candidates(s)}{_shared(s)}{_neighbourhood(s)}
 RETURN candidates, shared, entities, relationships, neighbors
@@ -30,15 +36,10 @@ def _picked(s: Schema) -> str:
     return f"""
 CALL (generation) {{
   MATCH (c:__Community__){s.seek("c", "__Community__", "community")}
-  WHERE {s.own_community("c")} AND {s.community_id("c")} IN $asked.communities
+  WHERE {s.project_community("c")} AND {s.community_id("c")} IN $asked.communities
   RETURN collect(c) AS picked, $hard AND count(c) > 0 AS hard
 }}
 """
-
-
-def _in_scope(s: Schema) -> str:
-    chosen = f"{s.own_community('c')} AND {s.community_id('c')} IN $asked.communities"
-    return f"EXISTS {{ MATCH (ch){s.above}(c) WITH DISTINCT c WHERE c:__Community__ AND {chosen} RETURN c }}"
 
 
 def _vector_leg(s: Schema, hits: str) -> str:
@@ -47,7 +48,7 @@ CALL (picked, hard) {{
   UNWIND CASE WHEN hard THEN picked ELSE [] END AS c
   MATCH (c){s.below}(ch)
   WITH DISTINCT ch
-  WHERE {s.own_chunk("ch")}
+  WHERE {s.project_chunk("ch")}
   {scored()}
   ORDER BY similarity DESC, {s.chunk_id("ch")}
   LIMIT $pool
@@ -63,82 +64,11 @@ def _text_leg(s: Schema) -> str:
     return f"""
 CALL (generation, hard) {{
   UNWIND CASE WHEN $asked.lucene = '' THEN [] ELSE [$asked.lucene] END AS terms
-  CALL db.index.fulltext.queryNodes($fulltext_index, terms, {{limit: $text_pool}}) YIELD node AS ch, score
+  CALL db.index.fulltext.queryNodes($fulltext_index, terms, {{limit: $text_pool}})
+    YIELD node AS ch, score
   WITH ch, score, generation, hard
-  WHERE {s.own_chunk("ch")} AND {readable()} AND (NOT hard OR {_in_scope(s)})
+  WHERE {s.project_chunk("ch")} AND {readable()} AND (NOT hard OR {in_scope(s)})
   RETURN collect({{ch: ch, score: score}}) AS worded
-}}
-"""
-
-
-# The entities that the question names, by their longest names only: who asks for the old mill does
-# not mean every mill.
-def _named(s: Schema) -> str:
-    return f"""
-  CALL (generation) {{
-    MATCH (e:__Entity__){s.seek("e", "__Entity__", "title_key")}
-    WHERE {s.own_entity("e")} AND e.title_key IN $asked.title_keys
-    WITH e, size(e.title_key) AS length
-    ORDER BY length DESC, {s.entity_id("e")}
-    LIMIT $most_named
-    RETURN collect(e) AS named
-  }}
-  CALL (named, chunk_count) {{
-    UNWIND named AS e
-    WITH e, chunk_count, COUNT {{ (e){s.mentioned_in}() }} AS mentions
-    WHERE NOT any(other IN named WHERE size(other.title_key) > size(e.title_key)
-      AND other.title_key CONTAINS e.title_key)
-    WITH e, CASE WHEN mentions = 0 THEN 1.0 ELSE log(1.0 + toFloat(chunk_count) / mentions) END AS rarity
-    ORDER BY rarity DESC, {s.entity_id("e")}
-    LIMIT $most_seeds
-    WITH collect({{node: e, rarity: rarity}}) AS seeds, sum(rarity) AS total
-    RETURN [s IN seeds | {{node: s.node, mass: s.rarity / total}}] AS walkers0
-  }}
-"""
-
-
-def _step(s: Schema, before: int) -> str:
-    """Return one step of the walk.
-
-    What stands on a node goes to its neighbours in equal parts, less of it to common entities.
-
-    A node whose parts would be smaller than `$least_mass` keeps them, so that a step never costs
-    more than 1 / $least_mass rows, hubs or not (Andersen, Chung, Lang, "Local graph partitioning
-    using PageRank vectors", 2006).
-    """
-    return f"""
-  CALL (walkers{before}, chunk_count, generation, building) {{
-    UNWIND walkers{before} AS walker
-    WITH walker.node AS node, walker.mass AS mass, chunk_count, generation, building
-    WITH node, mass, chunk_count, generation, {s.degree("node")} AS degree
-    WHERE degree > 0 AND mass / degree >= $least_mass
-    MATCH (node){s.walked}(next)
-    WHERE {s.own_step("next")}
-    WITH next, chunk_count, sum($damping * mass / degree) AS mass
-    WITH next, mass, chunk_count, CASE WHEN {s.is_entity("next")} THEN COUNT {{ (next){s.mentioned_in}() }} END AS mentions
-    WITH next, CASE WHEN mentions > 0 THEN mass * log(1.0 + toFloat(chunk_count) / mentions) / log(1.0 + chunk_count) ELSE mass END AS mass
-    ORDER BY mass DESC, {s.entity_id("next")}
-    LIMIT $most_walked
-    RETURN collect({{node: next, mass: mass}}) AS walkers{before + 1}
-  }}"""
-
-
-# A walk of three steps from there over mentions and relations, both ways: the mass that the chunks
-# on the way have seen.
-def _graph_leg(s: Schema) -> str:
-    return f"""
-CALL (chunk_count, generation, building, hard) {{{_named(s)}{_step(s, 0)}{_step(s, 1)}{_step(s, 2)}
-  CALL (walkers1, walkers2, walkers3, generation, hard) {{
-    UNWIND walkers1 + walkers2 + walkers3 AS walker
-    WITH walker.node AS ch, walker.mass AS mass, generation, hard
-    WHERE ch:__Chunk__
-    WITH ch, generation, hard, sum(mass) AS weight
-    WHERE {readable()} AND (NOT hard OR {_in_scope(s)})
-    ORDER BY weight DESC, {s.chunk_id("ch")}
-    LIMIT $graph_pool
-    RETURN collect({{ch: ch, weight: weight}}) AS walked
-  }}
-  RETURN walked
 }}
 """
 
@@ -150,28 +80,33 @@ def _candidates(s: Schema) -> str:
 CALL (nearest, worded, walked) {{
   CALL (nearest, worded, walked) {{
     UNWIND range(0, size(nearest) - 1) AS i
-    RETURN nearest[i].ch AS ch, 1.0 / (60 + i) AS vote, nearest[i].similarity AS similarity, 0.0 AS text, 0.0 AS graph
+    RETURN nearest[i].ch AS ch, 1.0 / (60 + i) AS vote,
+      nearest[i].similarity AS similarity, 0.0 AS text, 0.0 AS graph
   UNION ALL
     UNWIND range(0, size(worded) - 1) AS i
-    RETURN worded[i].ch AS ch, 1.0 / (60 + i) AS vote, null AS similarity, worded[i].score AS text, 0.0 AS graph
+    RETURN worded[i].ch AS ch, 1.0 / (60 + i) AS vote,
+      null AS similarity, worded[i].score AS text, 0.0 AS graph
   UNION ALL
     UNWIND range(0, size(walked) - 1) AS i
-    RETURN walked[i].ch AS ch, 1.0 / (60 + i) AS vote, null AS similarity, 0.0 AS text, walked[i].weight AS graph
+    RETURN walked[i].ch AS ch, 1.0 / (60 + i) AS vote,
+      null AS similarity, 0.0 AS text, walked[i].weight AS graph
   }}
   WITH ch, sum(vote) AS votes, max(similarity) AS similarity, max(text) AS text, max(graph) AS graph
   ORDER BY votes DESC, {s.chunk_id("ch")}
   LIMIT $keep
-  RETURN collect(ch) AS chosen, collect({{similarity: similarity, text: text, graph: graph}}) AS legs
+  RETURN collect(ch) AS chosen,
+    collect({{similarity: similarity, text: text, graph: graph}}) AS legs
 }}
 {_inside(s)}
 CALL (chosen, legs, inside) {{
   UNWIND range(0, size(chosen) - 1) AS place
   WITH place, chosen[place] AS ch, legs[place] AS leg, inside
   WITH place, ch, leg, inside, CASE WHEN leg.similarity IS NULL THEN ch.embedding END AS embedding
-  WITH place, ch, leg, inside, CASE WHEN {comparable()} THEN {COSINE} ELSE leg.similarity END AS similarity
+  WITH place, ch, leg, inside,
+    CASE WHEN {comparable()} THEN {COSINE} ELSE leg.similarity END AS similarity
   RETURN collect({{
-    id: {s.chunk_id("ch")}, text: ch.text, document_name: {document_name(s)}, similarity: similarity,
-    bm25: leg.text, graph: leg.graph, in_scope: place IN inside
+    id: {s.chunk_id("ch")}, text: ch.text, document_name: {document_name(s)},
+    similarity: similarity, bm25: leg.text, graph: leg.graph, in_scope: place IN inside
   }}) AS candidates
 }}
 """
@@ -185,13 +120,13 @@ CALL (chosen, picked) {{
   CALL (chosen, picked) {{
     UNWIND CASE WHEN size(picked) > 0 THEN range(0, size(chosen) - 1) ELSE [] END AS place
     WITH place, chosen[place] AS ch
-    MATCH (ch){s.member_of}(own)
-    WITH own, collect(DISTINCT place) AS places
-    WHERE own:__Community__
-    RETURN own, places
+    MATCH (ch){s.member_of}(direct)
+    WITH direct, collect(DISTINCT place) AS places
+    WHERE direct:__Community__
+    RETURN direct, places
   }}
-  CALL (own, picked) {{
-    MATCH (own)-[:IN_COMMUNITY*0..{MAX_LEVELS - 1}]->(c)
+  CALL (direct, picked) {{
+    MATCH (direct)-[:IN_COMMUNITY*0..{MAX_LEVELS - 1}]->(c)
     WITH DISTINCT c
     WHERE c IN picked
     RETURN count(c) > 0 AS below
@@ -213,11 +148,11 @@ CALL (chosen, generation) {{
   CALL (ch, generation) {{
     MATCH (ch){s.mentions}(e)
     WITH DISTINCT e, generation
-    WHERE {s.is_entity("e")} AND {s.own_entity("e")}
+    WHERE {s.is_entity("e")} AND {s.project_entity("e")}
     WITH e LIMIT $mentions_each
-    RETURN collect(e) AS own
+    RETURN collect(e) AS mentioned
   }}
-  RETURN collect(own) AS entity_lists
+  RETURN collect(mentioned) AS entity_lists
 }}
 CALL (entity_lists) {{
   UNWIND range(0, size(entity_lists) - 1) AS place
@@ -227,16 +162,22 @@ CALL (entity_lists) {{
   WITH e, places, COUNT {{ (e){s.mentioned_in}() }} AS mentions, {s.told("e")} AS told
   ORDER BY mentions, {s.entity_id("e")}
   LIMIT $most_shared
-  RETURN collect({{e: e, places: places, mentions: mentions, targets: CASE WHEN told <= $fan THEN {s.targets("e")} ELSE [] END}}) AS held
+  RETURN collect({{
+    e: e, places: places, mentions: mentions,
+    targets: CASE WHEN told <= $fan THEN {s.targets("e")} ELSE [] END
+  }}) AS held
 }}
 CALL (entity_lists, held, chunk_count) {{
   UNWIND range(0, size(held) - 1) AS number
   WITH entity_lists, number, held[number].places AS places, held[number].targets AS targets,
     log(1.0 + toFloat(chunk_count) / held[number].mentions) AS rarity
   UNWIND places AS place
-  WITH number, place, rarity, targets, entity_lists[place] AS own
-  WITH number, place, rarity, size(own) - 1 AS others, size([x IN own WHERE x IN targets]) AS found
-  RETURN collect([place, number, rarity, CASE WHEN others > 0 THEN toFloat(found) / others ELSE 0.0 END]) AS shared
+  WITH number, place, rarity, targets, entity_lists[place] AS mentioned
+  WITH number, place, rarity, size(mentioned) - 1 AS others,
+    size([x IN mentioned WHERE x IN targets]) AS related
+  RETURN collect([
+    place, number, rarity, CASE WHEN others > 0 THEN toFloat(related) / others ELSE 0.0 END
+  ]) AS shared
 }}
 """
 
@@ -248,18 +189,20 @@ CALL (chosen, generation) {{
   UNWIND chosen[0..$rooted] AS ch
   MATCH (ch){s.mentions}(e)
   WITH e, generation, count(DISTINCT ch) AS mentions
-  WHERE {s.is_entity("e")} AND {s.own_entity("e")}
+  WHERE {s.is_entity("e")} AND {s.project_entity("e")}
   WITH e, mentions
   ORDER BY mentions DESC, {s.entity_id("e")}
   LIMIT $most_entities
-  RETURN collect(e) AS mentioned, collect({{id: {s.entity_id("e")}, title: {s.title("e")}, description: e.description, mentions: mentions}}) AS entities
+  RETURN collect(e) AS mentioned, collect({{
+    id: {s.entity_id("e")}, title: {s.title("e")}, description: e.description, mentions: mentions
+  }}) AS entities
 }}
 CALL (mentioned) {{
   UNWIND mentioned AS e
   CALL (e) {{
     MATCH (e)-{s.related("r")}-(other)
     WITH DISTINCT r, other
-    WHERE {s.is_entity("other")} AND {s.own_related("other")}
+    WHERE {s.is_entity("other")} AND {s.project_related("other")}
     WITH r, other LIMIT $relations_seen
     RETURN r, other
     ORDER BY coalesce({s.weight("r")}, 0.0) DESC, {s.entity_id("other")}
@@ -268,8 +211,9 @@ CALL (mentioned) {{
   WITH DISTINCT r, other
   ORDER BY coalesce({s.weight("r")}, 0.0) DESC, {s.entity_id("other")}
   LIMIT $most_relations
-  RETURN collect(other) AS others, collect(DISTINCT {{source: {s.title("startNode(r)")}, target: {s.title("endNode(r)")},
-    {told}}}) AS relationships
+  RETURN collect(other) AS others, collect(DISTINCT {{
+    source: {s.title("startNode(r)")}, target: {s.title("endNode(r)")}, {told}
+  }}) AS relationships
 }}
 CALL (chosen, mentioned, others) {{
   UNWIND others + mentioned AS e
@@ -277,7 +221,7 @@ CALL (chosen, mentioned, others) {{
   CALL (e) {{
     MATCH (e){s.mentioned_in}(ch)
     WITH DISTINCT ch
-    WHERE {s.own_chunk("ch")}
+    WHERE {s.project_chunk("ch")}
     RETURN ch LIMIT $chunks_each
   }}
   WITH DISTINCT ch, chosen
@@ -286,6 +230,6 @@ CALL (chosen, mentioned, others) {{
   {scored()}
   ORDER BY similarity DESC, {s.chunk_id("ch")}
   LIMIT $most_neighbors
-  RETURN collect({{id: {s.chunk_id("ch")}, text: ch.text, score: similarity, document_name: {document_name(s)}}}) AS neighbors
+  RETURN collect({shown(s)}) AS neighbors
 }}
 """

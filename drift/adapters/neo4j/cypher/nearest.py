@@ -40,7 +40,10 @@ def scored() -> str:
 
 
 def visible(s: Schema) -> str:
-    """Return the subquery that gives the `generation` to read, and whether another one is `building` beside it."""
+    """Return the subquery that gives the `generation` to read.
+
+    It also tells whether another one is `building` beside it.
+    """
     return f"""
 CALL () {{
   {s.visible}
@@ -58,10 +61,13 @@ CALL () {{
 
 
 def index_hits(s: Schema) -> str:
-    """Return the body that asks the index procedure for `hits`, best first, and drops what is another tenant's."""
+    """Return the body that asks the index procedure for `hits`, best first.
+
+    What is of another project is dropped.
+    """
     return f"""
     CALL db.index.vector.queryNodes($chunk_index, $fetch, $vector) YIELD node
-    WITH node WHERE {s.own_chunk("node")}
+    WITH node WHERE {s.project_chunk("node")}
     RETURN collect(node) AS hits
 """
 
@@ -73,7 +79,9 @@ def search_hits(index: str) -> str:
     """
     return f"""
     MATCH (node:__Chunk__)
-      SEARCH node IN (VECTOR INDEX `{index}` FOR $vector WHERE node.project_id = $asked.project_id LIMIT $fetch) SCORE AS score
+      SEARCH node IN (
+        VECTOR INDEX `{index}` FOR $vector WHERE node.project_id = $asked.project_id LIMIT $fetch
+      ) SCORE AS score
     WITH node, score ORDER BY score DESC
     RETURN collect(node) AS hits
 """
@@ -82,14 +90,14 @@ def search_hits(index: str) -> str:
 def nearest(s: Schema, hits: str) -> str:
     """Return the subquery that gives `near`.
 
-    The tenant's chunks nearest to the vector, best first and scored, when `whole` is true.
+    The project's chunks nearest to the vector, best first and scored, when `whole` is true.
     """
     return f"""
 CALL (chunk_count, whole) {{
   CALL (chunk_count, whole) {{
     UNWIND CASE WHEN whole AND chunk_count <= $exact_limit THEN [1] ELSE [] END AS exact
     MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
-    WHERE {s.own_chunk("ch")}
+    WHERE {s.project_chunk("ch")}
     RETURN ch
   UNION ALL
     UNWIND CASE WHEN whole AND chunk_count > $exact_limit THEN [1] ELSE [] END AS indexed
@@ -100,7 +108,7 @@ CALL (chunk_count, whole) {{
     UNION ALL
       UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS starved
       MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
-      WHERE {s.own_chunk("ch")}
+      WHERE {s.project_chunk("ch")}
       RETURN ch
     }}
     RETURN ch
@@ -111,6 +119,14 @@ CALL (chunk_count, whole) {{
   RETURN collect({{ch: ch, similarity: similarity}}) AS near
 }}
 """
+
+
+def shown(s: Schema) -> str:
+    """Return the map of a scored `ch` as it is sent."""
+    return f"""{{
+    id: {s.chunk_id("ch")}, text: ch.text, score: similarity,
+    document_name: {document_name(s)}
+  }}"""
 
 
 def document_name(s: Schema) -> str:

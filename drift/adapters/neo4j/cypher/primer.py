@@ -9,9 +9,9 @@ from drift.adapters.neo4j.cypher.nearest import (
     COSINE,
     comparable,
     count,
-    document_name,
     readable,
     scored,
+    shown,
     visible,
 )
 from drift.adapters.neo4j.cypher.schema import MAX_LEVELS, Schema
@@ -26,7 +26,7 @@ CALL (best, ranked) {{
   {scored()}
   ORDER BY similarity DESC, {s.chunk_id("ch")}
   LIMIT $spare_chunks
-  RETURN collect({{id: {s.chunk_id("ch")}, text: ch.text, score: similarity, document_name: {document_name(s)}}}) AS chunks
+  RETURN collect({shown(s)}) AS chunks
 }}
 RETURN communities, chunks, chunk_count, odd_communities, odd_chunks
 """
@@ -42,17 +42,17 @@ def _best_communities(s: Schema) -> str:
     return f"""
 CALL (generation) {{
   MATCH (child:__Community__){s.seek("child", "__Community__")}
-  WHERE {s.own_community("child")}
+  WHERE {s.project_community("child")}
   MATCH (child)-[:IN_COMMUNITY]->(parent)
   WITH DISTINCT child, parent, generation
-  WHERE parent:__Community__ AND {s.own_community("parent")}
+  WHERE parent:__Community__ AND {s.project_community("parent")}
   WITH sign({_level("parent")} - {_level("child")}) AS step
   LIMIT 60
   RETURN count(*) > 0 AS linked, CASE WHEN sum(step) < 0 THEN -1 ELSE 1 END AS upwards
 }}
 CALL (linked, upwards, generation) {{
   MATCH (c:__Community__){s.seek("c", "__Community__")}
-  WHERE {s.own_community("c")}
+  WHERE {s.project_community("c")}
   WITH c, CASE
     WHEN linked AND COUNT {{ (c)-[:IN_COMMUNITY]->() }} = 0 THEN 1.0e300
     ELSE upwards * {_level("c")}
@@ -61,12 +61,16 @@ CALL (linked, upwards, generation) {{
   RETURN collect(c) AS known, collect(height) AS heights
 }}
 CALL (known, heights) {{
-  WITH known, heights, [i IN range(0, $first_looked_at - 1) WHERE i < size(known) AND {usable}] AS first
+  WITH known, heights,
+    [i IN range(0, $first_looked_at - 1) WHERE i < size(known) AND {usable}] AS first
   WITH known, heights, CASE
     WHEN size(first) >= $enough OR size(known) <= $first_looked_at THEN first
     ELSE [i IN range(0, size(known) - 1) WHERE {usable}]
   END AS usable
-  RETURN CASE WHEN size(usable) = 0 THEN 1.0e301 ELSE heights[usable[CASE WHEN size(usable) < $enough THEN size(usable) ELSE $enough END - 1]] END AS floor
+  RETURN CASE
+    WHEN size(usable) = 0 THEN 1.0e301
+    ELSE heights[usable[CASE WHEN size(usable) < $enough THEN size(usable) ELSE $enough END - 1]]
+  END AS floor
 }}
 CALL (known, heights, floor) {{
   UNWIND range(0, size(known) - 1) AS i
@@ -90,10 +94,11 @@ CALL (known) {{
 
 def _level(c: str) -> str:
     """Return a community's level as a number that can be compared, 0 where it has none."""
-    return f"CASE WHEN abs(toFloatOrNull({c}.level)) < 1.0e300 THEN toFloatOrNull({c}.level) ELSE 0.0 END"
+    number = f"toFloatOrNull({c}.level)"
+    return f"CASE WHEN abs({number}) < 1.0e300 THEN {number} ELSE 0.0 END"
 
 
-# The tenant's chunks, the nearest first: all of a small tenant, the first ones of an index for a
+# The project's chunks, the nearest first: all of a small project, the first ones of an index for a
 # big one. The index's own order is good enough to choose from; what is shown is scored exactly.
 def _ranked(s: Schema, hits: str) -> str:
     return f"""
@@ -108,18 +113,21 @@ CALL (chunk_count) {{
   }}
   CALL (hits) {{
     WITH hits WHERE size(hits) >= $pool
-    RETURN [ch IN hits WHERE {readable()}] AS ranked, [ch IN hits WHERE NOT {readable()} | {s.chunk_id("ch")}] AS odd_chunks
+    RETURN [ch IN hits WHERE {readable()}] AS ranked,
+      [ch IN hits WHERE NOT {readable()} | {s.chunk_id("ch")}] AS odd_chunks
   UNION ALL
     UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS few
     CALL () {{
       MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
-      WHERE {s.own_chunk("ch")}
+      WHERE {s.project_chunk("ch")}
       WITH ch, ch.embedding AS embedding
       WITH ch, embedding, coalesce({comparable()} AND {readable()}, false) AS usable
       WITH ch, embedding, usable, CASE WHEN usable THEN {COSINE} END AS similarity
       ORDER BY similarity DESC, {s.chunk_id("ch")}
       RETURN collect(CASE WHEN usable THEN ch END) AS ranked,
-        collect(CASE WHEN NOT (usable OR embedding IS NULL AND {readable()}) THEN {s.chunk_id("ch")} END) AS odd_chunks
+        collect(CASE
+          WHEN NOT (usable OR embedding IS NULL AND {readable()}) THEN {s.chunk_id("ch")}
+        END) AS odd_chunks
     }}
     RETURN ranked, odd_chunks
   }}
@@ -137,10 +145,10 @@ CALL (best, ranked) {{
   WITH ranked, [b IN best | b.node] AS tops
   UNWIND CASE WHEN size(tops) > 0 THEN range(0, size(ranked) - 1) ELSE [] END AS place
   WITH tops, place, ranked[place] AS ch
-  MATCH (ch){s.member_of}(own:__Community__)
-  WITH tops, own, collect(DISTINCT place) AS places
-  CALL (own) {{
-    MATCH (own)-[:IN_COMMUNITY*0..{MAX_LEVELS - 1}]->(c)
+  MATCH (ch){s.member_of}(direct:__Community__)
+  WITH tops, direct, collect(DISTINCT place) AS places
+  CALL (direct) {{
+    MATCH (direct)-[:IN_COMMUNITY*0..{MAX_LEVELS - 1}]->(c)
     RETURN DISTINCT c
   }}
   WITH tops, places, c
@@ -156,7 +164,10 @@ CALL (best, ranked, held, chunk_count) {{
   WITH ranked, chunk_count, chosen.node AS c, chosen.score AS score,
     coalesce(head([h IN held WHERE h.node = chosen.node | h.places]), []) AS places
   {_samples(s)}
-  RETURN collect({{id: {s.community_id("c")}, level: toIntegerOrNull(c.level), summary: c.summary, score: score, samples: samples}}) AS communities
+  RETURN collect({{
+    id: {s.community_id("c")}, level: toIntegerOrNull(c.level), summary: c.summary, score: score,
+    samples: samples
+  }}) AS communities
 }}
 """
 
@@ -168,16 +179,18 @@ def _samples(s: Schema) -> str:
       UNWIND places AS place
       RETURN ranked[place] AS ch
     UNION ALL
-      UNWIND CASE WHEN size(places) < $samples AND chunk_count > $exact_limit THEN [c] ELSE [] END AS top
+      UNWIND CASE
+        WHEN size(places) < $samples AND chunk_count > $exact_limit THEN [c] ELSE []
+      END AS top
       MATCH (top){s.below}(ch)
       WITH DISTINCT ch
-      WHERE {s.own_chunk("ch")}
+      WHERE {s.project_chunk("ch")}
       RETURN ch LIMIT $spare_samples
     }}
     WITH DISTINCT ch
     {scored()}
     ORDER BY similarity DESC, {s.chunk_id("ch")}
     LIMIT $samples
-    RETURN collect({{id: {s.chunk_id("ch")}, text: ch.text, score: similarity, document_name: {document_name(s)}}}) AS samples
+    RETURN collect({shown(s)}) AS samples
   }}
 """

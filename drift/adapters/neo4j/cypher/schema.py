@@ -4,7 +4,7 @@ DEFAULT is the graph of this project:
 `(:__Document__)-[:HAS_CHUNK]->(:__Chunk__)-[:HAS_ENTITY]->(:__Entity__)`, RELATED between entities,
 chunks and entities IN_COMMUNITY, and `project_id` on every node.
 
-V1 has no tenant: `(entity)-[:FROM_CHUNK]->(:__Chunk__)` and
+V1 has no projects: `(entity)-[:FROM_CHUNK]->(:__Chunk__)` and
 `(entity)-[:IN_COMMUNITY]->(:__Community__)`, communities nested by IN_COMMUNITY. An entity is
 whatever comes from a chunk, a relation any other edge between two entities. Every property but
 `text` and `embedding` may be missing, and names and levels may be of any type. The lexical graph of
@@ -32,40 +32,64 @@ class Schema:
     Arrows stand between two nodes, expressions are about a named one.
     """
 
-    # what belongs to the tenant
-    own_chunk: Of
-    own_entity: Of
-    own_community: Of
-    own_related: Of  # of what an own entity is related to
-    own_step: Of  # a node that a walk may go to: a chunk or an entity
-    visible: str  # a subquery's body: the `generation` of what is made of all documents together, and whether another is `building`
-    chunk_count: str  # a subquery's body
-    seek: Callable[
-        ..., str
-    ]  # behind a pattern, of a node, its label and the keys it is found by: how to find it
-    # arrows
-    below: str  # from a community to a chunk at any depth
-    above: str  # from a chunk to a community at any height
-    member_of: str  # from a chunk to the communities it is directly in
-    mentions: str  # from a chunk to an entity
-    mentioned_in: str  # from an entity to a chunk
-    related: Of  # the relation, named or not, between two entities
-    walked: str  # what a walk goes along, either way
-    # expressions
+    # Conditions: what belongs to the project.
+    project_chunk: Of
+    project_entity: Of
+    project_community: Of
+    project_related: Of
+    """Of what an entity of the project is related to."""
+    project_step: Of
+    """Of a chunk or an entity that a walk may go to."""
+
+    # Bodies of subqueries.
+    visible: str
+    """Gives the `generation` of what is made of all documents together, and whether another one is
+    `building`."""
+    chunk_count: str
+
+    seek: Callable[..., str]
+    """How to find a node, of its name, its label and the keys it is found by; stands behind a
+    pattern."""
+
+    # Arrows.
+    below: str
+    """From a community to a chunk at any depth."""
+    above: str
+    """From a chunk to a community at any height."""
+    member_of: str
+    """From a chunk to the communities that it is directly in."""
+    mentions: str
+    """From a chunk to an entity."""
+    mentioned_in: str
+    """From an entity to a chunk."""
+    related: Of
+    """The relation, named or not, between two entities."""
+    walked: str
+    """What a walk goes along, either way."""
+
+    # Expressions.
     chunk_id: Of
     entity_id: Of
     community_id: Of
-    is_entity: Of  # where the node is known to be an entity or a chunk
+    is_entity: Of
+    """Where the node is known to be an entity or a chunk."""
     title: Of
-    description: Of  # of a relation
+    description: Of
+    """Of a relation."""
     weight: Of
-    degree: Of  # edges that a walk could go along
-    told: Of  # relations that begin at the entity
-    targets: Of  # the list of what they end at
-    document_name: str  # of `ch`: one row with `name`
-    # the full-text index
+    """Of a relation."""
+    degree: Of
+    """How many edges a walk could go along."""
+    told: Of
+    """How many relations begin at the entity."""
+    targets: Of
+    """The list of what they end at."""
+    document_name: str
+    """Of `ch`: one row with `name`."""
+
     text_properties: frozenset[str]
-    has_tenants: bool
+    """What the full-text index has to hold."""
+    has_projects: bool
 
 
 def _property(name: str) -> Of:
@@ -91,7 +115,10 @@ def _of_project(n: str) -> str:
 
 
 def _of_generation(n: str) -> str:
-    """Entities and communities of a graph from elsewhere have no number, and their project has none."""
+    """Return the condition that a node is of the generation to read.
+
+    Entities and communities of a graph from elsewhere have no number, and their project has none.
+    """
     return f"coalesce({n}.generation, 0) = generation"
 
 
@@ -102,7 +129,9 @@ def _known(n: str) -> str:
 def _degree(n: str) -> str:
     # The entities of a chunk are counted one by one only while it has some that no question sees
     # yet.
-    return f"""CASE WHEN building AND {n}:__Chunk__ THEN COUNT {{ ({n})-[:HAS_ENTITY]->(x) WHERE {_of_generation("x")} }}
+    return f"""CASE
+      WHEN building AND {n}:__Chunk__
+      THEN COUNT {{ ({n})-[:HAS_ENTITY]->(x) WHERE {_of_generation("x")} }}
       ELSE COUNT {{ ({n})-[:HAS_ENTITY]-() }} + COUNT {{ ({n})-[:RELATED]-() }} END"""
 
 
@@ -115,11 +144,13 @@ def _seek(n: str, label: str, *keys: str) -> str:
 
 
 DEFAULT = Schema(
-    own_chunk=lambda n: f"{n}:__Chunk__ AND {_of_project(n)}",  # an index may hold other nodes too
-    own_entity=_known,
-    own_community=_known,
-    own_related=_of_project,  # no relation leaves its generation
-    own_step=lambda n: f"{_of_project(n)} AND ({n}:__Chunk__ OR {_of_generation(n)})",
+    # An index may hold other nodes too.
+    project_chunk=lambda n: f"{n}:__Chunk__ AND {_of_project(n)}",
+    project_entity=_known,
+    project_community=_known,
+    # No relation leaves its generation.
+    project_related=_of_project,
+    project_step=lambda n: f"{_of_project(n)} AND ({n}:__Chunk__ OR {_of_generation(n)})",
     visible="""OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
   RETURN coalesce(p.generation, 0) AS generation, p.building IS NOT NULL AS building""",
     seek=_seek,
@@ -150,7 +181,7 @@ DEFAULT = Schema(
     WHERE d:__Document__ AND d.project_id = $asked.project_id
     RETURN {_first_not_blank("d", "title", "id")} AS name""",
     text_properties=frozenset({"text", "project_key"}),
-    has_tenants=True,
+    has_projects=True,
 )
 
 # Other edges between two entities are relations, PART_OF among them: what a thing is part of is
@@ -164,34 +195,36 @@ def _comes_from_a_chunk(n: str) -> str:
     return f"EXISTS {{ ({n})-[:FROM_CHUNK]->() }}"
 
 
-def _own_name(n: str) -> str:
+def _name(n: str) -> str:
     return f"coalesce(toStringOrNull({n}.id), elementId({n}))"
 
 
 def _key(property_: str) -> str:
     """Return a property where it can tell one node from another: as text or a number."""
-    return f"CASE WHEN {property_} IS :: STRING OR {property_} IS :: INTEGER OR {property_} IS :: FLOAT THEN {property_} END"
+    kinds = " OR ".join(f"{property_} IS :: {kind}" for kind in ("STRING", "INTEGER", "FLOAT"))
+    return f"CASE WHEN {kinds} THEN {property_} END"
 
 
 V1 = Schema(
-    own_chunk=lambda n: f"{n}:__Chunk__",
-    own_entity=_comes_from_a_chunk,
-    own_community=lambda n: f"{n}:__Community__",
-    own_related=_comes_from_a_chunk,
-    own_step=lambda n: f"({n}:__Chunk__ OR {_comes_from_a_chunk(n)})",
+    project_chunk=lambda n: f"{n}:__Chunk__",
+    project_entity=_comes_from_a_chunk,
+    project_community=lambda n: f"{n}:__Community__",
+    project_related=_comes_from_a_chunk,
+    project_step=lambda n: f"({n}:__Chunk__ OR {_comes_from_a_chunk(n)})",
     visible="RETURN 0 AS generation, false AS building",
     seek=lambda *_: "",
     # The server keeps this count.
     chunk_count="MATCH (ch:__Chunk__) RETURN count(ch) AS chunk_count",
-    below=f"<-[:IN_COMMUNITY*1..{MAX_LEVELS}]-()-[:FROM_CHUNK*0..1]->",  # chunks may be in communities themselves
+    # Chunks may be in communities themselves.
+    below=f"<-[:IN_COMMUNITY*1..{MAX_LEVELS}]-()-[:FROM_CHUNK*0..1]->",
     above=_ABOVE_MENTIONS,
     member_of="<-[:FROM_CHUNK*0..1]-()-[:IN_COMMUNITY]->",
     mentions="<-[:FROM_CHUNK]-",
     mentioned_in="-[:FROM_CHUNK]->",
     related=lambda r: f"[{r}:{_RELATION}]",
     walked=f"-[:!IN_COMMUNITY&{_LEXICAL}]-",
-    chunk_id=_own_name,
-    entity_id=_own_name,
+    chunk_id=_name,
+    entity_id=_name,
     community_id=lambda n: f"coalesce({_key(f'{n}.community')}, {_key(f'{n}.id')}, elementId({n}))",
     is_entity=lambda n: f"NOT {n}:__Chunk__",
     title=_first_text("title", "name", "id"),
@@ -210,7 +243,7 @@ V1 = Schema(
     document_name=f"""MATCH (ch)-[:FROM_DOCUMENT]->(d)
     RETURN {_first_not_blank("d", "title", "path", "name", "id")} AS name""",
     text_properties=frozenset({"text"}),
-    has_tenants=False,
+    has_projects=False,
 )
 
 SCHEMAS: Mapping[SchemaName, Schema] = {"default": DEFAULT, "v1": V1}

@@ -65,13 +65,15 @@ def schema_objects(
 
     The three names are those of the configured indexes.
     """
-    has_tenants = schema == "default"
+    has_projects = schema == "default"
     return (
-        *(_keys() if has_tenants else ()),
-        *_ranges(_RANGES if has_tenants else _V1_RANGES),
-        _fulltext(fulltext, ("text", "project_key") if has_tenants else ("text",)),
-        _vector(community, "__Community__", "COMMUNITY_VECTOR_INDEX_NAME", is_filtered=has_tenants),
-        _vector(chunk, "__Chunk__", "CHUNK_VECTOR_INDEX_NAME", is_filtered=has_tenants),
+        *(_keys() if has_projects else ()),
+        *_ranges(_RANGES if has_projects else _V1_RANGES),
+        _fulltext(fulltext, ("text", "project_key") if has_projects else ("text",)),
+        _vector(
+            community, "__Community__", "COMMUNITY_VECTOR_INDEX_NAME", is_filtered=has_projects
+        ),
+        _vector(chunk, "__Chunk__", "CHUNK_VECTOR_INDEX_NAME", is_filtered=has_projects),
     )
 
 
