@@ -16,13 +16,16 @@ from drift.telemetry.logs import chain, log
 RENEW_S = 240.0
 """How long before its end a token is renewed. azure-identity gives the old one until 300 s before
 it."""
+
 TOO_LATE_S = 10.0
 """A token that is valid for less than this is not used any more: it would end on its way."""
+
 PAUSE_S = 30.0
-"""How long after a renewal that failed the next one is tried, while the old token is still valid."""
+"""How long after a renewal that failed the next one is tried, while the old token is valid."""
+
 _PATIENCE: dict[str, Any] = {"connection_timeout": 5, "read_timeout": 10, "retry_total": 1}
-"""Of the managed identity's endpoint, which is on the same machine; without it, one that hangs is
-waited for 5 minutes at a time."""
+"""How long to wait for the managed identity's endpoint, which is on the same machine. The SDK
+itself would wait 5 minutes at a time for one that hangs."""
 
 
 class Token(Protocol):
@@ -66,7 +69,10 @@ class TokenSource:
         on_new: Callable[[], None] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Remember what to ask; `make_credential` is called in a thread, `on_new` in the event loop after each new token."""
+        """Remember what to ask.
+
+        `make_credential` is called in a thread, `on_new` in the event loop after each new token.
+        """
         self.held: Token | None = None
         self.on_new = on_new
         self._scope = scope
@@ -130,11 +136,21 @@ def identity(client_id: str | None) -> Any:  # noqa: ANN401 - a TokenCredential;
     from azure.identity import DefaultAzureCredential, ManagedIdentityCredential  # noqa: PLC0415 - only with Entra ID
 
     for name in ("azure.core", "azure.identity"):
-        logging.getLogger(name).setLevel(
-            logging.ERROR
-        )  # they write addresses and answers for every attempt
-    return (
-        ManagedIdentityCredential(client_id=client_id, **_PATIENCE)
-        if client_id
-        else DefaultAzureCredential()
+        # Below that they write addresses and answers for every attempt.
+        logging.getLogger(name).setLevel(logging.ERROR)
+    if client_id:
+        return ManagedIdentityCredential(client_id=client_id, **_PATIENCE)
+    return DefaultAzureCredential()
+
+
+def sdk_errors() -> tuple[type[Exception], type[Exception]]:
+    """Return what the SDK raises: when no credential works, and on any other failure.
+
+    Imports the SDK, so call it in a thread.
+    """
+    from azure.core.exceptions import (  # noqa: PLC0415 - only with Entra ID
+        AzureError,
+        ClientAuthenticationError,
     )
+
+    return ClientAuthenticationError, AzureError

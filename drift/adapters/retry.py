@@ -1,4 +1,4 @@
-"""The one retry policy: every call that is repeated, is repeated here.
+"""The one retry policy: only here is a call repeated.
 
 A repeated call is bounded twice, by attempts and by the deadline of its request, and only for
 errors that are named.
@@ -34,7 +34,11 @@ not return together."""
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """At most `max_attempts` calls, `base_s * factor ** n` seconds apart (never over `max_s`), plus jitter."""
+    """How often a call is made, and how long is waited in between.
+
+    There are at most `max_attempts` calls, `base_s * factor ** n` seconds apart, but never over
+    `max_s`, plus jitter.
+    """
 
     max_attempts: int = 3
     base_s: float = 2.0

@@ -106,7 +106,9 @@ class Connection:
     async def transaction(
         self, work: Callable[[Statement], Awaitable[_T]], timeout_s: float = WRITE_TIMEOUT_S
     ) -> _T:
-        """Run the statements of `work` in one transaction, which commits when it returns and else changes nothing.
+        """Run the statements of `work` in one transaction.
+
+        It commits when `work` returns, and otherwise changes nothing.
 
         `work` may be run again from its beginning: the driver repeats what a server refused for the
         moment. Errors as for `read`, and those of `work`.
@@ -146,13 +148,13 @@ class Connection:
     async def rows(
         self, text: str, parameters: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
-        """Return what such a statement finds, all of it; errors as for `read`."""
+        """Return all records of such a statement; errors as for `read`."""
         return [dict(record) async for record in self.stream(text, parameters or {})]
 
     async def write_in_batches(self, text: str, parameters: Mapping[str, Any]) -> SummaryCounters:
-        """Run a statement that commits by itself (CALL ...
+        """Run a statement that commits by itself, and return what it changed.
 
-        IN TRANSACTIONS) and return what it changed; errors as for `read`.
+        Such a statement says CALL ... IN TRANSACTIONS. Errors as for `read`.
         """
         with translated():
             async with self._session(WRITE_ACCESS) as session:

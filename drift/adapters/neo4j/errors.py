@@ -25,16 +25,20 @@ UNAVAILABLE = "The graph database cannot be reached."
 _LOGIN = "The graph database refuses the login: check NEO4J_USERNAME and NEO4J_PASSWORD."
 _LOCKED = (
     "The graph database takes no login for some seconds, because there were too many wrong ones: "
-    "whether this one is right "
-    "is not known. Wait, and look for a client with an old password."
+    "whether this one is right is not known. Wait, and look for a client with an old password."
 )
-_EXPIRED = "The graph database wants a new password before it takes this login: change it there, then set NEO4J_PASSWORD."
-_FORBIDDEN = "The graph database does not give this user the right to do that: check the roles of NEO4J_USERNAME."
+_EXPIRED = (
+    "The graph database wants a new password before it takes this login: change it there, then set "
+    "NEO4J_PASSWORD."
+)
+_FORBIDDEN = (
+    "The graph database does not give this user the right to do that: check the roles of "
+    "NEO4J_USERNAME."
+)
 _IDENTITY = "The graph database cannot ask its own provider of logins: look there, and try again."
 _READ_ONLY = (
     "The graph database takes no writes here: it is read-only, or this server is a follower or a "
-    "replica. Set NEO4J_URI to "
-    "neo4j:// or neo4j+s://, which finds the writer, or allow writes."
+    "replica. Set NEO4J_URI to neo4j:// or neo4j+s://, which finds the writer, or allow writes."
 )
 _STOPPED = (
     "The database of NEO4J_DATABASE is stopped, starting, or failed to start: look at it in Neo4j."
@@ -42,15 +46,23 @@ _STOPPED = (
 _DISK = (
     "The graph database could not save a change: look for a full or failing disk, and at its log."
 )
-_MEMORY = "The graph database has too little memory for one search: raise its transaction memory, or try again."
+_MEMORY = (
+    "The graph database has too little memory for one search: raise its transaction memory, or try "
+    "again."
+)
 _INDEX = "The graph lacks an index that this search needs: run `python -m drift prepare`."
 _DIMENSIONS = (
     "The graph's embeddings and the question's do not have the same number of dimensions, or one "
-    "of them is zero or not "
-    "finite: embed both with one model, and run `python -m drift prepare`."
+    "of them is zero or not finite: embed both with one model, and run `python -m drift prepare`."
 )
-_OLD = "The graph database does not know a statement of this service: it has to be Neo4j 5.26 or newer."
-_CERTIFICATE = "The graph database's certificate is not trusted: check the host of NEO4J_URI, and the certificates here."
+_OLD = (
+    "The graph database does not know a statement of this service: it has to be Neo4j 5.26 or "
+    "newer."
+)
+_CERTIFICATE = (
+    "The graph database's certificate is not trusted: check the host of NEO4J_URI, and the "
+    "certificates here."
+)
 _NAME = "The graph database's name is not known: check the host of NEO4J_URI, and DNS."
 _SLOW = "The graph did not answer one search in time."
 

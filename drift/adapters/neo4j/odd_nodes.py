@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from drift.telemetry.logs import log
 
 REPEATED_S = 3600.0
-"""A project is named in the log at most this often: who asks every second needs no line a second."""
+"""A project is named in the log at most this often, however often it is asked."""
 CAREFUL_S = 600.0
 MAX_PROJECTS = 1000
 EXAMPLES = 3
@@ -53,10 +53,11 @@ class OddNodes:
 
     def left_out(self, project_id: str, nodes: Mapping[str, Sequence[object]]) -> None:
         """Say in one line how many nodes of each label are left out, and the ids of some."""
-        found = {label: list(dict.fromkeys(map(str, ids))) for label, ids in nodes.items() if ids}
-        if not found or self._said.holds(project_id):
+        left = {label: list(dict.fromkeys(map(str, ids))) for label, ids in nodes.items() if ids}
+        if not left or self._said.holds(project_id):
             return
+
         self._said.set(project_id, REPEATED_S)
-        counts = ", ".join(f"{len(ids)} {label}" for label, ids in found.items())
-        examples = ", ".join(id_ for ids in found.values() for id_ in ids[:EXAMPLES])
+        counts = ", ".join(f"{len(ids)} {label}" for label, ids in left.items())
+        examples = ", ".join(id_ for ids in left.values() for id_ in ids[:EXAMPLES])
         log.warning("graph_nodes_left_out", extra={"nodes": counts, "examples": examples})

@@ -16,7 +16,7 @@ from urllib.parse import SplitResult, urlsplit
 import httpx2
 from openai import AsyncAzureOpenAI, AsyncOpenAI
 
-from drift.adapters.entra import TokenCredential, TokenSource, identity
+from drift.adapters.entra import TokenCredential, TokenSource, identity, sdk_errors
 from drift.adapters.openai.bounded import BoundedClient
 from drift.errors import ModelMisconfiguredError, ModelUnavailableError
 from drift.telemetry import otel
@@ -54,8 +54,6 @@ class ModelServer:
 def build_client(server: ModelServer, tokens: TokenProvider | None = None) -> AsyncOpenAI:
     """Return a client for chat and embeddings that never retries by itself.
 
-    The SDK is imported here.
-
     With `api_version` it speaks the classic Azure paths (`/openai/deployments/...`), without it the
     v1 API. `tokens` replaces the Entra ID tokens that are used when there is no key; they are only
     ever sent to Azure.
@@ -77,9 +75,8 @@ def build_client(server: ModelServer, tokens: TokenProvider | None = None) -> As
 
 def _http_client(server: ModelServer, parts: SplitResult) -> Any:  # noqa: ANN401 - an httpx2.AsyncClient
     """Build the connection pool; waiting for a free connection counts as waiting for the answer."""
-    logging.getLogger("httpx2").setLevel(
-        logging.WARNING
-    )  # it writes a line with the address for every request
+    # Below that it writes a line with the address for every request.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
     timeout_s = server.timeout_s
     return BoundedClient(
         server.max_reply_bytes,
@@ -90,9 +87,8 @@ def _http_client(server: ModelServer, parts: SplitResult) -> Any:  # noqa: ANN40
             keepalive_expiry=KEEPALIVE_S,
         ),
         event_hooks={"request": [_carry_trace]},
-        trust_env=not _is_loopback(
-            parts.hostname or ""
-        ),  # a proxy cannot reach this machine's own ports
+        # A proxy cannot reach this machine's own ports.
+        trust_env=not _is_loopback(parts.hostname or ""),
     )
 
 
@@ -151,9 +147,7 @@ class EntraTokens:
 
     def __init__(self, client_id: str | None, credential: TokenCredential | None = None) -> None:
         """Remember the identity, or the credential to use instead; nothing is asked yet."""
-        from azure.core import exceptions  # noqa: PLC0415 - only with Entra ID, and never in the event loop
-
-        self._errors = exceptions
+        self._refused, self._failed = sdk_errors()  # here, and never in the event loop
         self._source = TokenSource(ENTRA_SCOPE, lambda: credential or identity(client_id))
 
     async def __call__(self) -> str:
@@ -165,12 +159,12 @@ class EntraTokens:
         """
         try:
             return (await self._source.get()).token
-        except self._errors.ClientAuthenticationError as error:
+        except self._refused as error:
             raise ModelMisconfiguredError(
                 "No Entra ID token for the model server: give the app an identity with access, "
                 "sign in, or set OAI_KEY."
             ) from error
-        except self._errors.AzureError as error:
+        except self._failed as error:
             raise ModelUnavailableError(
                 "Entra ID, which gives the token for the model server, cannot be reached."
             ) from error

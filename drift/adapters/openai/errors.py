@@ -101,11 +101,17 @@ def _of_status(error: Any, setting: str) -> DriftError:  # noqa: ANN401 - an ope
 
 def _refusal(status: int, code: str, setting: str, said: str) -> str:
     if status in {401, 403}:
-        return f"The model server refuses the credentials ({said}): check OAI_KEY, or the role of the identity."
+        return (
+            f"The model server refuses the credentials ({said}): check OAI_KEY, or the role of the "
+            "identity."
+        )
     if code in _NO_MODEL:
         return f"The model server has no model of that name ({said}): check {setting}."
     if status == 404:  # noqa: PLR2004 - the table reads better with the numbers in it
-        return f"The model server does not know the model or the path ({said}): check {setting}, OAI_BASE_URL and OAI_API_VERSION."
+        return (
+            f"The model server does not know the model or the path ({said}): check {setting}, "
+            "OAI_BASE_URL and OAI_API_VERSION."
+        )
     if 300 <= status < 400:  # noqa: PLR2004 - the same
         return f"The model server is at another address ({said}): check OAI_BASE_URL."
     return (

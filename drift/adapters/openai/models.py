@@ -2,8 +2,8 @@
 
 Azure OpenAI, OpenAI, or any server that speaks the same API.
 
-The client is built by `openai_client.build_client` and shared by both. Its own retries are off:
-`retry.py` decides.
+The client is built by `client.build_client` and shared by both. Its own retries are off:
+`adapters/retry.py` decides.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ TEXTS_PER_REQUEST = 256
 EMBEDDING_REQUESTS_AT_ONCE = 4
 
 DEFAULT_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072}
-"""Floats that these models give unless fewer are asked for; no other model can be asked for fewer."""
+"""Floats that these models give unless fewer are asked for, which no other model can be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Calls the server: each attempt takes at most `timeout_s`, failed ones are repeated by `retry`."""
+    """Calls the server: an attempt takes at most `timeout_s`, and `retry` repeats failed ones."""
 
     timeout_s: float = 60.0
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     provider: str = "openai"
     """What traces and metrics call the server, `gen_ai.provider.name`."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False, compare=False)
-    """Held for one round of the event loop by whoever begins a request: the SDK takes 2 ms to build
-    one, and what becomes ready together (160 follow-ups of 32 retrievals) would otherwise stop
-    everything else for as long as all of them take."""
+    """Held for one round of the event loop by whoever begins a request. The SDK takes a while to
+    build one; what becomes ready together (160 follow-ups of 32 retrievals) would otherwise stop
+    everything else until all of them are built."""
 
     async def call(
         self,
@@ -66,9 +66,8 @@ class Caller:
             async with self.turn:
                 await asyncio.sleep(0)
             with parts.model_call(operation, model, self.provider) as call:
-                async with asyncio.timeout(
-                    self.timeout_s
-                ):  # the SDK's own limit starts again with every byte
+                # The SDK's own limit starts again with every byte.
+                async with asyncio.timeout(self.timeout_s):
                     answer = await request()
                 call.tokens, call.model = _tokens(answer), str(getattr(answer, "model", None) or "")
                 return answer
@@ -105,13 +104,20 @@ class OpenAIChat:
         return ChatReply(completion.text(), _tokens(completion), retries)
 
     async def _post(self, request: dict[str, Any]) -> ChatCompletion:
-        """Send a request as it is: the SDK's typed call goes through all of it and of the answer, in a third of the call's time."""
+        """Send a request as it is.
+
+        The SDK's typed call would go through all of it and of the answer, in a third of the call's
+        time.
+        """
         return ChatCompletion.read(
             await self.client.post("/chat/completions", cast_to=httpx2.Response, body=request)
         )
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
-        """Build the request; `temperature` is left out unless it is set, because reasoning models refuse it."""
+        """Build the request.
+
+        `temperature` is left out unless it is set, because reasoning models refuse it.
+        """
         request: dict[str, Any] = {
             "model": self.model,
             "messages": [
@@ -192,8 +198,7 @@ class OpenAIEmbedder:
             Limit(
                 size,
                 f"The embedding model's answer is longer than the vectors asked for can be "
-                f"({size:,} bytes): "
-                "check OAI_BASE_URL and OAI_EMBED_DEPLOYMENT_NAME.",
+                f"({size:,} bytes): check OAI_BASE_URL and OAI_EMBED_DEPLOYMENT_NAME.",
             )
         )
 

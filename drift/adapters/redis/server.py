@@ -1,4 +1,7 @@
-"""The Redis of the settings: how a connection to it is opened and signed in, and in what words it fails."""
+"""The Redis of the settings.
+
+How a connection to it is opened and signed in, and in what words it fails.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,9 @@ from drift.telemetry.logs import causes
 from drift.values.health import Readiness
 
 OPEN_SECONDS = 5.0
-"""How long a new connection may take: the token, the network, TLS, signing in and the first answer."""
+"""How long a new connection may take.
+
+That is the token, the network, TLS, signing in and the first answer."""
 
 
 class RedisServer:
@@ -55,7 +60,8 @@ class RedisServer:
             socket_timeout=OPEN_SECONDS,
             socket_keepalive=True,
             retry=Retry(NoBackoff(), 0),  # whoever uses a connection knows what may be sent again
-            driver_info=None,  # else every new connection reads the package's version from disk, in the event loop
+            # Otherwise every new connection reads the package's version from disk, in the loop.
+            driver_info=None,
             credential_provider=EntraLogin(tokens) if tokens else None,
         )
         sample: object = self._pool.make_connection()  # type: ignore[no-untyped-call]

@@ -15,7 +15,10 @@ OVERHEAD_BYTES = 300
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """One message: its number in the order of the process, its text, whether its request ends with it, and since when."""
+    """One message: its number in the order of the process, its text, and since when it waits.
+
+    `last` says that its request ends with it.
+    """
 
     number: int
     text: bytes

@@ -1,4 +1,7 @@
-"""`drift doctor --infra`: what is wrong with the parameters of a deployment, before Azure is asked."""
+"""`drift doctor --infra`: what is wrong with the parameters of a deployment.
+
+It is said before Azure is asked.
+"""
 
 from __future__ import annotations
 
@@ -134,13 +137,22 @@ def _missing(parameter: Declared, given: Given | None) -> str:
 def _secret(parameter: Declared, given: Given | None) -> str:
     """Return what is wrong with how a secret is kept; the secret itself is never part of it."""
     if not parameter.secure and parameter.type == "string" and _SECRET_NAME.search(parameter.name):
-        return "would be kept in plain text with every deployment: declare it with @secure() in infra/main.bicep"
+        return (
+            "would be kept in plain text with every deployment: declare it with @secure() in "
+            "infra/main.bicep"
+        )
     if given is None:
         return ""
     if parameter.secure and given.literal:
-        return "stands in infra/main.bicepparam: take it out, change it, and read it with readEnvironmentVariable"
+        return (
+            "stands in infra/main.bicepparam: take it out, change it, and read it with "
+            "readEnvironmentVariable"
+        )
     if parameter.secure and str(given.value).startswith(_AZD_SECRET):
-        return f"is a reference of azd, which azd does not resolve for .bicepparam files: export {given.variable} itself"
+        return (
+            "is a reference of azd, which azd does not resolve for .bicepparam files: export "
+            f"{given.variable} itself"
+        )
     if (
         not parameter.secure
         and parameter.name != "neo4jUri"
@@ -168,7 +180,8 @@ def _out_of_bounds(parameter: Declared, given: Given) -> str:
     if isinstance(value, int) and not rules.get("minValue", value) <= value <= rules.get(
         "maxValue", value
     ):
-        return f"is {value}: from {rules.get('minValue')} to {rules.get('maxValue')} is possible{_change(given)}"
+        least, most = rules.get("minValue"), rules.get("maxValue")
+        return f"is {value}: from {least} to {most} is possible{_change(given)}"
     if isinstance(value, str | list):
         return _wrong_length(parameter, given, len(value))
     return ""
@@ -190,7 +203,8 @@ def _wrong_length(parameter: Declared, given: Given, length: int) -> str:
     if least <= length <= most:
         return ""
     what = "entries" if isinstance(given.value, list) else "characters"
-    return f"has {length} {what}: {f'at most {most}' if length > most else f'at least {least}'}{_change(given)}"
+    bound = f"at most {most}" if length > most else f"at least {least}"
+    return f"has {length} {what}: {bound}{_change(given)}"
 
 
 def _change(given: Given) -> str:

@@ -146,7 +146,11 @@ def _split(text: str, piece: Slice, *, code: bool) -> Iterator[Slice]:
 
 
 def _cut_point(text: str, start: int, ends: Sequence[re.Pattern[str]]) -> int:
-    """Return where to cut: the best kind of end, the last one before the target or else the first before the maximum."""
+    """Return where to cut.
+
+    That is the best kind of end: the last one before the target, or else the first before the
+    maximum.
+    """
     for pattern in ends:
         points = [
             match.end() for match in pattern.finditer(text, start + MIN_CHARS, start + MAX_CHARS)

@@ -37,7 +37,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
-    """A document: `id` its path below the source with forward slashes, `text` with line feeds as line ends."""
+    """A document as it is read.
+
+    `id` is its path below the source with forward slashes; lines of `text` end with line feeds.
+    """
 
     id: str
     title: str

@@ -1,4 +1,6 @@
-"""Pure: the blocks of plain text and reStructuredText, found by blank lines, indentation and underlines.
+"""Pure: the blocks of plain text and reStructuredText.
+
+They are found by blank lines, indentation and underlines.
 
 Levels of headings follow reStructuredText: the first style of underline met is the top level, the
 next new one below it. What is indented under a line that ends with a colon is code, unless it reads

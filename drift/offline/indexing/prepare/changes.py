@@ -69,7 +69,10 @@ class Run:
         return changed
 
     def write_down(self, text: str, parameters: Mapping[str, object], note: str = "") -> None:
-        """Add a statement to the dry run's script, as a shell takes it, with its parameters and a note before it."""
+        """Add a statement to the dry run's script, as a shell takes it.
+
+        A note and the parameters stand before it.
+        """
         lines = [f"// {note}"] if note else []
         if parameters:
             lines.append(f":param {_literal(parameters)}")

@@ -34,8 +34,14 @@ from drift.offline.writing.neo4j.schema import (
 from drift.ranking import normalised_title
 from drift.values.health import Index
 
-_OLDER = "a server before 2026.06 refuses the two options of quantisation: it gets the index without them"
-_TITLES = "in batches of up to {rows} rows of {{id, title_key}}, one for each of {nodes} entities; the key is made by Python"
+_OLDER = (
+    "a server before 2026.06 refuses the two options of quantisation: it gets the index without "
+    "them"
+)
+_TITLES = (
+    "in batches of up to {rows} rows of {{id, title_key}}, one for each of {nodes} entities; the "
+    "key is made by Python"
+)
 
 
 class Neo4jPreparer:
@@ -215,7 +221,10 @@ async def _write_down_derivations(run: Run, bare: Sequence[str], surveyor: Surve
 
 
 async def _derive(run: Run, bare: Sequence[str], surveyor: Surveyor) -> None:
-    """Hand projects on from node to node until nothing changes, then see that no key came twice by it."""
+    """Hand projects on from node to node until nothing changes.
+
+    Then look whether two nodes of one project have one key by it.
+    """
     run.tell("Deriving the project of nodes without an IN_PROJECT edge from their neighbours ...")
     derived = True
     while derived:

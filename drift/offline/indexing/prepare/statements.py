@@ -1,4 +1,4 @@
-"""Statements that look at a graph from elsewhere, and those that give its nodes what the searches need.
+"""Statements that look at a graph from elsewhere, and that give its nodes what searches need.
 
 What writes commits in batches by itself (CALL ... IN TRANSACTIONS), touches only what is not yet as
 it should be, and can be repeated after a break at any point. Every statement about nodes begins
@@ -25,7 +25,8 @@ _EDGES = """COLLECT {
 # What the node says itself, else what its one edge says.
 _PROJECT = f"""
 WITH n, {_EDGES} AS edges
-WITH n, coalesce(toStringOrNull(n.project_id), CASE size(edges) WHEN 1 THEN edges[0] END) AS project"""
+WITH n, CASE size(edges) WHEN 1 THEN edges[0] END AS named
+WITH n, coalesce(toStringOrNull(n.project_id), named) AS project"""
 
 _STATE = f"""
 WITH n, n.project_id AS stored, {_EDGES} AS edges
@@ -78,12 +79,12 @@ EDGE_TYPES = (
 
 
 def count_label(label: str) -> str:
-    """Return the statement that counts the nodes of a label, which the server knows without looking."""
+    """Return the statement that counts the nodes of a label; the server keeps that count."""
     return f"MATCH (n:`{label.replace('`', '``')}`) RETURN count(*) AS number"
 
 
 def count_type(edge: str) -> str:
-    """Return the statement that counts the edges of a type, which the server knows without looking."""
+    """Return the statement that counts the edges of a type; the server keeps that count."""
     return f"MATCH ()-[r:`{edge.replace('`', '``')}`]->() RETURN count(*) AS number"
 
 
@@ -124,7 +125,8 @@ WHERE project IS NOT NULL
 WITH project, key, count(*) AS nodes
 WHERE nodes > 1
 WITH project, key, nodes ORDER BY nodes DESC, project, key
-RETURN count(*) AS keys, sum(nodes) AS nodes, collect([coalesce(toStringOrNull(key), valueType(key)), project])[0..3] AS examples"""
+RETURN count(*) AS keys, sum(nodes) AS nodes,
+  collect([coalesce(toStringOrNull(key), valueType(key)), project])[0..3] AS examples"""
 
 
 # An array made by setNodeVectorProperty is no LIST<INTEGER | FLOAT> on 5.26, so its type's name is
@@ -133,7 +135,8 @@ _VECTOR_STATE = """
 WITH n, n.embedding AS e
 WITH n, CASE
     WHEN e IS NULL THEN 'missing'
-    WHEN NOT (valueType(e) STARTS WITH 'LIST<FLOAT' OR valueType(e) STARTS WITH 'LIST<INTEGER') THEN 'no numbers'
+    WHEN NOT (valueType(e) STARTS WITH 'LIST<FLOAT' OR valueType(e) STARTS WITH 'LIST<INTEGER')
+    THEN 'no numbers'
     WHEN size(e) <> $dimensions THEN 'size ' + size(e)
     WHEN any(x IN e WHERE NOT (-3.4e38 < x AND x < 3.4e38)) THEN 'not finite'
     WHEN all(x IN e WHERE -1.0e-30 <= x AND x <= 1.0e-30) THEN 'zero'
@@ -166,7 +169,10 @@ def _is_wrong(name: str, *, is_key: bool) -> str:
 
 
 def count_wrong_types(source: str, texts: Sequence[str], key: str | None) -> str:
-    """Return the statement that counts nodes by what should be text and is not, or a key and can be none."""
+    """Return the statement that counts nodes whose property is of a type that is not read.
+
+    These are `texts` that are no text, and the `key` where it can be none.
+    """
     names = [*texts, *([key] if key else [])]
     counts = (
         f"count(CASE WHEN {_is_wrong(name, is_key=name == key)} THEN 1 END) AS {name}"
@@ -176,7 +182,7 @@ def count_wrong_types(source: str, texts: Sequence[str], key: str | None) -> str
 
 
 def examples_of_wrong_types(source: str, name: str, key: str) -> str:
-    """Return the statement that shows three nodes whose property is of a wrong type, and the types."""
+    """Return the statement that shows three nodes whose property is of a wrong type, and which."""
     return f"""{source}
 WITH n WHERE {_is_wrong(name, is_key=name == key)}
 LIMIT 3
@@ -185,7 +191,7 @@ RETURN {_named(key)} AS key, replace(valueType(n.{name}), ' NOT NULL', '') AS ty
 
 # --------------------------------------------------------------------------------------- project_id
 def take_from_edge(label: str) -> str:
-    """Return the statement that writes the project of a node's one IN_PROJECT edge onto the node."""
+    """Return the statement that gives a node the project of its one IN_PROJECT edge."""
     return f"""MATCH (n:{label})
 WHERE n.project_id IS NULL
 WITH n, {_EDGES} AS projects
@@ -207,16 +213,19 @@ DERIVATIONS = (
 
 
 def take_from_neighbours(label: str, pattern: str) -> str:
-    """Return the statement that writes a project onto nodes without an edge, where all neighbours along `pattern` have the same.
+    """Return the statement that gives nodes without an edge the project of their neighbours.
 
-    A neighbour there whose project is not known yet, or never will be, and any neighbour of another
-    project leave the node as it is.
+    All neighbours along `pattern` must have the same. One whose project is not known yet, or never
+    will be, and any neighbour of another project leave the node as it is.
     """
     return f"""MATCH (n:{label})
 WHERE n.project_id IS NULL AND NOT EXISTS {{ (n)-[:IN_PROJECT]->(:__Project__) }}
 WITH n, COLLECT {{ MATCH {pattern} RETURN DISTINCT m.project_id AS project LIMIT 2 }} AS projects
 WHERE size(projects) = 1 AND projects[0] IS NOT NULL
-  AND NOT EXISTS {{ MATCH (n)-[:HAS_CHUNK|HAS_ENTITY|IN_COMMUNITY]-(other) WHERE other.project_id <> projects[0] }}
+  AND NOT EXISTS {{
+    MATCH (n)-[:HAS_CHUNK|HAS_ENTITY|IN_COMMUNITY]-(other)
+    WHERE other.project_id <> projects[0]
+  }}
 CALL (n, projects) {{ SET n.project_id = projects[0] }} {_BATCHES}"""
 
 
@@ -253,7 +262,7 @@ _BARE = {
 
 
 def count_bare(label: str) -> str:
-    """Return the statement that counts chunks, or entities, that are known by their edges and lack the label."""
+    """Return the statement that counts nodes that lack the label, and are known by their edges."""
     return f"{_BARE[label]}\nRETURN count(n) AS number"
 
 

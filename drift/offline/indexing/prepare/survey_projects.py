@@ -110,7 +110,7 @@ class ProjectSurvey:
         return row["nodes"], row["named"]
 
     async def _states_of(self, label: str) -> dict[str, int]:
-        """Return, and keep, how many nodes of the label have a settled project, none, several ..."""
+        """Return, and keep, the nodes of the label by the state of their project."""
         rows = await self._connection.rows(statements.count_states(label))
         states = self._survey.states[label] = {row["state"]: row["nodes"] for row in rows}
         return states

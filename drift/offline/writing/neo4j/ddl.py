@@ -79,7 +79,8 @@ def schema_objects(
 
 def _keys() -> Iterator[SchemaObject]:
     for name, (label, properties) in _KEYS.items():
-        text = f"CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:{label}) REQUIRE ({_listed(properties)}) IS UNIQUE"
+        head = f"CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:{label})"
+        text = f"{head} REQUIRE ({_listed(properties)}) IS UNIQUE"
         yield SchemaObject(name, "constraint", label, properties, statements=(text,))
 
 
@@ -90,14 +91,17 @@ def _ranges(ranges: dict[str, tuple[str, tuple[str, ...]]]) -> Iterator[SchemaOb
 
 
 def _fulltext(name: str, properties: tuple[str, ...]) -> SchemaObject:
-    text = f"CREATE FULLTEXT INDEX `{name}` IF NOT EXISTS FOR (n:__Chunk__) ON EACH [{_listed(properties)}]"
+    head = f"CREATE FULLTEXT INDEX `{name}` IF NOT EXISTS FOR (n:__Chunk__)"
+    text = f"{head} ON EACH [{_listed(properties)}]"
     return SchemaObject(
         name, "fulltext", "__Chunk__", properties, "CHUNK_FULLTEXT_INDEX_NAME", (text,)
     )
 
 
 def _vector(name: str, label: str, setting: str, *, is_filtered: bool) -> SchemaObject:
-    """Return a vector index over `$dimensions` floats, where there are tenants with `project_id` as a filter property.
+    """Return a vector index over `$dimensions` floats.
+
+    Where there are projects, `project_id` is its filter property.
 
     Quantisation is stated, because the newest servers' default (binary) finds 82 of 100 where
     scalar finds 99.
@@ -107,7 +111,10 @@ def _vector(name: str, label: str, setting: str, *, is_filtered: bool) -> Schema
         "n.embedding WITH [n.project_id] " if is_filtered else "(n.embedding) "
     )
     config = "`vector.dimensions`: $dimensions, `vector.similarity_function`: 'cosine'"
-    stated = f"{config}, `vector.quantization.type`: 'scalar', `vector.default_search_expansion_factor`: 2.0"
+    stated = (
+        f"{config}, `vector.quantization.type`: 'scalar', "
+        "`vector.default_search_expansion_factor`: 2.0"
+    )
     statements = (
         f"{newer}OPTIONS {{indexConfig: {{{stated}}}}}",
         f"{newer}OPTIONS {{indexConfig: {{{config}}}}}",

@@ -67,7 +67,7 @@ async def _create(
     dimensions: int,
     created: list[str],
 ) -> list[UpstreamError]:
-    """Create what is missing; return why that failed, where another process may have been faster."""
+    """Create what is missing; return what failed, where another process may have been faster."""
     former = {s.name for s in stored if s.is_unique} & FORMER_KEYS
     for name in sorted(former):
         await connection.write(drop_constraint(name), {})
@@ -95,8 +95,7 @@ def _keys_of_one_generation(wanted: Sequence[SchemaObject], stored: Sequence[Ind
     ranges = [w for w in wanted if w.kind == "range"]
     return [
         f"The constraint behind {s.name} allows each {w.properties[1]} of {w.label} once, and new "
-        f"knowledge is written beside the "
-        "old: drop that constraint."
+        f"knowledge is written beside the old: drop that constraint."
         for w in ranges
         for s in stored
         if s.is_unique

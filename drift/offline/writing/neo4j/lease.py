@@ -1,4 +1,6 @@
-"""One writer a project: a lease on the project's node, which expires by the server's clock and is checked by every write.
+"""One writer a project: a lease on the project's node.
+
+It expires by the server's clock, and every write checks it.
 
 What is written under a lease is written in transactions that begin by locking the project's node
 and looking whether the lease still holds. So a writer that stood still until another took over
@@ -55,11 +57,11 @@ class Lease:
     """The right to write one project; building it takes nothing."""
 
     def __init__(self, connection: Connection, project_id: str, lease_s: float = LEASE_S) -> None:
-        """Keep what is needed."""
+        """Name the holder; who runs it, and where, is told to whoever waits."""
         self.project_id = project_id
         self._connection = connection
         self.lease_s = lease_s
-        self._own: Mapping[str, Any] = {
+        self._claim: Mapping[str, Any] = {
             "project_id": project_id,
             "holder": uuid.uuid4().hex,
             "name": f"{platform.node()}, process {os.getpid()}",
@@ -68,26 +70,27 @@ class Lease:
 
     async def take(self) -> Holder | None:
         """Take the project; return who has it when it is not free. Errors as for any write."""
-        seen = await self._connection.write(lease_statements.HOLDER, self._own)
+        seen = await self._connection.write(lease_statements.HOLDER, self._claim)
         if seen.records:
             return _holder(seen.records[0])
 
         async def work(run: Statement) -> Holder | None:
-            await run(lease_statements.LOCK, self._own)
-            row = (await run(lease_statements.TAKE, self._own)).records[0]
+            await run(lease_statements.LOCK, self._claim)
+            row = (await run(lease_statements.TAKE, self._claim)).records[0]
             return None if row["held"] else _holder(row)
 
         try:
             return await self._connection.transaction(work, READ_TIMEOUT_S)
         except GraphTimeoutError:
-            return Holder(
-                "", "a write that has not ended yet"
-            )  # of a writer that hangs: the server ends it in time
+            # A writer hangs; the server ends its write in time.
+            return Holder("", "a write that has not ended yet")
 
     async def transaction(
         self, work: Callable[[Statement], Awaitable[T]], timeout_s: float = WRITE_TIMEOUT_S
     ) -> T:
-        """Run the statements of `work` in one transaction in which nobody else can write the project.
+        """Run the statements of `work` in one transaction.
+
+        Nobody else can write the project meanwhile.
 
         Raises:
             LeaseLostError: when the lease is over; nothing is changed.
@@ -100,7 +103,7 @@ class Lease:
             done = await work(run)
             if time.monotonic() - began > self.lease_s / _RENEWALS:
                 # The lock kept everybody out, the renewal as well: the time begins again.
-                await run(lease_statements.TAKE, self._own)
+                await run(lease_statements.TAKE, self._claim)
             return done
 
         return await self._connection.transaction(guarded, timeout_s)
@@ -113,33 +116,38 @@ class Lease:
         """
         while True:
             await asyncio.sleep(self.lease_s / _RENEWALS)
-            with contextlib.suppress(
-                GraphUnavailableError
-            ):  # the next renewal, or the next write, will tell
+            # Whether the lease still holds, the next renewal or the next write will tell.
+            with contextlib.suppress(GraphUnavailableError):
                 await self._connection.transaction(self._keep)
 
     async def release(self) -> None:
         """Give the project back; where that fails, the lease ends by itself."""
 
         async def work(run: Statement) -> None:
-            await run(lease_statements.LOCK, self._own)
-            await run(lease_statements.RELEASE, self._own)
+            await run(lease_statements.LOCK, self._claim)
+            await run(lease_statements.RELEASE, self._claim)
 
         with contextlib.suppress(UpstreamError, TimeoutError):
             async with asyncio.timeout(_RELEASE_TIMEOUT_S):
                 await self._connection.transaction(work, _RELEASE_TIMEOUT_S)
 
     async def _keep(self, run: Statement) -> None:
-        await run(lease_statements.LOCK, self._own)
-        row = (await run(lease_statements.KEEP, self._own)).records[0]
+        await run(lease_statements.LOCK, self._claim)
+        row = (await run(lease_statements.KEEP, self._claim)).records[0]
         if not row["held"]:
             raise LeaseLostError(self._lost(row))
 
     def _lost(self, row: Mapping[str, Any]) -> str:
-        why = f"This run gave no sign of life for {self.lease_s:g} s, so it no longer holds project {self.project_id}"
-        if row["holder"] not in {None, self._own["holder"]}:
+        why = (
+            f"This run gave no sign of life for {self.lease_s:g} s, so it no longer holds project "
+            f"{self.project_id}"
+        )
+        if row["holder"] not in {None, self._claim["holder"]}:
             why += f", which {_holder(row).words} has taken over"
-        return f"{why}. What it had written stays, nothing more was written: run it again, and it goes on from there."
+        return (
+            f"{why}. What it had written stays, nothing more was written: run it again, and it "
+            "goes on from there."
+        )
 
 
 @asynccontextmanager

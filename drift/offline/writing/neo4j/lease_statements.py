@@ -22,7 +22,8 @@ RETURN {_OTHER}
 TAKE = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 WITH p, {_NOW} AS now
-WITH p, now, p.writer = $holder OR NOT coalesce(p.writer_until > now, false) OR p.writer IS NULL AS free
+WITH p, now,
+  p.writer = $holder OR NOT coalesce(p.writer_until > now, false) OR p.writer IS NULL AS free
 FOREACH (_ IN CASE WHEN free THEN [1] ELSE [] END |
   SET p.writer_since = CASE WHEN p.writer = $holder THEN p.writer_since ELSE now END,
     p.writer = $holder, p.writer_name = $name, p.writer_until = now + $lease_ms)

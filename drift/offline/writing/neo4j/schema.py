@@ -1,4 +1,4 @@
-"""Which constraints and indexes are there, which stand in the way, and how the missing ones come to be online."""
+"""Constraints and indexes: which are missing, which stand in the way, how they come online."""
 
 from __future__ import annotations
 
@@ -34,12 +34,15 @@ def missing(wanted: Iterable[SchemaObject], stored: Sequence[Index]) -> tuple[Sc
 def obstacles(
     wanted: Iterable[SchemaObject], stored: Sequence[Index], dimensions: int
 ) -> tuple[str, ...]:
-    """Return a sentence for everything that has to be dropped or renamed first, each naming it and what to do."""
+    """Return a sentence for everything that has to be dropped or renamed first.
+
+    Each names it, and says what to do.
+    """
     return tuple(dict.fromkeys(o for w in wanted if (o := _obstacle(w, stored, dimensions))))
 
 
 def _obstacle(wanted: WantedIndex, stored: Sequence[Index], dimensions: int) -> str:
-    """Return what is wrong with what stands where an index is wanted; nothing where that is fine."""
+    """Return what is wrong with what stands where an index is wanted; nothing if it is fine."""
     there = standing(wanted, stored)
     if there.serving is not None:
         return _flaw(there.serving, dimensions)
@@ -123,8 +126,8 @@ async def wait_until_online(
             stored = await read_indexes(connection)
         except (GraphTimeoutError, GraphUnavailableError):
             now = time.monotonic()
-            # at the end of building a big vector index a server may not list its indexes for
-            # minutes; a dead one refuses at once
+            # At the end of building a big vector index a server may not list its indexes for
+            # minutes; a dead one refuses at once.
             if not looks or now - began < READ_TIMEOUT_S or now >= give_up:
                 raise
             continue
@@ -152,8 +155,7 @@ def unfinished(building: Sequence[Index], waited_s: float) -> str:
     """Return the sentence about indexes that are still being built."""
     return (
         f"Not online after {waited_s:g} s: {_percentages(building)}. The server goes on building: "
-        f"{PREPARE} again later, "
-        "or with a longer --wait."
+        f"{PREPARE} again later, or with a longer --wait."
     )
 
 

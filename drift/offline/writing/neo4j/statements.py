@@ -103,7 +103,8 @@ MERGE (d)-[:IN_PROJECT]->(p)
 PUT_CHUNKS = f"""
 {_DOCUMENT_OF_CHUNK}
 MERGE (n:__Chunk__ {{project_id: $project_id, id: row.id}})
-SET n.text = row.text, n.heading = row.heading, n.ordinal = row.ordinal, n.project_key = $project_key
+SET n.text = row.text, n.heading = row.heading, n.ordinal = row.ordinal,
+  n.project_key = $project_key
 FOREACH (_ IN CASE WHEN row.embedding IS NULL THEN [1] ELSE [] END | REMOVE n.embedding)
 MERGE (d)-[r:HAS_CHUNK]->(n) SET r.run = $run
 MERGE (n)-[:IN_PROJECT]->(p)
@@ -172,7 +173,8 @@ UNWIND $rows AS row
 {_DOCUMENT}
 MATCH (d)-[:HAS_CHUNK]->(s)
 WHERE s:{_STAGED}
-MATCH (ch:__Chunk__ {{project_id: $project_id, id: s.id}}) USING INDEX SEEK ch:__Chunk__(project_id, id)
+MATCH (ch:__Chunk__ {{project_id: $project_id, id: s.id}})
+  USING INDEX SEEK ch:__Chunk__(project_id, id)
 SET ch.text = s.text, ch.heading = s.heading, ch.ordinal = s.ordinal, ch.embedding = s.embedding
 MERGE (d)-[r:HAS_CHUNK]->(ch) SET r.run = $run
 DETACH DELETE s

@@ -21,7 +21,10 @@ class Neo4jWriter:
     """Writes of one project at a time; building it opens nothing."""
 
     def __init__(self, connection: Connection, names: IndexNames, lease_s: float = LEASE_S) -> None:
-        """Keep the connection, the configured index names, and how long a project stays held after a sign of life."""
+        """Write through the connection, into the indexes of these names.
+
+        A project stays held for `lease_s` seconds after a sign of life.
+        """
         self._connection = connection
         self._names = names
         self._lease_s = lease_s
@@ -44,7 +47,9 @@ class Neo4jWriter:
         await self._connection.close()
 
     async def prepare(self, dimensions: int, wait_s: float = ONLINE_WAIT_S) -> tuple[str, ...]:
-        """Create missing constraints and indexes, wait up to `wait_s` seconds until they are online; return what was created.
+        """Create missing constraints and indexes; return what was created.
+
+        Waits up to `wait_s` seconds until all are online.
 
         Several processes may do so at the same time.
 
@@ -57,34 +62,36 @@ class Neo4jWriter:
     # ---------------------------------------------------------------------------------------- reads
     async def project_state(self, project_id: str) -> ProjectState:
         """Return what the project holds, as the server counts it; empty for an unknown project."""
-        own: dict[str, Any] = {"project_id": project_id}
-        record = await self._row(statements.PROJECT_STATE, own)
-        found = await self._row(
-            statements.KNOWLEDGE_STATE, own | {"generation": record["generation"]}
-        )
-        communities = {level: number for level, number in found["communities"] if level is not None}
+        values: dict[str, Any] = {"project_id": project_id}
+        project = await self._row(statements.PROJECT_STATE, values)
+        values["generation"] = project["generation"]
+        knowledge = await self._row(statements.KNOWLEDGE_STATE, values)
+
+        levels = {level: number for level, number in knowledge["communities"] if level is not None}
         counted = [
-            found["entities"],
-            found["relations"],
-            sum(number for _, number in found["communities"]),
+            knowledge["entities"],
+            knowledge["relations"],
+            sum(number for _, number in knowledge["communities"]),
         ]
-        lost = any(
-            was is not None and was != now
-            for was, now in zip(record["written"], counted, strict=True)
-        )
-        documents = record["documents"]
+        pairs = zip(project["written"], counted, strict=True)
+        is_damaged = any(was is not None and was != now for was, now in pairs)
+
+        documents = project["documents"]
         return ProjectState(
             documents={str(id_): str(content_hash) for id_, content_hash, _ in documents},
-            fingerprint="" if lost else str(record["fingerprint"]),
+            fingerprint="" if is_damaged else str(project["fingerprint"]),
             sources={str(id_): str(source) for id_, _, source in documents},
-            chunks=record["chunks"],
-            entities=found["entities"],
-            relations=found["relations"],
-            communities=dict(sorted(communities.items())),
+            chunks=project["chunks"],
+            entities=knowledge["entities"],
+            relations=knowledge["relations"],
+            communities=dict(sorted(levels.items())),
         )
 
     async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
-        """Return every chunk that belongs to a document, without embeddings, ordered by document id and ordinal."""
+        """Return every chunk that belongs to a document, without embeddings.
+
+        They are ordered by document id and ordinal.
+        """
         result = await self._connection.write(statements.READ_CHUNKS, {"project_id": project_id})
         return tuple(
             ChunkRecord(
