@@ -242,8 +242,7 @@ class TestOnARunningServer:
         await fill(backend, project, CHUNKS, communities=COMMUNITIES)
         await own.run(
             f"MATCH (k:__Chunk__ {{project_id: $p, id: 'k1'}}) UNWIND range(1, 80) AS i CREATE "
-            f"(n:{own.label}) "
-            "SET n = properties(k), n.id = 'stray ' + i, n.text = 'zephyr'",
+            f"(n:{own.label}) SET n = properties(k), n.id = 'stray ' + i, n.text = 'zephyr'",
             p=project,
         )
         chunks = await own.create(

@@ -17,14 +17,13 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 _COMMON = (
     "timestamp: datetime, itemType: string, customDimensions: dynamic, customMeasurements: "
-    "dynamic, "
-    "operation_Name: string, operation_Id: string, operation_ParentId: string, "
-    "operation_SyntheticSource: string, session_Id: string, user_Id: string, "
-    "user_AuthenticatedId: string, user_AccountId: string, application_Version: string, "
-    "client_Type: string, client_Model: string, client_OS: string, client_IP: string, "
-    "client_City: string, client_StateOrProvince: string, client_CountryOrRegion: string, "
-    "client_Browser: string, cloud_RoleName: string, cloud_RoleInstance: string, appId: string, "
-    "appName: string, iKey: string, sdkVersion: string, itemId: string, itemCount: int"
+    "dynamic, operation_Name: string, operation_Id: string, operation_ParentId: string, "
+    "operation_SyntheticSource: string, session_Id: string, user_Id: string, user_AuthenticatedId: "
+    "string, user_AccountId: string, application_Version: string, client_Type: string, "
+    "client_Model: string, client_OS: string, client_IP: string, client_City: string, "
+    "client_StateOrProvince: string, client_CountryOrRegion: string, client_Browser: string, "
+    "cloud_RoleName: string, cloud_RoleInstance: string, appId: string, appName: string, iKey: "
+    "string, sdkVersion: string, itemId: string, itemCount: int"
 )
 TABLES = {
     "requests": "id: string, source: string, name: string, url: string, success: string, "

@@ -70,7 +70,7 @@ class Connection:
     """
 
     def __init__(self, uri: str, username: str, password: str, database: str) -> None:
-        """Keep the values; nothing is opened."""
+        """Name the server, the login and the database; nothing is opened."""
         self._uri = uri
         self._auth = (username, password)
         self._database = database

@@ -31,9 +31,9 @@ COLD_TIMEOUT_S = 30.0
 
 
 class Neo4jGraph:
-    """Reads of one tenant at a time.
+    """Reads of one project at a time.
 
-    Building it opens nothing, every method raises only errors of drift.errors.
+    Building it opens nothing, and every method raises only errors of drift.errors.
     """
 
     def __init__(

@@ -23,7 +23,7 @@ EXACT_FLOATS = 650_000
 scored."""
 
 EXACT_FLOATS_BESIDE_SEARCH = 300_000
-"""The same where the index filters by project: it then finds as much for a small tenant, and is as
+"""The same where the index filters by project: it then finds as much for a small project, and is as
 fast from here on."""
 
 FLOATS_A_ROW = 100
@@ -40,7 +40,7 @@ SEARCHED_ROWS = 100
 index looks further the more it is asked for."""
 
 PROCEDURE_ROWS = 500
-"""Rows asked of an index that other tenants share."""
+"""Rows asked of an index that other projects share."""
 
 _MIN_LENGTH = 1e-30
 _MAX_FLOAT = 3.4e38
@@ -112,12 +112,12 @@ class Parameters:
     def followup(self, query: FollowupQuery, features: Features) -> dict[str, Any]:
         """Return what a follow-up's statement is given."""
         values = self._shared(query.vector, features)
-        tenant = query.project_id if self.schema.has_projects else None
+        project_id = query.project_id if self.schema.has_projects else None
         return values | {
             "asked": {
                 "project_id": query.project_id,
                 "communities": list(query.communities),
-                "lucene": lucene(query.question, tenant) if features.covers_text else "",
+                "lucene": lucene(query.question, project_id) if features.covers_text else "",
                 "title_keys": [key for key in title_keys(query.question) if _can_be_sent(key)],
             },
             "fetch": SEARCHED_ROWS if features.searches else PROCEDURE_ROWS,
@@ -145,13 +145,13 @@ class Parameters:
 def lucene(question: str, project_id: str | None) -> str:
     """Return the full-text query, empty for a question without any word.
 
-    It holds the words of the question and, if there are tenants, the tenant's key without weight.
+    It holds the words of the question and, if there are projects, the project's key without weight.
     """
     words = search_terms(question)
     if not words:
         return ""
-    tenant = f"+project_key:{project_key(project_id)}^0 " if project_id is not None else ""
-    return f"{tenant}+text:({' '.join(words)})"
+    key = f"+project_key:{project_key(project_id)}^0 " if project_id is not None else ""
+    return f"{key}+text:({' '.join(words)})"
 
 
 def require_direction(vector: Vector) -> None:

@@ -50,13 +50,12 @@ class BoundedClient(httpx2.AsyncClient):
     """A client that gives responses with their body, which is never longer than the limit."""
 
     def __init__(self, most_bytes: int, **options: Any) -> None:  # noqa: ANN401 - those of httpx2.AsyncClient
-        """Keep the limit of replies; `options` are those of httpx2.AsyncClient."""
+        """Limit replies to `most_bytes`; `options` are those of httpx2.AsyncClient."""
         super().__init__(**options)
         self._own_limit = Limit(
             most_bytes,
             f"The model server's answer is longer than MAX_REPLY_BYTES ({most_bytes:,}): check "
-            f"OAI_BASE_URL and OAI_MODEL, "
-            "or raise the limit.",
+            "OAI_BASE_URL and OAI_MODEL, or raise the limit.",
         )
 
     async def send(

@@ -93,8 +93,7 @@ def _of_status(error: Any, setting: str) -> DriftError:  # noqa: ANN401 - an ope
     if code in _TOO_LONG:
         return ModelMisconfiguredError(
             f"The prompt is longer than the model of {setting} takes ({said}): lower "
-            f"MAX_CHUNKS_FOR_PROMPT, or use a model "
-            "with a larger context."
+            "MAX_CHUNKS_FOR_PROMPT, or use a model with a larger context."
         )
     return ModelMisconfiguredError(_refusal(status, code, setting, said))
 
@@ -116,8 +115,7 @@ def _refusal(status: int, code: str, setting: str, said: str) -> str:
         return f"The model server is at another address ({said}): check OAI_BASE_URL."
     return (
         f"The model server refused the request ({said}): check that the model of {setting} takes "
-        f"what is sent, "
-        "LLM_TEMPERATURE and JSON schemas among it."
+        "what is sent, LLM_TEMPERATURE and JSON schemas among it."
     )
 
 

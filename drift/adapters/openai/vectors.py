@@ -51,18 +51,17 @@ def vectors(answer: Any, texts: int, dimensions: int) -> tuple[Vector, ...]:  # 
         )
     try:
         ordered = sorted(data, key=lambda item: item.index or 0)  # some servers number none of them
-        found = tuple(_vector(item.embedding) for item in ordered)
+        read = tuple(_vector(item.embedding) for item in ordered)
     except (TypeError, AttributeError) as error:
         raise not_this_api() from error
 
-    wrong = next((len(v) for v in found if len(v) != dimensions), None)
+    wrong = next((len(v) for v in read if len(v) != dimensions), None)
     if wrong is not None:
         raise ModelMisconfiguredError(
             f"The embedding model returned vectors of {wrong} floats, but VECTOR_INDEX_DIMENSIONS "
-            f"is {dimensions}: "
-            "set it to the model's number, and build the indexes with it."
+            f"is {dimensions}: set it to the model's number, and build the indexes with it."
         )
-    return found
+    return read
 
 
 def _vector(embedding: object) -> Vector:

@@ -31,9 +31,8 @@ from drift.telemetry.logs import causes
 from drift.values.health import Readiness
 
 OPEN_SECONDS = 5.0
-"""How long a new connection may take.
-
-That is the token, the network, TLS, signing in and the first answer."""
+"""How long a new connection may take: the token, the network, TLS, signing in and the first
+answer."""
 
 
 class RedisServer:
@@ -42,8 +41,7 @@ class RedisServer:
     Making it opens nothing.
 
     All its connections share their certificates: redis-py reads them from disk for every new
-    connection, which held the event loop up for 57 to 124 ms on a loaded machine. They are read
-    here, so make it in a thread.
+    connection, which holds the event loop up. They are read here, so make it in a thread.
     """
 
     def __init__(self, url: str, tokens: TokenSource | None = None) -> None:
@@ -59,7 +57,8 @@ class RedisServer:
             socket_connect_timeout=OPEN_SECONDS,
             socket_timeout=OPEN_SECONDS,
             socket_keepalive=True,
-            retry=Retry(NoBackoff(), 0),  # whoever uses a connection knows what may be sent again
+            # Whoever uses a connection knows what may be sent again.
+            retry=Retry(NoBackoff(), 0),
             # Otherwise every new connection reads the package's version from disk, in the loop.
             driver_info=None,
             credential_provider=EntraLogin(tokens) if tokens else None,
@@ -81,9 +80,8 @@ class RedisServer:
                 await self.signed_in()
                 await connection.connect()  # type: ignore[no-untyped-call]
                 await connection.send_command("PING", check_health=False)
-                with suppress(
-                    NoPermissionError
-                ):  # an answer too: a user may have the right to publish alone
+                # A refusal is an answer too: a user may have the right to publish alone.
+                with suppress(NoPermissionError):
                     await connection.read_response()
         except BaseException as error:
             await connection.disconnect(nowait=True)

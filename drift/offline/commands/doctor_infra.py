@@ -59,15 +59,15 @@ def infra_findings(
     values = {
         name: given[name].value if name in given else one.default for name, one in declared.items()
     }
-    found = [
+    findings = [
         *_sources(root, azd),
         *_parameters(declared, given),
         *(Finding(*said) for rule in RULES for said in rule(values)),
     ]
-    if not any(finding.state == "problem" for finding in found):
-        found += [Finding("compiler", "problem", error) for error in built.errors]
-    fine = not any(finding.state == "problem" for finding in found)
-    return found + (
+    if not any(finding.state == "problem" for finding in findings):
+        findings += [Finding("compiler", "problem", error) for error in built.errors]
+    fine = not any(finding.state == "problem" for finding in findings)
+    return findings + (
         [Finding("parameters", "ok", f"{len(given)} given, {len(declared)} declared")]
         if fine
         else []

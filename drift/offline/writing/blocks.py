@@ -107,9 +107,8 @@ def _markdown_spans(text: str, lines: Sequence[str]) -> Iterator[Span]:
 @cache
 def _block_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable("table")
-    parser.core.ruler.enableOnly(
-        ["normalize", "block"]
-    )  # inline markup is not needed, and slow on long lines
+    # Inline markup is not needed, and slow on long lines.
+    parser.core.ruler.enableOnly(["normalize", "block"])
     parser.block.ruler.before("fence", "top_heading", _top_heading)
     return parser
 
@@ -120,13 +119,13 @@ def _top_heading(state: StateBlock, line: int, _end: int, _silent: bool) -> bool
     In a third of the time.
     """
     start, end = state.bMarks[line], state.eMarks[line]
-    found = None if state.level else _TOP_HEADING.match(state.src, start, end)
-    if not found:
+    heading = None if state.level else _TOP_HEADING.match(state.src, start, end)
+    if not heading:
         return False
-    title = (found[2] or "").rstrip()
+    title = (heading[2] or "").rstrip()
     if title.endswith("#"):
         title = _CLOSING_MARKS.sub("", title)
-    state.env[_HEADINGS].append((line, line + 1, "heading", len(found[1]), title))
+    state.env[_HEADINGS].append((line, line + 1, "heading", len(heading[1]), title))
     state.line = line + 1
     return True
 

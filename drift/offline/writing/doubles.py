@@ -27,6 +27,6 @@ def doubled_source(source: str, documents: Mapping[str, str], state: ProjectStat
         # one
         for path in {name, name.partition("/")[2]}:
             holders[path, state.documents.get(name, "")].add(held_by)
-    shared = Counter(holder for own in documents.items() for holder in holders.get(own, ()))
+    shared = Counter(holder for named in documents.items() for holder in holders.get(named, ()))
     other, count = next(iter(shared.most_common(1)), ("", 0))
     return other if count > _LARGE_SHARE * len(documents) else None

@@ -13,9 +13,12 @@ from html.parser import HTMLParser
 
 _DROPPED = {"script", "style", "noscript", "template", "svg", "nav", "head"}
 _BLOCKS = frozenset(
-    "address article aside blockquote body dd details div dl dt fieldset figcaption figure footer "
-    "form header hr html li main ol option p section summary table tbody td tfoot th thead tr "
-    "ul".split()
+    (
+        *("address", "article", "aside", "blockquote", "body", "dd", "details", "div", "dl", "dt"),
+        *("fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "html", "li"),
+        *("main", "ol", "option", "p", "section", "summary", "table", "tbody", "td", "tfoot"),
+        *("th", "thead", "tr", "ul"),
+    )
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LONE_BRACKET = re.compile(r"<(?![^<>]*>)")

@@ -22,7 +22,7 @@ from drift.adapters.neo4j.cypher.walk import graph_leg, in_scope
 
 
 def followup(s: Schema, hits: str) -> str:
-    """Return the statement; `hits` is the body that asks a big tenant's index."""
+    """Return the statement; `hits` is the body that asks a big project's index."""
     legs = f"{_vector_leg(s, hits)}{_text_leg(s)}{graph_leg(s)}"
     return f"""
 {visible(s)}{_picked(s)}{count(s)}{legs}{_candidates(s)}{_shared(s)}{_neighbourhood(s)}

@@ -18,7 +18,7 @@ from drift.adapters.neo4j.cypher.schema import MAX_LEVELS, Schema
 
 
 def primer(s: Schema, hits: str) -> str:
-    """Return the statement; `hits` is the body that asks a big tenant's index."""
+    """Return the statement; `hits` is the body that asks a big project's index."""
     return f"""
 {visible(s)}{_best_communities(s)}{count(s)}{_ranked(s, hits)}{_communities(s)}
 CALL (best, ranked) {{

@@ -10,14 +10,14 @@ What the statements hold to, each because a real server does otherwise:
   community and its parent appear twice.
 - Filter first, then rank. An index without filter properties is asked only above the exact limit,
   and when its best rows hold too few of the project's chunks, the project is scored exactly: no
-  tenant starves beside a larger one.
+  project starves beside a larger one.
 - What is reached along edges is filtered behind a WITH DISTINCT. In the pattern itself, a label or
   a project would let the planner begin at an index of chunks instead, once for each row.
 - Scores of an index are quantised, so its rows are scored again.
 - What a question brings stands inside one map, `$asked`: a statement is planned anew, for up to
   seconds, for each order of magnitude of the length of a text or list that is a parameter of its
   own.
-- Every step names what belongs to the tenant; every list is bounded before the next step; no
+- Every step names what belongs to the project; every list is bounded before the next step; no
   embedding is returned.
 """
 

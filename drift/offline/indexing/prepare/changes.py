@@ -45,7 +45,7 @@ class Run:
     """Runs what changes the graph, or in a dry run writes it down; counts either way."""
 
     def __init__(self, connection: Connection, report: PrepareReport, tell: Tell) -> None:
-        """Keep what is needed; nothing is run."""
+        """Change the graph through the connection, and keep count in the report; nothing is run."""
         self.connection = connection
         self.report = report
         self.tell = tell

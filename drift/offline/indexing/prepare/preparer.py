@@ -53,7 +53,7 @@ class Neo4jPreparer:
         names: IndexNames | None = None,
         schema: SchemaName = "default",
     ) -> None:
-        """Keep the connection, the configured index names and how the graph is built."""
+        """Prepare for indexes of these names, and for how the graph is built."""
         self._connection = connection
         self._names = names or IndexNames()
         self._schema = schema

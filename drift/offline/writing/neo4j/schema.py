@@ -167,7 +167,7 @@ def warnings(
     wanted: Iterable[SchemaObject], stored: Sequence[Index], *, can_filter: bool
 ) -> tuple[str, ...]:
     """Return a sentence for what works, but not as well as it could."""
-    found = []
+    sentences = []
     for w in wanted:
         serving = next((s for s in stored if w.is_served_by(s)), None)
         if (
@@ -176,17 +176,16 @@ def warnings(
             and can_filter
             and not set(w.properties) <= set(serving.properties)
         ):
-            found.append(
+            sentences.append(
                 f"The vector index {w.name} was made without `project_id` as a filter, so projects "
-                f"beyond the exact limit are "
-                f"searched less well: drop it and {PREPARE}."
+                f"beyond the exact limit are searched less well: drop it and {PREPARE}."
             )
         if w.properties in {("project_id", "id"), ("project_id", "community")}:
-            found += [
+            sentences += [
                 f"The constraint behind {s.name} makes `{w.properties[1]}` of {w.label} unique "
                 f"over all projects: two projects "
                 "that share ids cannot both be stored; drop the constraint if they should."
                 for s in stored
                 if s.is_unique and s.labels == (w.label,) and s.properties == w.properties[1:]
             ]
-    return tuple(found)
+    return tuple(sentences)
