@@ -22,12 +22,11 @@ from drift.hosting.streaming import EventStream
 from drift.telemetry import otel
 from drift.telemetry.logs import log
 
-# its lines hold the whole URL, and with it a function key given as ?code=
+# Its lines hold the whole URL, and with it a function key that is given as `?code=`.
 logging.getLogger("uvicorn.access").addFilter(lambda _record: False)
 
 try:
-    # this runtime never forgets an invocation by itself, about 2 KB each; another runtime has
-    # nothing to repair
+    # This runtime never forgets an invocation by itself. Another runtime has nothing to repair.
     from azure_functions_runtime.http_v2 import http_coordinator
 
     _INVOCATIONS = getattr(http_coordinator, "_context_references", None)
@@ -41,7 +40,7 @@ CLIENT_GONE = 499
 
 
 class Call:
-    """One HTTP call: the request, its retrieval id, and what to do when the answer has left or the client has gone."""
+    """One HTTP call: the request, its retrieval id, and what to do when the call has ended."""
 
     def __init__(self, request: Request) -> None:
         """Give the call an id of its own until the body names one."""
@@ -54,9 +53,9 @@ Handler = Callable[[Call], Awaitable[Response]]
 
 
 def endpoint(handler: Handler) -> Callable[[Request, func.Context], Awaitable[Response]]:
-    """Guard a handler: every error becomes the contract's JSON, none of its text leaks, and no trace of the call stays.
+    """Guard a handler: an error becomes the contract's JSON, and nothing of the call stays.
 
-    Not functools.wraps: the runtime reads the parameters and annotations of `run` itself.
+    `functools.wraps` cannot be used: the runtime reads the parameters and annotations of `run`.
     """
 
     async def run(req: Request, context: func.Context) -> Response:
@@ -84,9 +83,8 @@ async def _answer(call: Call, handler: Handler) -> Response:
     except ClientDisconnect:  # in the middle of its own request
         return Response(status_code=CLIENT_GONE)
     except DriftError as error:
-        if not isinstance(
-            error, StoppingError
-        ):  # a failure of nobody: told to the caller, and no more
+        # A process that is being stopped is no failure: the caller is told, and nobody else.
+        if not isinstance(error, StoppingError):
             log.warning("request_failed", exc_info=error, extra={"retrieval_id": call.retrieval_id})
         return to_response(http.problem(error, call.retrieval_id))
     except Exception:
@@ -100,7 +98,7 @@ def to_response(reply: http.Reply) -> Response:
 
 
 async def read_body(request: Request) -> bytes:
-    """Return the body, refusing a large one by its declared length or as soon as it is over the limit."""
+    """Return the body; refuse a large one by its declared length or as soon as it is too long."""
     http.check_size(http.declared_length(request.headers))
     body = b""
     async for part in request.stream():

@@ -1,7 +1,4 @@
-"""The servers as one request sees them.
-
-Every call carries its deadline, and what the call costs is counted.
-"""
+"""The servers as one request sees them: each call carries its deadline, and its cost is counted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Citations that hold: ids are checked against everything retrieved, spans are made verbatim or dropped.
+"""Pure: citations that hold. Ids must have been retrieved, spans are made verbatim or dropped.
 
-Layer 1 is the prompt, layer 2 the reply's shape (contracts/replies.py). Here are layer 3 (ids), layer 4
-(spans) and the enrichment of the final answer's ids with spans and document names.
+The prompt is layer 1 of these checks and the reply's shape (contracts/replies.py) layer 2. Here are
+layer 3 (ids), layer 4 (spans), and the spans and document names for the ids of the final answer.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from drift.values.graph import Chunk
 from drift.values.tree import Citation, CitationCounts
 
 CLOSE_ENOUGH = 0.75
-"""A sentence stands in for a span when the two texts are at least this similar (0..1, see
-`closest_sentence`)."""
+"""Similarity (0..1, see `closest_sentence`) from which a sentence stands in for a span."""
 MAX_SPAN_CHARACTERS = 600
 MAX_SENTENCES_COMPARED = 200
 
@@ -38,11 +37,11 @@ def check(
     ids: Sequence[str | None],
     retrieved: Mapping[str, Chunk],
 ) -> tuple[tuple[Citation, ...], CitationCounts]:
-    """Return the citations that hold, and what was done.
+    """Return the citations that hold, and what became of all of them.
 
-    `ids` are the chunk ids that the replies mean, in order, None where a reply names no chunk of
-    the prompt; `retrieved` is the full retrieved set, also what did not fit into the prompt. A
-    reply without a span is repaired with the sentence of its chunk that is closest to `answer`.
+    `ids` are the chunk ids that the replies mean, in order; None where a reply names no chunk of
+    the prompt. `retrieved` is all that was retrieved, also what did not fit into the prompt. A
+    reply without a span gets the sentence of its chunk that is closest to `answer`.
     """
     kept: dict[tuple[str, str], Citation] = {}
     dropped: Counter[str] = Counter()
@@ -78,11 +77,10 @@ def check(
 
 
 def verbatim(span: str, text: str) -> str:
-    """Return the text's own words for a span.
+    """Return the text's own words for a span; empty when nothing in the text is close enough.
 
-    Itself, the same up to white space, case and quotes, or the closest sentence.
-
-    Empty when nothing in the text is close enough.
+    A span that stands in the text is returned as it is. Else white space, case and quotes may
+    differ, and else the closest sentence is returned.
     """
     if span.strip() and span in text:
         return span
@@ -101,7 +99,10 @@ def _equal_up_to_form(span: str, text: str) -> str:
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
-    """Return the text without case, quote styles and runs of white space, and for each character where it came from."""
+    """Return the text without case, quote styles and runs of white space.
+
+    Beside it, return where each of its characters stands in the text.
+    """
     characters: list[str] = []
     origin: list[int] = []
     for position, character in enumerate(text.translate(_QUOTES)):
@@ -120,12 +121,10 @@ def _plain(text: str) -> tuple[str, list[int]]:
 
 
 def closest_sentence(wanted: str, text: str, at_least: float = 0.0) -> str:
-    """Return the sentence of the text most similar to `wanted`, verbatim.
-
-    Empty when none reaches `at_least`.
+    """Return the sentence of the text most similar to `wanted`; empty when none reaches `at_least`.
 
     Similarity is the Sørensen-Dice coefficient of the character pairs (Dice 1945), white space and
-    case apart: unlike an alignment it takes time in proportion to the text, whatever the text is.
+    case apart. Unlike an alignment, it takes time in proportion to the text, whatever the text is.
     """
     target = _pairs(wanted)
     best, best_score = "", at_least
@@ -146,9 +145,10 @@ def _similarity(one: Counter[tuple[str, str]], other: Counter[tuple[str, str]]) 
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences and paragraphs of a text as verbatim slices.
+    """Yield the sentences and paragraphs of a text as verbatim slices of at most 600 characters.
 
-    What is over 600 characters comes in parts.
+    These are what callers are shown as spans. So a paragraph without a full stop ends here too,
+    and abbreviations are not looked at.
     """
     start = 0
     for end in [*_SENTENCE_END.finditer(text), None]:
@@ -177,11 +177,10 @@ def enrich(
     checked: Iterable[Citation],
     retrieved: Mapping[str, Chunk],
 ) -> list[CitationOut | str]:
-    """Return a fact's citations: an object for each chunk of the retrieved set, any other string as it came.
+    """Return a fact's citations: an object for each retrieved chunk, other strings as they came.
 
-    `ids` are pairs of what the model wrote and the chunk id it means. The span is the checked
-    citation of that chunk that is closest to the fact, else the closest sentence of the chunk;
-    every span is verbatim.
+    `ids` are pairs of what the model wrote and the chunk id it means. A span is verbatim: that of
+    the chunk's checked citation which is closest to the fact, else the chunk's closest sentence.
     """
     spans: dict[str, list[Citation]] = {}
     for citation in checked:

@@ -1,4 +1,4 @@
-"""What fits into a prompt: bounded chunks, the neighbourhood as plain values, and short handles in place of ids."""
+"""Pure: what fits into a prompt, as plain values, with short handles in place of ids."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from drift.values.graph import Chunk, Community, Evidence
-from drift.values.tree import Node
+from drift.values.tree import Answer, Node, Question
 
 MAX_PROMPT_CHARACTERS = 24_000
 """Retrieved text in one prompt, about 6,000 tokens."""
@@ -41,27 +41,17 @@ class Handles(Generic[Key]):
         return [f"{self.prefix}{number}" for number in range(1, len(self.keys) + 1)]
 
     def resolve(self, text: str) -> Key | None:
-        """Return the key that a model meant by a handle or by the real id.
-
-        None when there is no such key.
-        """
+        """Return the key that a model meant by a handle or by the real id; None without one."""
         name = text.strip().strip("[]").strip()
-        number = name[len(self.prefix) :]
-        if (
-            name[: len(self.prefix)].upper() == self.prefix
-            and number.isascii()
-            and number.isdigit()
-        ):
+        prefix, number = name[: len(self.prefix)], name[len(self.prefix) :]
+        if prefix.upper() == self.prefix and number.isascii() and number.isdigit():
             position = int(number[:9]) - 1
             if 0 <= position < len(self.keys):
                 return self.keys[position]
         return next((key for key in self.keys if str(key) in {name, text}), None)
 
     def resolved(self, names: Iterable[str]) -> tuple[Key, ...]:
-        """Return the distinct keys that these names mean, in order.
-
-        A name that means none is left out.
-        """
+        """Return the distinct keys that these names mean, in order, without names of no key."""
         keys = (self.resolve(name) for name in names)
         return tuple(dict.fromkeys(key for key in keys if key is not None))
 
@@ -69,9 +59,9 @@ class Handles(Generic[Key]):
 def fit(
     chunks: Sequence[Chunk], most: int, characters: int = MAX_PROMPT_CHARACTERS
 ) -> tuple[Chunk, ...]:
-    """Return the leading chunks that fit.
+    """Return the leading chunks that fit: at most `most`, with at most `characters` in all.
 
-    At most `most`, at most `characters` of text in all, at least one, cut if it must be.
+    The first one is always returned, cut when it does not fit.
     """
     taken: list[Chunk] = []
     for chunk in chunks[:most]:
@@ -89,10 +79,7 @@ def fit(
 def community_rows(
     communities: Sequence[Community], handles: Handles[int | str]
 ) -> list[dict[str, Any]]:
-    """Return communities as prompt rows `{id, level, summary}`.
-
-    The more there are, the shorter each summary.
-    """
+    """Return communities as prompt rows `{id, level, summary}`; many get shorter summaries."""
     most = min(MAX_SUMMARY_CHARACTERS, MAX_PROMPT_CHARACTERS // max(1, len(communities)))
     return [
         {"id": handles.short(c.id), "level": c.level, "summary": c.summary[:most]}
@@ -103,26 +90,25 @@ def community_rows(
 def sample_rows(
     communities: Sequence[Community], chunks: Sequence[Chunk], handles: Handles[int | str]
 ) -> list[dict[str, Any]]:
-    """Return sample chunks as prompt rows `{id, community, document, text}`.
+    """Return sample chunks, each once, as prompt rows `{id, community, document, text}`."""
+    placed: dict[str, tuple[Chunk, str | None]] = {}
+    for community in communities:
+        for sample in community.samples:
+            # A chunk that several communities share stands with the last, named after the first.
+            row = placed.pop(sample.id, (sample, handles.short(community.id)))
+            placed[sample.id] = row
+    for chunk in chunks:
+        placed.setdefault(chunk.id, (chunk, None))
 
-    Each chunk once, numbered in order.
-    """
-    placed = {
-        s.id: (s, handles.short(c.id)) for c in reversed(communities) for s in reversed(c.samples)
-    }
-    rows = [
-        *reversed(placed.values()),
-        *((chunk, None) for chunk in chunks if chunk.id not in placed),
-    ]
-    shown = fit([chunk for chunk, _ in rows], len(rows))
+    shown = fit([chunk for chunk, _ in placed.values()], len(placed))
     return [
         {
             "id": f"K{number}",
-            "community": community,
+            "community": placed[chunk.id][1],
             "document": chunk.document_name,
             "text": chunk.text,
         }
-        for number, (chunk, (_, community)) in enumerate(zip(shown, rows, strict=False), start=1)
+        for number, chunk in enumerate(shown, start=1)
     ]
 
 
@@ -155,24 +141,22 @@ def neighbourhood(
 
 
 def tree(initial_answer: str, nodes: Sequence[Node], handles: Handles[str]) -> dict[str, Any]:
-    """Return the answered part of the Q/A tree as the aggregator gets it, best confidence first."""
-    answered = sorted(
-        (n for n in nodes if n.answer),
-        key=lambda n: (-(n.answer.confidence if n.answer else 0), n.question.id),
-    )
+    """Return the answered follow-ups as the aggregator gets them, best confidence first."""
+    answered = [(node.question, node.answer) for node in nodes if node.answer]
+    answered.sort(key=lambda pair: (-pair[1].confidence, pair[0].id))
     return {
         "initial_answer": initial_answer,
-        "followups": [
-            {
-                "question": node.question.text,
-                "answer": node.answer.text,
-                "confidence": round(node.answer.confidence, 2),
-                "citations": [
-                    {"chunk_id": handles.short(c.chunk_id), "span": c.span}
-                    for c in node.answer.citations
-                ],
-            }
-            for node in answered
-            if node.answer
+        "followups": [_answered_row(question, answer, handles) for question, answer in answered],
+    }
+
+
+def _answered_row(question: Question, answer: Answer, handles: Handles[str]) -> dict[str, Any]:
+    return {
+        "question": question.text,
+        "answer": answer.text,
+        "confidence": round(answer.confidence, 2),
+        "citations": [
+            {"chunk_id": handles.short(citation.chunk_id), "span": citation.span}
+            for citation in answer.citations
         ],
     }

@@ -1,7 +1,4 @@
-"""The follow-ups of one request.
-
-Each runs by itself, and its own follow-ups start the moment its answer is in.
-"""
+"""The follow-ups of one request: each starts the ones that it proposes once it is answered."""
 
 from __future__ import annotations
 
@@ -49,8 +46,7 @@ LOSES_ONLY_THE_STEP = (
     GraphUnavailableError,
     GraphMisconfiguredError,
 )
-"""Errors of one follow-up that cost that follow-up alone: what the others answered is not lost with
-it."""
+"""Errors that cost one follow-up alone: what the others have answered is kept."""
 
 MAX_NEW_FOLLOWUPS = 3
 
@@ -59,8 +55,8 @@ MAX_NEW_FOLLOWUPS = 3
 class _Wave:
     """Questions that became ready together, and the chunks that were answered from before them.
 
-    What siblings answer meanwhile does not count: which of them is faster must not decide what is
-    asked.
+    What siblings answer meanwhile does not count, because the faster one of two must not decide
+    what is asked.
     """
 
     questions: tuple[Question, ...]
@@ -98,9 +94,9 @@ class FollowupTree:
         return [self.nodes[number] for number in sorted(self.nodes)]
 
     async def run(self, proposals: Sequence[plan.Proposal]) -> None:
-        """Ask the proposals and what follows from them until all have ended or aggregation has to begin.
+        """Ask the proposals and what follows from them, until aggregation has to begin.
 
-        A failure costs one follow-up; `require_answers` tells when nothing is left.
+        A failure costs one follow-up. `require_answers` fails the request when none is left.
         """
         try:
             async with (
@@ -182,10 +178,7 @@ class FollowupTree:
     async def _ask_model(
         self, question: Question, evidence: Evidence, shown: Sequence[Chunk]
     ) -> Answer:
-        """Ask the model from the chunks shown.
-
-        Keep the citations that hold against all that was retrieved.
-        """
+        """Ask the model about the chunks shown, and check what it cites against all evidence."""
         shown_ids = {c.id for c in shown}
         others = [n for n in evidence.neighbors if n.id not in shown_ids]
         neighbors = context.fit(
@@ -240,12 +233,12 @@ class FollowupTree:
 
 
 WORST_FIRST = (ModelMisconfiguredError, GraphMisconfiguredError, GraphUnavailableError)
-"""Failures that are told as they are when nothing was answered: what the operator must change, then
-what is gone."""
+"""Failures that the request fails with when nothing was answered: first what an operator must
+change, then what cannot be reached."""
 
 
 def require_answers(tree: FollowupTree) -> None:
-    """Fail the request when no follow-up was answered and a server, its replies or the deadline are to blame.
+    """Fail the request when no follow-up was answered and a failure or the deadline is the cause.
 
     Raises:
         UpstreamError: then there is nothing checked to answer from.

@@ -1,4 +1,4 @@
-"""Which follow-ups next, when to stop, how far along: decisions as functions of values."""
+"""Pure: which follow-ups come next, when to stop, and how far the follow-ups are."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from drift.values.tree import MERGED, SKIPPED_BUDGET, SKIPPED_ENOUGH, Answer, No
 from drift.words import FILLERS
 
 SAME_QUESTION = 0.8
-"""Two questions are near-duplicates when their content words overlap (Jaccard) at least this much."""
+"""Overlap of content words (Jaccard) from which two questions are near-duplicates."""
 KNOWN_EVIDENCE = 0.9
-"""A follow-up brings nothing new when at least this share of its chunks was answered from already."""
+"""Share of a follow-up's chunks, answered from already, from which it brings nothing new."""
 CONFIDENT = 0.8
 """An answer this confident, whose model sees no need to continue, ends its branch."""
 FOLLOWUPS_START_PCT = 40
@@ -25,7 +25,7 @@ Proposal = tuple[str, tuple[CommunityId, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one search: passes over the tree, follow-ups in all, chunks shown to the model at once."""
+    """Bounds of one search: passes over the tree, follow-ups in all, and chunks in one prompt."""
 
     max_passes: int = 2
     max_followups: int = 10
@@ -34,7 +34,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What becomes of proposals: `ready` to be asked now, `settled` without being asked (merged, budget, enough)."""
+    """What becomes of proposals.
+
+    `ready` are to be asked now; `settled` are not asked, because they are merged, over the budget,
+    or not needed.
+    """
 
     ready: tuple[Question, ...]
     settled: tuple[Node, ...]
@@ -49,8 +53,8 @@ def schedule(
 ) -> Schedule:
     """Decide about proposals.
 
-    `known` is every question seen so far, whatever became of it, numbered in order; `asked` of them
-    were really asked.
+    `known` is every question seen so far, whatever became of it, numbered in order. `asked` says
+    how many of them were asked.
     """
     ready: list[Question] = []
     settled: list[Node] = []
@@ -97,12 +101,9 @@ def brings_news(chunk_ids: Collection[str], answered_from: Collection[str]) -> b
 
 
 def percentage(ended: Mapping[int, int], planned: Mapping[int, int], passes: int) -> int:
-    """Return how far the follow-ups are, 40 to 80.
+    """Return how far the follow-ups are, 40 to 80; each pass has an equal share of that.
 
-    Each of the passes has an equal share, and when all have ended it is 80.
-
-    `planned` holds the number of follow-ups of each pass (from 1) so far, `ended` how many of them
-    have ended.
+    `planned` counts the follow-ups of each pass (from 1) so far, `ended` those that have ended.
     """
     if all(ended.get(number, 0) >= count for number, count in planned.items()):
         return FOLLOWUPS_END_PCT

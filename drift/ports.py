@@ -28,9 +28,9 @@ class GraphStore(Protocol):
     """
 
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
-        """Return the best communities, highest level first, with sample chunks.
+        """Return the best communities with sample chunks; without communities, the best chunks.
 
-        The best chunks if there are none.
+        Communities of the highest level come first.
         """
         ...
 
@@ -46,9 +46,8 @@ class GraphStore(Protocol):
 class ProjectWriter(Protocol):
     """Writes into the project that it holds.
 
-    Every write is idempotent, so that a broken run is repaired by the next.
-
-    Every method raises LeaseLostError, and changes nothing, when the project is no longer held.
+    Every write is idempotent, so that the next run repairs a broken one. When the project is no
+    longer held, every method raises LeaseLostError and changes nothing.
     """
 
     async def write_documents(self, batch: DocumentBatch) -> None:
@@ -59,15 +58,13 @@ class ProjectWriter(Protocol):
         ...
 
     async def remove_documents(self, document_ids: Sequence[str]) -> None:
-        """Remove these documents with their chunks, and mark the project's knowledge as unfinished."""
+        """Remove these documents with their chunks, and mark the knowledge as unfinished."""
         ...
 
     async def write_knowledge(self, batch: KnowledgeBatch) -> None:
         """Make the project's entities, relations and communities exactly these.
 
-        Set the fingerprint last.
-
-        A reader sees the knowledge before or the knowledge after.
+        A reader sees the knowledge before or the knowledge after. The fingerprint is set last.
         """
         ...
 
@@ -79,9 +76,7 @@ class GraphWriter(Protocol):
     """
 
     async def prepare(self, dimensions: int) -> tuple[str, ...]:
-        """Create missing constraints and indexes, wait until they are online.
-
-        Return what was created.
+        """Create missing constraints and indexes, wait until they are online, and name them.
 
         Raises:
             GraphMisconfiguredError: when a vector index exists with other dimensions.
@@ -93,19 +88,17 @@ class GraphWriter(Protocol):
         ...
 
     async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
-        """Return all chunks of the project without their embeddings, ordered by document id, then ordinal."""
+        """Return all chunks of the project, without embeddings, by document id and ordinal."""
         ...
 
     def writing(
         self, project_id: str, *, wait_s: float = MAX_WAIT_S, tell: Callable[[str], None] = ...
     ) -> AbstractAsyncContextManager[ProjectWriter]:
-        """Hold the project while the block runs.
+        """Hold the lease on the project while the block runs, so that nobody else writes it.
 
-        Nobody else writes it meanwhile, on this machine or another.
-
-        The hold ends with the block, however that ends, and by itself some seconds after the last
-        sign of life of its process.
-        `tell` is given a sentence about another writer that is waited for.
+        The lease ends with the block, however that ends, and by itself some seconds after the last
+        sign of life of its process. `tell` is given a sentence about another writer that is waited
+        for.
 
         Raises:
             ProjectBusyError: when another writer still holds the project after `wait_s` seconds.
@@ -166,7 +159,7 @@ class ProgressSink(Protocol):
         ...
 
     async def delivered(self) -> None:
-        """Return when all that was sent has arrived, or when it is known that it cannot arrive soon.
+        """Return when all that was sent has arrived, or when it cannot arrive soon.
 
         Whoever stops waiting takes nothing back: what was sent still arrives when it can.
         """

@@ -1,4 +1,4 @@
-"""One request's progress: phases become messages, the percentage never falls, exactly one last message ends it."""
+"""The progress of one request: each phase becomes a message, and exactly one last one ends it."""
 
 from __future__ import annotations
 
@@ -17,25 +17,20 @@ from drift.telemetry.logs import log
 from drift.values.tree import Citation
 
 FLUSH_SECONDS = 1.0
-"""The most an answer waits for its progress messages to arrive; they do so later when it cannot
-wait."""
+"""The most an answer waits for its progress messages; later ones still arrive when they can."""
 CANCELLED_FLUSH_SECONDS = 0.25
-"""The most a cancelled request waits for them: nobody waits for its answer, and its slot is wanted."""
+"""The most a cancelled request waits for them, because another request wants its place."""
 EXCERPT_CHARACTERS = 160
 MAX_SUMMARY_CHARACTERS = 2_000
 MAX_DETAILS_CHARACTERS = 20_000
-"""Longer texts are cut: a message is read at once by everybody who subscribes, and names in a graph
-may have any length."""
+"""Longer texts are cut: every subscriber reads every message, and a graph's names may be long."""
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~]|&(?=#?\w{1,32};))")
 _MARKDOWN_AT_START = re.compile(r"^(\d*)([#+-]|(?<=\d)[.)])(?=[\s#-]|$)")
 
 
 def escape_markdown(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line.
-
-    No heading, list or rule begins with it.
-    """
+    """Return text that Markdown shows as it is, on one line: no markup, heading, list or rule."""
     return _MARKDOWN_AT_START.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", " ".join(text.split())))
 
 

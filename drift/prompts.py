@@ -37,7 +37,8 @@ Tasks:
   hold its answer, for example "C1".
 
 {_DATA_RULE}
-Return JSON: {{"initial_answer", "followups": [{{"question", "target_communities"}}], "rationale"}}"""
+Return JSON: {{"initial_answer", "followups": [{{"question", "target_communities"}}],
+"rationale"}}"""
 
 LOCAL_SYSTEM = f"""You are DRIFT-Search Local Executor.
 You get a follow-up question, retrieved chunks and their graph neighbourhood.

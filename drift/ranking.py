@@ -1,4 +1,4 @@
-"""Pure ranking: what a question names, and how vector, full-text and graph evidence become one order.
+"""Pure: what a question names, and how vector, full-text and graph scores become one order.
 
 The weights are one set of constants for all projects and embedding models. They follow from recall
 measured on multi-hop question sets: a hybrid of vector and BM25 scores, plus a walk from the
@@ -22,17 +22,15 @@ VECTOR_WEIGHT = 0.7
 TEXT_WEIGHT = 0.3
 GRAPH_WEIGHT = 0.5
 SCOPE_BONUS = 0.02
-"""Added to the cosine of a chunk inside the target communities; a larger one drowns the evidence
-outside."""
+"""Added to the cosine of a chunk inside the target communities; more would hide what is outside."""
 MIN_MASS = 1 / 4000
-"""A walk's mass that is not worth another step; the logarithm of its mass is taken in units of
-this."""
+"""Mass below which a walk takes no further step; it is the unit when a logarithm is taken."""
 
 HOP_WEIGHT = 0.3
 HOP_SEEDS = 3
 """The best chunks, whose entities lead one hop on."""
 MENTION_SHARE = 0.1
-"""What merely mentioning a shared entity counts beside being about it."""
+"""What mentioning a shared entity counts, beside being about it."""
 
 MAX_CHUNKS = 30
 """Chunks of a follow-up's evidence; how many of them a prompt shows is a setting."""
@@ -49,10 +47,9 @@ _KEPT_AT_ENDS = "_+#"
 def normalised_title(title: str) -> str:
     """Return the key by which an entity's title is found.
 
-    Case folded, spaces collapsed, punctuation off both ends.
-
-    A title of punctuation alone keeps it; `_`, `+` and `#` stay, so that `__init__`, `C++` and `C#`
-    remain themselves.
+    Case is folded, spaces are collapsed, and punctuation is cut off both ends. `_`, `+` and `#`
+    stay, so that `__init__`, `C++` and `C#` remain themselves; so does a title of punctuation
+    alone.
     """
     folded = " ".join(unicodedata.normalize("NFKC", title).casefold().split())
     start, end = 0, len(folded)
@@ -68,9 +65,9 @@ def _is_edge(character: str) -> bool:
 
 
 def title_keys(question: str) -> tuple[str, ...]:
-    """Return the normalised titles that the question may name.
+    """Return the normalised titles that the question may name: runs of one to six words.
 
-    Its runs of one to six words, longest first.
+    The longest come first.
     """
     words = question.split()
     keys: dict[str, None] = {}
@@ -89,10 +86,7 @@ def _without_possessive(key: str) -> str:
 
 
 def search_terms(question: str) -> tuple[str, ...]:
-    """Return the words worth a full-text search.
-
-    Lower case, each once, no stop words, at most 48.
-    """
+    """Return the words worth a full-text search, in lower case, each once, at most 48."""
     words = _WORD.findall(unicodedata.normalize("NFKC", question).lower())
     return tuple(dict.fromkeys(w for w in words if w not in STOP_WORDS and w.strip("_")))[
         :MAX_TERMS
@@ -100,7 +94,7 @@ def search_terms(question: str) -> tuple[str, ...]:
 
 
 def ranked(found: Candidates) -> Evidence:
-    """Return the evidence of a follow-up: its best chunks, best first, beside their neighbourhood."""
+    """Return the evidence of a follow-up: its best chunks, and their neighbourhood."""
     chunks = fuse(found.chunks, MAX_CHUNKS)
     return Evidence(chunks, found.neighbors, found.entities, found.relationships)
 
@@ -128,9 +122,9 @@ def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
 
 
 def _one_hop(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
-    """Return how much each candidate continues the best ones, 0..1.
+    """Return how much each candidate is about what the best ones mention, 0..1.
 
-    How much it is about what they mention, rare things first.
+    Rare entities count most.
     """
     seeds = sorted(range(len(pool)), key=lambda place: (-scores[place], pool[place].chunk.id))[
         :HOP_SEEDS
@@ -138,10 +132,10 @@ def _one_hop(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
     mentioned = Counter(mention.entity for seed in seeds for mention in pool[seed].mentions)
     gains = []
     for place, candidate in enumerate(pool):
-        own = place in seeds  # a seed does not continue itself
+        itself = place in seeds  # a seed's own mention of an entity does not count for it
         gains.append(
             sum(
-                (mentioned[m.entity] - own) * max(0.0, m.rarity) ** 2 * (MENTION_SHARE + m.about)
+                (mentioned[m.entity] - itself) * max(0.0, m.rarity) ** 2 * (MENTION_SHARE + m.about)
                 for m in candidate.mentions
             )
         )

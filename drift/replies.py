@@ -1,7 +1,4 @@
-"""Asking the model for a reply of a shape.
-
-Validate, re-ask once with what was wrong, else give the step up.
-"""
+"""Asking the model for a reply of a shape; one that does not fit is asked for once more."""
 
 from __future__ import annotations
 
@@ -19,16 +16,13 @@ from drift.values.calls import Prompt
 R = TypeVar("R", bound=BaseModel)
 
 WORTH_ASKING_AGAIN = frozenset({"length", "empty"})
-"""Reasons of an unusable reply that a second try may cure; a refusal or a content filter will say
-the same again."""
+"""Reasons for which a second try may help; a refusal or a content filter would stay the same."""
 
 _FENCED = re.compile(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
 
 
 async def ask(chat: ChatCalls, prompt: Prompt, shape: type[R]) -> R:
-    """Return the model's reply as `shape`.
-
-    A reply that does not fit is asked for once more, with the reason.
+    """Return the model's reply as `shape`; one that does not fit is asked for again, with why.
 
     Raises:
         UnusableReplyError: when the second reply does not fit either, or the model refuses.
@@ -58,9 +52,7 @@ class _MisfitError(UnusableReplyError):
 
 
 def parse(text: str, shape: type[R]) -> R:
-    """Return a reply's text as `shape`, read leniently.
-
-    JSON alone, in a fence, or between other words.
+    """Return a reply's text as `shape`; the JSON may stand in a fence or between other words.
 
     Raises:
         UnusableReplyError: when it holds no JSON of that shape; nothing is patched into it.

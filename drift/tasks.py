@@ -1,7 +1,4 @@
-"""Time and concurrency of one request.
-
-A deadline that travels, and task groups that fail with the first real error.
-"""
+"""The deadline that a request's calls carry, and task groups that fail with the first failure."""
 
 from __future__ import annotations
 
@@ -19,10 +16,7 @@ AGGREGATE_AT = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A moment by which a request must be answered.
-
-    `total_s` seconds after `started` on a monotonic clock.
-    """
+    """A request must be answered by `total_s` seconds after `started`, on a monotonic clock."""
 
     total_s: float
     clock: Callable[[], float] = time.monotonic
@@ -77,13 +71,14 @@ class Deadline:
 
 @asynccontextmanager
 async def task_group() -> AsyncIterator[asyncio.TaskGroup]:
-    """Run tasks together; when one fails the others are cancelled and its own error is raised, not a group."""
+    """Run tasks together; when one fails, cancel the others and raise its own error."""
     try:
         async with asyncio.TaskGroup() as group:
             yield group
     except BaseExceptionGroup as failures:
         failure = first_failure(failures)
-        raise failure from failure.__cause__  # the group is left out, what caused the failure stays for the log
+        # The group is left out; what caused the failure stays for the log.
+        raise failure from failure.__cause__
 
 
 def first_failure(failures: BaseExceptionGroup[BaseException]) -> BaseException:

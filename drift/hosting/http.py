@@ -1,7 +1,4 @@
-"""The HTTP edge without a framework: headers and raw bytes to a request.
-
-Results, errors and progress to bytes.
-"""
+"""The HTTP edge without a framework: requests from bytes; results, errors and events to bytes."""
 
 from __future__ import annotations
 
@@ -97,31 +94,28 @@ def parse_request(body: bytes) -> RetrieveRequest:
             tuple(FieldProblem(_cut(n), "is given twice") for n in repeated[:MAX_PROBLEMS])
         )
     try:
-        # once more from the text: strict mode reads a UUID from JSON but not from a Python string
+        # Read once more from the text: strict mode takes a UUID from JSON, not from a string.
         return RetrieveRequest.model_validate_json(body)
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)[
-            :MAX_PROBLEMS
-        ]
-        raise InvalidRequestError(tuple(_field_problem(problem) for problem in problems)) from None
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        named = tuple(_field_problem(problem) for problem in problems[:MAX_PROBLEMS])
+        raise InvalidRequestError(named) from None
 
 
 def _repeated_names(body: bytes) -> list[str]:
     """Return the names that an object holds twice.
 
-    What looked at the first, a gateway perhaps, did not see the last.
+    A gateway that has checked the first of the two values has not seen the last.
     """
-    found: list[str] = []
+    repeated: list[str] = []
 
-    def looked_at(pairs: list[tuple[str, object]]) -> None:
-        found.extend(
-            name for name, times in Counter(name for name, _ in pairs).items() if times > 1
-        )
+    def look_at(pairs: list[tuple[str, object]]) -> None:
+        counts = Counter(name for name, _ in pairs)
+        repeated.extend(name for name, times in counts.items() if times > 1)
 
-    json.loads(
-        body, object_pairs_hook=looked_at, parse_int=float
-    )  # an int of thousands of digits would be refused
-    return found
+    # As a float, because an int of thousands of digits would be refused.
+    json.loads(body, object_pairs_hook=look_at, parse_int=float)
+    return repeated
 
 
 def _field_problem(error: Any) -> FieldProblem:  # noqa: ANN401 - pydantic's error dictionary
@@ -137,10 +131,12 @@ def _cut(name: str) -> str:
 
 
 def wants_stream(accept: str) -> bool:
-    """Tell whether a caller would rather have the answer as a stream of events than as JSON (RFC 9110, 12.5.1).
+    """Tell whether a caller prefers a stream of events to JSON.
 
-    `accept` is the header, or all of them with commas between. A stream is never given to whoever
-    did not name it.
+    `accept` is the header, or all of them with commas between. A caller who did not name the
+    stream never gets it.
+
+    Source: RFC 9110, section 12.5.1.
     """
     weights = _weights(accept)
     stream = _weight(weights, EVENT_STREAM)
@@ -200,16 +196,11 @@ def problem(error: DriftError, retrieval_id: str) -> Reply:
 
 
 def internal_error() -> DriftError:
-    """Return what a caller sees of an error that nobody foresaw."""
+    """Return what a caller sees of an unforeseen error."""
     return DriftError("An internal error ended the request; its details are in the service's log.")
 
 
 def event(name: str, data: str | bytes) -> bytes:
     """Return one server-sent event; `data` is JSON on one line."""
-    return (
-        b"event: "
-        + name.encode()
-        + b"\ndata: "
-        + (data.encode() if isinstance(data, str) else data)
-        + b"\n\n"
-    )
+    body = data.encode() if isinstance(data, str) else data
+    return b"event: " + name.encode() + b"\ndata: " + body + b"\n\n"

@@ -22,15 +22,14 @@ _ERRORS = {
     "415": "The content type is not application/json (`unsupported_media_type`).",
     "429": "Too many requests are in flight (`busy`); see Retry-After.",
     "500": "A server behind this one failed (`graph_unavailable`, `graph_misconfigured`, "
-    "`model_unavailable`, "
-    "`model_misconfigured`, `deadline`), or this one has a bug (`internal`).",
+    "`model_unavailable`, `model_misconfigured`, `deadline`), or this one has a bug (`internal`).",
     "503": "Settings are missing or wrong (`not_configured`), or the process is being stopped "
     "(`stopping`); see Retry-After.",
 }
 _STREAM_TEXT = (
     "With `Accept: text/event-stream` the answer is a stream: `event: progress` for each progress "
-    "message, and exactly one "
-    "last event, `event: result` with this document or `event: error` with a Problem."
+    "message, and exactly one last event, `event: result` with this document or `event: error` "
+    "with a Problem."
 )
 
 
@@ -102,11 +101,9 @@ def _retrieve() -> dict[str, Any]:
 
 def _headers(*, retry: bool = False) -> dict[str, Any]:
     headers = {"x-retrieval-id": {"required": True, "schema": {"type": "string", "format": "uuid"}}}
-    return (
-        {**headers, "retry-after": {"required": True, "schema": {"type": "integer"}}}
-        if retry
-        else headers
-    )
+    if retry:
+        headers["retry-after"] = {"required": True, "schema": {"type": "integer"}}
+    return headers
 
 
 def _plain(summary: str, name: str, *, secured: bool = True) -> dict[str, Any]:

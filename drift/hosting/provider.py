@@ -67,19 +67,13 @@ class ServiceProvider:
             raise
 
     async def stop(self) -> None:
-        """Have requests in flight end with an error that says so.
-
-        The platform does not ask for it, the local host does.
-        """
+        """End the requests in flight with StoppingError; only the local host asks for this."""
         if self._building is not None and self._loop is asyncio.get_running_loop():
             with suppress(NotConfiguredError):
                 await (await asyncio.shield(self._building)).stop()
 
     async def close(self) -> None:
-        """Close what the running loop has built and forget it.
-
-        The next call reads the settings anew.
-        """
+        """Close what the running loop has built; the next call reads the settings anew."""
         building, self._building, self._failure = self._building, None, None
         if building is not None and self._loop is asyncio.get_running_loop():
             with suppress(NotConfiguredError):
@@ -87,8 +81,7 @@ class ServiceProvider:
 
     async def _build(self) -> Service:
         try:
-            # importing the SDKs and reading certificates takes a second: in a thread, other
-            # requests go on meanwhile
+            # In a thread: SDKs are imported and certificates read while other requests go on.
             return await asyncio.to_thread(self._build_now)
         except NotConfiguredError:
             raise

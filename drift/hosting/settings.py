@@ -1,7 +1,4 @@
-"""The only reader of the environment.
-
-One frozen object, or one error that names every missing or wrong setting.
-"""
+"""The only reader of the environment: one frozen object, or one error that names each problem."""
 
 from __future__ import annotations
 
@@ -28,28 +25,24 @@ KNOWN_EMBEDDING_DIMENSIONS = {
     "text-embedding-3-large": 3072,
     "text-embedding-ada-002": 1536,
 }
-"""The most floats these models give."""
+"""The most floats that these models give."""
 
 _PLAINTEXT = {"bolt", "neo4j", "redis", "http"}
 _UNRESOLVED = "@Microsoft.KeyVault("
 
 Required = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 IndexName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]
-"""Index names are put into statements where Cypher takes no parameter, so only plain identifiers
-are accepted."""
+"""A plain identifier: index names stand in statements where Cypher takes no parameter."""
 
 
 class Settings(BaseSettings):
-    """All settings of the service.
-
-    Names, defaults and meanings are those of the table in README.md.
-    """
+    """All settings of the service; README.md has a table of their defaults and meanings."""
 
     model_config = SettingsConfigDict(
         frozen=True, extra="ignore", env_ignore_empty=True, case_sensitive=False
     )
 
-    # a rule for the addresses below, so it is read before them
+    # A rule for the addresses below, so it is read before them.
     allow_plaintext: bool = False
     # model
     oai_base_url: Required
@@ -142,10 +135,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read from arguments and the environment only.
-
-        A stray .env file must not change a deployed service.
-        """
+        """Read arguments and the environment only: no .env file may change a deployed service."""
         return init_settings, env_settings
 
 
@@ -157,7 +147,7 @@ def _checked_url(value: str, schemes: set[str], info: ValidationInfo) -> str:
         raise ValueError(wanted) from None
     if parts.scheme not in schemes or not parts.hostname:
         raise ValueError(wanted)
-    # an ALLOW_PLAINTEXT that is wrong itself is missing here, and is reported on its own
+    # An ALLOW_PLAINTEXT that is wrong is missing here, and is reported by itself.
     if (
         parts.scheme in _PLAINTEXT
         and not _is_loopback(parts.hostname)

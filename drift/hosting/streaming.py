@@ -1,7 +1,4 @@
-"""One request as server-sent events.
-
-Progress as it happens, a beat when it is silent, exactly one last event.
-"""
+"""One request as server-sent events: progress, beats in silence, and exactly one last event."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Settings to adapters to one service; building opens no connection.
+"""One service made of settings and adapters; building it opens no connection.
 
-The SDKs load with this module, so that only the first request pays for them, never the import of
-the function. That of OpenAI loads with the models: the commands load this module too, and most of
+The SDKs load with this module, so that the first request pays for them and not the import of the
+function. OpenAI's SDK loads with the models, because commands load this module too and most of
 them ask no model.
 """
 
@@ -115,10 +115,7 @@ def build_sink(settings: Settings) -> RedisProgress | None:
 
 
 def build_redis(settings: Settings) -> RedisServer | None:
-    """Return the Redis that progress goes through, for whoever publishes or subscribes.
-
-    None without REDIS_URL.
-    """
+    """Return the Redis server that progress goes through; None without REDIS_URL."""
     if settings.redis_url is None:
         return None
     make_credential = partial(identity, settings.azure_client_id)

@@ -1,4 +1,4 @@
-"""The log: every record of the logger `drift` is one line of JSON, whatever handler or formatter writes it.
+"""The log: every record of the logger `drift` becomes one line of JSON, for any handler.
 
 The platform's worker forwards nothing but a record's formatted message, so the message itself holds
 the fields: the event, what is bound to the running request, and what was given as `extra`. JSON
@@ -25,8 +25,8 @@ from drift.errors import DriftError
 Fields = Mapping[str, object]
 
 TEXT_FIELDS = frozenset({"query", "question", "span", "fact"})
-"""Fields that hold words of a caller, a document or the model: length and hash stand for them
-unless words are allowed."""
+"""Fields with words of a caller, a document or the model, written as length and hash unless words
+are allowed."""
 MAX_CHARACTERS = 300
 MAX_FRAMES = 8
 MAX_CAUSES = 5
@@ -50,10 +50,8 @@ _bound: ContextVar[_Bound] = ContextVar("drift_log_fields", default=_NOTHING)
 def bound(*, words: bool | None = None, **fields: object) -> Iterator[None]:
     """Add fields to every line of the block and of the tasks started in it.
 
-    None leaves a field out.
-
-    Tasks copy what is bound, so that concurrent requests never mix. `words` allows or forbids the
-    words of text fields.
+    A field that is None is left out. Tasks copy what is bound, so that concurrent requests never
+    mix. `words` allows or forbids the words of text fields.
     """
     before = _bound.get()
     merged = {
@@ -68,10 +66,7 @@ def bound(*, words: bool | None = None, **fields: object) -> Iterator[None]:
 
 
 class OneLine(logging.Filter):
-    """Turns a record into one line of JSON.
-
-    `record.event` keeps its name, its attributes are the fields as written.
-    """
+    """Turns a record into one line of JSON; its fields become attributes of the record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Rewrite the record."""
@@ -128,13 +123,11 @@ def _line(fields: Fields) -> str:
 
 
 def described(error: BaseException) -> dict[str, object]:
-    """Return what may be said of an exception.
+    """Return what may be said of an exception: classes, codes, our own sentence, where it arose.
 
-    Classes, codes, our own sentence, and where it came from.
-
-    `cause` is the chain below it; `at` are the innermost frames of an error that nobody foresaw,
-    without their source. Our sentences about a request are left out: they repeat the caller's
-    names.
+    `cause` is the chain below it. `at` are the innermost frames of an unforeseen error, without
+    their source. Our sentences about a request are left out, because they repeat names of the
+    caller.
     """
     fields: dict[str, object] = {"error": type(error).__name__}
     if isinstance(error, DriftError):
@@ -142,9 +135,8 @@ def described(error: BaseException) -> dict[str, object]:
         if error.status >= DriftError.status:
             fields["detail"] = error.detail
     else:
-        frames = list(traceback.walk_tb(error.__traceback__))[
-            -MAX_FRAMES:
-        ]  # extract_tb would read the source files
+        # `extract_tb` would read the source files.
+        frames = list(traceback.walk_tb(error.__traceback__))[-MAX_FRAMES:]
         fields["at"] = [
             f"{PurePath(f.f_code.co_filename).name}:{line} {f.f_code.co_name}" for f, line in frames
         ]

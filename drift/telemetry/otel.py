@@ -84,10 +84,7 @@ def record(name: str, value: float, attributes: Attributes) -> None:
 def span(
     name: str, attributes: Attributes | None = None, *, client: bool = False
 ) -> AbstractContextManager[Span]:
-    """Open a span below the current one while the block runs.
-
-    `client` for calls that leave the process.
-    """
+    """Open a span below the current one while the block runs; `client` for calls to servers."""
     kind = trace.SpanKind.CLIENT if client else trace.SpanKind.INTERNAL
     return _tracer.start_as_current_span(
         name,
@@ -121,9 +118,9 @@ _TRACESTATE = re.compile(rf"[!-~][ -~]{{0,{MAX_TRACESTATE - 1}}}")
 
 @dataclass(frozen=True, slots=True)
 class TraceContext:
-    """The caller's place in its trace, W3C Trace Context level 1.
+    """The caller's place in its trace, by W3C Trace Context level 1.
 
-    `parent` in version 00, `state` possibly empty.
+    `parent` is a `traceparent` of version 00, `state` a `tracestate` or empty.
     """
 
     parent: str
@@ -140,12 +137,11 @@ class TraceContext:
 
 
 def trace_context(traceparent: str | None, tracestate: str | None = None) -> TraceContext | None:
-    """Return the context of these headers, None when it is not valid.
+    """Return the context of these headers; None when it is not valid.
 
-    A state that is not valid is dropped.
+    A state that is not valid is dropped. A later version is read as far as version 00 goes.
 
-    Source: W3C Trace Context, sections 3.2 and 3.3; a later version is read as far as version 00
-    goes.
+    Source: W3C Trace Context, sections 3.2 and 3.3.
     """
     found = _TRACEPARENT.fullmatch(traceparent or "")
     if found is None:
@@ -167,10 +163,8 @@ def trace_context(traceparent: str | None, tracestate: str | None = None) -> Tra
 def continued(caller: TraceContext | None) -> Iterator[str | None]:
     """Continue the caller's trace in the block and in tasks started in it.
 
-    Gives the trace id, None without any trace.
-
-    A span that is current already, because the platform or an instrumentation opened it, is the
-    nearer parent and stays.
+    The block gets the trace id; None without a trace. When a span is current already, because the
+    platform or an instrumentation opened it, that span stays the parent.
     """
     current = trace_id(trace.get_current_span())
     if current is not None or caller is None:
@@ -204,7 +198,7 @@ class Invocation(Protocol):
 def invocation(context: Invocation, headers: Mapping[str, str]) -> Iterator[None]:
     """Bind a call's ids to its log lines and continue its caller's trace.
 
-    The platform's context, else the headers'.
+    The trace is that of the platform's context, else that of the headers.
     """
     platform = getattr(context, "trace_context", None)
     caller = trace_context(

@@ -1,9 +1,7 @@
-"""What an operator sees of a request.
-
-Each part is timed, counted, logged as one line, and a span with metrics.
+"""What an operator sees of a request: each part is timed, counted, logged, and becomes a span.
 
 A part is a `with` block in the story it measures. Calls inside it, however deep, add what they cost
-to it, and it adds that to the part around it: usage, log lines, spans and metrics read the same
+to it, and it adds that to the part around it. Usage, log lines, spans and metrics read the same
 counts.
 """
 
@@ -46,9 +44,9 @@ CANCELLED = "cancelled"
 class Part:
     """A part of a request while it runs.
 
-    `fields` go into its log line and its span, `cost` sums what its calls cost, and `client_s` the
+    `fields` go into its log line and its span. `cost` sums what its calls cost, and `client_s` the
     seconds of requests to each kind of server. `critical_path_s` are the seconds of its longest
-    chain of calls that waited for each other; None where all of its calls did.
+    chain of calls that waited for each other; None means that all of its calls did.
     """
 
     fields: dict[str, object]
@@ -99,7 +97,7 @@ _current: ContextVar[Part | None] = ContextVar("drift_part", default=None)
 def _part(
     name: str, event: str, ended: Callable[[Part], Mapping[str, object]], **fields: object
 ) -> Iterator[Part]:
-    """Measure a block: a span, and a log line at its end, with what `ended` returns beside its own fields."""
+    """Measure a block with a span, and with a log line at its end that holds what `ended` gives."""
     part, outer = Part(dict(fields)), _current.get()
     token = _current.set(part)
     start = time.monotonic()
@@ -118,18 +116,16 @@ def _part(
             if outer is not None:
                 outer.receive(part)
 
-            own = {**part.fields, "outcome": part.outcome}
-            shown = {
-                key: value for key, value in own.items() if isinstance(value, str | int | float)
-            }
-            span.set_attributes({f"drift.{key}": value for key, value in shown.items()})
-            log.info(
-                event, extra={**own, "duration_s": part.duration_s, **part.client_s, **ended(part)}
-            )
+            written = {**part.fields, "outcome": part.outcome}
+            for key, value in written.items():
+                if isinstance(value, str | int | float):
+                    span.set_attribute(f"drift.{key}", value)
+            times = {"duration_s": part.duration_s, **part.client_s}
+            log.info(event, extra={**written, **times, **ended(part)})
 
 
 def outcome_of(error: BaseException) -> str:
-    """Return the code of an error of ours, `cancelled`, or `internal` for one that nobody foresaw."""
+    """Return the code of an error of ours, `cancelled`, or `internal` for an unforeseen error."""
     if isinstance(error, DriftError):
         return error.code
     return CANCELLED if isinstance(error, asyncio.CancelledError) else DriftError.code
@@ -137,7 +133,7 @@ def outcome_of(error: BaseException) -> str:
 
 # ------------------------------------------------------------------------------- parts of a request
 def retrieval(retrieval_id: str, project_id: str) -> AbstractContextManager[Part]:
-    """Measure a whole retrieval; its last line holds what its phases have counted, and all that it cost."""
+    """Measure a whole retrieval; its last line holds what its phases counted, and its cost."""
 
     def ended(part: Part) -> Mapping[str, object]:
         about = {"outcome": part.outcome}
@@ -203,7 +199,7 @@ def count_followups(part: Part, states: Iterable[FollowupState], citations: Cita
 
 @contextmanager
 def waiting() -> Iterator[Cost]:
-    """Add the seconds of a call to the part around it, and give that part's cost to count the call in."""
+    """Add the seconds of a call to the part around it; the call counts itself in what is given."""
     part = _current.get()
     cost = part.cost if part else Cost()
     start = time.monotonic()
@@ -290,6 +286,6 @@ def _kind(error: BaseException) -> str:
 
 
 def retrying(error: BaseException, attempt: int, wait_s: float) -> None:
-    """Say that a call is repeated after `wait_s` seconds because attempt number `attempt` failed."""
+    """Log and count that a call is repeated after `wait_s` seconds, because an attempt failed."""
     otel.count("drift.retries", 1, {"error.type": _kind(error)})
     log.warning("retrying", extra={"attempt": attempt, "wait_s": wait_s, "cause": chain(error)})

@@ -1,4 +1,4 @@
-"""What a request costs: calls, tokens, repetitions and seconds, added up where the calls are made."""
+"""What a request costs: calls, tokens, repetitions and seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Communities of entities by the hierarchical Leiden algorithm, deterministic whatever the order of the input.
+"""Communities of entities by the hierarchical Leiden algorithm, the same for any order of input.
 
 Source: Traag, Waltman, van Eck, "From Louvain to Leiden" (2019), as implemented by
 graspologic-native.

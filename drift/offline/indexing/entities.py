@@ -54,7 +54,7 @@ class ReadSentence:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A chunk as read: its sentences, and the weight each of its entities has in it (0, best first)."""
+    """A chunk as it was read: its sentences, and the weight of each entity in it."""
 
     chunk: ChunkRecord
     sentences: tuple[ReadSentence, ...]

@@ -34,7 +34,7 @@ def stable_id(*parts: str) -> str:
 
 
 def fingerprint(documents: Mapping[str, str], embedding: str) -> str:
-    """Return what tells whether knowledge fits the documents (content hash by id) and the embeddings."""
+    """Return a hash that changes with the documents (content hash by id) or the embeddings."""
     lines = [
         KNOWLEDGE_VERSION,
         embedding,
@@ -81,7 +81,7 @@ def _entity(entity: Found, ids: Mapping[str, str], chunks: Sequence[ChunkRecord]
 
 
 def _named_by_members(communities: Sequence[CommunityRecord]) -> tuple[CommunityRecord, ...]:
-    """Return the communities, parents first as they came, with a number that follows from what is below them.
+    """Return the communities in their order, numbered by what is below them.
 
     A question that began before the knowledge was made anew may name a community afterwards: it
     then means the same members, or none. Counted from 0 it would mean another community.

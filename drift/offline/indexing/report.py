@@ -19,7 +19,7 @@ STAGES = (
     "embed knowledge",
     "write knowledge",
 )
-"""In order; the first and the second are always reported, the others when there is something to do."""
+"""In order. The first two are always reported, the others when there is something to do."""
 
 
 def say_nothing(stage: str, done: int, total: int) -> None:
@@ -28,12 +28,12 @@ def say_nothing(stage: str, done: int, total: int) -> None:
 
 @dataclass(slots=True)
 class IngestReport:
-    """What a run did; the counts of knowledge are zero when nothing had changed, for it was left alone.
+    """What a run did; the counts of knowledge are zero when nothing had changed.
 
-    `communities` counts them by level. `held_documents` and `held_chunks` are what the project
-    holds at the end, with what other sources gave it. All of them but `chunks`, which this run
-    wrote, are counted by the graph. `kept` names files that could not be read this time, whose
-    earlier text stays in the graph.
+    `chunks` were written by this run; all other numbers are counted by the graph. `communities`
+    counts them by level. `held_documents` and `held_chunks` are what the project holds at the end,
+    from all sources. `kept` names files that could not be read this time, and whose earlier text
+    stays in the graph.
     """
 
     source: str

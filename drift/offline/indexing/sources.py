@@ -30,7 +30,7 @@ _OF_PACKAGES = "folders of packages hold no documents of yours"
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """How many files or folders of one kind were not looked at, such as 3 of the kind `.pdf`, and why."""
+    """How many files or folders of one kind, such as `.pdf`, were not looked at, and why."""
 
     kind: str
     count: int
@@ -115,7 +115,7 @@ def _read_single(path: Path) -> Source:
 
 @dataclass(slots=True)
 class _Walk:
-    """One pass over a folder: files with a known ending, what is skipped, and counts of what is ignored."""
+    """One pass over a folder: the files to read, what is skipped, and counts of the rest."""
 
     root: Path
     files: list[Path] = field(default_factory=list)

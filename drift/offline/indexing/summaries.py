@@ -1,4 +1,4 @@
-"""Pure: what a community is about, said with its own most central sentences (extractive, no model)."""
+"""Pure: what a community is about, in its own most central sentences, without a model."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _central(group: Group, readings: Sequence[Reading], central: Mapping[int, We
 
 
 def _distinct(names: Iterable[str], most: int) -> list[str]:
-    """Return the first names, at most so many, without those that only repeat the words of a better one."""
+    """Return at most so many names, without those that repeat the words of a better one."""
     kept: dict[str, set[str]] = {}
     for name in names:
         own = set(words(name))

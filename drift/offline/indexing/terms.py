@@ -38,7 +38,10 @@ _ENDS_A_SENTENCE = ".!?:("
 
 
 class Term(NamedTuple):
-    """A candidate: the `key` it is told apart by, how it stood in the text, and whether to look for it as plain words too."""
+    """A candidate: its `key`, how it stood in the text, and whether to look for it elsewhere.
+
+    Candidates with the same key are the same entity. A key to look for is found in plain words too.
+    """
 
     key: str
     surface: str
@@ -75,7 +78,10 @@ def code_term(name: str) -> Term:
 
 
 def phrase_term(phrase: str) -> Term | None:
-    """Return a phrase as a term: its key in lower case and singular, without stop words at its ends; None when nothing is left."""
+    """Return a phrase as a term, without stop words at its ends; None when nothing is left.
+
+    The key is in lower case and singular.
+    """
     found = phrase.split()
     while found and found[0].lower() in PROSE_STOP_WORDS:
         found = found[1:]
@@ -87,7 +93,7 @@ def phrase_term(phrase: str) -> Term | None:
 
 
 def known_phrases(sentence: str, vocabulary: Collection[str]) -> Iterator[Term]:
-    """Yield where phrases of the vocabulary stand in a sentence as plain words, the longest first at each place."""
+    """Yield the phrases of the vocabulary in a sentence, the longest at each place."""
     found = [(match[0], match.start(), match.end()) for match in _WORD.finditer(sentence)]
     lowered = [word.lower() for word, _, _ in found]
     at = 0

@@ -1,6 +1,6 @@
-"""Static embeddings without a network.
+"""Static embeddings without a network: the mean of a text's token vectors.
 
-The mean of a text's token vectors, from the weights inside the wordllama wheel.
+The weights are inside the wordllama wheel.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ def embed(texts: Sequence[str]) -> Matrix:
     vector.
     """
     tokenizer, weights = load()
-    # Pooling each text by itself takes a third of the time of the library's own, which pads all to
-    # the longest.
+    # Each text is pooled by itself: the library would pad all of them to the longest.
     encoded = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
     vectors = np.full((len(texts), DIMENSIONS), 1.0, dtype=np.float32)
     for row, tokens in enumerate(encoded):
@@ -46,24 +45,20 @@ def normalised(vectors: Matrix) -> Matrix:
 
 @lru_cache(maxsize=100_000)
 def vector(text: str) -> Matrix:
-    """Return one text's unit vector, remembered.
-
-    Answers compare the same sentences again and again.
-    """
+    """Return one text's unit vector, remembered because answers compare the same lines often."""
     return np.asarray(embed([text])[0], dtype=np.float32)
 
 
 @cache
 def load() -> tuple[Any, Matrix]:
-    """Return the tokenizer and the token vectors, loaded once (0.2 s).
+    """Return the tokenizer and the token vectors, loaded once.
 
     Raises:
         LocalStackError: when wordllama or its weights are not installed.
     """
     quiet = logging.NullHandler()
-    logging.root.addHandler(
-        quiet
-    )  # wordllama calls basicConfig when it is imported: with a handler there it does nothing
+    # wordllama calls basicConfig when it is imported, which does nothing while there is a handler.
+    logging.root.addHandler(quiet)
     try:
         import wordllama  # noqa: PLC0415 - an extra: the error says what to install
 

@@ -1,4 +1,4 @@
-"""Faults that the local model server makes on request, so that failures are tested over a real socket.
+"""Faults that the local model server makes on request, to test failures over a real socket.
 
 A rule says which requests it hits (`kind`), how often (`times`), and what goes wrong (`fault`).
 Rules are tried in order: every `latency` that fits is waited, of the others the first one is made.
@@ -40,11 +40,11 @@ BODY = "body"
 
 
 class Rule(BaseModel):
-    """One fault to make; `times` None means for ever, `skip` lets that many fitting requests pass first.
+    """One fault to make.
 
-    `seconds` is the latency, or the pause between the pieces of a trickle. `contains` must stand in
-    the request's body.
-    `text` is what `says` and `body` send, a body as `content_type`.
+    It strikes so many `times` (None: for ever) after it let `skip` fitting requests pass. A request
+    fits when its body holds `contains`. `seconds` is the latency, or the pause between the pieces
+    of a trickle. `text` is what `says` and `body` send, a body as `content_type`.
     """
 
     model_config = ConfigDict(extra="forbid")

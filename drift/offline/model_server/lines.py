@@ -13,7 +13,7 @@ from drift.offline.writing.sentences import split_sentences
 LONGEST = 400
 """Characters of a line to quote; a longer one would hide what was asked for."""
 FULL_LINE = 50
-"""A line of at least so many characters may go on in the next one: its author's editor wrapped it."""
+"""Characters from which a line may go on in the next one, because an editor has wrapped it."""
 
 _FENCE = re.compile(r"\s*(?:```|~~~(?!~))")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*$")

@@ -114,7 +114,7 @@ def choose(
 
 
 def affinity(question: str, text: str) -> float:
-    """Return how close a longer text is to a question, from 0 to 1; all its words count the same."""
+    """Return how close a longer text is to a question, 0 to 1; all its words count the same."""
     asked, told = terms(question), terms(text)
     form = forms(asked | told)
     told_forms = {form[term] for term in told}

@@ -41,7 +41,7 @@ class _Server(uvicorn.Server):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until told to stop; return 0, or 1 with the reason on stderr when the server cannot start."""
+    """Serve until told to stop; return 0, or 1 with the reason on stderr when it cannot start."""
     options = _parser().parse_args(arguments)
     try:
         embedding.load()
