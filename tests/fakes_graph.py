@@ -1,11 +1,11 @@
-"""A graph in memory: GraphStore and GraphWriter with the behaviour of the real one, held to it by the contract tests."""
+"""A graph in memory: GraphStore and GraphWriter, held to the real graph by the contract tests."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -105,10 +105,10 @@ class FakeGraph:
             worded(project, query.question, searched)[:POOL],
             walked(project, query.question, searched)[:POOL],
         )
-        votes: Counter[str] = Counter()
+        votes: defaultdict[str, float] = defaultdict(float)
         for leg in legs:
             for rank, (chunk_id, _) in enumerate(leg):
-                votes[chunk_id] += 1 / (60 + rank)  # type: ignore[assignment]
+                votes[chunk_id] += 1 / (60 + rank)
         chosen = sorted(votes, key=lambda k: (-votes[k], k))[:KEPT]
         text, graph = dict(legs[1]), dict(legs[2])
         cosines = dict(project.nearest(query.vector, chosen))

@@ -42,7 +42,11 @@ MAX_SEEDS = 12
 
 @dataclass
 class Project:
-    """What one tenant holds; `held` are the (document, chunk) edges, `nested` (community, parent) edges beyond the records'."""
+    """What one project holds.
+
+    `held` are the (document, chunk) edges, `nested` the (community, parent) edges that the records
+    do not name.
+    """
 
     documents: dict[str, DocumentRecord] = field(default_factory=dict)
     chunks: dict[str, ChunkRecord] = field(default_factory=dict)
@@ -148,8 +152,8 @@ def best_communities(project: Project, query: PrimerQuery) -> list[tuple[Communi
 def _number(level: object) -> float | None:
     """Return what Cypher's toFloatOrNull makes of a level."""
     try:
-        return float(level)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+        return float(level) if isinstance(level, str | int | float) else None
+    except ValueError:
         return None
 
 
@@ -176,7 +180,7 @@ def community(project: Project, scored: tuple[CommunityRecord, float], vector: V
     )
 
 
-def _ranked(weights: Counter[str]) -> list[tuple[str, float]]:
+def _ranked(weights: dict[str, float]) -> list[tuple[str, float]]:
     return sorted(
         ((k, float(w)) for k, w in weights.items() if w > 0), key=lambda pair: (-pair[1], pair[0])
     )
@@ -184,11 +188,11 @@ def _ranked(weights: Counter[str]) -> list[tuple[str, float]]:
 
 def worded(project: Project, question: str, searched: set[str]) -> list[tuple[str, float]]:
     words = {k: Counter(search_terms(project.chunks[k].text or "")) for k in searched}
-    weights: Counter[str] = Counter()
+    weights: defaultdict[str, float] = defaultdict(float)
     for term in search_terms(question):
         found = [k for k, counted in words.items() if term in counted]
         for k in found:
-            weights[k] += math.log(1 + len(words) / len(found))  # type: ignore[assignment]
+            weights[k] += math.log(1 + len(words) / len(found))
     return _ranked(weights)
 
 
@@ -223,12 +227,12 @@ def walked(project: Project, question: str, searched: set[str]) -> list[tuple[st
     mass: dict[tuple[str, str], float] = {
         ("entity", e): m for e, m in _seeds(project, question).items()
     }
-    weights: Counter[str] = Counter()
+    weights: defaultdict[str, float] = defaultdict(float)
     for _ in range(STEPS):
         mass = _step(project, beside, mass)
         for (kind, id_), m in mass.items():
             if kind == "chunk" and id_ in searched:
-                weights[id_] += m  # type: ignore[assignment]
+                weights[id_] += m
     return _ranked(weights)
 
 

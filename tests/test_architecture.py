@@ -76,12 +76,13 @@ ROOMS: dict[str, frozenset[str]] = {
         + " telemetry adapters hosting offline offline.writing "
         "offline.indexing offline.hosts",
         "offline.commands": "__init__ contracts errors values hosting offline offline.wiring "
-        "offline.writing offline.indexing offline.infra offline.servers offline.stack offline.hosts "
+        "offline.writing offline.indexing offline.infra offline.servers offline.stack "
+        "offline.hosts "
         "offline.model_server offline.evals",
         "offline": "",
     }.items()
 }
-"""The same for every module of a room; a room may import itself. Each row names only rows above it."""
+"""The same for every module of a room. A row names only rows above it; a room imports itself."""
 
 SDKS = {"neo4j", "openai", "redis", "azure.identity", "azure.core", "httpx", "httpx2"}
 
@@ -278,7 +279,8 @@ started = asyncio.new_event_loop
 asyncio.new_event_loop = refuse
 import function_app
 loop = asyncio._get_running_loop()
-json.dump({"loaded": sorted(set(sys.modules) - before), "threads": threading.active_count(), "loop": loop is not None}, sys.stdout)
+loaded, threads = sorted(set(sys.modules) - before), threading.active_count()
+json.dump({"loaded": loaded, "threads": threads, "loop": loop is not None}, sys.stdout)
 """
 
 HEAVY = [

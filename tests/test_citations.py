@@ -33,8 +33,8 @@ ANY_TEXT = st.text(st.characters(), max_size=300)
         (
             "Iterators must have an __iter__() method that returns the iterator object itself",
             (
-                "Iterators are required to have an __iter__() method that returns the iterator object "
-                "itself."
+                "Iterators are required to have an __iter__() method that returns the iterator "
+                "object itself."
             ),
         ),
         ("The moon is made of cheese and honey.", ""),

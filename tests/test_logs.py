@@ -1,4 +1,4 @@
-"""Every record of ours is one line of JSON with what is bound to the request, and holds no words that it must not."""
+"""Every record of ours is one line of JSON with what is bound to the request, and no words."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ async def test_a_sink_that_never_answers_holds_the_answer_back_a_second_at_most(
     assert progress_module.FLUSH_SECONDS == 1.0
 
 
-async def test_a_cancelled_request_gives_up_on_such_a_sink_within_half_a_second() -> None:
+async def test_a_cancelled_request_gives_up_on_a_silent_sink_within_half_a_second() -> None:
     assert progress_module.CANCELLED_FLUSH_SECONDS < 0.5
     sink = HangingSink()
     with pytest.raises(asyncio.CancelledError):  # noqa: PT012 - the block ends inside

@@ -457,7 +457,9 @@ async def test_without_a_usable_hypothesis_the_question_alone_is_searched_with()
     ],
     ids=["filtered", "no JSON", "unavailable", "refused"],
 )
-async def test_one_bad_follow_up_loses_only_itself_and_is_said(failure: Any, code: str) -> None:
+async def test_one_bad_follow_up_loses_only_itself_and_the_answer_says_so(
+    failure: Any, code: str
+) -> None:
     run = run_of(local_reply=lambda p: failure if asked_in(p) == FIRST else local())
     response = await run(TRACED)
     assert states(response) == {FIRST: f"failed: {code}", SECOND: "answered"}

@@ -366,11 +366,18 @@ logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
 parent, state = sys.argv[1:]
 def answer(prompt):
     assert otel.outgoing() == {"traceparent": parent, "tracestate": state}, otel.outgoing()
-    return {"hypothesis": "h", "primer_reply": primer(FIRST, SECOND), "local_reply": local(), "aggregate_reply": aggregated()}[prompt.name]
+    replies = {
+        "hypothesis": "h",
+        "primer_reply": primer(FIRST, SECOND),
+        "local_reply": local(),
+        "aggregate_reply": aggregated(),
+    }
+    return replies[prompt.name]
 async def main():
     graph = StubGraph(PrimerEvidence((community(7, chunk("s1")),)), Evidence((chunk("c"),)))
     service = Service(ports(graph, ScriptedChat(answer)), Limits(), None, 1, 30)
-    with otel.invocation(SimpleNamespace(invocation_id="i"), {"traceparent": parent, "tracestate": state}):
+    headers = {"traceparent": parent, "tracestate": state}
+    with otel.invocation(SimpleNamespace(invocation_id="i"), headers):
         with parts.model_call("chat", "m", "openai"), parts.graph_call("read", "neo4j"):
             await service.start(request(), "r")
     assert otel.outgoing() == {}

@@ -146,7 +146,7 @@ async def test_a_request_that_is_cancelled_before_its_first_step_frees_its_slot(
     assert shared.in_flight == 0
 
 
-async def test_a_request_that_is_cancelled_on_its_way_frees_its_slot_and_says_so() -> None:
+async def test_a_request_cancelled_on_its_way_frees_its_slot_and_ends_its_progress() -> None:
     waiting = asyncio.Event()
 
     async def hanging() -> None:

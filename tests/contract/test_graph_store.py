@@ -300,7 +300,7 @@ async def test_a_small_tenant_is_not_starved_by_a_large_one_beside_it(
 
 
 # --------------------------------------------------------------------------------- time and indexes
-async def test_a_used_up_deadline_is_said_so(backend: Backend, project: str) -> None:
+async def test_a_used_up_deadline_is_a_deadline_error(backend: Backend, project: str) -> None:
     with pytest.raises(DeadlineError):
         await backend.store().primer(PrimerQuery(project, "q", axis(0), 3), Deadline.after(0))
 

@@ -19,41 +19,43 @@ from drift.values.records import ChunkRecord, DocumentBatch, DocumentRecord
 TEXTS = {
     "Harbour Office": """# Harbour Office
 
-The Harbour Office assigns every berth of the North Quay. A ship must report to the Harbour Office two hours before it
-arrives.
+The Harbour Office assigns every berth of the North Quay. A ship must report to the Harbour Office
+two hours before it arrives.
 
 ## Berth rules
 
-The Harbour Office refuses a berth when the Tide Table shows less than four metres of water. The Pilot Service tells the
-Harbour Office which ships need a pilot.
+The Harbour Office refuses a berth when the Tide Table shows less than four metres of water. The
+Pilot Service tells the Harbour Office which ships need a pilot.
 """,
     "Pilot Service": """# Pilot Service
 
-The Pilot Service guides every ship longer than ninety metres through the Narrow Channel. A pilot boards at the Outer Buoy.
+The Pilot Service guides every ship longer than ninety metres through the Narrow Channel. A pilot
+boards at the Outer Buoy.
 
 ## Night passages
 
-At night the Pilot Service reads the Tide Table twice, because the Narrow Channel shifts. The Pilot Service stops all
-passages when the Lighthouse is dark.
+At night the Pilot Service reads the Tide Table twice, because the Narrow Channel shifts. The
+Pilot Service stops all passages when the Lighthouse is dark.
 """,
     "Tide Table": """# Tide Table
 
-The Tide Table is computed by the Harbour Office each spring. It lists the depth of the North Quay and of the Narrow
-Channel for every hour of the year.
+The Tide Table is computed by the Harbour Office each spring. It lists the depth of the North Quay
+and of the Narrow Channel for every hour of the year.
 
 ## Corrections
 
-A storm makes the Tide Table wrong by up to one metre. The Lighthouse measures the true depth, and the Harbour Office
-publishes a correction.
+A storm makes the Tide Table wrong by up to one metre. The Lighthouse measures the true depth, and
+the Harbour Office publishes a correction.
 """,
     "Lighthouse": """# Lighthouse
 
-The Lighthouse stands beside the Outer Buoy and measures wind, fog and depth. Its keeper reports to the Harbour Office
-every hour.
+The Lighthouse stands beside the Outer Buoy and measures wind, fog and depth. Its keeper reports
+to the Harbour Office every hour.
 
 ## Fog signal
 
-In fog the Lighthouse sounds a signal every thirty seconds. The Pilot Service waits at the Outer Buoy until the signal ends.
+In fog the Lighthouse sounds a signal every thirty seconds. The Pilot Service waits at the Outer
+Buoy until the signal ends.
 """,
 }
 """Document titles to their Markdown."""

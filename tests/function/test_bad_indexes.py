@@ -20,7 +20,7 @@ MISSING = {
 
 
 @pytest.mark.parametrize("project", [PROJECT, WITHOUT_COMMUNITIES])
-async def test_a_small_project_is_answered_with_citations_without_any_index_and_ready_names_them_all(
+async def test_a_small_project_is_answered_without_any_index_and_ready_names_each(
     function: Caller, environment: pytest.MonkeyPatch, project: str
 ) -> None:
     for name, value in MISSING.items():

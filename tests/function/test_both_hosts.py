@@ -90,7 +90,9 @@ async def test_an_answer_has_the_fields_of_the_contract_and_true_spans(
 
 
 @both_ways
-async def test_nothing_found_is_said(hosted: Caller, way: str) -> None:
+async def test_a_project_without_data_is_answered_with_no_data_found(
+    hosted: Caller, way: str
+) -> None:
     name, document = await outcome(hosted, way, project_id="unknown")
     assert (name, document["no_data_found"], document["key_facts"]) == ("result", True, [])
 

@@ -32,7 +32,10 @@ NOWHERE = {
     "VECTOR_INDEX_DIMENSIONS": "256",
 }
 """A graph and a Redis that nobody needs who waits for the model."""
-HALF_A_BODY = b"POST /retrieve HTTP/1.1\r\nhost: %s\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"
+HALF_A_BODY = (
+    b"POST /retrieve HTTP/1.1\r\nhost: %s\r\n"
+    b"content-type: application/json\r\ncontent-length: 99\r\n\r\n{"
+)
 
 
 @pytest.fixture

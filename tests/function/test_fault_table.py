@@ -56,7 +56,7 @@ async def stage(
     model_server: ModelServerControl,
     valkey: ValkeyServer,
 ) -> AsyncIterator[Stage]:
-    """A service at work, for one pass of two follow-ups, and the follow-up that a fault of one strikes."""
+    """A service that asks two follow-ups in one pass, and the one that a fault strikes."""
     for name, value in ONE_PASS.items():
         environment.setenv(name, value)
     for name in ("IDENTITY_ENDPOINT", "IDENTITY_HEADER"):
@@ -133,7 +133,7 @@ def check_answer(row: Row, got: Got, corpus: Corpus) -> None:
 
 
 def is_of_the_machine(row: Row, line: dict[str, Any]) -> bool:
-    """Tell whether a machine that stood still for a second made Redis late, in a row that has nothing to do with Redis."""
+    """Tell whether Redis was late in a row about something else: the machine stood still."""
     late = line["event"] == "progress_publish_failed" and line["cause"].startswith("TimeoutError")
     return late and line["event"] not in row.logged
 

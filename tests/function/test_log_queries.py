@@ -76,7 +76,7 @@ async def log(
     corpus: Corpus,  # noqa: ARG001 - the graph is filled
     model_server: ModelServerControl,
 ) -> list[Line]:
-    """The lines of a call that is repeated and loses a follow-up, of one without a graph, and of what else queries ask for."""
+    """Lines of a repeated call, a lost follow-up, a missing graph, and of other queries."""
     nowhere = free_port()
     environment.setenv("MAX_FOLLOWUPS", "2")
     model_server.fail(

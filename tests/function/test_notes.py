@@ -1,4 +1,4 @@
-"""Short notes as people write them, asked what only two of them answer together, through the function's own route.
+"""Short notes as people write them, asked through the route what two of them answer together.
 
 Evidence counts when the chunk that holds the answer is cited; the answer when its words stand in
 `final_answer`.
@@ -34,7 +34,7 @@ def notes(base_settings: Environment) -> None:
 
 
 async def _ingest_all(settings: Settings) -> None:
-    """Ingest the notes; the search's statements run once, so that no test waits until a cold server has planned them."""
+    """Ingest the notes, and run the statements once: no test waits for a server to plan them."""
     writer = build_writer(settings)
     _, embedder = wiring.build_models(settings)
     try:

@@ -1,4 +1,4 @@
-"""What calls of the function's own routes leave behind, with a real graph and a model server that fails when asked to."""
+"""What calls of the routes leave behind, with a real graph and a model server that can fail."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def ended(lines: Any, event: str = "retrieval_ended") -> list[dict[str, An
     async with asyncio.timeout(10):
         while not (found := lines(event)):  # noqa: ASYNC110 - the log has no event to wait for
             await asyncio.sleep(0.01)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 async def test_every_line_of_a_call_names_its_retrieval_invocation_project_and_trace(

@@ -72,7 +72,7 @@ here assert no times."""
 
 
 def described(examples: int, **generation: Any) -> Any:
-    """Return the file as Schemathesis reads it, to be tried with this many requests an operation, the same ones each time."""
+    """Return the file as Schemathesis reads it, with the same requests each time."""
     generation |= {"max-examples": examples, "deterministic": True, "database": "none", **NO_KEYS}
     config = SchemathesisConfig.from_dict(
         {"seed": 1, "request-timeout": 60, "checks": LEFT_OUT, "generation": generation}

@@ -70,7 +70,7 @@ class Channel:
         return [phase for phase in self.heard.get(retrieval_id, ()) if phase in LAST]
 
     async def ended(self, retrieval_ids: list[str]) -> None:
-        """Return when each of these has had a last message, and whatever was published before now has come."""
+        """Return when each of these has had a last message, and all published so far has come."""
         async with asyncio.timeout(PATIENCE_S), self.changed:
             await self.changed.wait_for(lambda: all(self.lasts(one) for one in retrieval_ids))
         marker = str(uuid4())
@@ -100,7 +100,7 @@ class Hosted:
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[ModelProcess]:
-    """A model server that takes as long as a network does, so that requests are under way together."""
+    """A model server as slow as a network, so that requests are under way together."""
     with ModelProcess(chat_ms=50, embed_ms=20, remembers=True) as server:
         yield server
 

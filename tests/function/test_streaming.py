@@ -1,4 +1,4 @@
-"""The answer as a stream: the same messages and the same document as elsewhere, and a client may leave at any time."""
+"""The answer as a stream: the same messages and document as elsewhere; a client may leave."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ async def test_a_client_that_leaves_a_stream_cancels_its_search_and_frees_its_sl
     assert model_server.counts()["hypothesis"] == 2
 
 
-async def test_a_client_that_leaves_before_a_buffered_answer_does_so_too(
+async def test_a_client_that_leaves_before_a_buffered_answer_cancels_its_search_too(
     function: Caller,
     environment: pytest.MonkeyPatch,
     model_server: ModelServerControl,

@@ -33,7 +33,7 @@ class Project:
 
 
 class MemoryWriter:
-    """GraphWriter in memory; breaks in the middle of the write numbered `breaks_at` (from 0), half of it done."""
+    """GraphWriter in memory; the write numbered `breaks_at` (from 0) breaks when half is done."""
 
     def __init__(self, breaks_at: int | None = None) -> None:
         self.projects: dict[str, Project] = {}

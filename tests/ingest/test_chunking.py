@@ -114,7 +114,8 @@ def test_a_line_of_twenty_megabytes_is_cut_within_the_maximum(
 
 def test_chunks_carry_their_heading_path() -> None:
     section = "Text of a section that is long enough to stand alone. " * 6
-    text = f"# A\n\n{section}\n\n## B *b*\n\n{section}\n\n### C\n\n{section}\n\n## [D](x)\n\n{section}\n"
+    headings = ("# A", "## B *b*", "### C", "## [D](x)")
+    text = "".join(f"{heading}\n\n{section}\n\n" for heading in headings)
     assert [c.heading for c in cut(text, "markdown")] == ["A", "A > B b", "A > B b > C", "A > D"]
 
 

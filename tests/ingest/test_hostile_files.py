@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from drift.offline.indexing.knowledge import derive
 from drift.offline.indexing.sources import read_source
-from drift.offline.writing.blocks import split_blocks
+from drift.offline.writing.blocks import Format, split_blocks
 from drift.offline.writing.chunking import MAX_CHARS, cut
 from drift.offline.writing.documents import FORMATS, Skipped, guarded, read_document
 from drift.values.records import ChunkRecord
@@ -140,8 +140,8 @@ def test_a_carriage_return_written_as_a_reference_is_a_line_end(tmp_path: Path, 
     st.lists(st.sampled_from(PARTS), max_size=40).map("".join),
     st.sampled_from(["markdown", "rst", "text"]),
 )
-def test_blocks_hold_all_text_whatever_ends_its_lines(text: str, text_format: str) -> None:
-    blocks = split_blocks(text, text_format)  # type: ignore[arg-type]
+def test_blocks_hold_all_text_whatever_ends_its_lines(text: str, text_format: Format) -> None:
+    blocks = split_blocks(text, text_format)
     covered = "".join(text[block.start : block.end] for block in blocks)
     assert "".join(covered.split()) == "".join(text.split())
 

@@ -256,7 +256,10 @@ def test_the_fingerprint_follows_every_document_and_the_model() -> None:
 
 
 def test_sentences_leave_out_code_and_keep_abbreviations_together() -> None:
-    text = "Title\n=====\n\nIt works, e.g. With water or oil in it. The second one is here as well, too.\n\n::\n\n   code = 1\n"
+    text = (
+        "Title\n=====\n\nIt works, e.g. With water or oil in it. The second one is here as well, "
+        "too.\n\n::\n\n   code = 1\n"
+    )
     whole = [s.text for s in sentences(text) if s.whole]
     assert whole == [
         "It works, e.g. With water or oil in it.",

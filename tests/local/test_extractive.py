@@ -301,7 +301,7 @@ def test_each_fact_stands_once_with_every_chunk_that_supports_it() -> None:
     assert found.residual_uncertainty == ""
 
 
-def test_what_was_not_answered_is_said() -> None:
+def test_the_aggregation_names_what_was_not_answered() -> None:
     question = "What does the with statement guarantee about __exit__?"
     tree = [node(question, ("K1", CALLED)), node("Who wrote it?", confidence=0.1)]
     found = aggregated(question, tree, ["K1"])

@@ -90,8 +90,8 @@ def _listen(port: int) -> socket.socket:
     Raises:
         LocalStackError: when it is taken.
     """
-    # The protocol must be named: asyncio turns Nagle's algorithm off only where it is, which costs
-    # 40 ms a request.
+    # The protocol must be named: asyncio turns Nagle's algorithm off only where it is. Left on,
+    # the algorithm delays each answer.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

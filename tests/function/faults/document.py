@@ -16,23 +16,31 @@ from tests.function.faults.table import ROWS
 
 HEAD = """# Faults
 
-{number} lines, each of them made to happen to a running service and checked: the function's own route over HTTP, a real Neo4j and a real Valkey (behind a TCP proxy where the
-network is what fails), and the local model server, which fails as it is told. This page and the tests are made from one table, `tests/function/faults/`: `make faults`
-writes the page, and `pytest tests/function/test_fault_table.py` makes every line of it happen.
+{number} lines, each of them made to happen to a running service and checked: the function's own
+route over HTTP, a real Neo4j and a real Valkey (behind a TCP proxy where the network is what
+fails), and the local model server, which fails as it is told. This page and the tests are made from
+one table, `tests/function/faults/`: `make faults` writes the page, and `pytest
+tests/function/test_fault_table.py` makes every line of it happen.
 
-**No fault of one follow-up loses the request.** It costs that follow-up and is said in `residual_uncertainty`; only when none of them is answered does the request fail, with the
-code of what made them fail. Redis never costs an answer.
+**No fault of one follow-up loses the request.** It costs that follow-up and is said in
+`residual_uncertainty`; only when none of them is answered does the request fail, with the code of
+what made them fail. Redis never costs an answer.
 
-- *the caller gets*: an answer, or an error's status and `code`. "says so" means that `residual_uncertainty` tells what is missing. Where nothing else is said, the answer has
-  checked citations.
-- *log*: the lines of level warning and error, by event ([observability](observability.md)), with what their `cause` begins with or holds; lines about single citations are left out.
-- *requests*: how many requests of that call reach the server, with RETRY_MAX_ATTEMPTS={attempts} (2 where the server never answers). One more than without the fault is a repetition,
-  or a reply that was asked for again. Requests of other follow-ups are not counted in "one follow-up".
-- *reference*: what DRIFT search of Microsoft GraphRAG 3.3.0 did with the like fault, one run each, retries not configured unless said. Of {known} faults known there it lost the
-  request in {lost}, and answered some of the others without saying what was missing; this service fails in {lost_here} of them, where nothing checked is left to answer from or a
-  server refuses for ever.
+- *the caller gets*: an answer, or an error's status and `code`. "says so" means that
+  `residual_uncertainty` tells what is missing. Where nothing else is said, the answer has checked
+  citations.
+- *log*: the lines of level warning and error, by event ([observability](observability.md)), with
+  what their `cause` begins with or holds; lines about single citations are left out.
+- *requests*: how many requests of that call reach the server, with RETRY_MAX_ATTEMPTS={attempts} (2
+  where the server never answers). One more than without the fault is a repetition, or a reply that
+  was asked for again. Requests of other follow-ups are not counted in "one follow-up".
+- *reference*: what DRIFT search of Microsoft GraphRAG 3.3.0 did with the like fault, one run each,
+  retries not configured unless said. Of {known} faults known there it lost the request in {lost},
+  and answered some of the others without saying what was missing; this service fails in {lost_here}
+  of them, where nothing checked is left to answer from or a server refuses for ever.
 
-"any" call is the first that meets the fault. Follow-ups run at the same time: {followups} in the first pass here.
+"any" call is the first that meets the fault. Follow-ups run at the same time: {followups} in the
+first pass here.
 """
 TITLES = {
     "model": "Model",
@@ -45,8 +53,10 @@ TITLES = {
 TAIL = """
 ## Elsewhere
 
-Servers that are killed in the middle of a request and come back, with their own processes: `tests/function/test_servers_that_die.py`. Idle connections that the network has dropped:
-`test_dropped_connections.py`. Time limits and Retry-After in its three forms: `test_deadlines.py`. Errors of Neo4j code by code, statements that are too slow among them:
+Servers that are killed in the middle of a request and come back, with their own processes:
+`tests/function/test_servers_that_die.py`. Idle connections that the network has dropped:
+`test_dropped_connections.py`. Time limits and Retry-After in its three forms: `test_deadlines.py`.
+Errors of Neo4j code by code, statements that are too slow among them:
 `tests/contract/test_graph_outage.py`.
 """
 

@@ -191,7 +191,8 @@ async def _cut_body(stage: Stage) -> Got:
     url = urlsplit(str(stage.caller.client.base_url))
     reader, writer = await asyncio.open_connection(url.hostname, url.port)
     writer.write(
-        b"POST /retrieve HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"
+        b"POST /retrieve HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+        b"content-type: application/json\r\ncontent-length: 99\r\n\r\n{"
     )
     await writer.drain()
     writer.write_eof()

@@ -101,28 +101,77 @@ EXTRA_KEY = json.dumps(
 
 HYPOTHESIS = (
     *(status("hypothesis", number, sent=1, **fails(MODEL_WRONG)) for number in NOT_REPEATED),
-    *(status("hypothesis", number, sent=ATTEMPTS, warns=retried(), **fails(MODEL_DOWN)) for number in REPEATED),
-    status("hypothesis", 429, 1, said="HTTP 429 once, with Retry-After", rule=AT_ONCE, sent=2, warns=retried(1)),
+    *(
+        status("hypothesis", number, sent=ATTEMPTS, warns=retried(), **fails(MODEL_DOWN))
+        for number in REPEATED
+    ),
+    status(
+        "hypothesis", 429, 1, said="HTTP 429 once, with Retry-After", rule=AT_ONCE, sent=2,
+        warns=retried(1),
+    ),
     status("hypothesis", 503, 2, sent=3, warns=retried(2)),
-    status("hypothesis", 429, said="HTTP 429, Retry-After longer than the deadline", rule=LONG, settings={"DEADLINE_SEC": "60"}, sent=1, **fails(MODEL_DOWN)),
-    row("hypothesis", "never answers, once", "hang", 1, sent=2, warns=retried(1), cause="TimeoutError", settings=IMPATIENT),
-    row("hypothesis", "never answers", "hang", sent=2, cause="TimeoutError", settings=IMPATIENT, **fails(MODEL_DOWN, warns=retried(1))),
-    row("hypothesis", "one byte every 0.5 s", "trickle", rule={"seconds": 0.5}, sent=2, cause="TimeoutError", settings=IMPATIENT, **fails(MODEL_DOWN, warns=retried(1))),
-    row("hypothesis", "body cut in the middle, twice", "drop", 2, sent=3, warns=retried(2), cause="APIConnectionError"),
-    row("hypothesis", "body cut in the middle", "drop", sent=ATTEMPTS, cause="APIConnectionError", **fails(MODEL_DOWN, warns=retried())),
-    row("hypothesis", "body is not JSON", "body", rule=NOT_JSON, sent=ATTEMPTS, **fails(MODEL_DOWN, warns=retried())),
-    row("hypothesis", "an HTML page with status 200", "body", rule=PAGE, sent=1, **fails(MODEL_WRONG)),
+    status(
+        "hypothesis", 429, said="HTTP 429, Retry-After longer than the deadline", rule=LONG,
+        settings={"DEADLINE_SEC": "60"}, sent=1, **fails(MODEL_DOWN),
+    ),
+    row(
+        "hypothesis", "never answers, once", "hang", 1, sent=2, warns=retried(1),
+        cause="TimeoutError", settings=IMPATIENT,
+    ),
+    row(
+        "hypothesis", "never answers", "hang", sent=2, cause="TimeoutError", settings=IMPATIENT,
+        **fails(MODEL_DOWN, warns=retried(1)),
+    ),
+    row(
+        "hypothesis", "one byte every 0.5 s", "trickle", rule={"seconds": 0.5}, sent=2,
+        cause="TimeoutError", settings=IMPATIENT, **fails(MODEL_DOWN, warns=retried(1)),
+    ),
+    row(
+        "hypothesis", "body cut in the middle, twice", "drop", 2, sent=3, warns=retried(2),
+        cause="APIConnectionError",
+    ),
+    row(
+        "hypothesis", "body cut in the middle", "drop", sent=ATTEMPTS, cause="APIConnectionError",
+        **fails(MODEL_DOWN, warns=retried()),
+    ),
+    row(
+        "hypothesis", "body is not JSON", "body", rule=NOT_JSON, sent=ATTEMPTS,
+        **fails(MODEL_DOWN, warns=retried()),
+    ),
+    row(
+        "hypothesis", "an HTML page with status 200", "body", rule=PAGE, sent=1,
+        **fails(MODEL_WRONG),
+    ),
     row("hypothesis", "JSON of another API", "body", rule=OTHER_API, sent=1, **fails(MODEL_WRONG)),
-    row("hypothesis", "`choices` is a number", "body", rule=ODD_TYPES, sent=1, **fails(MODEL_WRONG)),
-    row("hypothesis", "a reply without an end", "endless", sent=1, detail="longer than "
-                                                                          "MAX_REPLY_BYTES", **fails(MODEL_WRONG)),
-    row("hypothesis", "400 MB packed into 400 kB", "bomb", sent=1, detail="longer than "
-                                                                          "MAX_REPLY_BYTES", **fails(MODEL_WRONG)),
-    status("hypothesis", 429, said="the account's quota is used up", rule={"code": "insufficient_quota"}, sent=1, detail="quota is used up (HTTP 429)", **fails(MODEL_WRONG)),
-    status("hypothesis", 400, said="the prompt is too long", rule={"code": "context_length_exceeded"}, sent=1, detail="longer than the model of OAI_MODEL takes", **fails(MODEL_WRONG)),
-    status("hypothesis", 404, said="no model of that name", rule={"code": "DeploymentNotFound"}, sent=1, detail="no model of that name (HTTP 404): check OAI_MODEL", **fails(MODEL_WRONG)),
+    row(
+        "hypothesis", "`choices` is a number", "body", rule=ODD_TYPES, sent=1, **fails(MODEL_WRONG),
+    ),
+    row(
+        "hypothesis", "a reply without an end", "endless", sent=1,
+        detail="longer than MAX_REPLY_BYTES", **fails(MODEL_WRONG),
+    ),
+    row(
+        "hypothesis", "400 MB packed into 400 kB", "bomb", sent=1,
+        detail="longer than MAX_REPLY_BYTES", **fails(MODEL_WRONG),
+    ),
+    status(
+        "hypothesis", 429, said="the account's quota is used up",
+        rule={"code": "insufficient_quota"}, sent=1, detail="quota is used up (HTTP 429)",
+        **fails(MODEL_WRONG),
+    ),
+    status(
+        "hypothesis", 400, said="the prompt is too long", rule={"code": "context_length_exceeded"},
+        sent=1, detail="longer than the model of OAI_MODEL takes", **fails(MODEL_WRONG),
+    ),
+    status(
+        "hypothesis", 404, said="no model of that name", rule={"code": "DeploymentNotFound"},
+        sent=1, detail="no model of that name (HTTP 404): check OAI_MODEL", **fails(MODEL_WRONG),
+    ),
     row("hypothesis", "refused by the model", "refusal", sent=1, warns=NO_HYPOTHESIS),
-    row("hypothesis", "prompt filtered (400 content_filter)", "content_filter", sent=1, warns=NO_HYPOTHESIS),
+    row(
+        "hypothesis", "prompt filtered (400 content_filter)", "content_filter", sent=1,
+        warns=NO_HYPOTHESIS,
+    ),
     row("hypothesis", "reply filtered", "filtered", sent=1, warns=NO_HYPOTHESIS),
     row("hypothesis", "cut at the token limit", "length", sent=1, warns=NO_HYPOTHESIS),
     row("hypothesis", "no choices", "empty_choices", sent=1, warns=NO_HYPOTHESIS),
@@ -131,7 +180,10 @@ HYPOTHESIS = (
 )  # fmt: skip
 
 SOCKET = tuple(
-    Row("model", "any", said, settings={"OAI_BASE_URL": where, **more}, sent=sent, cause=cause, **fails(MODEL_DOWN, warns=retried(again)))
+    Row(
+        "model", "any", said, settings={"OAI_BASE_URL": where, **more}, sent=sent, cause=cause,
+        **fails(MODEL_DOWN, warns=retried(again)),
+    )
     for said, where, more, again, sent, cause in (
         ("connection refused", "{closed}", {}, 2, None, "APIConnectionError"),
         ("connection reset", "{resetting}", {}, 2, ATTEMPTS, "APIConnectionError"),
@@ -142,22 +194,35 @@ SOCKET = tuple(
 )  # fmt: skip
 
 PRIMER = (
-    status("primer", 429, 2, sent=3, warns=retried(2), reference="recovers when retries are "
-                                                                 "configured: 8 times, +6 s"),
+    status(
+        "primer", 429, 2, sent=3, warns=retried(2),
+        reference="recovers when retries are configured: 8 times, +6 s",
+    ),
     status("primer", 500, sent=ATTEMPTS, **fails(MODEL_DOWN, warns=retried())),
     status("primer", 401, sent=1, **fails(MODEL_WRONG)),
-    row("primer", "never answers", "hang", sent=2, cause="TimeoutError", settings=IMPATIENT, **fails(MODEL_DOWN, warns=retried(1))),
+    row(
+        "primer", "never answers", "hang", sent=2, cause="TimeoutError", settings=IMPATIENT,
+        **fails(MODEL_DOWN, warns=retried(1)),
+    ),
     row("primer", "refused by the model", "refusal", sent=1, warns=NO_PRIMER),
-    row("primer", "prompt filtered (400 content_filter)", "content_filter", sent=1, warns=NO_PRIMER),
+    row(
+        "primer", "prompt filtered (400 content_filter)", "content_filter", sent=1, warns=NO_PRIMER,
+    ),
     row("primer", "cut at the token limit, once", "length", 1, sent=2),
     row("primer", "no choices", "empty_choices", sent=2, warns=NO_PRIMER),
     row("primer", "JSON that does not parse, once", "invalid_json", 1, sent=2),
     row("primer", "prose instead of JSON", "prose", sent=2, warns=NO_PRIMER, reference=LOST),
     row("primer", "JSON in a fence", "fenced", sent=1, reference=LOST),
     row("primer", "an extra key", "says", rule={"text": EXTRA_KEY}, sent=1, reference=LOST),
-    row("primer", "a field that must be text is null", "says", rule={"text": EXTRA_KEY.replace('"A berth."', "null")}, sent=1, reference=f"{LOST} (score null)"),
-    row("primer", "no follow-ups and no answer", "missing_fields", sent=1, reference=f"{LOST}, in "
-                                                                                     f"1 of 2 folds goes on"),
+    row(
+        "primer", "a field that must be text is null", "says",
+        rule={"text": EXTRA_KEY.replace('"A berth."', "null")}, sent=1,
+        reference=f"{LOST} (score null)",
+    ),
+    row(
+        "primer", "no follow-ups and no answer", "missing_fields", sent=1,
+        reference=f"{LOST}, in 1 of 2 folds goes on",
+    ),
     row("primer", "follow-ups name unknown communities", "invented_ids", sent=1),
     row("primer", "4 MB of blanks after the reply", "padded", sent=1),
 )  # fmt: skip
@@ -165,35 +230,76 @@ PRIMER = (
 ONE_FOLLOWUP = (
     *(status("one follow-up", number, sent=1, **ONE_LOST) for number in NOT_REPEATED),
     *(
-        status("one follow-up", number, sent=ATTEMPTS, says=LOST_ONE, warns=retried(followup_failed=1))
+        status(
+            "one follow-up", number, sent=ATTEMPTS, says=LOST_ONE, warns=retried(followup_failed=1),
+        )
         for number in (408, 500, 502, 503, 504)
     ),
-    status("one follow-up", 429, sent=ATTEMPTS, says=LOST_ONE, warns=retried(followup_failed=1), reference="24 HTTP calls, answered from the primer alone, nothing said"),
-    status("one follow-up", 429, 2, sent=3, warns=retried(2), reference="recovers when retries are "
-                                                                        "configured: 12 times, +4 s"),
-    row("one follow-up", "never answers", "hang", sent=2, says=LOST_ONE, warns=retried(1, followup_failed=1), cause="TimeoutError", settings=IMPATIENT),
-    row("one follow-up", "one byte every 0.5 s", "trickle", rule={"seconds": 0.5}, sent=2, says=LOST_ONE, warns=retried(1, followup_failed=1), cause="TimeoutError", settings=IMPATIENT),
-    row("one follow-up", "body cut in the middle", "drop", sent=ATTEMPTS, says=LOST_ONE, warns=retried(followup_failed=1), cause="APIConnectionError"),
-    row("one follow-up", "body is not JSON", "body", rule=NOT_JSON, sent=ATTEMPTS, says=LOST_ONE, warns=retried(followup_failed=1)),
+    status(
+        "one follow-up", 429, sent=ATTEMPTS, says=LOST_ONE, warns=retried(followup_failed=1),
+        reference="24 HTTP calls, answered from the primer alone, nothing said",
+    ),
+    status(
+        "one follow-up", 429, 2, sent=3, warns=retried(2),
+        reference="recovers when retries are configured: 12 times, +4 s",
+    ),
+    row(
+        "one follow-up", "never answers", "hang", sent=2, says=LOST_ONE,
+        warns=retried(1, followup_failed=1), cause="TimeoutError", settings=IMPATIENT,
+    ),
+    row(
+        "one follow-up", "one byte every 0.5 s", "trickle", rule={"seconds": 0.5}, sent=2,
+        says=LOST_ONE, warns=retried(1, followup_failed=1), cause="TimeoutError",
+        settings=IMPATIENT,
+    ),
+    row(
+        "one follow-up", "body cut in the middle", "drop", sent=ATTEMPTS, says=LOST_ONE,
+        warns=retried(followup_failed=1), cause="APIConnectionError",
+    ),
+    row(
+        "one follow-up", "body is not JSON", "body", rule=NOT_JSON, sent=ATTEMPTS, says=LOST_ONE,
+        warns=retried(followup_failed=1),
+    ),
     row("one follow-up", "an HTML page with status 200", "body", rule=PAGE, sent=1, **ONE_LOST),
     row("one follow-up", "JSON of another API", "body", rule=OTHER_API, sent=1, **ONE_LOST),
     row("one follow-up", "`choices` is a number", "body", rule=ODD_TYPES, sent=1, **ONE_LOST),
     row("one follow-up", "a reply without an end", "endless", sent=1, **ONE_LOST),
-    row("one follow-up", "1 MB as its answer, and as a follow-up", "says", rule=reply(answer="A" * 10**6, new_followups=["Why " * 250_000]), sent=1),
-    row("one follow-up", "a thousand citations", "says", rule=reply(citations=[{"chunk_id": "K1", "span": "x"}] * 1000), sent=1),
+    row(
+        "one follow-up", "1 MB as its answer, and as a follow-up", "says",
+        rule=reply(answer="A" * 10**6, new_followups=["Why " * 250_000]), sent=1,
+    ),
+    row(
+        "one follow-up", "a thousand citations", "says",
+        rule=reply(citations=[{"chunk_id": "K1", "span": "x"}] * 1000), sent=1,
+    ),
     row("one follow-up", "refused by the model", "refusal", sent=1, **ONE_LOST),
-    row("one follow-up", "prompt filtered (400 content_filter)", "content_filter", sent=1, **ONE_LOST, reference="answered, nothing said"),
+    row(
+        "one follow-up", "prompt filtered (400 content_filter)", "content_filter", sent=1,
+        **ONE_LOST, reference="answered, nothing said",
+    ),
     row("one follow-up", "reply filtered", "filtered", sent=1, **ONE_LOST),
     row("one follow-up", "no choices", "empty_choices", sent=2, **ONE_LOST),
     row("one follow-up", "`content` is null", "null_content", sent=2, **ONE_LOST),
     row("one follow-up", "cut at the token limit", "length", sent=2, **ONE_LOST),
     row("one follow-up", "cut at the token limit, once", "length", 1, sent=2),
-    row("one follow-up", "prose instead of JSON, once", "prose", 1, sent=2, reference="answered, nothing said"),
+    row(
+        "one follow-up", "prose instead of JSON, once", "prose", 1, sent=2,
+        reference="answered, nothing said",
+    ),
     row("one follow-up", "prose instead of JSON", "prose", sent=2, **ONE_LOST),
-    row("one follow-up", "a JSON list", "says", rule={"text": "[1, 2]"}, sent=2, **ONE_LOST, reference=f"{LOST} (TypeError)"),
-    row("one follow-up", "confidence null", "says", rule=reply(confidence=None), sent=1, reference=f'{LOST} (score null or "high")'),
+    row(
+        "one follow-up", "a JSON list", "says", rule={"text": "[1, 2]"}, sent=2, **ONE_LOST,
+        reference=f"{LOST} (TypeError)",
+    ),
+    row(
+        "one follow-up", "confidence null", "says", rule=reply(confidence=None), sent=1,
+        reference=f'{LOST} (score null or "high")',
+    ),
     row("one follow-up", 'confidence "high"', "says", rule=reply(confidence="high"), sent=1),
-    row("one follow-up", "no follow-ups of its own", "says", rule=reply(), sent=1, reference="goes on"),
+    row(
+        "one follow-up", "no follow-ups of its own", "says", rule=reply(), sent=1,
+        reference="goes on",
+    ),
     row("one follow-up", "JSON in a fence", "fenced", sent=1),
     row("one follow-up", "no answer and no citations, once", "missing_fields", 1, sent=2),
     row("one follow-up", "no answer and no citations", "missing_fields", sent=2, **ONE_LOST),
@@ -201,23 +307,47 @@ ONE_FOLLOWUP = (
 )  # fmt: skip
 
 ALL_FOLLOWUPS = (
-    status("all follow-ups", 401, sent=FOLLOWUPS, **fails(MODEL_WRONG, warns={"followup_failed": FOLLOWUPS})),
-    status("all follow-ups", 429, sent=FOLLOWUPS * ATTEMPTS, **fails(MODEL_DOWN, warns=retried(FOLLOWUPS * 2, followup_failed=FOLLOWUPS))),
+    status(
+        "all follow-ups", 401, sent=FOLLOWUPS,
+        **fails(MODEL_WRONG, warns={"followup_failed": FOLLOWUPS}),
+    ),
+    status(
+        "all follow-ups", 429, sent=FOLLOWUPS * ATTEMPTS,
+        **fails(MODEL_DOWN, warns=retried(FOLLOWUPS * 2, followup_failed=FOLLOWUPS)),
+    ),
     row("all follow-ups", "refused by the model", "refusal", sent=FOLLOWUPS, **ALL_LOST),
     row("all follow-ups", "reply filtered", "filtered", sent=FOLLOWUPS, **ALL_LOST),
-    row("all follow-ups", "prose instead of JSON", "prose", sent=2 * FOLLOWUPS, **ALL_LOST, reference="answered from the primer alone, nothing said"),
+    row(
+        "all follow-ups", "prose instead of JSON", "prose", sent=2 * FOLLOWUPS, **ALL_LOST,
+        reference="answered from the primer alone, nothing said",
+    ),
     row("all follow-ups", "JSON in a fence", "fenced", sent=FOLLOWUPS),
-    row("all follow-ups", "invented chunk ids", "invented_ids", sent=FOLLOWUPS, says=UNCITED, cited=False),
-    row("all follow-ups", "invented spans", "invented_spans", sent=FOLLOWUPS, says=UNCITED, cited=False),
+    row(
+        "all follow-ups", "invented chunk ids", "invented_ids", sent=FOLLOWUPS, says=UNCITED,
+        cited=False,
+    ),
+    row(
+        "all follow-ups", "invented spans", "invented_spans", sent=FOLLOWUPS, says=UNCITED,
+        cited=False,
+    ),
 )  # fmt: skip
 
 AGGREGATION = (
     status("aggregation", 500, 2, sent=3, warns=retried(2)),
-    status("aggregation", 500, sent=ATTEMPTS, **fails(MODEL_DOWN, warns=retried()), reference=f"{LOST} (3 times)"),
+    status(
+        "aggregation", 500, sent=ATTEMPTS, **fails(MODEL_DOWN, warns=retried()),
+        reference=f"{LOST} (3 times)",
+    ),
     status("aggregation", 401, sent=1, **fails(MODEL_WRONG)),
-    row("aggregation", "never answers", "hang", sent=2, cause="TimeoutError", settings=IMPATIENT, **fails(MODEL_DOWN, warns=retried(1))),
+    row(
+        "aggregation", "never answers", "hang", sent=2, cause="TimeoutError", settings=IMPATIENT,
+        **fails(MODEL_DOWN, warns=retried(1)),
+    ),
     row("aggregation", "refused by the model", "refusal", sent=1, **fails(MODEL_DOWN)),
-    row("aggregation", "prompt filtered (400 content_filter)", "content_filter", sent=1, **fails(MODEL_DOWN)),
+    row(
+        "aggregation", "prompt filtered (400 content_filter)", "content_filter", sent=1,
+        **fails(MODEL_DOWN),
+    ),
     row("aggregation", "cut at the token limit, once", "length", 1, sent=2),
     row("aggregation", "cut at the token limit", "length", sent=2, **fails(MODEL_DOWN)),
     row("aggregation", "empty text", "empty_content", sent=2, **fails(MODEL_DOWN)),

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.function.faults.of_model import (
-    IMPATIENT,
-    LOST,
-    NOT_JSON,
-    NOT_REPEATED,
-    OTHER_API,
-    PAGE,
-    reply,
-)
+from tests.function.faults.of_embeddings import ONE_MORE
 from tests.function.faults.row import (
-    ATTEMPTS,
     CUT_SHORT,
     DEADLINE,
     FOLLOWUPS,
@@ -23,106 +14,14 @@ from tests.function.faults.row import (
     LOST_ONE,
     MODEL_DOWN,
     MODEL_WRONG,
-    Call,
     Cut,
     Row,
     fails,
-    retried,
 )
-
-# --------------------------------------------------------------------------------------- embeddings
-QUESTION: Call = "question's embedding"
-WAVE: Call = "follow-ups' embeddings"
-
-
-def embedding(
-    call: Call, said: str, fault: str, times: int | None = None, rule: Any = (), **fields: Any
-) -> Row:
-    """Return a row of one rule; the question is embedded first, what comes later are follow-ups."""
-    made = {
-        "fault": fault,
-        "kind": "embedding",
-        "times": times,
-        "skip": 0 if call == QUESTION else 1,
-        **dict(rule),
-    }
-    return Row("embeddings", call, said, (made,), **fields)
-
-
-def every_vector_lost(code: str, **more: int) -> dict[str, Any]:
-    return fails(code, warns={"followup_failed": FOLLOWUPS, **more})
-
-
-EMBEDDINGS = (
-    *(embedding(QUESTION, f"HTTP {code}", "status", rule={"status": code}, sent=1, cause=f"{code}", **fails(MODEL_WRONG)) for code in NOT_REPEATED),
-    embedding(QUESTION, "HTTP 429 for ever", "status", rule={"status": 429}, sent=ATTEMPTS, cause="429", **fails(MODEL_DOWN, warns=retried()), reference=LOST),
-    embedding(QUESTION, "HTTP 429 twice", "status", 2, {"status": 429}, sent=3 + 1, cause="429", warns=retried(2), reference="recovers when retries are configured, 4 times: nothing else runs for 4.1 s"),
-    embedding(QUESTION, "HTTP 503 for ever", "status", rule={"status": 503}, sent=ATTEMPTS, cause="503", **fails(MODEL_DOWN, warns=retried())),
-    embedding(QUESTION, "never answers", "hang", sent=2, cause="TimeoutError", settings=IMPATIENT, **fails(MODEL_DOWN, warns=retried(1))),
-    embedding(QUESTION, "body cut in the middle", "drop", sent=ATTEMPTS, cause="APIConnectionError", **fails(MODEL_DOWN, warns=retried())),
-    embedding(QUESTION, "body is not JSON", "body", rule=NOT_JSON, sent=ATTEMPTS, **fails(MODEL_DOWN, warns=retried())),
-    embedding(QUESTION, "an HTML page with status 200", "body", rule=PAGE, sent=1, **fails(MODEL_WRONG)),
-    embedding(QUESTION, "JSON of another API", "body", rule=OTHER_API, sent=1, **fails(MODEL_WRONG)),
-    embedding(QUESTION, "`data` is a number", "body", rule={"text": '{"data": 5}'}, sent=1, **fails(MODEL_WRONG)),
-    embedding(QUESTION, "text filtered (400 content_filter)", "content_filter", sent=1, **fails(MODEL_DOWN)),
-    embedding(QUESTION, "fewer vectors than asked", "wrong_count", sent=1, **fails(MODEL_WRONG)),
-    embedding(QUESTION, "vectors of another length", "wrong_dimensions", sent=1, **fails(MODEL_WRONG)),
-    embedding(QUESTION, "NaN in the vector", "not_finite", sent=1, detail="The embedding model "
-                                                                          "returned a list with NaN", **fails(MODEL_WRONG)),
-    embedding(QUESTION, "a vector of zeros", "all_zero", sent=1, detail="The embedding model gave "
-                                                                        "a question a vector that "
-                                                                        "is zero", **fails(MODEL_WRONG)),
-    *(
-        embedding(QUESTION, said, fault, sent=1, detail=f"The embedding model returned {detail}", **fails(MODEL_WRONG))
-        for said, fault, detail in (
-            ("text that is no vector", "words", "text that is not base64 of 32-bit floats"),
-            ("base64 of a wrong length", "short_base64", "text that is not base64 of 32-bit floats"),
-            ("a number of 400 digits, as text", "digits", "a list with text in it"),
-            ("a list in a list", "nested", "a list with a list in it"),
-            ("a number beyond 32-bit floats", "beyond_32_bit", ("a list with NaN, infinity or a "
-                                                               "number beyond 32-bit floats in it")),
-        )
-    ),
-    embedding(QUESTION, "an answer without an end", "endless", sent=1, detail="The embedding "
-                                                                              "model's answer is "
-                                                                              "longer than the "
-                                                                              "vectors asked for "
-                                                                              "can be", **fails(MODEL_WRONG)),
-    embedding(QUESTION, "400 MB packed into 400 kB", "bomb", sent=1, detail="The embedding model's "
-                                                                            "answer is longer than "
-                                                                            "the vectors asked for "
-                                                                            "can be", **fails(MODEL_WRONG)),
-    embedding(QUESTION, "the account's quota is used up", "status", rule={"status": 429, "code": "insufficient_quota"}, sent=1, cause="429", detail="The model server's quota is used up", **fails(MODEL_WRONG)),
-    embedding(QUESTION, "no model of that name", "status", rule={"status": 404, "code": "model_not_found"}, sent=1, cause="404", detail="no model of that name (HTTP 404): check OAI_EMBED_DEPLOYMENT_NAME", **fails(MODEL_WRONG)),
-    embedding(WAVE, "vectors in another order, numbered", "shuffled", sent=2),
-    embedding(WAVE, "vectors without a number", "unnumbered", sent=2),
-    embedding(WAVE, "HTTP 429 for ever", "status", rule={"status": 429}, sent=1 + ATTEMPTS, cause="429", **every_vector_lost(MODEL_DOWN, retrying=2)),
-    embedding(WAVE, "HTTP 401", "status", rule={"status": 401}, sent=2, cause="401", **every_vector_lost(MODEL_WRONG)),
-    embedding(WAVE, "fewer vectors than asked", "wrong_count", sent=2, **every_vector_lost(MODEL_WRONG)),
-    embedding(WAVE, "NaN in the vectors", "not_finite", sent=2, **every_vector_lost(MODEL_WRONG)),
-    *(
-        Row(
-            "embeddings", "follow-ups of the second pass", said,
-            ({"fault": "says", "kind": "local_reply", **reply(new_followups=[{"question": "Who mends the crane?", "target_communities": []}], should_continue=True)},
-             {"kind": "embedding", "times": None, "skip": 2, **rule}),
-            settings={"MAX_PASSES": "2", "MAX_FOLLOWUPS": "3"}, says=LOST_ONE, warns=warns, sent=sent,
-        )
-        for said, rule, warns, sent in (
-            ("HTTP 503 for ever", {"fault": "status", "status": 503}, retried(followup_failed=1), 2 + ATTEMPTS),
-            ("HTTP 400", {"fault": "status", "status": 400}, {"followup_failed": 1}, 3),
-            ("text filtered (400 content_filter)", {"fault": "content_filter"}, {"followup_failed": 1}, 3),
-            ("fewer vectors than asked", {"fault": "wrong_count"}, {"followup_failed": 1}, 3),
-            ("vectors of another length", {"fault": "wrong_dimensions"}, {"followup_failed": 1}, 3),
-            ("NaN in the vector", {"fault": "not_finite"}, {"followup_failed": 1}, 3),
-            ("a vector of zeros", {"fault": "all_zero"}, {"followup_failed": 1}, 3),
-        )
-    ),
-)  # fmt: skip
 
 # -------------------------------------------------------------------------------------------- graph
 SECOND_PASS: tuple[dict[str, Any], ...] = (
-    {"fault": "says", "kind": "local_reply", **reply(new_followups=[{"question": "Who mends the "
-                                                                                 "crane?", "target_communities": []}], should_continue=True)},
+    ONE_MORE,
     {"fault": "latency", "kind": "local_reply", "seconds": 0.3, "times": None},
 )  # fmt: skip
 TWO_PASSES = {"MAX_PASSES": "2", "MAX_FOLLOWUPS": "3"}
@@ -135,25 +34,95 @@ def slow(kind: str) -> tuple[dict[str, Any], ...]:
 
 
 GRAPH = (
-    Row("graph", "any", "connection refused", settings={"NEO4J_URI": "bolt://{closed}"}, cause="ServiceUnavailable", **fails(GRAPH_DOWN)),
-    Row("graph", "any", "a host without an address", settings={"NEO4J_URI": "bolt+s://graph.invalid"}, cause="ServiceUnavailable", detail="The graph database's name is not known", **fails(GRAPH_DOWN)),
-    Row("graph", "any", "connection reset", settings={"NEO4J_URI": "bolt://{resetting}"}, cause="ServiceUnavailable", **fails(GRAPH_DOWN)),
-    Row("graph", "any", "another protocol than Bolt", settings={"NEO4J_URI": "bolt://{babbling}"}, **fails(GRAPH_WRONG)),
-    Row("graph", "any", "connection taken, nothing ever said", settings={"NEO4J_URI": "bolt://{silent}", **SHORT}, **fails(DEADLINE)),
-    Row("graph", "any", "wrong password", settings={"NEO4J_PASSWORD": "canary-wrong"}, cause="AuthError", detail="refuses the login: check NEO4J_USERNAME and NEO4J_PASSWORD", **fails(GRAPH_WRONG)),
-    Row("graph", "any", "no database of that name", settings={"NEO4J_DATABASE": "absent"}, cause="DatabaseNotFound", detail="has no database of that name: check NEO4J_DATABASE", **fails(GRAPH_WRONG)),
-    Row("graph", "any", "index of other dimensions", settings={"OAI_EMBED_MODEL_NAME": "text-embedding-3-small", "VECTOR_INDEX_DIMENSIONS": "128"}, **fails(GRAPH_WRONG)),
-    Row("graph", "any", "no index (a small project)", settings={"COMMUNITY_VECTOR_INDEX_NAME": "absent_one", "CHUNK_VECTOR_INDEX_NAME": "absent_two", "CHUNK_FULLTEXT_INDEX_NAME": "absent_three"}),
-    Row("graph", "primer", "connections closed before it", slow("hypothesis"), cut=Cut("graph", "ends", "hypothesis")),
-    Row("graph", "primer", "connections reset before it", slow("hypothesis"), cut=Cut("graph", "resets", "hypothesis")),
-    Row("graph", "primer", "gone", slow("hypothesis"), cut=Cut("graph", "is gone", "hypothesis"), cause="ServiceUnavailable", **fails(GRAPH_DOWN)),
-    Row("graph", "primer", "falls silent", slow("hypothesis"), settings=SHORT, cut=Cut("graph", "is silent", "hypothesis"), **fails(DEADLINE)),
-    Row("graph", "all follow-ups", "connections reset before them", slow("primer_reply"), cut=Cut("graph", "resets", "primer_reply")),
-    Row("graph", "all follow-ups", "gone", slow("primer_reply"), cut=Cut("graph", "is gone", "primer_reply"), cause="ServiceUnavailable", **fails(GRAPH_DOWN, warns={"followup_failed": FOLLOWUPS})),
-    Row("graph", "all follow-ups", "falls silent", slow("primer_reply"), settings=SHORT, cut=Cut("graph", "is silent", "primer_reply"), **fails(DEADLINE)),
-    Row("graph", "follow-ups of the second pass", "gone", SECOND_PASS, settings=TWO_PASSES, cut=Cut("graph", "is gone", "local_reply"), says=LOST_ONE, warns={"followup_failed": 1}),
-    Row("graph", "follow-ups of the second pass", "falls silent", SECOND_PASS, settings={**TWO_PASSES, **SHORT}, cut=Cut("graph", "is silent", "local_reply"), says=CUT_SHORT),
-    Row("graph", "aggregation", "gone before it", slow("aggregate_reply"), cut=Cut("graph", "is gone", "aggregate_reply")),
+    Row(
+        "graph", "any", "connection refused", settings={"NEO4J_URI": "bolt://{closed}"},
+        cause="ServiceUnavailable", **fails(GRAPH_DOWN),
+    ),
+    Row(
+        "graph", "any", "a host without an address",
+        settings={"NEO4J_URI": "bolt+s://graph.invalid"}, cause="ServiceUnavailable",
+        detail="The graph database's name is not known", **fails(GRAPH_DOWN),
+    ),
+    Row(
+        "graph", "any", "connection reset", settings={"NEO4J_URI": "bolt://{resetting}"},
+        cause="ServiceUnavailable", **fails(GRAPH_DOWN),
+    ),
+    Row(
+        "graph", "any", "another protocol than Bolt", settings={"NEO4J_URI": "bolt://{babbling}"},
+        **fails(GRAPH_WRONG),
+    ),
+    Row(
+        "graph", "any", "connection taken, nothing ever said",
+        settings={"NEO4J_URI": "bolt://{silent}", **SHORT}, **fails(DEADLINE),
+    ),
+    Row(
+        "graph", "any", "wrong password", settings={"NEO4J_PASSWORD": "canary-wrong"},
+        cause="AuthError", detail="refuses the login: check NEO4J_USERNAME and NEO4J_PASSWORD",
+        **fails(GRAPH_WRONG),
+    ),
+    Row(
+        "graph", "any", "no database of that name", settings={"NEO4J_DATABASE": "absent"},
+        cause="DatabaseNotFound", detail="has no database of that name: check NEO4J_DATABASE",
+        **fails(GRAPH_WRONG),
+    ),
+    Row(
+        "graph", "any", "index of other dimensions",
+        settings={
+            "OAI_EMBED_MODEL_NAME": "text-embedding-3-small",
+            "VECTOR_INDEX_DIMENSIONS": "128",
+        },
+        **fails(GRAPH_WRONG),
+    ),
+    Row(
+        "graph", "any", "no index (a small project)",
+        settings={
+            "COMMUNITY_VECTOR_INDEX_NAME": "absent_one",
+            "CHUNK_VECTOR_INDEX_NAME": "absent_two",
+            "CHUNK_FULLTEXT_INDEX_NAME": "absent_three",
+        },
+    ),
+    Row(
+        "graph", "primer", "connections closed before it", slow("hypothesis"),
+        cut=Cut("graph", "ends", "hypothesis"),
+    ),
+    Row(
+        "graph", "primer", "connections reset before it", slow("hypothesis"),
+        cut=Cut("graph", "resets", "hypothesis"),
+    ),
+    Row(
+        "graph", "primer", "gone", slow("hypothesis"), cut=Cut("graph", "is gone", "hypothesis"),
+        cause="ServiceUnavailable", **fails(GRAPH_DOWN),
+    ),
+    Row(
+        "graph", "primer", "falls silent", slow("hypothesis"), settings=SHORT,
+        cut=Cut("graph", "is silent", "hypothesis"), **fails(DEADLINE),
+    ),
+    Row(
+        "graph", "all follow-ups", "connections reset before them", slow("primer_reply"),
+        cut=Cut("graph", "resets", "primer_reply"),
+    ),
+    Row(
+        "graph", "all follow-ups", "gone", slow("primer_reply"),
+        cut=Cut("graph", "is gone", "primer_reply"), cause="ServiceUnavailable",
+        **fails(GRAPH_DOWN, warns={"followup_failed": FOLLOWUPS}),
+    ),
+    Row(
+        "graph", "all follow-ups", "falls silent", slow("primer_reply"), settings=SHORT,
+        cut=Cut("graph", "is silent", "primer_reply"), **fails(DEADLINE),
+    ),
+    Row(
+        "graph", "follow-ups of the second pass", "gone", SECOND_PASS, settings=TWO_PASSES,
+        cut=Cut("graph", "is gone", "local_reply"), says=LOST_ONE, warns={"followup_failed": 1},
+    ),
+    Row(
+        "graph", "follow-ups of the second pass", "falls silent", SECOND_PASS,
+        settings={**TWO_PASSES, **SHORT}, cut=Cut("graph", "is silent", "local_reply"),
+        says=CUT_SHORT,
+    ),
+    Row(
+        "graph", "aggregation", "gone before it", slow("aggregate_reply"),
+        cut=Cut("graph", "is gone", "aggregate_reply"),
+    ),
 )  # fmt: skip
 
 # -------------------------------------------------------------------------------------------- redis
@@ -168,15 +137,30 @@ REDIS = (
             ("connection taken, nothing ever said", "redis://{silent}/0", "TimeoutError"),
             ("another protocol than Redis", "redis://{babbling}/0", "InvalidResponse"),
             ("wrong password", "redis://:canary-wrong@{redis}/0", "AuthenticationError"),
-            ("login without the right to publish", "redis://reader:canary-reader@{redis}/0", "NoPermissionError"),
+            (
+                "login without the right to publish", "redis://reader:canary-reader@{redis}/0",
+                "NoPermissionError",
+            ),
             ("TLS asked of a server without it", "rediss://{redis}/0", "TimeoutError"),
         )
     ),
     Row("redis", "any", "not configured", settings={"REDIS_URL": None}),
-    Row("redis", "aggregation", "connections closed before it", slow("aggregate_reply"), cut=Cut("redis", "ends", "aggregate_reply")),
-    Row("redis", "aggregation", "connections reset before it", slow("aggregate_reply"), cut=Cut("redis", "resets", "aggregate_reply")),
-    Row("redis", "aggregation", "gone", slow("aggregate_reply"), cut=Cut("redis", "is gone", "aggregate_reply"), warns=UNPUBLISHED),
-    Row("redis", "aggregation", "falls silent", slow("aggregate_reply"), cut=Cut("redis", "is silent", "aggregate_reply"), warns=UNPUBLISHED),
+    Row(
+        "redis", "aggregation", "connections closed before it", slow("aggregate_reply"),
+        cut=Cut("redis", "ends", "aggregate_reply"),
+    ),
+    Row(
+        "redis", "aggregation", "connections reset before it", slow("aggregate_reply"),
+        cut=Cut("redis", "resets", "aggregate_reply"),
+    ),
+    Row(
+        "redis", "aggregation", "gone", slow("aggregate_reply"),
+        cut=Cut("redis", "is gone", "aggregate_reply"), warns=UNPUBLISHED,
+    ),
+    Row(
+        "redis", "aggregation", "falls silent", slow("aggregate_reply"),
+        cut=Cut("redis", "is silent", "aggregate_reply"), warns=UNPUBLISHED,
+    ),
 )  # fmt: skip
 
 # ----------------------------------------------------------------------------------------- identity
@@ -189,12 +173,30 @@ NO_TOKEN = {"entra_token_failed": 1}
 
 IDENTITY = (
     Row("identity", "any", "a token is given", settings=KEYLESS, identity="gives", sent=1),
-    Row("identity", "any", "no such identity (400)", settings=KEYLESS, identity="400", sent=1, **fails(MODEL_WRONG, warns=NO_TOKEN)),
-    Row("identity", "any", "refused (403)", settings=KEYLESS, identity="403", sent=1, **fails(MODEL_WRONG, warns=NO_TOKEN)),
-    Row("identity", "any", "an answer without a token", settings=KEYLESS, identity="{}", **fails(MODEL_WRONG, warns=NO_TOKEN)),
-    Row("identity", "any", "an answer that is not JSON", settings=KEYLESS, identity="nonsense", **fails(MODEL_DOWN, warns=NO_TOKEN)),
-    Row("identity", "any", "fails (500)", settings=KEYLESS, identity="500", **fails(MODEL_WRONG, warns=NO_TOKEN)),
-    Row("identity", "any", "never answers", settings=KEYLESS | SHORT, identity="hangs", **fails(DEADLINE)),
+    Row(
+        "identity", "any", "no such identity (400)", settings=KEYLESS, identity="400", sent=1,
+        **fails(MODEL_WRONG, warns=NO_TOKEN),
+    ),
+    Row(
+        "identity", "any", "refused (403)", settings=KEYLESS, identity="403", sent=1,
+        **fails(MODEL_WRONG, warns=NO_TOKEN),
+    ),
+    Row(
+        "identity", "any", "an answer without a token", settings=KEYLESS, identity="{}",
+        **fails(MODEL_WRONG, warns=NO_TOKEN),
+    ),
+    Row(
+        "identity", "any", "an answer that is not JSON", settings=KEYLESS, identity="nonsense",
+        **fails(MODEL_DOWN, warns=NO_TOKEN),
+    ),
+    Row(
+        "identity", "any", "fails (500)", settings=KEYLESS, identity="500",
+        **fails(MODEL_WRONG, warns=NO_TOKEN),
+    ),
+    Row(
+        "identity", "any", "never answers", settings=KEYLESS | SHORT, identity="hangs",
+        **fails(DEADLINE),
+    ),
 )  # fmt: skip
 
 # --------------------------------------------------------------------------------------------- host
@@ -211,19 +213,54 @@ HOST = (
     refused("nested", "a body nested 5,000 deep", 400, "invalid_request"),
     refused("too large", "a body of 65 KiB", 413, "too_large"),
     refused("as text", "the body is declared as text", 415, "unsupported_media_type"),
-    refused("buffered", "a setting is missing", 503, "not_configured", settings={"NEO4J_URI": None}),
-    refused("buffered", "a setting is wrong", 503, "not_configured", settings={"DEADLINE_SEC": "soon"}),
-    refused("buffered", "a secret that Key Vault did not give", 503, "not_configured", settings={"OAI_KEY": "@Microsoft.KeyVault(SecretUri=https://v.example/s)"}),
-    refused("second", "MAX_INFLIGHT requests are being answered", 429, "busy", settings={"MAX_INFLIGHT": "1"}, rules=HANGS),
-    Row("host", "any", "the body ends before its declared length", ask="cut body", status=0, outcome=""),
-    Row("host", "hypothesis", "the caller goes before the answer", HANGS, ask="leaves", status=0, outcome="cancelled", settings={"MAX_INFLIGHT": "1"}),
-    Row("host", "hypothesis", "the caller goes in the middle of the stream", HANGS, ask="leaves stream", status=0, outcome="cancelled", settings={"MAX_INFLIGHT": "1"}),
-    Row("host", "aggregation", "the caller of a stream gets an error after its head", ({"fault": "status", "status": 401, "kind": "aggregate_reply", "times": None},), ask="streamed", **fails(MODEL_WRONG)),
-    *(
-        Row("host", call, "the deadline passes", ({"fault": "hang", "kind": kind, "times": None},), settings=SHORT, **fails(DEADLINE))
-        for call, kind in (("hypothesis", "hypothesis"), ("question's embedding", "embedding"), ("primer", "primer_reply"), ("aggregation", "aggregate_reply"), ("all follow-ups", "local_reply"))
+    refused(
+        "buffered", "a setting is missing", 503, "not_configured", settings={"NEO4J_URI": None},
     ),
-    Row("host", "one follow-up", "three quarters of the time pass", ({"fault": "hang", "kind": "local_reply"},), settings=SHORT, says=CUT_SHORT),
+    refused(
+        "buffered", "a setting is wrong", 503, "not_configured", settings={"DEADLINE_SEC": "soon"},
+    ),
+    refused(
+        "buffered", "a secret that Key Vault did not give", 503, "not_configured",
+        settings={"OAI_KEY": "@Microsoft.KeyVault(SecretUri=https://v.example/s)"},
+    ),
+    refused(
+        "second", "MAX_INFLIGHT requests are being answered", 429, "busy",
+        settings={"MAX_INFLIGHT": "1"}, rules=HANGS,
+    ),
+    Row(
+        "host", "any", "the body ends before its declared length", ask="cut body", status=0,
+        outcome="",
+    ),
+    Row(
+        "host", "hypothesis", "the caller goes before the answer", HANGS, ask="leaves", status=0,
+        outcome="cancelled", settings={"MAX_INFLIGHT": "1"},
+    ),
+    Row(
+        "host", "hypothesis", "the caller goes in the middle of the stream", HANGS,
+        ask="leaves stream", status=0, outcome="cancelled", settings={"MAX_INFLIGHT": "1"},
+    ),
+    Row(
+        "host", "aggregation", "the caller of a stream gets an error after its head",
+        ({"fault": "status", "status": 401, "kind": "aggregate_reply", "times": None},),
+        ask="streamed", **fails(MODEL_WRONG),
+    ),
+    *(
+        Row(
+            "host", call, "the deadline passes", ({"fault": "hang", "kind": kind, "times": None},),
+            settings=SHORT, **fails(DEADLINE),
+        )
+        for call, kind in (
+            ("hypothesis", "hypothesis"),
+            ("question's embedding", "embedding"),
+            ("primer", "primer_reply"),
+            ("aggregation", "aggregate_reply"),
+            ("all follow-ups", "local_reply"),
+        )
+    ),
+    Row(
+        "host", "one follow-up", "three quarters of the time pass",
+        ({"fault": "hang", "kind": "local_reply"},), settings=SHORT, says=CUT_SHORT,
+    ),
 )  # fmt: skip
 
-ROWS = (*EMBEDDINGS, *GRAPH, *REDIS, *IDENTITY, *HOST)
+ROWS = (*GRAPH, *REDIS, *IDENTITY, *HOST)

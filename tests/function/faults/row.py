@@ -42,7 +42,10 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What the network does to a server, once a request of kind `during` has reached the model server (None: before)."""
+    """What the network does to a server.
+
+    It happens once a request of kind `during` has reached the model server; None means before.
+    """
 
     server: Literal["graph", "redis", "model"]
     how: Literal["ends", "resets", "is gone", "is silent"]
@@ -51,7 +54,9 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One fault. The rest of the service works, and a request has MAX_PASSES=1 and MAX_FOLLOWUPS=2 unless `settings` differ.
+    """One fault, while the rest of the service works.
+
+    A request has MAX_PASSES=1 and MAX_FOLLOWUPS=2 unless `settings` say otherwise.
 
     `rules` are asked of the model server (`drift.offline.model_server.faults.Rule`); those of "one
     follow-up" strike that one alone. A setting in braces names a server of the test, None removes

@@ -133,4 +133,5 @@ SAID = (
 def part_of_document() -> str:
     """Return the section of docs/faults.md."""
     rows = "\n".join(f"| `{said.of}` | `{said.code}` | {said.made().detail} |" for said in SAID)
-    return f"\n## What is said of a server's own errors\n\n| error | code | sentence |\n| --- | --- | --- |\n{rows}\n"
+    head = "| error | code | sentence |\n| --- | --- | --- |"
+    return f"\n## What is said of a server's own errors\n\n{head}\n{rows}\n"

@@ -1,4 +1,4 @@
-"""Servers that are none: what a wrong address, a broken network or a broken server looks like from outside."""
+"""Traps in a server's place: what a wrong address or a broken network looks like from outside."""
 
 from __future__ import annotations
 
@@ -53,7 +53,10 @@ def _token_answer(how: str) -> bytes:
         if how in _SPOKEN
         else how
     )
-    head = f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close"
+    head = (
+        f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\n"
+        f"content-length: {len(body)}\r\nconnection: close"
+    )
     return f"{head}\r\n\r\n{body}".encode()
 
 
