@@ -11,16 +11,15 @@ STOPPED = 130
 
 
 def main() -> None:
-    """Run the command line; while it is being loaded, Ctrl-C ends the process at once.
+    """Run the command line.
 
-    Nothing was begun.
+    While it loads, nothing is begun yet, and Ctrl-C ends the process at once. That goes on until
+    the command chosen has loaded as well: see `drift.offline.commands.run.begin`.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if before is not signal.SIG_IGN:
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _leave)
-    from drift.offline.commands.cli import main as run  # noqa: PLC0415 - takes a second, in which somebody may change their mind
+    from drift.offline.commands.app import main as run  # noqa: PLC0415 - loads while Ctrl-C may come
 
-    signal.signal(signal.SIGINT, before)
     run()
 
 

@@ -15,7 +15,7 @@ import yaml
 from drift.errors import DriftError
 from drift.hosting.openapi import document
 from drift.hosting.settings import Settings, load
-from drift.offline.commands.shared import LOOPBACK_PASSWORD
+from drift.offline.commands.options import LOOPBACK_PASSWORD
 from drift.offline.stack.order import USUAL_PORTS
 
 ROOT = Path(__file__).resolve().parents[1]

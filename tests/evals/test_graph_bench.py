@@ -9,11 +9,14 @@ import pytest
 
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.indexes import IndexNames
-from drift.offline.evals.graph_bench import Row, ratios
-from drift.offline.evals.graph_trials import exact_communities, exact_samples
-from drift.offline.evals.synthetic_graph import HUB, TENANTS, load, nearest_chunks, projects
+from drift.offline.evals.graph.exact import nearest_chunks
+from drift.offline.evals.graph.measure import Row, ratios
+from drift.offline.evals.graph.records import Records, load
+from drift.offline.evals.graph.synthetic import TENANTS, projects
+from drift.offline.evals.graph.trials import exact_communities, exact_samples
+from drift.offline.evals.graph.watched import db_hits
+from drift.offline.evals.graph.words import HUB
 from drift.offline.evals.timing import percentile
-from drift.offline.evals.watched import db_hits
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.writing.neo4j.writer import Neo4jWriter
 from tests.command_line import PATIENCE_S, drift
@@ -34,10 +37,10 @@ def test_the_same_arguments_make_the_same_project_and_another_seed_another_one()
         projects(200, 16, 1),
         projects(200, 16, 2),
     )
-    assert [batch.chunks for batch in one.documents()] == [
-        batch.chunks for batch in same.documents()
+    assert [batch.chunks for batch in Records(one).documents()] == [
+        batch.chunks for batch in Records(same).documents()
     ]
-    assert one.knowledge() == same.knowledge()
+    assert Records(one).knowledge() == Records(same).knowledge()
     assert one.queries(3) == same.queries(3)
     assert not np.allclose(one.vectors, other.vectors)
     assert one.stamp != other.stamp
@@ -52,7 +55,7 @@ def test_vectors_are_of_length_one_and_nearer_inside_a_leaf_than_across() -> Non
 
 
 def test_every_chunk_is_in_one_leaf_and_communities_are_nested_in_three_levels() -> None:
-    knowledge = projects(2000, 8, 1)[0].knowledge()
+    knowledge = Records(projects(2000, 8, 1)[0]).knowledge()
     communities = {c.community: c for c in knowledge.communities}
     held = [chunk for c in communities.values() for chunk in c.chunk_ids]
     assert sorted(held) == sorted(f"c{place}" for place in range(1800))
@@ -65,7 +68,7 @@ def test_every_chunk_is_in_one_leaf_and_communities_are_nested_in_three_levels()
 
 
 def test_the_hub_is_mentioned_by_half_of_the_chunks() -> None:
-    hub = next(e for e in projects(1000, 8, 1)[0].knowledge().entities if e.title == HUB)
+    hub = next(e for e in Records(projects(1000, 8, 1)[0]).knowledge().entities if e.title == HUB)
     assert len(hub.chunk_ids) == 450
 
 

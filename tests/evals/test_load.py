@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from drift.offline.evals.load import Held, Target, measure_levels, soak
+from drift.offline.evals.load.measure import Held, Target, measure_levels, soak
 from drift.offline.servers.valkey_server import ValkeyServer
 from tests.command_line import PATIENCE_S, drift
 
@@ -131,6 +131,14 @@ def test_the_function_serves_what_it_admits_refuses_the_rest_and_keeps_nothing(
     assert (
         soaked["growth"]["sockets"] <= 32
     )  # idle connections to the model server, which may still be opened
+
+
+@pytest.mark.parametrize("callers", ["many", "0", "1,1001", ""])
+def test_callers_that_are_no_list_of_numbers_are_refused(callers: str) -> None:
+    done = drift("bench", "load", "--callers", callers, COLUMNS="200")
+    assert done.returncode == 2
+    assert "--callers: whole numbers from 1 to 1000 with commas between them" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_model_server_of_unknown_latency_is_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from drift.offline.evals.recall import METHODS
+from drift.offline.evals.recall.measure import METHODS
 from drift.offline.servers.neo4j.server import Neo4jServer
 from tests.command_line import PATIENCE_S, drift
 

@@ -111,7 +111,7 @@ async def test_serve_ends_so_when_it_is_told_to(
 
 STUBBORN = """
 import asyncio, time
-from drift.offline.commands.cli import _until_stopped
+from drift.offline.commands.run import until_stopped
 async def stubborn():
     try:
         print("begun", flush=True)
@@ -119,7 +119,7 @@ async def stubborn():
     finally:
         print("ending", flush=True)
         await asyncio.sleep(600)
-asyncio.run(_until_stopped(stubborn()))
+asyncio.run(until_stopped(stubborn()))
 """
 
 

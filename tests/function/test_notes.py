@@ -15,7 +15,7 @@ import pytest
 
 from drift.hosting import wiring
 from drift.hosting.settings import Settings, load
-from drift.offline.commands.shared import warm_up
+from drift.offline.commands.work.servers import warm_up
 from drift.offline.indexing.pipeline import ingest
 from drift.offline.indexing.sources import read_source
 from drift.offline.wiring import build_writer

@@ -18,7 +18,8 @@ import pytest
 from redis.asyncio import Redis
 
 from drift.contracts.progress import CHANNEL
-from drift.offline.commands.bench_load import HostName, LoadHost, LoadOptions, load_host
+from drift.hosting.settings import environment
+from drift.offline.evals.load.process import HostName, LoadProcess, load_process
 from drift.offline.evals.orchestration import QUESTION
 from drift.offline.servers.model_process import ModelProcess
 from drift.offline.servers.valkey_server import ValkeyServer
@@ -111,15 +112,15 @@ async def hosted(
 ) -> AsyncIterator[Hosted]:
     """Run the function, over a graph in memory, while the block runs."""
     given = {
+        **environment(),
         "NEO4J_URI": "bolt://127.0.0.1:1",
         "NEO4J_PASSWORD": "unused",
         **model.env,
         "REDIS_URL": url,
         **settings,
     }
-    load = LoadOptions(host=host, graph="memory")
     async with (
-        load_host(load, given) as running,
+        load_process(host, "memory", given) as running,
         Channel(url) as channel,
         client_of(running) as client,
     ):
@@ -127,7 +128,7 @@ async def hosted(
 
 
 @asynccontextmanager
-async def client_of(running: LoadHost) -> AsyncIterator[httpx2.AsyncClient]:
+async def client_of(running: LoadProcess) -> AsyncIterator[httpx2.AsyncClient]:
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
     headers = {"x-functions-key": running.key}
     async with httpx2.AsyncClient(

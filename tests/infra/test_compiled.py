@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from drift.offline.commands.doctor_infra import infra_findings
+from drift.offline.commands.doctor.infra import infra_findings
 from drift.offline.infra.bicep_compiler import find_compiler
 from tests.infra.compiler import Compiler, started
 from tests.infra.rules import Rule, snapshot, template

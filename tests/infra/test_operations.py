@@ -7,7 +7,7 @@ import re
 import yaml
 
 import function_app
-from drift.offline.commands.shared import LOOPBACK_PASSWORD
+from drift.offline.commands.options import LOOPBACK_PASSWORD
 from drift.offline.stack.order import USUAL_PORTS
 from drift.offline.stack.stack import VARIABLES
 from tests.infra.expected.monitoring import ALERTS

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.offline.commands.sample import sample_sources
+from drift.offline.commands.work.sample import sample_sources
 from drift.offline.writing.blocks import Format
 from drift.offline.writing.chunking import MAX_CHARS, MIN_CHARS, TARGET_CHARS, cut
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from drift.offline.commands.sample import sample_sources
+from drift.offline.commands.work.sample import sample_sources
 from drift.offline.indexing.communities import find_communities
 from drift.offline.indexing.entities import (
     HUB_CHUNKS,

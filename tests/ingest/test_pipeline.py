@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from drift.errors import GraphUnavailableError, IngestError
-from drift.offline.commands.sample import sample_sources
+from drift.offline.commands.work.sample import sample_sources
 from drift.offline.indexing.pipeline import ingest
 from drift.offline.indexing.report import IngestReport
 from drift.offline.indexing.sources import Source, read_source

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from drift.errors import IngestError
-from drift.offline.commands.sample import sample_sources
+from drift.offline.commands.work.sample import sample_sources
 from drift.offline.indexing.sources import read_source
 from drift.offline.writing import documents
 

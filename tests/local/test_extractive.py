@@ -9,7 +9,7 @@ import pytest
 
 from drift import prompts
 from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
-from drift.offline.commands.asking import remark_on
+from drift.offline.commands.work.asking import remark_on
 from drift.offline.model_server.embedding import embed, vector
 from drift.offline.model_server.extractive import UNANSWERED, blocks, reply
 from drift.offline.model_server.lines import LONGEST, lines

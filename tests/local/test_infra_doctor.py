@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from drift import context
-from drift.offline.commands.cli import app
-from drift.offline.commands.doctor_infra import infra_findings
+from drift.offline.commands.app import app
+from drift.offline.commands.doctor.infra import infra_findings
 from drift.offline.infra.bicep_parameters import UNREAD, declared_in, given_in
 from drift.offline.infra.rules import TOKENS_OF_CHUNKS, tokens_a_request, type_of
 

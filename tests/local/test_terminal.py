@@ -74,10 +74,10 @@ from drift.offline.writing.documents import Skipped
 from drift.offline.indexing.report import IngestReport
 from drift.offline.indexing.sources import Ignored, Source
 from drift.offline.indexing.progress_bar import progress_bar
-from drift.offline.commands import shared as commands
 from drift.offline.commands import console
-from drift.offline.commands import doctor
-from drift.offline.commands import prepare as prepare_command
+from drift.offline.commands.work import ingestion
+from drift.offline.commands.doctor import machine as doctor
+from drift.offline.commands.work import prepare as prepare_command
 from drift.offline.servers import say as report
 from drift.offline.commands import terminal
 terminal.open_streams()
@@ -91,8 +91,9 @@ doctor.show([doctor.Finding(bad, "ok", bad)], as_json=False)
 prepare_command._remark(bad)
 prepare_command._show({"cypher": [bad], "dry_run": True, "changed": {bad: 1}, "created": [bad], "indexes": [], "problems": [bad]})
 report.say_on_stderr(bad)
-for line in commands._left_out(Source(bad, (), (Skipped(bad, bad),), (Ignored(bad, 1, bad),))): console.remark(line)
-commands._tell(IngestReport(bad, bad, added=[bad], kept=[bad]))
+sources = Source(bad, (), (Skipped(bad, bad),), (Ignored(bad, 1, bad),))
+for line in ingestion.left_out(sources): console.remark(line)
+ingestion.say_report(IngestReport(bad, bad, added=[bad], kept=[bad]))
 with progress_bar(console.notes) as told: told(bad, 1, 2); told(bad, 2, 2)
 logging.getLogger("drift").warning(bad, extra={"field": bad})
 print(bad)

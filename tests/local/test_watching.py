@@ -21,7 +21,7 @@ from drift.adapters.redis.server import RedisServer
 from drift.contracts.progress import CHANNEL, Phase
 from drift.hosting.settings import load
 from drift.hosting.wiring import build_redis
-from drift.offline.commands.asking import Asked, ask_over_http
+from drift.offline.commands.work.asking import Answered, ask_over_http
 from drift.offline.servers.valkey_server import ValkeyServer
 from drift.progress import Progress
 from tests.fakes import ListSink
@@ -66,7 +66,7 @@ class Function:
 class Asking:
     """What came of one question."""
 
-    asked: Asked
+    asked: Answered
     shown: list[str]
     remarks: list[str]
 

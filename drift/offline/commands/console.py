@@ -80,6 +80,15 @@ def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
     sys.stdout.flush()
 
 
+def print_result(result: dict[str, Any], *, as_json: bool) -> None:
+    """Write the figures of a measurement to standard output, one a line or as one document."""
+    if as_json:
+        print_json(result)
+        return
+    for name, value in result.items():
+        paper.print(f"{name:<18} {value}")
+
+
 def show_progress(message: dict[str, Any]) -> None:
     """Show one progress message as it arrives."""
     notes.print(

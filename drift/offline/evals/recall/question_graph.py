@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from drift.offline.evals.question_sets import Passage, QuestionSet
+from drift.offline.evals.recall.question_sets import Passage, QuestionSet
 from drift.offline.indexing.communities import find_communities
 from drift.offline.indexing.entities import Found, Reading, ReadSentence
 from drift.offline.indexing.knowledge import community_record, fingerprint, stable_id

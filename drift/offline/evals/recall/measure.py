@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
-from drift.offline.evals.bootstrap import paired_interval
-from drift.offline.evals.question_graph import QuestionEmbedder, load_set, project_of
-from drift.offline.evals.question_sets import LabelledQuestion, QuestionSet
+from drift.offline.evals.recall.interval import paired_interval
+from drift.offline.evals.recall.question_graph import QuestionEmbedder, load_set, project_of
+from drift.offline.evals.recall.question_sets import LabelledQuestion, QuestionSet
 from drift.ports import GraphStore, GraphWriter
 from drift.ranking import ranked, search_terms
 from drift.tasks import Deadline
@@ -41,22 +42,10 @@ METHODS = {
 """In the order they are shown; the last four only where a set has sub-questions, whose results are
 taken in turns."""
 
-_BY_VECTOR = """
-MATCH (ch:__Chunk__)
-WHERE ch.project_id = $project_id
-WITH ch, vector.similarity.cosine(ch.embedding, $vector) AS similarity
-ORDER BY similarity DESC, ch.id
-LIMIT $most
-RETURN ch.id AS id
-"""
-# No limit before the tenant is known: another project's passages must not take places.
-_BY_WORDS = """
-CALL db.index.fulltext.queryNodes($index, $terms) YIELD node, score
-WHERE node.project_id = $project_id
-RETURN node.id AS id
-ORDER BY score DESC, id
-LIMIT $most
-"""
+_BY_VECTOR, _BY_WORDS = (
+    (files(__package__) / "baselines" / name).read_text("utf-8")
+    for name in ("by_vector.cypher", "by_words.cypher")
+)
 
 Query = Callable[[str, Mapping[str, Any]], Awaitable[Sequence[Mapping[str, Any]]]]
 """Runs one reading statement and returns its rows."""

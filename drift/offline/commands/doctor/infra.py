@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from drift.offline.commands.doctor import show
+from drift.offline.commands.doctor.machine import show
 from drift.offline.infra.azd import AzdEnvironment, azd_environment
 from drift.offline.infra.bicep_compiler import Built, build_parameters, find_compiler
 from drift.offline.infra.bicep_parameters import UNREAD, Declared, Given, declared_in, given_in

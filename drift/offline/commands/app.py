@@ -1,0 +1,90 @@
+"""`python -m drift ...`: the local stack, ingestion, questions, and measurements from a terminal.
+
+Data goes to standard output, everything said to people to standard error. Exit codes: 0 done, 1 the
+work failed, 2 wrong usage.
+
+A command's module declares its options; `work` holds what the commands do, and is imported when one
+runs, so that `--help` is there at once.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drift import __version__
+from drift.offline.commands.ask import ask
+from drift.offline.commands.bench.graph import graph
+from drift.offline.commands.bench.imports import import_
+from drift.offline.commands.bench.load import load
+from drift.offline.commands.bench.orchestration import orchestration
+from drift.offline.commands.bench.retrieval import retrieval
+from drift.offline.commands.console import log_to_stderr, show_error
+from drift.offline.commands.demo import demo
+from drift.offline.commands.doctor.command import doctor
+from drift.offline.commands.eval.recall import recall
+from drift.offline.commands.ingest import ingest
+from drift.offline.commands.prepare import prepare
+from drift.offline.commands.serve import serve
+from drift.offline.commands.terminal import OutputError, open_streams
+from drift.offline.commands.up import up
+
+app = typer.Typer(
+    name="drift",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="DRIFT search over a Neo4j knowledge graph: answers with evidence that was checked.\n\n"
+    "Servers that the environment names (NEO4J_URI, OAI_BASE_URL, REDIS_URL) are used; the others "
+    "are started on this machine.",
+)
+for command in (up, serve, demo, ingest, prepare, ask, doctor):
+    app.command()(command)
+
+bench = typer.Typer(
+    no_args_is_help=True, help="Measure: orchestration, a retrieval, load, the graph, the import."
+)
+for measurement in (orchestration, retrieval, graph, load):
+    bench.command()(measurement)
+bench.command("import")(import_)
+app.add_typer(bench, name="bench")
+
+evaluate = typer.Typer(no_args_is_help=True, help="Evaluate: how much of the evidence is found.")
+evaluate.command()(recall)
+app.add_typer(evaluate, name="eval")
+
+
+@app.callback(invoke_without_command=True)
+def version_option(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)
+    ] = False,
+) -> None:
+    """Handle what stands before the command."""
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line.
+
+    Output that nobody can take ends it with one line, and with none where the reader has left.
+    """
+    try:
+        open_streams()
+        log_to_stderr()
+        app(prog_name="drift" if Path(sys.argv[0]).name == "drift" else "python -m drift")
+    except OutputError as error:
+        if error.broken_pipe:
+            sys.exit(128 + signal.SIGPIPE)
+        show_error(str(error))
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,1 @@
+"""`python -m drift bench`: one module for each measurement."""

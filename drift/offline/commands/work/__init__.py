@@ -1,0 +1,1 @@
+"""What the commands do. It loads when a command runs, and `--help` does without it."""

@@ -1,0 +1,175 @@
+"""An ingestion with its progress on the terminal: for `ingest`, and for the sample corpus."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from drift.errors import IngestError
+from drift.hosting import wiring
+from drift.hosting.settings import Settings
+from drift.offline.commands.console import notes, print_json, remark
+from drift.offline.commands.options import DEMO_PROJECT
+from drift.offline.commands.work.sample import sample_sources
+from drift.offline.commands.work.servers import recommend_up, running
+from drift.offline.indexing import pipeline
+from drift.offline.indexing.progress_bar import progress_bar
+from drift.offline.indexing.report import STAGES, IngestReport, Report
+from drift.offline.indexing.sources import Source, read_source
+from drift.offline.stack.stack import StackOptions
+from drift.offline.wiring import build_writer
+
+CHUNKS = STAGES[1]
+MAX_KINDS = 8
+"""Kinds of ignored files that are named; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class HowToIngest:
+    """Whether to write all of it anew, and how long to wait for another run over the project."""
+
+    force: bool = False
+    wait_s: float = 600.0
+
+
+async def ingest(
+    options: StackOptions, source: Path | None, project: str, how: HowToIngest, *, as_json: bool
+) -> None:
+    """Ingest a folder or a file; without either, the sample corpus."""
+
+    def read() -> Source:
+        return sample_sources() if source is None else read_source(source)
+
+    documents = read()
+    for line in left_out(documents):
+        remark(line)
+
+    async with running(options) as (stack, values):
+        report = await ingest_documents(values, documents, project, how, again=read)
+        recommend_up(stack)
+
+    if as_json:
+        print_json(as_document(report))
+
+
+async def ingest_sample(values: Settings) -> None:
+    """Have the sample corpus in its project."""
+    await ingest_documents(values, sample_sources(), DEMO_PROJECT)
+
+
+async def ingest_documents(
+    values: Settings,
+    documents: Source,
+    project: str,
+    how: HowToIngest = HowToIngest(),
+    again: Callable[[], Source] | None = None,
+) -> IngestReport:
+    """Ingest the documents into a project, and say what that changed.
+
+    `again` reads them once more, when another run over the project had to be waited for.
+
+    Raises:
+        IngestError: GRAPH_SCHEMA names another schema than the one that ingestion writes.
+    """
+    if values.graph_schema != "default":
+        raise IngestError(
+            "Ingestion writes the default schema, and GRAPH_SCHEMA names another: leave it out to "
+            "ingest."
+        )
+
+    writer = build_writer(values)
+    _, embedder = wiring.build_models(values)
+    last = _LastStage()
+    try:
+        with progress_bar(notes) as show:
+            report = await pipeline.ingest(
+                documents,
+                project,
+                writer,
+                embedder,
+                values.vector_index_dimensions,
+                report=last.then(show),
+                embedding_model=values.oai_embed_model_name,
+                force=how.force,
+                wait_s=how.wait_s,
+                tell=remark,
+                again=again,
+            )
+    except asyncio.CancelledError:
+        remark(f"Stopped: {last.stored()} The same command continues from there.")
+        raise
+    finally:
+        await writer.close()
+
+    say_report(report)
+    return report
+
+
+class _LastStage:
+    """Remembers how far an ingestion came, for whoever stops it."""
+
+    def __init__(self) -> None:
+        self._written: tuple[int, int] | None = None
+
+    def then(self, show: Report) -> Report:
+        """Return a report that remembers, and passes on what it is told."""
+
+        def report(stage: str, done: int, total: int) -> None:
+            if stage == CHUNKS:
+                self._written = (done, total)
+            show(stage, done, total)
+
+        return report
+
+    def stored(self) -> str:
+        """Say what is in the graph."""
+        if self._written is None:
+            return "nothing was written."
+        done, total = self._written
+        if done >= total:
+            return "all documents are stored, their knowledge is not."
+        return f"{done:,} of {total:,} new chunks are stored, and no document is cut in two."
+
+
+def left_out(source: Source) -> Iterator[str]:
+    """Say what was not read: each skipped file, and how many were ignored for which reason."""
+    for skipped in source.skipped:
+        yield f"Skipped {skipped.path}: {skipped.reason}."
+
+    counts_by_reason: dict[str, list[str]] = {}
+    for ignored in source.ignored:
+        counts = counts_by_reason.setdefault(ignored.reason, [])
+        counts.append(f"{ignored.count:,} {ignored.kind}")
+    for reason, counts in counts_by_reason.items():
+        more = f" and {len(counts) - MAX_KINDS} other kinds" if len(counts) > MAX_KINDS else ""
+        yield f"Ignored {', '.join(counts[:MAX_KINDS])}{more}: {reason}."
+
+
+def say_report(report: IngestReport) -> None:
+    """Say what an ingestion changed, and what the project holds now."""
+    for name in report.kept:
+        remark(f"Kept the earlier text of {name}, whose file cannot be read now.")
+    if not report.wrote:
+        remark(f"Project {report.project_id}: nothing has changed.")
+        return
+
+    remark(
+        f"Project {report.project_id}: {len(report.added)} documents added, "
+        f"{len(report.changed)} changed, {len(report.removed)} removed; "
+        f"{report.chunks} chunks written at {report.chunks_per_second:.0f} a second; "
+        f"{report.entities} entities, {report.relations} relations, "
+        f"{sum(report.communities.values())} communities. "
+        f"The project holds {report.held_documents} documents and {report.held_chunks} chunks."
+    )
+
+
+def as_document(report: IngestReport) -> dict[str, Any]:
+    """Return a report as JSON."""
+    return {
+        **asdict(report),
+        "wrote": report.wrote,
+        "chunks_per_second": round(report.chunks_per_second, 1),
+    }

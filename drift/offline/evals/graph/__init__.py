@@ -1,0 +1,1 @@
+"""The graph's two statements at scale, beside those of other designs."""
