@@ -12,6 +12,7 @@ from drift.errors import BusyError, GraphUnavailableError, ModelUnavailableError
 from drift.hosting.provider import ServiceProvider
 from drift.hosting.service import Service
 from drift.hosting.settings import Settings, load
+from drift.hosting.wiring import build_service
 from drift.plan import Limits
 from drift.values.graph import PrimerEvidence
 from drift.values.health import GraphHealth, Index, Readiness
@@ -65,6 +66,16 @@ async def test_a_first_caller_that_goes_away_does_not_stop_the_build() -> None:
     first.cancel()
     assert isinstance(await second, Service)
     assert len(calls) == 1
+
+
+async def test_a_service_can_be_built_over_another_graph_which_it_does_not_close() -> None:
+    graph = StubGraph(PrimerEvidence())
+    provider = ServiceProvider(
+        lambda: load(LOCAL), build=lambda values: build_service(values, graph)
+    )
+    built = await provider.get()
+    assert built.ports.graph is graph
+    await provider.close()
 
 
 def test_another_loop_gets_its_own_service() -> None:

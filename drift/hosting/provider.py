@@ -33,12 +33,15 @@ class ServiceProvider:
         self,
         read_settings: Callable[[], Settings] | None = None,
         rebuild_pause_s: float = REBUILD_PAUSE_S,
+        build: Callable[[Settings], Service] | None = None,
     ) -> None:
-        """Remember how to read the settings, from the environment when None.
+        """Remember how to read the settings, and how to build the service from them.
 
-        Nothing is read yet.
+        With None, the settings are those of the environment, and `build_service` builds. Nothing is
+        read yet.
         """
         self._read_settings = read_settings
+        self._build_service = build
         self._rebuild_pause_s = rebuild_pause_s
         self._loop: asyncio.AbstractEventLoop | None = None
         self._building: asyncio.Task[Service] | None = None
@@ -96,4 +99,5 @@ class ServiceProvider:
     def _build_now(self) -> Service:
         from drift.hosting import settings, wiring  # noqa: PLC0415 - most code loads with the first request
 
-        return wiring.build_service((self._read_settings or settings.load)())
+        values = (self._read_settings or settings.load)()
+        return (self._build_service or wiring.build_service)(values)

@@ -20,18 +20,24 @@ from drift.adapters.retry import RetryPolicy
 from drift.hosting.service import Service
 from drift.hosting.settings import Settings
 from drift.plan import Limits
-from drift.ports import Ports
+from drift.ports import GraphStore, Ports
 
 if TYPE_CHECKING:
     from drift.adapters.openai.models import OpenAIChat, OpenAIEmbedder
 
 
-def build_service(settings: Settings) -> Service:
-    """Return a service; opens no connection, and belongs to the loop that first uses it."""
+def build_service(settings: Settings, graph: GraphStore | None = None) -> Service:
+    """Return a service; opens no connection, and belongs to the loop that first uses it.
+
+    `graph` stands in for the one that the settings name, and is not closed with the service.
+    """
     chat, embedder = build_models(settings)
-    graph, sink = build_graph(settings), build_sink(settings)
+    sink = build_sink(settings)
     limits = Limits(settings.max_passes, settings.max_followups, settings.max_chunks_for_prompt)
-    closers = (graph.close, chat.client.close, *((sink.close,) if sink else ()))
+    closers = (chat.client.close, *((sink.close,) if sink else ()))
+    if graph is None:
+        neo4j = build_graph(settings)
+        graph, closers = neo4j, (neo4j.close, *closers)
     return Service(
         Ports(graph, chat, embedder),
         limits,

@@ -20,7 +20,7 @@ from redis.asyncio import Redis
 from drift.contracts.progress import CHANNEL
 from drift.hosting.settings import environment
 from drift.offline.evals.load.process import HostName, LoadProcess, load_process
-from drift.offline.evals.orchestration import QUESTION
+from drift.offline.evals.static_graph import QUESTION
 from drift.offline.servers.model_process import ModelProcess
 from drift.offline.servers.valkey_server import ValkeyServer
 from tests.runtime.worker_process import NEEDS_PYTHON_313, REASON

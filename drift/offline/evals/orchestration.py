@@ -13,31 +13,18 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from zlib import crc32
 
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.progress import Phase
 from drift.contracts.request import RetrieveRequest
+from drift.offline.evals.static_graph import QUESTION, StaticGraph
 from drift.plan import Limits
 from drift.ports import ChatModel, Embedder, Ports
 from drift.progress import Progress
 from drift.search import DriftSearch
 from drift.tasks import Deadline
 from drift.telemetry.logs import log
-from drift.values.graph import (
-    Candidate,
-    Candidates,
-    Chunk,
-    Community,
-    Entity,
-    FollowupQuery,
-    PrimerEvidence,
-    PrimerQuery,
-    Relationship,
-)
-from drift.values.health import GraphHealth
 
-QUESTION = "How does the lighthouse keeper signal ships in heavy fog?"
 TICK_S = 0.005
 TOLERATED_LAG_S = 0.005
 """A tick this late is the operating system's doing; what is above counts as blocked."""
@@ -61,77 +48,6 @@ class OrchestrationResult:
     telling_s: float
     telling_share: float
     followups: int
-
-
-TOPICS = {
-    "foghorn": "The foghorn of the lighthouse warns ships in heavy fog with a long blast",
-    "signal lamp": "A signal lamp tells ships in fog how far the lighthouse rocks reach",
-    "radio beacon": "The radio beacon reaches ships that neither lamp nor horn of the keeper can "
-    "reach in fog",
-    "fog bell": "The keeper rings the fog bell by hand when the signal horn has failed",
-    "bell buoy": "A bell buoy marks the channel for ships when fog hides the lighthouse",
-}
-"""What the communities are about: close to the question, each with a word of its own."""
-
-
-class StaticGraph:
-    """GraphStore in memory: a community for each topic, and for every question ten chunks that no other question finds."""
-
-    async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
-        """Return the communities with three samples each."""
-        del query, deadline
-        return PrimerEvidence(
-            tuple(
-                Community(
-                    number,
-                    1,
-                    f"{topic}\n{sentence}, says the {topic} manual.",
-                    0.9,
-                    _chunks(topic, f"s{number}", 3),
-                )
-                for number, (topic, sentence) in enumerate(TOPICS.items())
-            )
-        )
-
-    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
-        """Return ten new chunks about one topic, with entities of the others."""
-        del deadline
-        topics, number = (
-            list(TOPICS),
-            crc32(query.question.encode()),
-        )  # the same every time, in every process
-        name, topic = f"f{number}", topics[number % len(topics)]
-        return Candidates(
-            chunks=tuple(
-                Candidate(chunk, 1 - place / 100)
-                for place, chunk in enumerate(_chunks(topic, name, 10))
-            ),
-            neighbors=_chunks(topic, f"{name}n", 3),
-            entities=tuple(
-                Entity(other, other, TOPICS[other]) for other in topics if other != topic
-            ),
-            relationships=(Relationship(topics[0], topics[1], "both warn ships", 1.0),),
-        )
-
-    async def health(self) -> GraphHealth:
-        """Return nothing of interest."""
-        return GraphHealth("in memory", ())
-
-    async def close(self) -> None:
-        """Close nothing."""
-
-
-def _chunks(topic: str, name: str, count: int) -> tuple[Chunk, ...]:
-    text = "{} of {} {}, once every {} seconds, as the rules for the {} say. "
-    return tuple(
-        Chunk(
-            f"{name}-{i}",
-            "".join(text.format(TOPICS[topic], name, i, 10 * n + i, topic) for n in range(8)),
-            f"Manual of the {topic}",
-            0.9,
-        )
-        for i in range(count)
-    )
 
 
 async def measure(

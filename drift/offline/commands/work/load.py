@@ -23,7 +23,7 @@ from drift.offline.commands.work.ingestion import ingest_sample
 from drift.offline.commands.work.servers import warm_up
 from drift.offline.evals.load.measure import Target, measure_levels, soak
 from drift.offline.evals.load.process import GraphName, HostName, LoadProcess, load_process
-from drift.offline.evals.orchestration import QUESTION
+from drift.offline.evals.static_graph import QUESTION
 from drift.offline.servers.model_process import ModelProcess
 from drift.offline.stack.stack import Stack, StackOptions
 

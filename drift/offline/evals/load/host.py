@@ -18,14 +18,18 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator
-from typing import Any
-from unittest.mock import patch
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from drift.hosting import wiring
+import function_app
+from drift.hosting.provider import ServiceProvider
+from drift.hosting.settings import Settings
 from drift.offline import PROJECT
-from drift.offline.evals.orchestration import StaticGraph
+from drift.offline.evals.static_graph import StaticGraph
+
+if TYPE_CHECKING:
+    from drift.hosting.service import Service
 
 KEY = "load"
 """The function key of the host with the worker."""
@@ -75,8 +79,8 @@ async def _hosted(host: str) -> AsyncIterator[str]:
     if host == "worker":
         from drift.offline.hosts import worker_host  # noqa: PLC0415 - its library needs Python 3.13
 
-        async with worker_host.serving(PROJECT, KEY) as told:
-            yield told["url"]
+        async with worker_host.serving(PROJECT, KEY) as worker:
+            yield worker["url"]
     else:
         from drift.offline.hosts import local_host  # noqa: PLC0415 - one of the two
 
@@ -84,8 +88,8 @@ async def _hosted(host: str) -> AsyncIterator[str]:
             yield url
 
 
-async def _main(host: str) -> None:
-    told_to, sys.stdout = sys.stdout, sys.stderr  # whatever else is printed belongs into the log
+async def _serve(host: str) -> None:
+    answers, sys.stdout = sys.stdout, sys.stderr  # what else is printed belongs into the log
     async with _hosted(host) as url:
         watch = Watch()
         ticking = asyncio.create_task(watch.run())
@@ -97,15 +101,22 @@ async def _main(host: str) -> None:
             "started_s": round(started_s, 2),
         }
         while True:
-            told_to.write(json.dumps(answer) + "\n")
-            told_to.flush()
+            answers.write(json.dumps(answer) + "\n")
+            answers.flush()
             if not await asyncio.to_thread(sys.stdin.readline):
                 break
             answer = watch.held()
         ticking.cancel()
 
 
-if __name__ == "__main__":
+def _over_memory(settings: Settings) -> Service:
+    from drift.hosting.wiring import build_service  # noqa: PLC0415 - as the function loads it
+
+    return build_service(settings, StaticGraph())
+
+
+def main() -> None:
+    """Read the command line, and serve until standard input ends."""
     parser = argparse.ArgumentParser(
         prog="python -m drift.offline.evals.load.host", description=__doc__
     )
@@ -114,12 +125,13 @@ if __name__ == "__main__":
         "--graph-in-memory", action="store_true", help="five communities instead of a Neo4j"
     )
     arguments = parser.parse_args()
-    logging.basicConfig(
-        level=logging.INFO
-    )  # as on the platform: every line is written, into the log file
-    with contextlib.ExitStack() as instead:
-        if arguments.graph_in_memory:
-            instead.enter_context(
-                patch.object(wiring, "build_graph", lambda _settings: StaticGraph())
-            )
-        asyncio.run(_main(arguments.host))
+
+    # as on the platform: every line is written, into the log file
+    logging.basicConfig(level=logging.INFO)
+    if arguments.graph_in_memory:
+        function_app.provider = ServiceProvider(build=_over_memory)
+    asyncio.run(_serve(arguments.host))
+
+
+if __name__ == "__main__":
+    main()
