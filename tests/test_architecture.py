@@ -71,7 +71,7 @@ ROOMS: dict[str, frozenset[str]] = {
         "offline.servers": "errors offline",
         "offline.stack": "errors offline offline.servers",
         "offline.hosts": "__init__ errors hosting offline offline.servers",
-        "offline.model_server": "errors words offline.writing",
+        "offline.model_server": "errors words offline.writing offline.servers",
         "offline.evals": " ".join(sorted(STORY))
         + " telemetry adapters hosting offline offline.writing "
         "offline.indexing offline.hosts",

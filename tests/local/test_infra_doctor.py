@@ -16,7 +16,8 @@ from drift import context
 from drift.offline.commands.app import app
 from drift.offline.commands.doctor.infra import infra_findings
 from drift.offline.infra.bicep_parameters import UNREAD, declared_in, given_in
-from drift.offline.infra.rules import TOKENS_OF_CHUNKS, tokens_a_request, type_of
+from drift.offline.infra.model_rules import TOKENS_OF_CHUNKS, tokens_a_request
+from drift.offline.infra.resource_ids import type_of
 
 INFRA = Path(__file__).resolve().parents[2] / "infra"
 CANARY = "canary-password-3f81"

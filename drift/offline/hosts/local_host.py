@@ -34,7 +34,7 @@ from drift import __version__
 from drift.errors import LocalStackError, StoppingError
 from drift.offline import PROJECT
 from drift.offline.hosts.same_machine import SameMachine
-from drift.offline.servers.loopback import HOST, candidates
+from drift.offline.servers.loopback import HOST, candidates, listen
 
 FUNCTION_APP = "function_app"
 GRACE_S = 3.0
@@ -216,7 +216,7 @@ async def listening(  # noqa: PLR0913 - all by name but the ports
     Raises:
         LocalStackError: when the port is taken.
     """
-    listener = _listen(port, preferred)
+    listener = _listener(port, preferred)
     # uvicorn writes nothing below an error: the command line says what people need to know
     config = uvicorn.Config(
         SameMachine(app, allowed),
@@ -269,19 +269,12 @@ class _Protocol(H11Protocol):
                 self.flow.resume_reading()
 
 
-def _listen(port: int | None, preferred: int | None) -> socket.socket:
+def _listener(port: int | None, preferred: int | None) -> socket.socket:
     for candidate in (port,) if port == 0 else candidates(port, preferred):
-        # the protocol is named, or asyncio would leave Nagle on: 40 ms a request
-        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((HOST, candidate))
-            listener.listen()  # from here on nobody else gets the port
+            return listen(candidate)
         except OSError as error:
-            listener.close()
             failure = error
-        else:
-            return listener
     raise LocalStackError(
         f"No port on {HOST} can be used ({failure.strerror}); name one with --port."
     ) from failure

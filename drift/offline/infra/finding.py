@@ -1,7 +1,8 @@
 """What a look at a machine or a deployment finds."""
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 State = Literal["ok", "note", "problem"]
 
@@ -13,3 +14,10 @@ class Finding:
     name: str
     state: State
     text: str
+
+
+Values = Mapping[str, Any]
+"""The values of a deployment's parameters, by name."""
+Said = tuple[str, State, str]
+"""Name of the parameter, whether it is a problem, and a sentence that says what to change."""
+Rule = Callable[[Values], Iterator[Said]]

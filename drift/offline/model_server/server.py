@@ -22,8 +22,8 @@ import uvicorn
 from drift.errors import LocalStackError
 from drift.offline.model_server import embedding
 from drift.offline.model_server.api import ModelApi
+from drift.offline.servers.loopback import HOST, listen
 
-HOST = "127.0.0.1"
 GRACE_S = 1
 """Seconds that running requests get when the server is stopped."""
 
@@ -90,18 +90,12 @@ def _listen(port: int) -> socket.socket:
     Raises:
         LocalStackError: when it is taken.
     """
-    # The protocol must be named: asyncio turns Nagle's algorithm off only where it is. Left on,
-    # the algorithm delays each answer.
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((HOST, port))
+        return listen(port)
     except (OSError, OverflowError) as error:
-        listening.close()
         raise LocalStackError(
             f"Port {port} of {HOST} cannot be used ({error}): choose another with --port."
         ) from error
-    return listening
 
 
 def _end_with_stdin(server: uvicorn.Server) -> None:

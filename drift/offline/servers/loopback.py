@@ -39,6 +39,25 @@ def answers(port: int) -> bool:
         return False
 
 
+def listen(port: int) -> socket.socket:
+    """Return a socket that listens on this port, 0 for a free one; nobody else gets it any more.
+
+    Raises:
+        OSError: the port is taken, or not allowed.
+    """
+    # The protocol is named: asyncio turns Nagle's algorithm off only where it is, and left on it
+    # delays every answer.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+        listener.listen()
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
 def candidates(asked: int | None, preferred: int | None = None) -> Iterator[int]:
     """Yield the ports to try in turn.
 

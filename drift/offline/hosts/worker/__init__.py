@@ -1,0 +1,1 @@
+"""The parts of the host around the real worker library."""
