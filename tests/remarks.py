@@ -12,7 +12,7 @@ REMARKS = pytest.StashKey[list[str]]()
 
 def pytest_configure(config: pytest.Config) -> None:
     """Begin without any."""
-    config.stash[REMARKS] = []
+    config.stash.setdefault(REMARKS, [])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

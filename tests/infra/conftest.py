@@ -30,4 +30,4 @@ def compiler() -> Iterator[Compiler]:
 
 def pytest_configure(config: pytest.Config) -> None:
     if not EXECUTABLE:
-        config.stash[REMARKS].append(NOT_CHECKED)
+        config.stash.setdefault(REMARKS, []).append(NOT_CHECKED)
