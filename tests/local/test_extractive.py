@@ -9,7 +9,7 @@ import pytest
 
 from drift import prompts
 from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
-from drift.offline.commands.work.asking import remark_on
+from drift.offline.commands.work.asking import advice_on
 from drift.offline.model_server.embedding import embed, vector
 from drift.offline.model_server.extractive import UNANSWERED, blocks, reply
 from drift.offline.model_server.lines import LONGEST, lines
@@ -345,13 +345,13 @@ def test_a_prompt_without_what_is_needed_still_gets_a_reply(name: str, user: str
     assert reply(name, user)
 
 
-# --------------------------------------------------------------------------------------- the remark
+# --------------------------------------------------------------------------------------- the advice
 def test_an_answer_without_evidence_says_that_a_stand_in_gave_it_and_what_to_set() -> None:
-    said = remark_on("drift-extractive", {"final_answer": UNANSWERED, "key_facts": []})
+    said = advice_on("drift-extractive", {"final_answer": UNANSWERED, "key_facts": []})
     assert "without a language model" in said
     assert all(
         name in said
         for name in ("OAI_BASE_URL", "OAI_MODEL", "OAI_EMBED_MODEL_NAME", "VECTOR_INDEX_DIMENSIONS")
     )
-    assert remark_on("drift-extractive", {"key_facts": [{"fact": "F", "citations": []}]}) == ""
-    assert remark_on("gpt-5", {"key_facts": []}) == ""
+    assert advice_on("drift-extractive", {"key_facts": [{"fact": "F", "citations": []}]}) == ""
+    assert advice_on("gpt-5", {"key_facts": []}) == ""

@@ -78,23 +78,23 @@ from drift.offline.commands import console
 from drift.offline.commands.work import ingestion
 from drift.offline.commands.doctor import machine as doctor
 from drift.offline.commands.work import prepare as prepare_command
-from drift.offline.servers import say as report
+from drift.offline import say as plain
 from drift.offline.commands import terminal
 terminal.open_streams()
 console.log_to_stderr()
 bad = HOSTILE
-console.remark(bad); console.show_error(bad); console.print_json({bad: bad})
+console.say(bad); console.show_error(bad); console.print_json({bad: bad})
 console.show_progress({"progress_pct": 1, "phase": bad, "thought_summary": bad, "details_md": bad})
 fact = {"fact": bad, "citations": [{"chunk_id": bad, "span": bad, "document_name": bad}, bad]}
 console.show_answer(bad, {"final_answer": bad, "key_facts": [fact], "residual_uncertainty": bad})
 doctor.show([doctor.Finding(bad, "ok", bad)], as_json=False)
 prepare_command._remark(bad)
 prepare_command._show({"cypher": [bad], "dry_run": True, "changed": {bad: 1}, "created": [bad], "indexes": [], "problems": [bad]})
-report.say_on_stderr(bad)
+plain.say_on_stderr(bad)
 sources = Source(bad, (), (Skipped(bad, bad),), (Ignored(bad, 1, bad),))
-for line in ingestion.left_out(sources): console.remark(line)
+for line in ingestion.left_out(sources): console.say(line)
 ingestion.say_report(IngestReport(bad, bad, added=[bad], kept=[bad]))
-with progress_bar(console.notes) as told: told(bad, 1, 2); told(bad, 2, 2)
+with progress_bar(console.stderr) as told: told(bad, 1, 2); told(bad, 2, 2)
 logging.getLogger("drift").warning(bad, extra={"field": bad})
 print(bad)
 raise LocalStackError(bad)

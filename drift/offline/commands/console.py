@@ -15,10 +15,10 @@ from rich.markup import escape
 
 from drift.offline.commands.terminal import CleanConsole, escaped, on_one_line
 
-notes = CleanConsole(stderr=True, highlight=False, soft_wrap=True)
-"""Progress and remarks, on standard error."""
-paper = CleanConsole(highlight=False, soft_wrap=True)
-"""Answers, on standard output."""
+stderr = CleanConsole(stderr=True, highlight=False, soft_wrap=True)
+"""Progress, and what is said to people."""
+stdout = CleanConsole(highlight=False, soft_wrap=True)
+"""Answers: what a program may read."""
 
 
 _PLAIN = re.compile(r"[\w.:/-]+")
@@ -54,23 +54,22 @@ def log_to_stderr() -> None:
     handler.setFormatter(LogLine("%(message)s"))
     handler.setLevel(logging.WARNING)
     logging.getLogger("drift").addHandler(handler)
-    logging.getLogger("neo4j").setLevel(
-        logging.ERROR
-    )  # its retries: whether they helped is said by the command
+    # the driver's retries: whether they helped is said by the command
+    logging.getLogger("neo4j").setLevel(logging.ERROR)
 
 
-def remark(line: str) -> None:
-    """Write one line for whoever waits to standard error.
+def say(line: str) -> None:
+    """Write one line to standard error, for whoever waits.
 
-    What is no line of ours in it makes no second one.
+    A line feed inside it, as a name may hold one, does not begin another line.
     """
-    notes.print(on_one_line(line), markup=False)
+    stderr.print(on_one_line(line), markup=False)
 
 
 def show_error(detail: str) -> None:
     """Say on one line of standard error what went wrong."""
-    notes.print("[red]error:[/] ", end="")
-    remark(detail)
+    stderr.print("[red]error:[/] ", end="")
+    say(detail)
 
 
 def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
@@ -86,38 +85,39 @@ def print_result(result: dict[str, Any], *, as_json: bool) -> None:
         print_json(result)
         return
     for name, value in result.items():
-        paper.print(f"{name:<18} {value}")
+        stdout.print(f"{name:<18} {value}")
 
 
 def show_progress(message: dict[str, Any]) -> None:
     """Show one progress message as it arrives."""
-    notes.print(
+    stderr.print(
         f"[dim]{message['progress_pct']:>3}%[/]  [cyan]{message['phase']:<22}[/] "
         f"{escape(_unescaped(message['thought_summary']))}"
     )
     for line in (message.get("details_md") or "").splitlines():
-        notes.print(f"        [dim]{escape(_shortened(_unescaped(line)))}[/]")
+        stderr.print(f"        [dim]{escape(_shortened(_unescaped(line)))}[/]")
 
 
 def show_answer(question: str, response: dict[str, Any]) -> None:
     """Show an answer with its facts and the evidence of each."""
-    paper.print(f"\n[bold]{escape(question)}[/]\n")
+    stdout.print(f"\n[bold]{escape(question)}[/]\n")
     if response.get("no_data_found"):
-        paper.print("Nothing was found in this project. Is the name right, and was it ingested?")
+        stdout.print("Nothing was found in this project. Is the name right, and was it ingested?")
         return
-    paper.print(f"{escape(response['final_answer'])}\n")
+    stdout.print(f"{escape(response['final_answer'])}\n")
     for number, fact in enumerate(response["key_facts"], start=1):
-        paper.print(f"[bold]{number}.[/] {escape(fact['fact'])}")
+        stdout.print(f"[bold]{number}.[/] {escape(fact['fact'])}")
         for citation in fact["citations"]:
-            paper.print(f"   [green]{escape(_evidence(citation))}[/]")
+            stdout.print(f"   [green]{escape(_evidence(citation))}[/]")
     if response["residual_uncertainty"]:
-        paper.print(f"\n[yellow]Uncertain:[/] {escape(response['residual_uncertainty'])}")
+        stdout.print(f"\n[yellow]Uncertain:[/] {escape(response['residual_uncertainty'])}")
 
 
 def _evidence(citation: dict[str, str] | str) -> str:
     if isinstance(citation, str):
         return f"└ {citation}"
-    return f'└ [{on_one_line(citation["document_name"])}] "{_shortened(" ".join(citation["span"].split()))}"'
+    name, span = on_one_line(citation["document_name"]), " ".join(citation["span"].split())
+    return f'└ [{name}] "{_shortened(span)}"'
 
 
 def _shortened(text: str, most: int = 160) -> str:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import typer
 
 from drift.errors import DriftError, InvalidRequestError
-from drift.offline.commands.console import notes, show_error
+from drift.offline.commands.console import show_error, stderr
 from drift.offline.stack.data_folder import DataFolderError
 
 Result = TypeVar("Result")
@@ -81,4 +81,4 @@ async def until_stopped(work: Coroutine[Any, Any, None]) -> None:
     try:
         await task
     except asyncio.CancelledError:
-        notes.print("[dim]Stopped.[/]")
+        stderr.print("[dim]Stopped.[/]")

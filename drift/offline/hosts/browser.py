@@ -26,8 +26,8 @@ from starlette.routing import Route
 
 from drift.errors import LocalStackError
 from drift.offline.hosts.local_host import listening
+from drift.offline.say import Say
 from drift.offline.servers.neo4j.maven import fetch_one
-from drift.offline.servers.say import Say
 
 BROWSER = "org.neo4j.client:neo4j-browser:5.24.0"
 """The newest on Maven Central; it speaks Bolt 4 and 5, which 5.26 and the calendar versions

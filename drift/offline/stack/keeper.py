@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Callable
 
 from drift.errors import LocalStackError
+from drift.offline.say import Say
 from drift.offline.servers.children import ending
-from drift.offline.servers.say import Say
 from drift.offline.servers.server import Server
 
 MAX_RESTARTS = 3

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from drift.errors import LocalStackError
 from drift.offline import PROJECT
+from drift.offline.say import Say
 from drift.offline.servers.children import log_tail
-from drift.offline.servers.say import Say
 from drift.offline.stack.order import Order, Places
 from drift.offline.stack.record import Record, read_record, remove_record
 
@@ -48,7 +48,7 @@ class Membership:
         self._folder = folder
         self._order = order
         self._fetch = fetch
-        self._tell = say
+        self._out = say
         self._ending = ending
         self._places = Places(folder)
         self._lease = self._places.commands
@@ -89,7 +89,7 @@ class Membership:
 
     def _say(self, line: str) -> None:
         with contextlib.suppress(OSError):  # nobody reads any more: no reason to stop watching
-            self._tell(line)
+            self._out(line)
 
     def _running(self, order: Order) -> Record:
         """Return the note of the servers' process, which is started when there is none."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from drift.errors import LocalStackError
+from drift.offline.say import Say, say_on_stderr
 from drift.offline.servers.neo4j.home import Memory
 from drift.offline.servers.neo4j.jars import (
     DEFAULT_VERSION,
@@ -17,7 +18,6 @@ from drift.offline.servers.neo4j.jars import (
     ensure_jars,
     exact_version,
 )
-from drift.offline.servers.say import Say, say_on_stderr
 from drift.offline.stack.membership import Membership
 from drift.offline.stack.order import Order
 from drift.offline.stack.record import Record

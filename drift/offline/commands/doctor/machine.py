@@ -11,7 +11,7 @@ from pathlib import Path
 
 from drift.errors import LocalStackError, NotConfiguredError
 from drift.hosting import settings, wiring
-from drift.offline.commands.console import notes, paper, print_json
+from drift.offline.commands.console import print_json, stderr, stdout
 from drift.offline.infra.finding import Finding, State
 from drift.offline.servers.neo4j.jars import NEEDED_BYTES, default_cache, exact_version, find_jars
 from drift.offline.servers.neo4j.java import java_for
@@ -38,7 +38,7 @@ async def examine(options: StackOptions, *, as_json: bool) -> bool:
     if named:
         findings += await _servers()
     if not (named or as_json):
-        notes.print(
+        stderr.print(
             "[dim]No server is named in the environment: `python -m drift up` starts local ones.[/]"
         )
     return show(findings, as_json=as_json)
@@ -52,8 +52,8 @@ def show(findings: list[Finding], *, as_json: bool) -> bool:
         return fine
     width = max(12, *(len(finding.name) for finding in findings))
     for finding in findings:
-        paper.print(f"{_SIGNS[finding.state]} {finding.name:<{width}}", end=" ")
-        paper.print(finding.text, markup=False)
+        stdout.print(f"{_SIGNS[finding.state]} {finding.name:<{width}}", end=" ")
+        stdout.print(finding.text, markup=False)
     return fine
 
 

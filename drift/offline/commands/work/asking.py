@@ -16,17 +16,18 @@ import httpx2
 from drift.errors import LocalStackError
 from drift.hosting import wiring
 from drift.hosting.settings import Settings
-from drift.offline.commands.console import print_json, remark, show_answer, show_progress
+from drift.offline.commands.console import print_json, say, show_answer, show_progress
 from drift.offline.commands.work.servers import recommend_up, running
 from drift.offline.commands.work.watching import Server, Watch
 from drift.offline.hosts.local_host import serving
+from drift.offline.say import Say
 from drift.offline.stack.stack import StackOptions
 
 _SAID_HERE = {"progress_publish_failed", "progress_publish_restored", "entra_token_failed"}
 """Events of the function's own log that a command says in words."""
 
 STAND_IN = "drift-extractive"
-STAND_IN_REMARK = (
+STAND_IN_ADVICE = (
     "A stand-in without a language model answered: it copies the nearest lines of your documents, "
     "and found none close enough. For a real model set OAI_BASE_URL, OAI_MODEL, OAI_KEY, "
     "OAI_EMBED_MODEL_NAME and VECTOR_INDEX_DIMENSIONS (README, Settings), ingest again, and ask "
@@ -34,12 +35,12 @@ STAND_IN_REMARK = (
 )
 
 
-def remark_on(model: str, response: dict[str, Any]) -> str:
+def advice_on(model: str, response: dict[str, Any]) -> str:
     """Return what to say beside an answer without evidence that the local stand-in gave.
 
     Beside any other answer there is nothing to say.
     """
-    return STAND_IN_REMARK if model == STAND_IN and not response.get("key_facts") else ""
+    return STAND_IN_ADVICE if model == STAND_IN and not response.get("key_facts") else ""
 
 
 @dataclass(slots=True)
@@ -70,8 +71,8 @@ async def ask(options: StackOptions, body: dict[str, Any], *, as_json: bool) -> 
             print_json(answered.response)
         else:
             show_answer(body["query"], answered.response)
-        if said := remark_on(values.oai_model, answered.response):
-            remark(said)
+        if said := advice_on(values.oai_model, answered.response):
+            say(said)
         recommend_up(stack)
     return answered.is_cited
 
@@ -83,7 +84,7 @@ async def ask_function(url: str, values: Settings, body: dict[str, Any]) -> Answ
         LocalStackError: the function cannot be reached, or it answers with an error, in its words.
     """
     redis = partial(wiring.build_redis, values)
-    answered = await ask_over_http(url, redis, body, show_progress, remark)
+    answered = await ask_over_http(url, redis, body, show_progress, say)
     if answered.status != HTTPStatus.OK:
         problem = answered.response
         fields = "".join(f" {e['field']}: {e['message']}." for e in problem.get("errors") or ())
@@ -98,7 +99,7 @@ async def ask_over_http(
     redis: Callable[[], Server | None],
     body: dict[str, Any],
     show: Callable[[dict[str, Any]], None],
-    say: Callable[[str], None],
+    say: Say,
 ) -> Answered:
     """POST the body to `/retrieve` of the function at `url`.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from drift.hosting import wiring
 from drift.hosting.settings import Settings
-from drift.offline.commands.console import notes, print_json, show_answer
+from drift.offline.commands.console import print_json, show_answer, stderr
 from drift.offline.commands.options import DEMO_PROJECT
 from drift.offline.commands.work.asking import ask_function
 from drift.offline.commands.work.ingestion import ingest_sample
@@ -27,7 +27,7 @@ async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
         await asyncio.gather(ingest_sample(values), warm_up(values))
         clock.lap("ingest_s")
         async with serving() as url:
-            notes.print(f"\nAsking POST {url}/retrieve", markup=False)
+            stderr.print(f"\nAsking POST {url}/retrieve", markup=False)
             body = {"query": question, "project_id": DEMO_PROJECT}
             answered = await ask_function(url, values, body)
             clock.lap("retrieve_s")
@@ -47,7 +47,7 @@ async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
         show_answer(question, answered.response)
         _say_what_next(clock.laps, servers)
     if not answered.is_cited:
-        notes.print(
+        stderr.print(
             "[yellow]No answer with evidence was found; the local model only copies sentences.[/]"
         )
     return answered.is_cited
@@ -55,8 +55,8 @@ async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
 
 def _say_what_next(laps: dict[str, float], servers: dict[str, str]) -> None:
     seconds = ", ".join(f"{name.removesuffix('_s')} {value:.1f} s" for name, value in laps.items())
-    notes.print(f"\n[dim]{seconds}; {servers['neo4j']}, {servers['valkey']}[/]")
-    notes.print('[dim]Ask your own: make demo Q="..."   Keep the servers: make serve[/]')
+    stderr.print(f"\n[dim]{seconds}; {servers['neo4j']}, {servers['valkey']}[/]")
+    stderr.print('[dim]Ask your own: make demo Q="..."   Keep the servers: make serve[/]')
 
 
 async def _servers(values: Settings, stack: Stack) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 from rich.table import Table
 
 from drift.errors import LocalStackError
-from drift.offline.commands.console import paper, print_json, remark
+from drift.offline.commands.console import print_json, say, stdout
 from drift.offline.evals.graph.measure import Database, Options, Row, measure, ratios
 from drift.offline.servers.neo4j.home import Memory
 from drift.offline.stack.stack import Stack, StackOptions
@@ -48,7 +48,7 @@ async def graph(
     server, rows = "", list[Row]()
     for shape in shapes:
         async with _database(options, shape) as database:
-            server, measured = await measure(database, shape, asked, remark)
+            server, measured = await measure(database, shape, asked, say)
         rows += measured
 
     document = {
@@ -96,7 +96,7 @@ def _show(document: dict[str, Any]) -> None:
     for row in document["rows"]:
         figures = ["" if row[name] is None else str(row[name]) for name in _COLUMNS]
         table.add_row(*figures, row.get("error", ""))
-    paper.print(f"{document['server']}, {document['cores']} cores")
-    paper.print(table)
+    stdout.print(f"{document['server']}, {document['cores']} cores")
+    stdout.print(table)
     for dims, compared in document["ratios"].items():
-        paper.print(f"{dims} floats: {compared}", markup=False)
+        stdout.print(f"{dims} floats: {compared}", markup=False)

@@ -11,7 +11,7 @@ from typing import Any
 from drift.errors import IngestError
 from drift.hosting import wiring
 from drift.hosting.settings import Settings
-from drift.offline.commands.console import notes, print_json, remark
+from drift.offline.commands.console import print_json, say, stderr
 from drift.offline.commands.options import DEMO_PROJECT
 from drift.offline.commands.work.sample import sample_sources
 from drift.offline.commands.work.servers import recommend_up, running
@@ -45,7 +45,7 @@ async def ingest(
 
     documents = read()
     for line in left_out(documents):
-        remark(line)
+        say(line)
 
     async with running(options) as (stack, values):
         report = await ingest_documents(values, documents, project, how, again=read)
@@ -84,7 +84,7 @@ async def ingest_documents(
     _, embedder = wiring.build_models(values)
     last = _LastStage()
     try:
-        with progress_bar(notes) as show:
+        with progress_bar(stderr) as show:
             report = await pipeline.ingest(
                 documents,
                 project,
@@ -95,11 +95,11 @@ async def ingest_documents(
                 embedding_model=values.oai_embed_model_name,
                 force=how.force,
                 wait_s=how.wait_s,
-                tell=remark,
+                tell=say,
                 again=again,
             )
     except asyncio.CancelledError:
-        remark(f"Stopped: {last.stored()} The same command continues from there.")
+        say(f"Stopped: {last.stored()} The same command continues from there.")
         raise
     finally:
         await writer.close()
@@ -151,12 +151,12 @@ def left_out(source: Source) -> Iterator[str]:
 def say_report(report: IngestReport) -> None:
     """Say what an ingestion changed, and what the project holds now."""
     for name in report.kept:
-        remark(f"Kept the earlier text of {name}, whose file cannot be read now.")
+        say(f"Kept the earlier text of {name}, whose file cannot be read now.")
     if not report.wrote:
-        remark(f"Project {report.project_id}: nothing has changed.")
+        say(f"Project {report.project_id}: nothing has changed.")
         return
 
-    remark(
+    say(
         f"Project {report.project_id}: {len(report.added)} documents added, "
         f"{len(report.changed)} changed, {len(report.removed)} removed; "
         f"{report.chunks} chunks written at {report.chunks_per_second:.0f} a second; "

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from drift.errors import LocalStackError
 from drift.hosting import settings
-from drift.offline.commands.console import paper, print_json, remark
+from drift.offline.commands.console import print_json, say, stdout
 from drift.offline.commands.options import DEMO_PROJECT, DEMO_QUESTION
 from drift.offline.commands.work.ingestion import ingest_sample
 from drift.offline.commands.work.servers import warm_up
@@ -74,7 +74,7 @@ async def load(options: StackOptions, asked: LoadOptions, *, as_json: bool) -> N
         levels = await measure_levels(target, asked.callers, asked.requests)
         soaked = None
         if asked.soak:
-            soaked = await soak(target, asked.soak, asked.soak_callers, admitted, remark)
+            soaked = await soak(target, asked.soak, asked.soak_callers, admitted, say)
 
     document = {
         "options": asdict(asked),
@@ -153,7 +153,7 @@ async def _first_answer(target: Target, process: LoadProcess) -> dict[str, Any]:
 
 def _show(document: Mapping[str, Any]) -> None:
     for name, value in document["start"].items():
-        paper.print(f"{name:<18} {value}")
+        stdout.print(f"{name:<18} {value}")
 
     timed = ["callers", "served", "refused", "failed", "per_second"]
     timed += ["p50_ms", "p95_ms", "p99_ms", "over_one"]
@@ -163,8 +163,8 @@ def _show(document: Mapping[str, Any]) -> None:
     for level in document["levels"]:
         figures = [level[name] for name in timed] + [level["after"][name] for name in held]
         table.add_row(*map(str, figures))
-    paper.print(table)
+    stdout.print(table)
 
     if document["soak"]:
         shown = {name: value for name, value in document["soak"].items() if name != "samples"}
-        paper.print(shown, markup=False)
+        stdout.print(shown, markup=False)

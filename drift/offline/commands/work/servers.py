@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 from drift.errors import DriftError
 from drift.hosting import settings, wiring
-from drift.offline.commands.console import notes
+from drift.offline.commands.console import stderr
 from drift.offline.stack.data_folder import check_data_folder
 from drift.offline.stack.stack import VARIABLES, Stack, StackOptions
 
@@ -21,7 +21,7 @@ async def running(options: StackOptions) -> AsyncIterator[tuple[Stack, settings.
     missing = [name for name, (first, *_) in VARIABLES.items() if not options.given.get(first)]
     if missing:
         check_data_folder(options.data_dir)
-        notes.print(
+        stderr.print(
             f"Starting {', '.join(missing)} on this machine, about ten seconds, or joining those "
             f"that run ...",
             markup=False,
@@ -35,7 +35,7 @@ async def running(options: StackOptions) -> AsyncIterator[tuple[Stack, settings.
 def recommend_up(stack: Stack) -> None:
     """Say how the next command need not wait, when this one had to."""
     if stack.pids["neo4j"] and not stack.attached:
-        notes.print(
+        stderr.print(
             "[dim]The servers end with this command. With `python -m drift up` in another terminal "
             "the next one need not start them.[/]"
         )

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 from drift.hosting.settings import Settings
-from drift.offline.commands.console import notes, print_json, remark
+from drift.offline.commands.console import print_json, say, stderr
 from drift.offline.commands.work.servers import running
 from drift.offline.hosts.browser import browsing, open_page
 from drift.offline.servers.neo4j.jars import default_cache
@@ -21,13 +21,13 @@ async def up(options: StackOptions, *, browser: bool, as_json: bool) -> None:
         if page:
             _say_who_logs_in(page, stack, values)
             await asyncio.to_thread(open_page, page)
-        notes.print("[green]Ready.[/] Ctrl-C ends the servers, once no other command uses them.")
+        stderr.print("[green]Ready.[/] Ctrl-C ends the servers, once no other command uses them.")
         await stack.wait()
 
 
 def _browsing(options: StackOptions, values: Settings) -> AbstractAsyncContextManager[str]:
     cache = options.cache_dir or default_cache()
-    return browsing(values.neo4j_uri, values.neo4j_username, values.neo4j_database, cache, remark)
+    return browsing(values.neo4j_uri, values.neo4j_username, values.neo4j_database, cache, say)
 
 
 def _print_environment(stack: Stack, page: str | None, *, as_json: bool) -> None:
@@ -42,5 +42,5 @@ def _say_who_logs_in(page: str, stack: Stack, values: Settings) -> None:
     password = "that of NEO4J_PASSWORD"  # noqa: S105 - the name of a variable
     if stack.pids["neo4j"]:
         password = values.neo4j_password.get_secret_value()
-    notes.print(f"Neo4j Browser: {page}", markup=False)
-    notes.print(f"  user {values.neo4j_username}, password {password}", markup=False)
+    stderr.print(f"Neo4j Browser: {page}", markup=False)
+    stderr.print(f"  user {values.neo4j_username}, password {password}", markup=False)

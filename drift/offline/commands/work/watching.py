@@ -1,7 +1,4 @@
-"""Following one retrieval on Redis, as a user interface does.
-
-Whatever comes of it, the answer is not touched.
-"""
+"""Following one retrieval on Redis, as a user interface does; it never costs the answer."""
 
 from __future__ import annotations
 
@@ -15,6 +12,7 @@ from pydantic import ValidationError
 from redis.asyncio import Redis
 
 from drift.contracts.progress import CHANNEL, LAST_PHASES, ProgressMessage
+from drift.offline.say import Say
 
 SUBSCRIBE_S = 3.0
 """How long a question waits until its progress can be followed."""
@@ -40,14 +38,14 @@ class Server(Protocol):
 
 @dataclass(slots=True)
 class Watch:
-    """Follows one retrieval; `show` gets each of its messages, `remark` one line at most.
+    """Follows one retrieval.
 
-    Why nothing more is shown.
+    `show` gets each of its messages. `say` gets one line at most: why nothing more is shown.
     """
 
     retrieval_id: str
     show: Callable[[dict[str, Any]], None]
-    remark: Callable[[str], None]
+    say: Say
     received: list[dict[str, Any]] = field(default_factory=list)
     _subscribed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -109,16 +107,15 @@ class Watch:
             return False
         shown = message.model_dump(mode="json", exclude_none=True)
         self.received.append(shown)
-        with suppress(
-            OSError, ValueError
-        ):  # a terminal that is gone, or that cannot write a character
+        # the terminal may be gone, or unable to write a character
+        with suppress(OSError, ValueError):
             self.show(shown)
         return message.phase in LAST_PHASES
 
     def _unseen(self, reason: str) -> None:
         more = " any more" if self.received else ""
         with suppress(OSError, ValueError):
-            self.remark(
+            self.say(
                 f"Progress is not shown{more}, because of Redis: {reason}. The answer comes all "
                 f"the same."
             )

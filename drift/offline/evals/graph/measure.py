@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import statistics
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from drift.offline.evals.graph.synthetic import TENANTS, Query, SyntheticProject
 from drift.offline.evals.graph.trials import Others, Ours, Outcome, Trial
 from drift.offline.evals.graph.watched import WatchedConnection
 from drift.offline.evals.timing import percentile
+from drift.offline.say import Say
 from drift.offline.writing.neo4j.writer import Neo4jWriter
 
 QUESTIONS = 20
@@ -99,7 +100,7 @@ class Row:
 
 
 async def measure(
-    database: Database, shape: tuple[int, int], options: Options, say: Callable[[str], None]
+    database: Database, shape: tuple[int, int], options: Options, say: Say
 ) -> tuple[str, list[Row]]:
     """Load a database of `shape` (chunks, dimensions) where it is not loaded, and ask every statement of every tenant.
 
@@ -146,7 +147,7 @@ async def _load(
     connection: WatchedConnection,
     names: IndexNames,
     tenants: Sequence[SyntheticProject],
-    say: Callable[[str], None],
+    say: Say,
 ) -> None:
     writer, dims = Neo4jWriter(connection, names), tenants[0].dims
     if names.chunk in await writer.prepare(dims):

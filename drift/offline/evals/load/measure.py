@@ -20,6 +20,7 @@ from typing import Any, Literal
 import httpx2
 
 from drift.offline.evals.timing import percentile
+from drift.offline.say import Say
 
 Held = Mapping[str, Any]
 """What a process holds: `resident_mb`, `sockets`, `tasks`, `loop_lag_p99_ms` and more."""
@@ -190,7 +191,7 @@ async def soak(
     requests: int,
     callers: int,
     admitted: int,
-    say: Callable[[str], None] = lambda _: None,
+    say: Say = lambda _: None,
 ) -> Soak:
     """Ask `requests` times with `callers` callers, some of whom leave; then tell what has grown.
 

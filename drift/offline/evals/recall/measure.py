@@ -15,6 +15,7 @@ from typing import Any
 from drift.offline.evals.recall.interval import paired_interval
 from drift.offline.evals.recall.question_graph import QuestionEmbedder, load_set, project_of
 from drift.offline.evals.recall.question_sets import LabelledQuestion, QuestionSet
+from drift.offline.say import Say
 from drift.ports import GraphStore, GraphWriter
 from drift.ranking import ranked, search_terms
 from drift.tasks import Deadline
@@ -75,9 +76,7 @@ class SetResult:
     recalls: Mapping[str, Sequence[Recalls]]
 
 
-async def measure(
-    sets: Iterable[QuestionSet], bench: Bench, say: Callable[[str], None]
-) -> list[SetResult]:
+async def measure(sets: Iterable[QuestionSet], bench: Bench, say: Say) -> list[SetResult]:
     """Load what is not loaded and measure every set; errors as the ports raise them."""
     await bench.writer.prepare(bench.embedder.dimensions)
     results = []
@@ -98,17 +97,16 @@ async def _measure_set(own: QuestionSet, bench: Bench) -> SetResult:
     )
     recalls: defaultdict[str, list[Recalls]] = defaultdict(list)
     for question, vector in zip(own.questions, vectors, strict=True):
-        asked = _Asked(
-            bench, project_of(own), question, vector, [next(steps) for _ in question.steps]
-        )
-        for method, found in (await asked.answers()).items():
-            recalls[method].append(recalls_of(found, question.supporting))
+        step_vectors = [next(steps) for _ in question.steps]
+        contest = _Contest(bench, project_of(own), question, vector, step_vectors)
+        for method, ids in (await contest.answers()).items():
+            recalls[method].append(recalls_of(ids, question.supporting))
     complete = {name: recalls[name] for name in METHODS if len(recalls[name]) == len(own.questions)}
     return SetResult(own.name, len(own.questions), complete)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Contest:
     """One question put to every method."""
 
     bench: Bench

@@ -27,8 +27,8 @@ from rich.progress import (
 )
 
 from drift.errors import LocalStackError
+from drift.offline.say import say_on_stderr
 from drift.offline.servers.neo4j import jars, maven
-from drift.offline.servers.say import say_on_stderr
 
 _PLAIN_LINE_EVERY_S = 10.0
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from drift.errors import LocalStackError
 from drift.offline import PROJECT
+from drift.offline.say import Say, say_on_stderr
 from drift.offline.servers.locks import FileLock
-from drift.offline.servers.say import Say, say_on_stderr
 
 DEFAULT_VERSION = "2026.08.1"
 ALIASES = {"5": "5.26.30", "5.26": "5.26.30", "2026": DEFAULT_VERSION, "latest": DEFAULT_VERSION}

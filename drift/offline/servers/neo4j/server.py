@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from drift.errors import LocalStackError
+from drift.offline.say import Say, say_on_stderr
 from drift.offline.servers.children import Child
 from drift.offline.servers.locks import FileLock
 from drift.offline.servers.loopback import HOST
@@ -19,7 +20,6 @@ from drift.offline.servers.neo4j.jars import (
     exact_version,
 )
 from drift.offline.servers.neo4j.java import Java, java_for
-from drift.offline.servers.say import Say, say_on_stderr
 from drift.offline.servers.server import Server
 
 _GRACE_S = 20.0

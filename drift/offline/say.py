@@ -1,4 +1,4 @@
-"""How the local stack speaks to a person: whole lines on standard error."""
+"""How a person is told something: one line at a time."""
 
 from __future__ import annotations
 
