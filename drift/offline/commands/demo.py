@@ -25,7 +25,8 @@ def demo(
     cache_dir: CacheDir = None,
     as_json: Json = False,
 ) -> None:
-    """Ingest the Python reference manual and answer a question about it, end to end on real servers.
+    """Ingest the Python reference manual and answer a question about it, end to end on real
+    servers.
 
     Succeeds only with a cited answer.
     """

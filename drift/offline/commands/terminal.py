@@ -83,7 +83,10 @@ class OutputError(Exception):
 
 
 class _Stream(io.TextIOBase):
-    """A standard stream whose text is cleaned, or left as it is for the console, and whose errors are ours."""
+    """A standard stream whose errors are ours.
+
+    Its text is cleaned, or left as it is for the console, which has cleaned it.
+    """
 
     def __init__(self, inner: TextIO, *, cleans: bool) -> None:
         self.inner = inner

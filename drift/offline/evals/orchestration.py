@@ -1,4 +1,4 @@
-"""What orchestration costs: one search against a model of fixed latency, its wall time over the longest chain of calls.
+"""What orchestration costs: the wall time of a search over that of its longest chain of calls.
 
 The model server answers over HTTP after exactly the asked latencies; the graph is in memory and
 answers at once, so that nothing but the search itself stands between the calls.
@@ -32,8 +32,9 @@ TOLERATED_LAG_S = 0.005
 
 @dataclass(frozen=True, slots=True)
 class OrchestrationResult:
-    """One run; seconds. `critical_path_s` is computed from the asked latencies, `ratio` is wall over it.
+    """One run; seconds.
 
+    `critical_path_s` is computed from the latencies asked for, `ratio` is wall over it.
     `telling_s` is what log lines and progress messages took, `telling_share` (0..1) their part of
     the wall.
     """
@@ -106,7 +107,7 @@ class _TimedProgress(Progress):
 
 
 class _TimedLines(logging.StreamHandler[io.StringIO]):
-    """A handler that writes lines as a deployment does, and collects the seconds each of them takes.
+    """Writes lines as a deployment does, and collects the seconds each of them takes.
 
     It is also the first filter of the logger, so that turning a record into a line counts too.
     """

@@ -33,7 +33,10 @@ class ImportTimes:
 
 
 def measure_imports(runs: int = 7) -> ImportTimes:
-    """Import the streams extension alone and the whole function, `runs` times each in turn, after one run not counted."""
+    """Import the streams extension alone and the whole function, `runs` times each, in turn.
+
+    One run before them is not counted.
+    """
     pairs = [(_seconds(STREAMS_EXTENSION), _seconds(FUNCTION)) for _ in range(runs + 1)][1:]
     extension, function = (statistics.median(times) for times in zip(*pairs, strict=True))
     return ImportTimes(

@@ -144,7 +144,10 @@ class LocalHost:
         )
 
     def _until_stopping(self, request: Request) -> Any:  # noqa: ANN401 - starlette's Receive
-        """Return what receives the request's body, and raises StoppingError instead of waiting for it."""
+        """Return what receives the request's body.
+
+        Told to stop, it raises StoppingError instead of waiting for the rest.
+        """
         whole = False
 
         async def receive() -> Message:
@@ -257,10 +260,13 @@ class _Server(uvicorn.Server):
 
 
 class _Protocol(H11Protocol):
-    """Reads on while it answers: who has sent a next request already could otherwise not be seen to leave."""
+    """Reads on while it answers.
+
+    A client that has sent its next request already could otherwise not be seen to leave.
+    """
 
     def data_received(self, data: bytes) -> None:
-        """Take data; what is ahead of the answer is kept up to a limit, and the connection beyond it is cut."""
+        """Take data; a connection that sends too much ahead of its answer is cut."""
         super().data_received(data)
         if self.conn.their_state is h11.DONE and self.flow.read_paused:
             if len(self.conn.trailing_data[0]) > MAX_AHEAD_BYTES:

@@ -25,7 +25,7 @@ _MAX_SHOWN = 100
 
 
 class SameMachine:
-    """Refuses requests of other names than this machine's, and of pages of elsewhere, before the app sees them."""
+    """Lets an app see only requests to this machine's names, and of its own pages."""
 
     def __init__(self, app: ASGIApp, allowed: Collection[str] = ()) -> None:
         """Guard the app; `allowed` names hosts of a proxy in front.

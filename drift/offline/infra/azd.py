@@ -23,7 +23,7 @@ class AzdEnvironment:
 
 
 def azd_environment(root: Path, given: Mapping[str, str]) -> AzdEnvironment:
-    """Return the environment that AZURE_ENV_NAME names, else the default one of `.azure/config.json`."""
+    """Return the environment that AZURE_ENV_NAME names, else the one of `.azure/config.json`."""
     name = given.get("AZURE_ENV_NAME") or _default_name(root / ".azure" / "config.json")
     file = root / ".azure" / name / ".env"
     if not name or not file.is_file():

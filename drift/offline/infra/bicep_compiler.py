@@ -13,7 +13,10 @@ from typing import Any
 
 from drift.hosting.settings import environment
 
-HOW_TO_GET_ONE = "`az bicep install` brings one; or put `bicep` on the PATH, or its path into the variable BICEP."
+HOW_TO_GET_ONE = (
+    "`az bicep install` brings one; or put `bicep` on the PATH, or its path into the variable "
+    "BICEP."
+)
 
 
 def find_compiler() -> str | None:
@@ -41,7 +44,10 @@ class Built:
 
 
 def build_parameters(compiler: str, file: Path, variables: Mapping[str, str]) -> Built:
-    """Let the compiler work out a parameter file, with these variables and, of this process, only what a program needs."""
+    """Let the compiler work out a parameter file.
+
+    It sees these variables and, of this process's, only what a program needs.
+    """
     command = [compiler, "build-params", str(file), "--stdout"]
     needed = {
         name: value

@@ -1,4 +1,4 @@
-"""The deployment package: the files that are deployed, and beside them exactly the packages of requirements.lock.
+"""The deployment package: what is deployed, and beside it exactly what requirements.lock names.
 
 Run `python -m drift.offline.infra.package UV FOLDER`, as `make package` does: FOLDER then holds
 what the function app runs, and FOLDER.zip the same as one file. Nothing is built on Azure, so what
@@ -48,7 +48,7 @@ def build(folder: Path, uv: Path, root: Path = PROJECT) -> Path:
 
 
 def deployed_files(root: Path = PROJECT) -> list[str]:
-    """Return the files that git tracks and .funcignore lets through, which is written as a .gitignore is."""
+    """Return the files that git tracks and .funcignore lets through, written as a .gitignore is."""
     tracked = _git(root)
     ignored = _git(root, "--ignored", "--exclude-from=.funcignore")
     return sorted(tracked - ignored)
@@ -76,7 +76,9 @@ def _install(lock: Path, folder: Path, uv: Path) -> None:
 
 
 def _compile(folder: Path) -> None:
-    """Compile every module: the package is read-only where it runs, so each new instance would do it again.
+    """Compile every module.
+
+    The package is read-only where it runs, so each new instance would otherwise do it again.
 
     One new process with a fixed hash seed does all of it: the bytes of a compiled module depend on
     what its process compiled before and on the order of its sets.

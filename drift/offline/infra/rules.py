@@ -1,4 +1,4 @@
-"""What has to be true of a deployment's parameters, beyond the bounds that the template declares."""
+"""What has to be true of a deployment's parameters, beyond the template's own bounds."""
 
 from __future__ import annotations
 

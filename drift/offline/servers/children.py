@@ -78,7 +78,10 @@ class Child:
         self._one_reader = threading.Lock()
 
     def exit_status(self) -> int | None:
-        """Return None while the server runs, then its status, or the negative number of the signal that ended it."""
+        """Return None while the server runs, then its status.
+
+        A signal that ended it is a negative number.
+        """
         with self._one_reader:
             if self._exit_status is None and self._guard.poll() is not None:
                 last = self._read_line()

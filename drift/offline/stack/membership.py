@@ -69,7 +69,7 @@ class Membership:
         return self.record
 
     def watch(self) -> None:
-        """Begin to pass on what the servers' process says, and to start it again when it was killed."""
+        """Pass on what the servers' process says from now on; start it again when it is killed."""
         self._thread = threading.Thread(target=self._watch, name="watch-stack", daemon=True)
         self._thread.start()
 
@@ -119,13 +119,12 @@ class Membership:
                 self._wait_for_others()
 
     def _begin(self, order: Order, lock: int) -> None:
-        """Start the servers' process, which inherits the lock, apart from this one and its terminal."""
+        """Start the servers' process apart from this one and its terminal; it inherits the lock."""
         self._fetch()
         remove_record(self._folder)  # left by a process that was killed
         try:
-            self._places.log.write_bytes(
-                bytes(_ROOM_BYTES)
-            )  # a full disk is told here, not by one of the servers
+            # a full disk is said here, not by one of the servers
+            self._places.log.write_bytes(bytes(_ROOM_BYTES))
             self._places.remarks.write_bytes(b"")
             with self._places.log.open("wb") as log:
                 process = subprocess.Popen(  # noqa: S603 - our own module
@@ -150,8 +149,8 @@ class Membership:
         if record and record.failure:
             return record.failure
         with contextlib.suppress(OSError):
-            text = self._places.log.read_text(errors="replace")
-            return f"The process that runs the local servers has ended. The end of its log:\n{log_tail(text)}"
+            log = log_tail(self._places.log.read_text(errors="replace"))
+            return f"The process that runs the local servers has ended. The end of its log:\n{log}"
         return "The process that runs the local servers has ended."
 
     def _wait_for_others(self) -> None:
@@ -159,8 +158,7 @@ class Membership:
             self._waits = True
             self._say(
                 f"Process {self._places.servers.holder()} is starting or ending the local stack in "
-                f"{self._folder}: "
-                "waiting for it."
+                f"{self._folder}: waiting for it."
             )
         self._pause()
 

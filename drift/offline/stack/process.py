@@ -40,7 +40,10 @@ class StackProcess:
     """The servers of one order, from their start to their end."""
 
     def __init__(self, order: Order, lock: int) -> None:
-        """Make the servers; `lock` is the descriptor that they hold, with this process, until they have ended."""
+        """Make the servers.
+
+        They and this process hold the descriptor `lock` until they have ended.
+        """
         self._order = order
         self._folder = Path(order.folder)
         self._places = Places(self._folder)

@@ -1,4 +1,7 @@
-"""The whole local stack: the servers that the environment does not name already, shared by all commands on a data folder."""
+"""The whole local stack: the servers that the environment does not name already.
+
+All commands on a data folder share them.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,9 @@ class StackOptions:
 
 
 class Stack:
-    """The running servers: `env` leads to them, `pids` has one entry a part, None where nothing was started.
+    """The running servers.
+
+    `env` leads to them; `pids` has one entry a part, None where nothing was started.
 
     A process of their own runs them (`drift.offline.stack.process`); the first command on a data
     folder starts it, and it ends with the last one, however that one ends. Plain `start()` and
@@ -177,7 +182,7 @@ class Stack:
         )
 
     def _fetch(self) -> None:
-        """Have what the servers consist of, here, where a terminal shows the progress and Ctrl-C breaks it off."""
+        """Have Neo4j's jars, here, where a terminal shows progress and Ctrl-C breaks it off."""
         if "neo4j" in self._parts:
             version, cache = (
                 exact_version(self.options.neo4j_version),

@@ -37,7 +37,8 @@ def graph(
     cache_dir: CacheDir = None,
     as_json: Json = False,
 ) -> None:
-    """Measure the graph's two statements on synthetic projects, beside those of other designs and of neo4j-graphrag.
+    """Measure the graph's two statements on synthetic projects, beside those of other designs and
+    of neo4j-graphrag.
 
     Each database holds three tenants with 90, 8 and 2 % of the chunks; a second run loads nothing.
     With --json: `server`, `cores`, `rows` (one a size, length, tenant and statement: `p50_ms`,

@@ -9,7 +9,9 @@ from drift.offline.commands.run import run
 def orchestration(
     chat_ms: ChatLatency = 200, embed_ms: EmbeddingLatency = 50, as_json: Json = False
 ) -> None:
-    """Measure wall time over the longest chain of calls, with a model of fixed latency and a graph in memory."""
+    """Measure wall time over the longest chain of calls, with a model of fixed latency and a graph
+    in memory.
+    """
     from drift.offline.commands.work import orchestration as work
 
     run(work.orchestration(chat_ms, embed_ms, as_json=as_json))

@@ -1,4 +1,4 @@
-"""`drift eval recall`: a database of its own for each embedding model, the measurement, the table."""
+"""`drift eval recall`: how much of the evidence is found on labelled questions."""
 
 from __future__ import annotations
 

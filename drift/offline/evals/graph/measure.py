@@ -1,8 +1,8 @@
-"""How long the graph's two statements take, what they cost the server, and how much of the exact ranking they find.
+"""How long the graph's two statements take, what they cost the server, and what they find.
 
-Each size and number of dimensions has the tenants of `synthetic_graph`; every statement is asked
-the same questions. Times are the client's, one statement at a time, after runs that warm the server
-up.
+Each size and number of dimensions has the tenants of `synthetic`; every statement is asked the same
+questions, and its ranking is compared with the exact one. Times are the client's, one statement at
+a time, after runs that warm the server up.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ from drift.offline.writing.neo4j.writer import Neo4jWriter
 QUESTIONS = 20
 """Asked in turn, no more than timed runs."""
 WARM_UP_RUNS = 100
-"""The server goes on compiling a statement for as long; with few timed runs, three times as many."""
+"""The server goes on compiling a statement for as long.
+
+With few timed runs, three times as many warm it up.
+"""
 PROFILED_RUNS = 3
 INDEX_TIMEOUT_S = 1800.0
 MIN_RUNS = 3
@@ -65,7 +68,7 @@ class Database(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How often each statement is asked, which random graph, and whether the statements of others are asked as well."""
+    """How often each statement is asked, which random graph, and whether rivals are asked too."""
 
     repeat: int = 40
     seed: int = 1
@@ -102,7 +105,9 @@ class Row:
 async def measure(
     database: Database, shape: tuple[int, int], options: Options, say: Say
 ) -> tuple[str, list[Row]]:
-    """Load a database of `shape` (chunks, dimensions) where it is not loaded, and ask every statement of every tenant.
+    """Ask every statement of every tenant of a database of `shape` (chunks, dimensions).
+
+    What is not loaded is loaded first.
 
     Returns:
         The server's agent, and the rows.
@@ -133,7 +138,10 @@ async def measure(
 def _both_ways(
     connection: WatchedConnection, names: IndexNames, project: SyntheticProject
 ) -> list[Trial]:
-    """Return the follow-up with the index alone and, for a tenant that is not large, with every chunk scored exactly."""
+    """Return the follow-up with the index alone, and with every chunk scored exactly.
+
+    The latter only for a tenant that is not too large for it.
+    """
     limits = {"followup_indexed": 0} | (
         {"followup_exact": MAX_EXACT} if project.chunks <= MAX_EXACT else {}
     )
@@ -194,7 +202,10 @@ def _told(row: Row) -> str:
     """Return a row as a line for whoever waits."""
     if row.error:
         return f"{row.statement}: {row.error}"
-    return f"{row.statement}: p50 {row.p50_ms} ms, p95 {row.p95_ms} ms, {row.db_hits} hits, recall {row.recall30}"
+    return (
+        f"{row.statement}: p50 {row.p50_ms} ms, p95 {row.p95_ms} ms, {row.db_hits} hits, "
+        f"recall {row.recall30}"
+    )
 
 
 async def _timed(row: Row, trial: Trial, queries: Sequence[Query], repeat: int) -> Row:
@@ -249,7 +260,9 @@ def _words(error: Exception) -> str:
 
 # ------------------------------------------------------------------------------------------- report
 def ratios(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return, for each number of dimensions and the largest tenant, how ours grow with the size and how others compare.
+    """Return how ours grow with the size and how others compare, for the largest tenant.
+
+    By number of dimensions.
 
     `growth_p95`: p95 at the largest size over p95 at 10,000 chunks, or at the smallest size where
     that was not asked.

@@ -34,7 +34,11 @@ _NO_WORDS = "?"
 
 
 class Outcome(NamedTuple):
-    """One run of a statement: what it found in order, rows returned, statements sent, database hits where it was profiled."""
+    """What came of one run of a statement.
+
+    `found` is in order, `rows` were returned, `trips` statements were sent; `db_hits` is there
+    where it was profiled.
+    """
 
     found: Sequence[str]
     rows: int
@@ -64,7 +68,7 @@ class Ours:
     project: SyntheticProject
 
     def trials(self) -> list[Trial]:
-        """Return the primer, and the follow-up inside the communities that the primer would choose."""
+        """Return the primer, and the follow-up inside the communities that it would choose."""
         return [Trial("primer", self._primer, self._primer_recall), self.followup("followup")]
 
     def followup(self, name: str) -> Trial:

@@ -55,7 +55,10 @@ class Watch:
             self._collected = False
 
     def held(self) -> dict[str, Any]:
-        """Return memory (MB), sockets, files, tasks and threads of now, and the lag of the loop (ms) since the last call."""
+        """Return memory (MB), sockets, files, tasks and threads of now.
+
+        The lag of the loop (ms) is that since the last call.
+        """
         late = sorted(self._late_ms) or [0.0]
         gc.collect()  # what waits for the collector is no leak
         memory = self._process.memory_info()

@@ -41,7 +41,10 @@ STEPS = 10
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A function to put load on: a client for its URL, its questions' project, and how to ask its process what it holds."""
+    """A function to put load on: a client for its URL, questions, and their project.
+
+    `held` asks its process what it holds.
+    """
 
     client: httpx2.AsyncClient
     project_id: str
@@ -75,8 +78,9 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Soak:
-    """Many requests in all ways; `samples` is what the process held after each tenth, `growth` the last less the second.
+    """Many requests in all ways.
 
+    `samples` is what the process held after each tenth, `growth` the last less the second.
     The first tenth warms up. `slots_free` tells whether afterwards as many requests as the function
     admits are answered at once: whoever left has freed its slot.
     """
@@ -97,8 +101,9 @@ class _Tally:
 
 
 async def measure_levels(target: Target, callers: Sequence[int], requests: int) -> list[Level]:
-    """Put each number of callers on the function in turn, `requests` answers each and at least two a caller.
+    """Put each number of callers on the function in turn.
 
+    Each level is measured over `requests` answers, and at least two a caller.
     Each caller has asked once before it is measured: clients are built then, and as many
     connections opened as are needed.
     """
@@ -255,7 +260,7 @@ async def _once(target: Target, way: Way, body: dict[str, Any]) -> str:
 
 
 async def _settled(target: Target, before: Held | None) -> Held:
-    """Return what the process holds once it holds no more tasks than before, or has had time enough."""
+    """Return what the process holds once it has no more tasks than before, or had time enough."""
     end = time.perf_counter() + SETTLED_S
     while True:  # what another process does is no event here
         held = await target.held()

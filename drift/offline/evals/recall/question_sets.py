@@ -1,4 +1,4 @@
-"""Question sets from disk: passages, what they mention, and questions whose supporting passages are known.
+"""Question sets from disk: passages, what they mention, and questions with what supports them.
 
 A set is a folder with `documents.jsonl` {id, title, text}, `questions.jsonl` {id, question,
 supporting_ids, decomposition?} and either `triples.jsonl` {id, entities, triples} or
@@ -31,7 +31,11 @@ Triple = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage: the titles of what it mentions, and what it says as (subject, predicate, object)."""
+    """A passage.
+
+    `entities` are titles of what it mentions; `triples` say what it says, as (subject, predicate,
+    object).
+    """
 
     id: str
     title: str

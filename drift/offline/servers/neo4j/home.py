@@ -29,7 +29,10 @@ class Memory:
 
 
 class Neo4jHome:
-    """One such folder; the password of its database and the version that wrote it stand in `server.json`, mode 0600."""
+    """One such folder.
+
+    The password of its database and the version that wrote it stand in `server.json`, mode 0600.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Name the folder; nothing is read or made yet."""
@@ -62,7 +65,10 @@ class Neo4jHome:
             ) from error
 
     def configure(self, port: int, memory: Memory, settings: Mapping[str, str]) -> None:
-        """Write `neo4j.conf`: Bolt on the loopback address alone, no HTTP, nothing reported, small logs; then `settings`."""
+        """Write `neo4j.conf`: Bolt on loopback alone, no HTTP, nothing reported, small logs.
+
+        `settings` follow these, and win.
+        """
         written = {
             "server.default_listen_address": HOST,
             "server.bolt.listen_address": f"{HOST}:{port}",

@@ -45,7 +45,7 @@ def default_cache() -> Path:
 
 
 def find_jars(version: str, cache: Path) -> tuple[Path, ...] | None:
-    """Return the class path of this exact version from the cache, None when it is not complete there."""
+    """Return this exact version's class path from the cache, None when it is not complete there."""
     try:
         listed = json.loads(_listing(version, cache).read_text())["jars"]
         jars = tuple(cache / "repository" / entry["path"] for entry in listed)
@@ -65,7 +65,9 @@ def ensure_jars(
     cancelled: threading.Event | None = None,
     free_bytes: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free,
 ) -> tuple[Path, ...]:
-    """Return the class path, fetching what is missing in a process of its own, which shows its progress on stderr.
+    """Return the class path.
+
+    What is missing is fetched in a process of its own, which shows its progress on stderr.
 
     Raises:
         LocalStackError: no space, no network, no such version, or the fetch was cancelled.
@@ -103,7 +105,7 @@ def check_space(folder: Path, free_bytes: Callable[[Path], int]) -> None:
 
 
 def keep_listing(version: str, cache: Path, jars: list[Path]) -> None:
-    """Record that these files, all under the cache's repository, are the class path of the version."""
+    """Record that these files of the cache's repository are the class path of the version."""
     repository = cache / "repository"
     listed = [
         {"path": jar.relative_to(repository).as_posix(), "size": jar.stat().st_size} for jar in jars
@@ -116,7 +118,9 @@ def keep_listing(version: str, cache: Path, jars: list[Path]) -> None:
 def fetch(
     version: str, cache: Path, resolve: Callable[[], list[Path]], say: Say = say_on_stderr
 ) -> tuple[Path, ...]:
-    """Return the class path; when it is incomplete, let `resolve` fill the repository, with the cache locked.
+    """Return the class path.
+
+    When it is incomplete, `resolve` fills the repository, with the cache locked.
 
     Raises:
         LocalStackError: what `resolve` raises, or another process holds the lock for half an hour.
@@ -191,5 +195,8 @@ def _fetch_in_a_process(version: str, cache: Path, cancelled: threading.Event) -
         try:
             detail = str(json.loads(output)["error"])
         except (ValueError, KeyError, TypeError):
-            detail = f"The fetch of the Neo4j server ended with status {process.returncode}: start again."
+            detail = (
+                f"The fetch of the Neo4j server ended with status {process.returncode}: start "
+                "again."
+            )
         raise LocalStackError(detail)

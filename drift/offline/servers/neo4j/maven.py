@@ -128,7 +128,7 @@ def fetch_one(
 
 
 def with_mvn(mvn: str, version: str, repository: Path) -> list[Path]:
-    """Let Maven, with the settings of its user, fill the same repository and name the class path."""
+    """Let Maven, with its user's settings, fill the same repository and name the class path."""
     with tempfile.TemporaryDirectory(prefix="drift-mvn-") as name:
         folder = Path(name)
         (folder / "pom.xml").write_text(
@@ -156,7 +156,10 @@ def with_mvn(mvn: str, version: str, repository: Path) -> list[Path]:
 
 
 class _CarefulResolver(PythonResolver):
-    """jgo's resolver, with downloads that keep connections, verify checksums and never leave half a file."""
+    """jgo's resolver with our own downloads.
+
+    They keep connections, verify checksums and never leave half a file.
+    """
 
     def __init__(self, progress: Progress) -> None:
         super().__init__()

