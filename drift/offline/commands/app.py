@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
+from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated
 
@@ -33,6 +35,13 @@ from drift.offline.commands.serve import serve
 from drift.offline.commands.terminal import OutputError, open_streams
 from drift.offline.commands.up import up
 
+
+def _help(command: Callable[..., None]) -> str:
+    """Return a command's help text, its first paragraph on one line, as lists of commands want it."""
+    first, *others = cleandoc(command.__doc__ or "").split("\n\n")
+    return "\n\n".join([first.replace("\n", " "), *others])
+
+
 app = typer.Typer(
     name="drift",
     no_args_is_help=True,
@@ -45,13 +54,13 @@ app = typer.Typer(
     "are started on this machine.",
 )
 for command in (up, serve, demo, ingest, prepare, ask, doctor):
-    app.command()(command)
+    app.command(help=_help(command))(command)
 
 bench = typer.Typer(
     no_args_is_help=True, help="Measure: orchestration, a retrieval, load, the graph, the import."
 )
 for measurement in (orchestration, retrieval, graph, load):
-    bench.command()(measurement)
+    bench.command(help=_help(measurement))(measurement)
 bench.command("import")(import_)
 app.add_typer(bench, name="bench")
 
