@@ -33,8 +33,10 @@ no version."""
 
 HEAD = """# Licences of what is deployed
 
-Made by `make licenses` from the packages of [requirements.lock](../requirements.lock); each package's own metadata says its licence. `make test` and CI refuse any other
-licence, or none, until `tests/dependencies/licenses.py` lists it with a reason. Of a choice of licences all must be allowed.
+Made by `make licenses` from the packages of [requirements.lock](../requirements.lock); each
+package's own metadata says its licence. `make test` and CI refuse any other licence, or none, until
+`tests/dependencies/licenses.py` lists it with a reason. Of a choice of licences all must be
+allowed.
 
 | package | version | licence (SPDX) | why it is allowed |
 |---|---|---|---|
@@ -42,7 +44,7 @@ licence, or none, until `tests/dependencies/licenses.py` lists it with a reason.
 
 
 def licence(package: Distribution) -> str | None:
-    """Return a package's licence as an SPDX expression, or None when its metadata says none that is clear."""
+    """Return a package's licence as an SPDX expression; None when its metadata is not clear."""
     metadata = package.metadata
     for field in ("License-Expression", "License"):
         if field in metadata:

@@ -32,7 +32,10 @@ PLATFORM = {
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """One package of the lock: its exact version, its files' hashes, and who asks for it (`""` is requirements.txt)."""
+    """One package of the lock: its exact version, its files' hashes, and who asks for it.
+
+    `""` is requirements.txt.
+    """
 
     version: str
     hashes: tuple[str, ...]
@@ -68,7 +71,7 @@ def direct() -> list[Requirement]:
 
 
 def holding(requirements: list[str], extra: str) -> Iterator[Requirement]:
-    """Give the requirements that hold on the lock's platform, with this extra of the package that has them."""
+    """Give the requirements that hold on the lock's platform, with this extra of the package."""
     for requirement in map(Requirement, requirements):
         if requirement.marker is None or requirement.marker.evaluate({**PLATFORM, "extra": extra}):
             yield requirement
@@ -104,7 +107,7 @@ def needed(lock: dict[str, Pinned]) -> dict[str, list[Requirement]]:
 
 
 def unmet(lock: dict[str, Pinned]) -> set[str]:
-    """Return the requirements, of requirements.txt and of what is locked, that the lock does not meet."""
+    """Return what requirements.txt and the locked packages require and the lock does not meet."""
     asked = [*direct(), *(one for requirements in needed(lock).values() for one in requirements)]
     return {str(one) for one in asked if not _meets(lock.get(canonicalize_name(one.name)), one)}
 
@@ -114,7 +117,7 @@ def _meets(pinned: Pinned | None, requirement: Requirement) -> bool:
 
 
 def unwanted(lock: dict[str, Pinned]) -> set[str]:
-    """Return what is locked though nothing leads to it, or though those who are said to want it do not."""
+    """Return what is locked though nothing leads to it, or those said to want it do not."""
     reached = {""}
     while (
         new := {name for name, one in lock.items() if reached.intersection(one.wanted_by)} - reached

@@ -1,4 +1,4 @@
-"""requirements.lock is all of what requirements.txt leads to, exact and hashed, and nothing else."""
+"""requirements.lock is all that requirements.txt leads to, exact and hashed, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`drift bench graph`: the synthetic tenants, what is reported, and the command on a real database."""
+"""`drift bench graph`: the synthetic tenants, the report, and the command on a real database."""
 
 from __future__ import annotations
 

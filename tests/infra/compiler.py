@@ -22,7 +22,10 @@ from anthonycmartin.bicep_rpc_client import (
 
 from drift.offline.infra.bicep_compiler import HOW_TO_GET_ONE
 
-NOT_CHECKED = f"infra/: no Bicep compiler, so snapshots, compiled template and parameters were not checked. {HOW_TO_GET_ONE}"
+NOT_CHECKED = (
+    "infra/: no Bicep compiler, so snapshots, compiled template and parameters were not checked. "
+    f"{HOW_TO_GET_ONE}"
+)
 
 ALWAYS_SET = {"NEO4J_PASSWORD": "canary-password"}
 """What the ways to deploy read from the environment; the engine shows no secure value, so it is in
@@ -42,7 +45,7 @@ class RefusedError(Exception):
 
 
 class Compiler:
-    """Templates and parameter files as the real compiler and Azure's deployment engine read them."""
+    """Templates and parameters as the real compiler and Azure's deployment engine read them."""
 
     def __init__(self, client: BicepClient) -> None:
         self.client = client
@@ -63,7 +66,9 @@ class Compiler:
         return self.client.format(FormatRequest(file)).contents
 
     def snapshot(self, file: Path) -> dict[str, Any]:
-        """Return what a parameter file would deploy, in an order that does not change from run to run."""
+        """Return what a parameter file would deploy, in an order that does not change from run to
+        run.
+        """
         try:
             answer = self.client.get_snapshot(GetSnapshotRequest(file, WHERE))
         except RuntimeError as error:

@@ -27,7 +27,9 @@ def test_the_table_of_roles_is_what_the_snapshots_give() -> None:
 
 
 def _row(way: Way) -> str:
-    """Return the row of one way: who gets which role on what, worked out from the assignments of its snapshot."""
+    """Return the row of one way: who gets which role on what, worked out from the assignments of
+    its snapshot.
+    """
     given: dict[str, list[str]] = {"function": [], "developer": [], "operator": []}
     for one in way.resources(ROLE):
         principal = one["properties"]["principalId"]
@@ -35,7 +37,8 @@ def _row(way: Way) -> str:
         role = one["properties"]["roleDefinitionId"].rsplit("/", 1)[-1]
         given[who].append(f"{TITLES[role]} on the {_thing(one['id'])}")
     given["function"] += ["access policy of Redis" for _ in way.resources(POLICY)]
-    return f"| `{way.name}` | {' | '.join('; '.join(sorted(roles)) or '—' for roles in given.values())} |"
+    cells = ["; ".join(sorted(roles)) or "—" for roles in given.values()]
+    return f"| `{way.name}` | {' | '.join(cells)} |"
 
 
 def _who(way: Way, principal: str) -> str:
@@ -80,7 +83,9 @@ def _variables(way: Way) -> dict[str, str]:
         rf"^\| `{way.name}` \|.*\|([^|]*)\|$", DOCS.split("### Who may do what")[0], re.MULTILINE
     )
     if row.strip().startswith("the same and"):
-        row = f"`OPENAI_MODE=existing OPENAI_EXISTING_ID=… REDIS_MODE=existing REDIS_EXISTING_ID=…` {row}"
+        settings = "OPENAI_MODE=existing OPENAI_EXISTING_ID=…"
+        settings += " REDIS_MODE=existing REDIS_EXISTING_ID=…"
+        row = f"`{settings}` {row}"
     pairs = dict(re.findall(r"(\w+)=([^\s`]+)", row))
     return {name: _value(way, name) if value == "…" else value for name, value in pairs.items()}
 

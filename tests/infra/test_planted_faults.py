@@ -1,4 +1,6 @@
-"""Every planted fault is found by the rule that it is planted for, also when the snapshots are made anew."""
+"""Every planted fault is found by the rule that it is planted for, also when the snapshots are made
+anew.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Wrong parameters are refused by the deployment engine itself, before anything is made, with what is wrong."""
+"""Wrong parameters are refused by the deployment engine itself, before anything is made, with what
+is wrong.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""One list of settings: what the template gives by default is what the code has, and the code accepts all of it."""
+"""One list of settings: what the template gives by default is what the code has, and the code
+accepts all of it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The ways to deploy: a parameter file and, beside it, the snapshot of what the deployment engine makes of it."""
+"""The ways to deploy: a parameter file and, beside it, the snapshot of what the deployment engine
+makes of it.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,8 @@ class Way:
 
 @dataclass(frozen=True)
 class Project:
-    """A folder with the files of this project, and what the compiler made of them where one was asked.
+    """A folder with the files of this project, and what the compiler made of them where one was
+    asked.
 
     `snapshots` has the snapshots that the engine made just now, by the path of their parameter
     file; without them the committed ones are read. `template` is what is sent to Azure, None

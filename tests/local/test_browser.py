@@ -1,4 +1,4 @@
-"""Neo4j's own Browser: its files come out of the official jar, and its page leads to this database."""
+"""Neo4j's own Browser: its files come from the official jar, its page leads to this database."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ URI = "bolt://127.0.0.1:17687"
 @pytest.fixture(scope="module")
 def cache() -> Path:
     """The usual cache, with the jar in it: fetched in a process that may reach beyond loopback."""
-    fetching = f"from drift.offline.hosts.browser import fetch; fetch(Path({str(default_cache())!r}), print)"
+    cache = str(default_cache())
+    fetching = f"from drift.offline.hosts.browser import fetch; fetch(Path({cache!r}), print)"
     command = [sys.executable, "-c", f"from pathlib import Path; {fetching}"]
     subprocess.run(command, check=True, cwd=PROJECT)  # noqa: S603 - our own code
     return default_cache()

@@ -33,8 +33,8 @@ from drift.offline.servers.children import Child
 folder = Path(sys.argv[1])
 for name in ("one", "two"):
     (folder / name).mkdir()
-    child = Child([sys.executable, "-c", "import time; time.sleep(600)"], log=folder / "log", cwd=folder, grace_s=1,
-                  remove=folder / name)
+    sleeping = [sys.executable, "-c", "import time; time.sleep(600)"]
+    child = Child(sleeping, log=folder / "log", cwd=folder, grace_s=1, remove=folder / name)
     print(child.pid, flush=True)
 time.sleep(600)
 """

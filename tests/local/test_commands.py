@@ -184,7 +184,10 @@ def test_a_dry_run_prints_a_script_that_preparing_runs_and_remarks_apart_from_it
         drift("prepare", *dry_run, "--data-dir", serving["data"])
         for dry_run in (["--dry-run"], [], ["--dry-run"])
     )
-    script = "CREATE INDEX drift_entity_title IF NOT EXISTS FOR (n:__Entity__) ON (n.project_id, n.title_key);"
+    script = (
+        "CREATE INDEX drift_entity_title IF NOT EXISTS "
+        "FOR (n:__Entity__) ON (n.project_id, n.title_key);"
+    )
     assert planned.stdout.strip() == script
     assert "Would create drift_entity_title." in planned.stderr
     assert "Created drift_entity_title." in done.stdout

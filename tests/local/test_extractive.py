@@ -107,22 +107,46 @@ def test_every_line_of_the_manual_is_an_exact_slice_of_its_text() -> None:
         ("# Shed\n- glue\n- [ ] clamps", [("glue", "Shed"), ("clamps", "Shed")]),
         ("```\ncode\n```\nText", [("Text", "")]),
         ("Bring along:\n* rope\n* lamp", [("rope", "Bring along:"), ("lamp", "Bring along:")]),
-        ("This paragraph stays. It goes on with an example:\n\nx = 1", [("This paragraph stays.", "")]),
-        ("## Boats\n| boat | resin |\n|---|---|\n| Puffin | Norpol |", [("Puffin | Norpol", "Boats boat | resin")]),
-        ("2026-01-12 new filter\n2026-02-03 oven repaired", [("2026-01-12 new filter", ""), ("2026-02-03 oven repaired", "")]),
-        ("A name can be bound, e.g. Anna is bound by an import that goes\non in the next line.",
-         [("A name can be bound, e.g. Anna is bound by an import that goes on in the next line.", "")]),
-        ("Frau Dr. Menk kommt am 17. Januar, z. B. um acht. Danach Kaffee.",
-         [("Frau Dr. Menk kommt am 17. Januar, z. B. um acht.", ""), ("Danach Kaffee.", "")]),
+        (
+            "This paragraph stays. It goes on with an example:\n\nx = 1",
+            [("This paragraph stays.", "")],
+        ),
+        (
+            "## Boats\n| boat | resin |\n|---|---|\n| Puffin | Norpol |",
+            [("Puffin | Norpol", "Boats boat | resin")],
+        ),
+        (
+            "2026-01-12 new filter\n2026-02-03 oven repaired",
+            [("2026-01-12 new filter", ""), ("2026-02-03 oven repaired", "")],
+        ),
+        (
+            "A name is bound, e.g. Anna is bound by an import that goes\non in a line.",
+            [
+                (
+                    "A name is bound, e.g. Anna is bound by an import that goes on in a line.",
+                    "",
+                )
+            ],
+        ),
+        (
+            "Frau Dr. Menk kommt am 17. Januar, z. B. um acht. Danach Kaffee.",
+            [("Frau Dr. Menk kommt am 17. Januar, z. B. um acht.", ""), ("Danach Kaffee.", "")],
+        ),
         ("窯は二つある。一号窯はガスだ。", [("窯は二つある。", ""), ("一号窯はガスだ。", "")]),
-        ("It is equivalent to\n\n   if not it: raise Error\n\nIt ends.", [("It is equivalent to", ""), ("It ends.", "")]),
+        (
+            "It is equivalent to\n\n   if not it: raise Error\n\nIt ends.",
+            [("It is equivalent to", ""), ("It ends.", "")],
+        ),
         (">>> align('a')\n'    a'\n\nDone.", [("Done.", "")]),
-        ("Added in version 3.12: Scopes were introduced in Python\n3.12.\n\nThey are nested.", [("They are nested.", "")]),
+        (
+            "Added in version 3.12: Scopes were introduced in Python\n3.12.\n\nThey are nested.",
+            [("They are nested.", "")],
+        ),
         ("- glue\n\n  It dries fast\n", [("glue", ""), ("It dries fast", "")]),
         ("|---|\n\n***\n", []),
         ("", []),
     ],
-)  # fmt: skip
+)
 def test_sentences_items_rows_and_short_lines_are_found(
     text: str, wanted: list[tuple[str, str]]
 ) -> None:
@@ -216,7 +240,8 @@ def test_what_a_doubtful_answer_leaves_open_is_asked_about_entities_nearby() -> 
     entities = [
         {
             "title": "free variable",
-            "description": "A name used in a scope where it is not defined, found in nested scopes.",
+            "description": "A name used in a scope where it is not defined, found in nested "
+            "scopes.",
         },
         {"title": "nested scopes", "description": "Asked about already."},
         {"title": "pizza", "description": "Not related."},
@@ -283,7 +308,10 @@ def node(question: str, *citations: tuple[str, str], confidence: float = 0.8) ->
 
 CALLED = 'The "with" statement guarantees that "__exit__()" will\n   always be called.'
 CALLED_FLAT = " ".join(CALLED.split())
-FALSE = 'If the return value from "__exit__()" was false, the exception is reraised by the "with" statement.'
+FALSE = (
+    'If the return value from "__exit__()" was false, the exception is reraised by the "with" '
+    "statement."
+)
 
 
 def test_each_fact_stands_once_with_every_chunk_that_supports_it() -> None:

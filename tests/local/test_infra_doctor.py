@@ -1,5 +1,5 @@
-"""`doctor --infra`: what is wrong with a deployment is said before Azure is asked, and how to change
-it.
+"""`doctor --infra`: what is wrong with a deployment is said before Azure is asked, and how to
+change it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def problems(root: Path) -> Problems:
-    """Name and sentence of each problem with these lines more in the parameter file, and these variables."""
+    """Name and sentence of each problem with these lines more in the parameter file, and these
+    variables.
+    """
 
     def found(lines: str = "", without: str = "", **variables: str) -> list[tuple[str, str]]:
         file = root / "infra" / "main.bicepparam"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -56,10 +57,12 @@ def test_a_kept_version_is_found_in_its_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "damage", [lambda jar: jar.unlink(), lambda jar: jar.write_bytes(b"j")], ids=["gone", "cut"]
 )
-def test_a_damaged_version_is_fetched_again(tmp_path: Path, damage: object) -> None:
+def test_a_damaged_version_is_fetched_again(
+    tmp_path: Path, damage: Callable[[Path], object]
+) -> None:
     jar = put(tmp_path, "org/a.jar")
     jars.keep_listing("1.0", tmp_path, [jar])
-    damage(jar)  # type: ignore[operator]
+    damage(jar)
     assert jars.find_jars("1.0", tmp_path) is None
 
     def resolve() -> list[Path]:

@@ -16,7 +16,10 @@ from drift.offline.servers.neo4j import maven
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>{group}</groupId><artifactId>{name}</artifactId><version>1.0</version><dependencies>{needs}</dependencies></project>"""
-NEED = "<dependency><groupId>org.other</groupId><artifactId>part</artifactId><version>1.0</version></dependency>"
+NEED = (
+    "<dependency><groupId>org.other</groupId><artifactId>part</artifactId><version>1.0</version>"
+    "</dependency>"
+)
 
 
 class Central:

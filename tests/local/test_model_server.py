@@ -229,7 +229,8 @@ async def test_a_client_that_goes_away_ends_its_request(model_server: ModelServe
     _, writer = await asyncio.open_connection("127.0.0.1", int(model_server.url.rsplit(":", 1)[1]))
     body = json.dumps({"input": "x"})
     writer.write(
-        f"POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+        f"POST /v1/embeddings HTTP/1.1\r\nHost: x\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
     )
     await model_server.until(lambda seen: seen["in_flight"] == 1)
     writer.close()
@@ -264,7 +265,8 @@ def test_the_server_ends_on_a_signal_even_while_a_request_hangs(number: signal.S
         port = int(server.url.rsplit(":", 1)[1])
         with socket.create_connection(("127.0.0.1", port)) as hanging:
             hanging.sendall(
-                b'POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\n\r\n{"input":"x"}'
+                b"POST /v1/embeddings HTTP/1.1\r\nHost: x\r\n"
+                b'Content-Length: 13\r\n\r\n{"input":"x"}'
             )
             asyncio.run(server.until(lambda seen: seen["in_flight"] == 1))
             process.send_signal(number)

@@ -25,7 +25,8 @@ from pathlib import Path
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.servers.valkey_server import ValkeyServer
 from tests.servers import QUICK
-neo4j, valkey = Neo4jServer(folder=Path(sys.argv[1]), java_flags=QUICK).start(), ValkeyServer().start()
+neo4j = Neo4jServer(folder=Path(sys.argv[1]), java_flags=QUICK).start()
+valkey = ValkeyServer().start()
 print(neo4j.pid, valkey.pid, neo4j.uri, neo4j.password, flush=True)
 time.sleep(600)
 """

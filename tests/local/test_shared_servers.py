@@ -1,4 +1,6 @@
-"""The servers stay until the last command on their data folder has gone, however it goes, and then they end."""
+"""The servers stay until the last command on their data folder has gone, however it goes, and then
+they end.
+"""
 
 from __future__ import annotations
 

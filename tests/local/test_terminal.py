@@ -89,7 +89,8 @@ fact = {"fact": bad, "citations": [{"chunk_id": bad, "span": bad, "document_name
 console.show_answer(bad, {"final_answer": bad, "key_facts": [fact], "residual_uncertainty": bad})
 doctor.show([doctor.Finding(bad, "ok", bad)], as_json=False)
 prepare_command._remark(bad)
-prepare_command._show({"cypher": [bad], "dry_run": True, "changed": {bad: 1}, "created": [bad], "indexes": [], "problems": [bad]})
+planned = {"cypher": [bad], "dry_run": True, "indexes": [], "problems": [bad]}
+prepare_command._show({**planned, "changed": {bad: 1}, "created": [bad]})
 plain.say_on_stderr(bad)
 sources = Source(bad, (), (Skipped(bad, bad),), (Ignored(bad, 1, bad),))
 for line in ingestion.left_out(sources): console.say(line)
@@ -108,12 +109,16 @@ def test_everything_that_prints_texts_of_others_takes_out_what_steers_a_terminal
 ) -> None:
     arguments = [sys.executable, "-c", PRINTERS.replace("HOSTILE", ascii(HOSTILE))]
     ours, theirs = pty.openpty()
+    look = {"TERM": "xterm" if on_terminal else "dumb", "COLUMNS": "500", "NO_COLOR": "1"}
     with subprocess.Popen(  # noqa: S603 - our own interpreter and text
-        arguments, cwd=ROOT, stdout=theirs if on_terminal else subprocess.PIPE, stderr=subprocess.STDOUT,
-        env={**os.environ, "TERM": "dumb" if not on_terminal else "xterm", "COLUMNS": "500", "NO_COLOR": "1"},
-    ) as process:  # fmt: skip
+        arguments,
+        cwd=ROOT,
+        stdout=theirs if on_terminal else subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, **look},
+    ) as process:
         os.close(theirs)
-        written = _all_of(ours) if on_terminal else process.stdout.read()  # type: ignore[union-attr]
+        written = process.stdout.read() if process.stdout else _all_of(ours)
     os.close(ours)
     text = written.decode()
     assert text.count("gnp.exe") >= 20

@@ -1,5 +1,5 @@
-"""`ask` and `demo` beside a Redis of any kind and messages of anybody: the answer comes, and one line
-says what is missing.
+"""`ask` and `demo` beside a Redis of any kind and messages of anybody: the answer comes, and one
+line says what is missing.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ GARBAGE = {
     "our id alone": b'{"retrieval_id": "{id}"}',
     "our id in wrong types": b'{"retrieval_id": ["{id}"], "phase": 5, "progress_pct": {}}',
     "our id in garbage": b"\xff {id} \xff",
-    "half a surrogate pair": b'{"retrieval_id": "{id}", "phase": "completed", "thought_summary": "\\ud800"}',
+    "half a surrogate pair": b'{"retrieval_id": "{id}", "phase": "completed", '
+    b'"thought_summary": "\\ud800"}',
     "of another retrieval": b'{"retrieval_id": "other {id}", "phase": "completed"}',
 }
 

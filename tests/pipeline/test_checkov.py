@@ -1,4 +1,6 @@
-"""What checkov finds in each way to deploy is mended, or has a reason in checkov.toml that is still needed."""
+"""What checkov finds in each way to deploy is mended, or has a reason in checkov.toml that is still
+needed.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,9 @@ def expected(ways: Mapping[str, list[Resource]]) -> set[tuple[str, str, str]]:
 
 
 def found(ways: Mapping[str, list[Resource]], folder: Path) -> set[tuple[str, str, str]]:
-    """Return check, resource and way of everything that checkov finds, each way as one flat template."""
+    """Return check, resource and way of everything that checkov finds, each way as one flat
+    template.
+    """
     for name, way in ways.items():
         template = {"$schema": SCHEMA, "contentVersion": "1.0.0.0", "resources": way}
         (folder / f"{name}.json").write_text(json.dumps(template), encoding="utf-8")

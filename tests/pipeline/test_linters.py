@@ -29,7 +29,7 @@ def zizmor(*paths: Path) -> tuple[int, str]:
 
 
 def actionlint(*paths: Path) -> tuple[int, str]:
-    """Check workflows; programs that it would call where they happen to be installed are left out."""
+    """Check workflows; programs that it would call if they were installed are left out."""
     done = run(TOOLS / "actionlint", "-shellcheck=", "-pyflakes=", *paths)
     return done.returncode, done.stdout + done.stderr
 

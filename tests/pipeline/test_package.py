@@ -108,7 +108,9 @@ def test_the_archive_is_the_folder_and_the_same_bytes_each_time(package: Path) -
 
 
 def hashes(archive: Path) -> dict[str, str]:
-    """Return a hash of each file of an archive with its entry, and of the archive itself under no name."""
+    """Return a hash of each file of an archive with its entry, and of the archive itself under no
+    name.
+    """
     with zipfile.ZipFile(archive) as file:
         entries = {one.filename: repr(one).encode() + file.read(one) for one in file.infolist()}
     return {

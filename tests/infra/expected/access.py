@@ -37,10 +37,11 @@ def grants(way: Way) -> Iterator[tuple[str, str, str]]:
 
 
 def roles(way: Way) -> Iterator[Body]:
-    """Yield the assignments; the ids of those of the function wait for the object id of its identity."""
+    """Yield the assignments; the ids of the function's own wait for its identity's object id."""
     for who, role, scope in grants(way):
         principal, kind = _principal(way, who)
-        definition = f"/subscriptions/{scope.split('/')[2]}/providers/Microsoft.Authorization/roleDefinitions/"
+        definitions = "providers/Microsoft.Authorization/roleDefinitions"
+        definition = f"/subscriptions/{scope.split('/')[2]}/{definitions}/"
         if who == "function":
             inner = f"guid('{scope}', {principal}, '{ROLES[role]}')"
             resource, name = f"[extensionResourceId('{scope}', '{ROLE}', {inner})]", f"[{inner}]"
@@ -77,7 +78,8 @@ def redis_policy(way: Way) -> Iterator[Body]:
         return
     names = Names(way)
     database, cluster = f"{names.redis}/databases/default", names.redis.rsplit("/", 1)[-1]
-    inner = f"format('{{0}}/{{1}}/{{2}}', '{cluster}', 'default', uniqueString('{database}', {names.principal}))"
+    unique = f"uniqueString('{database}', {names.principal})"
+    inner = f"format('{{0}}/{{1}}/{{2}}', '{cluster}', 'default', {unique})"
     segments = [
         f"filter(split({inner}, '/'), lambda('x', not(empty(lambdaVariables('x')))))[{n}]"
         for n in range(3)

@@ -112,4 +112,5 @@ CHECKS: dict[str, Any] = {
         ),
     ],
 }
-"""The variable that goes to the module of the checks, and every variable that it is computed from."""
+"""The variable that goes to the module of the checks, and every variable that it is computed from.
+"""

@@ -1,4 +1,6 @@
-"""What the identity, the plan and the site have to be in a way to deploy, and where each setting comes from."""
+"""What the identity, the plan and the site have to be in a way to deploy, and where each setting
+comes from.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ SOURCES = {
 
 
 def settings(way: Way) -> dict[str, str]:
-    """Return every setting of the site with its value, or with the expression for what only a deployment knows."""
+    """Return every setting of the site with its value, or with the expression for what only a
+    deployment knows.
+    """
     names = Names(way)
     blob = reference(names.storage, STORAGE, "primaryEndpoints.blob")
     vault = reference(names.vault, VAULT, "vaultUri")
@@ -88,7 +92,9 @@ def _text(value: object) -> str:
 
 
 def function(way: Way) -> Iterator[Body]:
-    """The identity, the plan, the site without its settings, and passwords for publishing switched off."""
+    """The identity, the plan, the site without its settings, and passwords for publishing switched
+    off.
+    """
     names = Names(way)
     yield body(way, names.identity, IDENTITY, tags=tags(way))
     yield body(

@@ -17,7 +17,7 @@ DIAGNOSTICS = "Microsoft.Insights/diagnosticSettings"
 
 
 def telemetry(way: Way) -> Iterator[Body]:
-    """The workspace, the component that takes telemetry from identities only, and who gets mails."""
+    """The workspace, the component that takes telemetry from identities only, who gets mails."""
     names, mail = Names(way), way["alertEmail"]
     yield body(
         way,

@@ -1,4 +1,4 @@
-"""What everything of a way is called, and the expressions for what only a deployed resource knows."""
+"""What everything of a way is called; expressions for what only a deployed resource knows."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ knows, but for one type."""
 
 
 class Names:
-    """Names and ids of one way; the token is the engine's `uniqueString` of subscription, environment and region."""
+    """Names and ids of one way; the token is the engine's `uniqueString` of subscription,
+    environment and region.
+    """
 
     def __init__(self, way: Way) -> None:
         (identity,) = way.resources(IDENTITY)

@@ -116,7 +116,9 @@ def network(way: Way) -> Iterator[Body]:
 
 
 def endpoints(way: Way) -> Iterator[Body]:
-    """A private endpoint for each store and for the site, with the zones of the names that it is called by."""
+    """A private endpoint for each store and for the site, with the zones of the names that it is
+    called by.
+    """
     if not way.private:
         return
     names = Names(way)

@@ -14,7 +14,9 @@ OPENAI = "Microsoft.CognitiveServices/accounts"
 
 
 def storage(way: Way) -> Iterator[Body]:
-    """The account of the host: no shared keys, no public blobs, deleted packages come back for a week."""
+    """The account of the host: no shared keys, no public blobs, deleted packages come back for a
+    week.
+    """
     account = Names(way).storage
     yield body(
         way,

@@ -1,1 +1,1 @@
-"""Faults that a tired editor plants in infra/, and the machinery that shows which rule finds each."""
+"""Faults that a tired editor plants in infra/, and what shows which rule finds each."""

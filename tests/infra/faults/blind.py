@@ -1,4 +1,6 @@
-"""Faults that were written from the templates alone, before their author had read a rule, and more of the kinds that got by."""
+"""Faults that were written from the templates alone, before their author had read a rule, and more
+of the kinds that got by.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`python -m tests.infra.faults.document`: docs/infra-rules.md, each rule with the planted faults that
-it has to find.
+"""`python -m tests.infra.faults.document`: docs/infra-rules.md, each rule with the planted faults
+that it has to find.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ FAULTS = (*planted.FAULTS, *blind.FAULTS)
 HEAD = """\
 # Rules of the infrastructure
 
-Each rule holds for every way to deploy. A rule compares whole values with what they have to be, and what it finds names the
-way, the resource and the property. `make test` asks the rules over snapshots and files on every machine, and those over the
-compiled template where a Bicep compiler is.
+Each rule holds for every way to deploy. A rule compares whole values with what they have to be, and
+what it finds names the way, the resource and the property. `make test` asks the rules over
+snapshots and files on every machine, and those over the compiled template where a Bicep compiler
+is.
 
-`make test-deep` plants each fault below in a copy of the project, works out anew the snapshots of the ways, as somebody would
-who commits what changed, and requires that the rule finds it.
+`make test-deep` plants each fault below in a copy of the project, works out anew the snapshots of
+the ways, as somebody would who commits what changed, and requires that the rule finds it.
 """
 PARTS = (
     ("Over the snapshot of each way", snapshot.RULES),
@@ -32,8 +33,8 @@ def document() -> str:
     """Return the page."""
     parts = [part for title, rules in PARTS for part in (f"\n## {title}\n\n", *_table(rules))]
     refused = "; ".join(fault.what for fault in FAULTS if fault.rule == COMPILER)
-    last = f"\n## What the compiler refuses by itself\n\nIts linter too, whose rules are all errors here: {refused}.\n"
-    return "".join([HEAD, *parts, last])
+    last = f"Its linter too, whose rules are all errors here: {refused}.\n"
+    return "".join([HEAD, *parts, "\n## What the compiler refuses by itself\n\n", last])
 
 
 def _table(rules: tuple[Rule, ...]) -> Iterator[str]:

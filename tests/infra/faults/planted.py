@@ -1,4 +1,6 @@
-"""The planted faults: each is one that a deployment would swallow, and each names the rule that has to notice it."""
+"""The planted faults: each is one that a deployment would swallow, and each names the rule that has
+to notice it.
+"""
 
 from __future__ import annotations
 

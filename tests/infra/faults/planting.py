@@ -1,4 +1,6 @@
-"""Plant a fault in a copy of the project, work out anew what it would deploy, and ask the rule that has to notice it."""
+"""Plant a fault in a copy of the project, work out anew what it would deploy, and ask the rule that
+has to notice it.
+"""
 
 from __future__ import annotations
 

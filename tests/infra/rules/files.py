@@ -59,7 +59,10 @@ def the_function_gives_up_before_the_platform(project: Project) -> Iterator[str]
     )
     deadline, worker = PARAMETERS["deadlineSec"]["maxValue"], 3600 * hours + 60 * minutes + seconds
     if not deadline < PLATFORM_SECONDS < worker:
-        yield f"host.json: {deadline} s of deadline, {PLATFORM_SECONDS} s of the platform, {worker} s of the worker"
+        yield (
+            f"host.json: {deadline} s of deadline, {PLATFORM_SECONDS} s of the platform, "
+            f"{worker} s of the worker"
+        )
 
 
 PLATFORM_SECONDS = 230
@@ -161,7 +164,9 @@ EXCUSED = {"use-recent-api-versions": 5, "no-hardcoded-env-urls": 1, "use-resour
 
 
 def an_excuse_has_a_reason(project: Project) -> Iterator[str]:
-    """A linter rule is switched off for one line only, with a comment above it, and as often as is known."""
+    """A linter rule is switched off for one line only, with a comment above it, and as often as is
+    known.
+    """
     found: dict[str, int] = {}
     for file in sorted((project.root / "infra").rglob("*.bicep")):
         lines = file.read_text(encoding="utf-8").splitlines()
@@ -216,7 +221,9 @@ VARIABLES = {
 
 
 def the_parameter_file_reads_each_value_from_its_own_variable(project: Project) -> Iterator[str]:
-    """infra/main.bicepparam: the variable of each parameter, and the default of the template where there is one."""
+    """infra/main.bicepparam: the variable of each parameter, and the default of the template where
+    there is one.
+    """
     text = project.text("infra/main.bicepparam")
     given = given_in(text, {})
     yield from (
@@ -230,9 +237,13 @@ def the_parameter_file_reads_each_value_from_its_own_variable(project: Project) 
             r"(?<=[a-z0-9])([A-Z])", r"_\1", name
         ).upper().replace("OPEN_AI", "OPENAI")
         if one.variable != variable:
-            yield f"infra/main.bicepparam: {name} is read from {one.variable or 'nowhere'}, not from {variable}"
+            read = one.variable or "nowhere"
+            yield f"infra/main.bicepparam: {name} is read from {read}, not from {variable}"
         if name not in REQUIRED and one.value != DEFAULTS[name]:
-            yield f"infra/main.bicepparam: {name} is {one.value!r} by default, and {DEFAULTS[name]!r} in the template"
+            yield (
+                f"infra/main.bicepparam: {name} is {one.value!r} by default, and "
+                f"{DEFAULTS[name]!r} in the template"
+            )
         if name in REQUIRED and one.problem != "missing":
             yield f"infra/main.bicepparam: {name} has a default"
     for line in PASSWORD_LINES:
@@ -244,8 +255,8 @@ PASSWORD_LINES = [
     "var neo4jCredential = readEnvironmentVariable('NEO4J_CREDENTIAL_ID', '')",
     "var passwordVariable = empty(neo4jCredential) ? 'NEO4J_PASSWORD' : 'NEO4J_CREDENTIAL_ID'",
     (
-        "param neo4jPassword = empty(neo4jCredential) ? readEnvironmentVariable(passwordVariable) : "
-        "null"
+        "param neo4jPassword = empty(neo4jCredential) "
+        "? readEnvironmentVariable(passwordVariable) : null"
     ),
 ]
 
@@ -259,7 +270,9 @@ def no_way_holds_a_password(project: Project) -> Iterator[str]:
 
 
 def the_example_shows_every_setting(project: Project) -> Iterator[str]:
-    """local.settings.json.example has the settings that the code reads, with their defaults but for the local servers."""
+    """local.settings.json.example has the settings that the code reads, with their defaults but for
+    the local servers.
+    """
     whole: dict[str, Any] = json.loads(project.text("local.settings.json.example"))
     example = whole.pop("Values")
     yield from differences({"IsEncrypted": False}, whole, "local.settings.json.example: ")

@@ -26,7 +26,9 @@ def storage_takes_no_keys_and_shows_no_blobs(project: Project) -> Iterator[str]:
 
 
 def the_vault_holds_the_one_secret_and_keeps_what_is_deleted(project: Project) -> Iterator[str]:
-    """Roles instead of policies, soft delete, purge protection, the password from its parameter only."""
+    """Roles instead of policies, soft delete, purge protection, the password from its parameter
+    only.
+    """
     yield from _whole(project, stores.vault, stores.VAULT, f"{stores.VAULT}/secrets")
 
 
@@ -58,7 +60,9 @@ def every_setting_has_the_value_of_its_own_parameter(project: Project) -> Iterat
 
 
 def settings_are_those_that_the_code_reads(project: Project) -> Iterator[str]:
-    """The settings that are not the platform's are the fields of drift/hosting/settings.py, but for two that are for local use."""
+    """The settings that are not the platform's are the fields of drift/hosting/settings.py, but for
+    two that are for local use.
+    """
     read = {name.upper() for name in Settings.model_fields} - {"ALLOW_PLAINTEXT", "OAI_KEY"}
     for way in project.ways:
         platform = ("APPLICATIONINSIGHTS_", "AzureWebJobsStorage__")
@@ -144,7 +148,9 @@ def nothing_else_is_created_and_the_group_is_ours(project: Project) -> Iterator[
 
 
 def everything_is_tagged(project: Project) -> Iterator[str]:
-    """Every resource that can have tags has azd's and those that were given, which never take the place of azd's."""
+    """Every resource that can have tags has azd's and those that were given, which never take the
+    place of azd's.
+    """
     untaggable = {access.ROLE, monitoring.DIAGNOSTICS}
     for way in project.ways:
         for one in way.resources():
@@ -262,19 +268,25 @@ def outputs_say_where_everything_is(project: Project) -> Iterator[str]:
 
 def _next_steps(way: Way, site: str) -> str:
     """Return the engine's expression for the sentences that a deployment ends with."""
-    settings = f"NEO4J_*, OAI_BASE_URL, OAI_MODEL, OAI_EMBED_MODEL_NAME and VECTOR_INDEX_DIMENSIONS={way['vectorIndexDimensions']}"
+    settings = (
+        "NEO4J_*, OAI_BASE_URL, OAI_MODEL, OAI_EMBED_MODEL_NAME and "
+        f"VECTOR_INDEX_DIMENSIONS={way['vectorIndexDimensions']}"
+    )
     sentences = [
         f"Let the function through the allow list of the graph at {way['neo4jUri']}.",
         f"Create constraints and indexes once, with {settings} set: python -m drift prepare",
         "If the first deployment of the code answered 403, wait a minute and run: azd deploy",
     ]
-    last = f"format('Ask for the state, with a function key: {{0}}/health/ready', format('https://{{0}}', {site}))"
+    url = f"format('https://{{0}}', {site})"
+    last = f"format('Ask for the state, with a function key: {{0}}/health/ready', {url})"
     steps = [*map("'{}'".format, sentences), last]
     return f"[createArray({', '.join(steps)})]"
 
 
 def previews_are_whole(project: Project) -> Iterator[str]:
-    """No diagnostic, no name that a preview cannot work out but those of the function's assignments."""
+    """No diagnostic, no name that a preview cannot work out but those of the function's
+    assignments.
+    """
     for way in project.ways:
         yield from (f"{way.name}: {one}" for one in way.snapshot["diagnostics"])
         for one in way.resources():

@@ -143,7 +143,9 @@ MIN_DESCRIPTION = 6
 
 
 def modules_take_what_main_allows(project: Project) -> Iterator[str]:
-    """A parameter that a module gets from one of the same name has the same bounds there, and a secret stays secure."""
+    """A parameter that a module gets from one of the same name has the same bounds there, and a
+    secret stays secure.
+    """
     main = _template(project)
     for name, module in main["resources"].items():
         for inner, outer in _passed(module):
@@ -151,7 +153,8 @@ def modules_take_what_main_allows(project: Project) -> Iterator[str]:
             theirs = main["parameters"][outer]
             for rule in ("minValue", "maxValue", "allowedValues"):
                 if rule in mine and mine[rule] != theirs.get(rule):
-                    yield f"module {name}: parameter {inner}: {rule} is {mine[rule]}, and {theirs.get(rule)} in main.bicep"
+                    bound = f"{rule} is {mine[rule]}, and {theirs.get(rule)} in main.bicep"
+                    yield f"module {name}: parameter {inner}: {bound}"
             if theirs["type"].startswith("secure") and not mine["type"].startswith("secure"):
                 yield f"module {name}: parameter {inner} is not secure"
 
@@ -182,7 +185,7 @@ COMPUTED = {
 
 
 def a_password_that_was_rotated_stays(project: Project) -> Iterator[str]:
-    """The secret is written where there is none, or where replacing was asked for, and never else."""
+    """The secret is written where there is none, or where replacing was asked for, else never."""
     module = _template(project)["resources"]["keyVault"]["properties"]["template"]
     secrets = {
         name: one
@@ -223,7 +226,10 @@ def a_subscription_can_hold_many_deployments(project: Project) -> Iterator[str]:
     for name, one in _template(project)["resources"].items():
         outside = one["type"] == "Microsoft.Resources/deployments" and not _in_group(one)
         if outside and "variables('token')" not in one["name"]:
-            yield f"main.bicep: module {name}: the name of its deployment is the same everywhere: {one['name']}"
+            yield (
+                f"main.bicep: module {name}: the name of its deployment is the same everywhere: "
+                f"{one['name']}"
+            )
 
 
 def names_are_the_same_next_time(project: Project) -> Iterator[str]:
@@ -240,11 +246,16 @@ def names_are_the_same_next_time(project: Project) -> Iterator[str]:
 
 
 def problems_are_refused_before_anything_is_made(project: Project) -> Iterator[str]:
-    """The computed sentence goes to a parameter that takes nothing but none, and everything waits for that."""
+    """The computed sentence goes to a parameter that takes nothing but none, and everything waits
+    for that.
+    """
     checks = _template(project)["resources"]["checks"]
     parameter = checks["properties"]["template"]["parameters"]["problems"]
     yield from differences(["none"], parameter.get("allowedValues"), "module checks: problems")
-    value = "[if(empty(variables('problems')), createObject('value', 'none'), createObject('value', join(variables('problems'), ' ')))]"
+    value = (
+        "[if(empty(variables('problems')), createObject('value', 'none'), "
+        "createObject('value', join(variables('problems'), ' ')))]"
+    )
     yield from differences(
         value, checks["properties"]["parameters"]["problems"], "main.bicep: checks: problems"
     )
@@ -324,7 +335,9 @@ def _waits(resources: Mapping[str, Body]) -> dict[str, set[str]]:
 
 
 def _labelled(resources: Mapping[str, Body] | list[Body]) -> dict[str, Body]:
-    """Return the resources of a module by their symbol, or by type and name where the compiler keeps no symbols."""
+    """Return the resources of a module by their symbol, or by type and name where the compiler
+    keeps no symbols.
+    """
     if isinstance(resources, Mapping):
         return {name: one for name, one in resources.items() if not one.get("existing")}
     return {_label(f"[resourceId('{one['type']}', {one['name']})]"): one for one in resources}
