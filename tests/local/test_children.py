@@ -88,7 +88,7 @@ def test_a_child_that_may_be_killed_gets_no_grace(tmp_path: Path) -> None:
     assert child.exit_status() == -signal.SIGKILL
 
 
-def test_a_childs_own_end_is_told_with_its_status(tmp_path: Path) -> None:
+def test_the_status_of_a_child_that_ends_by_itself_is_reported(tmp_path: Path) -> None:
     child = Child(
         [sys.executable, "-c", "print('why'); raise SystemExit(7)"],
         log=tmp_path / "log",
@@ -100,7 +100,7 @@ def test_a_childs_own_end_is_told_with_its_status(tmp_path: Path) -> None:
     assert child.log_text() == "why\n"
 
 
-def test_the_signal_that_ended_a_child_is_told(tmp_path: Path) -> None:
+def test_the_signal_that_ended_a_child_is_reported(tmp_path: Path) -> None:
     child = begun(SLEEPER, tmp_path)
     os.kill(child.pid, signal.SIGKILL)
     assert until(lambda: child.exit_status() is not None)

@@ -134,7 +134,7 @@ def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path
     assert all(span in text for span in spans)
 
 
-def test_a_redis_that_is_none_costs_one_line_and_no_answer(
+def test_an_address_without_a_redis_costs_one_line_and_no_answer(
     serving: dict[str, Any], demo: dict[str, Any]
 ) -> None:
     assert demo

@@ -110,7 +110,7 @@ def test_two_fetches_at_once_resolve_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_fetch_leaves_nothing_half_and_no_lock(tmp_path: Path) -> None:
+def test_a_killed_fetch_leaves_no_half_file_and_no_lock(tmp_path: Path) -> None:
     cache, begun = tmp_path / "cache", tmp_path / "begun"
     with script(FETCHER, cache, tmp_path / "tally", begun, tmp_path / "never") as process:
         assert until(begun.exists)

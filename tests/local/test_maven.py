@@ -123,7 +123,7 @@ def test_one_failed_request_is_repeated(central: Central, tmp_path: Path) -> Non
     assert resolve(central.url, tmp_path)[1].read_bytes() == b"a part of it"
 
 
-def test_lasting_damage_is_told_and_leaves_no_file(central: Central, tmp_path: Path) -> None:
+def test_lasting_damage_is_reported_and_leaves_no_file(central: Central, tmp_path: Path) -> None:
     central.damaged[JAR] = 9
     with pytest.raises(LocalStackError, match=r"part-1\.0\.jar arrived damaged"):
         resolve(central.url, tmp_path)

@@ -274,7 +274,7 @@ def test_the_server_ends_on_a_signal_even_while_a_request_hangs(number: signal.S
         assert b"Traceback" not in process.stderr.read()
 
 
-def test_a_taken_port_is_said_in_one_line() -> None:
+def test_a_taken_port_is_named_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         with started("--port", port) as process:

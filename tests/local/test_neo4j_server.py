@@ -97,7 +97,7 @@ def test_servers_end_with_a_killed_parent_and_the_data_is_there_at_the_next_star
 
 @pytest.mark.neo4j
 @pytest.mark.slow
-def test_a_wrong_password_is_told_with_the_folder(neo4j_2026: Neo4jServer, tmp_path: Path) -> None:
+def test_a_wrong_password_is_named_with_the_folder(neo4j_2026: Neo4jServer, tmp_path: Path) -> None:
     impostor = Neo4jServer(folder=tmp_path, password="not-the-password")
     with pytest.raises(LocalStackError, match=f"{tmp_path} was made with another password"):
         impostor._login_fails(neo4j_2026.port)
@@ -119,7 +119,7 @@ def test_a_folder_in_use_names_the_other_process(home: Path) -> None:
     assert second._locked(home).held
 
 
-def test_a_lost_password_is_told(home: Path, cache: Path) -> None:
+def test_a_lost_password_is_named(home: Path, cache: Path) -> None:
     (home / "server.json").unlink()
     with pytest.raises(LocalStackError, match=r"server\.json with its password is missing"):
         Neo4jServer(folder=home, cache=cache).start()

@@ -176,7 +176,7 @@ def test_servers_answer_at_the_same_ports_next_time(options: StackOptions) -> No
         assert second.env["REDIS_URL"] == before
 
 
-def test_one_failed_start_ends_the_others_and_is_the_one_that_is_told(
+def test_one_failed_start_ends_the_others_and_is_the_one_that_is_reported(
     options: StackOptions, valkey: ValkeyServer
 ) -> None:
     both = {name: value for name, value in GIVEN.items() if not name.startswith("OAI")}

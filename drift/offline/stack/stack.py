@@ -184,10 +184,8 @@ class Stack:
     def _fetch(self) -> None:
         """Have Neo4j's jars, here, where a terminal shows progress and Ctrl-C breaks it off."""
         if "neo4j" in self._parts:
-            version, cache = (
-                exact_version(self.options.neo4j_version),
-                self.options.cache_dir or default_cache(),
-            )
+            version = exact_version(self.options.neo4j_version)
+            cache = self.options.cache_dir or default_cache()
             ensure_jars(version, cache, say=self.options.say, cancelled=self._ending)
 
     def _accept(self, record: Record) -> None:
@@ -197,13 +195,11 @@ class Stack:
             first = ", ".join(VARIABLES[name][0] for name in missing)
             raise LocalStackError(
                 f"The local stack that runs in {self._folder} has no {' and no '.join(missing)} "
-                f"server, because it was "
-                f"started with {first} set: set that here as well, or end the commands that use "
-                f"that stack."
+                f"server, because it was started with {first} set: set that here as well, or end "
+                "the commands that use that stack."
             )
-        if "neo4j" in self._parts and record.neo4j_version != exact_version(
-            self.options.neo4j_version
-        ):
+        asked = exact_version(self.options.neo4j_version)
+        if "neo4j" in self._parts and record.neo4j_version != asked:
             self.options.say(
                 f"The stack that runs in {self._folder} has Neo4j {record.neo4j_version}; it is "
                 f"used as it is."

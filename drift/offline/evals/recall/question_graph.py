@@ -194,12 +194,11 @@ def _edges(passages: Sequence[Passage]) -> dict[_Pair, Relation]:
 
 def _undirected(edges: Iterable[Relation]) -> list[Relation]:
     """Return one relation for each unordered pair: clustering knows no direction."""
-    weights: Counter[tuple[str, str]] = Counter()
+    weights: defaultdict[tuple[str, str], float] = defaultdict(float)
     for edge in edges:
-        weights[min(edge.source, edge.target), max(edge.source, edge.target)] += edge.weight  # type: ignore[assignment]
+        weights[min(edge.source, edge.target), max(edge.source, edge.target)] += edge.weight
     return [
-        Relation(source, target, float(weight), "")
-        for (source, target), weight in sorted(weights.items())
+        Relation(source, target, weight, "") for (source, target), weight in sorted(weights.items())
     ]
 
 

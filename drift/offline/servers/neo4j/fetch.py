@@ -75,9 +75,8 @@ def _resolved(version: str, cache: Path, progress: maven.Progress) -> list[Path]
 
 
 def _end_with_input() -> None:
-    os.read(
-        sys.stdin.fileno(), 1
-    )  # unbuffered: a reader in the background must hold no lock at exit
+    # unbuffered: a reader in the background must hold no lock at exit
+    os.read(sys.stdin.fileno(), 1)
     os._exit(1)  # files arrive whole or not at all, so any moment is good
 
 

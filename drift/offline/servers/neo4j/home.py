@@ -110,8 +110,7 @@ class Neo4jHome:
         if not (password or known.get("password")):
             raise LocalStackError(
                 f"{self.folder} holds a database, but {self._record.name} with its password is "
-                f"missing: give the password, "
-                "or delete the folder to begin with an empty database."
+                "missing: give the password, or delete the folder to begin with an empty database."
             )
         written_by = known.get("version", version)
         if (
@@ -120,8 +119,7 @@ class Neo4jHome:
         ):
             raise LocalStackError(
                 f"{self.folder} was written by Neo4j {written_by}, which {version} does not open: "
-                f"start that version, "
-                "name another folder, or delete this one."
+                "start that version, name another folder, or delete this one."
             )
         password = password or known["password"]
         self._remember(version, password)

@@ -196,8 +196,7 @@ class _CarefulResolver(PythonResolver):
             ):
                 raise UnknownVersionError(
                     f"Maven Central has no Neo4j {artifact.version}: ask for 2026, 5.26 or a "
-                    f"version listed at "
-                    f"{CENTRAL}/org/neo4j/neo4j/."
+                    f"version listed at {CENTRAL}/org/neo4j/neo4j/."
                 ) from error
             raise
         return target
@@ -265,8 +264,8 @@ def _explained(failures: list[Exception], version: str, repository: Path) -> Loc
     if isinstance(failures[0], requests.ConnectionError | requests.Timeout):
         return LocalStackError(
             f"The jars of Neo4j {version} are not in the cache and {CENTRAL} cannot be reached: "
-            f"connect to the network "
-            "(HTTPS_PROXY is honoured) and start again, or set NEO4J_URI to a running server."
+            "connect to the network (HTTPS_PROXY is honoured) and start again, or set NEO4J_URI to "
+            "a running server."
         )
     reasons = "; then: ".join(
         dict.fromkeys(str(error) or type(error).__name__ for error in failures)

@@ -118,8 +118,7 @@ class Neo4jServer(Server):
         if not free:
             raise LocalStackError(
                 f"The data folder {folder} is in use by another Neo4j server (started by process "
-                f"{lock.holder()}): "
-                "end it, or name another folder."
+                f"{lock.holder()}): end it, or name another folder."
             )
         return lock
 
@@ -185,8 +184,7 @@ class Neo4jServer(Server):
         except AuthError as error:
             raise LocalStackError(
                 f"{self.folder} was made with another password: give that one, or delete the "
-                f"folder to begin with an empty "
-                "database."
+                "folder to begin with an empty database."
             ) from error
         except (DriverError, Neo4jError) as error:
             return f"it answers: {error}"
