@@ -37,7 +37,7 @@ from drift.offline.commands.up import up
 
 
 def _help(command: Callable[..., None]) -> str:
-    """Return a command's help text, its first paragraph on one line, as lists of commands want it."""
+    """Return a help text with its first paragraph on one line, as lists of commands want it."""
     first, *others = cleandoc(command.__doc__ or "").split("\n\n")
     return "\n\n".join([first.replace("\n", " "), *others])
 

@@ -1,6 +1,6 @@
 """What people see: progress and answers with rich.
 
-Colours and bars only on a terminal, data never on standard error.
+Colours and bars appear on a terminal only; data never goes to standard error.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""The one way out to the terminal.
-
-What texts of others bring along in control characters never reaches it.
+"""The one way out to the terminal, which no control character of others' texts ever reaches.
 
 `open_streams` puts both standard streams behind it, so that typer, logging and tracebacks go
 through it too. The console of rich writes control sequences of its own; its texts are cleaned
@@ -53,7 +51,7 @@ def on_one_line(text: str) -> str:
 def escaped(json_text: str) -> str:
     r"""Return JSON in which whatever `clean` would touch stands as `\uXXXX`.
 
-    The same document for every reader.
+    It is the same document for every reader.
     """
     return re.sub(rf"[\x7f]|{_INVISIBLE.pattern}", _as_reference, json_text)
 
@@ -73,11 +71,11 @@ def _as_reference(found: re.Match[str]) -> str:
 class OutputError(Exception):
     """Standard output takes no more.
 
-    `broken_pipe` when its reader has left, which is no failure.
+    `broken_pipe` is true when its reader has left, which is no failure.
     """
 
     def __init__(self, error: OSError) -> None:
-        """Keep why."""
+        """Take the reason from the system's error."""
         super().__init__(f"Standard output cannot be written: {error.strerror}.")
         self.broken_pipe = error.errno == errno.EPIPE
 

@@ -1,7 +1,4 @@
-"""How long the import of the function takes, and a retrieval through its route.
-
-Medians over several runs, in seconds.
-"""
+"""How long the import of the function takes, and a retrieval through its route, in seconds."""
 
 from __future__ import annotations
 

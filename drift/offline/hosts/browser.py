@@ -1,10 +1,8 @@
 """Neo4j's own Browser on loopback, for people who want to look at the graph.
 
-Static files out of its official jar.
-
-The server's distribution on Maven Central is without it. The page speaks Bolt to the database
-itself, so that it works with the shared servers as they run, and with any database that NEO4J_URI
-names.
+The server's distribution on Maven Central is without it, so its files come out of its official jar.
+The page speaks Bolt to the database itself: it works with the shared servers as they run, and with
+any database that NEO4J_URI names.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ _HEADERS = {
 async def browsing(uri: str, user: str, database: str, cache: Path, say: Say) -> AsyncIterator[str]:
     """Serve Neo4j Browser on loopback while the block runs.
 
-    Gives the address that leads to this database.
+    Yields the address that leads to this database.
 
     Raises:
         LocalStackError: the Browser is not in the cache and cannot be fetched.

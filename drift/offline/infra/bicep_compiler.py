@@ -22,7 +22,7 @@ HOW_TO_GET_ONE = (
 def find_compiler() -> str | None:
     """Return the path of the compiler.
 
-    Of BICEP, of `bicep` on the PATH, or of the one that `az bicep install` brought.
+    BICEP names it; else it is on the PATH, or where `az bicep install` put it.
     """
     given = environment()
     if named := given.get("BICEP"):

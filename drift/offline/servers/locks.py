@@ -16,7 +16,7 @@ from drift.offline.servers.children import wait_until
 class FileLock:
     """A lock for one holder, or a shared one for many.
 
-    Held while any process holds its descriptor.
+    It is held while any process holds its descriptor.
     """
 
     def __init__(self, path: Path) -> None:
@@ -65,7 +65,7 @@ class FileLock:
     def acquire(self, timeout_s: float, cancelled: threading.Event | None = None) -> bool:
         """Wait for the lock, at most `timeout_s` seconds.
 
-        False when it is still held or the wait was cancelled.
+        Return False when it is still held, or the wait was cancelled.
         """
         deadline = time.monotonic() + timeout_s
         while not self.try_acquire():

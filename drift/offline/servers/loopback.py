@@ -61,7 +61,7 @@ def listen(port: int) -> socket.socket:
 def candidates(asked: int | None, preferred: int | None = None) -> Iterator[int]:
     """Yield the ports to try in turn.
 
-    The one that was asked for and no other, else the preferred one, else free ones.
+    A port that was asked for is the only one. Otherwise the preferred one is tried, then free ones.
 
     Raises:
         LocalStackError: when the port that was asked for is taken.

@@ -27,9 +27,9 @@ class Server(ABC):
     """How long it may take until it is ready."""
 
     def __init__(self, folder: Path | None, port: int | None, preferred_port: int | None) -> None:
-        """Name its folder (a temporary one when None) and its port.
+        """Name its folder, a temporary one when None, and its port.
 
-        This one, else this one if it is free, else a free one.
+        The port is `port`; else `preferred_port` if it is free; else a free one.
 
         `keep_open` may be set to descriptors (locks) that the server shall hold until it has ended.
         """

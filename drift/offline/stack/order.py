@@ -48,9 +48,9 @@ class Places:
 
     @property
     def servers(self) -> FileLock:
-        """Held by the servers' process, by the servers and by their guards.
+        """The lock of the servers' process, of the servers and of their guards.
 
-        Free when nothing runs any more.
+        It is free when nothing runs any more.
         """
         return FileLock(self.folder / "lock")
 
@@ -61,9 +61,9 @@ class Places:
 
     @property
     def commands(self) -> FileLock:
-        """Shared by all commands that use the servers.
+        """The lock that all commands which use the servers share.
 
-        Held by the servers' process alone from when it ends them.
+        The servers' process holds it alone from when it ends them.
         """
         return FileLock(self.folder / "commands.lock")
 

@@ -1,7 +1,4 @@
-"""What a running stack leaves in its data folder for commands.
-
-`stack.json`, and the ports for next time.
-"""
+"""What a running stack leaves in its data folder: `stack.json`, and the ports for next time."""
 
 from __future__ import annotations
 

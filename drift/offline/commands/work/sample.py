@@ -14,7 +14,7 @@ SAMPLE_NAME = "pydoc_data.topics"
 def sample_sources() -> Source:
     """Return the topics of `pydoc_data`, about 500 KB in some 80 documents.
 
-    The id is the topic's name.
+    A document's id is the topic's name.
     """
     return Source(
         SAMPLE_NAME,

@@ -140,7 +140,7 @@ def _both_ways(
 ) -> list[Trial]:
     """Return the follow-up with the index alone, and with every chunk scored exactly.
 
-    The latter only for a tenant that is not too large for it.
+    A large tenant has only the first.
     """
     limits = {"followup_indexed": 0} | (
         {"followup_exact": MAX_EXACT} if project.chunks <= MAX_EXACT else {}
@@ -262,7 +262,7 @@ def _words(error: Exception) -> str:
 def ratios(rows: Sequence[Row]) -> dict[str, Any]:
     """Return how ours grow with the size and how others compare, for the largest tenant.
 
-    By number of dimensions.
+    The keys are the numbers of dimensions.
 
     `growth_p95`: p95 at the largest size over p95 at 10,000 chunks, or at the smallest size where
     that was not asked.

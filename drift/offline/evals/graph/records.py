@@ -96,9 +96,10 @@ class Records:
 
     @cached_property
     def _mentioned(self) -> list[list[int]]:
-        """The entities of each chunk.
+        """The entities of each chunk, by number.
 
-        Three of its leaf, one that is known everywhere, and -1, the hub, in every second.
+        Up to three are of its leaf, one is known everywhere, and every second chunk has -1, the
+        hub.
         """
         project, rng = self._project, self._project.chance("mentions")
         near = rng.integers(ENTITIES_A_LEAF, size=(project.chunks, 3))

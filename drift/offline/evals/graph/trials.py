@@ -115,9 +115,9 @@ class Ours:
 
 
 def exact_communities(project: SyntheticProject, query: Query) -> list[tuple[int, int]]:
-    """Return what the primer should choose.
+    """Return what the primer should choose, as (level, id).
 
-    (level, id), the highest levels first until half of the places are filled.
+    The highest levels come first, until half of the places are filled.
     """
     known: list[tuple[int, int]] = []
     level = len(project.widths)
@@ -130,9 +130,9 @@ def exact_communities(project: SyntheticProject, query: Query) -> list[tuple[int
 
 
 def exact_samples(project: SyntheticProject, query: Query) -> list[str]:
-    """Return what the primer should show.
+    """Return what the primer should show, as `community/chunk`.
 
-    The nearest chunks below each of its communities, as `community/chunk`.
+    Those are the nearest chunks below each of its communities.
     """
     pairs = []
     for level, id_ in exact_communities(project, query):
@@ -155,7 +155,7 @@ def _pairs(found: PrimerEvidence) -> list[str]:
 class Others:
     """The statements of others over the same connection, asked of one project.
 
-    `library` None: it is not installed.
+    `library` is None when it is not installed.
     """
 
     connection: WatchedConnection

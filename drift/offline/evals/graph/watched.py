@@ -1,7 +1,4 @@
-"""A connection that shows what went over it.
-
-Statements, results and, on demand, what each cost the server.
-"""
+"""A connection that counts statements, keeps the last result and can have the server profile."""
 
 from __future__ import annotations
 

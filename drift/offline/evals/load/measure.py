@@ -1,6 +1,6 @@
-"""What the function does under load.
+"""What the function does under load: callers in a closed loop, and a soak.
 
-Callers in a closed loop, and a soak in which some of them leave early.
+In the soak some of them leave early.
 
 A caller asks, waits for its answer and asks again. Who is refused (429) waits as long as
 Retry-After says and asks the same again; such waits are in no latency. What the function's process

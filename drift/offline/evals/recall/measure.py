@@ -177,7 +177,7 @@ class _Contest:
 def recalls_of(found: Sequence[str], supporting: frozenset[str]) -> Recalls:
     """Return the share of the supporting passages among the first 2, 5 and 10 found.
 
-    All of them when none are needed.
+    It is 1 when none are needed.
     """
     return tuple(
         len(supporting & set(found[:cut])) / len(supporting) if supporting else 1.0 for cut in CUTS
@@ -207,7 +207,7 @@ def in_turns(lists: Sequence[Sequence[str]]) -> list[str]:
 def report(results: Sequence[SetResult]) -> dict[str, Any]:
     """Return the measurements as one document, in percent.
 
-    Pooled over questions, with what every set has.
+    `pooled` is over the questions of all sets, with the methods that every set has.
     """
     common = [name for name in METHODS if all(name in result.recalls for result in results)]
     pooled = {name: [r for result in results for r in result.recalls[name]] for name in common}

@@ -1,6 +1,6 @@
 """A question set as a project's graph.
 
-One chunk a passage, its entities and relations, and communities found by the ingestion.
+Each passage is a chunk. The set states entities and relations; the ingestion finds communities.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class QuestionEmbedder(Protocol):
 
 
 def project_of(own: QuestionSet) -> str:
-    """Return the tenant that holds the set."""
+    """Return the project that holds the set."""
     return f"recall-{own.name}"
 
 
@@ -117,10 +117,7 @@ def chunk_of(passage: Passage) -> ChunkRecord:
 
 
 def derive(own: QuestionSet, stamp: str) -> KnowledgeBatch:
-    """Return entities and relations as the set states them, and their communities.
-
-    Without embeddings.
-    """
+    """Return entities and relations as the set states them, and communities without embeddings."""
     entities = _entities(own.passages)
     readings = tuple(_reading(passage, entities) for passage in own.passages)
     edges = _edges(own.passages)

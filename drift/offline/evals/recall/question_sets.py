@@ -131,10 +131,7 @@ def _passage(row: Mapping[str, Any], found: Mapping[str, Any]) -> Passage:
 
 
 def _about_title(title: str, mentioned: list[str]) -> Iterator[Triple]:
-    """Yield what a passage says when nobody took it down.
-
-    Its title has to do with all that it mentions.
-    """
+    """Yield triples for a passage without any: its title has to do with all that it mentions."""
     for other in mentioned:
         if normalised_title(other) != normalised_title(title):
             yield title, "has to do with", other

@@ -34,9 +34,9 @@ _PLAIN_LINE_EVERY_S = 10.0
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Fetch what is missing; 0 when the version is complete, 1 with `{"error".
+    """Fetch what is missing.
 
-    "..."}` when it is not.
+    Return 0 when the version is complete, else 1 with `{"error": "..."}` on standard output.
     """
     parser = argparse.ArgumentParser(
         prog="python -m drift.offline.servers.neo4j.fetch", description=__doc__

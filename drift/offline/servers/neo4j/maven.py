@@ -1,6 +1,6 @@
 """Resolves a Neo4j server from Maven Central.
 
-With jgo, in pure Python, else with `mvn` when it is on the PATH.
+jgo does it in pure Python, else `mvn` when it is on the PATH.
 """
 
 from __future__ import annotations
