@@ -54,7 +54,7 @@ class Declared:
 
 @dataclass(slots=True)
 class Given:
-    """What a parameter file gives: a value, the variable it is read from, what is wrong with either.
+    """What a parameter file gives: a value, its variable, and what is wrong with either.
 
     `literal` tells whether the file itself holds a value, be it as a default; `problem` is
     `missing` for a variable that is needed and not set.

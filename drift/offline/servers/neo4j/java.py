@@ -27,7 +27,7 @@ class Java:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Flags for open modules, native and raw memory access: Neo4j then runs without warnings."""
+        """Flags for open modules, native and raw memory access: Neo4j runs without warnings."""
         opened = ("java.nio", "java.io", "sun.nio.ch")
         flags = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in opened]
         flags.append("--enable-native-access=ALL-UNNAMED")
