@@ -10,8 +10,8 @@ import pytest
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.offline.evals.graph.exact import nearest_chunks
-from drift.offline.evals.graph.measure import Row, ratios
 from drift.offline.evals.graph.records import Records, load
+from drift.offline.evals.graph.report import Row, ratios
 from drift.offline.evals.graph.synthetic import TENANTS, projects
 from drift.offline.evals.graph.trials import exact_communities, exact_samples
 from drift.offline.evals.graph.watched import db_hits

@@ -12,7 +12,8 @@ from rich.table import Table
 
 from drift.errors import LocalStackError
 from drift.offline.commands.console import print_json, say, stdout
-from drift.offline.evals.graph.measure import Database, Options, Row, measure, ratios
+from drift.offline.evals.graph.measure import Database, Options, measure
+from drift.offline.evals.graph.report import Row, ratios
 from drift.offline.servers.neo4j.home import Memory
 from drift.offline.stack.stack import Stack, StackOptions
 
