@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -150,13 +150,12 @@ class TestOnARunningServer:
         assert await backend.counts(project) == {}
 
 
-@pytest.fixture
-async def own_server(tmp_path: Path) -> AsyncIterator[Neo4jServer]:
-    """A server that a test may kill or lock itself out of."""
-    server = Neo4jServer("2026", folder=tmp_path / "neo4j")
-    await asyncio.to_thread(server.start)
-    yield server
-    await asyncio.to_thread(server.stop)
+@pytest.fixture(scope="module")
+def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+    """A server that a test may kill, and the last one lock itself out of."""
+    folder = tmp_path_factory.mktemp("own") / "neo4j"
+    with Neo4jServer("2026", folder=folder, java_flags=QUICK) as server:
+        yield server
 
 
 @pytest.mark.neo4j

@@ -56,8 +56,8 @@ from tests.fakes_graph import FakeGraph, Project
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600, func_only=True)]
 
-PAIRS = 250
-"""Random pairs on each of the two servers: 500 together."""
+PAIRS, FEW_PAIRS = 250, 50
+"""Random pairs on each of the two servers: 500 together; and how many `make test` draws."""
 BATCH = 25
 MAX_AT_ONCE = 2
 LISTED = 30
@@ -273,8 +273,17 @@ def told(shape: Shape) -> Iterator[None]:
         raise
 
 
+@pytest.mark.parametrize(
+    ("server", "pairs"),
+    [
+        ("neo4j_2026", FEW_PAIRS),
+        pytest.param("neo4j_2026", PAIRS, marks=pytest.mark.deep),
+        ("neo4j_5", PAIRS),
+    ],
+    indirect=["server"],
+)
 def test_look_alike_projects_get_what_they_get_alone_and_nothing_of_each_other(
-    server: Neo4jServer,
+    server: Neo4jServer, pairs: int
 ) -> None:
     seen: set[Shape] = set()
     connection = opened(server)
@@ -284,7 +293,7 @@ def test_look_alike_projects_get_what_they_get_alone_and_nothing_of_each_other(
 
         # A failure names its pair; making a batch of them smaller would take minutes.
         @settings(
-            max_examples=PAIRS // BATCH + 1, phases=(Phase.explicit, Phase.reuse, Phase.generate)
+            max_examples=pairs // BATCH + 1, phases=(Phase.explicit, Phase.reuse, Phase.generate)
         )
         @given(st.lists(SHAPES, min_size=BATCH, max_size=BATCH, unique=True))
         def pairs_are_apart(shapes: list[Shape]) -> None:
@@ -295,7 +304,7 @@ def test_look_alike_projects_get_what_they_get_alone_and_nothing_of_each_other(
             pairs_are_apart()
         finally:
             runner.run(connection.close())
-    assert len(seen) >= PAIRS
+    assert len(seen) >= pairs
 
 
 # ------------------------------------------------------------------------------- small beside large

@@ -85,13 +85,16 @@ async def test_a_slot_that_was_not_freed_is_seen() -> None:
 
 # ------------------------------------------------------------------------------------------ command
 HOSTS = ["local", *(["worker"] if sys.version_info >= (3, 13) else [])]
+SIZES = [(24, 100), pytest.param(48, 200, marks=pytest.mark.deep)]
+"""Callers, more than are admitted, and the requests of the soak."""
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(PATIENCE_S)
 @pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize(("callers", "requests"), SIZES)
 def test_the_function_serves_what_it_admits_refuses_the_rest_and_keeps_nothing(
-    host: str, valkey: ValkeyServer, tmp_path: Path
+    host: str, callers: int, requests: int, valkey: ValkeyServer, tmp_path: Path
 ) -> None:
     arguments = [
         "--host",
@@ -99,11 +102,11 @@ def test_the_function_serves_what_it_admits_refuses_the_rest_and_keeps_nothing(
         "--graph",
         "memory",
         "--callers",
-        "1,48",
+        f"1,{callers}",
         "--requests",
         "10",
         "--soak",
-        "200",
+        str(requests),
     ]
     done = drift(
         "bench",
@@ -119,10 +122,10 @@ def test_the_function_serves_what_it_admits_refuses_the_rest_and_keeps_nothing(
     document = json.loads(done.stdout)
     one, many = document["levels"]
     assert (one["served"], one["refused"], one["failed"]) == (10, 0, 0)
-    assert (many["served"], many["failed"]) == (96, 0)
+    assert (many["served"], many["failed"]) == (2 * callers, 0)
     assert many["refused"] > 0
     soaked = document["soak"]
-    assert sum(soaked["outcomes"].values()) == 200
+    assert sum(soaked["outcomes"].values()) == requests
     assert {
         outcome for outcome in soaked["outcomes"] if outcome.startswith("leave the stream")
     } == {"leave the stream: left"}

@@ -30,6 +30,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 PATIENCE_S = 30.0
 ADMITTED = 32
 """MAX_INFLIGHT as it is when nobody sets it."""
+CROWDS = [2 * ADMITTED, pytest.param(200, marks=pytest.mark.deep)]
+"""Callers at once, more than are admitted: the others ask again."""
 LAST = {"completed", "error"}
 HOSTS = ["local", pytest.param("worker", marks=pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON))]
 
@@ -142,11 +144,12 @@ def ids(count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("crowd", CROWDS)
 async def test_every_request_that_begins_has_exactly_one_last_message(
-    host: Any, valkey: ValkeyServer, model: ModelProcess
+    host: Any, crowd: int, valkey: ValkeyServer, model: ModelProcess
 ) -> None:
     async with hosted(host, valkey.url, model) as function:
-        for callers in (1, 20, ADMITTED, 200):
+        for callers in (1, 20, ADMITTED, crowd):
             await all_are_answered(function, ids(callers))
         await callers_leave(function, leaving=ids(24), staying=ids(8))
         await some_are_refused(function, ids(2 * ADMITTED))
