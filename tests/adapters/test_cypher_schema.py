@@ -15,14 +15,14 @@ STORIES = [statements.primer, statements.followup]
 
 
 def test_every_value_of_the_setting_is_a_schema() -> None:
-    assert set(SCHEMAS) == set(Settings.model_fields["graph_schema"].annotation.__args__)  # type: ignore[union-attr]
+    assert set(SCHEMAS) == set(Settings.model_fields["graph_schema"].annotation.__args__)
 
 
 @pytest.mark.parametrize("story", STORIES)
 def test_without_tenants_no_statement_names_one_or_an_edge_of_the_other_schema(
     story: object,
 ) -> None:
-    text = story(None, V1)  # type: ignore[operator]
+    text = story(None, V1)
     for word in ("project", "HAS_ENTITY", "HAS_CHUNK", "RELATED", "__Document__"):
         assert word not in text
 
@@ -30,7 +30,7 @@ def test_without_tenants_no_statement_names_one_or_an_edge_of_the_other_schema(
 @pytest.mark.parametrize("story", STORIES)
 @pytest.mark.parametrize("schema", [DEFAULT, V1])
 def test_a_statement_is_put_together_completely(story: object, schema: Schema) -> None:
-    text = story(None, schema)  # type: ignore[operator]
+    text = story(None, schema)
     assert "{{" not in text
     assert "<function" not in text
     assert text.count("{") == text.count("}")
@@ -40,7 +40,7 @@ def test_a_statement_is_put_together_completely(story: object, schema: Schema) -
 @pytest.mark.parametrize("story", STORIES)
 def test_what_a_question_brings_stands_inside_one_map(story: object) -> None:
     for index in (None, "an_index"):
-        text = story(index, DEFAULT)  # type: ignore[operator]
+        text = story(index, DEFAULT)
         assert "$asked.project_id" in text
         assert not re.findall(r"\$(?:project_id|communities|lucene|title_keys)\b", text)
 

@@ -118,12 +118,12 @@ async def test_an_index_that_is_not_online_in_time_is_named_with_how_far_it_is()
         GraphMisconfiguredError,
         match=r"Not online after 0 s: chunks \(43 %\)\. .*again later.*--wait",
     ):
-        await wait_until_online(Listing([building]), WANTED, 4, 0)  # type: ignore[arg-type]
+        await wait_until_online(Listing([building]), WANTED, 4, 0)
 
 
 async def test_an_index_is_awaited_until_it_is_online() -> None:
     building = but("chunks", state="POPULATING", percent=43.2)
-    assert await wait_until_online(Listing([building, building, ALL]), WANTED, 4, 60) == ALL  # type: ignore[arg-type]
+    assert await wait_until_online(Listing([building, building, ALL]), WANTED, 4, 60) == ALL
 
 
 async def test_a_server_that_is_silent_while_it_builds_is_asked_again(
@@ -131,9 +131,9 @@ async def test_a_server_that_is_silent_while_it_builds_is_asked_again(
 ) -> None:
     building, silent = but("chunks", state="POPULATING", percent=99.0), GraphTimeoutError("silent")
     monkeypatch.setattr(neo4j_schema, "READ_TIMEOUT_S", 0.0)  # every failure took that long
-    assert await wait_until_online(Listing([building, silent, silent, ALL]), WANTED, 4, 60) == ALL  # type: ignore[arg-type]
+    assert await wait_until_online(Listing([building, silent, silent, ALL]), WANTED, 4, 60) == ALL
     with pytest.raises(GraphTimeoutError):
-        await wait_until_online(Listing([building, silent]), WANTED, 4, 0.2)  # type: ignore[arg-type]
+        await wait_until_online(Listing([building, silent]), WANTED, 4, 0.2)
 
 
 @pytest.mark.parametrize(
@@ -144,17 +144,17 @@ async def test_a_server_that_refuses_at_once_is_not_waited_for(
 ) -> None:
     gone = GraphUnavailableError("gone")
     with pytest.raises(GraphUnavailableError):
-        await wait_until_online(Listing([*before, gone]), WANTED, 4, 60)  # type: ignore[arg-type]
+        await wait_until_online(Listing([*before, gone]), WANTED, 4, 60)
 
 
 async def test_an_index_that_fails_or_goes_while_it_is_awaited_is_named() -> None:
     building = but("chunks", state="POPULATING", percent=43.2)
     with pytest.raises(GraphMisconfiguredError, match=r"The index chunks failed"):
-        await wait_until_online(Listing([building, but("chunks", state="FAILED")]), WANTED, 4, 60)  # type: ignore[arg-type]
+        await wait_until_online(Listing([building, but("chunks", state="FAILED")]), WANTED, 4, 60)
     with pytest.raises(GraphMisconfiguredError, match=r"texts should be there and is not"):
         await wait_until_online(
             Listing([tuple(s for s in ALL if s.name != "texts")]), WANTED, 4, 60
-        )  # type: ignore[arg-type]
+        )
 
 
 def test_another_project_s_indexes_are_no_concern() -> None:

@@ -42,7 +42,7 @@ async def bare_relations(backend: Backend, project_id: str) -> None:
     """Take description and weight from every relation of the project."""
     if isinstance(backend, FakeBackend):
         relations = backend.projects[project_id].relations
-        relations[:] = [replace(r, description=None, weight=None) for r in relations]  # type: ignore[arg-type]
+        relations[:] = [replace(r, description=None, weight=None) for r in relations]
         return
     assert isinstance(backend, Neo4jBackend)
     text = "MATCH (e:__Entity__)-[r:RELATED]->() WHERE e.project_id = $p REMOVE r.description, r.weight"

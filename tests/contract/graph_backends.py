@@ -262,7 +262,7 @@ def community(  # noqa: PLR0917 - a record in short
         tuple(entities),
         tuple(chunks),
         embedding,
-    )  # type: ignore[arg-type]
+    )
 
 
 def documents(
@@ -324,7 +324,7 @@ async def ask_followup(
     query = FollowupQuery(project_id, question, embedding, communities)
     found = ranked(await store.followup(query, Deadline.after(30)))
     for things in (found.chunks, found.neighbors, found.entities):
-        assert len({t.id for t in things}) == len(things), things  # type: ignore[attr-defined]
+        assert len({t.id for t in things}) == len(things), things
     assert len(set(found.relationships)) == len(found.relationships)
     assert not {c.id for c in found.chunks} & {n.id for n in found.neighbors}
     assert not any(c.document_name.startswith(TWIN) for c in found.all_chunks())

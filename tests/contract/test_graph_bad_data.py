@@ -193,9 +193,9 @@ async def test_whatever_a_level_is_the_root_comes_first_and_every_depth_has_samp
 ) -> None:
     root, middle, leaf = levels
     tree = [
-        community(1, root, None, vector(0.5, 1)),  # type: ignore[arg-type]
-        community(2, middle, 1, axis(1), ["k1"]),  # type: ignore[arg-type]
-        community(3, leaf, 2, axis(0), ["k2"]),  # type: ignore[arg-type]
+        community(1, root, None, vector(0.5, 1)),
+        community(2, middle, 1, axis(1), ["k1"]),
+        community(3, leaf, 2, axis(0), ["k2"]),
     ]
     memory = FakeBackend()
     for place in (memory, backend):

@@ -38,7 +38,10 @@ def languages_of(text: str) -> tuple[str, ...]:
 
 
 def diagnose(statements: Mapping[str, str]) -> list[Diagnostic]:
-    """Return everything that the package finds in these texts, in one process, each text in the languages it is for."""
+    """Return everything that the package finds in these texts, each in the languages it is for.
+
+    One process reads them all.
+    """
     asked = [
         {"name": name, "text": text, "languages": languages_of(text)}
         for name, text in statements.items()

@@ -1,6 +1,7 @@
-"""Packages for Node, installed once for all projects of a machine from the versions and hashes of a `package-lock.json`.
+"""Packages for Node, installed once for all projects of a machine.
 
-Node itself comes with a wheel, because the packages want a newer one than most machines have.
+A `package-lock.json` says their versions and hashes. Node itself comes with a wheel, because the
+packages want a newer one than most machines have.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _INSTALL = ("package.json", "package-lock.json", ".npmrc")
 
 
 def installed(manifest: Path, name: str, cache: Path | None = None) -> Path:
-    """Return the folder with the `node_modules` of a manifest's folder, filling it first when it is not there.
+    """Return the folder with a manifest's `node_modules`; it is filled when it is not there.
 
     The folder stands in the cache that projects share, under `name` and a hash of the lock file.
 

@@ -1,4 +1,7 @@
-"""Every statement parses as Cypher 5 and as Cypher 25, says Neo4j's own language package, and uses nothing deprecated."""
+"""Every statement parses as Cypher 5 and as Cypher 25, and uses nothing deprecated.
+
+Neo4j's own language package says so.
+"""
 
 from __future__ import annotations
 

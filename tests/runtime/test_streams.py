@@ -170,7 +170,7 @@ async def test_a_silent_search_beats(
         await settled(host, is_idle)
 
 
-async def test_an_error_nobody_foresaw_is_the_contracts_own_and_the_log_knows_its_place_not_its_words(
+async def test_an_error_nobody_foresaw_is_the_contracts_own_and_the_log_knows_its_place_alone(
     tmp_path: Path,
 ) -> None:
     with worker_host({}, mutated(tmp_path, LIVE, f'raise RuntimeError("{CANARY}")')) as host:
@@ -196,7 +196,8 @@ async def test_a_request_whose_invocation_never_comes_holds_up_nobody(
             assert (await client.get("/health/live")).status_code == 200
             _, writer = await asyncio.open_connection(parts.hostname, parts.port)
             writer.write(
-                b"GET /health/live HTTP/1.1\r\nhost: localhost\r\nx-ms-invocation-id: nobodys\r\n\r\n"
+                b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n"
+                b"x-ms-invocation-id: nobodys\r\n\r\n"
             )
             await settled(host, lambda state: state["entries"] == 1)
             assert (await client.get("/health/live")).status_code == 200

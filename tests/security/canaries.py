@@ -1,4 +1,7 @@
-"""One planted secret a kind, and a search for them in all that the service lets out, however they are spelt."""
+"""One planted secret of each kind, and a search for them in all that the service lets out.
+
+They are found however they are spelt.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,7 @@ class Outputs:
 
 
 class Written(logging.Handler):
-    """Keeps each record as a handler writes it, traceback included, and as whoever reads its attributes sees it."""
+    """Keeps each record as a handler writes it, traceback included, and its attributes."""
 
     def __init__(self, outputs: Outputs) -> None:
         super().__init__(logging.NOTSET)

@@ -24,8 +24,9 @@ CODE = f"?code={quote(SECRETS['function key'], safe='')}"
 
 
 async def call_every_route(url: str, outputs: Outputs, retrieval_id: str | None = None) -> Answer:
-    """Call each route, /retrieve both ways and with a bad body, with secrets in the headers and in the URL; keep what comes.
+    """Call each route, with secrets in the headers and in the URL, and keep what comes.
 
+    /retrieve is called both ways, and with a bad body.
     Return the buffered answer of /retrieve.
     """
     ask = {"query": QUESTION, "project_id": PROJECT, "include": ["usage", "trace"]}

@@ -1,4 +1,4 @@
-"""Reading a prompt strictly: nothing may stand outside its fences but the words of the prompt itself."""
+"""Reading a prompt strictly: only its own words may stand outside its fences."""
 
 from __future__ import annotations
 

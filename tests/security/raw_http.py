@@ -1,4 +1,7 @@
-"""HTTP over a bare socket: the bytes that are sent are the test's, those that come back are kept, and nothing is logged."""
+"""HTTP over a bare socket.
+
+The bytes that are sent are the test's, those that come back are kept, and nothing is logged.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ class _Received:
 
 def read(raw: bytes) -> Answer:
     """Read an answer; raises for what is no HTTP."""
-    response = http.client.HTTPResponse(_Received(raw))  # type: ignore[arg-type]
+    response = http.client.HTTPResponse(_Received(raw))
     response.begin()
     return Answer(
         raw, response.status, [(n.lower(), v) for n, v in response.getheaders()], response.read()

@@ -104,7 +104,10 @@ _SUCCESS, _FAILURE, _IGNORED = 0x70, 0x7F, 0x7E
 
 
 async def graph(told: Telltale, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Speak Bolt 5.4: refuse the login (status 401) or the first statement, in words that repeat what was said."""
+    """Speak Bolt 5.4: refuse the login (status 401) or the first statement.
+
+    The words of the refusal repeat what was said.
+    """
     await reader.readexactly(20)  # the magic number and the versions that the driver offers
     writer.write(bytes((0, 0, 4, 5)))
     failed = False

@@ -51,6 +51,7 @@ def filled(begin: bytes, piece: bytes, end: bytes) -> bytes:
 
 
 DIGITS = b"9" * 60_000
+INCLUDING = b'{"query": "q", "project_id": "p", "include": ['
 BOMBS: Mapping[str, bytes] = {
     "65,000 brackets that open": b"[" * 65_000,
     "as many braces": filled(b"", b'{"":', b""),
@@ -75,11 +76,15 @@ BOMBS: Mapping[str, bytes] = {
     "64 KiB of escapes in a name": filled(b'{"', b"\\u0001", b'": 1}'),
     "an escape that is cut": b'{"query": "\\u00',
     "very many fields": b"{" + b", ".join(b'"k%d": 1' % n for n in range(4500)) + b"}",
-    "very many wrong values": filled(b'{"query": "q", "project_id": "p", "include": [', b'"x",', b'"x"]}'),
-    "very many empty objects": filled(b'{"query": "q", "project_id": "p", "include": [', b"{},", b"{}]}"),
-    "one name very many times": filled(b'{"query": "q", ', b'"project_id": "p",', b'"project_id": "p"}'),
+    "very many wrong values": filled(INCLUDING, b'"x",', b'"x"]}'),
+    "very many empty objects": filled(INCLUDING, b"{},", b"{}]}"),
+    "one name very many times": filled(
+        b'{"query": "q", ', b'"project_id": "p",', b'"project_id": "p"}'
+    ),
     "the project twice": b'{"query": "q", "project_id": "mine", "project_id": "yours"}',
-    "the project twice, once in escapes": b'{"query": "q", "project_id": "mine", "project\\u005fid": "yours"}',
+    "the project twice, once in escapes": (
+        b'{"query": "q", "project_id": "mine", "project\\u005fid": "yours"}'
+    ),
     "a name twice inside a field": beside(b'"include": [{"a": 1, "a": 2}]'),
     "a byte order mark": b"\xef\xbb\xbf" + good(),
     "UTF-32": good().decode().encode("utf-32"),
@@ -186,7 +191,10 @@ ENTRY = {**JSON, "x-functions-key": KEY}
 
 
 async def assert_next_works(url: str) -> None:
-    """Check that a good request is answered, or by a worker without settings refused for that reason alone."""
+    """Check that a good request is answered.
+
+    A worker without settings refuses it for that reason alone.
+    """
     answer = await call(url, "POST", "/retrieve", ENTRY, good())
     assert answer.status == 200 or answer.json()["code"] == "not_configured"
 

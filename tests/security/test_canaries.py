@@ -1,4 +1,8 @@
-"""No secret leaves: one of every kind is planted, every route is called while all goes well and while each server fails."""
+"""No secret leaves.
+
+One of every kind is planted, and every route is called while all goes well and while each server
+fails.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +142,10 @@ async def test_an_answered_request_gives_no_secret_away(
 # ---------------------------------------------------------------------------- while something fails
 @dataclass(frozen=True)
 class Failure:
-    """Settings that make a server fail, what /retrieve then answers, and the secrets that the server must have been told."""
+    """Settings that make a server fail, and what /retrieve then answers.
+
+    `told` are the secrets that the server must have been told.
+    """
 
     settings: dict[str, str | None]
     answer: int | str
@@ -168,7 +175,8 @@ _TOKEN: dict[str, str | None] = {
 }
 _PASSWORD = quote(SECRETS["password of Redis"], safe="")
 _LOGIN_IN_URI = SECRETS["userinfo of the Neo4j URI"]
-_REFERENCE = f"@Microsoft.KeyVault(SecretUri=https://{SECRETS['Key Vault reference']}.vault.azure.net/secrets/s)"
+_VAULT = f"https://{SECRETS['Key Vault reference']}.vault.azure.net"
+_REFERENCE = f"@Microsoft.KeyVault(SecretUri={_VAULT}/secrets/s)"
 FAILURES: Mapping[str, Failure] = {
     "the model refuses the key": Failure(
         _MODEL, "model_misconfigured", _KEY, 401, "AuthenticationError"

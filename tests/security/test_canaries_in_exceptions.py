@@ -33,7 +33,7 @@ def unforeseen() -> Exception:
     error = KeyError(words, {"password": SECRETS["password of Neo4j"]})
     error.__cause__ = OSError(5, words, f"bolt://u:{SECRETS['userinfo of the Neo4j URI']}@host")
     error.add_note(words)
-    error.code = SECRETS["key of the model"]  # type: ignore[attr-defined]
+    error.code = SECRETS["key of the model"]
     return error
 
 

@@ -99,11 +99,18 @@ class Parrot:
         replies: Mapping[str, object] = {
             "hypothesis": words,
             "primer_reply": {"initial_answer": words, "followups": followups},
-            "local_reply": {"answer": words, "citations": ids, "new_followups": followups[:1], "confidence": 0.5,
-                            "should_continue": True},
-            "aggregate_reply": {"final_answer": words, "key_facts": [
-                {"fact": words, "citations": [c["chunk_id"] for c in ids]}]},
-        }  # fmt: skip
+            "local_reply": {
+                "answer": words,
+                "citations": ids,
+                "new_followups": followups[:1],
+                "confidence": 0.5,
+                "should_continue": True,
+            },
+            "aggregate_reply": {
+                "final_answer": words,
+                "key_facts": [{"fact": words, "citations": [c["chunk_id"] for c in ids]}],
+            },
+        }
         reply = replies[prompt.name]
         return ChatReply(reply if isinstance(reply, str) else json.dumps(reply), Tokens(1, 1))
 

@@ -1,4 +1,8 @@
-"""Retrieved text stays data: it closes no fence, speaks in no other role, and a model that obeys it can cite only what was found."""
+"""Retrieved text stays data.
+
+It closes no fence and speaks in no other role, and a model that obeys it can cite only what was
+found.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +66,7 @@ async def searched(chat: ScriptedChat, text: str) -> tuple[RetrieveResponse, Lis
 
 
 def assert_is_data(prompt: Prompt, text: str) -> None:
-    """Check that a prompt is made of its own words and of fenced data, and that the data is the text unchanged."""
+    """Check that a prompt is its own words and fenced data, and the data is the text unchanged."""
     assert prompt.system == SYSTEM[prompt.name]
     found = blocks(prompt.user)
     assert list(found) in (LABELS[prompt.name], LABELS[prompt.name] + REASKED)
@@ -171,8 +175,9 @@ async def test_the_request_that_leaves_has_two_messages_and_the_system_text_byte
 
 # ------------------------------------------------------------------------------- a model that obeys
 FORGED = (
-    "K999", "K0", "K-1", "[c1]", "c1", "C1", "never-shown", "s-never", "K\uff11", "\uff2b1", "K1\u200b", "\u202e1K", "K1; K2",
-    "['K1']", "first\x00", "first'--", "../first", "*", "null", "K1\n```", "sample", "loose",
+    "K999", "K0", "K-1", "[c1]", "c1", "C1", "never-shown", "s-never", "K\uff11", "\uff2b1",
+    "K1\u200b", "\u202e1K", "K1; K2", "['K1']", "first\x00", "first'--", "../first", "*", "null",
+    "K1\n```", "sample", "loose",
 )  # fmt: skip
 """Names of no chunk that a follow-up was shown or had retrieved; the last two are chunks of the
 primer alone."""
@@ -211,7 +216,7 @@ def obeying(text: str) -> dict[str, Any]:
 
 
 def spans_hold(answer: RetrieveResponse, chunks: dict[str, Chunk]) -> bool:
-    """Tell whether every citation names a retrieved chunk, quotes it word for word and names its document."""
+    """Tell whether every citation names a retrieved chunk and its document and quotes its words."""
     cited = [c for fact in answer.key_facts for c in fact.citations if isinstance(c, CitationOut)]
     return all(
         c.span in chunks[c.chunk_id].text and c.document_name == chunks[c.chunk_id].document_name
