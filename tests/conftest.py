@@ -2,8 +2,10 @@
 
 import inspect
 import os
+import re
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from blockbuster import blockbuster_ctx
@@ -17,6 +19,9 @@ pytest_plugins = [
     "tests.servers",
     "tests.telemetry_fixture",
 ]
+
+ALL_SLOW = re.compile(r"^pytestmark = (?:\[[^]]*)?pytest\.mark\.slow", re.MULTILINE)
+"""What a file says whose tests are all slow."""
 
 settings.register_profile("project", max_examples=50, deadline=None)
 settings.load_profile("project")
@@ -48,6 +53,13 @@ def _event_loop_stays_free(request: pytest.FixtureRequest) -> Iterator[None]:
             for function in detector.functions.values():
                 function.can_block_in("drift/adapters/openai/client.py", "build_client")
         yield
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave files unread of which `make check` wants no test: importing them takes seconds."""
+    if config.option.markexpr != "not slow" or not collection_path.name.startswith("test_"):
+        return None
+    return bool(ALL_SLOW.search(collection_path.read_text(encoding="utf-8"))) or None
 
 
 @pytest.hookimpl(tryfirst=True)
