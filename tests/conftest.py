@@ -39,17 +39,16 @@ def pytest_configure() -> None:
 def _event_loop_stays_free(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail an asynchronous test in which code of ours blocks the event loop.
 
-    Sleeps, reads files, waits on a socket.
+    Sleeping, reading files and waiting on a socket block it.
     """
     if not inspect.iscoroutinefunction(getattr(request, "function", None)):
         yield
         return
-    # the launcher of the local servers starts them where it is called: it is never part of a
-    # request
+
+    # what is never deployed is never part of a request: servers are started where it is called
     with blockbuster_ctx("drift", excluded_modules=["drift.offline"]) as detector:
-        if (
-            request.path.parent.name == "wire"
-        ):  # builds clients where it uses them; the service does so in a thread
+        # these tests build clients where they use them; the service does so in a thread
+        if request.path.parent.name == "wire":
             for function in detector.functions.values():
                 function.can_block_in("drift/adapters/openai/client.py", "build_client")
         yield

@@ -37,19 +37,15 @@ def mortal_valkey() -> Iterator[ValkeyServer]:
 
 
 @pytest.fixture
-async def mortal_graph(
+def mortal_graph(
     environment: pytest.MonkeyPatch, base_settings: dict[str, str]
-) -> AsyncIterator[Neo4jServer]:
+) -> Iterator[Neo4jServer]:
     """A Neo4j that a test may kill, with the corpus in it."""
-    server = Neo4jServer("2026", java_flags=QUICK)
-    await asyncio.to_thread(server.start)
-    try:
+    with Neo4jServer("2026", java_flags=QUICK) as server:
         for name, value in server.env.items():
             environment.setenv(name, value)
-        await fill(load({**base_settings, **server.env}))
+        asyncio.run(fill(load({**base_settings, **server.env})))
         yield server
-    finally:
-        await asyncio.to_thread(server.stop)
 
 
 @pytest.fixture
