@@ -6,30 +6,33 @@ from typing import Any
 
 import pytest
 
-REMARKS = pytest.StashKey[list[str]]()
-"""Where a conftest adds its lines."""
+_REMARKS = pytest.StashKey[list[str]]()
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Begin without any."""
-    config.stash.setdefault(REMARKS, [])
+def remark(config: pytest.Config, line: str) -> None:
+    """Have a line shown at the end."""
+    _remarks(config).append(line)
+
+
+def _remarks(config: pytest.Config) -> list[str]:
+    return config.stash.setdefault(_REMARKS, [])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Hand a worker's remarks to the process that writes them."""
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["remarks"] = session.config.stash[REMARKS]
+        session.config.workeroutput["remarks"] = _remarks(session.config)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Take a worker's remarks; one that died has left none."""
-    node.config.stash[REMARKS].extend(getattr(node, "workeroutput", {}).get("remarks", ()))
+    _remarks(node.config).extend(getattr(node, "workeroutput", {}).get("remarks", ()))
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Write each remark once."""
-    for remark in dict.fromkeys(config.stash[REMARKS]):
-        terminalreporter.write_line(remark, yellow=True)
+    for line in dict.fromkeys(_remarks(config)):
+        terminalreporter.write_line(line, yellow=True)

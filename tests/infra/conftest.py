@@ -11,7 +11,7 @@ import pytest
 
 from drift.offline.infra.bicep_compiler import find_compiler
 from tests.infra.compiler import NOT_CHECKED, Compiler, started
-from tests.remarks import REMARKS
+from tests.remarks import remark
 
 EXECUTABLE = find_compiler()
 
@@ -30,4 +30,4 @@ def compiler() -> Iterator[Compiler]:
 
 def pytest_configure(config: pytest.Config) -> None:
     if not EXECUTABLE:
-        config.stash.setdefault(REMARKS, []).append(NOT_CHECKED)
+        remark(config, NOT_CHECKED)
