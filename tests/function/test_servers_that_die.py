@@ -36,16 +36,20 @@ def mortal_valkey() -> Iterator[ValkeyServer]:
         yield server
 
 
-@pytest.fixture
-def mortal_graph(
-    environment: pytest.MonkeyPatch, base_settings: dict[str, str]
-) -> Iterator[Neo4jServer]:
-    """A Neo4j that a test may kill, with the corpus in it."""
+@pytest.fixture(scope="module")
+def filled_graph(base_settings: dict[str, str]) -> Iterator[Neo4jServer]:
+    """A Neo4j of these tests' own, with the corpus in it."""
     with Neo4jServer("2026", java_flags=QUICK) as server:
-        for name, value in server.env.items():
-            environment.setenv(name, value)
         asyncio.run(fill(load({**base_settings, **server.env})))
         yield server
+
+
+@pytest.fixture
+def mortal_graph(filled_graph: Neo4jServer, environment: pytest.MonkeyPatch) -> Neo4jServer:
+    """The graph of the function, which a test may kill if it starts it again."""
+    for name, value in filled_graph.env.items():
+        environment.setenv(name, value)
+    return filled_graph
 
 
 @pytest.fixture
