@@ -21,7 +21,7 @@ MAX_WAIT_S = 600.0
 
 
 class GraphStore(Protocol):
-    """Reads of one tenant at a time; each method is one round trip; no result holds an embedding.
+    """Reads of one project at a time; each method is one round trip; no result holds an embedding.
 
     Every method raises GraphUnavailableError, GraphTimeoutError or GraphMisconfiguredError;
     "nothing found" is an empty value.
@@ -70,10 +70,7 @@ class ProjectWriter(Protocol):
 
 
 class GraphWriter(Protocol):
-    """Writes of one tenant at a time, one writer a project.
-
-    The three writes hold the project for themselves alone.
-    """
+    """Writes into projects, one writer at a time for each; the three writes hold it themselves."""
 
     async def prepare(self, dimensions: int) -> tuple[str, ...]:
         """Create missing constraints and indexes, wait until they are online, and name them.

@@ -1,4 +1,4 @@
-"""What one tenant holds in memory, and the searches over it that the real graph does in Cypher."""
+"""What one project holds in memory, and the searches over it that the graph does in Cypher."""
 
 from __future__ import annotations
 

@@ -49,9 +49,8 @@ def score(value: object) -> object:
         if word.endswith("%"):
             return min(1.0, max(0.0, value / 100))
     if isinstance(value, int | float) and not isinstance(value, bool):
-        share = (
-            min(value, 100) / 100 if value > 1 else value
-        )  # an integer may be too large to divide
+        # A percentage is bounded before it is divided: an integer may be too large for that.
+        share = min(value, 100) / 100 if value > 1 else value
         return min(1.0, max(0.0, share))
     return value
 

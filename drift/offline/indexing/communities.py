@@ -17,7 +17,7 @@ from drift.offline.indexing.entities import Found, Reading
 from drift.offline.indexing.relations import Relation
 
 SMALLEST_LIMIT, LARGEST_LEAF = 5, 30
-"""A community with more entities than LARGEST_LEAF is divided again; the limit is lower where
+"""A community with more entities than LARGEST_LEAF is divided again. The limit is lower where
 entities are few for the number of chunks, so that leaves stay small in chunks too."""
 
 RESOLUTIONS = (0.5, 1.0, 2.0)
@@ -45,22 +45,24 @@ def find_communities(
 ) -> tuple[Group, ...]:
     """Return the communities, roots before their children.
 
-    Every entity and every chunk is in exactly one leaf.
-
-    A chunk belongs to the leaf that its entities weigh most for; one without any joins the next
-    chunk of its document, and a document without any joins one community of the rest.
+    Every entity and every chunk is in exactly one leaf. A chunk belongs to the leaf that its
+    entities weigh most for. A chunk without entities joins the nearest one of its document, and a
+    document without entities joins one community of the rest.
     """
     limit = LARGEST_LEAF * len(entities) // max(1, len(readings))
     leaf_of, inner = _cluster(relations, min(LARGEST_LEAF, max(SMALLEST_LIMIT, limit)))
     places = _place_chunks(readings, leaf_of)
-    for entity in entities:  # one without relations is alone in its chunks and goes where they go
+
+    # An entity without relations is alone in its chunks, and goes where they go.
+    for entity in entities:
         leaf_of.setdefault(entity.key, places[min(entity.chunks)])
+
     return _tree(leaf_of, places, inner)
 
 
 Key = tuple[int, ...]
-"""A cluster by the clusters above it and its own number, the outermost first; the empty key holds
-the rest."""
+"""The numbers of the clusters around a cluster, the outermost first, and its own number at the
+end. The empty key holds the rest."""
 
 
 def _cluster(relations: Iterable[Relation], largest: int) -> tuple[dict[str, Key], set[Key]]:
@@ -86,19 +88,19 @@ def _key(cluster: int, parent_of: Mapping[int, int | None]) -> Key:
 
 def _place_chunks(readings: Sequence[Reading], leaf_of: Mapping[str, Key]) -> list[Key]:
     """Return the leaf of each chunk."""
-    own = [_heaviest(reading, leaf_of) for reading in readings]
+    leaves = [_heaviest(reading, leaf_of) for reading in readings]
     by_document: defaultdict[str, list[int]] = defaultdict(list)
     for place, reading in enumerate(readings):
         by_document[reading.chunk.document_id].append(place)
+
     for places in by_document.values():
-        known = [place for place in places if own[place]]
+        known = [place for place in places if leaves[place]]
         for place in places:
-            if not own[place] and known:
+            if not leaves[place] and known:
                 at = bisect(known, place)
-                own[place] = own[
-                    min(known[max(0, at - 1) : at + 1], key=lambda other: abs(other - place))
-                ]
-    return own
+                beside = known[max(0, at - 1) : at + 1]
+                leaves[place] = leaves[min(beside, key=lambda other: abs(other - place))]
+    return leaves
 
 
 def _heaviest(reading: Reading, leaf_of: Mapping[str, Key]) -> Key:
@@ -141,17 +143,14 @@ def _tree(leaf_of: Mapping[str, Key], places: Sequence[Key], inner: set[Key]) ->
 
 
 def _by_size(members: Mapping[Key, Sequence[str]], inner: Iterable[Key]) -> list[Key]:
-    """Return all clusters, outer before inner, large before small.
-
-    The rest comes last of the roots.
-    """
+    """Return all clusters, outer before inner, large before small, the rest at the end."""
     sizes = dict.fromkeys(inner, 0)
     first: dict[Key, str] = {}
-    for leaf, own in members.items():
+    for leaf, entities in members.items():
         for depth in range(1, len(leaf) + 1):
             above = leaf[:depth]
-            sizes[above] = sizes.get(above, 0) + len(own)
-            first[above] = min((*own[:1], *filter(None, [first.get(above)])), default="")
+            sizes[above] = sizes.get(above, 0) + len(entities)
+            first[above] = min((*entities[:1], *filter(None, [first.get(above)])), default="")
     order = sorted(sizes, key=lambda key: (len(key), -sizes[key], first[key], key))
     return [*order, ()] if () in members else order
 

@@ -1,7 +1,4 @@
-"""Pure: entities by rules, without a model.
-
-Headings, identifiers and terms that recur, and the chunks that mention them.
-"""
+"""Pure: entities by rules, without a model: headings, identifiers and terms that recur."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from drift.offline.indexing.prose import Sentence, sentences
@@ -19,8 +17,8 @@ from drift.values.records import ChunkRecord
 
 MAX_ENTITIES_A_CHUNK = 12
 HUB_SHARE, HUB_CHUNKS = 0.2, 50
-"""An entity in more than this share of the chunks, and in more than this many, connects everything
-with everything: dropped."""
+"""An entity in more than this share of the chunks, and in more than this many, is dropped: it
+would connect everything with everything."""
 
 MAX_DESCRIPTION_CHARS = 300
 
@@ -37,8 +35,8 @@ _NUMBERING = re.compile(
 )
 _DEFINES = re.compile(
     r"[^ ,.;]{0,4}(?: (?:statement|method|function|object|keyword|operator)s?)?,?"
-    r" (?:is|are|was|were|means|refers? "
-    r"to|denotes?|returns?|defines?|describes?|provides?)\b(?P<article> (?:an?|the|used|any)\b)?"
+    r" (?:is|are|was|were|means|refers? to|denotes?|returns?|defines?|describes?|provides?)\b"
+    r"(?P<article> (?:an?|the|used|any)\b)?"
 )
 _EARLY = 40
 
@@ -63,7 +61,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An entity as found: `chunks` maps the place of a chunk to the entity's weight in it."""
+    """An entity with its weight in each chunk that mentions it, by the chunk's place."""
 
     key: str
     title: str
@@ -73,17 +71,16 @@ class Found:
 
 def read_chunks(chunks: Sequence[ChunkRecord]) -> tuple[tuple[Reading, ...], tuple[Found, ...]]:
     """Return every chunk as read, and every entity found, ordered by key."""
-    split = [
-        [_Marked(s, tuple(candidates(s.text))) for s in sentences(chunk.text)] for chunk in chunks
-    ]
+    marked = [_marked(chunk) for chunk in chunks]
     names = _Names(chunks)
-    vocabulary = names.vocabulary(split)
-    raw = [tuple(names.read(marked, vocabulary) for marked in own) for own in split]
-    counts = [_count(own, names.headings[place]) for place, own in enumerate(raw)]
+    vocabulary = names.vocabulary(chain.from_iterable(marked))
+    read = [names.read(of_chunk, vocabulary) for of_chunk in marked]
+
+    counts = list(map(_count, read, names.headings))
     weights = _best_of_each_chunk(counts, names.headings, _kept(counts, names.of_headings))
     readings = tuple(
-        Reading(chunk, _only_kept(own, weight), weight)
-        for chunk, own, weight in zip(chunks, raw, weights, strict=True)
+        Reading(chunk, _only_kept(of_chunk, weight), weight)
+        for chunk, of_chunk, weight in zip(chunks, read, weights, strict=True)
     )
     return readings, _found(readings, names)
 
@@ -95,13 +92,17 @@ class _Marked(NamedTuple):
     terms: tuple[Term, ...]
 
 
+def _marked(chunk: ChunkRecord) -> list[_Marked]:
+    return [_Marked(s, tuple(candidates(s.text))) for s in sentences(chunk.text)]
+
+
 class _Names:
-    """What was seen: which keys exist, and how each is written."""
+    """Which keys there are, and how each is written."""
 
     def __init__(self, chunks: Sequence[ChunkRecord]) -> None:
         self.surfaces: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.headings = [self._of_heading(chunk.heading) for chunk in chunks]
-        self.of_headings = {key for own in self.headings for key in own}
+        self.of_headings = set(chain.from_iterable(self.headings))
 
     def _of_heading(self, heading: str) -> tuple[str, ...]:
         """Return the keys of the innermost headings, innermost first."""
@@ -117,19 +118,23 @@ class _Names:
                 self.surfaces[term.key][term.surface] += 1
         return tuple(keys[:_HEADINGS_READ])
 
-    def vocabulary(self, split: Iterable[Sequence[_Marked]]) -> frozenset[str]:
-        """Return the phrases that are looked for as plain words.
-
-        Headings, and what is marked as a term anywhere.
-        """
-        marked = {term.key for own in split for one in own for term in one.terms if term.plain}
+    def vocabulary(self, every: Iterable[_Marked]) -> frozenset[str]:
+        """Return the phrases to look for as plain words: headings, and terms marked anywhere."""
+        terms = chain.from_iterable(sentence.terms for sentence in every)
+        marked = {term.key for term in terms if term.plain}
         return frozenset(
             key
             for key in marked | self.of_headings
             if " " in key or (key.isalpha() and len(key) >= _SHORTEST_PLAIN_WORD)
         )
 
-    def read(self, marked: _Marked, vocabulary: frozenset[str]) -> ReadSentence:
+    def read(
+        self, of_chunk: Iterable[_Marked], vocabulary: frozenset[str]
+    ) -> tuple[ReadSentence, ...]:
+        """Return the sentences of a chunk with their keys."""
+        return tuple(self._read(marked, vocabulary) for marked in of_chunk)
+
+    def _read(self, marked: _Marked, vocabulary: frozenset[str]) -> ReadSentence:
         """Return the sentence with its keys, and remember how they were written."""
         sentence, keys = marked.sentence, set()
         for term in (*marked.terms, *known_phrases(sentence.text, vocabulary)):
@@ -138,7 +143,7 @@ class _Names:
         return ReadSentence(sentence.text, sentence.whole, frozenset(keys))
 
     def titles(self, keys: Iterable[str]) -> dict[str, str]:
-        """Return the way each is written most often, once all is read."""
+        """Return the spelling of each key that is used most often, once all is read."""
         return {
             key: min(
                 self.surfaces[key].items(), key=lambda item: (-item[1], len(item[0]), item[0])
@@ -147,16 +152,15 @@ class _Names:
         }
 
 
-def _count(own: Iterable[ReadSentence], headings: Iterable[str]) -> Counter[str]:
-    counts = Counter(key for sentence in own for key in sentence.keys)
-    for key in headings:
-        counts[key] += 1
-    return counts
+def _count(of_chunk: Iterable[ReadSentence], headings: Iterable[str]) -> Counter[str]:
+    """Return how often a chunk mentions each key, its headings included."""
+    keys = chain.from_iterable(sentence.keys for sentence in of_chunk)
+    return Counter(chain(keys, headings))
 
 
 def _kept(counts: Sequence[Counter[str]], of_headings: set[str]) -> dict[str, float]:
     """Return the inverse document frequency of what recurs or is a heading, without the hubs."""
-    seen_in = Counter(key for own in counts for key in own)
+    seen_in = Counter(chain.from_iterable(counts))
     most = max(HUB_CHUNKS, HUB_SHARE * len(counts))
     return {
         key: math.log(1 + len(counts) / count)
@@ -170,10 +174,10 @@ def _best_of_each_chunk(
 ) -> list[dict[str, float]]:
     """Return the best entities of each chunk by tf-idf; its own heading counts double."""
     best = []
-    for own, titles in zip(counts, headings, strict=True):
+    for counted, titles in zip(counts, headings, strict=True):
         scored = [
             (-(1 + math.log(count)) * idf[key] * (_OWN_HEADING if key in titles[:1] else 1.0), key)
-            for key, count in own.items()
+            for key, count in counted.items()
             if key in idf
         ]
         best.append({key: -score for score, key in sorted(scored)[:MAX_ENTITIES_A_CHUNK]})
@@ -181,11 +185,11 @@ def _best_of_each_chunk(
 
 
 def _only_kept(
-    own: Iterable[ReadSentence], weights: Mapping[str, float]
+    of_chunk: Iterable[ReadSentence], weights: Mapping[str, float]
 ) -> tuple[ReadSentence, ...]:
     return tuple(
-        ReadSentence(s.text, s.whole, frozenset(key for key in s.keys if key in weights))
-        for s in own
+        ReadSentence(sentence.text, sentence.whole, sentence.keys & weights.keys())
+        for sentence in of_chunk
     )
 
 
@@ -203,15 +207,15 @@ def _found(readings: Sequence[Reading], names: _Names) -> tuple[Found, ...]:
                 if rated[0] > descriptions.get(key, (0.0, ""))[0]:
                     descriptions[key] = rated
     return tuple(
-        Found(key, titles[key], _description(key, descriptions, readings[min(own)].chunk), own)
-        for key, own in sorted(places.items())
+        Found(key, titles[key], _description(key, descriptions, readings[min(at)].chunk), at)
+        for key, at in sorted(places.items())
     )
 
 
 def _describes(sentence: str, key: str, title: str) -> float:
     """Rate how much a sentence defines an entity.
 
-    Near its beginning, before a defining verb, of a readable length.
+    It does so when it names the entity early, before a defining verb, and is not long.
     """
     lowered = sentence.lower()
     at = min(

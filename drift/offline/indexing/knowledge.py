@@ -1,7 +1,4 @@
-"""Pure: everything that is derived from a project's chunks, as one batch.
-
-Entities, relations, communities, summaries.
-"""
+"""Pure: the knowledge of a project, derived from its chunks as one batch."""
 
 from __future__ import annotations
 
@@ -35,37 +32,29 @@ def stable_id(*parts: str) -> str:
 
 def fingerprint(documents: Mapping[str, str], embedding: str) -> str:
     """Return a hash that changes with the documents (content hash by id) or the embeddings."""
-    lines = [
-        KNOWLEDGE_VERSION,
-        embedding,
-        *(f"{name}\x1f{own}" for name, own in sorted(documents.items())),
-    ]
-    return hashlib.sha256("\x1e".join(lines).encode()).hexdigest()
+    lines = [f"{name}\x1f{content_hash}" for name, content_hash in sorted(documents.items())]
+    return hashlib.sha256("\x1e".join([KNOWLEDGE_VERSION, embedding, *lines]).encode()).hexdigest()
 
 
 def derive(project_id: str, chunks: Sequence[ChunkRecord], stamp: str) -> KnowledgeBatch:
-    """Return the knowledge of a project, without embeddings.
-
-    The same for the same chunks in the same order.
-    """
+    """Return the knowledge of a project, without embeddings: the same for the same chunks."""
     readings, entities = read_chunks(chunks)
     relations = relate(readings, entities)
     groups = find_communities(readings, entities, relations)
+    summaries = summarise(groups, readings, entities)
+
     ids = {entity.key: stable_id(project_id, "entity", entity.key) for entity in entities}
     chunk_ids = [chunk.id for chunk in chunks]
+    communities = [
+        community_record(group, summary, ids, chunk_ids)
+        for group, summary in zip(groups, summaries, strict=True)
+    ]
     return KnowledgeBatch(
         tuple(_entity(entity, ids, chunks) for entity in entities),
         tuple(
             RelationRecord(ids[r.source], ids[r.target], r.description, r.weight) for r in relations
         ),
-        _named_by_members(
-            [
-                community_record(group, summary, ids, chunk_ids)
-                for group, summary in zip(
-                    groups, summarise(groups, readings, entities), strict=True
-                )
-            ]
-        ),
+        _named_by_members(communities),
         stamp,
     )
 
@@ -83,8 +72,8 @@ def _entity(entity: Found, ids: Mapping[str, str], chunks: Sequence[ChunkRecord]
 def _named_by_members(communities: Sequence[CommunityRecord]) -> tuple[CommunityRecord, ...]:
     """Return the communities in their order, numbered by what is below them.
 
-    A question that began before the knowledge was made anew may name a community afterwards: it
-    then means the same members, or none. Counted from 0 it would mean another community.
+    A question that began before the knowledge was derived anew may name a community afterwards.
+    Its number then means the same members, or none; a running number would mean other members.
     """
     digests: dict[int, str] = {}
     names: dict[int, int] = {}

@@ -1,7 +1,4 @@
-"""Progress of an ingestion on stderr.
-
-A bar with rate and time left on a terminal, else one line a stage.
-"""
+"""Progress of an ingestion on stderr: a bar on a terminal, else one line a stage."""
 
 from __future__ import annotations
 

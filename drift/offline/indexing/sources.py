@@ -1,7 +1,4 @@
-"""Read the documents of a file or a folder.
-
-What cannot be read or is left out is told with its reason.
-"""
+"""Documents read from a file or a folder, with the reason for each one that is left out."""
 
 from __future__ import annotations
 
@@ -58,11 +55,8 @@ def read_source(path: Path) -> Source:
     """
     try:
         root = path.resolve(strict=True)
-    except (
-        OSError,
-        RuntimeError,
-        ValueError,
-    ) as error:  # RuntimeError: a link to itself, before Python 3.13
+    except (OSError, RuntimeError, ValueError) as error:
+        # A RuntimeError is a link to itself, before Python 3.13.
         raise IngestError(
             f"{printable(str(path))} cannot be read: {words_of(error)}. Name a folder or a file "
             f"that exists."
@@ -83,8 +77,7 @@ def _read_folder(root: Path) -> Source:
     if not documents:
         raise IngestError(
             f"{printable(str(root))} holds no file that can be read. Looked for {ENDINGS}, in all "
-            f"its folders."
-            f"{_reasons(walk)}"
+            f"its folders.{_reasons(walk)}"
         )
     return Source(
         printable(str(root)),
@@ -123,10 +116,7 @@ class _Walk:
     _ignored: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def run(self) -> None:
-        """Look at all folders, without recursion.
-
-        They may be nested as deep as the system allows.
-        """
+        """Look at all folders, without recursion, because they may be nested very deep."""
         waiting = [self.root]
         while waiting:
             folder = waiting.pop()
@@ -147,7 +137,7 @@ class _Walk:
         return tuple(Ignored(kind, count, reason) for (kind, reason), count in ranked)
 
     def _is_folder_to_read(self, entry: os.DirEntry[str]) -> bool:
-        """Sort one entry in; only folders that are to be read themselves are left to the caller."""
+        """Sort one entry in, and tell whether it is a folder to look at."""
         is_folder = entry.is_dir(follow_symlinks=False)
         suffix = Path(entry.name).suffix.lower()
         if entry.name.startswith("."):

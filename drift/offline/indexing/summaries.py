@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from drift.offline.indexing.communities import Group
@@ -44,36 +44,25 @@ def summarise(
 ) -> tuple[Summary, ...]:
     """Return one summary a community, in the order of `groups`.
 
-    A parent's is made of its children's best sentences.
+    That of a parent is made of its children's best sentences.
     """
     titles = {entity.key: entity.title for entity in entities}
     vectors = _vectors(readings)
     central: dict[int, Weights] = {}
     made: dict[int, Summary] = {}
-    for group in reversed(groups):  # children before their parents
+
+    # Children come before their parents.
+    for group in reversed(groups):
         central[group.id] = _central(group, readings, central)
-        names = [
-            titles[key]
-            for key, _ in sorted(central[group.id].items(), key=lambda item: (-item[1], item[0]))
-        ]
-        if group.children:
-            candidates = [
-                vectors[text]
-                for child in group.children
-                for text in made[child].sentences
-                if text in vectors
-            ]
-        else:
-            candidates = [
-                vectors[s.text]
-                for place in group.chunks
-                for s in readings[place].sentences
-                if s.text in vectors
-            ]
-        chosen = _most_central(candidates)
+        ranked = sorted(central[group.id].items(), key=lambda item: (-item[1], item[0]))
+        names = [titles[key] for key, _ in ranked]
+
+        texts = _texts(group, readings, made)
+        chosen = _most_central(vectors[text] for text in texts if text in vectors)
         first = readings[group.chunks[0]].chunk if group.chunks else None
         if not chosen and first:
             chosen = [" ".join(first.text[:_MAX_SENTENCE].split())]
+
         fallback = first.heading if first and first.heading else "Other"
         title = (", ".join(_distinct(names, TITLE_ENTITIES)) or fallback)[:_MAX_TITLE_CHARS]
         about = [made[child].title for child in group.children]
@@ -81,15 +70,24 @@ def summarise(
     return tuple(made[group.id] for group in groups)
 
 
+def _texts(group: Group, readings: Sequence[Reading], made: Mapping[int, Summary]) -> Iterator[str]:
+    """Yield the sentences that a summary may have: those of the children, else of the chunks."""
+    for child in group.children:
+        yield from made[child].sentences
+    if not group.children:
+        for place in group.chunks:
+            yield from (sentence.text for sentence in readings[place].sentences)
+
+
 def _central(group: Group, readings: Sequence[Reading], central: Mapping[int, Weights]) -> Weights:
     """Weigh a community's entities by its chunks; a parent adds up its children."""
     total: Weights = defaultdict(float)
-    own = set(group.entities)
+    members = set(group.entities)
     for place in group.chunks:
         for key, weight in readings[place].weights.items():
-            if key in own:
+            if key in members:
                 total[key] += weight
-    for key in own:
+    for key in members:
         total[key] += 0
     for child in group.children:
         for key, weight in central[child].items():
@@ -101,9 +99,9 @@ def _distinct(names: Iterable[str], most: int) -> list[str]:
     """Return at most so many names, without those that repeat the words of a better one."""
     kept: dict[str, set[str]] = {}
     for name in names:
-        own = set(words(name))
-        if not any(own and (own <= other or other <= own) for other in kept.values()):
-            kept[name] = own
+        said = set(words(name))
+        if not any(said and (said <= other or other <= said) for other in kept.values()):
+            kept[name] = said
         if len(kept) == most:
             break
     return list(kept)

@@ -1,7 +1,4 @@
-"""Pure: candidates for entities in one sentence.
-
-Code identifiers, emphasised, quoted and capitalised terms, and known phrases.
-"""
+"""Pure: candidates for entities in one sentence: identifiers, marked terms, known phrases."""
 
 from __future__ import annotations
 
@@ -124,7 +121,7 @@ def _phrase(phrase: str) -> Iterator[Term]:
 
 
 def _capitalised(match: re.Match[str], sentence: str) -> Iterator[Term]:
-    """Read a run of capitalised words; at the beginning of a sentence a capital alone says nothing.
+    """Read a run of capitalised words; one capital at the beginning of a sentence says nothing.
 
     A single name keeps its capital in its key: Mercury is not mercury.
     """

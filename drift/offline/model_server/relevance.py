@@ -129,9 +129,9 @@ def alike(one: str, other: str) -> bool:
 
 def _forms_in(text: str, form: Mapping[str, str], asked: frozenset[str]) -> frozenset[str]:
     """Return the words of a text as their forms, with the asked words that its compounds end in."""
-    own = terms(text)
-    ends = (term for term in asked for word in own if _is_compound(word, term))
-    return frozenset(form[term] for term in (*own, *ends))
+    words = terms(text)
+    ends = (term for term in asked for word in words if _is_compound(word, term))
+    return frozenset(form[term] for term in (*words, *ends))
 
 
 def _is_compound(word: str, end: str) -> bool:
