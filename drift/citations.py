@@ -52,20 +52,25 @@ def check(
             dropped["null_chunk_id"] += 1
             log.warning("citation_validation_null_chunk_id", extra=seen)
             continue
+
         chunk = retrieved.get(chunk_id or reply.chunk_id)
         if chunk is None:
             dropped["unmatched_chunk_id"] += 1
             log.warning("citation_validation_unmatched_chunk_id", extra=seen)
             continue
-        span = (
-            verbatim(reply.span, chunk.text) if reply.span else closest_sentence(answer, chunk.text)
-        )
+
+        if reply.span:
+            span = verbatim(reply.span, chunk.text)
+        else:
+            span = closest_sentence(answer, chunk.text)
         if not span:
             dropped["span_mismatch"] += 1
             log.warning("citation_validation_span_mismatch", extra=seen)
             continue
+
         repaired += span != reply.span
         kept.setdefault((chunk.id, span), Citation(chunk.id, span, chunk.document_name))
+
     filtered = dropped.total()
     log.info(
         "citation_validation_summary",
@@ -185,6 +190,7 @@ def enrich(
     spans: dict[str, list[Citation]] = {}
     for citation in checked:
         spans.setdefault(citation.chunk_id, []).append(citation)
+
     enriched: dict[str, CitationOut | str] = {}
     for written, chunk_id in ids:
         chunk = retrieved.get(chunk_id or written)

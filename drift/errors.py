@@ -41,7 +41,7 @@ class DriftError(Exception):
     status: ClassVar[int] = 500
 
     def __init__(self, detail: str) -> None:
-        """Keep the sentence."""
+        """Keep the sentence that callers may read."""
         super().__init__(detail)
         self.detail = detail
 

@@ -59,12 +59,12 @@ def schedule(
     ready: list[Question] = []
     settled: list[Node] = []
     depth = parent.question.depth + 1 if parent else 1
+    asked_by = parent.question.id if parent else None
     budget = limits.max_followups - asked
+
     for text, communities in proposals:
-        seen = [*known, *ready, *(n.question for n in settled)]
-        question = Question(
-            len(seen), text, communities, parent.question.id if parent else None, depth
-        )
+        seen = [*known, *ready, *(node.question for node in settled)]
+        question = Question(len(seen), text, communities, asked_by, depth)
         if any(is_same_question(text, other.text) for other in seen):
             settled.append(Node(question, MERGED))
         elif depth > limits.max_passes or (parent and parent.answer and is_enough(parent.answer)):
@@ -73,6 +73,7 @@ def schedule(
             settled.append(Node(question, SKIPPED_BUDGET))
         else:
             ready.append(question)
+
     return Schedule(tuple(ready), tuple(settled))
 
 

@@ -79,7 +79,7 @@ class Progress:
         self._ended = False
 
     async def __aenter__(self) -> Self:
-        """Begin."""
+        """Return itself; nothing is sent before the first report."""
         return self
 
     async def __aexit__(

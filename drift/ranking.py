@@ -14,6 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from drift.values.graph import Candidate, Candidates, Chunk, Evidence
 from drift.words import STOP_WORDS
@@ -40,7 +41,7 @@ MAX_TITLE_KEYS = 512
 _MAX_TITLE_WORDS = 6
 
 _WORD = re.compile(r"\w+")
-_QUOTES = "`'\"‘’“”«»"  # noqa: RUF001 - the quotation marks people write
+_QUOTES = "`'\"‘’“”«»"
 _KEPT_AT_ENDS = "_+#"
 
 
@@ -82,7 +83,7 @@ def title_keys(question: str) -> tuple[str, ...]:
 
 
 def _without_possessive(key: str) -> str:
-    return re.sub(r"['’]s$", "", key)  # noqa: RUF001 - both apostrophes are written
+    return re.sub(r"['’]s$", "", key)
 
 
 def search_terms(question: str) -> tuple[str, ...]:
@@ -110,6 +111,7 @@ def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
     vector = _between([_cosine(c) for c in pool])
     text = _by_greatest([c.text for c in pool])
     graph = _by_greatest([math.log1p(max(0.0, c.graph) / MIN_MASS) for c in pool])
+
     scores = [
         VECTOR_WEIGHT * v + TEXT_WEIGHT * t + GRAPH_WEIGHT * g
         for v, t, g in zip(vector, text, graph, strict=True)
@@ -129,7 +131,9 @@ def _one_hop(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
     seeds = sorted(range(len(pool)), key=lambda place: (-scores[place], pool[place].chunk.id))[
         :HOP_SEEDS
     ]
-    mentioned = Counter(mention.entity for seed in seeds for mention in pool[seed].mentions)
+    of_seeds = chain.from_iterable(pool[seed].mentions for seed in seeds)
+    mentioned = Counter(mention.entity for mention in of_seeds)
+
     gains = []
     for place, candidate in enumerate(pool):
         itself = place in seeds  # a seed's own mention of an entity does not count for it

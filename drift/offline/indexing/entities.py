@@ -26,10 +26,10 @@ _OWN_HEADING = 2.0
 _HEADINGS_READ = 2
 _SHORTEST_PLAIN_WORD = 6
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:[._]\w+)+(?:\([^()]*\))?|\w+\([^()]*\)")
-_SUBTITLE = re.compile(r" [—–-] |: ")  # noqa: RUF001 - dashes as they are written
+_SUBTITLE = re.compile(r" [—–-] |: ")
 _QUOTES = re.compile(r"[\"“”`]")
 _NUMBERING = re.compile(
-    r"^(?:(?:chapter|part|section|appendix|step)\s+(?:\d+|[ivxlc]+|[a-z])\b\s*[:.—–-]?\s+(?=\w)"  # noqa: RUF001 - the same
+    r"^(?:(?:chapter|part|section|appendix|step)\s+(?:\d+|[ivxlc]+|[a-z])\b\s*[:.—–-]?\s+(?=\w)"
     r"|\(\w{1,2}\)\s+|\d+(?:\.\d+)*[.)]?\s+|[a-z]\.\s+)",
     re.IGNORECASE,
 )

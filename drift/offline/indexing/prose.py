@@ -12,7 +12,7 @@ from drift.words import PROSE_STOP_WORDS
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
 _LIST_MARK = re.compile(r"^(?:[*+•-]|\(?\w{1,2}[.)]|#{1,6}|>)\s+")
-_WORD = re.compile(r"[^\W\d]\w+(?:['’]\w+)?")  # noqa: RUF001 - the same
+_WORD = re.compile(r"[^\W\d]\w+(?:['’]\w+)?")
 _SHORTEST, _LONGEST = 30, 400
 _FEWEST_WORDS = 5
 _FEWEST_LETTERS = 0.7
@@ -61,7 +61,7 @@ def _is_whole(piece: str) -> bool:
     letters = sum(c.isalpha() or c == " " for c in piece)
     return (
         _SHORTEST <= len(piece) <= _LONGEST
-        and piece.rstrip("*_`’'»")[-1:] in '.!?)"”'  # noqa: RUF001 - the same
+        and piece.rstrip("*_`’'»")[-1:] in '.!?)"”'
         and (piece[0].isupper() or not piece[0].isalpha())
         and len(piece.split()) >= _FEWEST_WORDS
         and letters / len(piece) >= _FEWEST_LETTERS

@@ -213,7 +213,7 @@ def _followup(question: str, communities: Sequence[Json]) -> Json:
 
 
 def _bare(question: str) -> str:
-    return question.strip(" ?？؟¿")  # noqa: RUF001 - question marks as they are written
+    return question.strip(" ?？؟¿")
 
 
 # -------------------------------------------------------------------------------------- aggregation

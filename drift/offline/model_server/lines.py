@@ -19,7 +19,7 @@ _FENCE = re.compile(r"\s*(?:```|~~~(?!~))")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*$")
 _RULE = re.compile(r"[\s|:=*\-~^_+.]*$")
 _UNDERLINE = re.compile(r"\s*([=*\-~^\"'+#.])\1{2,}\s*$")
-_ITEM = re.compile(r"(?:\s*(?:[*+\-•–>]|(?:\d{1,3}|[a-z])[.)])(?:\s+\[[ xX]\])?\s+)+")  # noqa: RUF001 - a list's dash
+_ITEM = re.compile(r"(?:\s*(?:[*+\-•–>]|(?:\d{1,3}|[a-z])[.)])(?:\s+\[[ xX]\])?\s+)+")
 _BEGINS = re.compile(r"\s*(?:\||\d+[.:/-]\d\S*\s+\S)")
 _CODE = re.compile(
     r"::=|>>>|[-=*~]{4}|^\s*\.\.\.? |[=!]=|;\s*$|: (?:raise|return|pass)\b|"
@@ -27,7 +27,7 @@ _CODE = re.compile(
     re.MULTILINE,
 )
 _VERSION_NOTE = re.compile(r"(?:Added|Changed|Deprecated|Removed) (?:in|since) version ")
-_ENDED = re.compile(r"[.!?…。！？؟।][)\]\"'”’»*_`]*$")  # noqa: RUF001 - ends of sentences as they are written
+_ENDED = re.compile(r"[.!?…。！？؟।][)\]\"'”’»*_`]*$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ _ABBREVIATIONS = (
     r"(?<!\b\d\d\.)"  # `17. Januar`
     r"(?<!\b[Nn]o\.)(?<!\bca\.)(?<!bzw\.)(?<!etc\.)(?<!vs\.)"
 )
-_CLOSING = r"[\"'”’»)\]*_`]*"  # noqa: RUF001 - quotes as they are written
+_CLOSING = r"[\"'”’»)\]*_`]*"
 _LOWER_CASE = "a-zß-ÿа-я"
 
 SENTENCE_END = re.compile(
     rf"(?<=[.!?…؟]){_ABBREVIATIONS}{_CLOSING}\s+(?![{_LOWER_CASE}])"
-    r"|(?<=[。！？।])"  # noqa: RUF001 - full stops of scripts that write no space behind them
+    r"|(?<=[。！？।])"
 )
 """What stands between two sentences: closing quotes and brackets, and white space."""
 
