@@ -2,140 +2,44 @@
 
 import asyncio
 import json
-import re
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from drift.contracts.answer import RetrieveResponse
-from drift.contracts.request import RetrieveRequest
 from drift.errors import (
     DeadlineError,
-    DriftError,
-    GraphMisconfiguredError,
-    GraphTimeoutError,
-    GraphUnavailableError,
-    ModelMisconfiguredError,
-    ModelUnavailableError,
     UnusableReplyError,
 )
-from drift.plan import Limits
-from drift.ports import Ports
 from drift.progress import Progress
 from drift.search import DriftSearch
 from drift.tasks import Deadline
 from drift.values.calls import Prompt
 from drift.values.graph import Evidence, FollowupQuery, PrimerEvidence
 from tests.fakes import (
-    HashingEmbedder,
-    ListSink,
     ScriptedChat,
     StubGraph,
     chunk,
-    community,
     ports,
     request,
     vector_of,
 )
-
-FOUND = PrimerEvidence((community(7, chunk("s1")), community("x")))
-FIRST, SECOND, THIRD = "Who made alpha?", "Where does beta live?", "When was gamma found?"
-
-
-def asked_in(prompt: Prompt) -> str:
-    """Return the follow-up question of a local prompt."""
-    return str(block(prompt, "Follow-up question"))
-
-
-def block(prompt: Prompt, label: str) -> Any:
-    found = re.search(rf"^{label}:\n```json\n(.*)\n```", prompt.user, re.MULTILINE)
-    assert found, label
-    return json.loads(found[1])
-
-
-def proposals(*questions: str, communities: Sequence[str] = ("C1",)) -> list[dict[str, Any]]:
-    return [
-        {"question": question, "target_communities": list(communities)} for question in questions
-    ]
-
-
-def primer(*questions: str) -> dict[str, Any]:
-    return {"initial_answer": "Perhaps.", "followups": proposals(*questions), "rationale": ""}
-
-
-def local(
-    answer: str = "It is so.",
-    cited: Sequence[str] = ("K1",),
-    more: Sequence[str] = (),
-    confidence: float = 0.5,
-) -> dict[str, Any]:
-    return {
-        "answer": answer,
-        "citations": [{"chunk_id": name, "span": ""} for name in cited],
-        "new_followups": proposals(*more, communities=["C2"]),
-        "confidence": confidence,
-        "should_continue": True,
-    }
-
-
-def aggregated(*cited: str, final: str = "The answer.", doubt: str = "") -> dict[str, Any]:
-    return {
-        "final_answer": final,
-        "key_facts": [
-            {"fact": f"Fact {n}", "citations": [name]} for n, name in enumerate(cited or ["K1"])
-        ],
-        "residual_uncertainty": doubt,
-    }
-
-
-def script(**replies: Any) -> dict[str, Any]:
-    """Return a whole search's replies: two follow-ups, each answered from its own chunk."""
-    return {
-        "hypothesis": "A paragraph.",
-        "primer_reply": primer(FIRST, SECOND),
-        "local_reply": local(),
-        "aggregate_reply": aggregated(),
-        **replies,
-    }
-
-
-def own_chunk(query: FollowupQuery) -> Evidence:
-    """Return one chunk for each question, named after it."""
-    return Evidence((chunk(f"chunk of {query.question}", document=query.question.split()[0]),))
-
-
-class Run:
-    """One request against fakes: what came back, what was sent, what was reported."""
-
-    def __init__(self, servers: Ports, deadline_s: float = 30, **limits: int) -> None:
-        self.ports = servers
-        self.limits = Limits(**limits)
-        self.deadline_s = deadline_s
-        self.sink = ListSink()
-
-    async def __call__(self, asked: RetrieveRequest | None = None) -> RetrieveResponse:
-        async with Progress("p", "r", self.sink) as progress:
-            search = DriftSearch(self.ports, self.limits)
-            return await search.retrieve(
-                asked or request(), progress, Deadline.after(self.deadline_s)
-            )
-
-
-def run_of(
-    graph: StubGraph | None = None, embedder: HashingEmbedder | None = None, **replies: Any
-) -> Run:
-    return Run(
-        ports(graph or StubGraph(FOUND, own_chunk), ScriptedChat(script(**replies)), embedder)
-    )
-
-
-def states(response: RetrieveResponse) -> dict[str, str]:
-    assert response.trace
-    return {node.question: node.state for node in response.trace.followups}
-
-
-TRACED = request(include=("trace", "usage"))
+from tests.searching import (
+    FIRST,
+    FOUND,
+    SECOND,
+    THIRD,
+    TRACED,
+    Run,
+    aggregated,
+    asked_in,
+    block,
+    local,
+    own_chunk,
+    primer,
+    run_of,
+    script,
+    states,
+)
 
 
 # ---------------------------------------------------------------------------------- the whole story
@@ -409,208 +313,6 @@ async def test_two_requests_at_once_do_not_mix() -> None:
         == other.sink.phases.count("executing_followup")
         == 4
     )
-
-
-# -------------------------------------------------------------------------------------- bad replies
-@pytest.mark.parametrize(
-    "reply", ["no JSON at all", UnusableReplyError("refused")], ids=["no JSON", "refused"]
-)
-async def test_an_unusable_primer_is_replaced_by_the_question_itself(reply: Any) -> None:
-    run = run_of(primer_reply=reply)
-    response = await run(TRACED)
-    assert states(response) == {"What is asked?": "answered"}
-    assert run.ports.graph.followups[0].communities == (7, "x")
-
-
-async def test_a_primer_with_one_follow_up_also_follows_the_question_itself() -> None:
-    response = await run_of(primer_reply=primer(FIRST))(TRACED)
-    assert list(states(response)) == [FIRST, "What is asked?"]
-
-
-async def test_communities_that_do_not_exist_are_left_out() -> None:
-    reply = {"followups": proposals(FIRST, SECOND, communities=["C9", "C2", "7", "C2"])}
-    run = run_of(primer_reply=reply)
-    await run()
-    assert run.ports.graph.followups[0].communities == ("x", 7)
-
-
-async def test_a_hypothesis_without_an_end_is_cut_before_it_is_embedded() -> None:
-    run = run_of(hypothesis="so " * 10_000)
-    await run()
-    (text,) = run.ports.embedder.calls[0]
-    assert len(text) < 5000
-
-
-async def test_without_a_usable_hypothesis_the_question_alone_is_searched_with() -> None:
-    run = run_of(hypothesis=UnusableReplyError("refused"))
-    await run()
-    assert run.ports.embedder.calls[0] == ("What is asked?",)
-
-
-@pytest.mark.parametrize(
-    ("failure", "code"),
-    [
-        (UnusableReplyError("content_filter"), "unusable_reply"),
-        ("no JSON", "unusable_reply"),
-        (ModelUnavailableError("down"), "model_unavailable"),
-        (ModelMisconfiguredError("too long a prompt"), "model_misconfigured"),
-    ],
-    ids=["filtered", "no JSON", "unavailable", "refused"],
-)
-async def test_one_bad_follow_up_loses_only_itself_and_the_answer_says_so(
-    failure: Any, code: str
-) -> None:
-    run = run_of(local_reply=lambda p: failure if asked_in(p) == FIRST else local())
-    response = await run(TRACED)
-    assert states(response) == {FIRST: f"failed: {code}", SECOND: "answered"}
-    assert "1 follow-up question(s) could not be answered" in response.residual_uncertainty
-    assert run.sink.phases[-1] == "completed"
-
-
-@pytest.mark.parametrize(
-    "failure",
-    [GraphTimeoutError("slow"), GraphUnavailableError("gone"), GraphMisconfiguredError("zero")],
-    ids=str,
-)
-async def test_a_statement_of_the_graph_that_fails_loses_only_its_follow_up(
-    failure: DriftError,
-) -> None:
-    graph = StubGraph(FOUND, lambda q: failure if q.question == FIRST else own_chunk(q))
-    response = await run_of(graph)(TRACED)
-    assert states(response) == {FIRST: f"failed: {failure.code}", SECOND: "answered"}
-
-
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (ModelUnavailableError("busy"), "model_unavailable"),
-        (ModelMisconfiguredError("length"), "model_misconfigured"),
-        (UnusableReplyError("content_filter"), "unusable_reply"),
-    ],
-    ids=["busy", "wrong", "filtered"],
-)
-async def test_a_wave_that_cannot_be_embedded_is_lost_with_its_follow_ups_only(
-    error: DriftError, code: str
-) -> None:
-    def failure(texts: Sequence[str]) -> Exception | None:
-        return error if texts == [THIRD] else None
-
-    replies = {"local_reply": lambda p: local(more=[THIRD] if asked_in(p) == FIRST else ())}
-    response = await run_of(None, HashingEmbedder(failure), **replies)(TRACED)
-    assert states(response) == {FIRST: "answered", SECOND: "answered", THIRD: f"failed: {code}"}
-
-
-@pytest.mark.parametrize(
-    ("replies", "followup", "error"),
-    [
-        ({"local_reply": UnusableReplyError("refused")}, own_chunk, ModelUnavailableError),
-        ({"local_reply": "no JSON"}, own_chunk, ModelUnavailableError),
-        ({"local_reply": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
-        ({"local_reply": ModelMisconfiguredError("key")}, own_chunk, ModelMisconfiguredError),
-        ({}, lambda _q: GraphTimeoutError("slow"), GraphTimeoutError),
-        ({}, lambda _q: GraphUnavailableError("gone"), GraphUnavailableError),
-        ({}, lambda _q: GraphMisconfiguredError("index"), GraphMisconfiguredError),
-        ({"hypothesis": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
-        ({"primer_reply": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
-        ({"aggregate_reply": UnusableReplyError("refused")}, own_chunk, ModelUnavailableError),
-        ({"aggregate_reply": "no JSON"}, own_chunk, ModelUnavailableError),
-        ({"aggregate_reply": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
-    ],
-)
-async def test_what_leaves_nothing_to_answer_from_is_an_error_and_is_published_once(
-    replies: dict[str, Any], followup: Any, error: type[DriftError]
-) -> None:
-    run = run_of(StubGraph(FOUND, followup), **replies)
-    with pytest.raises(error) as caught:
-        await run()
-    assert type(caught.value) is error
-    assert run.sink.phases.count("error") == 1
-    assert run.sink.phases[-1] == "error"
-    assert "completed" not in run.sink.phases
-
-
-async def test_a_graph_that_is_gone_fails_the_primer() -> None:
-    run = run_of(StubGraph(GraphUnavailableError("The graph cannot be reached.")))
-    with pytest.raises(GraphUnavailableError):
-        await run()
-    assert run.sink.messages[-1]["details_md"] == "The graph cannot be reached."
-    assert run.sink.messages[-1]["progress_pct"] == 20
-
-
-async def test_an_unusable_aggregation_is_asked_for_twice() -> None:
-    run = run_of(aggregate_reply="no JSON")
-    with pytest.raises(ModelUnavailableError):
-        await run()
-    assert len(run.ports.chat.named("aggregate_reply")) == 2
-
-
-async def test_an_error_of_ours_is_published_without_its_text() -> None:
-    run = run_of(StubGraph(FOUND, lambda _q: RuntimeError("canary")))
-    with pytest.raises(RuntimeError):
-        await run()
-    assert run.sink.phases[-1] == "error"
-    assert "canary" not in json.dumps(run.sink.messages)
-
-
-# ---------------------------------------------------------------------------------------- citations
-async def test_facts_that_cite_nothing_are_left_out_and_said() -> None:
-    reply = {
-        "final_answer": "A",
-        "key_facts": [
-            {"fact": "Cited", "citations": ["K1"]},
-            {"fact": "Free", "citations": []},
-            "Bare",
-            {"fact": ""},
-        ],
-    }
-    response = await run_of(aggregate_reply=reply)()
-    assert [f.fact for f in response.key_facts] == ["Cited"]
-    assert "3 statement(s) without any evidence were left out." in response.residual_uncertainty
-
-
-async def test_an_invented_id_stays_a_string_and_null_ids_disappear() -> None:
-    reply = {
-        "final_answer": "A",
-        "key_facts": [{"fact": "F", "citations": ["K1", "K99", None, {"chunk_id": None}]}],
-    }
-    response = await run_of(aggregate_reply=reply)()
-    cited, invented = response.key_facts[0].citations
-    assert cited.chunk_id == f"chunk of {FIRST}"
-    assert invented == "K99"
-
-
-async def test_a_citation_of_a_chunk_that_did_not_fit_the_prompt_holds() -> None:
-    many = tuple(chunk(f"c{n}") for n in range(4))
-    graph = StubGraph(FOUND, Evidence(many, (chunk("n1"),)))
-    chat = ScriptedChat(script(local_reply=local(cited=["c3", "n1", "elsewhere"])))
-    run = Run(ports(graph, chat), max_chunks_for_prompt=2, max_followups=1)
-    response = await run(TRACED)
-    assert response.trace
-    assert response.trace.citations.kept == 2
-    assert response.trace.citations.dropped == {"unmatched_chunk_id": 1}
-    [asked] = chat.named("local_reply")
-    assert [row["text"] for row in block(asked, "Retrieved chunks")] == [c.text for c in many[:2]]
-    assert block(asked, "Valid chunk ids") == ["K1", "K2", "K3"]
-    assert response.key_facts[0].citations[0].chunk_id == "c3"
-
-
-async def test_an_answer_without_any_citation_says_so() -> None:
-    response = await run_of(local_reply=local(cited=()), aggregate_reply=aggregated("K1"))()
-    assert "No statement could be backed by a citation." in response.residual_uncertainty
-
-
-async def test_every_span_of_the_answer_is_text_of_its_chunk() -> None:
-    reply = local()
-    reply["citations"] = [
-        {"chunk_id": "K1", "span": "IT SAYS a   thing"},
-        {"chunk_id": "K1", "span": "Made up entirely!"},
-    ]
-    response = await run_of(local_reply=reply, aggregate_reply=aggregated("K1", "K2"))(TRACED)
-    for fact in response.key_facts:
-        for cited in fact.citations:
-            assert cited.span in chunk(cited.chunk_id).text
-    assert response.trace
-    assert response.trace.citations.dropped == {"span_mismatch": 2}
 
 
 # ----------------------------------------------------------------------------------------- deadline

@@ -28,8 +28,8 @@ from drift.telemetry import otel, parts
 from drift.values.calls import Tokens
 from drift.values.graph import Evidence, PrimerEvidence
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports, request
+from tests.searching import FIRST, SECOND, aggregated, asked_in, local, primer
 from tests.telemetry_fixture import Recorded
-from tests.test_search import FIRST, SECOND, aggregated, asked_in, local, primer
 from tests.test_wiring import LOCAL
 
 QUESTION = "canary question: who made alpha?"
@@ -361,7 +361,7 @@ from drift.values.graph import Evidence, PrimerEvidence
 from drift.plan import Limits
 from drift.hosting.service import Service
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, request, ports
-from tests.test_search import FIRST, SECOND, aggregated, local, primer
+from tests.searching import FIRST, SECOND, aggregated, local, primer
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
 parent, state = sys.argv[1:]
 def answer(prompt):
