@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from tests.function.faults import of_embeddings, of_model, of_servers
+from tests.function.faults import of_embeddings, of_followups, of_model, of_servers
 from tests.function.faults.row import Row
 
-ROWS: tuple[Row, ...] = (*of_model.ROWS, *of_embeddings.ROWS, *of_servers.ROWS)
+ROWS: tuple[Row, ...] = (
+    *of_model.SOCKET,
+    *of_model.HYPOTHESIS,
+    *of_model.PRIMER,
+    *of_followups.ROWS,
+    *of_model.AGGREGATION,
+    *of_embeddings.ROWS,
+    *of_servers.ROWS,
+)
