@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 PURE = frozenset(
     [
         "values",
+        "words",
         "plan",
         "context",
         "citations",
