@@ -1,7 +1,4 @@
-"""The one process-wide object.
-
-The service of the running loop, built with the first request and not before.
-"""
+"""The one process-wide object: the service of the running loop, built with the first request."""
 
 from __future__ import annotations
 

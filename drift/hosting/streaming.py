@@ -12,10 +12,10 @@ from drift.telemetry.logs import log
 
 
 class EventStream:
-    """Relays the progress messages of a running request; whoever stops reading cancels the request.
+    """Relays the progress messages of a running request; a reader who leaves cancels the request.
 
-    The request's task is started by the handler, not by the generator: it inherits the handler's
-    context variables.
+    The handler starts the request's task, not the generator, so that the task inherits the
+    handler's context variables.
     """
 
     def __init__(self, retrieval_id: str, beat_s: float = http.BEAT_SECONDS) -> None:
@@ -46,14 +46,16 @@ class EventStream:
     def _last_event(self, task: asyncio.Task[RetrieveResponse]) -> bytes:
         if task.cancelled():  # its reader has gone
             return self._error_event(http.internal_error())
-        error, told = task.exception(), {"retrieval_id": self._retrieval_id}
+
+        error, about = task.exception(), {"retrieval_id": self._retrieval_id}
         if error is None:
             return http.event("result", task.result().to_json())
         if isinstance(error, DriftError):
             if not isinstance(error, StoppingError):
-                log.warning("request_failed", exc_info=error, extra=told)
+                log.warning("request_failed", exc_info=error, extra=about)
             return self._error_event(error)
-        log.error("request_crashed", exc_info=error, extra=told)
+
+        log.error("request_crashed", exc_info=error, extra=about)
         return self._error_event(http.internal_error())
 
     def _error_event(self, error: DriftError) -> bytes:

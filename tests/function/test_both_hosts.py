@@ -1,4 +1,4 @@
-"""One contract, whoever carries the request.
+"""One contract, whichever host carries the request.
 
 The local host or the real worker library, buffered or as a stream.
 """
