@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import get_args
 
 import pytest
 
@@ -11,16 +13,17 @@ from drift.adapters.neo4j.cypher.schema import DEFAULT, SCHEMAS, V1, Schema
 from drift.adapters.neo4j.parameters import lucene
 from drift.hosting.settings import Settings
 
-STORIES = [statements.primer, statements.followup]
+Story = Callable[[str | None, Schema], str]
+STORIES: list[Story] = [statements.primer, statements.followup]
 
 
 def test_every_value_of_the_setting_is_a_schema() -> None:
-    assert set(SCHEMAS) == set(Settings.model_fields["graph_schema"].annotation.__args__)
+    assert set(SCHEMAS) == set(get_args(Settings.model_fields["graph_schema"].annotation))
 
 
 @pytest.mark.parametrize("story", STORIES)
 def test_without_tenants_no_statement_names_one_or_an_edge_of_the_other_schema(
-    story: object,
+    story: Story,
 ) -> None:
     text = story(None, V1)
     for word in ("project", "HAS_ENTITY", "HAS_CHUNK", "RELATED", "__Document__"):
@@ -29,7 +32,7 @@ def test_without_tenants_no_statement_names_one_or_an_edge_of_the_other_schema(
 
 @pytest.mark.parametrize("story", STORIES)
 @pytest.mark.parametrize("schema", [DEFAULT, V1])
-def test_a_statement_is_put_together_completely(story: object, schema: Schema) -> None:
+def test_a_statement_is_put_together_completely(story: Story, schema: Schema) -> None:
     text = story(None, schema)
     assert "{{" not in text
     assert "<function" not in text
@@ -38,7 +41,7 @@ def test_a_statement_is_put_together_completely(story: object, schema: Schema) -
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_what_a_question_brings_stands_inside_one_map(story: object) -> None:
+def test_what_a_question_brings_stands_inside_one_map(story: Story) -> None:
     for index in (None, "an_index"):
         text = story(index, DEFAULT)
         assert "$asked.project_id" in text

@@ -1,4 +1,7 @@
-"""One token for everybody: shared fetches, renewal that nobody waits for, and an identity that fails."""
+"""One token for everybody.
+
+Fetches are shared, nobody waits for a renewal, and an identity may fail.
+"""
 
 from __future__ import annotations
 

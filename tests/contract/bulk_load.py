@@ -17,14 +17,21 @@ from tests.contract.random_projects import MARK, Contents
 ROWS = 5000
 Row = dict[str, Any]
 
-_VECTOR = "WITH n, row WHERE row.vector IS NOT NULL CALL db.create.setNodeVectorProperty(n, 'embedding', row.vector)"
+_VECTOR = """WITH n, row WHERE row.vector IS NOT NULL
+CALL db.create.setNodeVectorProperty(n, 'embedding', row.vector)"""
 _NODES = {
     "documents": "CREATE (n:__Document__ {project_id: row.p, id: row.id, title: row.title})",
-    "chunks": f"""CREATE (n:__Chunk__ {{project_id: row.p, id: row.id, text: row.text, project_key: row.key}}) {_VECTOR}""",
-    "entities": """CREATE (n:__Entity__ {project_id: row.p, id: row.id, title: row.title, title_key: row.title_key,
-      description: row.description})""",
-    "communities": f"""CREATE (n:__Community__ {{project_id: row.p, community: row.id, level: row.level, title: row.title,
-      summary: row.summary}}) {_VECTOR}""",
+    "chunks": f"""CREATE (n:__Chunk__ {{
+      project_id: row.p, id: row.id, text: row.text, project_key: row.key
+    }}) {_VECTOR}""",
+    "entities": """CREATE (n:__Entity__ {
+      project_id: row.p, id: row.id, title: row.title, title_key: row.title_key,
+      description: row.description
+    })""",
+    "communities": f"""CREATE (n:__Community__ {{
+      project_id: row.p, community: row.id, level: row.level, title: row.title,
+      summary: row.summary
+    }}) {_VECTOR}""",
 }
 _KEYS = {"__Document__": "id", "__Chunk__": "id", "__Entity__": "id", "__Community__": "community"}
 
@@ -83,9 +90,10 @@ async def entangle(
 
 async def remove(connection: Connection, project_ids: Iterable[str]) -> None:
     """Remove these projects."""
-    text = "MATCH (n:{label}) USING INDEX SEEK n:{label}(project_id) WHERE n.project_id IN $ids DETACH DELETE n"
     for label in _KEYS:
-        await connection.write(text.format(label=label), {"ids": list(project_ids)})
+        text = f"""MATCH (n:{label}) USING INDEX SEEK n:{label}(project_id)
+        WHERE n.project_id IN $ids DETACH DELETE n"""
+        await connection.write(text, {"ids": list(project_ids)})
 
 
 async def _write(connection: Connection, text: str, rows: list[Row]) -> None:

@@ -32,7 +32,10 @@ async def alter(
         nodes: dict[CommunityId, Any] = getattr(backend.projects[project_id], _FAKE[label])
         nodes[key] = replace(nodes[key], **_as_fields(properties))
         return
-    text = f"MATCH (n:{label} {{project_id: $p, {KEYS[label]}: $key}}) SET n += $properties, n.title_key = CASE WHEN n.title IS NOT NULL THEN n.title_key END RETURN n.{KEYS[label]}"
+    text = f"""MATCH (n:{label} {{project_id: $p, {KEYS[label]}: $key}})
+    SET n += $properties,
+      n.title_key = CASE WHEN n.title IS NOT NULL THEN n.title_key END
+    RETURN n.{KEYS[label]}"""
     assert isinstance(backend, Neo4jBackend)
     parameters = {"p": project_id, "key": key, "properties": _as_properties(properties)}
     assert len((await backend.connection.write(text, parameters)).records) == 1
@@ -45,7 +48,8 @@ async def bare_relations(backend: Backend, project_id: str) -> None:
         relations[:] = [replace(r, description=None, weight=None) for r in relations]
         return
     assert isinstance(backend, Neo4jBackend)
-    text = "MATCH (e:__Entity__)-[r:RELATED]->() WHERE e.project_id = $p REMOVE r.description, r.weight"
+    text = """MATCH (e:__Entity__)-[r:RELATED]->() WHERE e.project_id = $p
+    REMOVE r.description, r.weight"""
     await backend.connection.write(text, {"p": project_id})
 
 
@@ -59,7 +63,8 @@ async def nest(
     assert isinstance(backend, Neo4jBackend)
     text = """
     UNWIND $edges AS edge
-    MATCH (a:__Community__ {project_id: $p, community: edge[0]}), (b:__Community__ {project_id: $p, community: edge[1]})
+    MATCH (a:__Community__ {project_id: $p, community: edge[0]})
+    MATCH (b:__Community__ {project_id: $p, community: edge[1]})
     MERGE (a)-[:IN_COMMUNITY]->(b)
     """
     await backend.connection.write(text, {"p": project_id, "edges": [list(edge) for edge in edges]})

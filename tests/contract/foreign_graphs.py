@@ -20,15 +20,19 @@ DIMENSIONS = 4
 _FERRIES = """
 UNWIND $projects AS project
 CREATE (p:__Project__ {id: project})
-CREATE (root:__Community__ {community: 100, level: 1, summary: 'all ferries', embedding: [1.0, 1.0, 1.0, 1.0]})
+CREATE (root:__Community__ {
+  community: 100, level: 1, summary: 'all ferries', embedding: [1.0, 1.0, 1.0, 1.0]
+})
 CREATE (root)-[:IN_PROJECT]->(p)
 WITH p, root
 UNWIND range(1, 3) AS i
-CREATE (d:__Document__ {id: 'd' + i, title: 'Timetable ' + i}), (k:__Chunk__ {id: 'k' + i, text: 'Ferry ' + i + ' leaves at noon.'}),
+CREATE (d:__Document__ {id: 'd' + i, title: 'Timetable ' + i}),
+  (k:__Chunk__ {id: 'k' + i, text: 'Ferry ' + i + ' leaves at noon.'}),
   (e:__Entity__ {id: 'e' + i, title: ' “Ferry ' + i + '”', description: 'a ship'}),
   (c:__Community__ {community: i, level: 0, summary: 'ferry ' + i, embedding: [0.0, 1.0, 0.0, i]})
 SET k.embedding = [1.0, 0.0, 0.0, i]
-CREATE (d)-[:HAS_CHUNK]->(k)-[:HAS_ENTITY]->(e)-[:IN_COMMUNITY]->(c)-[:IN_COMMUNITY]->(root), (k)-[:IN_COMMUNITY]->(c)
+CREATE (d)-[:HAS_CHUNK]->(k)-[:HAS_ENTITY]->(e)-[:IN_COMMUNITY]->(c)-[:IN_COMMUNITY]->(root),
+  (k)-[:IN_COMMUNITY]->(c)
 WITH p, [d, k, e, c] AS nodes
 UNWIND nodes AS n
 CREATE (n)-[:IN_PROJECT]->(p)
@@ -36,8 +40,12 @@ CREATE (n)-[:IN_PROJECT]->(p)
 
 _ENTITIES_OF_CHUNKS = """
 UNWIND range(1, 3) AS i
-CREATE (k:$($chunk) {text: 'Ferry ' + i + ' leaves at noon.', embedding: [1.0, 0.0, 0.0, i], index: i}),
-  (e:$($entity) {name: 'Ferry ' + i})-[:FROM_CHUNK]->(k), (p:$($entity) {name: 'Pier'})-[:FROM_CHUNK]->(k), (e)-[:LANDS_AT]->(p)
+CREATE (k:$($chunk) {
+    text: 'Ferry ' + i + ' leaves at noon.', embedding: [1.0, 0.0, 0.0, i], index: i
+  }),
+  (e:$($entity) {name: 'Ferry ' + i})-[:FROM_CHUNK]->(k),
+  (p:$($entity) {name: 'Pier'})-[:FROM_CHUNK]->(k),
+  (e)-[:LANDS_AT]->(p)
 """
 
 

@@ -1,4 +1,4 @@
-"""The graphs that the contract tests run on, and small projects to search in, always with a twin beside them.
+"""The graphs that the contract tests run on, and small projects, each with a twin beside it.
 
 The twin is another tenant with the same ids, texts and vectors; only its document titles differ.
 Its id begins with the first tenant's id, so that an index that cuts ids into words would mix them

@@ -1,12 +1,16 @@
 # ruff: noqa: RUF001 - letters that look like others are what is tested
-"""Questions that would break, widen or redirect a full-text query if their text reached Lucene's parser."""
+"""Questions that would break, widen or redirect a full-text query.
+
+They would do so if their text reached Lucene's parser.
+"""
 
 from __future__ import annotations
 
 from itertools import product
 
 SYNTAX = (
-    "+", "-", "&&", "||", "!", "(", ")", "{", "}", "[", "]", "^", '"', "~", "*", "?", ":", "\\", "/",
+    "+", "-", "&&", "||", "!", "(", ")", "{", "}", "[", "]", "^", '"', "~", "*", "?", ":", "\\",
+    "/",
     "AND", "OR", "NOT", "TO", "<", ">", "=", "'", "`", "@", "#", "$", "%", ";", ",",
 )  # fmt: skip
 """Every operator of Lucene's query parser, and what other query languages use."""
@@ -18,25 +22,32 @@ BY_HAND = (
     # nothing to search for
     "", " ", "\t\r\n", "the of and", "???", "...", "-", "_", "🦉🦉", "！？。", "\u200b\u200d\ufeff",
     # unbalanced and nested
-    "NOT (", "a AND (b OR", '"unclosed', 'a "b c', "((((((((((", "))))", "]]]", "{[(", '"" ""', "a AND AND b", "OR OR", "AND NOT",
+    "NOT (", "a AND (b OR", '"unclosed', 'a "b c', "((((((((((", "))))", "]]]", "{[(", '"" ""',
+    "a AND AND b", "OR OR", "AND NOT",
     # ranges, regular expressions, fuzziness, boosts
-    "title:[* TO *]", "[a TO", "{a TO b]", "[* TO *]", "/[a-z]{1,9999}/", "/(a+)+$/", "//", "/unclosed", "a~0.5 b^", "a~99999",
+    "title:[* TO *]", "[a TO", "{a TO b]", "[* TO *]", "/[a-z]{1,9999}/", "/(a+)+$/", "//",
+    "/unclosed", "a~0.5 b^", "a~99999",
     "alpha^0", "alpha^-1", "alpha^1e9", "^5", "~", "a~ b~2 c~3", '"a b"~1000000',
     # wildcards in front
     "*", "*:*", "?*", "?a*", "*lpha", "a*b*c*d*e*f*g*h*", "**********",
     # fields
-    "text:alpha", "text:(", "project_key:x", "project_key:*", "-project_key:x", ("+project_key:(x "
-                                                                                "OR y)"), "id:k1", "_exists_:text",
+    "text:alpha", "text:(", "project_key:x", "project_key:*", "-project_key:x",
+    "+project_key:(x OR y)", "id:k1", "_exists_:text",
     "project_id:other", "embedding:[0 TO 1]",
     # escapes and injections
-    "\\", "a\\", "\\\\", "\\u0041", "\\x", "\\*", 'a\\"b', "'; DROP", "') RETURN n //", "$project_id", "{{project_id}}", "`", "%00",
+    "\\", "a\\", "\\\\", "\\u0041", "\\x", "\\*", 'a\\"b', "'; DROP", "') RETURN n //",
+    "$project_id", "{{project_id}}", "`", "%00",
     "${jndi:ldap://x}", "<script>", "../../etc/passwd",
     # letters and marks that are not plain
-    "ß Straße", "İstanbul ı", "日本語 の 質問", "الكلمات من اليمين", "\u202eemos txet\u202c", "e\u0301 é", "ﬁ ﬀ Ⅷ", "a\u0300" * 50,
-    "\U0001d4d0\U0001d4d5", "👩\u200d👩\u200d👧", "\ud83d", "alpha \udc00 beta", "\x00", "al\x00pha", "\x1b[31m", "\x7f\x80\x9f", "\uffff\ufffe",
+    "ß Straße", "İstanbul ı", "日本語 の 質問", "الكلمات من اليمين",
+    "\u202eemos txet\u202c", "e\u0301 é",
+    "ﬁ ﬀ Ⅷ", "a\u0300" * 50,
+    "\U0001d4d0\U0001d4d5", "👩\u200d👩\u200d👧", "\ud83d", "alpha \udc00 beta", "\x00", "al\x00pha",
+    "\x1b[31m", "\x7f\x80\x9f", "\uffff\ufffe",
     "\u2028alpha\u2029",
     # very long
-    "alpha " * 2000, "(" * 5000, '"' * 4999, "x" * 40_000, "\\" * 4000, " ".join(f"word{i}" for i in range(2000)), "a AND " * 1500,
+    "alpha " * 2000, "(" * 5000, '"' * 4999, "x" * 40_000, "\\" * 4000,
+    " ".join(f"word{i}" for i in range(2000)), "a AND " * 1500,
 )  # fmt: skip
 
 

@@ -1,4 +1,6 @@
-"""Random projects in pairs: a tenant, and another beside it with the same ids, texts and vectors but a graph of its own.
+"""Random projects in pairs.
+
+The one beside a project has the same ids, texts and vectors, but a graph of its own.
 
 Hypothesis draws the shape of a pair, a generator seeded by the shape draws what it is made of:
 hundreds of graphs in seconds. What is the other tenant's says so wherever a search could bring it

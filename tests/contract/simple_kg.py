@@ -1,4 +1,7 @@
-"""A knowledge graph written by neo4j-graphrag's SimpleKGPipeline, with a language model and an embedder that know their answers."""
+"""A knowledge graph written by neo4j-graphrag's SimpleKGPipeline.
+
+Its language model and its embedder know their answers.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,8 @@ from drift.offline.servers.neo4j.server import Neo4jServer
 
 _MERGE = """
 UNWIND $rows AS row
-MATCH (a:__KGBuilder__ {__tmp_internal_id: row.start_node_id}), (b:__KGBuilder__ {__tmp_internal_id: row.end_node_id})
+MATCH (a:__KGBuilder__ {__tmp_internal_id: row.start_node_id})
+MATCH (b:__KGBuilder__ {__tmp_internal_id: row.end_node_id})
 MERGE (a)-[r:$(row.type)]->(b)
 SET r += row.properties
 """
@@ -59,7 +63,10 @@ class _LocalEmbedder(Embedder):
 
 
 class _PlainWriter(Neo4jWriter):
-    """Writes relationships without APOC, a plugin of which the pipeline's own writer uses one procedure."""
+    """Writes relationships without APOC.
+
+    The pipeline's own writer uses one procedure of that plugin.
+    """
 
     def _upsert_relationships(self, rels: list[Neo4jRelationship]) -> None:
         self.driver.execute_query(
@@ -68,7 +75,10 @@ class _PlainWriter(Neo4jWriter):
 
 
 def write(server: Neo4jServer, texts: Mapping[str, str], names: Mapping[str, str]) -> None:
-    """Let the pipeline write one document for each text by its path, and an entity for each of the `names` (to their labels)."""
+    """Let the pipeline write one document for each text, by its path.
+
+    Each of the `names` becomes an entity with the label that stands beside it.
+    """
     with neo4j.GraphDatabase.driver(server.uri, auth=(server.user, server.password)) as driver:
         for path, text in texts.items():
             asyncio.run(

@@ -90,7 +90,10 @@ async def test_a_project_without_embeddings_is_said_so_at_once_and_searched_by_w
         found = await ask_followup(store, project, "alpha of the mill", axis(0))
         assert set(ids(found.chunks)) == {"k1", "k3"}
         assert not (await ask_followup(store, project, "?", axis(0))).chunks
-        says = rf"has chunks, but none with an embedding of {DIMENSIONS} floats.*python -m drift prepare"
+        says = (
+            rf"has chunks, but none with an embedding of {DIMENSIONS} floats"
+            r".*python -m drift prepare"
+        )
         with pytest.raises(GraphMisconfiguredError, match=says):
             await ask_primer(store, project, axis(0))
 
@@ -125,7 +128,7 @@ async def test_what_has_no_document_no_title_or_no_community_is_found_all_the_sa
 
 
 # ------------------------------------------------------------------------------ entities, relations
-async def test_entities_without_title_and_relations_without_words_or_weight_are_walked_and_named_by_id(
+async def test_bare_entities_and_relations_are_walked_and_named_by_their_ids(
     backend: Backend, project: str
 ) -> None:
     near = [chunk(f"f{i:02}", "filler", vector(1, i / 10)) for i in range(70)]

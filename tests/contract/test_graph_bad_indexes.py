@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -46,19 +47,16 @@ PREPARE = "run `python -m drift prepare`"
 def inventory(**changes: dict[str, Any]) -> Inventory:
     """What a prepared database lists, with changes to `community`, `chunk` or `fulltext`."""
     prepared = {
-        "community": {"name": NAMES.community, "kind": "vector", "labels": ("__Community__",), "dimensions": DIMENSIONS},
-        "chunk": {"name": NAMES.chunk, "kind": "vector", "labels": ("__Chunk__",), "dimensions": DIMENSIONS},
-        "fulltext": {"name": NAMES.fulltext, "kind": "fulltext", "labels": ("__Chunk__",), "dimensions": None},
-    }  # fmt: skip
-    properties = {"vector": ("embedding",), "fulltext": ("text", "project_key")}
+        "community": Index(
+            NAMES.community, "vector", ("__Community__",), ("embedding",), dimensions=DIMENSIONS
+        ),
+        "chunk": Index(
+            NAMES.chunk, "vector", ("__Chunk__",), ("embedding",), dimensions=DIMENSIONS
+        ),
+        "fulltext": Index(NAMES.fulltext, "fulltext", ("__Chunk__",), ("text", "project_key")),
+    }
     indexes = tuple(
-        Index(
-            **{
-                "properties": properties[str(index["kind"])],
-                **index,
-                **changes.get(which, {}),
-            }
-        )
+        replace(index, **changes.get(which, {}))
         for which, index in prepared.items()
         if changes.get(which, {}) is not None
     )
@@ -177,7 +175,8 @@ class OwnIndexes:
 
 
 def vector_options(dimensions: int) -> str:
-    return f"OPTIONS {{indexConfig: {{`vector.dimensions`: {dimensions}, `vector.similarity_function`: 'cosine'}}}}"
+    config = f"`vector.dimensions`: {dimensions}, `vector.similarity_function`: 'cosine'"
+    return f"OPTIONS {{indexConfig: {{{config}}}}}"
 
 
 @pytest.mark.parametrize(

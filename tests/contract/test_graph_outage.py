@@ -160,7 +160,7 @@ def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer
 
 @pytest.mark.neo4j
 @pytest.mark.slow
-async def test_wrong_logins_and_databases_are_misconfigured_and_a_killed_server_unavailable_until_it_is_back(
+async def test_a_wrong_login_is_misconfigured_and_a_killed_server_unavailable_until_it_is_back(
     own_server: Neo4jServer,
 ) -> None:
     uri, user, password = own_server.uri, own_server.user, own_server.password

@@ -79,7 +79,8 @@ async def test_a_document_is_named_where_the_graph_has_one(database: Connection)
         for place, name in enumerate(("titled", "filed", "twice", "loose"))
     ]
     await fill(database, chunks)
-    text = "MATCH (ch:__Chunk__) WHERE ch.id IN $ids CREATE (ch)-[:FROM_DOCUMENT]->(d:Document) SET d += $properties"
+    text = """MATCH (ch:__Chunk__) WHERE ch.id IN $ids
+    CREATE (ch)-[:FROM_DOCUMENT]->(d:Document) SET d += $properties"""
     for of, properties in (
         (["titled", "twice"], {"title": "Guide", "path": "guide.pdf"}),
         (["filed"], {"title": " ", "path": "atlas.pdf"}),

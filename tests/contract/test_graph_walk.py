@@ -90,7 +90,10 @@ async def test_a_chunk_about_what_the_best_mention_comes_before_one_that_only_me
 
 
 def random_graph(seed: int) -> tuple[list[ChunkRecord], list[EntityRecord], list[RelationRecord]]:
-    """Chunks whose texts have no word of any question, mentions and relations at random, one entity nearly everywhere."""
+    """Chunks whose texts have no word of any question.
+
+    Mentions and relations are random, and one entity is nearly everywhere.
+    """
     chance = random.Random(seed)  # noqa: S311 - test data
     chunks = [
         chunk(f"k{i:02}", f"text {i}", vector(*(chance.random() for _ in range(4))))

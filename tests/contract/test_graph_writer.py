@@ -270,7 +270,7 @@ async def test_more_rows_than_a_batch_holds_are_all_written(backend: Backend, pr
 
 # ------------------------------------------------------------------------------------ broken writes
 class BrokenConnection(Connection):
-    """Fails for good after a number of statements, as a process that is killed does, or a little later."""
+    """Fails for good after a number of statements, as a process that is killed does."""
 
     def __init__(self, whole: Connection, statements: int) -> None:
         self._whole = whole
@@ -387,7 +387,8 @@ async def test_new_knowledge_takes_the_place_of_the_old_when_nobody_reads_that_a
         return  # the fake's reads take no time
     await fill_all(backend, project)
     before = await _seen(backend, project)
-    old = "MATCH (c:__Community__ {project_id: $p}) WHERE c.summary = 'summary 1' RETURN count(c) AS old"
+    old = """MATCH (c:__Community__ {project_id: $p}) WHERE c.summary = 'summary 1'
+    RETURN count(c) AS old"""
     new = KnowledgeBatch(ENTITIES[:1], (), (community(9, 0, None, axis(0), ["k1"], ["e1"]),), "f2")
     async with backend.reading() as reading:
         writing = asyncio.create_task(backend.writer.write_knowledge(project, new))

@@ -91,8 +91,12 @@ GRAPHS: dict[SchemaName, str] = {
     "default": """
 UNWIND range(0, 3) AS i
 CREATE (d:__Document__ {project_id: 'p', id: 'd' + i, title: 'Doc ' + i})
-CREATE (k:__Chunk__ {project_id: 'p', project_key: $key, id: 'k' + i, text: 'alpha beta ' + i, embedding: $vectors[i]})
-CREATE (e:__Entity__ {project_id: 'p', id: 'e' + i, title: 'Mill ' + i, title_key: 'mill ' + i, description: 'about'})
+CREATE (k:__Chunk__ {
+  project_id: 'p', project_key: $key, id: 'k' + i, text: 'alpha beta ' + i, embedding: $vectors[i]
+})
+CREATE (e:__Entity__ {
+  project_id: 'p', id: 'e' + i, title: 'Mill ' + i, title_key: 'mill ' + i, description: 'about'
+})
 MERGE (c:__Community__ {project_id: 'p', community: i % 2})
   ON CREATE SET c.level = 0, c.summary = 'leaf', c.embedding = $vectors[i]
 MERGE (top:__Community__ {project_id: 'p', community: 9})
@@ -107,9 +111,13 @@ CREATE (a)-[:RELATED {description: 'near', weight: 1.0}]->(b)""",
 UNWIND range(0, 3) AS i
 CREATE (d:Document {id: 'd' + i, title: 'Doc ' + i, path: 'path', name: 'name'})
 CREATE (k:__Chunk__ {id: 'k' + i, text: 'alpha beta ' + i, embedding: $vectors[i]})
-CREATE (e:Thing:__Entity__ {id: 'e' + i, title: 'Mill ' + i, title_key: 'mill ' + i, name: 'mill', description: 'about'})
-MERGE (c:__Community__ {community: i % 2}) ON CREATE SET c.level = 0, c.summary = 'leaf', c.embedding = $vectors[i]
-MERGE (top:__Community__ {community: 9}) ON CREATE SET top.level = 1, top.summary = 'top', top.embedding = $vectors[i]
+CREATE (e:Thing:__Entity__ {
+  id: 'e' + i, title: 'Mill ' + i, title_key: 'mill ' + i, name: 'mill', description: 'about'
+})
+MERGE (c:__Community__ {community: i % 2})
+  ON CREATE SET c.level = 0, c.summary = 'leaf', c.embedding = $vectors[i]
+MERGE (top:__Community__ {community: 9})
+  ON CREATE SET top.level = 1, top.summary = 'top', top.embedding = $vectors[i]
 CREATE (d)<-[:FROM_DOCUMENT]-(k)<-[:FROM_CHUNK]-(e)-[:IN_COMMUNITY]->(c)
 MERGE (c)-[:IN_COMMUNITY]->(top)
 WITH collect(e) AS entities
@@ -129,8 +137,12 @@ MATCH (good:Good:$($label)) WITH good ORDER BY elementId(good) LIMIT 1
 UNWIND $rows AS row
 CREATE (n:$([label IN labels(good) WHERE label <> 'Good'])) SET n = row
 WITH good, n
-CALL (good, n) { MATCH (good)-[r]->(other) CREATE (n)-[copy:$(type(r))]->(other) SET copy = properties(r) }
-CALL (good, n) { MATCH (good)<-[r]-(other) CREATE (n)<-[copy:$(type(r))]-(other) SET copy = properties(r) }
+CALL (good, n) {
+  MATCH (good)-[r]->(other) CREATE (n)-[copy:$(type(r))]->(other) SET copy = properties(r)
+}
+CALL (good, n) {
+  MATCH (good)<-[r]-(other) CREATE (n)<-[copy:$(type(r))]-(other) SET copy = properties(r)
+}
 RETURN count(*) AS made"""
 SPOIL_EDGES = """
 MATCH (a)-[r:$($label)]->(b) WITH a, r, b ORDER BY elementId(r) LIMIT 1
@@ -167,7 +179,7 @@ def _key(label: str, name: str, number: int) -> dict[str, Any]:
 
 
 def stores(database: Connection, schema: SchemaName) -> list[Neo4jGraph]:
-    """Return one that scores every chunk, and one that asks the index and stays in its communities."""
+    """Return one that scores every chunk, and one that asks the index within its communities."""
     return [
         Neo4jGraph(database, IndexNames(), "soft", None, SCHEMAS[schema]),
         Neo4jGraph(database, IndexNames(), "hard", INDEXED, SCHEMAS[schema]),

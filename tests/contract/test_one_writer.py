@@ -1,4 +1,7 @@
-"""One writer a project: who may write, who has to wait, and what a writer can still do that stood still for too long."""
+"""One writer a project: who may write, and who has to wait.
+
+And what a writer can still do that stood still for too long.
+"""
 
 from __future__ import annotations
 

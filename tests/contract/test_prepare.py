@@ -30,7 +30,8 @@ from tests.contract.graph_backends import ask_followup, ask_primer
 __all__ = ["database", "preparer"]
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
 
-PROJECT_IDS = "MATCH (n) WHERE NOT n:__Project__ RETURN labels(n)[0] AS label, n.project_id AS project, count(*) ORDER BY label, project"
+PROJECT_IDS = """MATCH (n) WHERE NOT n:__Project__
+RETURN labels(n)[0] AS label, n.project_id AS project, count(*) ORDER BY label, project"""
 OF_ONE = [["__Chunk__", 3], ["__Community__", 4], ["__Document__", 3], ["__Entity__", 3]]
 OF_BOTH = [[label, project, count] for label, count in OF_ONE for project in ("north", "south")]
 SOME = {

@@ -1,4 +1,7 @@
-"""What preparing a graph from elsewhere refuses before anything is changed, and what it reports and leaves as it is."""
+"""What preparing a graph from elsewhere refuses before anything is changed.
+
+And what it reports, and leaves as it is.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +31,15 @@ REFUSED = {
     "contradiction": (
         "MATCH (n {id: 'k1'}) SET n.project_id = 'south'",
         (
-            r"The `project_id` of some __Chunk__ nodes \(1\) contradicts .*'k1' \(property 'south', "
-            r"edge to 'north'\)"
+            r"The `project_id` of some __Chunk__ nodes \(1\) contradicts .*'k1' "
+            r"\(property 'south', edge to 'north'\)"
         ),
     ),
     "two chunks of one id": (
         "MATCH (n {id: 'k2'}) SET n.id = 'k1'",
         (
-            r"Two or more __Chunk__ nodes of one project have the same `id` \(1 of them, on 2 nodes\): "
-            r"'k1' in 'north'\. Remove or rename"
+            r"Two or more __Chunk__ nodes of one project have the same `id` "
+            r"\(1 of them, on 2 nodes\): 'k1' in 'north'\. Remove or rename"
         ),
     ),
     "two projects of one id": (
@@ -45,7 +48,10 @@ REFUSED = {
     ),
     "embeddings of another length": (
         "MATCH (n:__Chunk__) SET n.embedding = [1.0, 2.0]",
-        r"all __Chunk__ nodes that have one \(3\) are of 2 floats, but VECTOR_INDEX_DIMENSIONS is 4",
+        (
+            r"all __Chunk__ nodes that have one \(3\) are of 2 floats, but "
+            r"VECTOR_INDEX_DIMENSIONS is 4"
+        ),
     ),
     "a vector index of another length": (
         (
@@ -56,8 +62,9 @@ REFUSED = {
     ),
     "a vector index of another measure": (
         (
-            "CREATE VECTOR INDEX graphrag_comm_index FOR (n:__Community__) ON (n.embedding) OPTIONS "
-            "{indexConfig: {`vector.dimensions`: 4, `vector.similarity_function`: 'euclidean'}}"
+            "CREATE VECTOR INDEX graphrag_comm_index FOR (n:__Community__) ON (n.embedding) "
+            "OPTIONS {indexConfig: {`vector.dimensions`: 4, "
+            "`vector.similarity_function`: 'euclidean'}}"
         ),
         r"(?i)graphrag_comm_index compares by euclidean",
     ),
@@ -81,8 +88,8 @@ REFUSED = {
     "a full-text index that lacks the tenant": (
         "CREATE FULLTEXT INDEX graphrag_chunk_fulltext FOR (n:__Chunk__) ON EACH [n.text]",
         (
-            r"graphrag_chunk_fulltext is the name of a FULLTEXT index on :__Chunk__\(text\), where a "
-            r"FULLTEXT index on :__Chunk__\(text, project_key\)"
+            r"graphrag_chunk_fulltext is the name of a FULLTEXT index on :__Chunk__\(text\), where "
+            r"a FULLTEXT index on :__Chunk__\(text, project_key\)"
         ),
     ),
     "our name on another place": (
@@ -92,8 +99,8 @@ REFUSED = {
     "an index where a key is needed": (
         "CREATE INDEX theirs FOR (n:__Chunk__) ON (n.project_id, n.id)",
         (
-            r"The index theirs stands where a key on :__Chunk__\(project_id, id\) is needed: drop that "
-            r"index"
+            r"The index theirs stands where a key on :__Chunk__\(project_id, id\) is needed: drop "
+            r"that index"
         ),
     ),
 }

@@ -28,11 +28,15 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
 SIMPLE_KG = """
 CREATE (d:Document {path: 'ferries.txt'})
 WITH d UNWIND range(1, 3) AS i
-CREATE (k:Chunk {id: 'k' + i, index: i, text: 'Ferry ' + i + ' leaves at noon.', embedding: [1.0, 0.0, 0.0, i]})-[:FROM_DOCUMENT]->(d)
+CREATE (k:Chunk {
+  id: 'k' + i, index: i, text: 'Ferry ' + i + ' leaves at noon.', embedding: [1.0, 0.0, 0.0, i]
+})-[:FROM_DOCUMENT]->(d)
 WITH collect(k) AS chunks
-FOREACH (i IN [0, 1] | FOREACH (a IN [chunks[i]] | FOREACH (b IN [chunks[i + 1]] | CREATE (a)-[:NEXT_CHUNK]->(b))))
+FOREACH (i IN [0, 1] |
+  FOREACH (a IN [chunks[i]] | FOREACH (b IN [chunks[i + 1]] | CREATE (a)-[:NEXT_CHUNK]->(b))))
 WITH chunks[0] AS first
-CREATE (:__KGBuilder__:__Entity__:Ship {name: 'Ferry 1'})-[:FROM_CHUNK]->(first), (:__KGBuilder__:Ship {name: 'Pier'})-[:FROM_CHUNK]->(first)
+CREATE (:__KGBuilder__:__Entity__:Ship {name: 'Ferry 1'})-[:FROM_CHUNK]->(first),
+  (:__KGBuilder__:Ship {name: 'Pier'})-[:FROM_CHUNK]->(first)
 """
 """As neo4j-graphrag's SimpleKGPipeline writes a document; nothing was extracted from its last two
 chunks."""

@@ -49,7 +49,10 @@ WORDS = (
 
 
 class WideEmbedder(HashEmbedder):
-    """As many floats as the indexes want, each text in a direction of its own, some milliseconds a call."""
+    """As many floats as the indexes want, each text in a direction of its own.
+
+    A call takes some milliseconds.
+    """
 
     async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
         await asyncio.sleep(0.02)

@@ -1,4 +1,7 @@
-"""A graph that neo4j-graphrag's SimpleKGPipeline wrote is searched with GRAPH_SCHEMA=v1 once it is prepared."""
+"""A graph that neo4j-graphrag's SimpleKGPipeline wrote.
+
+It is searched with GRAPH_SCHEMA=v1 once it is prepared.
+"""
 
 from __future__ import annotations
 

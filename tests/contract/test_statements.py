@@ -1,4 +1,6 @@
-"""Every statement compiles on both servers, and no plan reads nodes of all projects, multiplies rows or holds them back.
+"""Every statement compiles on both servers.
+
+And no plan reads nodes of all projects, multiplies rows or holds them back.
 
 Plans are read twice: those made while the database is empty, and profiles of real runs on a project
 of some size beside another.

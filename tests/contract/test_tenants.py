@@ -312,7 +312,10 @@ SMALL, LARGE = 40, 3000
 
 
 def small_and_large() -> tuple[Contents, Contents]:
-    """A small project, and one whose chunks are all nearer to the question and say its one word with fewer others."""
+    """A small project, and one whose chunks are all nearer to the question.
+
+    They say its one word too, with fewer others.
+    """
     few = [
         chunk(f"k{i:04}", f"a zephyr among other words {i % 7}", vector(0.2, 1, i / 40))
         for i in range(SMALL)

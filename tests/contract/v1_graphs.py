@@ -32,7 +32,8 @@ UNWIND range(0, size($rows) - 1) AS place
 WITH place, $rows[place] AS row
 CREATE (n:$(row.label))
 SET n += row.properties
-FOREACH (_ IN CASE WHEN size(row.embedding) > 0 THEN [1] ELSE [] END | SET n.embedding = row.embedding)
+FOREACH (_ IN CASE WHEN size(row.embedding) > 0 THEN [1] ELSE [] END |
+  SET n.embedding = row.embedding)
 RETURN elementId(n) AS id ORDER BY place
 """
 _EDGES = """
@@ -147,7 +148,7 @@ async def create(
 
 
 async def prepare(database: Connection) -> None:
-    """Add what makes the graph searchable, as `python -m drift prepare` does, and take nothing away."""
+    """Add what makes the graph searchable, as `python -m drift prepare` does."""
     await Neo4jPreparer(database, IndexNames(), "v1").prepare(DIMENSIONS)
 
 

@@ -22,7 +22,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """What a query reads: `fields`, the `values` that fields are compared with, and `parts` of the whole message."""
+    """What a query reads: `fields`, and `parts` of the whole message.
+
+    `values` are what the fields are compared with.
+    """
 
     fields: frozenset[str]
     values: Mapping[str, frozenset[str]]
@@ -48,7 +51,10 @@ def read_by(query: str) -> Reads:
 
 
 def wrong(query: str, log: Iterable[Line], known: Mapping[str, frozenset[str]]) -> list[str]:
-    """Return what is wrong with a query for a log of such lines, where `known` are the values that a field can have."""
+    """Return what is wrong with a query for a log of such lines.
+
+    `known` are the values that a field can have.
+    """
     reads = read_by(query)
     kept = [line for line in log if reads.keeps(line)]
     present = {field for line in kept for field in line.fields}

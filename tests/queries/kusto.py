@@ -1,4 +1,7 @@
-"""Every query of the documents and of the alerts, and Kusto's own language service, run offline, that binds them."""
+"""Every query of the documents and of the alerts.
+
+Kusto's own language service, run offline, binds them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Every query of the documents and alerts stands by itself and binds, says Kusto's own language service."""
+"""Every query of the documents and alerts stands by itself and binds.
+
+So says Kusto's own language service.
+"""
 
 from __future__ import annotations
 

@@ -260,7 +260,10 @@ def test_the_key_is_not_shown_when_the_server_is_printed() -> None:
 # ------------------------------------------------------------------------ chat: faults and outcomes
 @dataclass(frozen=True)
 class Case:
-    """One fault for ever, the error it ends in, what its text says, and how many requests reach the server."""
+    """One fault for ever, and the error that it ends in.
+
+    `says` is in the error's text, and so many `requests` reach the server.
+    """
 
     fault: dict[str, Any]
     error: type[DriftError]

@@ -283,7 +283,7 @@ async def test_an_identity_that_fails_is_logged_once_and_the_messages_wait_for_i
     assert events()[2:] == ["entra_token_restored", "progress_publish_restored"]
 
 
-async def test_a_slow_identity_holds_up_one_answer_and_the_messages_leave_as_soon_as_the_token_is_there(
+async def test_a_slow_identity_holds_up_one_answer_and_messages_leave_once_the_token_is_there(
     sink: RedisProgress, cache: Cache, identity: Identity
 ) -> None:
     identity.open.clear()

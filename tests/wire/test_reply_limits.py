@@ -124,7 +124,9 @@ FLOODS: dict[str, Flood] = {
     "gzip that never unfolds": Flood(gzip_of_nothing, head=f"{CHUNKED}\r\ncontent-encoding: gzip"),
     "an endless body": Flood(lambda: repeat(b" " * MIB)),
     "an endless body in chunks": Flood(lambda: chunked(repeat(b"[" * 65536)), head=CHUNKED),
-    "a gigabyte as announced": Flood(lambda: repeat(b" " * MIB, 1024), head=f"{JSON}\r\ncontent-length: {1024 * MIB}"),
+    "a gigabyte as announced": Flood(
+        lambda: repeat(b" " * MIB, 1024), head=f"{JSON}\r\ncontent-length: {1024 * MIB}"
+    ),
     "a page that is no JSON": Flood(lambda: repeat(b"<p>" * 65536), head="content-type: text/html"),
 }  # fmt: skip
 

@@ -1,4 +1,7 @@
-"""Every Cypher statement of this project by name, found in the modules that hold them, so that none is left unchecked."""
+"""Every Cypher statement of this project by name.
+
+They are found in the modules that hold them, so that none is left unchecked.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a query plan says: its operators, what they cost, and which of them have no business there."""
+"""What a query plan says.
+
+Its operators, what they cost, and which of them have no business there.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ class Operator:
     runs: int | None
 
     def __str__(self) -> str:
-        return f"{self.name}({self.details[:90]}) with {self.rows} rows from {list(self.inputs)}, started {self.runs} times"
+        return (
+            f"{self.name}({self.details[:90]}) with {self.rows} rows from {list(self.inputs)}, "
+            f"started {self.runs} times"
+        )
 
     @property
     def is_scan(self) -> bool:

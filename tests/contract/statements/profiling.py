@@ -51,7 +51,10 @@ WAYS: tuple[Way, ...] = (*EXACT, ("soft", 0))
 
 @dataclass
 class Measured:
-    """What one server says: plans on the empty database, profiles, costs before and after the tenant beside grew."""
+    """What one server says: plans on the empty database, and profiles.
+
+    `growth` holds costs before and after the project beside grew.
+    """
 
     planned: dict[str, Plan] = field(default_factory=dict)
     profiled: dict[str, list[Plan]] = field(default_factory=dict)
@@ -70,7 +73,10 @@ class Measured:
 
 
 class Profiler(Connection):
-    """Runs every statement with PROFILE, but those about the schema, and keeps its parameters and the profile."""
+    """Runs every statement with PROFILE, but those about the schema.
+
+    It keeps their parameters and profiles.
+    """
 
     def __init__(self, server: Neo4jServer) -> None:
         super().__init__(server.uri, server.user, server.password, server.database)
@@ -159,7 +165,7 @@ async def planned(connection: Connection, text: str) -> Plan:
 
 
 async def _write(profiler: Profiler) -> None:
-    """Ingest, ingest again with fewer documents' chunks and less knowledge, and remove a document."""
+    """Ingest, ingest again with fewer chunks and less knowledge, and remove a document."""
     writer, contents = Neo4jWriter(profiler, NAMES), _with_embedded_entities(pair(SIZE)[0])
     for part in (contents, _less(contents)):
         await writer.write_documents(MINE, part.documents)
@@ -207,14 +213,17 @@ async def _read(profiler: Profiler, schema: Schema, ways: tuple[Way, ...] = WAYS
 
 
 async def _read_other_forms(profiler: Profiler) -> None:
-    """Run the plain form where the adapter took the searching one, as it does where an index has no filter properties."""
+    """Run the plain form where the adapter took the searching one.
+
+    The adapter takes it where an index has no filter properties.
+    """
     for name in ("cypher.primer", "cypher.followup"):
         for parameters in profiler.parameters[STATEMENTS[f"{name} searching"]][::2]:
             await profiler.read(STATEMENTS[name], parameters)
 
 
 async def _grown(plain: Connection, profiler: Profiler) -> dict[str, list[tuple[int, int]]]:
-    """Return what each exact search costs before and after the tenant beside became ten times as large."""
+    """Return what each exact search costs before and after the project beside grew tenfold."""
     costs: list[dict[str, list[int]]] = []
     for beside in (pair(SIZE)[1], pair(TENFOLD)[1]):
         await remove(plain, [BESIDE])
