@@ -42,8 +42,8 @@ BY_HAND = (
     "ß Straße", "İstanbul ı", "日本語 の 質問", "الكلمات من اليمين",
     "\u202eemos txet\u202c", "e\u0301 é",
     "ﬁ ﬀ Ⅷ", "a\u0300" * 50,
-    "\U0001d4d0\U0001d4d5", "👩\u200d👩\u200d👧", "\ud83d", "alpha \udc00 beta", "\x00", "al\x00pha",
-    "\x1b[31m", "\x7f\x80\x9f", "\uffff\ufffe",
+    "\U0001d4d0\U0001d4d5", "👩\u200d👩\u200d👧", "\ud83d", "alpha \udc00 beta", "\x00",
+    "al\x00pha", "\x1b[31m", "\x7f\x80\x9f", "\uffff\ufffe",
     "\u2028alpha\u2029",
     # very long
     "alpha " * 2000, "(" * 5000, '"' * 4999, "x" * 40_000, "\\" * 4000,

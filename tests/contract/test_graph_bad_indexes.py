@@ -111,6 +111,15 @@ def test_indexes_on_another_label_count_as_missing_and_are_not_searched() -> Non
     found.require_dimensions(DIMENSIONS + 1)
 
 
+def test_indexes_over_another_property_count_as_missing_and_are_not_searched() -> None:
+    found = inventory(
+        **{which: {"properties": ("other",)} for which in ("community", "chunk", "fulltext")}
+    )
+    assert found.missing == (NAMES.community, NAMES.chunk, NAMES.fulltext)
+    assert found.health().indexes == ()
+    assert not any((found.covers_text(("text",)), found.filters_by_project, found.is_complete))
+
+
 # ------------------------------------------------------------------------------------- real servers
 def searched(backend: Neo4jBackend, exact_limit: int | None = None, **names: str) -> Neo4jGraph:
     """A graph that was configured with these names.
