@@ -41,8 +41,8 @@ class PrepareReport:
         }
 
 
-class Run:
-    """Runs what changes the graph, or in a dry run writes it down; counts either way."""
+class Changes:
+    """Makes the changes, or in a dry run writes them down; counts them either way."""
 
     def __init__(self, connection: Connection, report: PrepareReport, tell: Tell) -> None:
         """Change the graph through the connection, and keep count in the report; nothing is run."""
@@ -50,8 +50,8 @@ class Run:
         self.report = report
         self.tell = tell
 
-    async def change(self, thing: str, text: str, expected: int, **parameters: object) -> int:
-        """Change up to `expected` things; return how many were changed, in a dry run none."""
+    async def make(self, thing: str, text: str, expected: int, **parameters: object) -> int:
+        """Change up to `expected` things, in a dry run none; return how many were changed."""
         if not expected:
             return 0
         if self.report.dry_run:

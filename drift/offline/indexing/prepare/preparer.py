@@ -19,7 +19,7 @@ from drift.adapters.neo4j.indexes import IndexNames, read_indexes
 from drift.adapters.neo4j.project_key import project_key
 from drift.errors import GraphMisconfiguredError
 from drift.offline.indexing.prepare import statements
-from drift.offline.indexing.prepare.changes import PrepareReport, Run
+from drift.offline.indexing.prepare.changes import Changes, PrepareReport
 from drift.offline.indexing.prepare.survey import Surveyor
 from drift.offline.writing.neo4j.ddl import CYPHER_25, SchemaObject, schema_objects
 from drift.offline.writing.neo4j.schema import (
@@ -108,31 +108,31 @@ class Neo4jPreparer:
         if refusals := [*obstacles(wanted, stored, dimensions), *survey.refusals]:
             raise GraphMisconfiguredError(f"{' '.join(refusals)} Nothing was changed.")
         report = PrepareReport(dry_run)
-        run = Run(self._connection, report, tell)
-        schema = _SchemaSteps(run, wanted, dimensions, wait_s)
+        changes = Changes(self._connection, report, tell)
+        schema = _SchemaSteps(changes, wanted, dimensions, wait_s)
         if self._schema == "default":
-            await _prepare_projects(run, schema, surveyor)
+            await _prepare_projects(changes, schema, surveyor)
         else:
-            await _prepare_v1(run, schema)
+            await _prepare_v1(changes, schema)
         report.problems += survey.problems
         await schema.describe()
         return report
 
 
-async def _prepare_projects(run: Run, schema: _SchemaSteps, surveyor: Surveyor) -> None:
-    await _set_project_ids(run, surveyor)
+async def _prepare_projects(changes: Changes, schema: _SchemaSteps, surveyor: Surveyor) -> None:
+    await _set_project_ids(changes, surveyor)
     await schema.create("constraint", "range")
-    await _set_project_keys(run)
-    await _set_title_keys(run, "default")
+    await _set_project_keys(changes)
+    await _set_title_keys(changes, "default")
     await schema.create("fulltext", "vector")
 
 
-async def _prepare_v1(run: Run, schema: _SchemaSteps) -> None:
+async def _prepare_v1(changes: Changes, schema: _SchemaSteps) -> None:
     for label in ("__Chunk__", "__Entity__"):
-        bare = (await run.connection.rows(statements.count_bare(label)))[0]["number"]
-        await run.change(f":{label}", statements.add_label(label), bare)
+        bare = (await changes.connection.rows(statements.count_bare(label)))[0]["number"]
+        await changes.make(f":{label}", statements.add_label(label), bare)
     await schema.create("range")
-    await _set_title_keys(run, "v1")
+    await _set_title_keys(changes, "v1")
     await schema.create("fulltext", "vector")
 
 
@@ -140,16 +140,16 @@ class _SchemaSteps:
     """Creates what is missing of the wanted constraints and indexes, kind by kind."""
 
     def __init__(
-        self, run: Run, wanted: Sequence[SchemaObject], dimensions: int, wait_s: float
+        self, changes: Changes, wanted: Sequence[SchemaObject], dimensions: int, wait_s: float
     ) -> None:
-        self._run = run
+        self._changes = changes
         self._wanted = wanted
         self._dimensions = dimensions
         self._wait_s = wait_s
 
     async def create(self, *kinds: str) -> None:
         """Create what is missing of these kinds and wait until all of them are online."""
-        connection, report = self._run.connection, self._run.report
+        connection, report = self._changes.connection, self._changes.report
         wanted = [w for w in self._wanted if w.kind in kinds]
         absent = missing(wanted, await read_indexes(connection))
         if report.dry_run:
@@ -158,30 +158,32 @@ class _SchemaSteps:
             report.created += [w.name for w in absent]
             return
         if absent:
-            self._run.tell(f"Creating {', '.join(w.name for w in absent)} ...")
+            self._changes.tell(f"Creating {', '.join(w.name for w in absent)} ...")
         report.created += [w.name for w in absent if await create(connection, w, self._dimensions)]
-        await wait_until_online(connection, wanted, self._dimensions, self._wait_s, self._run.tell)
+        await wait_until_online(
+            connection, wanted, self._dimensions, self._wait_s, self._changes.tell
+        )
 
     async def _write_down(self, wanted: SchemaObject) -> None:
         best, *_, oldest = (*wanted.statements, wanted.statements[-1])
         text = best if best == oldest or await self._speaks_cypher_25() else oldest
         parameters = {"dimensions": self._dimensions} if "$dimensions" in text else {}
-        self._run.write_down(text, parameters, _OLDER if "quantization" in text else "")
+        self._changes.write_down(text, parameters, _OLDER if "quantization" in text else "")
 
     async def _speaks_cypher_25(self) -> bool:
         try:
-            await self._run.connection.read(CYPHER_25, {})
+            await self._changes.connection.read(CYPHER_25, {})
         except GraphMisconfiguredError:
             return False
         return True
 
     async def describe(self) -> None:
         """Add the indexes as they are now to the report, and what could be better about them."""
-        stored = await read_indexes(self._run.connection)
+        stored = await read_indexes(self._changes.connection)
         serving = (next((s for s in stored if w.is_served_by(s)), None) for w in self._wanted)
-        self._run.report.indexes += [_described(s) for s in serving if s is not None]
+        self._changes.report.indexes += [_described(s) for s in serving if s is not None]
         can_filter = await self._speaks_cypher_25()
-        self._run.report.problems += warnings(self._wanted, stored, can_filter=can_filter)
+        self._changes.report.problems += warnings(self._wanted, stored, can_filter=can_filter)
 
 
 def _described(index: Index) -> dict[str, Any]:
@@ -196,46 +198,50 @@ def _described(index: Index) -> dict[str, Any]:
 
 
 # ----------------------------------------------------------------------------------------- projects
-async def _set_project_ids(run: Run, surveyor: Surveyor) -> None:
+async def _set_project_ids(changes: Changes, surveyor: Surveyor) -> None:
     survey = surveyor.survey
     for label, states in survey.states.items():
         expected = states.get("edge", 0)
-        await run.change(f"{label}.project_id", statements.take_from_edge(label), expected)
+        await changes.make(f"{label}.project_id", statements.take_from_edge(label), expected)
     bare = [label for label, states in survey.states.items() if states.get("without")]
-    if run.report.dry_run:
-        await _write_down_derivations(run, bare, surveyor)
+    if changes.report.dry_run:
+        await _write_down_derivations(changes, bare, surveyor)
     elif bare:
-        await _derive(run, bare, surveyor)
+        await _derive(changes, bare, surveyor)
 
 
-async def _write_down_derivations(run: Run, bare: Sequence[str], surveyor: Surveyor) -> None:
+async def _write_down_derivations(
+    changes: Changes, bare: Sequence[str], surveyor: Surveyor
+) -> None:
     for label in bare:
         await surveyor.projects.tell_what_waits(label)
     for label, pattern in statements.DERIVATIONS:
         if label in bare:
-            run.write_down(
+            changes.write_down(
                 statements.take_from_neighbours(label, pattern),
                 {},
                 "again, while it changes anything",
             )
 
 
-async def _derive(run: Run, bare: Sequence[str], surveyor: Surveyor) -> None:
+async def _derive(changes: Changes, bare: Sequence[str], surveyor: Surveyor) -> None:
     """Hand projects on from node to node until nothing changes.
 
     Then look whether two nodes of one project have one key by it.
     """
-    run.tell("Deriving the project of nodes without an IN_PROJECT edge from their neighbours ...")
+    changes.tell(
+        "Deriving the project of nodes without an IN_PROJECT edge from their neighbours ..."
+    )
     derived = True
     while derived:
-        changes = [
-            await run.apply(
+        counts = [
+            await changes.apply(
                 f"{label}.project_id", statements.take_from_neighbours(label, pattern), {}
             )
             for label, pattern in statements.DERIVATIONS
             if label in bare
         ]
-        derived = any(changes)
+        derived = any(counts)
     for label in bare:
         await surveyor.projects.tell_what_is_left(label)
     await surveyor.projects.look_for_duplicates()
@@ -245,9 +251,9 @@ async def _derive(run: Run, bare: Sequence[str], surveyor: Surveyor) -> None:
         )
 
 
-async def _set_project_keys(run: Run) -> None:
+async def _set_project_keys(changes: Changes) -> None:
     wrong: Counter[str] = Counter()
-    for row in await run.connection.rows(statements.PROJECT_KEYS):
+    for row in await changes.connection.rows(statements.PROJECT_KEYS):
         if row["key"] != project_key(row["project"]):
             wrong[row["project"]] += row["nodes"]
     rows = [
@@ -256,26 +262,28 @@ async def _set_project_keys(run: Run) -> None:
     for start in range(0, len(rows), statements.BATCH):
         part = rows[start : start + statements.BATCH]
         expected = sum(wrong[row["project_id"]] for row in part)
-        await run.change("__Chunk__.project_key", statements.SET_PROJECT_KEYS, expected, rows=part)
-
-
-async def _set_title_keys(run: Run, schema: SchemaName) -> None:
-    thing, text = "__Entity__.title_key", statements.SET_TITLE_KEYS
-    run.tell("Comparing the titles of entities with their keys ...")
-    async for rows in _wrong_titles(run, statements.read_titles(schema)):
-        if run.report.dry_run:
-            run.report.changed[thing] += len(rows)
-        else:
-            await run.apply(thing, text, {"rows": rows})
-    if run.report.dry_run and run.report.changed[thing]:
-        run.write_down(
-            text, {}, _TITLES.format(rows=statements.BATCH, nodes=run.report.changed[thing])
+        await changes.make(
+            "__Chunk__.project_key", statements.SET_PROJECT_KEYS, expected, rows=part
         )
 
 
-async def _wrong_titles(run: Run, text: str) -> AsyncIterator[list[dict[str, str]]]:
+async def _set_title_keys(changes: Changes, schema: SchemaName) -> None:
+    thing, text = "__Entity__.title_key", statements.SET_TITLE_KEYS
+    changes.tell("Comparing the titles of entities with their keys ...")
+    async for rows in _wrong_titles(changes, statements.read_titles(schema)):
+        if changes.report.dry_run:
+            changes.report.changed[thing] += len(rows)
+        else:
+            await changes.apply(thing, text, {"rows": rows})
+    if changes.report.dry_run and changes.report.changed[thing]:
+        changes.write_down(
+            text, {}, _TITLES.format(rows=statements.BATCH, nodes=changes.report.changed[thing])
+        )
+
+
+async def _wrong_titles(changes: Changes, text: str) -> AsyncIterator[list[dict[str, str]]]:
     rows = []
-    async for record in run.connection.stream(text, {}):
+    async for record in changes.connection.stream(text, {}):
         if record["key"] != (wanted := normalised_title(record["title"])):
             rows.append({"id": record["id"], "title_key": wanted})
         if len(rows) == statements.BATCH:
