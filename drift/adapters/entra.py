@@ -128,7 +128,7 @@ class TokenSource:
             log.warning("entra_token_failed", extra={"scope": self._scope, "cause": chain(error)})
 
 
-def identity(client_id: str | None) -> Any:  # noqa: ANN401 - a TokenCredential; azure-identity's own type is wider
+def identity(client_id: str | None) -> TokenCredential:
     """Return the managed identity `client_id`, or whoever is signed in on this machine.
 
     Imports the SDK, so call it in a thread.

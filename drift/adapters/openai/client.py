@@ -73,7 +73,7 @@ def build_client(server: ModelServer, tokens: TokenProvider | None = None) -> As
     return AsyncOpenAI(base_url=v1_url(parts), api_key=server.key or tokens or _NO_KEY, **shared)
 
 
-def _http_client(server: ModelServer, parts: SplitResult) -> Any:  # noqa: ANN401 - an httpx2.AsyncClient
+def _http_client(server: ModelServer, parts: SplitResult) -> BoundedClient:
     """Build the connection pool; waiting for a free connection counts as waiting for the answer."""
     # Below that it writes a line with the address for every request.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
@@ -99,7 +99,7 @@ def provider_name(server: ModelServer) -> str:
     )
 
 
-async def _carry_trace(request: Any) -> None:  # noqa: ANN401 - an httpx2.Request
+async def _carry_trace(request: httpx2.Request) -> None:
     """Pass the caller's trace on with every request, unless an instrumentation did."""
     for name, value in otel.outgoing().items():
         request.headers.setdefault(name, value)

@@ -6,7 +6,7 @@ No sentence holds its words.
 from __future__ import annotations
 
 import json
-from typing import Any
+from http import HTTPStatus
 
 from openai import APIConnectionError, APITimeoutError
 
@@ -58,8 +58,9 @@ def asked_wait(error: BaseException) -> float:
 
 def translated(error: Exception, operation: parts.Operation) -> DriftError:
     """Return the error of ours for one of the SDK; its text holds nothing of the provider's."""
-    if isinstance(getattr(error, "status_code", None), int):
-        return _of_status(error, _SETTINGS[operation])
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int):
+        return _of_status(error, status, _SETTINGS[operation])
     if isinstance(error, TimeoutError | APITimeoutError):
         return ModelUnavailableError("The model server did not answer in time.")
     if is_distrusted(error):
@@ -76,15 +77,14 @@ def translated(error: Exception, operation: parts.Operation) -> DriftError:
     return not_this_api()
 
 
-def _of_status(error: Any, setting: str) -> DriftError:  # noqa: ANN401 - an openai.APIStatusError
-    status, code = error.status_code, _code(error)
-    said = f"HTTP {status}"
+def _of_status(error: Exception, status: int, setting: str) -> DriftError:
+    code, said = _code(error), f"HTTP {status}"
     if code in _FILTERED:
         return UnusableReplyError("content_filter")
     if code in _SPENT:
         return ModelMisconfiguredError(
             f"The model server's quota is used up ({said}): check the plan and the billing of its "
-            f"account."
+            "account."
         )
     if status == _TOO_MANY_REQUESTS:
         return ModelUnavailableError(f"The model server has too many requests ({said}).")
@@ -99,19 +99,19 @@ def _of_status(error: Any, setting: str) -> DriftError:  # noqa: ANN401 - an ope
 
 
 def _refusal(status: int, code: str, setting: str, said: str) -> str:
-    if status in {401, 403}:
+    if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         return (
             f"The model server refuses the credentials ({said}): check OAI_KEY, or the role of the "
             "identity."
         )
     if code in _NO_MODEL:
         return f"The model server has no model of that name ({said}): check {setting}."
-    if status == 404:  # noqa: PLR2004 - the table reads better with the numbers in it
+    if status == HTTPStatus.NOT_FOUND:
         return (
             f"The model server does not know the model or the path ({said}): check {setting}, "
             "OAI_BASE_URL and OAI_API_VERSION."
         )
-    if 300 <= status < 400:  # noqa: PLR2004 - the same
+    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
         return f"The model server is at another address ({said}): check OAI_BASE_URL."
     return (
         f"The model server refused the request ({said}): check that the model of {setting} takes "

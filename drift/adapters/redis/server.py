@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -63,7 +64,7 @@ class RedisServer:
             driver_info=None,
             credential_provider=EntraLogin(tokens) if tokens else None,
         )
-        sample: object = self._pool.make_connection()  # type: ignore[no-untyped-call]
+        sample: object = self._made()
         if isinstance(sample, SSLConnection):
             self._pool.connection_class = _sharing(sample)
 
@@ -74,11 +75,12 @@ class RedisServer:
             TimeoutError: it is not there in time.
             Exception: the identity's or redis-py's own; `in_words` says what each means.
         """
-        connection: Connection = self._pool.make_connection()  # type: ignore[no-untyped-call]
+        connection = self._made()
+        connect: Callable[[], Awaitable[None]] = connection.connect
         try:
             async with asyncio.timeout(seconds):
                 await self.signed_in()
-                await connection.connect()  # type: ignore[no-untyped-call]
+                await connect()
                 await connection.send_command("PING", check_health=False)
                 # A refusal is an answer too: a user may have the right to publish alone.
                 with suppress(NoPermissionError):
@@ -89,6 +91,11 @@ class RedisServer:
                 raise TimeoutError("Redis has not answered a new connection in time.") from None
             raise
         return connection
+
+    def _made(self) -> Connection:
+        """Return a connection that is not opened yet."""
+        make: Callable[[], Connection] = self._pool.make_connection
+        return make()
 
     def client(self) -> Redis:
         """Return a client for a subscriber or a question; whoever asked for it closes it.

@@ -215,7 +215,11 @@ CALL (mentioned) {{
     source: {s.title("startNode(r)")}, target: {s.title("endNode(r)")}, {told}
   }}) AS relationships
 }}
-CALL (chosen, mentioned, others) {{
+{_neighbors(s)}"""
+
+
+def _neighbors(s: Schema) -> str:
+    return f"""CALL (chosen, mentioned, others) {{
   UNWIND others + mentioned AS e
   WITH DISTINCT e, chosen
   CALL (e) {{

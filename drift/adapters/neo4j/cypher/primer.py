@@ -33,12 +33,8 @@ RETURN communities, chunks, chunk_count, odd_communities, odd_chunks
 
 
 # Level numbers mean nothing by themselves (0 is the leaf here and the root there), so the edges
-# tell which way is up. A community without a parent is at the top whatever its number. The floor is
-# the height of the ceil(k/2)-th highest community: that many candidates at least, and none from
-# below the level that completes them. Only vectors that may decide are read: they are most of what
-# a community costs.
-def _best_communities(s: Schema) -> str:
-    usable = f"{comparable('known[i].embedding')} AND {readable('known[i]', 'summary')}"
+# tell which way is up. A community without a parent is at the top whatever its number.
+def _heights(s: Schema) -> str:
     return f"""
 CALL (generation) {{
   MATCH (child:__Community__){s.seek("child", "__Community__")}
@@ -60,7 +56,15 @@ CALL (linked, upwards, generation) {{
   ORDER BY height DESC
   RETURN collect(c) AS known, collect(height) AS heights
 }}
-CALL (known, heights) {{
+"""
+
+
+# The floor is the height of the ceil(k/2)-th highest community: that many candidates at least, and
+# none from below the level that completes them. Only vectors that may decide are read: they are
+# most of what a community costs.
+def _best_communities(s: Schema) -> str:
+    usable = f"{comparable('known[i].embedding')} AND {readable('known[i]', 'summary')}"
+    return f"""{_heights(s)}CALL (known, heights) {{
   WITH known, heights,
     [i IN range(0, $first_looked_at - 1) WHERE i < size(known) AND {usable}] AS first
   WITH known, heights, CASE
@@ -83,7 +87,11 @@ CALL (known, heights, floor) {{
   LIMIT $top_k
   RETURN collect({{node: c, score: score}}) AS best
 }}
-CALL (known) {{
+{_odd_communities(s)}"""
+
+
+def _odd_communities(s: Schema) -> str:
+    return f"""CALL (known) {{
   UNWIND known[0..$first_looked_at] AS c
   WITH c, c.embedding AS embedding
   WHERE NOT ({readable("c", "summary")} AND (embedding IS NULL OR coalesce({comparable()}, false)))

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
+from neo4j import Record
+
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.offline.writing.neo4j import statements
@@ -104,7 +106,7 @@ class Neo4jWriter:
             for r in result.records
         )
 
-    async def _row(self, text: str, parameters: dict[str, Any]) -> Any:  # noqa: ANN401 - a record of any shape
+    async def _row(self, text: str, parameters: dict[str, Any]) -> Record:
         # Asked of the server that writes: one that follows it may not have the last run yet.
         return (await self._connection.write(text, parameters)).records[0]
 
