@@ -1,0 +1,142 @@
+"""What a write that broke leaves behind, and what the next one makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import pytest
+
+from drift.adapters.neo4j.connection import Connection
+from drift.errors import GraphUnavailableError
+from drift.offline.writing.neo4j import project as neo4j_project
+from drift.offline.writing.neo4j.writer import Neo4jWriter
+from drift.values.records import (
+    DocumentBatch,
+    DocumentRecord,
+    KnowledgeBatch,
+)
+from tests.contract.graph_backends import (
+    Backend,
+    Neo4jBackend,
+    ask_followup,
+    axis,
+    chunk,
+    documents,
+)
+from tests.contract.small_project import (
+    CHUNKS,
+    COMMUNITIES,
+    ENTITIES,
+    FULL,
+    KNOWLEDGE,
+    fill_all,
+    questions_see,
+)
+
+pytestmark = pytest.mark.timeout(600)
+
+
+class BrokenConnection(Connection):
+    """Fails for good after a number of statements, as a process that is killed does."""
+
+    def __init__(self, whole: Connection, statements: int) -> None:
+        self._whole = whole
+        self._left = statements
+
+    @property
+    def is_broken(self) -> bool:
+        return self._left < 0
+
+    async def write(self, text: str, parameters: Mapping[str, Any]) -> Any:
+        self._count()
+        return await self._whole.write(text, parameters)
+
+    async def transaction(self, work: Any, timeout_s: float = 120.0) -> Any:
+        async def counted(run: Any) -> Any:
+            def counting(text: str, parameters: Mapping[str, Any]) -> Any:
+                self._count()
+                return run(text, parameters)
+
+            return await work(counting)
+
+        return await self._whole.transaction(counted, timeout_s)
+
+    def _count(self) -> None:
+        self._left -= 1
+        if self.is_broken:
+            raise GraphUnavailableError("killed")
+
+
+async def test_a_write_killed_anywhere_is_seen_whole_or_not_at_all_and_repaired_by_the_next(
+    backend: Backend, project: str
+) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return  # the fake's writes cannot break in the middle
+    await fill_all(backend, project)
+    shrunk = DocumentBatch(
+        (DocumentRecord("d1", "t", "s", "changed"),), (replace(CHUNKS[0], text="alpha two"),)
+    )
+    fewer = KnowledgeBatch(ENTITIES[:1], (), COMMUNITIES[:1], "f2")
+
+    async def write_documents(writer: Neo4jWriter) -> None:
+        await writer.write_documents(project, shrunk)
+
+    async def write_knowledge(writer: Neo4jWriter) -> None:
+        await writer.write_knowledge(project, fewer)
+
+    for write in (write_documents, write_knowledge):
+        seen = [await questions_see(backend, project)]
+        for statements in count():
+            broken = BrokenConnection(backend.connection, statements)
+            with suppress(GraphUnavailableError):
+                await write(Neo4jWriter(broken, backend.names))
+            await backend.connection.write(
+                "MATCH (p:__Project__ {id: $p}) REMOVE p.writer", {"p": project}
+            )
+            seen.append(await questions_see(backend, project))
+            if not broken.is_broken:
+                break
+        assert seen[0] != seen[-1]
+        assert [s for s in seen if s != seen[0]] == [seen[-1]] * (len(seen) - seen.count(seen[0]))
+    state = await backend.writer.project_state(project)
+    assert (state.documents["d1"], state.fingerprint) == ("changed", "f2")
+    await backend.writer.write_documents(project, documents(CHUNKS, {}))
+    await backend.writer.write_knowledge(project, KNOWLEDGE)
+    assert await backend.counts(project) == FULL
+
+
+async def test_a_document_too_big_for_one_transaction_is_seen_whole_or_not_at_all(
+    backend: Backend, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return  # the fake has no transactions
+    monkeypatch.setattr(neo4j_project, "CHUNKS_AT_ONCE", 2)
+    monkeypatch.setattr(neo4j_project, "ROWS_WITH_VECTORS", 2)
+    await fill_all(backend, project)
+    kept = replace(CHUNKS[0], heading="kept, with its entities")
+    pieces = (kept, *(chunk(f"n{i}", f"new {i}", axis(i + 4)) for i in range(5)))
+    big = DocumentBatch((DocumentRecord("d1", "Big", "source", "big"),), pieces)
+    sizes = set()
+    for statements in count():
+        broken = BrokenConnection(backend.connection, statements)
+        with suppress(GraphUnavailableError):
+            await Neo4jWriter(broken, backend.names).write_documents(project, big)
+        await backend.connection.write(
+            "MATCH (p:__Project__ {id: $p}) REMOVE p.writer", {"p": project}
+        )
+        found = await ask_followup(backend.store(), project, "?", axis(0))
+        sizes.add(tuple(sorted(c.id for c in found.chunks)))
+        state = await backend.writer.project_state(project)
+        assert (state.documents["d1"] == "big") == (len(found.chunks) > len(CHUNKS))
+        if not broken.is_broken:
+            break
+    assert sizes == {("k1", "k2", "k3"), ("k1", "k3", "n0", "n1", "n2", "n3", "n4")}
+    assert {e.id for e in found.entities} == {"e1", "e2"}
+    counts = await backend.counts(project)
+    assert (counts["__Chunk__"], counts["HAS_CHUNK"], counts["HAS_ENTITY"]) == (7, 7, 2)
+    await backend.writer.remove_documents(project, ["d1"])
+    assert (await backend.counts(project))["__Chunk__"] == 1

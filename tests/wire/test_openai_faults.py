@@ -1,0 +1,225 @@
+"""What a chat completion makes of each answer and fault of the model server."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from drift.adapters.openai.models import OpenAIChat
+from drift.errors import (
+    DriftError,
+    ModelMisconfiguredError,
+    ModelUnavailableError,
+    UnusableReplyError,
+)
+from drift.tasks import Deadline
+from tests.model_server_fixture import ModelServerControl
+from tests.wire.openai_clients import ATTEMPTS, KEY, LOCAL, PROMPT, caller, chat_of, client_of, soon
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fault for ever, and the error that it ends in.
+
+    `says` is in the error's text, and so many `requests` reach the server.
+    """
+
+    fault: dict[str, Any]
+    error: type[DriftError]
+    says: str
+    requests: int = 1
+    timeout_s: float = field(default=5.0)
+
+    def __str__(self) -> str:
+        return "-".join(str(value) for value in self.fault.values())
+
+
+UNAVAILABLE = [
+    Case({"fault": "status", "status": status}, ModelUnavailableError, f"HTTP {status}", ATTEMPTS)
+    for status in (408, 409, 429, 500, 502, 503, 529)
+]
+MISCONFIGURED = [
+    Case({"fault": "status", "status": 401}, ModelMisconfiguredError, "OAI_KEY"),
+    Case({"fault": "status", "status": 403}, ModelMisconfiguredError, "role of the identity"),
+    Case({"fault": "status", "status": 404}, ModelMisconfiguredError, "OAI_MODEL"),
+    Case({"fault": "status", "status": 400}, ModelMisconfiguredError, "refused the request"),
+    Case({"fault": "status", "status": 422}, ModelMisconfiguredError, "refused the request"),
+]
+MISCONFIGURED += [
+    Case({"fault": "status", "status": status, "code": code}, ModelMisconfiguredError, says)
+    for status, code, says in (
+        (429, "insufficient_quota", "quota is used up (HTTP 429): check the plan"),
+        (
+            400,
+            "context_length_exceeded",
+            "longer than the model of OAI_MODEL takes (HTTP 400): lower MAX_CHUNKS_FOR_PROMPT",
+        ),
+        (404, "model_not_found", "no model of that name (HTTP 404): check OAI_MODEL"),
+        (404, "DeploymentNotFound", "no model of that name (HTTP 404): check OAI_MODEL"),
+    )
+]
+CONNECTION = [
+    Case(
+        {"fault": "hang"}, ModelUnavailableError, "did not answer in time", ATTEMPTS, timeout_s=0.2
+    ),
+    Case(
+        {"fault": "latency", "seconds": 9},
+        ModelUnavailableError,
+        "did not answer in time",
+        ATTEMPTS,
+        timeout_s=0.2,
+    ),
+    Case(
+        {"fault": "trickle", "seconds": 0.1},
+        ModelUnavailableError,
+        "did not answer in time",
+        ATTEMPTS,
+        timeout_s=0.3,
+    ),
+    Case({"fault": "drop"}, ModelUnavailableError, "broke off", ATTEMPTS),
+]
+UNUSABLE = [
+    Case({"fault": "content_filter"}, UnusableReplyError, "content_filter"),
+    Case({"fault": "filtered"}, UnusableReplyError, "content_filter"),
+    Case({"fault": "refusal"}, UnusableReplyError, "refused"),
+    Case({"fault": "length"}, UnusableReplyError, "length"),
+    Case({"fault": "empty_choices"}, UnusableReplyError, "empty"),
+    Case({"fault": "empty_content"}, UnusableReplyError, "empty"),
+]
+
+
+@pytest.mark.parametrize("case", [*UNAVAILABLE, *MISCONFIGURED, *CONNECTION, *UNUSABLE], ids=str)
+async def test_a_fault_of_the_server_ends_in_the_error_of_the_table(
+    model_server: ModelServerControl, case: Case
+) -> None:
+    model_server.fail(case.fault | {"times": None})
+    async with chat_of(model_server, caller(case.timeout_s)) as chat:
+        with pytest.raises(case.error) as caught:
+            await chat.complete(LOCAL, soon())
+    assert case.says in caught.value.detail
+    assert model_server.counts() == {"local_reply": case.requests}
+    for secret in (KEY, model_server.url, "127.0.0.1", "A fault was asked for"):
+        assert secret not in caught.value.detail
+
+
+@pytest.mark.parametrize(
+    "fault", ["invalid_json", "prose", "fenced", "missing_fields", "invented_ids", "invented_spans"]
+)
+async def test_a_reply_of_the_wrong_shape_is_handed_on_for_the_caller_to_judge(
+    model_server: ModelServerControl, fault: str
+) -> None:
+    model_server.fail({"fault": fault})
+    async with chat_of(model_server) as chat:
+        reply = await chat.complete(LOCAL, soon())
+        good = await chat.complete(LOCAL, soon())
+    assert reply.text != good.text
+    assert reply.retries == 0
+
+
+@pytest.mark.parametrize(
+    "fault", [{"status": 429, "fault": "status"}, {"fault": "drop"}, {"fault": "status"}]
+)
+async def test_a_passing_fault_is_retried_and_counted(
+    model_server: ModelServerControl, fault: dict[str, Any]
+) -> None:
+    model_server.fail(fault | {"times": 2})
+    async with chat_of(model_server) as chat:
+        reply = await chat.complete(PROMPT, soon())
+    assert reply.retries == 2
+    assert model_server.counts() == {"hypothesis": 3}
+    retried_by_the_sdk = [
+        request["headers"]["x-stainless-retry-count"] for request in model_server.requests()
+    ]
+    assert retried_by_the_sdk == ["0", "0", "0"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "waited"),
+    [({"Retry-After": "7"}, 7), ({"retry-after-ms": "1500", "Retry-After": "7"}, 1.5)],
+)
+async def test_the_wait_that_the_server_asks_for_is_kept(
+    model_server: ModelServerControl, headers: dict[str, str], waited: float
+) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    model_server.fail({"fault": "status", "status": 429, "headers": headers})
+    async with chat_of(model_server, caller(sleep=sleep)) as chat:
+        await chat.complete(PROMPT, soon())
+    assert slept == [waited]
+
+
+async def test_a_wait_beyond_the_deadline_fails_at_once(model_server: ModelServerControl) -> None:
+    model_server.fail(
+        {"fault": "status", "status": 429, "headers": {"Retry-After": "3600"}, "times": None}
+    )
+    async with chat_of(model_server) as chat:
+        with pytest.raises(ModelUnavailableError):
+            await chat.complete(PROMPT, soon())
+    assert model_server.counts() == {"hypothesis": 1}
+
+
+async def test_the_deadline_ends_a_call_before_the_timeout_does(
+    model_server: ModelServerControl,
+) -> None:
+    model_server.fail({"fault": "hang", "times": None})
+    async with chat_of(model_server, caller(timeout_s=600)) as chat:
+        with pytest.raises(ModelUnavailableError):
+            await chat.complete(PROMPT, Deadline.after(0.3))
+    assert model_server.counts() == {"hypothesis": 1}
+
+
+async def test_a_port_where_nobody_listens_is_unavailable(unused_tcp_port: int) -> None:
+    async with client_of(f"http://127.0.0.1:{unused_tcp_port}") as client:
+        with pytest.raises(ModelUnavailableError, match="cannot be reached"):
+            await OpenAIChat(client, "a-model", None, caller()).complete(PROMPT, soon())
+
+
+async def test_a_cancelled_call_is_cancelled_and_not_translated(
+    model_server: ModelServerControl,
+) -> None:
+    model_server.fail({"fault": "hang", "times": None})
+    async with chat_of(model_server) as chat:
+        task = asyncio.create_task(chat.complete(PROMPT, soon()))
+        await model_server.until(lambda seen: seen["in_flight"] == 1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await model_server.until(lambda seen: seen["abandoned"] == 1)
+
+
+async def test_calls_at_the_same_time_do_not_wait_for_each_other(
+    model_server: ModelServerControl,
+) -> None:
+    model_server.fail({"fault": "latency", "seconds": 0.5, "times": None})
+    async with chat_of(model_server) as chat:
+        await asyncio.gather(*(chat.complete(PROMPT, soon()) for _ in range(32)))
+    assert model_server.ask("GET", "/requests")[1]["most_in_flight"] == 32
+
+
+async def test_calls_that_are_ready_together_begin_one_in_each_round_of_the_event_loop() -> None:
+    loop, rounds, began = asyncio.get_running_loop(), itertools.count(), list[int]()
+    now = 0
+
+    def tick() -> None:
+        nonlocal now
+        now = next(rounds)
+        if len(began) < 20:
+            loop.call_soon(tick)
+
+    async def request() -> None:
+        began.append(now)
+
+    calls = caller()
+    async with client_of("http://127.0.0.1:9"):  # loads the SDK
+        tick()
+        await asyncio.gather(*(calls.call(request, soon(), "chat", "a-model") for _ in range(20)))
+    assert len(set(began)) == len(began) == 20
