@@ -16,6 +16,9 @@ from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, Primer
 from drift.values.health import GraphHealth, Readiness
 from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
 
+Say = Callable[[str], None]
+"""Takes one sentence for a person to read, about what is going on."""
+
 MAX_WAIT_S = 600.0
 """How long a writer waits for another one of the same project, unless it is told otherwise."""
 
@@ -89,12 +92,12 @@ class GraphWriter(Protocol):
         ...
 
     def writing(
-        self, project_id: str, *, wait_s: float = MAX_WAIT_S, tell: Callable[[str], None] = ...
+        self, project_id: str, *, wait_s: float = MAX_WAIT_S, say: Say = ...
     ) -> AbstractAsyncContextManager[ProjectWriter]:
         """Hold the lease on the project while the block runs, so that nobody else writes it.
 
         The lease ends with the block, however that ends, and by itself some seconds after the last
-        sign of life of its process. `tell` is given a sentence about another writer that is waited
+        sign of life of its process. `say` is given a sentence about another writer that is waited
         for.
 
         Raises:

@@ -195,11 +195,11 @@ class FakeGraph:
         project_id: str,
         *,
         wait_s: float = MAX_WAIT_S,
-        tell: Callable[[str], None] = lambda _: None,
+        say: Callable[[str], None] = lambda _: None,
     ) -> AsyncIterator[ProjectWriter]:
         give_up = time.monotonic() + wait_s
         if project_id in self.held:
-            tell(f"Project {project_id} is being written by somebody.")
+            say(f"Project {project_id} is being written by somebody.")
         while project_id in self.held:
             if time.monotonic() >= give_up:
                 raise ProjectBusyError(f"Project {project_id} is being written by somebody.")

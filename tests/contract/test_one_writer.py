@@ -42,7 +42,7 @@ async def test_a_second_writer_is_refused_or_waits_until_the_first_has_ended(
     told: list[str] = []
 
     async def second() -> None:
-        async with backend.writer.writing(project, wait_s=60, tell=told.append) as own:
+        async with backend.writer.writing(project, wait_s=60, say=told.append) as own:
             assert (await backend.writer.project_state(project)).chunks == len(CHUNKS)
             await own.remove_documents(["d1"])
 

@@ -228,6 +228,6 @@ async def test_progress_is_told(database: Connection, preparer: Neo4jPreparer) -
     await add_ferries(database, "north")
     told: list[str] = []
     say: Callable[[str], None] = told.append
-    await preparer.prepare(DIMENSIONS, tell=say)
+    await preparer.prepare(DIMENSIONS, say=say)
     assert told[0] == "Looking at 3 __Document__ nodes ..."
     assert any(line.startswith("Creating drift_project_key") for line in told)

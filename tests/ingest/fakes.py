@@ -77,9 +77,9 @@ class MemoryWriter:
         project_id: str,
         *,
         wait_s: float = MAX_WAIT_S,
-        tell: Callable[[str], None] = lambda _: None,
+        say: Callable[[str], None] = lambda _: None,
     ) -> AsyncIterator[ProjectWriter]:
-        del wait_s, tell
+        del wait_s, say
         yield Held(self, project_id)
 
     async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:

@@ -25,7 +25,7 @@ from drift.offline.indexing.report import STAGES, IngestReport, Report, say_noth
 from drift.offline.indexing.sources import Source
 from drift.offline.writing.documents import Skipped, SourceDocument, guarded
 from drift.offline.writing.doubles import doubled_source
-from drift.ports import MAX_WAIT_S, Embedder, GraphWriter, ProjectWriter
+from drift.ports import MAX_WAIT_S, Embedder, GraphWriter, ProjectWriter, Say
 from drift.tasks import task_group
 from drift.values.records import (
     DocumentBatch,
@@ -49,7 +49,7 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
     embedding_model: str = "",
     force: bool = False,
     wait_s: float = MAX_WAIT_S,
-    tell: Callable[[str], None] = lambda _: None,
+    say: Say = lambda _: None,
     again: Callable[[], Source] | None = None,
 ) -> IngestReport:
     """Make the project hold exactly this source's documents, beside those of other sources.
@@ -67,7 +67,7 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
         embedding_model: the model's name; when it changes, everything is embedded anew.
         force: write every document of the source and the knowledge anew, changed or not.
         wait_s: how long to wait for another run over the project.
-        tell: is given a sentence about such a run.
+        say: is given a sentence about such a run.
         again: reads the source once more after such a wait, in which it may have changed.
 
     Raises:
@@ -85,9 +85,9 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
 
     def told(sentence: str) -> None:
         waits.append(sentence)
-        tell(sentence)
+        say(sentence)
 
-    async with writer.writing(project_id, wait_s=wait_s, tell=told) as project:
+    async with writer.writing(project_id, wait_s=wait_s, say=told) as project:
         if waits and again is not None:
             source = await asyncio.to_thread(again)
         run = _Run(

@@ -95,7 +95,7 @@ async def ingest_documents(
                 embedding_model=values.oai_embed_model_name,
                 force=how.force,
                 wait_s=how.wait_s,
-                tell=say,
+                say=say,
                 again=again,
             )
     except asyncio.CancelledError:

@@ -31,7 +31,7 @@ async def prepare(options: StackOptions, *, dry_run: bool, wait_s: float, as_jso
         preparer = build_preparer(values)
         try:
             report = await preparer.prepare(
-                values.vector_index_dimensions, dry_run=dry_run, wait_s=wait_s, tell=_remark
+                values.vector_index_dimensions, dry_run=dry_run, wait_s=wait_s, say=_remark
             )
         finally:
             await preparer.close()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from drift.adapters.neo4j.connection import Connection
-from drift.offline.writing.neo4j.schema import Tell
+from drift.ports import Say
 
 
 @dataclass
@@ -44,11 +44,11 @@ class PrepareReport:
 class Changes:
     """Makes the changes, or in a dry run writes them down; counts them either way."""
 
-    def __init__(self, connection: Connection, report: PrepareReport, tell: Tell) -> None:
+    def __init__(self, connection: Connection, report: PrepareReport, say: Say) -> None:
         """Change the graph through the connection, and keep count in the report; nothing is run."""
         self.connection = connection
         self.report = report
-        self.tell = tell
+        self.say = say
 
     async def make(self, thing: str, text: str, expected: int, **parameters: object) -> int:
         """Change up to `expected` things, in a dry run none; return how many were changed."""
@@ -58,7 +58,7 @@ class Changes:
             self.report.changed[thing] += expected
             self.write_down(text, parameters)
             return 0
-        self.tell(f"Setting {thing} ({expected:,}) ...")
+        self.say(f"Setting {thing} ({expected:,}) ...")
         return await self.apply(thing, text, parameters)
 
     async def apply(self, thing: str, text: str, parameters: Mapping[str, object]) -> int:

@@ -24,13 +24,13 @@ from drift.offline.indexing.prepare.survey import Surveyor
 from drift.offline.writing.neo4j.ddl import CYPHER_25, SchemaObject, schema_objects
 from drift.offline.writing.neo4j.schema import (
     ONLINE_WAIT_S,
-    Tell,
     create,
     missing,
     obstacles,
     wait_until_online,
     warnings,
 )
+from drift.ports import Say
 from drift.ranking import normalised_title
 from drift.values.health import Index
 
@@ -82,7 +82,7 @@ class Neo4jPreparer:
         *,
         dry_run: bool = False,
         wait_s: float = ONLINE_WAIT_S,
-        tell: Tell = lambda _: None,
+        say: Say = lambda _: None,
     ) -> PrepareReport:
         """Prepare the graph for vectors of `dimensions` floats.
 
@@ -92,7 +92,7 @@ class Neo4jPreparer:
             dimensions: floats of an embedding.
             dry_run: collect the Cypher instead of running it.
             wait_s: how long to wait for indexes to be online.
-            tell: is given a sentence about what goes on, before everything that may take long.
+            say: is given a sentence about what goes on, before everything that may take long.
 
         Raises:
             GraphMisconfiguredError: with every reason, before anything is changed; or when an index
@@ -103,12 +103,12 @@ class Neo4jPreparer:
             self._schema, self._names.community, self._names.chunk, self._names.fulltext
         )
         stored = await read_indexes(self._connection)
-        surveyor = Surveyor(self._connection, self._schema, dimensions, tell)
+        surveyor = Surveyor(self._connection, self._schema, dimensions, say)
         survey = await surveyor.look()
         if refusals := [*obstacles(wanted, stored, dimensions), *survey.refusals]:
             raise GraphMisconfiguredError(f"{' '.join(refusals)} Nothing was changed.")
         report = PrepareReport(dry_run)
-        changes = Changes(self._connection, report, tell)
+        changes = Changes(self._connection, report, say)
         schema = _SchemaSteps(changes, wanted, dimensions, wait_s)
         if self._schema == "default":
             await _prepare_projects(changes, schema, surveyor)
@@ -158,10 +158,10 @@ class _SchemaSteps:
             report.created += [w.name for w in absent]
             return
         if absent:
-            self._changes.tell(f"Creating {', '.join(w.name for w in absent)} ...")
+            self._changes.say(f"Creating {', '.join(w.name for w in absent)} ...")
         report.created += [w.name for w in absent if await create(connection, w, self._dimensions)]
         await wait_until_online(
-            connection, wanted, self._dimensions, self._wait_s, self._changes.tell
+            connection, wanted, self._dimensions, self._wait_s, self._changes.say
         )
 
     async def _write_down(self, wanted: SchemaObject) -> None:
@@ -229,7 +229,7 @@ async def _derive(changes: Changes, bare: Sequence[str], surveyor: Surveyor) -> 
 
     Then look whether two nodes of one project have one key by it.
     """
-    changes.tell(
+    changes.say(
         "Deriving the project of nodes without an IN_PROJECT edge from their neighbours ..."
     )
     derived = True
@@ -269,7 +269,7 @@ async def _set_project_keys(changes: Changes) -> None:
 
 async def _set_title_keys(changes: Changes, schema: SchemaName) -> None:
     thing, text = "__Entity__.title_key", statements.SET_TITLE_KEYS
-    changes.tell("Comparing the titles of entities with their keys ...")
+    changes.say("Comparing the titles of entities with their keys ...")
     async for rows in _wrong_titles(changes, statements.read_titles(schema)):
         if changes.report.dry_run:
             changes.report.changed[thing] += len(rows)

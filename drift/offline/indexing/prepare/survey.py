@@ -14,7 +14,7 @@ from drift.offline.indexing.prepare.findings import Survey, tally
 from drift.offline.indexing.prepare.kinds import KINDS, NodeKind
 from drift.offline.indexing.prepare.survey_nodes import NodeSurvey
 from drift.offline.indexing.prepare.survey_projects import ProjectSurvey
-from drift.offline.writing.neo4j.schema import Tell
+from drift.ports import Say
 
 _EXPECTED = {
     "default": "(:__Document__)-[:HAS_CHUNK]->(:__Chunk__ {id, text, "
@@ -28,12 +28,12 @@ class Surveyor:
     """Reads one graph and changes nothing; what it finds stands in `survey`."""
 
     def __init__(
-        self, connection: Connection, schema: SchemaName, dimensions: int, tell: Tell
+        self, connection: Connection, schema: SchemaName, dimensions: int, say: Say
     ) -> None:
         """Look through the connection; nothing is read yet."""
         self._connection = connection
         self._schema = schema
-        self._tell = tell
+        self._say = say
         self.survey = Survey()
         self.projects = ProjectSurvey(connection, self.survey)
         self._nodes = NodeSurvey(connection, schema, dimensions, self.survey)
@@ -55,7 +55,7 @@ class Surveyor:
         if not counts["nodes"]:
             return
 
-        self._tell(f"Looking at {counts['nodes']:,} {kind.label} nodes ...")
+        self._say(f"Looking at {counts['nodes']:,} {kind.label} nodes ...")
         await self._nodes.look_at_properties(kind, counts)
         await self._nodes.look_at_types(kind)
         await self._nodes.look_at_edges(kind)

@@ -30,6 +30,7 @@ from drift.errors import (
     UpstreamError,
 )
 from drift.offline.writing.neo4j import lease_statements
+from drift.ports import Say
 from drift.tasks import task_group
 
 LEASE_S = 45.0
@@ -42,7 +43,6 @@ _LOOK_EVERY_S = 1.0
 _RELEASE_TIMEOUT_S = 5.0
 
 T = TypeVar("T")
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,20 +151,20 @@ class Lease:
 
 
 @asynccontextmanager
-async def holding(lease: Lease, *, wait_s: float, tell: Tell) -> AsyncIterator[Lease]:
+async def holding(lease: Lease, *, wait_s: float, say: Say) -> AsyncIterator[Lease]:
     """Hold the project while the block runs, and give it back at once however the block ends.
 
     Args:
         lease: the lease to take.
         wait_s: how long to wait while another writer holds the project.
-        tell: is given one sentence for each writer that is waited for.
+        say: is given one sentence for each writer that is waited for.
 
     Raises:
         ProjectBusyError: when another writer still holds it then.
         LeaseLostError: as soon as the lease is lost; the block is cancelled.
     """
     try:
-        await _take(lease, wait_s, tell)
+        await _take(lease, wait_s, say)
         async with task_group() as group:
             renewing = group.create_task(lease.keep_up())
             yield lease
@@ -173,7 +173,7 @@ async def holding(lease: Lease, *, wait_s: float, tell: Tell) -> AsyncIterator[L
         await lease.release()
 
 
-async def _take(lease: Lease, wait_s: float, tell: Tell) -> None:
+async def _take(lease: Lease, wait_s: float, say: Say) -> None:
     give_up, told = time.monotonic() + wait_s, None
     while (other := await lease.take()) is not None:
         held = f"Project {lease.project_id} is being written by {other.words}"
@@ -185,7 +185,7 @@ async def _take(lease: Lease, wait_s: float, tell: Tell) -> None:
                 f"a run that was killed holds a project for at most {lease.lease_s:g} s more."
             )
         if other.id != told:
-            tell(f"{held}: waiting until that has ended, at most {left:.0f} s.")
+            say(f"{held}: waiting until that has ended, at most {left:.0f} s.")
             told = other.id
         await asyncio.sleep(min(_LOOK_EVERY_S, left))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
 from drift.adapters.neo4j.indexes import (
@@ -17,13 +17,11 @@ from drift.adapters.neo4j.indexes import (
 )
 from drift.errors import GraphMisconfiguredError, GraphTimeoutError, GraphUnavailableError
 from drift.offline.writing.neo4j.ddl import SchemaObject
+from drift.ports import Say
 from drift.values.health import Index
 
 ONLINE_WAIT_S = 600.0
 _LOOK_EVERY_S = (0.05, 0.1, 0.2, 0.5, 1.0)
-
-Tell = Callable[[str], None]
-"""Takes one sentence about what is going on."""
 
 
 def missing(wanted: Iterable[SchemaObject], stored: Sequence[Index]) -> tuple[SchemaObject, ...]:
@@ -108,7 +106,7 @@ async def wait_until_online(
     wanted: Sequence[SchemaObject],
     dimensions: int,
     wait_s: float = ONLINE_WAIT_S,
-    tell: Tell = lambda _: None,
+    say: Say = lambda _: None,
 ) -> tuple[Index, ...]:
     """Wait until all that is wanted is there and online; return every index.
 
@@ -145,7 +143,7 @@ async def wait_until_online(
             raise GraphMisconfiguredError(unfinished(building, wait_s))
         tenths = {s.name: s.percent // 10 for s in building}
         if tenths != told and looks >= len(_LOOK_EVERY_S):
-            tell(f"Waiting for {_percentages(building)} ...")
+            say(f"Waiting for {_percentages(building)} ...")
             told = tenths
         await asyncio.sleep(_LOOK_EVERY_S[min(looks, len(_LOOK_EVERY_S) - 1)])
         looks += 1

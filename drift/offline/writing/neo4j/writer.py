@@ -14,8 +14,8 @@ from drift.offline.writing.neo4j import statements
 from drift.offline.writing.neo4j.ensure import ensure_schema
 from drift.offline.writing.neo4j.lease import LEASE_S, Lease, holding
 from drift.offline.writing.neo4j.project import Neo4jProject
-from drift.offline.writing.neo4j.schema import ONLINE_WAIT_S, Tell
-from drift.ports import MAX_WAIT_S, ProjectWriter
+from drift.offline.writing.neo4j.schema import ONLINE_WAIT_S
+from drift.ports import MAX_WAIT_S, ProjectWriter, Say
 from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
 
 
@@ -113,7 +113,7 @@ class Neo4jWriter:
     # --------------------------------------------------------------------------------------- writes
     @asynccontextmanager
     async def writing(
-        self, project_id: str, *, wait_s: float = MAX_WAIT_S, tell: Tell = lambda _: None
+        self, project_id: str, *, wait_s: float = MAX_WAIT_S, say: Say = lambda _: None
     ) -> AsyncIterator[ProjectWriter]:
         """Hold the project, and clear away what a run that broke left behind; see the port.
 
@@ -122,7 +122,7 @@ class Neo4jWriter:
             LeaseLostError: as soon as the project is no longer held; the block is cancelled.
         """
         async with holding(
-            Lease(self._connection, project_id, self._lease_s), wait_s=wait_s, tell=tell
+            Lease(self._connection, project_id, self._lease_s), wait_s=wait_s, say=say
         ) as lease:
             project = Neo4jProject(self._connection, lease)
             await project.settle()
