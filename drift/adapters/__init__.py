@@ -1,4 +1,5 @@
 """The outside world behind the ports.
 
-Each SDK is imported when its adapter is built, not before.
+Adapters import their SDKs at their top. Only what needs them imports an adapter, so that importing
+the function loads none.
 """

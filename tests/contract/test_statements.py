@@ -35,15 +35,15 @@ and nothing else is."""
 
 _DELETES = "what it deletes is what it matched, and the server collects all of it first"
 EAGER = {
-    "cypher_write.DROP_STALE_CHUNKS": _DELETES,
-    "cypher_write.REMOVE_DOCUMENTS": _DELETES,
-    "cypher_write.UNSTAGE": _DELETES,
-    "cypher_write.PUT_CHUNKS": "vectors are stored when the properties of all rows are, and a "
+    "write.DROP_STALE_CHUNKS": _DELETES,
+    "write.REMOVE_DOCUMENTS": _DELETES,
+    "write.UNSTAGE": _DELETES,
+    "write.PUT_CHUNKS": "vectors are stored when the properties of all rows are, and a "
     "statement has 250",
-    "cypher_write.REVEAL_STAGED": "the label that it takes away is the one that it matched",
-    "cypher_write.ADOPT_STAGED": _DELETES,
-    "cypher_write.drop_other_generations __Entity__": _DELETES,
-    "cypher_write.drop_other_generations __Community__": _DELETES,
+    "write.REVEAL_STAGED": "the label that it takes away is the one that it matched",
+    "write.ADOPT_STAGED": _DELETES,
+    "write.drop_other_generations __Entity__": _DELETES,
+    "write.drop_other_generations __Community__": _DELETES,
 }
 """Statements that may hold all their rows back, and why they must; none of them only reads."""
 
@@ -110,7 +110,7 @@ def test_a_statement_that_may_hold_rows_back_does(measured: Measured) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["cypher.primer", "cypher.followup"])
+@pytest.mark.parametrize("name", ["search.primer", "search.followup"])
 def test_an_exact_search_costs_the_same_when_the_tenant_beside_grows_tenfold(
     measured: Measured, name: str
 ) -> None:

@@ -1,7 +1,7 @@
-"""What the rows of the statements in cypher.py say, as values of drift.values.graph.
+"""What the rows of a search's statements say, as values of drift.values.graph.
 
 A graph from elsewhere may hold anything anywhere. A node without a usable key is left out; what is
-meant to be text and is something else counts as missing.
+meant to be text and is something else, counts as missing.
 """
 
 from __future__ import annotations

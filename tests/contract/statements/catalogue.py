@@ -14,10 +14,10 @@ from drift.adapters.neo4j.cypher import schema as cypher_schema
 from drift.adapters.neo4j.cypher import statements as search
 from drift.adapters.neo4j.cypher.schema import V1
 from drift.adapters.neo4j.indexes import IndexNames
-from drift.offline.indexing.prepare import statements as cypher_prepare
+from drift.offline.indexing.prepare import statements as prepare
 from drift.offline.indexing.prepare.kinds import KINDS as NODE_KINDS
 from drift.offline.writing.neo4j import ddl, lease_statements
-from drift.offline.writing.neo4j import statements as cypher_write
+from drift.offline.writing.neo4j import statements as write
 
 CALENDAR = "CYPHER 25"
 """How a statement begins that only servers of the calendar versions understand."""
@@ -26,11 +26,11 @@ NAMES = IndexNames()
 CHUNK = ("__Chunk__", "id")
 
 MODULES: dict[str, ModuleType] = {
-    "cypher": search,
-    "cypher_ddl": ddl,
-    "cypher_lease": lease_statements,
-    "cypher_prepare": cypher_prepare,
-    "cypher_write": cypher_write,
+    "search": search,
+    "ddl": ddl,
+    "lease": lease_statements,
+    "prepare": prepare,
+    "write": write,
 }
 """The modules that hold whole statements, by the name that the catalogue gives them."""
 
@@ -44,15 +44,15 @@ CHUNKS = {"": ("__Chunk__",)}
 
 
 ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
-    "cypher.primer": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
-    "cypher.followup": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
-    "cypher.probe_search": {"": (NAMES.chunk,)},
-    "cypher_ddl.schema_objects": {
+    "search.primer": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
+    "search.followup": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
+    "search.probe_search": {"": (NAMES.chunk,)},
+    "ddl.schema_objects": {
         schema: (schema, NAMES.community, NAMES.chunk, NAMES.fulltext)
         for schema in cypher_schema.SCHEMAS
     },
-    "cypher_ddl.drop_constraint": {"": ("drift_entity_key",)},
-    "cypher_write.link": {
+    "ddl.drop_constraint": {"": ("drift_entity_key",)},
+    "write.link": {
         " ".join(ends): ends
         for ends in [
             ("__Chunk__", "HAS_ENTITY", "__Entity__"),
@@ -62,39 +62,33 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
             ),
         ]
     },
-    "cypher_write.drop_other_generations": {
-        label: (label,) for label in ("__Entity__", "__Community__")
-    },
-    "cypher_prepare.add_label": {label: (label,) for label in ("__Chunk__", "__Entity__")},
-    "cypher_prepare.count_bare": {label: (label,) for label in ("__Chunk__", "__Entity__")},
-    "cypher_prepare.count_duplicates": {"": CHUNK},
-    "cypher_prepare.count_label": {"plain": ("__Chunk__",), "quoted": ("a `label`",)},
-    "cypher_prepare.count_type": {"plain": ("HAS_CHUNK",), "quoted": ("A `TYPE`",)},
-    "cypher_prepare.count_properties": {
+    "write.drop_other_generations": {label: (label,) for label in ("__Entity__", "__Community__")},
+    "prepare.add_label": {label: (label,) for label in ("__Chunk__", "__Entity__")},
+    "prepare.count_bare": {label: (label,) for label in ("__Chunk__", "__Entity__")},
+    "prepare.count_duplicates": {"": CHUNK},
+    "prepare.count_label": {"plain": ("__Chunk__",), "quoted": ("a `label`",)},
+    "prepare.count_type": {"plain": ("HAS_CHUNK",), "quoted": ("A `TYPE`",)},
+    "prepare.count_properties": {
         name: (kind.source, kind.required) for name, kind in KINDS.items()
     },
-    "cypher_prepare.other_properties": {
-        name: (kind.source, kind.key) for name, kind in KINDS.items()
-    },
-    "cypher_prepare.count_states": CHUNKS,
-    "cypher_prepare.examples_of_state": {"": CHUNK},
-    "cypher_prepare.count_vectors": {name: (kind.source,) for name, kind in KINDS.items()},
-    "cypher_prepare.examples_of_vectors": {
-        name: (kind.source, kind.key) for name, kind in KINDS.items()
-    },
-    "cypher_prepare.count_wrong_types": {
+    "prepare.other_properties": {name: (kind.source, kind.key) for name, kind in KINDS.items()},
+    "prepare.count_states": CHUNKS,
+    "prepare.examples_of_state": {"": CHUNK},
+    "prepare.count_vectors": {name: (kind.source,) for name, kind in KINDS.items()},
+    "prepare.examples_of_vectors": {name: (kind.source, kind.key) for name, kind in KINDS.items()},
+    "prepare.count_wrong_types": {
         name: (kind.source, kind.texts, kind.key if name.startswith("default") else None)
         for name, kind in KINDS.items()
     },
-    "cypher_prepare.examples_of_wrong_types": {
+    "prepare.examples_of_wrong_types": {
         f"{name} {text}": (kind.source, text, kind.key)
         for name, kind in KINDS.items()
         for text in kind.texts
     },
-    "cypher_prepare.read_titles": {schema: (schema,) for schema in cypher_schema.SCHEMAS},
-    "cypher_prepare.take_from_edge": CHUNKS,
-    "cypher_prepare.take_from_neighbours": {
-        " ".join(neighbour): neighbour for neighbour in cypher_prepare.DERIVATIONS
+    "prepare.read_titles": {schema: (schema,) for schema in cypher_schema.SCHEMAS},
+    "prepare.take_from_edge": CHUNKS,
+    "prepare.take_from_neighbours": {
+        " ".join(neighbour): neighbour for neighbour in prepare.DERIVATIONS
     },
 }
 """What the functions are called with, as the adapters call them: by function, then by what tells
@@ -132,12 +126,12 @@ def is_about_all(name: str) -> bool:
 
     What prepares a graph from elsewhere.
     """
-    return name.startswith("cypher_prepare.")
+    return name.startswith("prepare.")
 
 
 def is_search(name: str) -> bool:
     """Tell whether a statement is one of those that requests run."""
-    return name.startswith(("cypher.primer", "cypher.followup"))
+    return name.startswith(("search.primer", "search.followup"))
 
 
 def is_schema(text: str) -> bool:

@@ -217,7 +217,7 @@ async def _read_other_forms(profiler: Profiler) -> None:
 
     The adapter takes it where an index has no filter properties.
     """
-    for name in ("cypher.primer", "cypher.followup"):
+    for name in ("search.primer", "search.followup"):
         for parameters in profiler.parameters[STATEMENTS[f"{name} searching"]][::2]:
             await profiler.read(STATEMENTS[name], parameters)
 
