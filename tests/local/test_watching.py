@@ -25,7 +25,7 @@ from drift.offline.commands.work.asking import Answered, ask_over_http
 from drift.offline.servers.valkey_server import ValkeyServer
 from drift.progress import Progress
 from tests.fakes import ListSink
-from tests.wire.test_redis_entra import REQUIRED, certificate
+from tests.wire.entra_redis import REQUIRED, certificate
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 

@@ -7,9 +7,15 @@ import base64
 import json
 import threading
 import time
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
 from uuid import uuid4
 
 from azure.core.credentials import AccessToken
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from redis.asyncio import Redis
 
 from drift.adapters.entra import TokenSource
@@ -105,3 +111,35 @@ async def renewed(tokens: TokenSource) -> None:
     assert tokens._fetching
     await asyncio.wait([tokens._fetching])
     await asyncio.sleep(0)
+
+
+REQUIRED = {
+    "OAI_BASE_URL": "http://127.0.0.1:9",
+    "OAI_MODEL": "m",
+    "OAI_EMBED_MODEL_NAME": "e",
+    "NEO4J_URI": "bolt://127.0.0.1:9",
+    "NEO4J_PASSWORD": "canary-password",
+}
+
+
+def certificate(folder: Path) -> Path:
+    """Write a certificate of this machine with its key; return its path."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(
+            name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days=1)
+        )
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
+        )
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    path = folder / "certificate.pem"
+    pem, pkcs8 = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    path.write_bytes(
+        made.public_bytes(pem) + key.private_bytes(pem, pkcs8, serialization.NoEncryption())
+    )
+    return path

@@ -10,17 +10,12 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from drift.adapters.entra import TokenSource
 from drift.adapters.redis.progress import RedisProgress
@@ -28,7 +23,16 @@ from drift.adapters.redis.server import RedisServer
 from drift.hosting.settings import load
 from drift.hosting.wiring import build_sink
 from drift.offline.servers.valkey_server import ValkeyServer
-from tests.wire.entra_redis import HOUR, PATIENCE_S, Cache, Identity, publish, token_of
+from tests.wire.entra_redis import (
+    HOUR,
+    PATIENCE_S,
+    REQUIRED,
+    Cache,
+    Identity,
+    certificate,
+    publish,
+    token_of,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -121,38 +125,6 @@ async def test_what_a_managed_identity_answers_is_not_in_the_log(
     ]
     assert "canary" not in caplog.text
     assert "127.0.0.1" not in caplog.text
-
-
-REQUIRED = {
-    "OAI_BASE_URL": "http://127.0.0.1:9",
-    "OAI_MODEL": "m",
-    "OAI_EMBED_MODEL_NAME": "e",
-    "NEO4J_URI": "bolt://127.0.0.1:9",
-    "NEO4J_PASSWORD": "canary-password",
-}
-
-
-def certificate(folder: Path) -> Path:
-    """Write a certificate of this machine with its key; return its path."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder(
-            name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days=1)
-        )
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
-        )
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    path = folder / "certificate.pem"
-    pem, pkcs8 = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
-    path.write_bytes(
-        made.public_bytes(pem) + key.private_bytes(pem, pkcs8, serialization.NoEncryption())
-    )
-    return path
 
 
 @asynccontextmanager
