@@ -166,7 +166,7 @@ def _answering(question: str, chunks: Sequence[Json], most: int) -> list[Found]:
         return []
 
     least = chosen[0][1] * NEAR_THE_BEST
-    found = [Found(places[at][1], str(places[at][0]["id"]), score) for at, score in chosen]
+    found = [Found(places[at][1], str(places[at][0].get("id", "")), score) for at, score in chosen]
     return [one for one in found if one.score >= least]
 
 
