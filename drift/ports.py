@@ -16,9 +16,6 @@ from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, Primer
 from drift.values.health import GraphHealth, Readiness
 from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
 
-Say = Callable[[str], None]
-"""Takes one sentence for a person to read, about what is going on."""
-
 MAX_WAIT_S = 600.0
 """How long a writer waits for another one of the same project, unless it is told otherwise."""
 
@@ -92,7 +89,7 @@ class GraphWriter(Protocol):
         ...
 
     def writing(
-        self, project_id: str, *, wait_s: float = MAX_WAIT_S, say: Say = ...
+        self, project_id: str, *, wait_s: float = MAX_WAIT_S, say: Callable[[str], None] = ...
     ) -> AbstractAsyncContextManager[ProjectWriter]:
         """Hold the lease on the project while the block runs, so that nobody else writes it.
 

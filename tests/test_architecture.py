@@ -64,9 +64,9 @@ ROOMS: dict[str, frozenset[str]] = {
         "telemetry": "contracts errors values",
         "adapters": "contracts errors values ports ranking tasks telemetry",
         "hosting": " ".join(sorted(STORY)) + " telemetry adapters __init__",
-        "offline.writing": "contracts errors values ports ranking tasks telemetry adapters",
+        "offline.writing": "contracts errors values ports ranking tasks telemetry adapters offline",
         "offline.indexing": "contracts errors values words ports ranking tasks telemetry adapters "
-        "offline.writing",
+        "offline offline.writing",
         "offline.wiring": "hosting offline.writing offline.indexing",
         "offline.infra": "errors hosting offline",
         "offline.servers": "errors offline",

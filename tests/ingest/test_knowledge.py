@@ -10,7 +10,7 @@ from drift.offline.indexing.entities import (
     HUB_CHUNKS,
     MAX_DESCRIPTION_CHARS,
     MAX_ENTITIES_A_CHUNK,
-    Found,
+    FoundEntity,
     read_chunks,
 )
 from drift.offline.indexing.knowledge import derive, fingerprint
@@ -26,7 +26,7 @@ def _chunks(*texts: str, heading: str = "Notes") -> list[ChunkRecord]:
     return [ChunkRecord(f"c{n}", f"d{n}", 0, heading, text) for n, text in enumerate(texts)]
 
 
-def _entities(*texts: str, heading: str = "Notes") -> dict[str, Found]:
+def _entities(*texts: str, heading: str = "Notes") -> dict[str, FoundEntity]:
     return {entity.key: entity for entity in read_chunks(_chunks(*texts, heading=heading))[1]}
 
 

@@ -29,8 +29,8 @@ from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.calling import PROBLEM_FIELDS
 from tests.function.test_bad_bodies import GOOD
 from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, WorkerHost, worker_host
-from tests.searching import script
 from tests.security.raw_http import JSON, Answer, call, connected, read, request
+from tests.story.searching import script
 
 ROOM = MAX_BODY_BYTES - 200
 

@@ -18,12 +18,12 @@ from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.corpus import PROJECT, QUESTION
 from tests.runtime.test_planted_faults import LIVE, mutated
 from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, worker_host
-from tests.searching import script
 from tests.security import telltales
 from tests.security.canaries import SECRETS, Outputs
 from tests.security.every_route import HEADERS, call_every_route
 from tests.security.raw_http import JSON, STREAM, call
 from tests.security.telltales import telltale
+from tests.story.searching import script
 from tests.telemetry_fixture import Recorded
 
 

@@ -34,9 +34,9 @@ from drift.values.graph import FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.values.tree import Citation
 from tests.contract.graph_backends import DIMENSIONS, axis
 from tests.fakes import ListSink, ScriptedChat, StubGraph, ports
-from tests.searching import aggregated, local, primer, script
 from tests.security.hostile_documents import HOSTILE, evidence_of, primer_of
 from tests.security.raw_http import JSON, STREAM, Answer, call, events
+from tests.story.searching import aggregated, local, primer, script
 
 Route = Callable[[Service], None]
 

@@ -42,9 +42,9 @@ from tests.contract.graph_backends import DIMENSIONS, twin
 from tests.contract.random_projects import MARK, SHAPES, VECTORS, Contents, Shape, pair
 from tests.fakes import ports
 from tests.fakes_graph import FakeGraph
+from tests.hosting.test_wiring import LOCAL
 from tests.security.prompt_reading import blocks
 from tests.telemetry_fixture import Recorded
-from tests.test_wiring import LOCAL
 
 OWN = "My own "
 """What the first tenant's titles and descriptions begin with; the other's begin with MARK."""

@@ -26,11 +26,11 @@ from drift.tasks import Deadline
 from drift.values.calls import Prompt
 from drift.values.graph import Chunk
 from tests.fakes import ListSink, ScriptedChat, StubGraph, ports, request
+from tests.hosting.test_wiring import LOCAL
 from tests.model_server_fixture import ModelServerControl
-from tests.searching import FIRST, SECOND, script
 from tests.security.hostile_documents import HOSTILE, evidence_of, primer_of
 from tests.security.prompt_reading import blocks
-from tests.test_wiring import LOCAL
+from tests.story.searching import FIRST, SECOND, script
 
 SYSTEM = {
     "hypothesis": prompts.HYPOTHESIS_SYSTEM,

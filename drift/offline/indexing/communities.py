@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from graspologic_native import hierarchical_leiden
 
-from drift.offline.indexing.entities import Found, Reading
+from drift.offline.indexing.entities import FoundEntity, Reading
 from drift.offline.indexing.relations import Relation
 
 SMALLEST_LIMIT, LARGEST_LEAF = 5, 30
@@ -41,7 +41,7 @@ class Group:
 
 
 def find_communities(
-    readings: Sequence[Reading], entities: Sequence[Found], relations: Iterable[Relation]
+    readings: Sequence[Reading], entities: Sequence[FoundEntity], relations: Iterable[Relation]
 ) -> tuple[Group, ...]:
     """Return the communities, roots before their children.
 

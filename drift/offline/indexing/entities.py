@@ -60,7 +60,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundEntity:
     """An entity with its weight in each chunk that mentions it, by the chunk's place."""
 
     key: str
@@ -69,7 +69,9 @@ class Found:
     chunks: Mapping[int, float]
 
 
-def read_chunks(chunks: Sequence[ChunkRecord]) -> tuple[tuple[Reading, ...], tuple[Found, ...]]:
+def read_chunks(
+    chunks: Sequence[ChunkRecord],
+) -> tuple[tuple[Reading, ...], tuple[FoundEntity, ...]]:
     """Return every chunk as read, and every entity found, ordered by key."""
     marked = [_marked(chunk) for chunk in chunks]
     names = _Names(chunks)
@@ -193,7 +195,7 @@ def _only_kept(
     )
 
 
-def _found(readings: Sequence[Reading], names: _Names) -> tuple[Found, ...]:
+def _found(readings: Sequence[Reading], names: _Names) -> tuple[FoundEntity, ...]:
     places: defaultdict[str, dict[int, float]] = defaultdict(dict)
     for place, reading in enumerate(readings):
         for key, weight in reading.weights.items():
@@ -207,7 +209,7 @@ def _found(readings: Sequence[Reading], names: _Names) -> tuple[Found, ...]:
                 if rated[0] > descriptions.get(key, (0.0, ""))[0]:
                     descriptions[key] = rated
     return tuple(
-        Found(key, titles[key], _description(key, descriptions, readings[min(at)].chunk), at)
+        FoundEntity(key, titles[key], _description(key, descriptions, readings[min(at)].chunk), at)
         for key, at in sorted(places.items())
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from drift.offline.indexing.communities import Group, find_communities
-from drift.offline.indexing.entities import Found, read_chunks
+from drift.offline.indexing.entities import FoundEntity, read_chunks
 from drift.offline.indexing.relations import relate
 from drift.offline.indexing.summaries import Summary, summarise
 from drift.values.records import (
@@ -59,7 +59,9 @@ def derive(project_id: str, chunks: Sequence[ChunkRecord], stamp: str) -> Knowle
     )
 
 
-def _entity(entity: Found, ids: Mapping[str, str], chunks: Sequence[ChunkRecord]) -> EntityRecord:
+def _entity(
+    entity: FoundEntity, ids: Mapping[str, str], chunks: Sequence[ChunkRecord]
+) -> EntityRecord:
     places = sorted(entity.chunks)
     return EntityRecord(
         ids[entity.key],

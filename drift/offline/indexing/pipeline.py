@@ -23,9 +23,10 @@ from drift.offline.indexing.knowledge import derive, fingerprint
 from drift.offline.indexing.records import batches, chunk_records, content_hash, possible_ids
 from drift.offline.indexing.report import STAGES, IngestReport, Report, say_nothing
 from drift.offline.indexing.sources import Source
+from drift.offline.say import Say
 from drift.offline.writing.documents import Skipped, SourceDocument, guarded
 from drift.offline.writing.doubles import doubled_source
-from drift.ports import MAX_WAIT_S, Embedder, GraphWriter, ProjectWriter, Say
+from drift.ports import MAX_WAIT_S, Embedder, GraphWriter, ProjectWriter
 from drift.tasks import task_group
 from drift.values.records import (
     DocumentBatch,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from drift.offline.indexing.entities import MAX_DESCRIPTION_CHARS, Found, Reading
+from drift.offline.indexing.entities import MAX_DESCRIPTION_CHARS, FoundEntity, Reading
 
 RELATIONS_AN_ENTITY = 10
 
@@ -23,7 +23,7 @@ class Relation:
     description: str
 
 
-def relate(readings: Sequence[Reading], entities: Iterable[Found]) -> tuple[Relation, ...]:
+def relate(readings: Sequence[Reading], entities: Iterable[FoundEntity]) -> tuple[Relation, ...]:
     """Return the strongest pairs of each entity, ordered by keys.
 
     The weight is the cosine of the two entities' sets of chunks (Ochiai's coefficient), times

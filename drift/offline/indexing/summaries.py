@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from drift.offline.indexing.communities import Group
-from drift.offline.indexing.entities import Found, Reading
+from drift.offline.indexing.entities import FoundEntity, Reading
 from drift.offline.indexing.prose import words
 
 MAX_SUMMARY_CHARS = 1200
@@ -40,7 +40,7 @@ class _Candidate:
 
 
 def summarise(
-    groups: Sequence[Group], readings: Sequence[Reading], entities: Iterable[Found]
+    groups: Sequence[Group], readings: Sequence[Reading], entities: Iterable[FoundEntity]
 ) -> tuple[Summary, ...]:
     """Return one summary a community, in the order of `groups`.
 

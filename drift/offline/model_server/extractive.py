@@ -43,7 +43,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ScoredLine:
     """A line with its chunk, and how well it answers (0 to 1)."""
 
     line: Line
@@ -157,7 +157,7 @@ REPLIES: Mapping[str, Callable[[Json], Json | str]] = {
 
 
 # -------------------------------------------------------------------------------------------- lines
-def _answering(question: str, chunks: Sequence[Json], most: int) -> list[Found]:
+def _answering(question: str, chunks: Sequence[Json], most: int) -> list[ScoredLine]:
     """Return the lines of chunks that answer a question, the best one first."""
     places = [(chunk, line) for chunk in chunks for line in lines(str(chunk.get("text", "")))]
     around = [f"{chunk.get('document', '')} {line.under}" for chunk, line in places]
@@ -166,7 +166,9 @@ def _answering(question: str, chunks: Sequence[Json], most: int) -> list[Found]:
         return []
 
     least = chosen[0][1] * NEAR_THE_BEST
-    found = [Found(places[at][1], str(places[at][0].get("id", "")), score) for at, score in chosen]
+    found = [
+        ScoredLine(places[at][1], str(places[at][0].get("id", "")), score) for at, score in chosen
+    ]
     return [one for one in found if one.score >= least]
 
 
@@ -189,7 +191,7 @@ def _closest(question: str, communities: Sequence[Json]) -> list[Json]:
     return [c for closeness, c in near if closeness >= near[0][0] * NEAR_THE_BEST]
 
 
-def _new_followups(given: Json, followup: str, best: Sequence[Found]) -> list[Json]:
+def _new_followups(given: Json, followup: str, best: Sequence[ScoredLine]) -> list[Json]:
     """Return up to two questions about entities close to what was found, not asked about yet."""
     question = str(given.get("User question", ""))
     asked = terms(f"{question} {followup}")

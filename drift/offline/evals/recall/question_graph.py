@@ -14,7 +14,7 @@ from typing import Protocol
 
 from drift.offline.evals.recall.question_sets import Passage, QuestionSet
 from drift.offline.indexing.communities import find_communities
-from drift.offline.indexing.entities import Found, Reading, ReadSentence
+from drift.offline.indexing.entities import FoundEntity, Reading, ReadSentence
 from drift.offline.indexing.knowledge import community_record, fingerprint, stable_id
 from drift.offline.indexing.prose import sentences
 from drift.offline.indexing.relations import Relation
@@ -139,7 +139,7 @@ def derive(own: QuestionSet, stamp: str) -> KnowledgeBatch:
     )
 
 
-def _entities(passages: Sequence[Passage]) -> dict[str, Found]:
+def _entities(passages: Sequence[Passage]) -> dict[str, FoundEntity]:
     titles: dict[str, str] = {}
     places: defaultdict[str, dict[int, float]] = defaultdict(dict)
     said: dict[str, str] = {}
@@ -150,10 +150,13 @@ def _entities(passages: Sequence[Passage]) -> dict[str, Found]:
             places[key][place] = 1.0
         for triple in passage.triples:
             said.setdefault(normalised_title(triple[0]), " ".join(triple))
-    return {key: Found(key, title, said.get(key, ""), places[key]) for key, title in titles.items()}
+    return {
+        key: FoundEntity(key, title, said.get(key, ""), places[key])
+        for key, title in titles.items()
+    }
 
 
-def _reading(passage: Passage, entities: dict[str, Found]) -> Reading:
+def _reading(passage: Passage, entities: dict[str, FoundEntity]) -> Reading:
     keys = [normalised_title(title) for title in passage.entities]
     own = []
     for sentence in sentences(passage.text):
@@ -199,7 +202,7 @@ def _undirected(edges: Iterable[Relation]) -> list[Relation]:
     ]
 
 
-def _entity(id_: str, entity: Found, passages: Sequence[Passage]) -> EntityRecord:
+def _entity(id_: str, entity: FoundEntity, passages: Sequence[Passage]) -> EntityRecord:
     return EntityRecord(
         id_,
         entity.title,

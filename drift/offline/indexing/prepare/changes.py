@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from drift.adapters.neo4j.connection import Connection
-from drift.ports import Say
+from drift.offline.say import Say
 
 
 @dataclass

@@ -21,6 +21,7 @@ from drift.errors import GraphMisconfiguredError
 from drift.offline.indexing.prepare import statements
 from drift.offline.indexing.prepare.changes import Changes, PrepareReport
 from drift.offline.indexing.prepare.survey import Surveyor
+from drift.offline.say import Say
 from drift.offline.writing.neo4j.ddl import CYPHER_25, SchemaObject, schema_objects
 from drift.offline.writing.neo4j.schema import (
     ONLINE_WAIT_S,
@@ -30,7 +31,6 @@ from drift.offline.writing.neo4j.schema import (
     wait_until_online,
     warnings,
 )
-from drift.ports import Say
 from drift.ranking import normalised_title
 from drift.values.health import Index
 

@@ -14,7 +14,7 @@ from drift.offline.indexing.prepare.findings import Survey, tally
 from drift.offline.indexing.prepare.kinds import KINDS, NodeKind
 from drift.offline.indexing.prepare.survey_nodes import NodeSurvey
 from drift.offline.indexing.prepare.survey_projects import ProjectSurvey
-from drift.ports import Say
+from drift.offline.say import Say
 
 _EXPECTED = {
     "default": "(:__Document__)-[:HAS_CHUNK]->(:__Chunk__ {id, text, "

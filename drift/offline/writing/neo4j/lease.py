@@ -29,8 +29,8 @@ from drift.errors import (
     ProjectBusyError,
     UpstreamError,
 )
+from drift.offline.say import Say
 from drift.offline.writing.neo4j import lease_statements
-from drift.ports import Say
 from drift.tasks import task_group
 
 LEASE_S = 45.0

@@ -16,8 +16,8 @@ from drift.adapters.neo4j.indexes import (
     wrong_dimensions,
 )
 from drift.errors import GraphMisconfiguredError, GraphTimeoutError, GraphUnavailableError
+from drift.offline.say import Say
 from drift.offline.writing.neo4j.ddl import SchemaObject
-from drift.ports import Say
 from drift.values.health import Index
 
 ONLINE_WAIT_S = 600.0

@@ -10,12 +10,13 @@ from neo4j import Record
 
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.indexes import IndexNames
+from drift.offline.say import Say
 from drift.offline.writing.neo4j import statements
 from drift.offline.writing.neo4j.ensure import ensure_schema
 from drift.offline.writing.neo4j.lease import LEASE_S, Lease, holding
 from drift.offline.writing.neo4j.project import Neo4jProject
 from drift.offline.writing.neo4j.schema import ONLINE_WAIT_S
-from drift.ports import MAX_WAIT_S, ProjectWriter, Say
+from drift.ports import MAX_WAIT_S, ProjectWriter
 from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
 
 

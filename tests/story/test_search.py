@@ -23,7 +23,7 @@ from tests.fakes import (
     request,
     vector_of,
 )
-from tests.searching import (
+from tests.story.searching import (
     FIRST,
     FOUND,
     SECOND,

@@ -100,7 +100,7 @@ from drift.values.graph import Evidence, PrimerEvidence
 from drift.plan import Limits
 from drift.hosting.service import Service
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, request, ports
-from tests.searching import FIRST, SECOND, aggregated, local, primer
+from tests.story.searching import FIRST, SECOND, aggregated, local, primer
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
 parent, state = sys.argv[1:]
 def answer(prompt):
@@ -126,7 +126,7 @@ asyncio.run(main())
 
 @pytest.mark.slow
 def test_without_an_sdk_lines_are_written_and_the_trace_is_passed_on() -> None:
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     run = subprocess.run(  # noqa: S603 - our own interpreter and text
         [sys.executable, "-c", WITHOUT, PARENT, "vendor=1"],
         cwd=root,

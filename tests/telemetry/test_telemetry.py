@@ -25,9 +25,9 @@ from drift.plan import Limits
 from drift.telemetry import otel, parts
 from drift.values.graph import Evidence, PrimerEvidence
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports, request
-from tests.searching import FIRST, SECOND, aggregated, asked_in, local, primer
+from tests.hosting.test_wiring import LOCAL
+from tests.story.searching import FIRST, SECOND, aggregated, asked_in, local, primer
 from tests.telemetry_fixture import Recorded
-from tests.test_wiring import LOCAL
 
 QUESTION = "canary question: who made alpha?"
 TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -278,7 +278,7 @@ async def test_the_platforms_trace_comes_before_the_header(lines: Any) -> None:
 
 # ------------------------------------------------------------------------------------ documentation
 def test_the_document_lists_every_metric_and_every_event() -> None:
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     text = (root / "docs" / "observability.md").read_text()
     assert set(re.findall(r"^\| `([a-z_.]+)` \| (?:counter|histogram)", text, re.MULTILINE)) == {
         *otel.COUNTERS,

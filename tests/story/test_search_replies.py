@@ -23,7 +23,7 @@ from tests.fakes import (
     chunk,
     ports,
 )
-from tests.searching import (
+from tests.story.searching import (
     FIRST,
     FOUND,
     SECOND,

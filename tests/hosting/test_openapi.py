@@ -34,7 +34,7 @@ def test_it_is_json_and_every_reference_leads_somewhere() -> None:
 def test_every_route_of_the_function_is_described_with_its_method_and_key() -> None:
     # a copy of its own: an app names its functions only once in its life
     spec = spec_from_file_location(
-        "function_app_described", Path(__file__).parent.parent / "function_app.py"
+        "function_app_described", Path(__file__).parents[2] / "function_app.py"
     )
     assert spec
     assert spec.loader
