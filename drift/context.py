@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
 from typing import Any, Generic, TypeVar
 
-from drift.values.graph import Chunk, Community, Evidence
+from drift.values.graph import Chunk, Community, Evidence, Relationship
 from drift.values.tree import Answer, Node, Question
 
 MAX_PROMPT_CHARACTERS = 24_000
 """Retrieved text in one prompt, about 6,000 tokens."""
 MAX_SUMMARY_CHARACTERS = 1_500
-MAX_NEIGHBOR_CHUNKS = 3
-MAX_NEIGHBOR_CHARACTERS = 6_000
-MAX_NEIGHBORHOOD_ITEMS = 20
-MAX_DESCRIPTION_CHARACTERS = 500
+MAX_NEIGHBORHOOD_ITEMS = 10
+MAX_DESCRIPTION_CHARACTERS = 240
+
+_SENTENCE_END = re.compile(r"[.!?…;؟।]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』”]*|\n")
+_SPACE = re.compile(r"\s")
 
 Key = TypeVar("Key", int, str, int | str)
 
@@ -56,20 +59,35 @@ class Handles(Generic[Key]):
         return tuple(dict.fromkeys(key for key in keys if key is not None))
 
 
+def cut(text: str, most: int) -> str:
+    """Return the beginning of a text, at most `most` characters of it.
+
+    It ends with a sentence when one ends in its second half, else with a word. Where nothing
+    divides words, it is cut anywhere.
+    """
+    if len(text) <= most:
+        return text
+    # What follows the last character tells whether a sentence or a word ends with it.
+    ends = [found.end() for found in _SENTENCE_END.finditer(text[: most + 1])]
+    spaces = [found.start() for found in _SPACE.finditer(text[: most + 1])]
+    for end in (*ends[-1:], *spaces[-1:]):
+        if most // 2 <= end <= most and text[:end].strip():
+            return text[:end]
+    return text[:most]
+
+
 def fit(
     chunks: Sequence[Chunk], most: int, characters: int = MAX_PROMPT_CHARACTERS
 ) -> tuple[Chunk, ...]:
     """Return the leading chunks that fit: at most `most`, with at most `characters` in all.
 
-    The first one is always returned, cut when it does not fit.
+    The first one is always returned, cut at a sentence when it does not fit.
     """
     taken: list[Chunk] = []
     for chunk in chunks[:most]:
         if len(chunk.text) > characters:
             if not taken:
-                taken.append(
-                    Chunk(chunk.id, chunk.text[:characters], chunk.document_name, chunk.score)
-                )
+                taken.append(replace(chunk, text=cut(chunk.text, characters)))
             break
         characters -= len(chunk.text)
         taken.append(chunk)
@@ -82,7 +100,7 @@ def community_rows(
     """Return communities as prompt rows `{id, level, summary}`; many get shorter summaries."""
     most = min(MAX_SUMMARY_CHARACTERS, MAX_PROMPT_CHARACTERS // max(1, len(communities)))
     return [
-        {"id": handles.short(c.id), "level": c.level, "summary": c.summary[:most]}
+        {"id": handles.short(c.id), "level": c.level, "summary": cut(c.summary, most)}
         for c in communities
     ]
 
@@ -90,13 +108,15 @@ def community_rows(
 def sample_rows(
     communities: Sequence[Community], chunks: Sequence[Chunk], handles: Handles[int | str]
 ) -> list[dict[str, Any]]:
-    """Return sample chunks, each once, as prompt rows `{id, community, document, text}`."""
+    """Return sample chunks, each once, as prompt rows `{id, community, document, text}`.
+
+    The communities take turns, so that each of them has a sample before one has two.
+    """
     placed: dict[str, tuple[Chunk, str | None]] = {}
-    for community in communities:
-        for sample in community.samples:
-            # A chunk that several communities share stands with the last, named after the first.
-            row = placed.pop(sample.id, (sample, handles.short(community.id)))
-            placed[sample.id] = row
+    columns = [[(s, handles.short(c.id)) for s in c.samples] for c in communities]
+    for turn in chain.from_iterable(zip_longest(*columns)):
+        if turn:
+            placed.setdefault(turn[0].id, turn)
     for chunk in chunks:
         placed.setdefault(chunk.id, (chunk, None))
 
@@ -119,24 +139,29 @@ def chunk_rows(chunks: Sequence[Chunk], handles: Handles[str]) -> list[dict[str,
     ]
 
 
-def neighbourhood(
-    evidence: Evidence, handles: Handles[str], neighbors: Sequence[Chunk]
-) -> dict[str, Any]:
-    """Return entities, relationships and neighbour chunks as plain values, bounded."""
+def neighbourhood(evidence: Evidence) -> dict[str, Any]:
+    """Return the entities and relationships that have a description, as plain values, bounded.
+
+    Two entities have one relationship, the first of those that the graph found.
+    """
+    entities = [e for e in evidence.entities if e.description.strip()]
+    pairs: dict[frozenset[str], Relationship] = {}
+    for relation in evidence.relationships:
+        if relation.description.strip():
+            pairs.setdefault(frozenset((relation.source, relation.target)), relation)
     return {
         "entities": [
-            {"title": e.title, "description": e.description[:MAX_DESCRIPTION_CHARACTERS]}
-            for e in evidence.entities[:MAX_NEIGHBORHOOD_ITEMS]
+            {"title": e.title, "description": cut(e.description, MAX_DESCRIPTION_CHARACTERS)}
+            for e in entities[:MAX_NEIGHBORHOOD_ITEMS]
         ],
         "relationships": [
             {
                 "source": r.source,
                 "target": r.target,
-                "description": r.description[:MAX_DESCRIPTION_CHARACTERS],
+                "description": cut(r.description, MAX_DESCRIPTION_CHARACTERS),
             }
-            for r in evidence.relationships[:MAX_NEIGHBORHOOD_ITEMS]
+            for r in list(pairs.values())[:MAX_NEIGHBORHOOD_ITEMS]
         ],
-        "chunks": chunk_rows(neighbors, handles),
     }
 
 

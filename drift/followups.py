@@ -179,19 +179,14 @@ class FollowupTree:
         self, question: Question, evidence: Evidence, shown: Sequence[Chunk]
     ) -> Answer:
         """Ask the model about the chunks shown, and check what it cites against all evidence."""
-        shown_ids = {c.id for c in shown}
-        others = [n for n in evidence.neighbors if n.id not in shown_ids]
-        neighbors = context.fit(
-            others, context.MAX_NEIGHBOR_CHUNKS, context.MAX_NEIGHBOR_CHARACTERS
-        )
-        handles = context.Handles.of("K", [c.id for c in [*shown, *neighbors]])
+        handles = context.Handles.of("K", [c.id for c in shown])
 
         prompt = prompts.local(
             self.question,
             question.text,
             context.community_rows(self.communities, self.handles),
             context.chunk_rows(shown, handles),
-            context.neighbourhood(evidence, handles, neighbors),
+            context.neighbourhood(evidence),
             handles.all_short(),
         )
         reply = await ask(self.calls.chat, prompt, LocalReply)

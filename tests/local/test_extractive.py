@@ -223,18 +223,6 @@ def test_only_valid_chunks_are_cited() -> None:
     assert json.loads(reply(prompt.name, prompt.user))["citations"] == []
 
 
-def test_chunks_of_the_neighbourhood_are_evidence_too() -> None:
-    question = "What does the with statement guarantee about __exit__?"
-    chunk = next(c for c in CHUNKS if "will always be\n     called" in c["text"])
-    prompt = prompts.local(
-        question, question, [], [], {"entities": [], "chunks": [chunk]}, [chunk["id"]]
-    )
-    assert (
-        LocalReply.model_validate_json(reply(prompt.name, prompt.user)).citations[0].chunk_id
-        == chunk["id"]
-    )
-
-
 def test_what_a_doubtful_answer_leaves_open_is_asked_about_entities_nearby() -> None:
     question = "How does Python resolve names in nested scopes?"
     entities = [

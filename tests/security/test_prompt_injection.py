@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drift import prompts
+from drift.context import MAX_DESCRIPTION_CHARACTERS, cut
 from drift.contracts.answer import CitationOut, RetrieveResponse
 from drift.contracts.request import MAX_BODY_BYTES
 from drift.hosting import wiring
@@ -71,23 +72,25 @@ def assert_is_data(prompt: Prompt, text: str) -> None:
     found = blocks(prompt.user)
     assert list(found) in (LABELS[prompt.name], LABELS[prompt.name] + REASKED)
     if prompt.name == "primer_reply":
-        assert found["Community details"] == [{"id": "C1", "level": 1, "summary": text[:1500]}]
+        assert found["Community details"] == [{"id": "C1", "level": 1, "summary": cut(text, 1500)}]
         rows = [
             {"id": f"K{n}", "community": c, "document": text, "text": text}
             for n, c in ((1, "C1"), (2, None))
         ]
         assert found["Sample chunks"] == rows
     if prompt.name == "local_reply":
-        assert found["Valid chunk ids"] == ["K1", "K2", "K3"]
+        assert found["Valid chunk ids"] == ["K1", "K2"]
         assert [(row["id"], row["document"], row["text"]) for row in found["Retrieved chunks"]] == [
             ("K1", text, text),
             ("K2", text, text),
         ]
         beside = found["Graph neighbourhood"]
-        assert beside["entities"] == [{"title": text, "description": text[:500]}]
-        assert beside["relationships"] == [
-            {"source": text, "target": text, "description": text[:500]}
-        ]
+        described = cut(text, MAX_DESCRIPTION_CHARACTERS)
+        entity = {"title": text, "description": described}
+        relation = {"source": text, "target": text, "description": described}
+        # What has no description is not in the prompt.
+        assert beside["entities"] == ([entity] if text.strip() else [])
+        assert beside["relationships"] == ([relation] if text.strip() else [])
 
 
 # --------------------------------------------------------------------------- what the model is sent

@@ -100,17 +100,79 @@ def test_community_summaries_are_bounded_together(count: int) -> None:
 
 def test_the_neighbourhood_is_bounded() -> None:
     evidence = Evidence(
-        entities=tuple(Entity(str(n), f"E{n}", "d" * 9000) for n in range(100)),
-        relationships=tuple(Relationship("a", "b", "d" * 9000) for _ in range(100)),
+        entities=tuple(Entity(str(n), f"E{n}", "word " * 900) for n in range(100)),
+        relationships=tuple(Relationship("a", f"b{n}", "word " * 900) for n in range(100)),
     )
-    rows = context.neighbourhood(evidence, Handles.of("K", ["n"]), [chunk("n", "N")])
-    assert len(rows["entities"]) == len(rows["relationships"]) == 20
-    assert (
-        len(rows["entities"][0]["description"])
-        == len(rows["relationships"][0]["description"])
-        == 500
+    rows = context.neighbourhood(evidence)
+    assert len(rows["entities"]) == len(rows["relationships"]) == context.MAX_NEIGHBORHOOD_ITEMS
+    for row in (*rows["entities"], *rows["relationships"]):
+        assert 0 < len(row["description"]) <= context.MAX_DESCRIPTION_CHARACTERS
+        assert set(row["description"].split()) == {"word"}
+
+
+def test_chunks_beside_what_was_found_are_not_in_a_prompt() -> None:
+    rows = context.neighbourhood(Evidence((chunk("a"),), (chunk("beside"),)))
+    assert rows == {"entities": [], "relationships": []}
+
+
+def test_what_has_no_description_is_left_out_and_leaves_its_place_to_others() -> None:
+    blank = tuple(Entity(str(n), f"E{n}", " \n") for n in range(50))
+    silent = tuple(Relationship("a", f"b{n}") for n in range(50))
+    evidence = Evidence(
+        entities=(*blank, Entity("x", "X", "known")),
+        relationships=(*silent, Relationship("x", "y", "knows")),
     )
-    assert rows["chunks"] == [{"id": "K1", "document": "doc", "text": "N"}]
+    assert context.neighbourhood(evidence) == {
+        "entities": [{"title": "X", "description": "known"}],
+        "relationships": [{"source": "x", "target": "y", "description": "knows"}],
+    }
+
+
+def test_two_entities_have_one_relationship_whichever_way_it_points() -> None:
+    evidence = Evidence(
+        relationships=(
+            Relationship("a", "b", "first"),
+            Relationship("b", "a", "back"),
+            Relationship("a", "b", "again"),
+            Relationship("a", "c", "other"),
+        )
+    )
+    rows = context.neighbourhood(evidence)["relationships"]
+    assert [row["description"] for row in rows] == ["first", "other"]
+
+
+@given(st.text(max_size=80), st.integers(0, 80))
+def test_a_cut_text_is_a_beginning_within_its_bound(text: str, most: int) -> None:
+    short = context.cut(text, most)
+    assert text.startswith(short)
+    assert len(short) <= most
+    assert short == text or len(short) >= most // 2
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "short"),
+    [
+        ("One thing is said. Another follows here.", 25, "One thing is said."),
+        ('He said "so it is." Then he left us all.', 25, 'He said "so it is."'),
+        ("It costs 1.5 million and some more", 10, "It costs"),
+        ("Das ist so. Übermorgen kommt noch etwas", 12, "Das ist so."),
+        ("第一句話在這裡。第二句話也在這裡。", 10, "第一句話在這裡。"),
+        ("沒有句號的一段很長的文字", 5, "沒有句號的"),
+        ("ends here", 4, "ends"),
+        ("whole words only", 8, "whole"),
+        ("whole", 5, "whole"),
+    ],
+)
+def test_a_text_is_cut_after_a_sentence_or_a_word(text: str, most: int, short: str) -> None:
+    assert context.cut(text, most) == short
+
+
+def test_samples_are_taken_in_turns_from_the_communities() -> None:
+    communities = [
+        community(n, *(chunk(f"{n}-{m}", "x" * 6_000) for m in range(3))) for n in range(5)
+    ]
+    rows = context.sample_rows(communities, [], Handles.of("C", range(5)))
+    assert [row["community"] for row in rows] == ["C1", "C2", "C3", "C4"]
 
 
 def test_the_tree_holds_answered_nodes_only_the_most_confident_first() -> None:

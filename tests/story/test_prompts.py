@@ -134,7 +134,7 @@ def test_the_local_prompt_reads_as_written_here() -> None:
         "f",
         [{"id": "C1", "level": 2, "summary": "S"}],
         [{"id": "K1", "document": "D", "text": "T"}],
-        {"entities": [], "relationships": [], "chunks": []},
+        {"entities": [], "relationships": []},
         ["K1"],
     )
     assert (
@@ -156,7 +156,7 @@ Retrieved chunks:
 
 Graph neighbourhood:
 ```json
-{"entities": [], "relationships": [], "chunks": []}
+{"entities": [], "relationships": []}
 ```
 
 Valid chunk ids:

@@ -114,7 +114,7 @@ def primer(given: Json) -> Json:
 def local(given: Json) -> Json:
     """Answer a follow-up with a few lines and where they stand."""
     followup = str(given.get("Follow-up question", ""))
-    chunks = [*_items(given, "Retrieved chunks"), *_items(given, "Graph neighbourhood", "chunks")]
+    chunks = _items(given, "Retrieved chunks")
     valid = set(map(str, _list(given, "Valid chunk ids")))
     shown = {chunk["id"]: chunk for chunk in chunks if str(chunk.get("id", "")) in valid}
     best = _answering(followup, list(shown.values()), LOCAL_LINES)
