@@ -80,17 +80,26 @@ class Project:
             reached |= more
         return {k for c in reached for k in self.communities[c].chunk_ids if k in self.chunks}
 
-    def document_name(self, chunk_id: str) -> str:
-        """The title, else the id, of the first document that holds the chunk."""
+    def document(self, chunk_id: str) -> tuple[str, int]:
+        """The title, else the id, of the first document that holds the chunk, and its chunks."""
         holders = [self.documents[d] for d, k in self.held if k == chunk_id]
-        return min(
-            (d.title if (d.title or "").strip() else d.id for d in holders), default="unknown"
-        )
+        named = ((d.title if (d.title or "").strip() else d.id, d.id) for d in holders)
+        name, id_ = min(named, default=("unknown", ""))
+        return name, sum(d == id_ for d, _ in self.held)
 
     def chunk(self, chunk_id: str, score: float) -> Chunk:
         """The chunk as a search returns it."""
+        record = self.chunks[chunk_id]
+        name, places = self.document(chunk_id)
+        is_placed = type(record.ordinal) is int and 0 <= record.ordinal < places
         return Chunk(
-            chunk_id, self.chunks[chunk_id].text or "", self.document_name(chunk_id), score
+            chunk_id,
+            record.text or "",
+            name,
+            score,
+            record.heading if isinstance(record.heading, str) else "",
+            record.ordinal + 1 if is_placed else None,
+            places if is_placed else None,
         )
 
     def nearest(self, vector: Vector, ids: Iterable[str]) -> list[tuple[str, float]]:

@@ -13,13 +13,18 @@ Vector = tuple[float, ...]
 class Chunk:
     """A piece of a document as it was retrieved.
 
-    `text` is verbatim, `score` the rank it came with (higher is better).
+    `text` is verbatim, `score` the rank it came with (higher is better), `heading` the path of
+    headings above it. It is the `place`th of the `places` chunks of its document, from 1; both are
+    None where the graph does not say so.
     """
 
     id: str
     text: str
     document_name: str
     score: float = 0.0
+    heading: str = ""
+    place: int | None = None
+    places: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,12 +26,14 @@ SCALARS = st.one_of(
 )
 STORED = SCALARS | st.lists(SCALARS, max_size=3)
 NUMBERS = st.floats(0, 1)
-CHUNKS = st.lists(
-    st.fixed_dictionaries(
-        {"id": STORED, "text": STORED, "document_name": STORED, "score": NUMBERS}
-    ),
-    max_size=3,
-)
+CHUNK = {
+    "id": STORED,
+    "text": STORED,
+    "heading": STORED,
+    "ordinal": STORED,
+    "document": st.none() | st.fixed_dictionaries({"name": STORED, "chunks": STORED}),
+}
+CHUNKS = st.lists(st.fixed_dictionaries({**CHUNK, "score": NUMBERS}), max_size=3)
 COMMUNITIES = st.lists(
     st.fixed_dictionaries(
         {
@@ -55,9 +57,7 @@ PRIMERS = st.fixed_dictionaries(
 CANDIDATES = st.lists(
     st.fixed_dictionaries(
         {
-            "id": STORED,
-            "text": STORED,
-            "document_name": STORED,
+            **CHUNK,
             "similarity": st.none() | NUMBERS,
             "bm25": NUMBERS,
             "graph": NUMBERS,
@@ -101,7 +101,9 @@ FOLLOWUPS = st.fixed_dictionaries(
 def test_a_primer_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
     found = primer_evidence(row)
     chunks = found.all_chunks()
-    assert {type(value) for c in chunks for value in (c.id, c.text, c.document_name)} <= {str}
+    words = [value for c in chunks for value in (c.id, c.text, c.document_name, c.heading)]
+    assert {type(word) for word in words} <= {str}
+    assert all(c.place is None or 1 <= c.place <= (c.places or 0) for c in chunks)
     assert {type(c.id) for c in found.communities} <= {str, int}
     assert {type(c.summary) for c in found.communities} <= {str}
 
@@ -113,7 +115,9 @@ def test_a_primer_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
 @given(FOLLOWUPS)
 def test_a_follow_up_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
     found = ranked(candidates(row))
-    words = [value for c in found.all_chunks() for value in (c.id, c.text, c.document_name)]
+    words = [
+        text for c in found.all_chunks() for text in (c.id, c.text, c.document_name, c.heading)
+    ]
     words += [value for e in found.entities for value in (e.id, e.title, e.description)]
     words += [value for r in found.relationships for value in (r.source, r.target, r.description)]
     assert {type(word) for word in words} <= {str}

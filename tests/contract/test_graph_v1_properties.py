@@ -92,6 +92,24 @@ async def test_a_document_is_named_where_the_graph_has_one(database: Connection)
     assert names == {"titled": "Guide", "filed": "atlas.pdf", "twice": "Guide", "loose": "unknown"}
 
 
+@pytest.mark.parametrize("name", ["ordinal", "index"])
+async def test_a_chunk_stands_where_its_document_has_it(database: Connection, name: str) -> None:
+    chunks = [ChunkRecord(f"k{i}", "", 0, "", f"text {i}", axis(i)) for i in range(3)]
+    await fill(database, chunks)
+    text = f"""CREATE (d:Document {{title: 'Guide'}})
+    WITH d UNWIND [0, 1] AS place
+    MATCH (ch:__Chunk__ {{id: 'k' + place}})
+    SET ch.{name} = place, ch.heading = 'Part ' + place
+    CREATE (ch)-[:FROM_DOCUMENT]->(d)"""
+    await database.write(text, {})
+    found = await ask_followup(searched(database), "what?", axis(0))
+    assert [(c.heading, c.place, c.places) for c in found.chunks] == [
+        ("Part 0", 1, 2),
+        ("Part 1", 2, 2),
+        ("", None, None),
+    ]
+
+
 async def test_every_project_id_means_the_whole_database(database: Connection) -> None:
     await fill(database, CHUNKS, ENTITIES)
     for project_id in ("one", "another", "with \"quotes\" and 'more'"):

@@ -73,15 +73,18 @@ OTHERS = ("empty text", "blank text", "text as long as a vector", "long text", "
 
 NODES: dict[SchemaName, dict[str, tuple[str, ...]]] = {
     "default": {
-        "__Document__": ("id", "title", "project_id"),
-        "__Chunk__": ("id", "text", "embedding", "project_id", "project_key"),
+        "__Document__": ("id", "title", "chunks", "project_id"),
+        "__Chunk__": (
+            *("id", "text", "embedding", "project_id", "project_key"),
+            *("heading", "ordinal"),
+        ),
         "__Entity__": ("id", "title", "title_key", "description", "project_id", "embedding"),
         "__Community__": ("community", "level", "summary", "embedding", "project_id"),
         "RELATED": ("description", "weight"),
     },
     "v1": {
         "Document": ("id", "title", "path", "name"),
-        "__Chunk__": ("id", "text", "embedding"),
+        "__Chunk__": ("id", "text", "embedding", "heading", "ordinal", "index"),
         "Thing": ("id", "title", "name", "title_key", "description"),
         "__Community__": ("community", "id", "level", "summary", "embedding"),
         "NEAR": ("description", "weight"),
@@ -205,7 +208,10 @@ def check_followup(found: Evidence) -> None:
 
 def check_chunks(found: PrimerEvidence | Evidence) -> None:
     chunks = found.all_chunks()
-    assert {type(value) for c in chunks for value in (c.id, c.text, c.document_name)} == {str}
+    told = [text for c in chunks for text in (c.id, c.text, c.document_name, c.heading)]
+    assert {type(text) for text in told} == {str}
+    placed = [(c.place, c.places) for c in chunks if c.place is not None or c.places is not None]
+    assert all(type(place) is int and 1 <= place <= places for place, places in placed)
     assert {c.text for c in chunks} <= {
         "alpha beta 0",
         "alpha beta 1",

@@ -161,7 +161,7 @@ class Pair:
             assert c.id in project.chunks
             assert (c.text, c.document_name) == (
                 project.chunks[c.id].text,
-                project.document_name(c.id),
+                project.document(c.id)[0],
             )
         if isinstance(found, PrimerEvidence):
             own = {(c.community, c.level, c.summary) for c in self.mine.knowledge.communities}

@@ -54,9 +54,27 @@ def _chunks(rows: Iterable[Mapping[str, Any]]) -> Iterable[Chunk]:
 
 
 def _chunk(row: Mapping[str, Any]) -> Chunk:
+    document = row["document"] or {"name": None, "chunks": None}
+    place, places = _place(row["ordinal"], document["chunks"])
     return Chunk(
-        str(row["id"]), _text(row["text"]), str(row["document_name"]), row.get("score") or 0.0
+        id=str(row["id"]),
+        text=_text(row["text"]),
+        document_name=_text(document["name"]) or "unknown",
+        score=row.get("score") or 0.0,
+        heading=_text(row["heading"]),
+        place=place,
+        places=places,
     )
+
+
+def _place(ordinal: object, chunks: object) -> tuple[int | None, int | None]:
+    """Return the place, from 1, and how many there are; an ordinal of something else is no place.
+
+    Some graphs number all chunks of all documents.
+    """
+    if type(ordinal) is int and type(chunks) is int and 0 <= ordinal < chunks:
+        return ordinal + 1, chunks
+    return None, None
 
 
 def _community(row: Mapping[str, Any]) -> Community:

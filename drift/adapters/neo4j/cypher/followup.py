@@ -10,11 +10,11 @@ from drift.adapters.neo4j.cypher.nearest import (
     COSINE,
     comparable,
     count,
-    document_name,
     nearest,
     readable,
     scored,
     shown,
+    told,
     visible,
 )
 from drift.adapters.neo4j.cypher.schema import MAX_LEVELS, Schema
@@ -105,7 +105,7 @@ CALL (chosen, legs, inside) {{
   WITH place, ch, leg, inside,
     CASE WHEN {comparable()} THEN {COSINE} ELSE leg.similarity END AS similarity
   RETURN collect({{
-    id: {s.chunk_id("ch")}, text: ch.text, document_name: {document_name(s)},
+    {told(s)},
     similarity: similarity, bm25: leg.text, graph: leg.graph, in_scope: place IN inside
   }}) AS candidates
 }}
@@ -183,7 +183,7 @@ CALL (entity_lists, held, chunk_count) {{
 
 
 def _neighbourhood(s: Schema) -> str:
-    told = f"description: {s.description('r')}, weight: {s.weight('r')}"
+    said = f"description: {s.description('r')}, weight: {s.weight('r')}"
     return f"""
 CALL (chosen, generation) {{
   UNWIND chosen[0..$rooted] AS ch
@@ -212,7 +212,7 @@ CALL (mentioned) {{
   ORDER BY coalesce({s.weight("r")}, 0.0) DESC, {s.entity_id("other")}
   LIMIT $most_relations
   RETURN collect(other) AS others, collect(DISTINCT {{
-    source: {s.title("startNode(r)")}, target: {s.title("endNode(r)")}, {told}
+    source: {s.title("startNode(r)")}, target: {s.title("endNode(r)")}, {said}
   }}) AS relationships
 }}
 {_neighbors(s)}"""

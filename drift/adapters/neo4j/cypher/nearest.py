@@ -1,6 +1,6 @@
 """What the primer and a follow-up share.
 
-How many chunks there are, which are nearest to a vector, what their document is called.
+How many chunks there are, which are nearest to a vector, where they stand.
 """
 
 from __future__ import annotations
@@ -123,18 +123,20 @@ CALL (chunk_count, whole) {{
 
 def shown(s: Schema) -> str:
     """Return the map of a scored `ch` as it is sent."""
-    return f"""{{
-    id: {s.chunk_id("ch")}, text: ch.text, score: similarity,
-    document_name: {document_name(s)}
-  }}"""
+    return f"{{{told(s)}, score: similarity}}"
 
 
-def document_name(s: Schema) -> str:
-    """Return the expression for the name of the document of `ch`.
+def told(s: Schema) -> str:
+    """Return the entries of a map that say what `ch` is and where it stands.
 
-    A chunk of two documents has one name and makes one row.
+    A chunk of two documents stands in one of them, and makes one row.
     """
-    return f"""coalesce(head(COLLECT {{
-    {s.document_name}
-    ORDER BY name LIMIT 1
-  }}), 'unknown')"""
+    return f"""
+    id: {s.chunk_id("ch")}, text: ch.text,
+    heading: CASE WHEN ch.heading IS :: STRING THEN ch.heading END,
+    ordinal: {s.ordinal("ch")},
+    document: head(COLLECT {{
+      {s.document}
+      WITH d, name ORDER BY name LIMIT 1
+      RETURN {{name: name, chunks: {s.chunks_of("d")}}}
+    }})"""

@@ -84,8 +84,12 @@ class Schema:
     """How many relations begin at the entity."""
     targets: Of
     """The list of what they end at."""
-    document_name: str
-    """Of `ch`: one row with `name`."""
+    ordinal: Of
+    """A chunk's place in its document, from 0; null where it is no number."""
+    document: str
+    """The documents of `ch`: a row with `d` and its `name` for each."""
+    chunks_of: Of
+    """How many chunks a document has."""
 
     text_properties: frozenset[str]
     """What the full-text index has to hold."""
@@ -103,6 +107,16 @@ def _first_text(*names: str) -> Of:
 
 def _number(name: str) -> Of:
     return lambda n: f"toFloatOrNull({n}.{name})"
+
+
+def _first_integer(*names: str) -> Of:
+    """Return the first of these properties that is an integer, or null."""
+
+    def first(n: str) -> str:
+        numbers = ", ".join(f"{n}.{name}" for name in names)
+        return f"head([number IN [{numbers}] WHERE number IS :: INTEGER NOT NULL])"
+
+    return first
 
 
 def _first_not_blank(d: str, *names: str) -> str:
@@ -176,10 +190,16 @@ DEFAULT = Schema(
     degree=_degree,
     told=lambda n: f"COUNT {{ ({n})-[:RELATED]->() }}",
     targets=lambda n: f"COLLECT {{ MATCH ({n})-[:RELATED]->(x) RETURN x }}",
-    document_name=f"""MATCH (d)-[:HAS_CHUNK]->(ch)
+    ordinal=_first_integer("ordinal"),
+    document=f"""MATCH (d)-[:HAS_CHUNK]->(ch)
     WITH DISTINCT d
     WHERE d:__Document__ AND d.project_id = $asked.project_id
-    RETURN {_first_not_blank("d", "title", "id")} AS name""",
+    WITH d, {_first_not_blank("d", "title", "id")} AS name""",
+    # While a big document is written anew, edges lead to chunks that no question sees yet.
+    chunks_of=lambda d: (
+        f"CASE WHEN {d}.chunks IS :: INTEGER NOT NULL THEN {d}.chunks "
+        f"ELSE COUNT {{ ({d})-[:HAS_CHUNK]->() }} END"
+    ),
     text_properties=frozenset({"text", "project_key"}),
     has_projects=True,
 )
@@ -240,8 +260,12 @@ V1 = Schema(
         f"CASE WHEN COUNT {{ ({n})-->() }} <= 1000 THEN COLLECT {{ MATCH ({n})-[:{_RELATION}]->(x) "
         f"RETURN x }} ELSE [] END"
     ),
-    document_name=f"""MATCH (ch)-[:FROM_DOCUMENT]->(d)
-    RETURN {_first_not_blank("d", "title", "path", "name", "id")} AS name""",
+    # The lexical graph of neo4j-graphrag calls it `index`.
+    ordinal=_first_integer("ordinal", "index"),
+    document=f"""MATCH (ch)-[:FROM_DOCUMENT]->(d)
+    WITH DISTINCT d
+    WITH d, {_first_not_blank("d", "title", "path", "name", "id")} AS name""",
+    chunks_of=lambda d: f"COUNT {{ ({d})<-[:FROM_DOCUMENT]-() }}",
     text_properties=frozenset({"text"}),
     has_projects=False,
 )

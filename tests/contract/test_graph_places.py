@@ -1,0 +1,93 @@
+"""Where a chunk stands: its document, the headings above it, and its place among the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+
+from drift.values.graph import Chunk
+from drift.values.records import ChunkRecord
+from tests.contract.damage import alter
+from tests.contract.graph_backends import (
+    INDEXED,
+    Backend,
+    ask_followup,
+    ask_primer,
+    axis,
+    chunk,
+    community,
+    fill,
+)
+
+pytestmark = pytest.mark.timeout(600)
+
+
+def placed(number: int, document: str, ordinal: int, heading: str = "") -> ChunkRecord:
+    """A chunk at a place of its document."""
+    record = chunk(f"k{number}", f"text {number}", axis(number), document)
+    return replace(record, ordinal=ordinal, heading=heading)
+
+
+BOOKS = [
+    placed(1, "d1", 0, "Guide"),
+    placed(2, "d1", 1, "Guide > The ferry"),
+    placed(3, "d1", 2, "Guide > The mill"),
+    placed(4, "d2", 0),
+]
+
+
+def places(chunks: Iterable[Chunk]) -> dict[str, tuple[str, str, int | None, int | None]]:
+    """Where each chunk stands."""
+    return {c.id: (c.document_name, c.heading, c.place, c.places) for c in chunks}
+
+
+EXPECTED = {
+    "k1": ("Title of d1", "Guide", 1, 3),
+    "k2": ("Title of d1", "Guide > The ferry", 2, 3),
+    "k3": ("Title of d1", "Guide > The mill", 3, 3),
+    "k4": ("Title of d2", "", 1, 1),
+}
+
+
+async def test_every_chunk_says_where_it_stands_in_its_document(
+    backend: Backend, project: str
+) -> None:
+    await fill(backend, project, BOOKS)
+    for store in (backend.store(), backend.store(exact_limit=INDEXED)):
+        found = await ask_followup(store, project, "text", axis(1))
+        assert places(found.chunks) == EXPECTED
+        assert places((await ask_primer(store, project, axis(1))).chunks) == EXPECTED
+
+
+async def test_a_sample_says_where_it_stands(backend: Backend, project: str) -> None:
+    tree = [community(1, 0, None, axis(0), ["k2", "k4"])]
+    await fill(backend, project, BOOKS, communities=tree)
+    found = await ask_primer(backend.store(), project, axis(1))
+    assert places(found.communities[0].samples) == {k: EXPECTED[k] for k in ("k2", "k4")}
+
+
+async def test_a_chunk_of_two_documents_stands_in_the_one_that_names_it(
+    backend: Backend, project: str
+) -> None:
+    await fill(backend, project, [*BOOKS, placed(4, "d0", 0)], titles={"d0": "Zoo", "d2": "Ark"})
+    found = await ask_followup(backend.store(), project, "text", axis(1))
+    assert places(found.chunks)["k4"] == ("Ark", "", 1, 1)
+
+
+async def test_a_chunk_without_a_document_has_no_place(backend: Backend, project: str) -> None:
+    await fill(backend, project, BOOKS)
+    await backend.orphan(project, "k4")
+    found = await ask_followup(backend.store(), project, "text", axis(1))
+    assert places(found.chunks)["k4"] == ("unknown", "", None, None)
+
+
+@pytest.mark.parametrize("ordinal", [None, -1, 3, 2**62, "two", 1.5, True, (1, 2)])
+async def test_an_ordinal_that_is_no_place_of_the_document_is_left_out(
+    backend: Backend, project: str, ordinal: object
+) -> None:
+    await fill(backend, project, BOOKS)
+    await alter(backend, project, "__Chunk__", "k2", ordinal=ordinal, heading=None)
+    found = places((await ask_followup(backend.store(), project, "text", axis(1))).chunks)
+    assert found == {**EXPECTED, "k2": ("Title of d1", "", None, None)}
