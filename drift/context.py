@@ -1,13 +1,13 @@
-"""Pure: what fits into a prompt, as plain values, with short handles in place of ids."""
+"""Pure: what was found as rows of a prompt, with short handles in place of ids."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import Any, Generic, TypeVar
 
+from drift.tokens import cut
 from drift.values.graph import Chunk, Community, Evidence, Relationship
 from drift.values.tree import Answer, Node, Question
 
@@ -16,9 +16,6 @@ MAX_PROMPT_CHARACTERS = 24_000
 MAX_SUMMARY_CHARACTERS = 1_500
 MAX_NEIGHBORHOOD_ITEMS = 10
 MAX_DESCRIPTION_CHARACTERS = 240
-
-_SENTENCE_END = re.compile(r"[.!?…;؟।]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』”]*|\n")
-_SPACE = re.compile(r"\s")
 
 Key = TypeVar("Key", int, str, int | str)
 
@@ -59,23 +56,6 @@ class Handles(Generic[Key]):
         return tuple(dict.fromkeys(key for key in keys if key is not None))
 
 
-def cut(text: str, most: int) -> str:
-    """Return the beginning of a text, at most `most` characters of it.
-
-    It ends with a sentence when one ends in its second half, else with a word. Where nothing
-    divides words, it is cut anywhere.
-    """
-    if len(text) <= most:
-        return text
-    # What follows the last character tells whether a sentence or a word ends with it.
-    ends = [found.end() for found in _SENTENCE_END.finditer(text[: most + 1])]
-    spaces = [found.start() for found in _SPACE.finditer(text[: most + 1])]
-    for end in (*ends[-1:], *spaces[-1:]):
-        if most // 2 <= end <= most and text[:end].strip():
-            return text[:end]
-    return text[:most]
-
-
 def fit(
     chunks: Sequence[Chunk], most: int, characters: int = MAX_PROMPT_CHARACTERS
 ) -> tuple[Chunk, ...]:
@@ -95,22 +75,25 @@ def fit(
 
 
 def community_rows(
-    communities: Sequence[Community], handles: Handles[int | str]
+    communities: Sequence[Community],
+    handles: Handles[int | str],
+    characters: int = MAX_SUMMARY_CHARACTERS,
 ) -> list[dict[str, Any]]:
     """Return communities as prompt rows `{id, level, summary}`; many get shorter summaries."""
-    most = min(MAX_SUMMARY_CHARACTERS, MAX_PROMPT_CHARACTERS // max(1, len(communities)))
+    most = min(characters, MAX_PROMPT_CHARACTERS // max(1, len(communities)))
     return [
         {"id": handles.short(c.id), "level": c.level, "summary": cut(c.summary, most)}
         for c in communities
     ]
 
 
-def sample_rows(
+def samples(
     communities: Sequence[Community], chunks: Sequence[Chunk], handles: Handles[int | str]
-) -> list[dict[str, Any]]:
-    """Return sample chunks, each once, as prompt rows `{id, community, document, text}`.
+) -> dict[str, tuple[Chunk, str | None]]:
+    """Return sample chunks by their id, each with the handle of its community.
 
-    The communities take turns, so that each of them has a sample before one has two.
+    The communities take turns, so that each of them has a sample before one has two. Chunks of no
+    community come last.
     """
     placed: dict[str, tuple[Chunk, str | None]] = {}
     columns = [[(s, handles.short(c.id)) for s in c.samples] for c in communities]
@@ -119,8 +102,13 @@ def sample_rows(
             placed.setdefault(turn[0].id, turn)
     for chunk in chunks:
         placed.setdefault(chunk.id, (chunk, None))
+    return placed
 
-    shown = fit([chunk for chunk, _ in placed.values()], len(placed))
+
+def sample_rows(
+    shown: Sequence[Chunk], placed: Mapping[str, tuple[Chunk, str | None]]
+) -> list[dict[str, Any]]:
+    """Return samples as prompt rows `{id, community, document, text}`."""
     return [
         {
             "id": f"K{number}",

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from drift import context, plan, prompts
+from drift import bounded, context, plan
 from drift.calls import Calls
 from drift.citations import check
 from drift.contracts.progress import Phase
@@ -26,6 +26,7 @@ from drift.replies import ask
 from drift.tasks import Deadline, task_group
 from drift.telemetry import parts
 from drift.telemetry.logs import log
+from drift.values.calls import Prompt
 from drift.values.graph import Chunk, Community, Evidence, FollowupQuery, Vector
 from drift.values.tree import (
     ANSWERED,
@@ -162,7 +163,9 @@ class FollowupTree:
         """Find evidence and have it read, unless nothing was found or nothing of it is new."""
         query = FollowupQuery(self.project_id, question.text, vector, question.communities)
         evidence = ranked(await self.calls.graph.followup(query))
-        shown = context.fit(evidence.chunks, self.limits.max_chunks_for_prompt)
+        prompt, shown = bounded.executor(
+            self.question, question.text, self.communities, evidence, self.limits
+        )
         if not shown:
             return Node(question, NO_EVIDENCE)
 
@@ -171,24 +174,15 @@ class FollowupTree:
         if not plan.brings_news(chunk_ids, answered_before):
             return Node(question, SKIPPED_ENOUGH, chunk_ids=chunk_ids)
 
-        answer = await self._ask_model(question, evidence, shown)
+        answer = await self._ask_model(prompt, evidence, shown)
         self._answered_from.update(chunk_ids)
         return Node(question, ANSWERED, answer, chunk_ids)
 
     async def _ask_model(
-        self, question: Question, evidence: Evidence, shown: Sequence[Chunk]
+        self, prompt: Prompt, evidence: Evidence, shown: Sequence[Chunk]
     ) -> Answer:
         """Ask the model about the chunks shown, and check what it cites against all evidence."""
-        handles = context.Handles.of("K", [c.id for c in shown])
-
-        prompt = prompts.local(
-            self.question,
-            question.text,
-            context.community_rows(self.communities, self.handles),
-            context.chunk_rows(shown, handles),
-            context.neighbourhood(evidence),
-            handles.all_short(),
-        )
+        handles = context.Handles.of("K", (c.id for c in shown))
         reply = await ask(self.calls.chat, prompt, LocalReply)
 
         full_set = {c.id: c for c in evidence.all_chunks()}

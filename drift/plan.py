@@ -25,11 +25,12 @@ Proposal = tuple[str, tuple[CommunityId, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one search: passes over the tree, follow-ups in all, and chunks in one prompt."""
+    """Bounds of one search: passes over the tree, follow-ups in all, and what one prompt holds."""
 
     max_passes: int = 2
     max_followups: int = 10
     max_chunks_for_prompt: int = 10
+    max_prompt_tokens: int = 7_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,10 +71,14 @@ Return JSON: {{"final_answer", "key_facts": [{{"fact", "citations": ["K1"]}}],
 "residual_uncertainty"}}"""
 
 
+def data(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    """Return a value as JSON that stands between fences and cannot close them."""
+    return json.dumps(value, ensure_ascii=False).replace("`", "\\u0060")
+
+
 def block(label: str, value: Any) -> str:  # noqa: ANN401 - any JSON value
     """Return a labelled, fenced JSON block that its own content cannot close."""
-    data = json.dumps(value, ensure_ascii=False).replace("`", "\\u0060")
-    return f"{label}:\n```json\n{data}\n```"
+    return f"{label}:\n```json\n{data(value)}\n```"
 
 
 def hypothesis(question: str) -> Prompt:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from drift import citations, context, prompts
+from drift import bounded, citations, context, prompts
 from drift.calls import Calls
 from drift.contracts.answer import (
     NO_DATA_STATE,
@@ -159,11 +159,7 @@ class _Retrieval:
         """
         handles = context.Handles.of("C", (c.id for c in found.communities))
         question = (self.request.query, handles.keys)
-        prompt = prompts.primer(
-            self.request.query,
-            context.community_rows(found.communities, handles),
-            context.sample_rows(found.communities, found.chunks, handles),
-        )
+        prompt = bounded.primer(self.request.query, found, handles, self.limits.max_prompt_tokens)
         try:
             reply = await ask(self.calls.chat, prompt, PrimerReply)
         except UnusableReplyError as error:
@@ -197,11 +193,8 @@ class _Retrieval:
         """Return the final answer and its facts from the whole tree."""
         nodes = tree.in_order()
         handles = cited_chunks(nodes)
-        prompt = prompts.aggregate(
-            self.request.query,
-            context.tree(initial_answer, nodes, handles),
-            handles.all_short(),
-        )
+        most = self.limits.max_prompt_tokens
+        prompt = bounded.aggregator(self.request.query, initial_answer, nodes, handles, most)
         try:
             return await ask(self.calls.chat, prompt, AggregateReply)
         except UnusableReplyError as error:

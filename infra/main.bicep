@@ -324,6 +324,11 @@ param maxFollowups int = 10
 @maxValue(100)
 param maxChunksForPrompt int = 10
 
+@description('MAX_PROMPT_TOKENS: the most that one prompt takes.')
+@minValue(2000)
+@maxValue(1000000)
+param maxPromptTokens int = 7000
+
 @description('FOLLOWUP_SCOPE: hard keeps follow-ups inside their target communities.')
 @allowed([
   'soft'
@@ -787,6 +792,7 @@ var settings = {
   MAX_FOLLOWUPS: string(maxFollowups)
   MAX_INFLIGHT: string(httpConcurrency)
   MAX_PASSES: string(maxPasses)
+  MAX_PROMPT_TOKENS: string(maxPromptTokens)
   MAX_REPLY_BYTES: string(maxReplyBytes)
   NEO4J_DATABASE: neo4jDatabase
   NEO4J_PASSWORD: '@Microsoft.KeyVault(SecretUri=${secretAccess.outputs.referenceUri})'

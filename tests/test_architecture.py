@@ -34,22 +34,24 @@ MODULES: dict[str, frozenset[str]] = {
         "errors": "",
         "values": "",
         "words": "",
+        "tokens": "",
         "tasks": "errors",
         "contracts": "telemetry",
         "plan": "values words contracts",
-        "context": "values contracts",
+        "context": "values contracts tokens",
         "prompts": "values contracts",
+        "bounded": "values context plan prompts tokens",
         "ranking": "values words contracts",
         "citations": "values contracts telemetry",
         "ports": "values contracts tasks",
         "calls": "errors values ports tasks telemetry",
         "progress": "contracts values ports telemetry",
         "replies": "calls errors values prompts",
-        "followups": "calls citations context contracts errors values plan ports progress prompts "
-        "ranking replies tasks telemetry",
+        "followups": "bounded calls citations context contracts errors values plan ports progress "
+        "prompts ranking replies tasks telemetry",
         "response": "citations context contracts values",
-        "search": "calls citations context contracts errors followups values plan ports progress "
-        "prompts replies response tasks telemetry",
+        "search": "bounded calls citations context contracts errors followups values plan ports "
+        "progress prompts replies response tasks telemetry",
         "__init__": "",
         "__main__": "offline.commands",
     }.items()

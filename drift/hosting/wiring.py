@@ -33,7 +33,12 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     """
     chat, embedder = build_models(settings)
     sink = build_sink(settings)
-    limits = Limits(settings.max_passes, settings.max_followups, settings.max_chunks_for_prompt)
+    limits = Limits(
+        settings.max_passes,
+        settings.max_followups,
+        settings.max_chunks_for_prompt,
+        settings.max_prompt_tokens,
+    )
     closers = (chat.client.close, *((sink.close,) if sink else ()))
     if graph is None:
         neo4j = build_graph(settings)

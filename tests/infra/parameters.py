@@ -103,6 +103,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "maxPasses": _number(2, 1, 5),
     "maxFollowups": _number(10, 1, 50),
     "maxChunksForPrompt": _number(10, 1, 100),
+    "maxPromptTokens": _number(7000, 2000, 1000000),
     "followupScope": _choice("soft", "soft", "hard"),
     "retryMaxAttempts": _number(3, 1, 10),
     "retryBackoffBaseSec": _number(2, 0, 60),

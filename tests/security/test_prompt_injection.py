@@ -62,7 +62,7 @@ async def searched(chat: ScriptedChat, text: str) -> tuple[RetrieveResponse, Lis
     """Search a graph that says this text everywhere."""
     sink, graph = ListSink(), StubGraph(primer_of(text), lambda _query: evidence_of(text))
     async with Progress("p", "r", sink) as progress:
-        search = DriftSearch(ports(graph, chat), Limits())
+        search = DriftSearch(ports(graph, chat), Limits(max_prompt_tokens=100_000))
         return await search.retrieve(request(**TRACED), progress, Deadline.after(30)), sink
 
 

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from drift import context
 from drift.context import Handles, fit
+from drift.tokens import cut
 from drift.values.graph import Chunk, Community, Entity, Evidence, Relationship
 from drift.values.tree import ANSWERED, Answer, Citation, FollowupState, Node, Question
-from tests.fakes import chunk, community
+from tests.fakes import chunk
 
 
 @given(st.lists(st.one_of(st.integers(), st.text()), max_size=30))
@@ -71,24 +72,6 @@ def test_a_first_chunk_that_is_too_long_is_cut_and_keeps_its_id() -> None:
     assert fit([chunk("a", "x" * 20, "doc")], 3, 7) == (Chunk("a", "x" * 7, "doc"),)
 
 
-def test_samples_are_bounded_also_when_the_first_is_huge() -> None:
-    huge = community(1, chunk("a", "x" * 100_000), chunk("b"))
-    rows = context.sample_rows([huge], [], Handles.of("C", [1]))
-    assert sum(len(row["text"]) for row in rows) <= context.MAX_PROMPT_CHARACTERS
-
-
-def test_each_sample_is_shown_once_under_its_first_community_and_loose_chunks_come_last() -> None:
-    a, b, loose = chunk("a", "A"), chunk("b", "B"), chunk("l", "L")
-    rows = context.sample_rows(
-        [community(7, a), community("x", a, b)], [loose, b], Handles.of("C", [7, "x"])
-    )
-    assert rows == [
-        {"id": "K1", "community": "C1", "document": "doc", "text": "A"},
-        {"id": "K2", "community": "C2", "document": "doc", "text": "B"},
-        {"id": "K3", "community": None, "document": "doc", "text": "L"},
-    ]
-
-
 @pytest.mark.parametrize("count", [1, 5, 50])
 def test_community_summaries_are_bounded_together(count: int) -> None:
     communities = [Community(n, 0, "s" * 5000) for n in range(count)]
@@ -143,7 +126,7 @@ def test_two_entities_have_one_relationship_whichever_way_it_points() -> None:
 
 @given(st.text(max_size=80), st.integers(0, 80))
 def test_a_cut_text_is_a_beginning_within_its_bound(text: str, most: int) -> None:
-    short = context.cut(text, most)
+    short = cut(text, most)
     assert text.startswith(short)
     assert len(short) <= most
     assert short == text or len(short) >= most // 2
@@ -164,15 +147,7 @@ def test_a_cut_text_is_a_beginning_within_its_bound(text: str, most: int) -> Non
     ],
 )
 def test_a_text_is_cut_after_a_sentence_or_a_word(text: str, most: int, short: str) -> None:
-    assert context.cut(text, most) == short
-
-
-def test_samples_are_taken_in_turns_from_the_communities() -> None:
-    communities = [
-        community(n, *(chunk(f"{n}-{m}", "x" * 6_000) for m in range(3))) for n in range(5)
-    ]
-    rows = context.sample_rows(communities, [], Handles.of("C", range(5)))
-    assert [row["community"] for row in rows] == ["C1", "C2", "C3", "C4"]
+    assert cut(text, most) == short
 
 
 def test_the_tree_holds_answered_nodes_only_the_most_confident_first() -> None:

@@ -1,0 +1,174 @@
+"""Pure: the three prompts that carry what was found, each within its bound of tokens.
+
+Instructions and questions come first. What does not fit is left out from the end, and chunks last
+of all: one is always shown, cut at a sentence if it must be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from drift import context, prompts
+from drift.context import Handles
+from drift.plan import Limits
+from drift.tokens import cut_to, most_tokens
+from drift.values.calls import Prompt
+from drift.values.graph import Chunk, Community, CommunityId, Evidence, PrimerEvidence
+from drift.values.tree import Node
+
+_OF_A_QUESTION = 6
+"""A question takes at most this part of a prompt."""
+_OF_SUMMARIES = 2
+"""Summaries leave this part of the primer's room to its samples."""
+_OF_ANSWERS = 4
+"""The initial answer takes at most this part of the aggregator's room, and so do the words of the
+only answer that fits."""
+_SHORTEST_SUMMARY = 100
+_A_HANDLE = 12
+"""Tokens of a chunk's handle in the list of valid ids, or of a sample's community."""
+
+
+def executor(
+    question: str,
+    followup: str,
+    communities: Sequence[Community],
+    evidence: Evidence,
+    limits: Limits,
+) -> tuple[Prompt, tuple[Chunk, ...]]:
+    """Return the prompt of a follow-up, and the chunks that it shows; without chunks, none."""
+    part = limits.max_prompt_tokens // _OF_A_QUESTION
+    question, followup = _cut(question, part), _cut(followup, part)
+    nothing = context.neighbourhood(Evidence())
+    room = limits.max_prompt_tokens - _cost(prompts.local(question, followup, [], [], nothing, []))
+
+    shown = _leading(evidence.chunks[: limits.max_chunks_for_prompt], room)
+    handles = Handles.of("K", (c.id for c in shown))
+    rows = context.chunk_rows(shown, handles)
+    room -= sum(map(_cost_of_chunk, shown))
+
+    handles_of_communities = Handles.of("C", (c.id for c in communities))
+    summaries = _fitting(context.community_rows(communities, handles_of_communities), room)
+    room -= _cost_of(summaries)
+
+    beside = context.neighbourhood(evidence)
+    for kind in ("relationships", "entities"):
+        beside[kind] = _fitting(beside[kind], room)
+        room -= _cost_of(beside[kind])
+
+    prompt = prompts.local(question, followup, summaries, rows, beside, handles.all_short())
+    return prompt, shown
+
+
+def primer(
+    question: str, found: PrimerEvidence, handles: Handles[CommunityId], most: int
+) -> Prompt:
+    """Return the prompt of the first look: communities, the more of them the shorter, and samples.
+
+    Samples are taken in turns from the communities.
+    """
+    question = _cut(question, most // _OF_A_QUESTION)
+    room = most - _cost(prompts.primer(question, [], []))
+
+    samples = context.samples(found.communities, found.chunks, handles)
+    for_summaries = room // _OF_SUMMARIES if samples else room
+    summaries = _summaries(found.communities, handles, for_summaries)
+    room -= _cost_of(summaries)
+
+    shown = _leading(tuple(chunk for chunk, _ in samples.values()), room)
+    return prompts.primer(question, summaries, context.sample_rows(shown, samples))
+
+
+def aggregator(
+    question: str, initial_answer: str, nodes: Sequence[Node], handles: Handles[str], most: int
+) -> Prompt:
+    """Return the prompt of the last call: what was answered, best confidence first."""
+    question = _cut(question, most // _OF_A_QUESTION)
+    room = most - _cost(prompts.aggregate(question, context.tree("", (), handles), []))
+    initial_answer = _cut(initial_answer, max(1, room // _OF_ANSWERS))
+    room -= most_tokens(prompts.data(initial_answer))
+
+    tree = context.tree(initial_answer, nodes, handles)
+    answered = tree["followups"]
+    shown = _fitting(answered, room - _A_HANDLE * len(handles.keys)) or _shortened(
+        answered[:1], room
+    )
+    tree["followups"] = shown
+
+    cited = {citation["chunk_id"] for row in shown for citation in row["citations"]}
+    valid = [short for short in handles.all_short() if short in cited]
+    return prompts.aggregate(question, tree, valid)
+
+
+def _summaries(
+    communities: Sequence[Community], handles: Handles[CommunityId], room: int
+) -> list[dict[str, Any]]:
+    """Return all communities with summaries as long as they fit; the last are left out else."""
+    characters = context.MAX_SUMMARY_CHARACTERS
+    rows = context.community_rows(communities, handles)
+    while _cost_of(rows) > room and characters > _SHORTEST_SUMMARY:
+        characters //= 2
+        rows = context.community_rows(communities, handles, characters)
+    return _fitting(rows, room)
+
+
+def _shortened(answered: list[dict[str, Any]], room: int) -> list[dict[str, Any]]:
+    """Return one answer, as much of it and of its citations as fits."""
+    part = room // _OF_ANSWERS
+    return [
+        row
+        | {
+            "question": _cut(row["question"], part),
+            "answer": _cut(row["answer"], part),
+            "citations": _fitting(row["citations"], part - _A_HANDLE * len(row["citations"])),
+        }
+        for row in answered
+    ]
+
+
+def _leading(chunks: Sequence[Chunk], room: int) -> tuple[Chunk, ...]:
+    """Return the leading chunks that fit, the first one in any case."""
+    shown: list[Chunk] = []
+    for chunk in context.fit(chunks, len(chunks)):
+        cost = _cost_of_chunk(chunk)
+        if cost > room:
+            return tuple(shown) or (_cut_chunk(chunk, room),)
+        room -= cost
+        shown.append(chunk)
+    return tuple(shown)
+
+
+def _cut_chunk(chunk: Chunk, room: int) -> Chunk:
+    """Return a chunk with as much of its text as fits, and the beginning of it in any case."""
+    besides = _cost_of_chunk(replace(chunk, text=""))
+    return replace(chunk, text=_cut(chunk.text, room - besides))
+
+
+def _cut(text: str, tokens: int) -> str:
+    return cut_to(text, tokens, lambda text: most_tokens(prompts.data(text)))
+
+
+def _fitting(rows: Sequence[dict[str, Any]], room: int) -> list[dict[str, Any]]:
+    """Return the leading rows that fit."""
+    fitting: list[dict[str, Any]] = []
+    for row in rows:
+        room -= most_tokens(prompts.data(row))
+        if room < 0:
+            break
+        fitting.append(row)
+    return fitting
+
+
+def _cost(prompt: Prompt) -> int:
+    return most_tokens(prompt.system) + most_tokens(prompt.user)
+
+
+def _cost_of(rows: Iterable[dict[str, Any]]) -> int:
+    return sum(most_tokens(prompts.data(row)) for row in rows)
+
+
+def _cost_of_chunk(chunk: Chunk) -> int:
+    """Return what a chunk's row costs, whether of a sample or not, with its handle beside it."""
+    [row] = context.chunk_rows([chunk], Handles.of("K", [chunk.id]))
+    return most_tokens(prompts.data(row)) + _A_HANDLE

@@ -1,0 +1,1 @@
+"""The bound of a prompt's tokens, beside a tokenizer."""
