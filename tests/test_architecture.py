@@ -19,6 +19,8 @@ PURE = frozenset(
         "words",
         "plan",
         "context",
+        "tokens",
+        "bounded",
         "citations",
         "ranking",
         "prompts",
