@@ -64,7 +64,14 @@ def test_all_ways_to_write_a_special_method_are_one_entity(name: str) -> None:
         ('The "with" statement calls "__enter__()".', {"with statement", "__enter__"}),
         ("Call ``open_valve`` or `Valve.open`.", {"open_valve", "Valve.open"}),
         ("A *context manager* and *Iterators*.", {"context manager", "iterator"}),
-        ("Ask the Control Room of Deep Mine in July.", {"control room", "deep mine", "July"}),
+        (
+            "Ask the Control Room of Deep Mine in July.",
+            {"control room", "deep mine", "control room of deep mine"},
+        ),
+        (
+            "The 2012 Pacific Season pleased Zoë Østby.",
+            {"2012 pacific season", "pacific season", "zoë østby"},
+        ),
         ("The pump runs. Water flows.", set()),
         ("However, Mercer waits.", {"Mercer"}),
         ("Set max_speed on PumpController, e.g. twice.", {"max_speed", "PumpController"}),

@@ -10,8 +10,17 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
+from drift.offline.indexing.noun_phrases import Usage
+from drift.offline.indexing.page_text import all_readable, line_key, readable
 from drift.offline.indexing.prose import Sentence, sentences
-from drift.offline.indexing.terms import Term, candidates, code_term, known_phrases, phrase_term
+from drift.offline.indexing.terms import (
+    Term,
+    Vocabulary,
+    candidates,
+    code_term,
+    heading_term,
+    known_phrases,
+)
 from drift.offline.writing.chunking import PATH_SEPARATOR
 from drift.values.records import ChunkRecord
 
@@ -24,6 +33,7 @@ MAX_DESCRIPTION_CHARS = 300
 
 _OWN_HEADING = 2.0
 _HEADINGS_READ = 2
+_MOST_PLAIN = 0.5
 _SHORTEST_PLAIN_WORD = 6
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:[._]\w+)+(?:\([^()]*\))?|\w+\([^()]*\)")
 _SUBTITLE = re.compile(r" [—–-] |: ")
@@ -73,13 +83,16 @@ def read_chunks(
     chunks: Sequence[ChunkRecord],
 ) -> tuple[tuple[Reading, ...], tuple[FoundEntity, ...]]:
     """Return every chunk as read, and every entity found, ordered by key."""
-    marked = [_marked(chunk) for chunk in chunks]
-    names = _Names(chunks)
+    texts, shared = all_readable(chunks)
+    marked = [_marked(text) for text in texts]
+    usage = Usage((m.sentence.text for m in of_chunk) for of_chunk in marked)
+    names = _Names(chunks, usage, shared)
     vocabulary = names.vocabulary(chain.from_iterable(marked))
     read = [names.read(of_chunk, vocabulary) for of_chunk in marked]
 
     counts = list(map(_count, read, names.headings))
-    weights = _best_of_each_chunk(counts, names.headings, _kept(counts, names.of_headings))
+    certain = names.of_headings | names.full
+    weights = _best_of_each_chunk(counts, names.headings, _kept(counts, certain))
     readings = tuple(
         Reading(chunk, _only_kept(of_chunk, weight), weight)
         for chunk, of_chunk, weight in zip(chunks, read, weights, strict=True)
@@ -94,14 +107,19 @@ class _Marked(NamedTuple):
     terms: tuple[Term, ...]
 
 
-def _marked(chunk: ChunkRecord) -> list[_Marked]:
-    return [_Marked(s, tuple(candidates(s.text))) for s in sentences(chunk.text)]
+def _marked(text: str) -> list[_Marked]:
+    return [_Marked(s, tuple(candidates(s.text))) for s in sentences(text)]
 
 
 class _Names:
     """Which keys there are, and how each is written."""
 
-    def __init__(self, chunks: Sequence[ChunkRecord]) -> None:
+    def __init__(self, chunks: Sequence[ChunkRecord], usage: Usage, shared: frozenset[str]) -> None:
+        self.shared = shared
+        self.terms = usage.terms()
+        self.plain = usage.plain
+        self.capitals: Counter[str] = Counter()
+        self.full: set[str] = set()
         self.surfaces: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.headings = [self._of_heading(chunk.heading) for chunk in chunks]
         self.of_headings = set(chain.from_iterable(self.headings))
@@ -110,36 +128,53 @@ class _Names:
         """Return the keys of the innermost headings, innermost first."""
         keys: list[str] = []
         for title in reversed(heading.split(PATH_SEPARATOR)):
-            bare = _QUOTES.sub("", _NUMBERING.sub("", title)).strip(" .:")
+            if line_key(title) in self.shared:
+                continue
+            bare = _QUOTES.sub("", _NUMBERING.sub("", readable(title))).strip(" .:")
             identifier = _IDENTIFIER.fullmatch(bare)
-            term = (
-                code_term(bare) if identifier else phrase_term(_SUBTITLE.split(bare, maxsplit=1)[0])
-            )
+            named = _SUBTITLE.split(bare, maxsplit=1)[0]
+            term = code_term(bare) if identifier else heading_term(named)
             if term and term.key not in keys:
                 keys.append(term.key)
                 self.surfaces[term.key][term.surface] += 1
         return tuple(keys[:_HEADINGS_READ])
 
-    def vocabulary(self, every: Iterable[_Marked]) -> frozenset[str]:
-        """Return the phrases to look for as plain words: headings, and terms marked anywhere."""
-        terms = chain.from_iterable(sentence.terms for sentence in every)
-        marked = {term.key for term in terms if term.plain}
-        return frozenset(
-            key
-            for key in marked | self.of_headings
-            if " " in key or (key.isalpha() and len(key) >= _SHORTEST_PLAIN_WORD)
+    def vocabulary(self, every: Iterable[_Marked]) -> Vocabulary:
+        """Return the phrases to look for as plain words.
+
+        They are headings, terms marked anywhere, and terms that recur.
+        """
+        marked: set[str] = set()
+        for sentence, terms in every:
+            for term in terms:
+                if term.plain:
+                    marked.add(term.key)
+                elif term.lone:
+                    self.capitals[term.key] += 1
+                if sentence.whole and term.plain and term.surface.istitle():
+                    self.full.add(term.key)
+        return Vocabulary(
+            self.terms.union(
+                key
+                for key in marked | self.of_headings
+                if " " in key or (key.isalpha() and len(key) >= _SHORTEST_PLAIN_WORD)
+            )
         )
 
-    def read(
-        self, of_chunk: Iterable[_Marked], vocabulary: frozenset[str]
-    ) -> tuple[ReadSentence, ...]:
+    def _is_a_word(self, term: Term) -> bool:
+        """Tell whether a capital stands before a word that is written without one as well."""
+        return term.lone and self.plain[term.key.lower()] > _MOST_PLAIN * self.capitals[term.key]
+
+    def read(self, of_chunk: Iterable[_Marked], vocabulary: Vocabulary) -> tuple[ReadSentence, ...]:
         """Return the sentences of a chunk with their keys."""
         return tuple(self._read(marked, vocabulary) for marked in of_chunk)
 
-    def _read(self, marked: _Marked, vocabulary: frozenset[str]) -> ReadSentence:
+    def _read(self, marked: _Marked, vocabulary: Vocabulary) -> ReadSentence:
         """Return the sentence with its keys, and remember how they were written."""
         sentence, keys = marked.sentence, set()
         for term in (*marked.terms, *known_phrases(sentence.text, vocabulary)):
+            if self._is_a_word(term):
+                continue
             keys.add(term.key)
             self.surfaces[term.key][term.surface] += 1
         return ReadSentence(sentence.text, sentence.whole, frozenset(keys))
@@ -160,14 +195,14 @@ def _count(of_chunk: Iterable[ReadSentence], headings: Iterable[str]) -> Counter
     return Counter(chain(keys, headings))
 
 
-def _kept(counts: Sequence[Counter[str]], of_headings: set[str]) -> dict[str, float]:
-    """Return the inverse document frequency of what recurs or is a heading, without the hubs."""
+def _kept(counts: Sequence[Counter[str]], certain: set[str]) -> dict[str, float]:
+    """Return the inverse document frequency of what recurs or is certain, without the hubs."""
     seen_in = Counter(chain.from_iterable(counts))
     most = max(HUB_CHUNKS, HUB_SHARE * len(counts))
     return {
         key: math.log(1 + len(counts) / count)
         for key, count in seen_in.items()
-        if (count > 1 or key in of_headings) and count <= most
+        if (count > 1 or key in certain) and count <= most
     }
 
 

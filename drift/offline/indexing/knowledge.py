@@ -19,7 +19,7 @@ from drift.values.records import (
     RelationRecord,
 )
 
-KNOWLEDGE_VERSION = "3"
+KNOWLEDGE_VERSION = "4"
 """Part of the fingerprint: a change of the rules makes the next run derive everything anew."""
 
 _NAMESPACE = uuid.UUID("6f6f0a3e-0d3f-5d0e-9a55-1f1c5c0f7d11")

@@ -3,23 +3,65 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from drift.offline.indexing.plain_words import (
+    BUTTONS,
+    COMMON_WORDS,
+    GENERAL_WORDS,
+    HONORIFICS,
+    MONTHS_AND_DAYS,
+)
 from drift.offline.indexing.prose import singular
 from drift.words import PROSE_STOP_WORDS
 
-MAX_TERM_WORDS = 5
+MAX_TERM_WORDS = 6
 
 _MARKED = re.compile(r"``([^`]{1,60})``|`([^`]{1,60})`|\"([^\"]{1,60})\"|“([^”]{1,60})”")
 _EMPHASIS = re.compile(r"(?<![\w*])\*{1,2}([A-Za-z][\w -]{2,40}\w)\*{1,2}(?![\w*])")
 _BARE_CODE = re.compile(
     r"(?<![\w.])(?:[A-Za-z_]\w+(?:\.[A-Za-z_]\w+)+|__\w+__|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}[A-Z]?)(?!\w)"
 )
-_CAPITALS = re.compile(
-    r"(?<![\w.\"`'*])(?:[A-Z][a-z0-9]+|[A-Z]{2,}\d*)(?:[ "
-    r"-](?:[A-Z][a-z0-9]+|[A-Z]{2,}\d*|\d{1,4}))*(?!\w)"
+_UPPER = "A-ZÀ-ÖØ-Þ" + "".join(
+    letter
+    for code in (*range(0x100, 0x250), *range(0x370, 0x530), *range(0x1E00, 0x1F00))
+    if (letter := chr(code)).isupper()
 )
+_NAME = rf"[{_UPPER}](?:[^\W_]|(?<=\w)[-'’](?=[^\W\d_]{{2}}|\d))*"
+_INITIALS = rf"(?:[{_UPPER}]\. ?){{1,3}}(?=[{_UPPER}][^\W\d_])"
+_LINKS = "of|for|and|de|del|di|da|du|la|van|von|der|bin|ibn|al|el"
+_CAPITALS = re.compile(
+    rf"(?<![\w.\"`'’*])(?:{_INITIALS})?{_NAME}"
+    rf"(?:[ -](?:(?:{_LINKS})[ -](?:the )?)*(?:{_INITIALS})?(?:{_NAME}|(?<=of )\d+))*"
+    r"(?: (?:1[89]|20)\d\d)?(?!\w)"
+)
+_YEAR_BEFORE = re.compile(r"\b(?:1[89]|20)\d\d $")
+_OF_NAMES = frozenset((*_LINKS.split("|"), "the"))
+_JOINS = frozenset(("of", "for"))
+_ENDS_NO_NAME = PROSE_STOP_WORDS | MONTHS_AND_DAYS
+_NO_TERM = COMMON_WORDS | GENERAL_WORDS
+_NO_HEADING = frozenset(
+    [
+        "with",
+        "from",
+        "to",
+        "by",
+        "in",
+        "on",
+        "at",
+        "your",
+        "this",
+        "that",
+        "what",
+        "how",
+        "is",
+        "are",
+        "was",
+    ]
+)
+_LONGEST_PLAIN_HEADING = 3
+_SHORT_NAMES = frozenset(("EU", "UK", "UN", "US"))
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*(?:\([^()]*\))?")
 _PHRASE = re.compile(r"[A-Za-z]\w*(?:-\w+)*(?: [A-Za-z]\w*(?:-\w+)*){1,4}")
 _DUNDER = re.compile(r"(?<!\w)__\w+?__(?!\w)")
@@ -27,7 +69,7 @@ _MARKS = re.compile(r"[\"“”`*]")
 _KEYWORD_OF = re.compile(
     r"[\"“`]{1,2}(\w+)[\"”`]{1,2} (statement|clause|keyword|operator|expression)s?\b"
 )
-_WORD = re.compile(r"[A-Za-z]\w*(?:-\w+)*")
+_WORD = re.compile(r"[^\W\d_]\w*(?:[-'’]\w+)*")
 _SHORTEST_WORD = 3
 _SHORTEST_EMPHASIS = 5
 _NO_NOUN = ("ed", "ly", "al", "ous", "ful", "ive")
@@ -38,11 +80,13 @@ class Term(NamedTuple):
     """A candidate: its `key`, how it stood in the text, and whether to look for it elsewhere.
 
     Candidates with the same key are the same entity. A key to look for is found in plain words too.
+    A `lone` one is nothing but a word with a capital, which may be a word like others.
     """
 
     key: str
     surface: str
     plain: bool = False
+    lone: bool = False
 
 
 def candidates(sentence: str) -> Iterator[Term]:
@@ -80,29 +124,58 @@ def phrase_term(phrase: str) -> Term | None:
     The key is in lower case and singular.
     """
     found = phrase.split()
-    while found and found[0].lower() in PROSE_STOP_WORDS:
+    while found and _is_stop_word(found[0]):
         found = found[1:]
-    while found and found[-1].lower() in PROSE_STOP_WORDS:
+    while found and _is_stop_word(found[-1]) and found[-1] != "A":
         found = found[:-1]
     key = " ".join([*found[:-1], singular(found[-1])]).lower() if found else ""
     fits = len(key) >= _SHORTEST_WORD and key.count(" ") < MAX_TERM_WORDS
     return Term(key, " ".join(found), plain=True) if fits else None
 
 
-def known_phrases(sentence: str, vocabulary: Collection[str]) -> Iterator[Term]:
+def heading_term(title: str) -> Term | None:
+    """Return what a heading names; None for a sentence, a button or a word of any text."""
+    term = phrase_term(title)
+    if term is None:
+        return None
+    found = term.surface.split()
+    if _NO_HEADING & set(map(str.lower, found)) or all(map(_is_plain, found)):
+        return None
+    if len(found) > _LONGEST_PLAIN_HEADING and not all(map(_may_be_named, found)):
+        return None
+    return None if len(found) == 1 and term.key in _NO_TERM else term
+
+
+def known_phrases(sentence: str, vocabulary: Vocabulary) -> Iterator[Term]:
     """Yield the phrases of the vocabulary in a sentence, the longest at each place."""
     found = [(match[0], match.start(), match.end()) for match in _WORD.finditer(sentence)]
     lowered = [word.lower() for word, _, _ in found]
     at = 0
     while at < len(found):
-        for length in range(min(MAX_TERM_WORDS, len(found) - at), 0, -1):
+        for length in range(min(vocabulary.longest(lowered[at]), len(found) - at), 0, -1):
             last = at + length - 1
             key = " ".join([*lowered[at:last], singular(lowered[last])])
-            if key in vocabulary and found[last][2] - found[at][1] <= len(key) + length:
+            if key in vocabulary.keys and found[last][2] - found[at][1] <= len(key) + length:
                 yield Term(key, _MARKS.sub("", sentence[found[at][1] : found[last][2]]))
                 at = last
                 break
         at += 1
+
+
+class Vocabulary:
+    """Keys to look for in plain words, found by their first word."""
+
+    def __init__(self, keys: Collection[str]) -> None:
+        """Take the keys."""
+        self.keys = frozenset(keys)
+        self._longest: dict[str, int] = {}
+        for key in self.keys:
+            first, words = key.split(" ", 1)[0], key.count(" ") + 1
+            self._longest[first] = max(words, self._longest.get(first, 0))
+
+    def longest(self, word: str) -> int:
+        """Return how many words the longest key has that may begin with this word."""
+        return max(self._longest.get(word, 0), self._longest.get(singular(word), 0))
 
 
 def _marked(inner: str) -> Iterator[Term]:
@@ -125,17 +198,59 @@ def _capitalised(match: re.Match[str], sentence: str) -> Iterator[Term]:
 
     A single name keeps its capital in its key: Mercury is not mercury.
     """
-    found = match[0].split()
     before = sentence[: match.start()].rstrip()
-    if found[0].lower() in PROSE_STOP_WORDS:
-        found = found[1:]
-    elif (
-        (not before or before[-1] in _ENDS_A_SENTENCE)
-        and len(found) == 1
-        and not found[0].isupper()
-    ):
+    begins = not before or before[-1] in _ENDS_A_SENTENCE
+    found = _without_ends(match[0].split())
+    if begins and len(found) == 1 and " " not in match[0] and not found[0].isupper():
         return
-    if len(found) > 1:
-        yield from _phrase(" ".join(found))
-    elif found and len(found[0]) >= _SHORTEST_WORD:
-        yield Term(found[0], found[0])
+    if found and len(found) > 1 and _YEAR_BEFORE.search(sentence, 0, match.start()):
+        yield from _phrase(f"{sentence[match.start() - 5 : match.start()]}{' '.join(found)}")
+    for name in _names(found):
+        if len(name) > 1:
+            yield from _phrase(" ".join(name))
+        elif name[0] in _SHORT_NAMES or (
+            name[0].lower() not in COMMON_WORDS and len(name[0]) >= _SHORTEST_WORD
+        ):
+            yield Term(name[0], name[0], lone=True)
+
+
+def _names(found: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the names in a run: its parts between `and`, and all of it where it is of something.
+
+    `Ministry of War and Peace` may be one name, `War and Peace` are two here.
+    """
+    parts: list[list[str]] = [[]]
+    for word in found:
+        if word == "and" or word in _JOINS:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    if len(parts) > 1 and _JOINS & set(found[: found.index("and") if "and" in found else None]):
+        yield found
+    for part in parts:
+        if (name := _without_ends(part)) and not all(map(_is_plain, name)):
+            yield name
+
+
+def _without_ends(found: Sequence[str]) -> Sequence[str]:
+    """Leave out words that no name begins or ends with."""
+    first, last = 0, len(found)
+    while first < last and (_is_stop_word(found[first]) or len(found[first]) == 1):
+        first += 1
+    while last > first + 1 and found[last - 1].lower() in _ENDS_NO_NAME and found[last - 1] != "A":
+        last -= 1
+    if last - first > 1 and found[first].lower().rstrip(".") in HONORIFICS:
+        first += 1
+    return found[first:last]
+
+
+def _may_be_named(word: str) -> bool:
+    return word[0].isupper() or word in _OF_NAMES
+
+
+def _is_stop_word(word: str) -> bool:
+    return word != "Second" and word.lower() in PROSE_STOP_WORDS
+
+
+def _is_plain(word: str) -> bool:
+    return word.lower() in BUTTONS or word.lower() in MONTHS_AND_DAYS or word[0].isdigit()
