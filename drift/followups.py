@@ -170,7 +170,7 @@ class FollowupTree:
             return Node(question, NO_EVIDENCE)
 
         chunk_ids = tuple(c.id for c in shown)
-        self.retrieved.update((c.id, c) for c in evidence.all_chunks())
+        self.retrieved.update((c.id, c) for c in evidence.chunks)
         if not plan.brings_news(chunk_ids, answered_before):
             return Node(question, SKIPPED_ENOUGH, chunk_ids=chunk_ids)
 
@@ -185,7 +185,7 @@ class FollowupTree:
         handles = context.Handles.of("K", (c.id for c in shown))
         reply = await ask(self.calls.chat, prompt, LocalReply)
 
-        full_set = {c.id: c for c in evidence.all_chunks()}
+        full_set = {c.id: c for c in evidence.chunks}
         ids = [handles.resolve(c.chunk_id) for c in reply.citations]
         citations, counts = check(reply.citations, reply.answer, ids, full_set)
         self.counts += counts

@@ -97,7 +97,7 @@ def search_terms(question: str) -> tuple[str, ...]:
 def ranked(found: Candidates) -> Evidence:
     """Return the evidence of a follow-up: its best chunks, and their neighbourhood."""
     chunks = fuse(found.chunks, MAX_CHUNKS)
-    return Evidence(chunks, found.neighbors, found.entities, found.relationships)
+    return Evidence(chunks, found.entities, found.relationships, found.communities)
 
 
 def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:

@@ -137,7 +137,7 @@ class StubGraph:
 def unranked(evidence: Evidence) -> Candidates:
     """Return the candidates that are ranked to this evidence."""
     chunks = tuple(Candidate(c, 1 - place / 1000) for place, c in enumerate(evidence.chunks))
-    return Candidates(chunks, evidence.neighbors, evidence.entities, evidence.relationships)
+    return Candidates(chunks, evidence.entities, evidence.relationships, evidence.communities)
 
 
 def _value(given: Any) -> Any:

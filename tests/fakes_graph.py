@@ -29,13 +29,13 @@ from drift.values.graph import (
 )
 from drift.values.health import GraphHealth, Index
 from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
+from tests.fakes_neighbourhood import with_neighbourhood
 from tests.fakes_project import (
     Project,
     best_communities,
     community,
     shared_mentions,
     walked,
-    with_neighbourhood,
     worded,
 )
 
@@ -124,7 +124,7 @@ class FakeGraph:
             )
             for k in chosen
         ]
-        return with_neighbourhood(project, tuple(candidates), chosen, query.vector)
+        return with_neighbourhood(project, tuple(candidates), chosen)
 
     async def health(self) -> GraphHealth:
         self._answer("", Deadline.after(1))

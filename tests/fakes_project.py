@@ -11,15 +11,11 @@ from functools import lru_cache
 from drift.errors import GraphMisconfiguredError
 from drift.ranking import MIN_MASS, normalised_title, search_terms, title_keys
 from drift.values.graph import (
-    Candidate,
-    Candidates,
     Chunk,
     Community,
     CommunityId,
-    Entity,
     Mention,
     PrimerQuery,
-    Relationship,
     Vector,
 )
 from drift.values.records import (
@@ -31,10 +27,6 @@ from drift.values.records import (
 )
 
 SAMPLES = 3
-ROOTED = 10
-MAX_ENTITIES = 20
-MAX_RELATIONS = 30
-MAX_NEIGHBORS = 10
 STEPS = 3
 DAMPING = 0.85
 MAX_SEEDS = 12
@@ -153,9 +145,9 @@ def best_communities(project: Project, query: PrimerQuery) -> list[tuple[Communi
     heights = sorted((height(c) for c in usable), reverse=True)
     floor = heights[min(len(heights), (query.top_k + 1) // 2) - 1]
     scored = [(c, similarity(c.embedding, query.vector)) for c in usable if height(c) >= floor]
-    return sorted(scored, key=lambda pair: (-height(pair[0]), -pair[1], _place(pair[0].community)))[
-        : query.top_k
-    ]
+    return sorted(
+        scored, key=lambda pair: (-height(pair[0]), -pair[1], key_order(pair[0].community))
+    )[: query.top_k]
 
 
 def _number(level: object) -> float | None:
@@ -171,7 +163,7 @@ def _step_up(child: object, parent: object) -> int:
     return 0 if low is None or high is None else (high > low) - (high < low)
 
 
-def _place(key: CommunityId) -> tuple[bool, CommunityId]:
+def key_order(key: CommunityId) -> tuple[bool, CommunityId]:
     """Cypher sorts strings before numbers."""
     return (not isinstance(key, str), key)
 
@@ -179,14 +171,18 @@ def _place(key: CommunityId) -> tuple[bool, CommunityId]:
 def community(project: Project, scored: tuple[CommunityRecord, float], vector: Vector) -> Community:
     record, score = scored
     near = project.nearest(vector, project.below([record.community]))[:SAMPLES]
-    level = _number(record.level)
     return Community(
         record.community,
-        None if level is None else int(level),
+        level_of(record),
         record.summary or "",
         score,
         tuple(project.chunk(*pair) for pair in near),
     )
+
+
+def level_of(record: CommunityRecord) -> int | None:
+    level = _number(record.level)
+    return None if level is None else int(level)
 
 
 def _ranked(weights: dict[str, float]) -> list[tuple[str, float]]:
@@ -205,7 +201,7 @@ def worded(project: Project, question: str, searched: set[str]) -> list[tuple[st
     return _ranked(weights)
 
 
-def _rarity(project: Project, entity_id: str) -> float:
+def rarity_of(project: Project, entity_id: str) -> float:
     found = sum(k in project.chunks for k in set(project.entities[entity_id].chunk_ids))
     return math.log(1 + len(project.chunks) / found) if found else 0.0
 
@@ -217,7 +213,7 @@ def _seeds(project: Project, question: str) -> dict[str, float]:
     longest = [
         e for e, key in named.items() if not any(key != k and key in k for k in named.values())
     ]
-    rarities = {e: _rarity(project, e) or 1.0 for e in longest}
+    rarities = {e: rarity_of(project, e) or 1.0 for e in longest}
     best = sorted(longest, key=lambda e: (-rarities[e], e))[:MAX_SEEDS]
     return {e: rarities[e] / sum(rarities[b] for b in best) for e in best}
 
@@ -257,7 +253,7 @@ def _step(
             for other in around:
                 arrived[other] += DAMPING * m / len(around)
     for (kind, id_), m in arrived.items():
-        if kind == "entity" and (rarity := _rarity(project, id_)):
+        if kind == "entity" and (rarity := rarity_of(project, id_)):
             arrived[kind, id_] = m * rarity / math.log(1 + len(project.chunks))
     return arrived
 
@@ -271,39 +267,6 @@ def shared_mentions(project: Project, chosen: list[str]) -> dict[str, tuple[Ment
     def mention(e: str, k: str) -> Mention:
         others = len(mentions[k]) - 1
         found = sum(told[e, other] for other in mentions[k])
-        return Mention(numbers[e], _rarity(project, e), found / others if others else 0.0)
+        return Mention(numbers[e], rarity_of(project, e), found / others if others else 0.0)
 
     return {k: tuple(mention(e, k) for e in mentions[k] if e in common) for k in chosen}
-
-
-def with_neighbourhood(
-    project: Project, chunks: tuple[Candidate, ...], chosen: list[str], vector: Vector
-) -> Candidates:
-    mentions = project.mentions()
-    counted = Counter(e for k in chosen[:ROOTED] for e in mentions[k])
-    mentioned = sorted(counted, key=lambda e: (-counted[e], e))[:MAX_ENTITIES]
-    touching = sorted(
-        (r for r in project.relations if {r.source_id, r.target_id} & set(mentioned)),
-        key=lambda r: (-(r.weight or 0.0), r.target_id),
-    )[:MAX_RELATIONS]
-    reached = {*mentioned, *(e for r in touching for e in (r.source_id, r.target_id))}
-    beside = {k for k, entities in mentions.items() if reached & set(entities)} - set(chosen)
-    titles = {e.id: e.id if e.title is None else e.title for e in project.entities.values()}
-    return Candidates(
-        chunks=chunks,
-        neighbors=tuple(
-            project.chunk(*pair) for pair in project.nearest(vector, beside)[:MAX_NEIGHBORS]
-        ),
-        entities=tuple(
-            Entity(e, titles[e], project.entities[e].description or "", counted[e])
-            for e in mentioned
-        ),
-        relationships=tuple(
-            dict.fromkeys(
-                Relationship(
-                    titles[r.source_id], titles[r.target_id], r.description or "", r.weight or 0.0
-                )
-                for r in touching
-            )
-        ),
-    )

@@ -29,7 +29,10 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """A community with its summary and up to three sample chunks from anywhere below it."""
+    """A community with its summary.
+
+    The primer's have a score and up to three sample chunks from anywhere below them.
+    """
 
     id: CommunityId
     level: int | None
@@ -40,22 +43,30 @@ class Community:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """An entity mentioned in retrieved chunks; `mentions` counts those chunks."""
+    """An entity mentioned in retrieved chunks.
+
+    `mentions` counts the likeliest of them, `chunk_ids` are all candidates that mention it.
+    """
 
     id: str
     title: str
     description: str = ""
     mentions: int = 1
+    chunk_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """A RELATED edge between two entities, by their titles, in its stored direction."""
+    """A RELATED edge between two entities, by their titles, in its stored direction.
+
+    `chunk_ids` are the candidates that mention both.
+    """
 
     source: str
     target: str
     description: str = ""
     weight: float = 0.0
+    chunk_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,28 +146,21 @@ class Candidate:
 class Candidates:
     """What the graph returns for a follow-up, before the ranking.
 
-    The chunks are in no order; the neighbourhood is that of the likeliest of them.
+    The chunks are in no order; the neighbourhood is that of the likeliest of them. `communities`
+    hold most of these and are the lower ones: what has nothing above it is the primer's.
     """
 
     chunks: tuple[Candidate, ...] = ()
-    neighbors: tuple[Chunk, ...] = ()
     entities: tuple[Entity, ...] = ()
     relationships: tuple[Relationship, ...] = ()
+    communities: tuple[Community, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one follow-up found: `chunks` best first, and their bounded neighbourhood.
-
-    `neighbors` are chunks of that neighbourhood, with their text.
-    """
+    """What one follow-up found: `chunks` best first, and their bounded neighbourhood."""
 
     chunks: tuple[Chunk, ...] = ()
-    neighbors: tuple[Chunk, ...] = ()
     entities: tuple[Entity, ...] = ()
     relationships: tuple[Relationship, ...] = ()
-
-    def all_chunks(self) -> tuple[Chunk, ...]:
-        """Chunks, then the neighbours that are not among them."""
-        known = {chunk.id for chunk in self.chunks}
-        return self.chunks + tuple(n for n in self.neighbors if n.id not in known)
+    communities: tuple[Community, ...] = ()

@@ -26,6 +26,7 @@ SCALARS = st.one_of(
 )
 STORED = SCALARS | st.lists(SCALARS, max_size=3)
 NUMBERS = st.floats(0, 1)
+PLACES = st.lists(st.integers(0, 2), max_size=3, unique=True)
 CHUNK = {
     "id": STORED,
     "text": STORED,
@@ -70,7 +71,7 @@ FOLLOWUPS = st.fixed_dictionaries(
     {
         "candidates": CANDIDATES,
         "shared": st.just([]),
-        "neighbors": CHUNKS,
+        "communities": COMMUNITIES,
         "entities": st.lists(
             st.fixed_dictionaries(
                 {
@@ -78,6 +79,7 @@ FOLLOWUPS = st.fixed_dictionaries(
                     "title": STORED,
                     "description": STORED,
                     "mentions": st.integers(0, 9),
+                    "places": PLACES,
                 }
             ),
             max_size=3,
@@ -89,6 +91,7 @@ FOLLOWUPS = st.fixed_dictionaries(
                     "target": STORED,
                     "description": STORED,
                     "weight": st.none() | st.floats(),
+                    "places": PLACES,
                 }
             ),
             max_size=3,
@@ -115,13 +118,13 @@ def test_a_primer_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
 @given(FOLLOWUPS)
 def test_a_follow_up_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
     found = ranked(candidates(row))
-    words = [
-        text for c in found.all_chunks() for text in (c.id, c.text, c.document_name, c.heading)
-    ]
+    words = [text for c in found.chunks for text in (c.id, c.text, c.document_name, c.heading)]
     words += [value for e in found.entities for value in (e.id, e.title, e.description)]
     words += [value for r in found.relationships for value in (r.source, r.target, r.description)]
     assert {type(word) for word in words} <= {str}
     assert all(math.isfinite(r.weight) for r in found.relationships)
+    told = {id_ for thing in (*found.entities, *found.relationships) for id_ in thing.chunk_ids}
+    assert told <= {c.id for c in found.chunks}
 
 
 def test_a_project_is_named_once_an_hour_and_too_many_are_forgotten(caplog: Any) -> None:

@@ -323,9 +323,9 @@ async def ask_followup(
     """Ask; nothing may come twice or from the twin."""
     query = FollowupQuery(project_id, question, embedding, communities)
     found = ranked(await store.followup(query, Deadline.after(30)))
-    for things in (found.chunks, found.neighbors, found.entities):
+    for things in (found.chunks, found.entities, found.communities):
         assert len({t.id for t in things}) == len(things), things
     assert len(set(found.relationships)) == len(found.relationships)
-    assert not {c.id for c in found.chunks} & {n.id for n in found.neighbors}
-    assert not any(c.document_name.startswith(TWIN) for c in found.all_chunks())
+    assert all(thing.chunk_ids for thing in found.entities)
+    assert not any(c.document_name.startswith(TWIN) for c in found.chunks)
     return found

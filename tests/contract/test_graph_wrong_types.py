@@ -12,6 +12,7 @@ import datetime as dt
 import json
 import logging
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.adapters.neo4j.project_key import project_key
 from drift.offline.indexing.prepare.preparer import Neo4jPreparer
-from drift.values.graph import Evidence, PrimerEvidence
+from drift.values.graph import Chunk, Evidence, PrimerEvidence
 from tests.contract.foreign_graphs import DIMENSIONS, database
 from tests.contract.graph_backends import INDEXED, ask_followup, ask_primer
 
@@ -194,7 +195,7 @@ def check_primer(found: PrimerEvidence) -> None:
     assert {type(c.id) for c in found.communities} <= {int, str}
     assert {type(c.level) for c in found.communities} <= {int, type(None)}
     assert {type(c.summary) for c in found.communities} == {str}
-    check_chunks(found)
+    check_chunks(found.all_chunks())
 
 
 def check_followup(found: Evidence) -> None:
@@ -203,11 +204,13 @@ def check_followup(found: Evidence) -> None:
     names += [text for r in found.relationships for text in (r.source, r.target, r.description)]
     assert {type(name) for name in names} == {str}
     assert all(math.isfinite(r.weight) for r in found.relationships)
-    check_chunks(found)
+    assert {type(c.id) for c in found.communities} <= {int, str}
+    assert {type(c.level) for c in found.communities} <= {int, type(None)}
+    assert all(c.summary.strip() for c in found.communities)
+    check_chunks(found.chunks)
 
 
-def check_chunks(found: PrimerEvidence | Evidence) -> None:
-    chunks = found.all_chunks()
+def check_chunks(chunks: Sequence[Chunk]) -> None:
     told = [text for c in chunks for text in (c.id, c.text, c.document_name, c.heading)]
     assert {type(text) for text in told} == {str}
     placed = [(c.place, c.places) for c in chunks if c.place is not None or c.places is not None]

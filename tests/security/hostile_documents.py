@@ -63,11 +63,11 @@ def primer_of(text: str) -> PrimerEvidence:
 def evidence_of(text: str) -> Evidence:
     """Return what a follow-up finds.
 
-    Chunks, neighbours, entities and relationships that all say the text.
+    Chunks, entities, relationships and communities that all say the text.
     """
     return Evidence(
         (chunk("first", text), chunk("second", text)),
-        (chunk("neighbour", text),),
         (Entity("e", text, text, 1),),
         (Relationship(text, text, text, 1.0),),
+        (community(text),),
     )

@@ -230,7 +230,7 @@ def spans_hold(answer: RetrieveResponse, chunks: dict[str, Chunk]) -> bool:
 @every_text
 async def test_forged_citations_are_dropped_counted_and_never_enriched(text: str) -> None:
     answer, _ = await searched(ScriptedChat(obeying(text)), text)
-    retrieved = {c.id: c for c in (*primer_of(text).all_chunks(), *evidence_of(text).all_chunks())}
+    retrieved = {c.id: c for c in (*primer_of(text).all_chunks(), *evidence_of(text).chunks)}
     assert answer.trace
     counts = answer.trace.citations
     times = len(answer.trace.followups)

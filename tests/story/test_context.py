@@ -93,11 +93,6 @@ def test_the_neighbourhood_is_bounded() -> None:
         assert set(row["description"].split()) == {"word"}
 
 
-def test_chunks_beside_what_was_found_are_not_in_a_prompt() -> None:
-    rows = context.neighbourhood(Evidence((chunk("a"),), (chunk("beside"),)))
-    assert rows == {"entities": [], "relationships": []}
-
-
 def test_what_has_no_description_is_left_out_and_leaves_its_place_to_others() -> None:
     blank = tuple(Entity(str(n), f"E{n}", " \n") for n in range(50))
     silent = tuple(Relationship("a", f"b{n}") for n in range(50))

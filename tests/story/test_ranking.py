@@ -18,7 +18,15 @@ from drift.ranking import (
     search_terms,
     title_keys,
 )
-from drift.values.graph import Candidate, Candidates, Chunk, Mention
+from drift.values.graph import (
+    Candidate,
+    Candidates,
+    Chunk,
+    Community,
+    Entity,
+    Mention,
+    Relationship,
+)
 
 
 def candidate(
@@ -35,12 +43,16 @@ def order(*candidates: Candidate, most: int = 10) -> list[str]:
 
 def test_evidence_is_the_thirty_best_candidates_with_their_neighbourhood() -> None:
     candidates = tuple(candidate(f"{place:02}", place / 100) for place in range(40))
-    beside = (Chunk("beside", "", ""),)
+    entities = (Entity("e", "Mill"),)
+    relations = (Relationship("Mill", "Owl"),)
+    communities = (Community(1, 0, "mills"),)
 
-    evidence = ranked(Candidates(candidates, beside))
+    evidence = ranked(Candidates(candidates, entities, relations, communities))
 
     assert [chunk.id for chunk in evidence.chunks] == [f"{place:02}" for place in range(39, 9, -1)]
-    assert evidence.neighbors == beside
+    assert evidence.entities == entities
+    assert evidence.relationships == relations
+    assert evidence.communities == communities
 
 
 @pytest.mark.parametrize(

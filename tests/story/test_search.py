@@ -174,7 +174,7 @@ async def test_no_prompt_holds_a_real_id() -> None:
     run = run_of(
         StubGraph(
             FOUND,
-            lambda _q: Evidence((chunk("real-id-1", "Text."),), (chunk("real-id-2", "More."),)),
+            lambda _q: Evidence((chunk("real-id-1", "Text."), chunk("real-id-2", "More."))),
         )
     )
     await run()

@@ -213,8 +213,8 @@ async def test_an_invented_id_stays_a_string_and_null_ids_disappear() -> None:
 
 async def test_a_citation_of_a_chunk_that_did_not_fit_the_prompt_holds() -> None:
     many = tuple(chunk(f"c{n}") for n in range(4))
-    graph = StubGraph(FOUND, Evidence(many, (chunk("n1"),)))
-    chat = ScriptedChat(script(local_reply=local(cited=["c3", "n1", "elsewhere"])))
+    graph = StubGraph(FOUND, Evidence(many))
+    chat = ScriptedChat(script(local_reply=local(cited=["c3", "c2", "elsewhere"])))
     run = Run(ports(graph, chat), max_chunks_for_prompt=2, max_followups=1)
     response = await run(TRACED)
     assert response.trace

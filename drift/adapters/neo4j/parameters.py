@@ -73,15 +73,17 @@ _BOUNDS: Mapping[str, int | float] = {
     "mentions_each": 40,
     "most_shared": 200,
     "fan": 100,
-    # The neighbourhood: of so many chunks, with so many relations of a hub looked at.
+    # The neighbourhood of so many chunks. What is in more than this share of the project's chunks,
+    # as far as they were counted, is a hub, unless they are few.
     "rooted": 10,
+    "most_communities": 5,
+    "few_chunks": 50,
+    "hub_share": 0.2,
+    "entities_seen": 60,
     "most_entities": 20,
     "relations_seen": 200,
     "relations_each": 8,
     "most_relations": 30,
-    "chunks_each": 6,
-    "neighbors_scored": 60,
-    "most_neighbors": 10,
 }
 
 

@@ -100,16 +100,17 @@ def candidates(row: Mapping[str, Any]) -> Candidates:
     for place, number, rarity, about in row["shared"]:
         mentions[place].append(Mention(number, rarity, about))
 
-    chunks = (
-        _candidate(c, mentions[place])
+    chunks = {
+        place: _candidate(c, mentions[place])
         for place, c in enumerate(row["candidates"])
         if _is_key(c["id"])
-    )
+    }
+    ids = {place: candidate.chunk.id for place, candidate in chunks.items()}
     return Candidates(
-        chunks=tuple(chunks),
-        neighbors=tuple(_chunks(row["neighbors"])),
-        entities=tuple(_entity(e) for e in row["entities"] if _is_key(e["id"])),
-        relationships=tuple(dict.fromkeys(_relationship(r) for r in row["relationships"])),
+        chunks=tuple(chunks.values()),
+        entities=tuple(_entity(e, ids) for e in row["entities"] if _is_key(e["id"])),
+        relationships=tuple(dict.fromkeys(_relationship(r, ids) for r in row["relationships"])),
+        communities=tuple(_community(c) for c in row["communities"] if _is_key(c["id"])),
     )
 
 
@@ -119,15 +120,27 @@ def _candidate(row: Mapping[str, Any], mentions: Iterable[Mention]) -> Candidate
     )
 
 
-def _entity(row: Mapping[str, Any]) -> Entity:
-    return Entity(str(row["id"]), _text(row["title"]), _text(row["description"]), row["mentions"])
+def _entity(row: Mapping[str, Any], ids: Mapping[int, str]) -> Entity:
+    return Entity(
+        str(row["id"]),
+        _text(row["title"]),
+        _text(row["description"]),
+        row["mentions"],
+        _at(row["places"], ids),
+    )
 
 
-def _relationship(row: Mapping[str, Any]) -> Relationship:
+def _at(places: Iterable[int], ids: Mapping[int, str]) -> tuple[str, ...]:
+    """Return the ids of the candidates at these places."""
+    return tuple(ids[place] for place in sorted(places) if place in ids)
+
+
+def _relationship(row: Mapping[str, Any], ids: Mapping[int, str]) -> Relationship:
     weight = row["weight"] or 0.0
     return Relationship(
         _text(row["source"]),
         _text(row["target"]),
         _text(row["description"]),
         weight if math.isfinite(weight) else 0.0,
+        _at(row["places"], ids),
     )

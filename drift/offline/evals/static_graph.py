@@ -55,7 +55,6 @@ class StaticGraph:
         others = [Entity(other, other, TOPICS[other]) for other in topics if other != topic]
         return Candidates(
             chunks=tuple(Candidate(chunk, 1 - place / 100) for place, chunk in enumerate(chunks)),
-            neighbors=_chunks(topic, f"{name}n", 3),
             entities=tuple(others),
             relationships=(Relationship(topics[0], topics[1], "both warn ships", 1.0),),
         )

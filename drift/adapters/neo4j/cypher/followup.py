@@ -13,10 +13,10 @@ from drift.adapters.neo4j.cypher.nearest import (
     nearest,
     readable,
     scored,
-    shown,
     told,
     visible,
 )
+from drift.adapters.neo4j.cypher.neighbourhood import communities, entities, relations
 from drift.adapters.neo4j.cypher.schema import MAX_LEVELS, Schema
 from drift.adapters.neo4j.cypher.walk import graph_leg, in_scope
 
@@ -24,9 +24,10 @@ from drift.adapters.neo4j.cypher.walk import graph_leg, in_scope
 def followup(s: Schema, hits: str) -> str:
     """Return the statement; `hits` is the body that asks a big project's index."""
     legs = f"{_vector_leg(s, hits)}{_text_leg(s)}{graph_leg(s)}"
+    around = f"{communities(s)}{entities(s)}{relations(s)}"
     return f"""
-{visible(s)}{_picked(s)}{count(s)}{legs}{_candidates(s)}{_shared(s)}{_neighbourhood(s)}
-RETURN candidates, shared, entities, relationships, neighbors
+{visible(s)}{_picked(s)}{count(s)}{legs}{_candidates(s)}{_shared(s)}{around}
+RETURN candidates, shared, communities, entities, relationships
 """
 
 
@@ -178,62 +179,5 @@ CALL (entity_lists, held, chunk_count) {{
   RETURN collect([
     place, number, rarity, CASE WHEN others > 0 THEN toFloat(related) / others ELSE 0.0 END
   ]) AS shared
-}}
-"""
-
-
-def _neighbourhood(s: Schema) -> str:
-    said = f"description: {s.description('r')}, weight: {s.weight('r')}"
-    return f"""
-CALL (chosen, generation) {{
-  UNWIND chosen[0..$rooted] AS ch
-  MATCH (ch){s.mentions}(e)
-  WITH e, generation, count(DISTINCT ch) AS mentions
-  WHERE {s.is_entity("e")} AND {s.project_entity("e")}
-  WITH e, mentions
-  ORDER BY mentions DESC, {s.entity_id("e")}
-  LIMIT $most_entities
-  RETURN collect(e) AS mentioned, collect({{
-    id: {s.entity_id("e")}, title: {s.title("e")}, description: e.description, mentions: mentions
-  }}) AS entities
-}}
-CALL (mentioned) {{
-  UNWIND mentioned AS e
-  CALL (e) {{
-    MATCH (e)-{s.related("r")}-(other)
-    WITH DISTINCT r, other
-    WHERE {s.is_entity("other")} AND {s.project_related("other")}
-    WITH r, other LIMIT $relations_seen
-    RETURN r, other
-    ORDER BY coalesce({s.weight("r")}, 0.0) DESC, {s.entity_id("other")}
-    LIMIT $relations_each
-  }}
-  WITH DISTINCT r, other
-  ORDER BY coalesce({s.weight("r")}, 0.0) DESC, {s.entity_id("other")}
-  LIMIT $most_relations
-  RETURN collect(other) AS others, collect(DISTINCT {{
-    source: {s.title("startNode(r)")}, target: {s.title("endNode(r)")}, {said}
-  }}) AS relationships
-}}
-{_neighbors(s)}"""
-
-
-def _neighbors(s: Schema) -> str:
-    return f"""CALL (chosen, mentioned, others) {{
-  UNWIND others + mentioned AS e
-  WITH DISTINCT e, chosen
-  CALL (e) {{
-    MATCH (e){s.mentioned_in}(ch)
-    WITH DISTINCT ch
-    WHERE {s.project_chunk("ch")}
-    RETURN ch LIMIT $chunks_each
-  }}
-  WITH DISTINCT ch, chosen
-  WHERE NOT ch IN chosen
-  WITH ch LIMIT $neighbors_scored
-  {scored()}
-  ORDER BY similarity DESC, {s.chunk_id("ch")}
-  LIMIT $most_neighbors
-  RETURN collect({shown(s)}) AS neighbors
 }}
 """

@@ -248,7 +248,7 @@ V1 = Schema(
     community_id=lambda n: f"coalesce({_key(f'{n}.community')}, {_key(f'{n}.id')}, elementId({n}))",
     is_entity=lambda n: f"NOT {n}:__Chunk__",
     title=_first_text("title", "name", "id"),
-    description=lambda r: f"coalesce(toStringOrNull({r}.description), type({r}))",
+    description=lambda r: f"coalesce({_first_not_blank(r, 'description')}, type({r}))",
     weight=_number("weight"),
     # Degrees by type are read off the node; parallel edges count, as they do in the walk itself.
     degree=lambda n: (
