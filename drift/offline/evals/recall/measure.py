@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from drift.adapters.neo4j.parameters import wanted_words
 from drift.offline.evals.recall.interval import paired_interval
 from drift.offline.evals.recall.question_graph import QuestionEmbedder, load_set, project_of
 from drift.offline.evals.recall.question_sets import LabelledQuestion, QuestionSet
 from drift.offline.say import Say
 from drift.ports import GraphStore, GraphWriter
-from drift.ranking import ranked, search_terms
+from drift.ranking import ranked
 from drift.tasks import Deadline
 from drift.values.graph import CommunityId, FollowupQuery, PrimerQuery, Vector
 
@@ -159,9 +160,9 @@ class _Contest:
         return await self._ids(_BY_VECTOR, vector=list(vector))
 
     async def _worded(self, text: str) -> list[str]:
-        terms = " ".join(search_terms(text))
+        terms = wanted_words(text)
         return (
-            await self._ids(_BY_WORDS, index=self.bench.fulltext_index, terms=f"text:({terms})")
+            await self._ids(_BY_WORDS, index=self.bench.fulltext_index, terms=terms)
             if terms
             else []
         )

@@ -1,0 +1,1 @@
+"""The evidence found in documents as people have them: ingested, searched, counted."""
