@@ -64,6 +64,7 @@ _CERTIFICATE = (
     "certificates here."
 )
 _NAME = "The graph database's name is not known: check the host of NEO4J_URI, and DNS."
+_CHANGED = "The graph was changed while one search read it: try again."
 _SLOW = "The graph did not answer one search in time."
 
 _WRONG, _AWAY = GraphMisconfiguredError, GraphUnavailableError
@@ -100,6 +101,7 @@ TABLE: tuple[tuple[str, type[UpstreamError], str], ...] = (
     ),
     ("Neo.ClientError.Statement.ArgumentError", GraphVectorsError, _DIMENSIONS),
     ("Neo.ClientError.Statement.TypeError", GraphVectorsError, _DIMENSIONS),
+    ("Neo.ClientError.Statement.EntityNotFound", _AWAY, _CHANGED),
     ("Neo.ClientError.Statement.SyntaxError", _WRONG, _OLD),
     ("Neo.ClientError.", _WRONG, "The graph refuses a statement of this service."),
     ("Neo.TransientError.General.DatabaseUnavailable", _AWAY, _STOPPED),

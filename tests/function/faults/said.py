@@ -105,6 +105,7 @@ SAID = (
         _AWAY,
         "did not answer one search in time",
     ),
+    Said("Neo.ClientError.Statement.EntityNotFound", _AWAY, "changed while one search read it"),
     Said("Neo.ClientError.Statement.SyntaxError", _WRONG, "it has to be Neo4j 5.26 or newer"),
     Said("Neo.ClientError.Procedure.ProcedureNotFound", _WRONG, "it has to be Neo4j 5.26 or newer"),
     Said("Neo.ClientError.Procedure.ProcedureCallFailed", _WRONG, "run `python -m drift prepare`"),
