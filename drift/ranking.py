@@ -1,9 +1,9 @@
 """Pure: what a question names, and how vector, full-text and graph scores become one order.
 
-The weights are one set of constants for all projects and embedding models. They follow from recall
-measured on multi-hop question sets: a hybrid of vector and BM25 scores, plus a walk from the
-entities that the question names, plus a bonus for chunks that go on where the best ones end, plus a
-small one for chunks of the communities a follow-up aims at (a hard filter there loses evidence).
+A plain hybrid carries every ranking: half cosine, half BM25. The graph adds to it as much as the
+question's names are worth: where they lead to few chunks, the walk and the hop count in full; where
+they lead everywhere, next to nothing. So a graph of poor names does not spoil a good hybrid. The
+weights are one set for all projects and embedding models; docs/recall.md holds what each brings.
 """
 
 from __future__ import annotations
@@ -19,19 +19,27 @@ from itertools import chain
 from drift.values.graph import Candidate, Candidates, Chunk, Evidence
 from drift.words import STOP_WORDS
 
-VECTOR_WEIGHT = 0.7
-TEXT_WEIGHT = 0.3
-GRAPH_WEIGHT = 0.5
+VECTOR_WEIGHT = 0.5
+TEXT_WEIGHT = 0.5
 SCOPE_BONUS = 0.02
 """Added to the cosine of a chunk inside the target communities; more would hide what is outside."""
+
 MIN_MASS = 1 / 4000
 """Mass below which a walk takes no further step; it is the unit when a logarithm is taken."""
+WALK_WEIGHT = 0.5
+FAINT_WALK_WEIGHT = 0.2
+"""What the whole of a walk's mass would count where the question's names lead everywhere."""
+USELESS_MASS, USEFUL_MASS = 0.03, 0.1
+"""The mass of the best walked chunk at which a graph begins to count, and counts in full."""
 
-HOP_WEIGHT = 0.3
+HOP_WEIGHT = 0.5
 HOP_SEEDS = 3
 """The best chunks, whose entities lead one hop on."""
-MENTION_SHARE = 0.1
+MENTION_SHARE = 0.05
 """What mentioning a shared entity counts, beside being about it."""
+
+FURTHER_CHUNK = 0.9
+"""What the score of a document's further chunks counts, so that several documents get a place."""
 
 MAX_CHUNKS = 30
 """Chunks of a follow-up's evidence; how many of them a prompt shows is a setting."""
@@ -103,24 +111,63 @@ def ranked(found: Candidates) -> Evidence:
 def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
     """Return the `most` best chunks, best first, each with its fused score.
 
-    Cosines are scaled between the least and the greatest of the candidates, BM25 and the logarithm
-    of the walk's mass by their greatest; the score is 0.7 vector + 0.3 text + 0.5 graph + 0.3 hop.
-    Equal scores are ordered by id.
+    The score is 0.5 vector + 0.5 text + walk + hop; a document's further chunks keep 0.9 of it.
+    Cosines are scaled between the least and the greatest of the candidates, BM25 by its greatest.
+    Walk and hop count at most 0.5 each, by `graph_worth`. Equal scores are ordered by id.
     """
     pool = list(candidates)
     vector = _between([_cosine(c) for c in pool])
     text = _by_greatest([c.text for c in pool])
-    graph = _by_greatest([math.log1p(max(0.0, c.graph) / MIN_MASS) for c in pool])
-
+    worth = graph_worth(pool)
     scores = [
-        VECTOR_WEIGHT * v + TEXT_WEIGHT * t + GRAPH_WEIGHT * g
-        for v, t, g in zip(vector, text, graph, strict=True)
+        VECTOR_WEIGHT * cosine + TEXT_WEIGHT * bm25 + walk
+        for cosine, bm25, walk in zip(vector, text, _walk(pool, worth), strict=True)
     ]
-    scored = [
-        replace(candidate.chunk, score=round(score + HOP_WEIGHT * hop, 6))
-        for candidate, score, hop in zip(pool, scores, _one_hop(pool, scores), strict=True)
-    ]
+    if worth:
+        hops = _one_hop(pool, scores)
+        scores = [s + worth * HOP_WEIGHT * hop for s, hop in zip(scores, hops, strict=True)]
+
+    scored = _spread([c.chunk for c in pool], scores)
     return tuple(sorted(scored, key=lambda chunk: (-chunk.score, chunk.id))[:most])
+
+
+def graph_worth(candidates: Iterable[Candidate]) -> float:
+    """Return how much the graph counts for a question, 0..1, by its best walked chunk.
+
+    A walk starts with a mass of 1 and divides it among all that a named entity leads to. A name
+    that stands in few chunks leaves much of it there; a name that stands everywhere leaves traces.
+    """
+    best = max((c.graph for c in candidates), default=0.0)
+    if best <= USELESS_MASS:
+        return 0.0
+    return min(1.0, math.log(best / USELESS_MASS) / math.log(USEFUL_MASS / USELESS_MASS))
+
+
+def _walk(pool: Sequence[Candidate], worth: float) -> list[float]:
+    """Return what the walk adds to each score.
+
+    The part that is worth it is scaled by the greatest of the candidates, the faint rest by the
+    whole mass that a walk has.
+    """
+    masses = [math.log1p(max(0.0, c.graph) / MIN_MASS) for c in pool]
+    whole = math.log1p(1 / MIN_MASS)
+    return [
+        worth * WALK_WEIGHT * relative + (1 - worth) * FAINT_WALK_WEIGHT * min(1.0, mass / whole)
+        for mass, relative in zip(masses, _by_greatest(masses), strict=True)
+    ]
+
+
+def _spread(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[Chunk]:
+    """Return the chunks with their scores; of each document only the best keeps its own in full."""
+    seen: set[str] = set()
+    spread = []
+    for place in sorted(range(len(chunks)), key=lambda place: (-scores[place], chunks[place].id)):
+        chunk, score = chunks[place], scores[place]
+        if chunk.document_name in seen:
+            score *= FURTHER_CHUNK
+        seen.add(chunk.document_name)
+        spread.append(replace(chunk, score=round(score, 6)))
+    return spread
 
 
 def _one_hop(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:

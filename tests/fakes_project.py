@@ -30,6 +30,7 @@ SAMPLES = 3
 STEPS = 3
 DAMPING = 0.85
 MAX_SEEDS = 12
+HEADING_WEIGHT = 0.5
 
 
 @dataclass
@@ -192,12 +193,14 @@ def _ranked(weights: dict[str, float]) -> list[tuple[str, float]]:
 
 
 def worded(project: Project, question: str, searched: set[str]) -> list[tuple[str, float]]:
-    words = {k: Counter(search_terms(project.chunks[k].text or "")) for k in searched}
+    texts = {k: set(search_terms(project.chunks[k].text or "")) for k in searched}
+    headings = {k: set(search_terms(project.chunks[k].heading or "")) for k in searched}
     weights: defaultdict[str, float] = defaultdict(float)
     for term in search_terms(question):
-        found = [k for k, counted in words.items() if term in counted]
-        for k in found:
-            weights[k] += math.log(1 + len(words) / len(found))
+        for words, weight in ((texts, 1.0), (headings, HEADING_WEIGHT)):
+            found = [k for k, held in words.items() if term in held]
+            for k in found:
+                weights[k] += weight * math.log(1 + len(words) / len(found))
     return _ranked(weights)
 
 

@@ -5,6 +5,8 @@ Held by the fake, a Neo4j of the calendar versions and a Neo4j 5 LTS alike.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from drift.adapters.neo4j.graph import Neo4jGraph
@@ -178,6 +180,16 @@ async def test_words_of_the_question_find_what_the_vector_does_not(
     assert "word" not in ids(
         (await ask_followup(backend.store(), project, "What about it?", axis(0))).chunks
     )
+
+
+async def test_words_of_the_question_find_a_chunk_by_its_headings(
+    backend: Backend, project: str
+) -> None:
+    near = [chunk(f"k{i:03}", f"filler {i}", vector(1, i / 10)) for i in range(70)]
+    under = replace(chunk("under", "it blows", axis(7)), heading="Winds > The Zephyr")
+    await fill(backend, project, [*near, under])
+    found = await ask_followup(backend.store(), project, "What about the Zephyr?", axis(0))
+    assert "under" in ids(found.chunks)
 
 
 async def test_entities_named_in_the_question_lead_to_chunks_over_their_relations(

@@ -79,7 +79,7 @@ REFUSED = {
         ),
     ),
     "a full-text index of another name": (
-        "CREATE FULLTEXT INDEX theirs FOR (n:__Chunk__) ON EACH [n.text, n.project_key]",
+        "CREATE FULLTEXT INDEX theirs FOR (n:__Chunk__) ON EACH [n.text, n.project_key, n.heading]",
         (
             r"graphrag_chunk_fulltext does not exist, and theirs stands in its place .* set "
             r"CHUNK_FULLTEXT_INDEX_NAME"

@@ -42,7 +42,8 @@ class WantedIndex:
     """A constraint or index that should be there.
 
     A vector index is about the first of its properties; the others are its filters. `setting`
-    names it, where a setting does.
+    names it, where a setting does. It is created over the `optional` properties too, and an index
+    without them serves as well.
     """
 
     name: str
@@ -50,6 +51,7 @@ class WantedIndex:
     label: str
     properties: tuple[str, ...]
     setting: str = ""
+    optional: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
@@ -85,7 +87,7 @@ class WantedIndex:
                 return index.kind == "vector" and index.properties[:1] == self.properties[:1]
             case "fulltext":
                 is_over_words = index.kind == "fulltext"
-                return is_over_words and set(index.properties) == set(self.properties)
+                return is_over_words and set(index.properties) == {*self.properties, *self.optional}
             case "range" | "constraint":
                 return self._is_over_the_same(index)
 

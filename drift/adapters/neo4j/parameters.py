@@ -149,11 +149,21 @@ def lucene(question: str, project_id: str | None) -> str:
 
     It holds the words of the question and, if there are projects, the project's key without weight.
     """
-    words = search_terms(question)
+    wanted = wanted_words(question, has_headings=project_id is not None)
+    if not wanted or project_id is None:
+        return wanted
+    return f"+project_key:{project_key(project_id)}^0 +({wanted})"
+
+
+def wanted_words(question: str, *, has_headings: bool = True) -> str:
+    """Return the part of a full-text query that scores chunks, empty for no word.
+
+    A chunk's headings count half of what its text does.
+    """
+    words = " ".join(search_terms(question))
     if not words:
         return ""
-    key = f"+project_key:{project_key(project_id)}^0 " if project_id is not None else ""
-    return f"{key}+text:({' '.join(words)})"
+    return f"text:({words}) heading:({words})^0.5" if has_headings else f"text:({words})"
 
 
 def require_direction(vector: Vector) -> None:

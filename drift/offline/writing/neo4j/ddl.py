@@ -69,7 +69,9 @@ def schema_objects(
     return (
         *(_keys() if has_projects else ()),
         *_ranges(_RANGES if has_projects else _V1_RANGES),
-        _fulltext(fulltext, ("text", "project_key") if has_projects else ("text",)),
+        _fulltext(fulltext, ("text", "project_key"), ("heading",))
+        if has_projects
+        else _fulltext(fulltext, ("text",)),
         _vector(
             community, "__Community__", "COMMUNITY_VECTOR_INDEX_NAME", is_filtered=has_projects
         ),
@@ -90,11 +92,18 @@ def _ranges(ranges: dict[str, tuple[str, tuple[str, ...]]]) -> Iterator[SchemaOb
         yield SchemaObject(name, "range", label, properties, statements=(text,))
 
 
-def _fulltext(name: str, properties: tuple[str, ...]) -> SchemaObject:
+def _fulltext(
+    name: str, properties: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> SchemaObject:
     head = f"CREATE FULLTEXT INDEX `{name}` IF NOT EXISTS FOR (n:__Chunk__)"
-    text = f"{head} ON EACH [{_listed(properties)}]"
     return SchemaObject(
-        name, "fulltext", "__Chunk__", properties, "CHUNK_FULLTEXT_INDEX_NAME", (text,)
+        name,
+        "fulltext",
+        "__Chunk__",
+        properties,
+        "CHUNK_FULLTEXT_INDEX_NAME",
+        optional,
+        statements=(f"{head} ON EACH [{_listed((*properties, *optional))}]",),
     )
 
 
@@ -121,7 +130,7 @@ def _vector(name: str, label: str, setting: str, *, is_filtered: bool) -> Schema
         f"{head}(n.embedding) OPTIONS {{indexConfig: {{{config}}}}}",
     )
     properties = ("embedding", "project_id") if is_filtered else ("embedding",)
-    return SchemaObject(name, "vector", label, properties, setting, statements)
+    return SchemaObject(name, "vector", label, properties, setting, statements=statements)
 
 
 def _listed(properties: tuple[str, ...]) -> str:
