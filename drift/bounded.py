@@ -37,15 +37,16 @@ def executor(
     evidence: Evidence,
     limits: Limits,
 ) -> tuple[Prompt, tuple[Chunk, ...]]:
-    """Return the prompt of a follow-up, and the chunks that it shows; without chunks, none."""
+    """Return the prompt of a follow-up, and the chunks that it shows, best first."""
     part = limits.max_prompt_tokens // _OF_A_QUESTION
     question, followup = _cut(question, part), _cut(followup, part)
     nothing = context.neighbourhood(Evidence())
     room = limits.max_prompt_tokens - _cost(prompts.local(question, followup, [], [], nothing, []))
 
     shown = _leading(evidence.chunks[: limits.max_chunks_for_prompt], room)
-    handles = Handles.of("K", (c.id for c in shown))
-    rows = context.chunk_rows(shown, handles)
+    in_order = context.in_reading_order(shown)
+    handles = Handles.of("K", (c.id for c in in_order))
+    rows = context.chunk_rows(in_order, handles)
     room -= sum(map(_cost_of_chunk, shown))
 
     handles_of_communities = Handles.of("C", (c.id for c in communities))

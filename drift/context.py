@@ -16,6 +16,7 @@ MAX_PROMPT_CHARACTERS = 24_000
 MAX_SUMMARY_CHARACTERS = 1_500
 MAX_NEIGHBORHOOD_ITEMS = 10
 MAX_DESCRIPTION_CHARACTERS = 240
+MAX_HEADING_CHARACTERS = 200
 
 Key = TypeVar("Key", int, str, int | str)
 
@@ -108,23 +109,42 @@ def samples(
 def sample_rows(
     shown: Sequence[Chunk], placed: Mapping[str, tuple[Chunk, str | None]]
 ) -> list[dict[str, Any]]:
-    """Return samples as prompt rows `{id, community, document, text}`."""
+    """Return samples as prompt rows `{id, community, document, heading, place, text}`."""
     return [
-        {
-            "id": f"K{number}",
-            "community": placed[chunk.id][1],
-            "document": chunk.document_name,
-            "text": chunk.text,
-        }
+        {"id": f"K{number}", "community": placed[chunk.id][1], **_shown(chunk)}
         for number, chunk in enumerate(shown, start=1)
     ]
 
 
 def chunk_rows(chunks: Sequence[Chunk], handles: Handles[str]) -> list[dict[str, Any]]:
-    """Return chunks as prompt rows `{id, document, text}`."""
-    return [
-        {"id": handles.short(c.id), "document": c.document_name, "text": c.text} for c in chunks
-    ]
+    """Return chunks as prompt rows `{id, document, heading, place, text}`.
+
+    A chunk without headings, or of no known place, has no such field.
+    """
+    return [{"id": handles.short(c.id), **_shown(c)} for c in chunks]
+
+
+def _shown(chunk: Chunk) -> dict[str, Any]:
+    row = {"document": chunk.document_name}
+    if chunk.heading:
+        row["heading"] = cut(chunk.heading, MAX_HEADING_CHARACTERS)
+    if chunk.place and chunk.places:
+        row["place"] = f"{chunk.place} of {chunk.places}"
+    return row | {"text": chunk.text}
+
+
+def in_reading_order(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
+    """Return chunks, given best first, so that those of one document stand in its order.
+
+    Documents follow each other by their best chunk. Chunks of no known place stay as they are.
+    """
+    # Two documents may have one name; most of them differ in how many chunks they have.
+    documents = list(dict.fromkeys((chunk.document_name, chunk.places) for chunk in chunks))
+
+    def place(chunk: Chunk) -> tuple[int, int]:
+        return documents.index((chunk.document_name, chunk.places)), chunk.place or 0
+
+    return tuple(sorted(chunks, key=place))
 
 
 def neighbourhood(evidence: Evidence) -> dict[str, Any]:

@@ -182,7 +182,7 @@ class FollowupTree:
         self, prompt: Prompt, evidence: Evidence, shown: Sequence[Chunk]
     ) -> Answer:
         """Ask the model about the chunks shown, and check what it cites against all evidence."""
-        handles = context.Handles.of("K", (c.id for c in shown))
+        handles = context.Handles.of("K", (c.id for c in context.in_reading_order(shown)))
         reply = await ask(self.calls.chat, prompt, LocalReply)
 
         full_set = {c.id: c for c in evidence.chunks}

@@ -42,6 +42,7 @@ Return JSON: {{"initial_answer", "followups": [{{"question", "target_communities
 
 LOCAL_SYSTEM = f"""You are DRIFT-Search Local Executor.
 You get a follow-up question, retrieved chunks and their graph neighbourhood.
+A chunk's `place` says where in its document it stands: "12 of 42" is the twelfth of 42 chunks.
 
 Tasks:
 - Answer the follow-up question using ONLY the provided context. If the context does not answer it,
@@ -95,7 +96,7 @@ def primer(
 ) -> Prompt:
     """Ask for an initial answer and follow-ups.
 
-    Communities are `{id, summary}`, chunks `{id, community, document, text}`.
+    Communities are `{id, summary}`, chunks `{id, community, document, heading, place, text}`.
     """
     user = "\n\n".join(
         (
@@ -117,7 +118,7 @@ def local(  # noqa: PLR0913, PLR0917 - each is one block of the prompt
 ) -> Prompt:
     """Ask a follow-up.
 
-    Chunks are `{id, document, text}`; new follow-ups may target the communities.
+    Chunks are `{id, document, heading, place, text}`; new follow-ups may target the communities.
     """
     user = "\n\n".join(
         (

@@ -85,6 +85,45 @@ def test_all_that_fits_is_shown() -> None:
     }
 
 
+def test_a_chunk_says_its_headings_and_its_place_where_they_are_known() -> None:
+    known = Chunk("a", "text", "Carol", heading="Stave One > Fog", place=12, places=42)
+    prompt, _ = bounded.executor("q", "f", [], Evidence((known, chunk("b"))), limits(BOUND))
+    told, untold = block(prompt, "Retrieved chunks")
+    assert told == {
+        "id": "K1",
+        "document": "Carol",
+        "heading": "Stave One > Fog",
+        "place": "12 of 42",
+        "text": "text",
+    }
+    assert set(untold) == {"id", "document", "text"}
+    community_of_both = Community(7, 0, "S", samples=(known,))
+    handles: Handles[int | str] = Handles.of("C", [7])
+    primer = bounded.primer("q", PrimerEvidence((community_of_both,)), handles, BOUND)
+    assert block(primer, "Sample chunks")[0]["place"] == "12 of 42"
+
+
+def test_chunks_of_one_document_stand_in_its_order_and_documents_by_their_best_chunk() -> None:
+    def part(document: str, place: int, places: int = 9) -> Chunk:
+        return Chunk(f"{document}{place}", "text", document, place=place, places=places)
+
+    best_first = (part("b", 7), part("a", 3), part("b", 2), part("a", 1), part("b", 5, 6))
+    evidence = Evidence((*best_first, chunk("x"), chunk("y")))
+    prompt, shown = bounded.executor("q", "f", [], evidence, limits(BOUND))
+    assert shown == evidence.chunks
+    rows = block(prompt, "Retrieved chunks")
+    assert [(row["document"], row.get("place")) for row in rows] == [
+        ("b", "2 of 9"),
+        ("b", "7 of 9"),
+        ("a", "1 of 9"),
+        ("a", "3 of 9"),
+        ("b", "5 of 6"),
+        ("doc", None),
+        ("doc", None),
+    ]
+    assert [row["id"] for row in rows] == [f"K{n}" for n in range(1, 8)]
+
+
 def test_entities_are_left_out_first_then_relationships_then_communities_then_chunks() -> None:
     prose = "Some words are said here. " * 8
     evidence = Evidence(

@@ -15,7 +15,7 @@ from drift.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
-from drift.values.graph import Evidence
+from drift.values.graph import Chunk, Evidence
 from tests.fakes import (
     HashingEmbedder,
     ScriptedChat,
@@ -224,6 +224,19 @@ async def test_a_citation_of_a_chunk_that_did_not_fit_the_prompt_holds() -> None
     assert [row["text"] for row in block(asked, "Retrieved chunks")] == [c.text for c in many[:2]]
     assert block(asked, "Valid chunk ids") == ["K1", "K2"]
     assert response.key_facts[0].citations[0].chunk_id == "c3"
+
+
+async def test_a_handle_names_the_chunk_that_stands_under_it_in_the_prompt() -> None:
+    late = Chunk("late", "It says a thing, late.", "doc", place=8, places=9)
+    early = Chunk("early", "It says a thing, early.", "doc", place=2, places=9)
+    chat = ScriptedChat(script(local_reply=local(cited=["K1"])))
+    run = Run(ports(StubGraph(FOUND, Evidence((late, early))), chat), max_followups=1)
+    response = await run(TRACED)
+    [asked] = chat.named("local_reply")
+    assert block(asked, "Retrieved chunks")[0]["text"] == early.text
+    assert response.key_facts[0].citations[0].chunk_id == "early"
+    assert response.trace
+    assert response.trace.followups[0].chunk_ids == ["late", "early"]
 
 
 async def test_an_answer_without_any_citation_says_so() -> None:
