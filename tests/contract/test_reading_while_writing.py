@@ -112,7 +112,7 @@ class Asking:
                 self.failures.append(error)
                 continue
             self.communities.append(frozenset(c.id for c in primer.communities))
-            self._keep((*primer.all_chunks(), *found.all_chunks()))
+            self._keep((*primer.all_chunks(), *found.chunks))
             self.asked += 2
 
     def _keep(self, chunks: Sequence[Chunk]) -> None:
