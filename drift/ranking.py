@@ -14,7 +14,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
 
 from drift.values.graph import Candidate, Candidates, Chunk, Evidence
 from drift.words import STOP_WORDS
@@ -173,24 +172,22 @@ def _spread(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[Chunk]:
 def _one_hop(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
     """Return how much each candidate is about what the best ones mention, 0..1.
 
-    Rare entities count most.
+    Rare entities count most. The best ones themselves have 1, so that what they lead to, and copies
+    of them, do not overtake them.
     """
-    seeds = sorted(range(len(pool)), key=lambda place: (-scores[place], pool[place].chunk.id))[
-        :HOP_SEEDS
-    ]
-    of_seeds = chain.from_iterable(pool[seed].mentions for seed in seeds)
-    mentioned = Counter(mention.entity for mention in of_seeds)
+    order = sorted(range(len(pool)), key=lambda place: (-scores[place], pool[place].chunk.id))
+    seeds = frozenset(order[:HOP_SEEDS])
+    mentioned = Counter(mention.entity for seed in seeds for mention in pool[seed].mentions)
 
-    gains = []
-    for place, candidate in enumerate(pool):
-        itself = place in seeds  # a seed's own mention of an entity does not count for it
-        gains.append(
-            sum(
-                (mentioned[m.entity] - itself) * max(0.0, m.rarity) ** 2 * (MENTION_SHARE + m.about)
-                for m in candidate.mentions
-            )
-        )
-    return _by_greatest(gains)
+    gains = [0.0] * len(pool)
+    for place in order[HOP_SEEDS:]:
+        for m in pool[place].mentions:
+            share = MENTION_SHARE + m.about
+            gains[place] += mentioned[m.entity] * max(0.0, m.rarity) ** 2 * share
+
+    if not any(gains):
+        return gains
+    return [1.0 if place in seeds else gain for place, gain in enumerate(_by_greatest(gains))]
 
 
 def _cosine(candidate: Candidate) -> float | None:

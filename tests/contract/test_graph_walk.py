@@ -84,6 +84,7 @@ async def test_a_chunk_about_what_the_best_mention_comes_before_one_that_only_me
         backend, project, [*chunks, *far], entities, [RelationRecord("e1", "e2", "born in", 1.0)]
     )
     found = await ask_followup(backend.store(), project, "what of Ada?", axis(0))
+    assert ids(found.chunks)[:3] == ["best", "about", "aside"]
     scores = {c.id: c.score for c in found.chunks}
     assert scores["about"] > scores["aside"] > max(scores[f"far{i}"] for i in range(5))
 

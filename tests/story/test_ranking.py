@@ -247,3 +247,10 @@ def test_an_entity_that_no_good_chunk_mentions_leads_nowhere() -> None:
         mentioning("b", 0.2, Mention(7, 5.0, 1.0)),
     ]
     assert order(*best, *others, mentioning("far", 0.0))[3:] == ["b", "a", "far"]
+
+
+def test_what_the_best_chunks_lead_to_does_not_overtake_them() -> None:
+    rare = Mention(1, 5.0, 1.0)
+    best = mentioning("best", 1.0, rare)
+    copies = [mentioning(f"a{place}", -0.5, rare) for place in range(30)]
+    assert order(best, *copies, mentioning("far", -1.0))[0] == "best"
