@@ -1,4 +1,4 @@
-"""Pure: what a question names, and how vector, full-text and graph scores become one order.
+"""Pure: how vector, full-text and graph scores become one order.
 
 A plain hybrid carries every ranking: half cosine, half BM25. The graph adds to it as much as the
 question's names are worth: where they lead to few chunks, the walk and the hop count in full; where
@@ -9,14 +9,11 @@ weights are one set for all projects and embedding models; docs/recall.md holds 
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from drift.values.graph import Candidate, Candidates, Chunk, Evidence
-from drift.words import STOP_WORDS
 
 VECTOR_WEIGHT = 0.5
 TEXT_WEIGHT = 0.5
@@ -42,63 +39,6 @@ FURTHER_CHUNK = 0.9
 
 MAX_CHUNKS = 30
 """Chunks of a follow-up's evidence; how many of them a prompt shows is a setting."""
-
-MAX_TERMS = 48
-MAX_TITLE_KEYS = 512
-_MAX_TITLE_WORDS = 6
-
-_WORD = re.compile(r"\w+")
-_QUOTES = "`'\"‘’“”«»"
-_KEPT_AT_ENDS = "_+#"
-
-
-def normalised_title(title: str) -> str:
-    """Return the key by which an entity's title is found.
-
-    Case is folded, spaces are collapsed, and punctuation is cut off both ends. `_`, `+` and `#`
-    stay, so that `__init__`, `C++` and `C#` remain themselves; so does a title of punctuation
-    alone.
-    """
-    folded = " ".join(unicodedata.normalize("NFKC", title).casefold().split())
-    start, end = 0, len(folded)
-    while start < end and _is_edge(folded[start]):
-        start += 1
-    while end > start and _is_edge(folded[end - 1]):
-        end -= 1
-    return folded[start:end] or folded
-
-
-def _is_edge(character: str) -> bool:
-    return character not in _KEPT_AT_ENDS and unicodedata.category(character)[0] in "PSZC"
-
-
-def title_keys(question: str) -> tuple[str, ...]:
-    """Return the normalised titles that the question may name: runs of one to six words.
-
-    The longest come first.
-    """
-    words = question.split()
-    keys: dict[str, None] = {}
-    for length in range(min(_MAX_TITLE_WORDS, len(words)), 0, -1):
-        for start in range(len(words) - length + 1):
-            run = words[start : start + length]
-            key = normalised_title(" ".join(run))
-            if key and (length > 1 or key not in STOP_WORDS or run[0][0] in _QUOTES):
-                keys.update(dict.fromkeys((key, _without_possessive(key))))
-    # The shortest runs name most entities, so a long question gives up its longest runs first.
-    return tuple(keys)[-MAX_TITLE_KEYS:]
-
-
-def _without_possessive(key: str) -> str:
-    return re.sub(r"['’]s$", "", key)
-
-
-def search_terms(question: str) -> tuple[str, ...]:
-    """Return the words worth a full-text search, in lower case, each once, at most 48."""
-    words = _WORD.findall(unicodedata.normalize("NFKC", question).lower())
-    return tuple(dict.fromkeys(w for w in words if w not in STOP_WORDS and w.strip("_")))[
-        :MAX_TERMS
-    ]
 
 
 def ranked(found: Candidates) -> Evidence:

@@ -56,3 +56,12 @@ STOP_WORDS_OF_FOUR_LANGUAGES = PROSE_STOP_WORDS | frozenset(
     """.split()
 )
 """The same in English, German, French and Spanish."""
+
+ASKING_WORDS = frozenset(
+    """
+    according analyse analyze calculate compare compute contrast define describe determine discuss
+    evaluate explain find give identify list mention name outline provide prove show state summarise
+    summarize tell
+    """.split()
+)
+"""Words that begin a question in capitals and name nothing."""

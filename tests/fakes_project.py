@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from drift.errors import GraphMisconfiguredError
-from drift.ranking import MIN_MASS, normalised_title, search_terms, title_keys
+from drift.naming import name_parts, normalised_title, search_terms, title_keys
+from drift.ranking import MIN_MASS
 from drift.values.graph import (
     Chunk,
     Community,
@@ -30,6 +32,7 @@ SAMPLES = 3
 STEPS = 3
 DAMPING = 0.85
 MAX_SEEDS = 12
+WORDS_FOR_ONE = 3
 HEADING_WEIGHT = 0.5
 
 
@@ -216,9 +219,30 @@ def _seeds(project: Project, question: str) -> dict[str, float]:
     longest = [
         e for e, key in named.items() if not any(key != k and key in k for k in named.values())
     ]
+    longest += [e for e in _named_in_part(keys, set(named.values()), question) if e not in longest]
     rarities = {e: rarity_of(project, e) or 1.0 for e in longest}
     best = sorted(longest, key=lambda e: (-rarities[e], e))[:MAX_SEEDS]
     return {e: rarities[e] / sum(rarities[b] for b in best) for e in best}
+
+
+def _named_in_part(keys: dict[str, str], whole: set[str], question: str) -> list[str]:
+    found = {}
+    for part in name_parts(question):
+        words = part.split()
+        fits = sorted(
+            (len(key), e)
+            for e, key in keys.items()
+            if set(words) <= set(re.findall(r"[\w'’]+", key))
+            and len(key.split()) <= WORDS_FOR_ONE * len(words)
+        )
+        is_clear = fits and all(keys[fits[0][1]] in keys[e] for _, e in fits)
+        if is_clear and not any(part in key for key in whole):
+            found[part] = fits[0][1]
+    return [
+        e
+        for part, e in found.items()
+        if not any(part != other and part in other for other in found)
+    ]
 
 
 def walked(project: Project, question: str, searched: set[str]) -> list[tuple[str, float]]:

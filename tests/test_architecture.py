@@ -22,6 +22,7 @@ PURE = frozenset(
         "tokens",
         "bounded",
         "citations",
+        "naming",
         "ranking",
         "prompts",
         "response",
@@ -43,7 +44,8 @@ MODULES: dict[str, frozenset[str]] = {
         "context": "values contracts tokens",
         "prompts": "values contracts",
         "bounded": "values context plan prompts tokens",
-        "ranking": "values words contracts",
+        "naming": "words",
+        "ranking": "values",
         "citations": "values contracts telemetry",
         "ports": "values contracts tasks",
         "calls": "errors values ports tasks telemetry",
@@ -66,10 +68,10 @@ ROOMS: dict[str, frozenset[str]] = {
     room: frozenset(imported.split())
     for room, imported in {
         "telemetry": "contracts errors values",
-        "adapters": "contracts errors values ports ranking tasks telemetry",
+        "adapters": "contracts errors naming values ports ranking tasks telemetry",
         "hosting": " ".join(sorted(STORY)) + " telemetry adapters __init__",
-        "offline.writing": "contracts errors values ports ranking tasks telemetry adapters offline",
-        "offline.indexing": "contracts errors values words ports ranking tasks telemetry adapters "
+        "offline.writing": "contracts errors naming values ports tasks telemetry adapters offline",
+        "offline.indexing": "contracts errors naming values words ports tasks telemetry adapters "
         "offline offline.writing",
         "offline.wiring": "hosting offline.writing offline.indexing",
         "offline.infra": "errors hosting offline",

@@ -104,12 +104,14 @@ class Index:
 class GraphHealth:
     """What a health check found out about the graph.
 
-    `indexes` are the configured ones that exist, `missing` names those that do not.
+    `indexes` are the configured ones that exist, `missing` names those that do not, `lacking` those
+    without which a search finds less.
     """
 
     server: str
     indexes: tuple[Index, ...]
     missing: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
     def readiness(self, dimensions: int | None) -> Readiness:
         """Return how the indexes stand, for vectors of `dimensions` floats where that is known."""
@@ -122,4 +124,12 @@ class GraphHealth:
                     f"{index.name} has {index.dimensions} dimensions, VECTOR_INDEX_DIMENSIONS is "
                     f"{dimensions}"
                 )
-        return Readiness.failing("; ".join(problems)) if problems else Readiness.ok()
+        if problems:
+            return Readiness.failing("; ".join(problems))
+        if self.lacking:
+            names = ", ".join(self.lacking)
+            return Readiness.degraded(
+                f"{names} is missing, so that names are found only whole: run `python -m drift "
+                f"prepare`"
+            )
+        return Readiness.ok()

@@ -10,7 +10,7 @@ from typing import Any
 
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.project_key import project_key
-from drift.ranking import normalised_title
+from drift.naming import normalised_title
 from drift.values.graph import Vector
 from tests.contract.random_projects import MARK, Contents
 

@@ -11,11 +11,14 @@ import pytest
 
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.adapters.neo4j.indexes import IndexNames
+from drift.adapters.neo4j.indexes import NAMES_INDEX, IndexNames
 from drift.adapters.neo4j.project_key import project_key
 from drift.offline.indexing.prepare.preparer import Neo4jPreparer
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.writing.neo4j.writer import Neo4jWriter
+from drift.tasks import Deadline
+from drift.values.graph import FollowupQuery
+from drift.values.health import Level
 from tests.contract.foreign_graphs import (
     DIMENSIONS,
     add_ferries,
@@ -65,6 +68,7 @@ async def test_every_node_gets_the_project_of_its_edge_and_both_projects_are_sea
             "__Entity__.project_id": 6,
             "__Community__.project_id": 8,
             "__Chunk__.project_key": 6,
+            "__Entity__.project_key": 6,
             "__Entity__.title_key": 6,
         },
     )
@@ -87,7 +91,7 @@ async def test_a_second_run_changes_nothing_and_says_so(
     again = (await preparer.prepare(DIMENSIONS)).document()
     assert (again["changed"], again["created"], again["cypher"]) == ({}, [], [])
     assert await everything(database) == before
-    assert len(again["indexes"]) == 13
+    assert len(again["indexes"]) == 14
     assert {index["state"] for index in again["indexes"]} == {"ONLINE"}
 
 
@@ -169,6 +173,31 @@ async def test_a_project_key_and_a_title_key_that_do_not_fit_are_corrected(
     assert await rows(database, "MATCH (n {id: 'e1'}) RETURN n.title_key") == [["boat"]]
 
 
+async def test_a_graph_without_the_index_of_titles_serves_on_until_it_is_prepared(
+    database: Connection, preparer: Neo4jPreparer
+) -> None:
+    await add_ferries(database, "north")
+    await preparer.prepare(DIMENSIONS)
+    await database.write("MATCH (e:__Entity__ {id: 'e1'}) SET e.title = 'Star of Ulm'", {})
+    await database.write("MATCH (e:__Entity__) REMOVE e.project_key, e.title_key", {})
+    await database.write(f"DROP INDEX {NAMES_INDEX}", {})
+    question = ("north", "Who sails Ulm?", (1.0, 0.0, 0.0, 3.0))
+
+    older = Neo4jGraph(database)
+    found = await ask_followup(older, *question)
+    health = await older.health()
+    assert len(found.chunks) == 3
+    assert health.lacking == (NAMES_INDEX,)
+    assert health.readiness(DIMENSIONS).level is Level.DEGRADED
+    assert "drift prepare" in str(health.readiness(DIMENSIONS))
+
+    assert (await preparer.prepare(DIMENSIONS)).created == [NAMES_INDEX]
+    prepared = Neo4jGraph(database)
+    candidates = await prepared.followup(FollowupQuery(*question, ()), Deadline.after(30))
+    assert (await prepared.health()).lacking == ()
+    assert [c.chunk.id for c in candidates.chunks if c.graph > 0] == ["k1"]
+
+
 async def test_more_nodes_than_a_batch_holds_are_all_prepared(
     database: Connection, preparer: Neo4jPreparer
 ) -> None:
@@ -184,6 +213,7 @@ async def test_more_nodes_than_a_batch_holds_are_all_prepared(
         "__Chunk__.project_id",
         "__Chunk__.project_key",
         "__Entity__.project_id",
+        "__Entity__.project_key",
         "__Entity__.title_key",
     }
 

@@ -235,5 +235,5 @@ async def test_an_empty_database_is_no_problem(
     database: Connection, preparer: Neo4jPreparer
 ) -> None:
     report = await preparer.prepare(DIMENSIONS)
-    assert (report.problems, report.changed, len(report.created)) == ([], {}, 13)
+    assert (report.problems, report.changed, len(report.created)) == ([], {}, 14)
     assert len(await rows(database, "SHOW CONSTRAINTS YIELD name")) == 3

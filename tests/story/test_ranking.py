@@ -9,17 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.ranking import (
-    MAX_TERMS,
-    MAX_TITLE_KEYS,
-    SCOPE_BONUS,
-    fuse,
-    graph_worth,
-    normalised_title,
-    ranked,
-    search_terms,
-    title_keys,
-)
+from drift.ranking import SCOPE_BONUS, fuse, graph_worth, ranked
 from drift.values.graph import (
     Candidate,
     Candidates,
@@ -59,67 +49,6 @@ def test_evidence_is_the_thirty_best_candidates_with_their_neighbourhood() -> No
     assert evidence.entities == entities
     assert evidence.relationships == relations
     assert evidence.communities == communities
-
-
-@pytest.mark.parametrize(
-    ("title", "key"),
-    [
-        ("The  Old\n Mill.", "the old mill"),
-        ("STRASSE", "strasse"),
-        ("Straße", "strasse"),
-        ("«Faust»", "faust"),
-        ("`with` statement", "with` statement"),
-        ("__init__", "__init__"),
-        ("super()", "super"),
-        ("C++", "c++"),
-        ("C#", "c#"),
-        ("!=", "!="),
-        ("ﬁle", "file"),
-        ("", ""),
-    ],
-)
-def test_a_title_is_folded_collapsed_and_stripped_at_its_ends(title: str, key: str) -> None:
-    assert normalised_title(title) == key
-
-
-@given(st.text())
-def test_normalising_twice_is_normalising_once(title: str) -> None:
-    once = normalised_title(title)
-    assert normalised_title(once) == once
-
-
-def test_a_question_names_its_runs_of_words_longest_first() -> None:
-    keys = title_keys("Who built the Old Mill?")
-    assert keys[0] == "who built the old mill"
-    assert {"old mill", "the old mill", "mill", "built"} <= set(keys)
-    assert keys.index("old mill") < keys.index("mill")
-
-
-def test_a_stop_word_names_nothing_unless_it_is_quoted() -> None:
-    assert "with" not in title_keys("what comes with it")
-    assert "with" in title_keys("what does `with` do")
-
-
-def test_a_possessive_names_its_owner() -> None:
-    assert "danube" in title_keys("What is the Danube's length?")
-
-
-def test_a_long_question_keeps_its_single_words() -> None:
-    keys = title_keys(" ".join(f"word{i}" for i in range(400)))
-    assert len(keys) == MAX_TITLE_KEYS
-    assert {f"word{i}" for i in range(400)} <= set(keys)
-
-
-def test_search_terms_are_lower_case_unique_and_without_stop_words() -> None:
-    assert search_terms("What IS the Zephyr, and the zephyr's (path)?") == ("zephyr", "s", "path")
-    assert search_terms("AND the OR ?!") == ()
-    assert search_terms("__ _") == ()
-    assert len(search_terms(" ".join(f"w{i}" for i in range(99)))) == MAX_TERMS
-
-
-@given(st.text())
-def test_search_terms_hold_no_query_syntax(question: str) -> None:
-    assert all(c.isalnum() or c == "_" for term in search_terms(question) for c in term)
 
 
 def test_without_words_or_graph_the_cosine_decides_and_ids_break_ties() -> None:

@@ -20,12 +20,13 @@ class Features:
     """What the server can do, and the two statements that follow from it.
 
     `searches` says that the chunk index is searched inside one project, `covers_text` that the
-    full-text index holds what the schema searches.
+    full-text index holds what the schema searches, `covers_names` that the index of titles does.
     """
 
     inventory: Inventory
     searches: bool
     covers_text: bool
+    covers_names: bool
     primer: str
     followup: str
     stale_at: float
@@ -59,11 +60,14 @@ class Probe:
         index = self._names.chunk if searches else None
 
         # What is missing may be created any moment; what is there stays.
-        stale_at = float("inf") if inventory.is_complete else time.monotonic() + _REPROBE_S
+        covers_names = inventory.covers_names(self._schema.name_properties)
+        is_settled = inventory.is_complete and covers_names
+        stale_at = float("inf") if is_settled else time.monotonic() + _REPROBE_S
         return Features(
             inventory,
             searches,
             inventory.covers_text(self._schema.text_properties),
+            covers_names,
             statements.primer(index, self._schema),
             statements.followup(index, self._schema),
             stale_at,

@@ -118,7 +118,8 @@ class Neo4jGraph:
 
     async def health(self) -> GraphHealth:
         """Return how the server calls itself, the configured indexes, and which are missing."""
-        return (await take_inventory(self._connection, self._names, HEALTH_TIMEOUT_S)).health()
+        inventory = await take_inventory(self._connection, self._names, HEALTH_TIMEOUT_S)
+        return inventory.health(self._parameters.schema.name_properties)
 
     async def warm_up(self, dimensions: int) -> None:
         """Run both statements once on a project that cannot exist, so that they are planned."""

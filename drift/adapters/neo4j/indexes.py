@@ -16,6 +16,9 @@ from drift.values.health import Index
 
 PREPARE = "run `python -m drift prepare`"
 
+NAMES_INDEX = "drift_entity_names"
+"""Of the titles of entities, by their words; a graph without it is searched by whole titles."""
+
 Kind = Literal["constraint", "range", "vector", "fulltext"]
 
 
@@ -133,9 +136,10 @@ def wrong_dimensions(index: Index, wanted: int) -> str:
 def displaced(wanted: WantedIndex, rival: Index) -> str:
     """Return the sentence about an index that is missing while another has its place."""
     kind = "full-text" if wanted.kind == "fulltext" else wanted.kind
+    rename = f"set {wanted.setting} to {rival.name}, or " if wanted.setting else ""
     return (
         f"The {kind} index {wanted.name} does not exist, and {rival.name} stands in its place on "
-        f"{wanted.label}: set {wanted.setting} to {rival.name}, or drop that index and {PREPARE}."
+        f"{wanted.label}: {rename}drop that index and {PREPARE}."
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
 from drift.adapters.neo4j.indexes import (
+    NAMES_INDEX,
     PREPARE,
     IndexNames,
     WantedIndex,
@@ -63,6 +64,12 @@ class Inventory:
             return False
         return set(properties) <= set(fulltext.properties)
 
+    def covers_names(self, properties: Iterable[str]) -> bool:
+        """Tell whether the index of titles answers and holds all of these properties."""
+        wanted = WantedIndex(NAMES_INDEX, "fulltext", "__Entity__", tuple(properties))
+        serving = self._serving(wanted)
+        return serving is not None and serving.online
+
     @property
     def filters_by_project(self) -> bool:
         """True when the chunk index was made with `project_id` as a filter property."""
@@ -80,10 +87,11 @@ class Inventory:
         pairs = zip(self.wanted, self.serving, strict=True)
         return tuple(wanted.name for wanted, index in pairs if index is None)
 
-    def health(self) -> GraphHealth:
-        """Return the same for a health check."""
+    def health(self, name_properties: Iterable[str]) -> GraphHealth:
+        """Return the same for a health check; titles are searched by these properties."""
         present = tuple(index for index in self.serving if index is not None)
-        return GraphHealth(self.server, present, self.missing)
+        lacking = () if self.covers_names(name_properties) else (NAMES_INDEX,)
+        return GraphHealth(self.server, present, self.missing, lacking)
 
     def require_dimensions(self, wanted: int) -> None:
         """Check that the vector indexes there are hold vectors of `wanted` floats.

@@ -12,10 +12,11 @@ from typing import Any
 
 from drift.adapters.neo4j.cypher.schema import Schema
 from drift.adapters.neo4j.features import Features
-from drift.adapters.neo4j.indexes import IndexNames
+from drift.adapters.neo4j.indexes import NAMES_INDEX, IndexNames
 from drift.adapters.neo4j.project_key import project_key
 from drift.errors import ModelMisconfiguredError
-from drift.ranking import MIN_MASS, search_terms, title_keys
+from drift.naming import name_parts, search_terms, title_keys
+from drift.ranking import MIN_MASS
 from drift.values.graph import FollowupQuery, PrimerQuery, Vector
 
 EXACT_FLOATS = 650_000
@@ -64,6 +65,9 @@ _BOUNDS: Mapping[str, int | float] = {
     "spare_chunks": 10,
     # The walk.
     "most_named": 50,
+    # Rows of the index of titles for a part of one, and the words of a title for each of the part.
+    "names_seen": 20,
+    "words_for_one": 3,
     "most_seeds": 12,
     "damping": 0.85,
     "least_mass": MIN_MASS,
@@ -121,6 +125,9 @@ class Parameters:
                 "communities": list(query.communities),
                 "lucene": lucene(query.question, project_id) if features.covers_text else "",
                 "title_keys": [key for key in title_keys(query.question) if _can_be_sent(key)],
+                "name_parts": _asked_names(query.question, project_id)
+                if features.covers_names
+                else [],
             },
             "fetch": SEARCHED_ROWS if features.searches else PROCEDURE_ROWS,
             "hard": self.hard and bool(query.communities),
@@ -135,6 +142,7 @@ class Parameters:
             "exact_limit": self._exact(len(vector), features),
             "chunk_index": self.names.chunk,
             "fulltext_index": self.names.fulltext,
+            "names_index": NAMES_INDEX,
         }
 
     def _exact(self, dimensions: int, features: Features) -> int:
@@ -164,6 +172,22 @@ def wanted_words(question: str, *, has_headings: bool = True) -> str:
     if not words:
         return ""
     return f"text:({words}) heading:({words})^0.5" if has_headings else f"text:({words})"
+
+
+def _asked_names(question: str, project_id: str | None) -> list[dict[str, str]]:
+    """Return the parts of titles that the question may name, each with its full-text query."""
+    project = f"+project_key:{project_key(project_id)}^0 " if project_id is not None else ""
+    return [
+        {"key": part, "lucene": f"{project}+title_key:({_all_of(part)})"}
+        for part in name_parts(question)
+        if _can_be_sent(part)
+    ]
+
+
+def _all_of(part: str) -> str:
+    """Return the words as terms that must all be there; in quotes nothing is syntax."""
+    words = ("".join(c for c in word if c not in '"\\') for word in part.split())
+    return " ".join(f'+"{word}"' for word in words)
 
 
 def require_direction(vector: Vector) -> None:

@@ -85,6 +85,8 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         for name, kind in KINDS.items()
         for text in kind.texts
     },
+    "prepare.project_keys": {label: (label,) for label in ("__Chunk__", "__Entity__")},
+    "prepare.set_project_keys": {label: (label,) for label in ("__Chunk__", "__Entity__")},
     "prepare.read_titles": {schema: (schema,) for schema in cypher_schema.SCHEMAS},
     "prepare.take_from_edge": CHUNKS,
     "prepare.take_from_neighbours": {

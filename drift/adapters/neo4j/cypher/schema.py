@@ -93,6 +93,8 @@ class Schema:
 
     text_properties: frozenset[str]
     """What the full-text index has to hold."""
+    name_properties: frozenset[str]
+    """What the index of titles has to hold."""
     has_projects: bool
 
 
@@ -201,6 +203,7 @@ DEFAULT = Schema(
         f"ELSE COUNT {{ ({d})-[:HAS_CHUNK]->() }} END"
     ),
     text_properties=frozenset({"text", "project_key"}),
+    name_properties=frozenset({"title_key", "project_key"}),
     has_projects=True,
 )
 
@@ -267,6 +270,7 @@ V1 = Schema(
     WITH d, {_first_not_blank("d", "title", "path", "name", "id")} AS name""",
     chunks_of=lambda d: f"COUNT {{ ({d})<-[:FROM_DOCUMENT]-() }}",
     text_properties=frozenset({"text"}),
+    name_properties=frozenset({"title_key"}),
     has_projects=False,
 )
 

@@ -26,11 +26,13 @@ def _named(s: Schema) -> str:
     LIMIT $most_named
     RETURN collect(e) AS named
   }}
-  CALL (named, chunk_count) {{
-    UNWIND named AS e
+{_named_in_part(s)}
+  CALL (named, fitting, chunk_count) {{
+    UNWIND [e IN named WHERE NOT any(other IN named
+      WHERE size(other.title_key) > size(e.title_key) AND other.title_key CONTAINS e.title_key)
+    ] + fitting AS e
+    WITH DISTINCT e, chunk_count
     WITH e, chunk_count, COUNT {{ (e){s.mentioned_in}() }} AS mentions
-    WHERE NOT any(other IN named WHERE size(other.title_key) > size(e.title_key)
-      AND other.title_key CONTAINS e.title_key)
     WITH e, CASE
       WHEN mentions = 0 THEN 1.0
       ELSE log(1.0 + toFloat(chunk_count) / mentions)
@@ -41,6 +43,31 @@ def _named(s: Schema) -> str:
     RETURN [s IN seeds | {{node: s.node, mass: s.rarity / total}}] AS walkers0
   }}
 """
+
+
+# A part of a title counts where no whole title has it, and where it means one entity: one with all
+# of its words and few others, inside whose title no other begins. A longer part wins over its own.
+def _named_in_part(s: Schema) -> str:
+    return f"""
+  CALL (named, generation) {{
+    UNWIND [part IN $asked.name_parts
+      WHERE NOT any(e IN named WHERE e.title_key CONTAINS part.key)] AS part
+    CALL (part, generation) {{
+      CALL db.index.fulltext.queryNodes($names_index, part.lucene, {{limit: $names_seen}})
+        YIELD node AS e
+      WITH DISTINCT e, part, generation, toStringOrNull(e.title_key) AS title
+      WHERE {s.project_entity("e")}
+        AND size(split(title, ' ')) <= $words_for_one * size(split(part.key, ' '))
+      WITH e, title ORDER BY size(title), {s.entity_id("e")}
+      RETURN collect({{e: e, title: title}}) AS fits
+    }}
+    WITH part, fits
+    WHERE size(fits) > 0 AND all(fit IN fits WHERE fit.title CONTAINS head(fits).title)
+    WITH collect({{key: part.key, e: head(fits).e}}) AS found
+    RETURN [one IN found WHERE NOT any(other IN found
+      WHERE size(other.key) > size(one.key) AND other.key CONTAINS one.key) | one.e
+    ] AS fitting
+  }}"""
 
 
 def _step(s: Schema, before: int) -> str:

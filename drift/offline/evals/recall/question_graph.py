@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from drift.naming import normalised_title
 from drift.offline.evals.recall.question_sets import Passage, QuestionSet
 from drift.offline.indexing.communities import find_communities
 from drift.offline.indexing.entities import FoundEntity, Reading, ReadSentence
@@ -20,7 +21,6 @@ from drift.offline.indexing.prose import sentences
 from drift.offline.indexing.relations import Relation
 from drift.offline.indexing.summaries import summarise
 from drift.ports import GraphWriter
-from drift.ranking import normalised_title
 from drift.values.graph import Vector
 from drift.values.records import (
     ChunkRecord,

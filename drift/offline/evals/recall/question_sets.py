@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from drift.errors import IngestError
-from drift.ranking import normalised_title
+from drift.naming import normalised_title
 
 DOCUMENTS, QUESTIONS, TRIPLES, ENTITIES = (
     "documents.jsonl",

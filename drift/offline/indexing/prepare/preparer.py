@@ -18,6 +18,7 @@ from drift.adapters.neo4j.cypher.schema import SchemaName
 from drift.adapters.neo4j.indexes import IndexNames, read_indexes
 from drift.adapters.neo4j.project_key import project_key
 from drift.errors import GraphMisconfiguredError
+from drift.naming import normalised_title
 from drift.offline.indexing.prepare import statements
 from drift.offline.indexing.prepare.changes import Changes, PrepareReport
 from drift.offline.indexing.prepare.survey import Surveyor
@@ -31,7 +32,6 @@ from drift.offline.writing.neo4j.schema import (
     wait_until_online,
     warnings,
 )
-from drift.ranking import normalised_title
 from drift.values.health import Index
 
 _OLDER = (
@@ -122,7 +122,8 @@ class Neo4jPreparer:
 async def _prepare_projects(changes: Changes, schema: _SchemaSteps, surveyor: Surveyor) -> None:
     await _set_project_ids(changes, surveyor)
     await schema.create("constraint", "range")
-    await _set_project_keys(changes)
+    for label in ("__Chunk__", "__Entity__"):
+        await _set_project_keys(changes, label)
     await _set_title_keys(changes, "default")
     await schema.create("fulltext", "vector")
 
@@ -251,9 +252,9 @@ async def _derive(changes: Changes, bare: Sequence[str], surveyor: Surveyor) -> 
         )
 
 
-async def _set_project_keys(changes: Changes) -> None:
+async def _set_project_keys(changes: Changes, label: str) -> None:
     wrong: Counter[str] = Counter()
-    for row in await changes.connection.rows(statements.PROJECT_KEYS):
+    for row in await changes.connection.rows(statements.project_keys(label)):
         if row["key"] != project_key(row["project"]):
             wrong[row["project"]] += row["nodes"]
     rows = [
@@ -262,9 +263,8 @@ async def _set_project_keys(changes: Changes) -> None:
     for start in range(0, len(rows), statements.BATCH):
         part = rows[start : start + statements.BATCH]
         expected = sum(wrong[row["project_id"]] for row in part)
-        await changes.make(
-            "__Chunk__.project_key", statements.SET_PROJECT_KEYS, expected, rows=part
-        )
+        text = statements.set_project_keys(label)
+        await changes.make(f"{label}.project_key", text, expected, rows=part)
 
 
 async def _set_title_keys(changes: Changes, schema: SchemaName) -> None:

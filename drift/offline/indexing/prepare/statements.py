@@ -230,13 +230,17 @@ CALL (n, projects) {{ SET n.project_id = projects[0] }} {_BATCHES}"""
 
 
 # ------------------------------------------------------------------------------- derived properties
-PROJECT_KEYS = f"""MATCH (n:__Chunk__){_PROJECT}
+def project_keys(label: str) -> str:
+    """Return the statement that counts the nodes of each project by their full-text key."""
+    return f"""MATCH (n:{label}){_PROJECT}
 WHERE project IS NOT NULL AND (n.project_id IS NULL OR n.project_id IS :: STRING)
 RETURN project, n.project_key AS key, count(*) AS nodes"""
-"""How many chunks of each project have which full-text key."""
 
-SET_PROJECT_KEYS = f"""UNWIND $rows AS row
-MATCH (n:__Chunk__)
+
+def set_project_keys(label: str) -> str:
+    """Return the statement that gives the nodes of some projects their full-text key."""
+    return f"""UNWIND $rows AS row
+MATCH (n:{label})
 WHERE n.project_id = row.project_id AND (n.project_key IS NULL OR n.project_key <> row.project_key)
 CALL (n, row) {{ SET n.project_key = row.project_key }} {_BATCHES}"""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from drift.adapters.neo4j import indexes
 from drift.adapters.neo4j.cypher.schema import SchemaName
 from drift.adapters.neo4j.indexes import WantedIndex
 
@@ -69,9 +70,7 @@ def schema_objects(
     return (
         *(_keys() if has_projects else ()),
         *_ranges(_RANGES if has_projects else _V1_RANGES),
-        _fulltext(fulltext, ("text", "project_key"), ("heading",))
-        if has_projects
-        else _fulltext(fulltext, ("text",)),
+        *_fulltexts(fulltext, has_projects=has_projects),
         _vector(
             community, "__Community__", "COMMUNITY_VECTOR_INDEX_NAME", is_filtered=has_projects
         ),
@@ -92,19 +91,31 @@ def _ranges(ranges: dict[str, tuple[str, tuple[str, ...]]]) -> Iterator[SchemaOb
         yield SchemaObject(name, "range", label, properties, statements=(text,))
 
 
-def _fulltext(
-    name: str, properties: tuple[str, ...], optional: tuple[str, ...] = ()
-) -> SchemaObject:
-    head = f"CREATE FULLTEXT INDEX `{name}` IF NOT EXISTS FOR (n:__Chunk__)"
-    return SchemaObject(
-        name,
-        "fulltext",
-        "__Chunk__",
-        properties,
-        "CHUNK_FULLTEXT_INDEX_NAME",
-        optional,
-        statements=(f"{head} ON EACH [{_listed((*properties, *optional))}]",),
-    )
+def _fulltexts(chunks: str, *, has_projects: bool) -> Iterator[SchemaObject]:
+    setting = "CHUNK_FULLTEXT_INDEX_NAME"
+    if has_projects:
+        titles = WantedIndex(
+            indexes.NAMES_INDEX, "fulltext", "__Entity__", ("title_key", "project_key")
+        )
+        texts = WantedIndex(
+            chunks, "fulltext", "__Chunk__", ("text", "project_key"), setting, ("heading",)
+        )
+    else:
+        titles = WantedIndex(indexes.NAMES_INDEX, "fulltext", "__Entity__", ("title_key",))
+        texts = WantedIndex(chunks, "fulltext", "__Chunk__", ("text",), setting)
+
+    for wanted in (titles, texts):
+        head = f"CREATE FULLTEXT INDEX `{wanted.name}` IF NOT EXISTS FOR (n:{wanted.label})"
+        listed = _listed((*wanted.properties, *wanted.optional))
+        yield SchemaObject(
+            wanted.name,
+            wanted.kind,
+            wanted.label,
+            wanted.properties,
+            wanted.setting,
+            wanted.optional,
+            statements=(f"{head} ON EACH [{listed}]",),
+        )
 
 
 def _vector(name: str, label: str, setting: str, *, is_filtered: bool) -> SchemaObject:

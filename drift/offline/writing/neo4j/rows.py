@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from drift.errors import IngestError
+from drift.naming import normalised_title
 from drift.offline.writing.neo4j import statements
-from drift.ranking import normalised_title
 from drift.values.graph import Vector
 from drift.values.records import (
     ChunkRecord,

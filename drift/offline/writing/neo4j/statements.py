@@ -210,7 +210,7 @@ MATCH (p:__Project__ {{id: $project_id}})
 UNWIND $rows AS row
 CREATE (n:__Entity__ {{
   project_id: $project_id, id: row.id, generation: $generation, title: row.title,
-  title_key: row.title_key, description: row.description
+  title_key: row.title_key, project_key: $project_key, description: row.description
 }})-[:IN_PROJECT]->(p)
 {_SET_VECTOR}
 """

@@ -1,0 +1,108 @@
+"""Pure: what a question names: words to search for, titles, and parts of titles."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from drift.words import ASKING_WORDS, STOP_WORDS, STOP_WORDS_OF_FOUR_LANGUAGES
+
+MAX_TERMS = 48
+MAX_TITLE_KEYS = 512
+MAX_NAMES = 12
+"""Parts of titles that a question is asked for."""
+_MAX_TITLE_WORDS = 6
+_MAX_NAME_WORDS = 3
+_MIN_NAME_CHARS = 3
+"""Of a name of one word; shorter ones are titles of persons and letters."""
+
+_WORD = re.compile(r"\w+")
+_QUOTES = "`'\"‘’“”«»"
+_KEPT_AT_ENDS = "_+#"
+_COMMON_WORDS = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
+
+
+def normalised_title(title: str) -> str:
+    """Return the key by which an entity's title is found.
+
+    Case is folded, spaces are collapsed, and punctuation is cut off both ends. `_`, `+` and `#`
+    stay, so that `__init__`, `C++` and `C#` remain themselves; so does a title of punctuation
+    alone.
+    """
+    folded = " ".join(unicodedata.normalize("NFKC", title).casefold().split())
+    start, end = 0, len(folded)
+    while start < end and _is_edge(folded[start]):
+        start += 1
+    while end > start and _is_edge(folded[end - 1]):
+        end -= 1
+    return folded[start:end] or folded
+
+
+def _is_edge(character: str) -> bool:
+    return character not in _KEPT_AT_ENDS and unicodedata.category(character)[0] in "PSZC"
+
+
+def title_keys(question: str) -> tuple[str, ...]:
+    """Return the normalised titles that the question may name: runs of one to six words.
+
+    The longest come first.
+    """
+    words = question.split()
+    keys: dict[str, None] = {}
+    for length in range(min(_MAX_TITLE_WORDS, len(words)), 0, -1):
+        for start in range(len(words) - length + 1):
+            run = words[start : start + length]
+            key = normalised_title(" ".join(run))
+            if key and (length > 1 or key not in STOP_WORDS or run[0][0] in _QUOTES):
+                keys.update(dict.fromkeys((key, _without_possessive(key))))
+    # The shortest runs name most entities, so a long question gives up its longest runs first.
+    return tuple(keys)[-MAX_TITLE_KEYS:]
+
+
+def _without_possessive(key: str) -> str:
+    return re.sub(r"['’]s$", "", key)
+
+
+def search_terms(question: str) -> tuple[str, ...]:
+    """Return the words worth a full-text search, in lower case, each once, at most 48."""
+    words = _WORD.findall(unicodedata.normalize("NFKC", question).lower())
+    return tuple(dict.fromkeys(w for w in words if w not in STOP_WORDS and w.strip("_")))[
+        :MAX_TERMS
+    ]
+
+
+def name_parts(question: str) -> tuple[str, ...]:
+    """Return what may be part of a title: `mercer` for Alex Mercer, at most twelve, longest first.
+
+    They are runs of one to three words in capitals, cut where a common word or punctuation stands
+    between two, and normalised as titles are.
+    """
+    found: dict[str, None] = {}
+    for run in _capitalised_runs(question.split()):
+        for length in range(min(_MAX_NAME_WORDS, len(run)), 0, -1):
+            for start in range(len(run) - length + 1):
+                part = " ".join(run[start : start + length])
+                if len(part) >= _MIN_NAME_CHARS:
+                    found[part] = None
+    return tuple(sorted(found, key=lambda part: -part.count(" ")))[-MAX_NAMES:]
+
+
+def _capitalised_runs(words: Sequence[str]) -> Iterator[list[str]]:
+    run: list[str] = []
+    for word in words:
+        key = _without_possessive(normalised_title(word))
+        if not _is_name(word, key):
+            yield run
+            run = []
+            continue
+        run.append(key)
+        if _is_edge(word[-1]):
+            yield run
+            run = []
+    yield run
+
+
+def _is_name(word: str, key: str) -> bool:
+    first = next(filter(str.isalnum, word), "")
+    return first.isupper() and len(key) > 1 and key not in _COMMON_WORDS
