@@ -59,8 +59,8 @@ STOP_WORDS_OF_FOUR_LANGUAGES = PROSE_STOP_WORDS | frozenset(
 
 ASKING_WORDS = frozenset(
     """
-    according analyse analyze calculate compare compute contrast define describe determine discuss
-    evaluate explain find give identify list mention name outline provide prove show state summarise
+    according besides analyse analyze calculate compare compute contrast define describe determine discuss
+    evaluate explain find give identify list mention name outline provide prove regarding show state summarise
     summarize tell
     """.split()
 )
