@@ -59,9 +59,9 @@ STOP_WORDS_OF_FOUR_LANGUAGES = PROSE_STOP_WORDS | frozenset(
 
 ASKING_WORDS = frozenset(
     """
-    according besides analyse analyze calculate compare compute contrast define describe determine discuss
-    evaluate explain find give identify list mention name outline provide prove regarding show state summarise
-    summarize tell
+    according analyse analyze besides calculate compare compute contrast define describe determine
+    discuss evaluate explain find give identify list mention name outline provide prove regarding
+    show state summarise summarize tell
     """.split()
 )
 """Words that begin a question in capitals and name nothing."""
