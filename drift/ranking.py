@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from drift.copies import near_copies
 from drift.values.graph import Candidate, Candidates, Chunk, Evidence
 
 VECTOR_WEIGHT = 0.5
@@ -34,6 +35,8 @@ HOP_SEEDS = 3
 MENTION_SHARE = 0.05
 """What mentioning a shared entity counts, beside being about it."""
 
+COPY = 0.1
+"""What the score of a chunk counts that nearly repeats a better one."""
 FURTHER_CHUNK = 0.9
 """What the score of a document's further chunks counts, so that several documents get a place."""
 
@@ -52,7 +55,8 @@ def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
 
     The score is 0.5 vector + 0.5 text + walk + hop; a document's further chunks keep 0.9 of it.
     Cosines are scaled between the least and the greatest of the candidates, BM25 by its greatest.
-    Walk and hop count at most 0.5 each, by `graph_worth`. Equal scores are ordered by id.
+    Walk and hop count at most 0.5 each, by `graph_worth`. What nearly repeats a better chunk
+    counts a tenth. Equal scores are ordered by id.
     """
     pool = list(candidates)
     vector = _between([_cosine(c) for c in pool])
@@ -97,14 +101,22 @@ def _walk(pool: Sequence[Candidate], worth: float) -> list[float]:
 
 
 def _spread(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[Chunk]:
-    """Return the chunks with their scores; of each document only the best keeps its own in full."""
+    """Return the chunks with their scores.
+
+    Of each document only the best keeps its own in full, and of near copies only the best.
+    """
+    order = sorted(range(len(chunks)), key=lambda place: (-scores[place], chunks[place].id))
     seen: set[str] = set()
     spread = []
-    for place in sorted(range(len(chunks)), key=lambda place: (-scores[place], chunks[place].id)):
+    copies = near_copies(chunks[place].text for place in order)
+    for place, is_copy in zip(order, copies, strict=True):
         chunk, score = chunks[place], scores[place]
-        if chunk.document_name in seen:
+        if is_copy:
+            score *= COPY
+        elif chunk.document_name in seen:
             score *= FURTHER_CHUNK
-        seen.add(chunk.document_name)
+        if not is_copy:
+            seen.add(chunk.document_name)
         spread.append(replace(chunk, score=round(score, 6)))
     return spread
 

@@ -109,6 +109,20 @@ def test_another_document_goes_before_a_slightly_better_chunk_of_the_same_one() 
     assert order(first, second, of_document("other", 0.5, "b"), far)[1] == "second"
 
 
+def test_near_copies_do_not_stand_side_by_side() -> None:
+    text = "The old mill on the Danube was built by Ada"
+    first, copy, other, last = (
+        replace(of_document(id_, cosine, id_), chunk=Chunk(id_, words, id_))
+        for id_, cosine, words in (
+            ("first", 0.9, text),
+            ("copy", 0.89, f"{text}."),
+            ("other", 0.5, "Ulm"),
+            ("last", 0.0, "Linz"),
+        )
+    )
+    assert order(copy, last, first, other) == ["first", "other", "copy", "last"]
+
+
 def test_no_candidates_and_no_room_give_nothing() -> None:
     assert order() == []
     assert order(candidate("a", 1.0), most=0) == []
