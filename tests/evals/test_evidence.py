@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from drift.errors import IngestError
+from drift.offline.evals.evidence.ceiling import CEILINGS, best_order, ceilings
 from drift.offline.evals.evidence.document_questions import (
     DocumentQuestion,
     read_document_questions,
@@ -72,6 +73,28 @@ def test_ten_thousand_characters_hold_at_least_one_chunk() -> None:
     long, short = chunk("a.md", "x" * 20_000), chunk("b.md", "y")
     assert within_chars([long, short], 10_000) == [long]
     assert within_chars([short, long], 10_000) == [short]
+
+
+def test_the_best_order_shows_each_passage_and_document_once_and_keeps_the_rest() -> None:
+    two = DocumentQuestion("q", QUESTION.text, "summary", (SAID,), frozenset({"a.md", "b.md"}))
+    gold = [g for g in [raw_documents().locate(SAID, two.text, ["a.md"])] if g]
+    other, of_b, says, of_a = (
+        chunk("x.md", SAID),
+        chunk("b.md", "Linz"),
+        chunk("a.md", SAID),
+        chunk("a.md", "Ulm"),
+    )
+    assert best_order([other, of_b, of_a, says], two, gold) == [says, of_b, other, of_a]
+
+
+def test_a_wider_pool_has_no_lower_ceiling() -> None:
+    gold = [g for g in [raw_documents().locate(SAID, QUESTION.text, ["a.md"])] if g]
+    far = [chunk(f"x{number}.md", f"x{number}") for number in range(100)]
+    rankings = {"ours": far[:9], "vector": far, "bm25": [*far[:50], chunk("a.md", SAID)]}
+    found = ceilings(rankings, QUESTION, gold)
+    assert list(found) == list(CEILINGS)
+    assert [found[name]["passages10"] for name in CEILINGS] == [0.0, 0.0, 1.0]
+    assert [found[name]["top10"] for name in CEILINGS] == [0.0, 0.0, 1.0]
 
 
 def test_the_mix_weighs_both_legs_alike() -> None:

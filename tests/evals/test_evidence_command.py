@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from drift.offline.evals.evidence.ceiling import CEILINGS
 from drift.offline.evals.evidence.figures import AT_TEN_CHUNKS, METHODS
 from drift.offline.servers.neo4j.server import Neo4jServer
 from tests.command_line import PATIENCE_S, drift
@@ -43,6 +44,7 @@ def test_a_folder_is_ingested_asked_and_reported(neo4j_2026: Neo4jServer, tmp_pa
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert set(document["methods"]) == set(document["types"]["single-fact"]) == set(METHODS)
+    assert set(document["ceilings"]) == set(CEILINGS)
     assert document["methods"]["ours"] == dict.fromkeys(AT_TEN_CHUNKS, 100.0)
     assert document["questions_with_passages"] == 1
     assert "13 documents" in done.stderr

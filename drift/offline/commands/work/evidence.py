@@ -11,6 +11,7 @@ from rich.table import Table
 from drift.offline.commands.console import print_json, say, stdout
 from drift.offline.commands.options import EmbedderName, QuestionHalf
 from drift.offline.commands.work.bench import opened_bench
+from drift.offline.evals.evidence.ceiling import CEILINGS
 from drift.offline.evals.evidence.figures import AT_TEN_CHUNKS, METHODS, OURS, report
 from drift.offline.evals.evidence.measure import measure_topic, read_topic
 from drift.offline.stack.stack import StackOptions
@@ -53,6 +54,9 @@ def _show(document: dict[str, Any]) -> None:
     for method, meaning in METHODS.items():
         values = [*document["methods"][method].values(), *by_chars[method].values()]
         table.add_row(method, meaning, *(f"{value:.1f}" for value in values))
+    for ceiling, meaning in CEILINGS.items():
+        values = document["ceilings"][ceiling].values()
+        table.add_row(ceiling, meaning, *(f"{value:.1f}" for value in values), "", "")
     stdout.print(table)
 
     for rival, lead in document["ours_minus"].items():

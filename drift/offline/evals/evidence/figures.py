@@ -7,7 +7,7 @@ which at least one statement was located.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from drift.offline.evals.evidence.document_questions import DocumentQuestion
@@ -51,10 +51,11 @@ class RankedChunk:
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """One question: its type, and the figures of each method."""
+    """One question: its type, the figures of each method, and those of an oracle."""
 
     type: str
     methods: Mapping[str, Figures]
+    ceilings: Mapping[str, Figures] = field(default_factory=dict)
 
 
 def figures(
@@ -106,6 +107,7 @@ def report(results: Sequence[QuestionResult]) -> dict[str, Any]:
         "methods": _methods(results),
         "types": {name: _methods(of_type) for name, of_type in types.items()},
         "questions_of_type": {name: len(of_type) for name, of_type in types.items()},
+        "ceilings": _ceilings(results),
         "ours_minus_rrf": _lead(results, BASELINE),
         "types_ours_minus_rrf": {name: _lead(own, BASELINE) for name, own in types.items()},
         "ours_minus": {method: _lead(results, method) for method in rivals},
@@ -126,6 +128,12 @@ def _methods(results: Sequence[QuestionResult]) -> dict[str, dict[str, float]]:
 
 def _means(results: Sequence[QuestionResult], method: str) -> dict[str, float]:
     return {figure: _mean(_values(results, method, figure)) for figure in AT_TEN_CHUNKS}
+
+
+def _ceilings(results: Sequence[QuestionResult]) -> dict[str, dict[str, float]]:
+    names = {name: None for result in results for name in result.ceilings}
+    oracles = {name: [QuestionResult(r.type, r.ceilings) for r in results] for name in names}
+    return {name: _means(own, name) for name, own in oracles.items()}
 
 
 def _means_by_chars(results: Sequence[QuestionResult], method: str) -> dict[str, float]:

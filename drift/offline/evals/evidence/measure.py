@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from drift.offline.evals.evidence.ceiling import ceilings
 from drift.offline.evals.evidence.document_questions import (
     DocumentQuestion,
     read_document_questions,
@@ -94,6 +95,7 @@ async def measure_topic(
             QuestionResult(
                 question.type,
                 {method: figures(chunks, question, gold) for method, chunks in ranked.items()},
+                ceilings(ranked, question, gold),
             )
         )
     return results
