@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from drift.copies import near_copies
+from drift.place import seated
 from drift.values.graph import Candidate, Candidates, Chunk, Evidence
 
 VECTOR_WEIGHT = 0.5
@@ -45,8 +46,11 @@ MAX_CHUNKS = 30
 
 
 def ranked(found: Candidates) -> Evidence:
-    """Return the evidence of a follow-up: its best chunks, and their neighbourhood."""
-    chunks = fuse(found.chunks, MAX_CHUNKS)
+    """Return the evidence of a follow-up: its best chunks, and their neighbourhood.
+
+    What stands at a place that was asked for comes right behind the best chunk.
+    """
+    chunks = seated(fuse(found.chunks, MAX_CHUNKS), found.placed)[:MAX_CHUNKS]
     return Evidence(chunks, found.entities, found.relationships, found.communities)
 
 

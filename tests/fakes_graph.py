@@ -30,6 +30,7 @@ from drift.values.graph import (
 from drift.values.health import GraphHealth, Index
 from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
 from tests.fakes_neighbourhood import with_neighbourhood
+from tests.fakes_placed import placed
 from tests.fakes_project import (
     Project,
     best_communities,
@@ -124,7 +125,8 @@ class FakeGraph:
             )
             for k in chosen
         ]
-        return with_neighbourhood(project, tuple(candidates), chosen)
+        found = with_neighbourhood(project, tuple(candidates), chosen)
+        return replace(found, placed=placed(project, query, chosen, searched))
 
     async def health(self) -> GraphHealth:
         self._answer("", Deadline.after(1))

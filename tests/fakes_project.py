@@ -83,6 +83,12 @@ class Project:
         name, id_ = min(named, default=("unknown", ""))
         return name, sum(d == id_ for d, _ in self.held)
 
+    def document_id(self, chunk_id: str) -> str:
+        """The id of that document, empty for none."""
+        holders = [self.documents[d] for d, k in self.held if k == chunk_id]
+        named = ((d.title if (d.title or "").strip() else d.id, d.id) for d in holders)
+        return min(named, default=("", ""))[1]
+
     def chunk(self, chunk_id: str, score: float) -> Chunk:
         """The chunk as a search returns it."""
         record = self.chunks[chunk_id]

@@ -24,6 +24,8 @@ PURE = frozenset(
         "citations",
         "copies",
         "naming",
+        "parts",
+        "place",
         "ranking",
         "prompts",
         "response",
@@ -47,7 +49,9 @@ MODULES: dict[str, frozenset[str]] = {
         "bounded": "values context plan prompts tokens",
         "naming": "words",
         "copies": "",
-        "ranking": "copies values",
+        "parts": "",
+        "place": "parts values",
+        "ranking": "copies place values",
         "citations": "values contracts telemetry",
         "ports": "values contracts tasks",
         "calls": "errors values ports tasks telemetry",
@@ -70,7 +74,7 @@ ROOMS: dict[str, frozenset[str]] = {
     room: frozenset(imported.split())
     for room, imported in {
         "telemetry": "contracts errors values",
-        "adapters": "contracts errors naming values ports ranking tasks telemetry",
+        "adapters": "contracts errors naming parts place ports ranking tasks telemetry values",
         "hosting": " ".join(sorted(STORY)) + " telemetry adapters __init__",
         "offline.writing": "contracts errors naming values ports tasks telemetry adapters offline",
         "offline.indexing": "contracts errors naming values words ports tasks telemetry adapters "

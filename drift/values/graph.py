@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 CommunityId = int | str
 """A community's own key, in its native type: an integer in GraphRAG data, a string elsewhere."""
@@ -104,13 +105,28 @@ class PrimerEvidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """A wish for what stands before or after a chunk in its document.
+
+    An id that the project does not hold, and a chunk without a place, bring nothing.
+    """
+
+    chunk_id: str
+    direction: Literal["before", "after"]
+
+
+@dataclass(frozen=True, slots=True)
 class FollowupQuery:
-    """What one follow-up asks the graph; `communities` empty means the whole project."""
+    """What one follow-up asks the graph; `communities` empty means the whole project.
+
+    What its question says about a place is read from the question; `beside` asks for more.
+    """
 
     project_id: str
     question: str
     vector: Vector
     communities: tuple[CommunityId, ...]
+    beside: tuple[Beside, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +159,34 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Placed:
+    """A chunk that stands at a place asked for: in `why`'s terms, where it stands, and from what.
+
+    `anchor` is the id of the chunk that it stands beside, or that begins the part, and `step` its
+    distance from there, negative before it. At the edge of a document the anchor is empty, and the
+    step counts from the edge.
+    """
+
+    chunk: Chunk
+    why: Literal["beside", "beginning", "end", "part", "event"]
+    anchor: str = ""
+    step: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Candidates:
     """What the graph returns for a follow-up, before the ranking.
 
     The chunks are in no order; the neighbourhood is that of the likeliest of them. `communities`
-    hold most of these and are the lower ones: what has nothing above it is the primer's.
+    hold most of these and are the lower ones: what has nothing above it is the primer's. `placed`
+    stand at the place that was asked for; most questions ask for none.
     """
 
     chunks: tuple[Candidate, ...] = ()
     entities: tuple[Entity, ...] = ()
     relationships: tuple[Relationship, ...] = ()
     communities: tuple[Community, ...] = ()
+    placed: tuple[Placed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from drift.errors import (
     GraphUnavailableError,
     GraphVectorsError,
 )
+from drift.place import asked_place
 from drift.tasks import Deadline
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery, Vector
 from drift.values.health import GraphHealth
@@ -114,7 +115,7 @@ class Neo4jGraph:
             features = await self._features(query.vector)
             values = self._parameters.followup(query, features)
             row = await self._row(features.followup, values, deadline)
-        return candidates(row)
+        return candidates(row, asked_place(query.question))
 
     async def health(self) -> GraphHealth:
         """Return how the server calls itself, the configured indexes, and which are missing."""

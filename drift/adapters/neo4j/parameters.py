@@ -16,6 +16,8 @@ from drift.adapters.neo4j.indexes import NAMES_INDEX, IndexNames
 from drift.adapters.neo4j.project_key import project_key
 from drift.errors import ModelMisconfiguredError
 from drift.naming import name_parts, search_terms, title_keys
+from drift.parts import line_of
+from drift.place import EDGE_MARKS, Place, asked_place
 from drift.ranking import MIN_MASS
 from drift.values.graph import FollowupQuery, PrimerQuery, Vector
 
@@ -43,6 +45,10 @@ index looks further the more it is asked for."""
 PROCEDURE_ROWS = 500
 """Rows asked of an index that other projects share."""
 
+MAX_WISHES = 8
+"""Chunks whose neighbours one follow-up may ask for."""
+
+_LONG_DIGITS = 19
 _MIN_LENGTH = 1e-30
 _MAX_FLOAT = 3.4e38
 """A vector between these has a direction in numbers of 32 bits."""
@@ -77,6 +83,14 @@ _BOUNDS: Mapping[str, int | float] = {
     "mentions_each": 40,
     "most_shared": 200,
     "fan": 100,
+    # Places: documents whose edges are shown, their outermost chunks in which a mark is looked for,
+    # chunks beside one, likely events, and chunks that may hold the heading of a numbered part.
+    "most_homes": 2,
+    "outermost": 60,
+    "most_beside": 2,
+    "most_events": 3,
+    "part_pool": 100,
+    "most_parts": 6,
     # The neighbourhood of so many chunks. What is in more than this share of the project's chunks,
     # as far as they were counted, is a hub, unless they are few.
     "rooted": 10,
@@ -128,10 +142,28 @@ class Parameters:
                 "name_parts": _asked_names(query.question, project_id)
                 if features.covers_names
                 else [],
+                **self._place(query, project_id, covers_text=features.covers_text),
             },
             "fetch": SEARCHED_ROWS if features.searches else PROCEDURE_ROWS,
             "hard": self.hard and bool(query.communities),
             "count_limit": max(COUNTED_CHUNKS, values["exact_limit"] + 1),
+        }
+
+    def _place(
+        self, query: FollowupQuery, project_id: str | None, *, covers_text: bool
+    ) -> dict[str, Any]:
+        """Return what is asked about a place; all of it is empty for most questions."""
+        place = asked_place(query.question)
+        wishes = [wish for wish in query.beside if _can_be_sent(wish.chunk_id)][:MAX_WISHES]
+        return {
+            "edge": place.edge or "",
+            "marks": list(EDGE_MARKS[place.edge or ""]),
+            "part_terms": part_terms(place, project_id) if covers_text else "",
+            "part_line": rf"(?is)(.*\n|.*> )?{line_of(place.parts())}.*" if place.part else "",
+            "side": place.side or "",
+            "beside": [
+                {"ids": _stored_ids(wish.chunk_id), "direction": wish.direction} for wish in wishes
+            ],
         }
 
     def _shared(self, vector: Vector, features: Features) -> dict[str, Any]:
@@ -188,6 +220,22 @@ def _all_of(part: str) -> str:
     """Return the words as terms that must all be there; in quotes nothing is syntax."""
     words = ("".join(c for c in word if c not in '"\\') for word in part.split())
     return " ".join(f'+"{word}"' for word in words)
+
+
+def part_terms(place: Place, project_id: str | None) -> str:
+    """Return the full-text query for the headings of numbered parts, empty where none is asked."""
+    phrases = " ".join(f'"{name}"' for part in place.parts() for name in part.names())
+    if not phrases:
+        return ""
+    if project_id is None:
+        return f"text:({phrases})"
+    return f"+project_key:{project_key(project_id)}^0 +(text:({phrases}) heading:({phrases}))"
+
+
+def _stored_ids(chunk_id: str) -> list[str | int]:
+    """Return the ids that a chunk may be stored under: some graphs number them."""
+    is_number = chunk_id.isascii() and chunk_id.isdigit() and len(chunk_id) < _LONG_DIGITS
+    return [chunk_id, int(chunk_id)] if is_number else [chunk_id]
 
 
 def require_direction(vector: Vector) -> None:

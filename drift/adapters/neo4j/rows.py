@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from drift.place import NOWHERE, Place, at_place
 from drift.values.graph import (
     Candidate,
     Candidates,
@@ -19,6 +20,7 @@ from drift.values.graph import (
     CommunityId,
     Entity,
     Mention,
+    Placed,
     PrimerEvidence,
     Relationship,
 )
@@ -94,8 +96,8 @@ def _community_id(stored: CommunityId | float) -> CommunityId:
     return stored
 
 
-def candidates(row: Mapping[str, Any]) -> Candidates:
-    """Return what the follow-up's one row says."""
+def candidates(row: Mapping[str, Any], asked: Place = NOWHERE) -> Candidates:
+    """Return what the follow-up's one row says, and what of it stands at the place asked for."""
     mentions: defaultdict[int, list[Mention]] = defaultdict(list)
     for place, number, rarity, about in row["shared"]:
         mentions[place].append(Mention(number, rarity, about))
@@ -111,7 +113,12 @@ def candidates(row: Mapping[str, Any]) -> Candidates:
         entities=tuple(_entity(e, ids) for e in row["entities"] if _is_key(e["id"])),
         relationships=tuple(dict.fromkeys(_relationship(r, ids) for r in row["relationships"])),
         communities=tuple(_community(c) for c in row["communities"] if _is_key(c["id"])),
+        placed=at_place(asked, [_placed(p) for p in row["placed"] if _is_key(p["id"])]),
     )
+
+
+def _placed(row: Mapping[str, Any]) -> Placed:
+    return Placed(_chunk(row), row["why"], str(row["anchor"]), row["step"])
 
 
 def _candidate(row: Mapping[str, Any], mentions: Iterable[Mention]) -> Candidate:

@@ -17,6 +17,7 @@ from drift.adapters.neo4j.cypher.nearest import (
     visible,
 )
 from drift.adapters.neo4j.cypher.neighbourhood import communities, entities, relations
+from drift.adapters.neo4j.cypher.placed import placed
 from drift.adapters.neo4j.cypher.schema import MAX_LEVELS, Schema
 from drift.adapters.neo4j.cypher.walk import graph_leg, in_scope
 
@@ -26,8 +27,8 @@ def followup(s: Schema, hits: str) -> str:
     legs = f"{_vector_leg(s, hits)}{_text_leg(s)}{graph_leg(s)}"
     around = f"{communities(s)}{entities(s)}{relations(s)}"
     return f"""
-{visible(s)}{_picked(s)}{count(s)}{legs}{_candidates(s)}{_shared(s)}{around}
-RETURN candidates, shared, communities, entities, relationships
+{visible(s)}{_picked(s)}{count(s)}{legs}{_candidates(s)}{_shared(s)}{around}{placed(s)}
+RETURN candidates, shared, communities, entities, relationships, placed
 """
 
 

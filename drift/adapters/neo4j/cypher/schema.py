@@ -90,6 +90,8 @@ class Schema:
     """The documents of `ch`: a row with `d` and its `name` for each."""
     chunks_of: Of
     """How many chunks a document has."""
+    holds: str
+    """The arrow from a document to a chunk."""
 
     text_properties: frozenset[str]
     """What the full-text index has to hold."""
@@ -202,6 +204,7 @@ DEFAULT = Schema(
         f"CASE WHEN {d}.chunks IS :: INTEGER NOT NULL THEN {d}.chunks "
         f"ELSE COUNT {{ ({d})-[:HAS_CHUNK]->() }} END"
     ),
+    holds="-[:HAS_CHUNK]->",
     text_properties=frozenset({"text", "project_key"}),
     name_properties=frozenset({"title_key", "project_key"}),
     has_projects=True,
@@ -269,6 +272,7 @@ V1 = Schema(
     WITH DISTINCT d
     WITH d, {_first_not_blank("d", "title", "path", "name", "id")} AS name""",
     chunks_of=lambda d: f"COUNT {{ ({d})<-[:FROM_DOCUMENT]-() }}",
+    holds="<-[:FROM_DOCUMENT]-",
     text_properties=frozenset({"text"}),
     name_properties=frozenset({"title_key"}),
     has_projects=False,
