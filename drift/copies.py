@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 RUN_WORDS = 5
 SAME_SHARE = 0.5
 """Of the runs of words that two texts have together; from here on the second says little new."""
-MAX_WORDS = 2000
-"""Words of a text that are compared, from its beginning."""
+END_CHARS = 1_500
+"""A longer text is compared by so much of its beginning and of its end."""
 
 _WORD = re.compile(r"\w+")
-_Run = tuple[str, ...]
+_Runs = frozenset[int]
 
 
 def near_copies(texts: Iterable[str]) -> Iterator[bool]:
@@ -22,26 +21,26 @@ def near_copies(texts: Iterable[str]) -> Iterator[bool]:
     Two texts are nearly the same when they share half of their runs of five words; a shorter text
     is no copy.
     """
-    holders: defaultdict[_Run, list[int]] = defaultdict(list)
-    sizes: list[int] = []
+    kept: list[_Runs] = []
+    seen: set[int] = set()
     for text in texts:
         runs = _runs(text)
-        shared = Counter(holder for run in runs for holder in holders.get(run, ()))
-        is_copy = any(
-            both >= SAME_SHARE * (len(runs) + sizes[holder] - both)
-            for holder, both in shared.items()
-        )
+        # What all kept ones together hold too little of, none of them does.
+        may_be = bool(runs) and len(runs & seen) >= SAME_SHARE * len(runs)
+        is_copy = may_be and any(_are_alike(runs, other) for other in kept)
         if not is_copy:
-            for run in runs:
-                holders[run].append(len(sizes))
-            sizes.append(len(runs))
+            kept.append(runs)
+            seen |= runs
         yield is_copy
 
 
-def _runs(text: str) -> frozenset[_Run]:
-    words = [found[0] for found in _first(_WORD.finditer(text.casefold()))]
-    return frozenset(zip(*(words[start:] for start in range(RUN_WORDS)), strict=False))
+def _are_alike(one: _Runs, other: _Runs) -> bool:
+    both = len(one & other)
+    return both >= SAME_SHARE * (len(one) + len(other) - both)
 
 
-def _first(found: Iterable[re.Match[str]]) -> Iterator[re.Match[str]]:
-    return (match for match, _ in zip(found, range(MAX_WORDS), strict=False))
+def _runs(text: str) -> _Runs:
+    if len(text) > 2 * END_CHARS:
+        text = f"{text[:END_CHARS]} {text[-END_CHARS:]}"
+    words = _WORD.findall(text.casefold())
+    return frozenset(map(hash, zip(*(words[start:] for start in range(RUN_WORDS)), strict=False)))

@@ -32,6 +32,12 @@ def test_a_copy_of_a_copy_is_compared_with_what_was_kept() -> None:
     assert list(near_copies(shifted)) == [False, True, False]
 
 
+def test_a_long_text_is_judged_by_its_beginning_and_its_end() -> None:
+    texts = [" ".join(f"{name}{i}" for i in range(2_000)) for name in ("a", "b")]
+    begins_alike = texts[0][: len(texts[0]) // 2] + texts[1]
+    assert list(near_copies([texts[0], texts[0], begins_alike])) == [False, True, False]
+
+
 @given(st.lists(st.text()))
 def test_the_first_is_none_and_every_text_gets_its_flag(texts: list[str]) -> None:
     flags = list(near_copies(texts))

@@ -1,0 +1,169 @@
+"""Bad documents, questions and graphs: evidence stays a plain hybrid's or better, prompts bounded.
+
+Folders are ingested as a user would do it; graphs that no ingestion makes are written by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from drift import bounded
+from drift.naming import name_parts, title_keys
+from drift.offline.evals.evidence.rankings import half_and_half
+from drift.offline.indexing.pipeline import ingest
+from drift.offline.indexing.sources import read_source
+from drift.offline.model_server import embedding
+from drift.plan import Limits
+from drift.ranking import fuse, ranked
+from drift.tasks import Deadline
+from drift.tokens import most_tokens
+from drift.values.calls import Embeddings
+from drift.values.graph import Candidates, FollowupQuery, Vector
+from drift.values.records import ChunkRecord, EntityRecord
+from tests.contract.graph_backends import Backend, FakeBackend, chunk, entity, fill, on_real_servers
+
+pytestmark = pytest.mark.timeout(600)
+
+SAID = "The lighthouse of Ulm was built by Ada Mercer in 1889, after the great flood."
+ASKED = "Who built the lighthouse of Ulm?"
+QUESTIONS = (ASKED, "lighthouse", "the of and which", "谁建造了乌尔姆的灯塔", "Кто построил маяк?")
+"""A whole one, one word, stop words, and two in other scripts than the documents."""
+SHOWN = Limits().max_chunks_for_prompt
+LINKS = "\n".join(f"* [Page {number}](https://example.org/{number})" for number in range(200))
+FILLER = " ".join(f"filler{number}" for number in range(60))
+UNKNOWN = """Ulmi majakas ehitati pärast suurt üleujutust. Linnarahvas kogus kivid jõest, ja
+meister Mercer juhtis tööd kolm aastat. Hiljem põles torn kaks korda maha."""
+
+
+class LocalEmbedder:
+    """Embedder in this process, the one of the local model server."""
+
+    async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
+        deadline.require()
+        return Embeddings(tuple(vectors(texts)))
+
+
+def vectors(texts: Iterable[str]) -> list[Vector]:
+    return [tuple(map(float, row)) for row in embedding.embed(list(texts))]
+
+
+FOLDERS: dict[str, Callable[[], dict[str, str]]] = {
+    "one document": lambda: {"a.md": f"# Ulm\n\n{SAID}\n"},
+    "links only": lambda: {f"{number}.md": LINKS for number in range(5)},
+    "the same page fifty times": lambda: {
+        f"{number}.md": f"# Ulm\n\n{SAID}\n\n{FILLER}\n" for number in range(50)
+    },
+    "an unknown language": lambda: {"a.md": UNKNOWN, "b.md": UNKNOWN.upper(), "c.md": SAID},
+    "titles alike": lambda: titles_alike(300),
+}
+
+
+def titles_alike(number: int) -> dict[str, str]:
+    """Pages with one title, of which the last says what is asked."""
+    pages = {f"{n:05}.md": f"# Ulm\n\nUlm has house number {n}.\n" for n in range(number - 1)}
+    return pages | {"said.md": f"# Ulm\n\n{SAID}\n"}
+
+
+async def ask(backend: Backend, project: str, question: str, vector: Vector) -> Candidates:
+    """Ask, and hold what comes to the promises that need no gold."""
+    query = FollowupQuery(project, question, vector, ())
+    found = await backend.store().followup(query, Deadline.after(60))
+    evidence = ranked(found)
+    prompt, _ = bounded.executor(question, question, (), evidence, Limits())
+    cost = most_tokens(prompt.system) + most_tokens(prompt.user)
+    assert cost <= Limits().max_prompt_tokens
+
+    if not any(candidate.graph or candidate.mentions for candidate in found.chunks):
+        assert [c.id for c in evidence.chunks[:1]] == plain(found)[:1]
+    return found
+
+
+def plain(found: Candidates) -> list[str]:
+    """Return what the half-and-half hybrid makes of the same candidates."""
+    cosines = {c.chunk.id: c.similarity for c in found.chunks if c.similarity is not None}
+    texts = {c.chunk.id: c.text for c in found.chunks if c.text}
+    return half_and_half(cosines, texts)
+
+
+def assert_not_worse(found: Candidates, gold: str = SAID) -> None:
+    """Assert that a chunk with these words is shown where the plain hybrid shows one."""
+    texts = {candidate.chunk.id: candidate.chunk.text for candidate in found.chunks}
+    shown = [one.id for one in fuse(found.chunks, SHOWN)]
+    if any(gold in texts[id_] for id_ in plain(found)[:SHOWN]):
+        assert any(gold in texts[id_] for id_ in shown)
+
+
+async def ask_folder(backend: Backend, project: str, folder: Path, pages: dict[str, str]) -> None:
+    for name, text in pages.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    await ingest(
+        read_source(folder), project, backend.writer, LocalEmbedder(), embedding.DIMENSIONS
+    )
+    for question, vector in zip(QUESTIONS, vectors(QUESTIONS), strict=True):
+        found = await ask(backend, project, question, vector)
+        assert found.chunks
+        assert_not_worse(found)
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+async def test_a_bad_folder_is_asked_like_any_other(
+    project: str, tmp_path: Path, name: str
+) -> None:
+    await ask_folder(FakeBackend(), project, tmp_path, FOLDERS[name]())
+
+
+@pytest.mark.deep
+@on_real_servers
+@pytest.mark.parametrize("name", [*FOLDERS, "ten thousand titles alike"])
+async def test_a_bad_folder_on_a_server(
+    backend: Backend, project: str, tmp_path: Path, name: str
+) -> None:
+    pages = FOLDERS[name]() if name in FOLDERS else titles_alike(10_000)
+    await ask_folder(backend, project, tmp_path, pages)
+
+
+def crowd(number: int) -> list[ChunkRecord]:
+    texts = [SAID, *(f"House number {n} of Ulm has a lighthouse keeper." for n in range(number))]
+    records = zip(texts, vectors(texts), strict=True)
+    return [chunk(f"k{n:03}", text, vector) for n, (text, vector) in enumerate(records)]
+
+
+def hubs(chunks: Sequence[ChunkRecord]) -> list[EntityRecord]:
+    titles = ("Ulm", "Lighthouse", "Ada Mercer", "House", "Keeper")
+    everywhere = [record.id for record in chunks]
+    return [entity(f"e{n}", title, *everywhere) for n, title in enumerate(titles)]
+
+
+async def test_a_graph_of_hubs_alone_leaves_the_plain_hybrid(
+    backend: Backend, project: str
+) -> None:
+    chunks = crowd(80)
+    await fill(backend, project, chunks, hubs(chunks))
+    assert set(title_keys(ASKED)) & {"ulm", "lighthouse"}, "the question names hubs"
+    for question, vector in zip(QUESTIONS, vectors(QUESTIONS), strict=True):
+        assert_not_worse(await ask(backend, project, question, vector))
+
+
+async def test_a_graph_without_entities_is_the_plain_hybrid(backend: Backend, project: str) -> None:
+    await fill(backend, project, crowd(80))
+    assert name_parts(ASKED) == ("ulm",), "the question asks for a part of a title"
+    for question, vector in zip(QUESTIONS, vectors(QUESTIONS), strict=True):
+        found = await ask(backend, project, question, vector)
+        assert not any(candidate.graph or candidate.mentions for candidate in found.chunks)
+        assert_not_worse(found)
+
+
+@pytest.mark.parametrize("length", [10, 100_000])
+async def test_chunks_of_any_length_stay_within_the_bound(
+    backend: Backend, project: str, length: int
+) -> None:
+    texts = [(f"{SAID} page {n} " * (length // 80 + 1))[-length:] for n in range(15)]
+    records = zip(texts, vectors(texts), strict=True)
+    chunks = [chunk(f"k{n:02}", text, vector) for n, (text, vector) in enumerate(records)]
+    await fill(backend, project, chunks, [entity("e", "Ulm", "k00", "k01")])
+    for question, vector in zip(QUESTIONS, vectors(QUESTIONS), strict=True):
+        found = await ask(backend, project, question, vector)
+        assert {len(candidate.chunk.text) for candidate in found.chunks} == {length}
