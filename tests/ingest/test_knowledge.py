@@ -15,7 +15,7 @@ from drift.offline.indexing.entities import (
 )
 from drift.offline.indexing.knowledge import derive, fingerprint
 from drift.offline.indexing.prose import sentences, singular
-from drift.offline.indexing.relations import Relation, relate
+from drift.offline.indexing.relations import Bond, bonds, relate
 from drift.offline.indexing.summaries import MAX_SUMMARY_CHARS, summarise
 from drift.offline.indexing.terms import candidates, code_term
 from drift.offline.writing.chunking import cut
@@ -139,34 +139,62 @@ def test_the_description_is_the_sentence_that_defines() -> None:
     assert found["flow meter"].description == defined
 
 
-def test_a_relation_is_stronger_the_more_chunks_are_shared() -> None:
+def test_a_bond_is_stronger_the_more_chunks_are_shared() -> None:
     texts = ["`aa_a` with `bb_b`."] * 3 + [
         "`aa_a` with `cc_c`.",
         "`cc_c` alone here.",
         "`cc_c` alone there.",
     ]
-    readings, entities = read_chunks(_chunks(*texts))
-    weights = {(r.source, r.target): r.weight for r in relate(readings, entities)}
+    weights = {(b.source, b.target): b.weight for b in bonds(read_chunks(_chunks(*texts))[0])}
     assert 1 >= weights["aa_a", "bb_b"] > weights["aa_a", "cc_c"] > 0
 
 
-def test_a_relation_tells_the_sentence_with_both_or_where_they_meet() -> None:
+def test_a_relation_tells_the_sentence_that_says_it() -> None:
     both = "The `inlet_valve` feeds the `main_pump` with water."
     text = f"{both} The `drain_cock` is shut."
     readings, entities = read_chunks(_chunks(text, text))
     told = {(r.source, r.target): r.description for r in relate(readings, entities)}
-    assert told["inlet_valve", "main_pump"] == both
-    assert told["drain_cock", "main_pump"] == "drain_cock and main_pump are both in: Notes."
+    assert told == {("inlet_valve", "main_pump"): both}
 
 
-def test_communities_do_not_depend_on_the_order_of_relations(
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The `inlet_valve` is open at noon. The `main_pump` is shut at night.",
+        "An `inlet_valve`, a `main_pump` and a small grey box.",
+        "[inlet_valve](https://a.example/1) [main_pump](https://a.example/2)",
+        "`inlet_valve` | `main_pump`",
+        "Mill A. The `inlet_valve` and a `main_pump`. Univ. Press, pp. 3. Google Scholar",
+    ],
+    ids=["two sentences", "list", "links", "table", "reference"],
+)
+def test_two_names_in_one_chunk_are_no_relation(text: str) -> None:
+    readings, entities = read_chunks(_chunks(text, text))
+    assert not relate(readings, entities)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The `inlet_valve` feeds the `main_pump` with water.",
+        "The `inlet_valve` was built for the `main_pump`.",
+        "An `inlet_valve` controlled the old `main_pump` there.",
+        "Eine `inlet_valve` speist heute jede große `main_pump`.",
+    ],
+)
+def test_a_sentence_with_a_verb_between_two_names_is_a_relation(sentence: str) -> None:
+    readings, entities = read_chunks(_chunks(sentence, sentence))
+    assert [r.description for r in relate(readings, entities)] == [sentence]
+
+
+def test_communities_do_not_depend_on_the_order_of_bonds(
     sample_chunks: list[ChunkRecord],
 ) -> None:
     readings, entities = read_chunks(sample_chunks)
-    relations: list[Relation] = list(relate(readings, entities))
-    expected = find_communities(readings, entities, relations)
-    random.Random(1).shuffle(relations)  # noqa: S311 - an order, not a secret
-    assert find_communities(readings, entities, relations) == expected
+    pairs: list[Bond] = list(bonds(readings))
+    expected = find_communities(readings, entities, pairs)
+    random.Random(1).shuffle(pairs)  # noqa: S311 - an order, not a secret
+    assert find_communities(readings, entities, pairs) == expected
 
 
 def test_chunks_without_entities_join_their_document_and_the_rest_one_community() -> None:
@@ -174,7 +202,7 @@ def test_chunks_without_entities_join_their_document_and_the_rest_one_community(
     chunks = [ChunkRecord(f"c{n}", "d", n, "", text) for n, text in enumerate(linked)]
     chunks.append(ChunkRecord("c9", "other", 0, "", "Nothing here either."))
     readings, entities = read_chunks(chunks)
-    groups = find_communities(readings, entities, relate(readings, entities))
+    groups = find_communities(readings, entities, bonds(readings))
     assert [group.chunks for group in groups] == [[0, 1, 2], [3]]
 
 
@@ -192,7 +220,7 @@ def test_a_summary_names_what_is_central_and_quotes_sentences_of_its_chunks(
     sample_chunks: list[ChunkRecord],
 ) -> None:
     readings, entities = read_chunks(sample_chunks)
-    groups = find_communities(readings, entities, relate(readings, entities))
+    groups = find_communities(readings, entities, bonds(readings))
     for group, summary in zip(groups, summarise(groups, readings, entities), strict=True):
         assert len(summary.text) <= MAX_SUMMARY_CHARS
         assert summary.text.startswith(summary.title)
@@ -200,8 +228,17 @@ def test_a_summary_names_what_is_central_and_quotes_sentences_of_its_chunks(
         assert (
             group.children
             or not own
-            or set(summary.sentences) <= own | {summary.text.splitlines()[-1]}
+            or set(summary.sentences) <= own | set(summary.text.splitlines())
         )
+
+
+def test_a_summary_opens_with_names_and_then_says_what_they_are() -> None:
+    said = "The Old Mill supplies the Ulm Bakery with grain on every single day."
+    text = f"However, all of it was done before anybody came back again. {said} In 1928 it rained."
+    batch = derive("p", _chunks(text, text), "stamp")
+    title, sentence, *_ = batch.communities[0].summary.splitlines()
+    assert set(title.split(", ")) == {"Old Mill", "Ulm Bakery"}
+    assert sentence == said
 
 
 def test_the_sample_has_the_entities_and_communities_a_reader_of_python_expects(
@@ -219,7 +256,8 @@ def test_the_sample_has_the_entities_and_communities_a_reader_of_python_expects(
         assert title in by_title
         assert 0 < len(by_title[title].description) <= MAX_DESCRIPTION_CHARS
     manager, exits = by_title["context manager"].id, by_title["__exit__"].id
-    assert any({r.source_id, r.target_id} == {manager, exits} for r in knowledge.relations)
+    statement = by_title["with statement"].id
+    assert any({r.source_id, r.target_id} == {manager, statement} for r in knowledge.relations)
     assert any({manager, exits} <= set(c.entity_ids) for c in knowledge.communities)
 
 
