@@ -114,7 +114,7 @@ _SIDES: tuple[tuple[Side, tuple[str, ...]], ...] = (
 )
 
 _LABEL = "|".join([*SAME_LABELS, "canto", "book", "volume", "episode", "lesson", "appendix"])
-_ORDERED_LABEL = r"chapter|stave|canto|Kapitel|Szene|Akt|Abschnitt"
+_ORDERED_LABEL = r"chapter|stave|canto|scene|Kapitel|Szene|Akt|Abschnitt"
 _NUMBER = rf"\d{{1,3}}|[IVXLC]+|(?i:{'|'.join(CARDINALS)})"
 
 _PARTS = (

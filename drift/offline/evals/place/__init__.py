@@ -1,0 +1,1 @@
+"""Questions about places of documents: whether the chunk asked for is shown."""
