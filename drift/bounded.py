@@ -7,15 +7,17 @@ of all: one is always shown, cut at a sentence if it must be.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from drift import context, prompts
 from drift.context import Handles
+from drift.grouping import Group, in_turns
 from drift.plan import Limits
+from drift.response import checked_citations
 from drift.tokens import cut_to, most_tokens
 from drift.values.calls import Prompt
-from drift.values.graph import Chunk, Community, CommunityId, Evidence, PrimerEvidence
+from drift.values.graph import Chunk, Community, CommunityId, PrimerEvidence
 from drift.values.tree import Node
 
 _OF_A_QUESTION = 6
@@ -26,37 +28,83 @@ _OF_ANSWERS = 4
 """The initial answer takes at most this part of the aggregator's room, and so do the words of the
 only answer that fits."""
 _SHORTEST_SUMMARY = 100
+_COST_OF_LABELS = 40
+"""Tokens of the labels and fences of what is settled and of the communities."""
+_OF_CHUNKS = 7 / 8
+"""Chunks take at most this share of an executor's prompt, so that the rest of it has room."""
 _A_HANDLE = 12
 """Tokens of a chunk's handle in the list of valid ids, or of a sample's community."""
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A prompt for one or several follow-ups, the chunks in it, best first, and their handles."""
+
+    prompt: Prompt
+    shown: tuple[Chunk, ...]
+    handles: Handles[str]
+
+
+def fits(chunks: Sequence[Chunk], limits: Limits) -> bool:
+    """Tell whether the chunks leave a prompt room for what stands beside them."""
+    most = limits.max_prompt_tokens * _OF_CHUNKS
+    return (
+        len(chunks) <= limits.max_chunks_for_prompt
+        and sum(len(chunk.text) for chunk in chunks) <= context.MAX_PROMPT_CHARACTERS
+        and sum(_cost_of_chunk(chunk) for chunk in chunks) <= most
+    )
+
+
+def leading(chunks: Sequence[Chunk], limits: Limits) -> tuple[Chunk, ...]:
+    """Return the leading chunks that one prompt shows, the first in any case."""
+    taken: list[Chunk] = []
+    room = limits.max_prompt_tokens * _OF_CHUNKS
+    for chunk in context.fit(chunks, limits.max_chunks_for_prompt):
+        room -= _cost_of_chunk(chunk)
+        if room < 0 and taken:
+            break
+        taken.append(chunk)
+    return tuple(taken)
+
+
 def executor(
     question: str,
-    followup: str,
-    communities: Sequence[Community],
-    evidence: Evidence,
+    group: Group,
+    communities: Handles[CommunityId],
+    settled: Sequence[Node],
     limits: Limits,
-) -> tuple[Prompt, tuple[Chunk, ...]]:
-    """Return the prompt of a follow-up, and the chunks that it shows, best first."""
+) -> Reading:
+    """Return what the follow-ups of a group are read with: one prompt within its bound.
+
+    Chunks go before what is settled, and that before communities and the neighbourhood.
+    """
     part = limits.max_prompt_tokens // _OF_A_QUESTION
-    question, followup = _cut(question, part), _cut(followup, part)
-    nothing = context.neighbourhood(Evidence())
-    room = limits.max_prompt_tokens - _cost(prompts.local(question, followup, [], [], nothing, []))
+    question = _cut(question, part)
+    followups = [_cut(found.question.text, part // len(group)) for found in group]
+    nothing = prompts.local(question, followups, prompts.Context())
+    room = limits.max_prompt_tokens - _cost(nothing) - _COST_OF_LABELS
 
-    shown, room = _leading(evidence.chunks[: limits.max_chunks_for_prompt], room)
+    shown, room = _leading(in_turns(group)[: limits.max_chunks_for_prompt], room)
     in_order = context.in_reading_order(shown)
-    handles = Handles.of("K", (c.id for c in in_order))
-    rows = context.chunk_rows(in_order, handles)
+    cited = [citation.chunk_id for citation in checked_citations(settled)]
+    handles = Handles.of("K", [*(chunk.id for chunk in in_order), *cited])
 
-    handles_of_communities = Handles.of("C", (c.id for c in communities))
-    summaries, room = _fitting(context.community_rows(communities, handles_of_communities), room)
+    known, room = _fitting(context.settled_rows(settled, handles), room - _A_HANDLE * len(cited))
+    evidence = [found.evidence for found in group]
+    found = context.communities_of(evidence)
+    rows = context.community_rows(found, communities, context.MAX_LOWER_SUMMARY_CHARACTERS)
+    summaries, room = _fitting(rows, room)
 
     beside = context.neighbourhood(evidence)
     for kind in ("relationships", "entities"):
         beside[kind], room = _fitting(beside[kind], room)
 
-    prompt = prompts.local(question, followup, summaries, rows, beside, handles.all_short())
-    return prompt, shown
+    chunks = context.chunk_rows(in_order, handles)
+    valid = handles.all_short()[: len(in_order)] + [
+        c["chunk_id"] for row in known for c in row["citations"]
+    ]
+    given = prompts.Context(known, summaries, chunks, beside, list(dict.fromkeys(valid)))
+    return Reading(prompts.local(question, followups, given), shown, handles)
 
 
 def primer(

@@ -17,6 +17,9 @@ MAX_SUMMARY_CHARACTERS = 1_500
 MAX_NEIGHBORHOOD_ITEMS = 10
 MAX_DESCRIPTION_CHARACTERS = 240
 MAX_HEADING_CHARACTERS = 200
+MAX_SETTLED_CHARACTERS = 300
+MAX_LOWER_COMMUNITIES = 4
+MAX_LOWER_SUMMARY_CHARACTERS = 500
 
 Key = TypeVar("Key", int, str, int | str)
 
@@ -147,14 +150,16 @@ def in_reading_order(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     return tuple(sorted(chunks, key=place))
 
 
-def neighbourhood(evidence: Evidence) -> dict[str, Any]:
+def neighbourhood(evidence: Sequence[Evidence]) -> dict[str, Any]:
     """Return the entities and relationships that have a description, as plain values, bounded.
 
-    Two entities have one relationship, the first of those that the graph found.
+    Of several follow-ups, the first one's come first. Two entities have one relationship, the first
+    of those that the graph found.
     """
-    entities = [e for e in evidence.entities if e.description.strip()]
+    found = {e.id: e for one in evidence for e in one.entities if e.description.strip()}
+    entities = list(found.values())
     pairs: dict[frozenset[str], Relationship] = {}
-    for relation in evidence.relationships:
+    for relation in chain.from_iterable(one.relationships for one in evidence):
         if relation.description.strip():
             pairs.setdefault(frozenset((relation.source, relation.target)), relation)
     return {
@@ -173,6 +178,26 @@ def neighbourhood(evidence: Evidence) -> dict[str, Any]:
     }
 
 
+def communities_of(evidence: Sequence[Evidence]) -> tuple[Community, ...]:
+    """Return the lower communities of several follow-ups, each once, theirs in turns, bounded."""
+    turns = chain.from_iterable(zip_longest(*(one.communities for one in evidence)))
+    distinct = {community.id: community for community in turns if community}
+    return tuple(distinct.values())[:MAX_LOWER_COMMUNITIES]
+
+
+def settled_rows(nodes: Sequence[Node], handles: Handles[str]) -> list[dict[str, Any]]:
+    """Return follow-ups that are answered as prompt rows `{question, answer, citations}`."""
+    return [
+        {
+            "question": node.question.text,
+            "answer": cut(node.answer.text, MAX_SETTLED_CHARACTERS),
+            "citations": _citation_rows(node.answer, handles),
+        }
+        for node in nodes
+        if node.answer
+    ]
+
+
 def tree(initial_answer: str, nodes: Sequence[Node], handles: Handles[str]) -> dict[str, Any]:
     """Return the answered follow-ups as the aggregator gets them, best confidence first."""
     answered = [(node.question, node.answer) for node in nodes if node.answer]
@@ -188,8 +213,9 @@ def _answered_row(question: Question, answer: Answer, handles: Handles[str]) -> 
         "question": question.text,
         "answer": answer.text,
         "confidence": round(answer.confidence, 2),
-        "citations": [
-            {"chunk_id": handles.short(citation.chunk_id), "span": citation.span}
-            for citation in answer.citations
-        ],
+        "citations": _citation_rows(answer, handles),
     }
+
+
+def _citation_rows(answer: Answer, handles: Handles[str]) -> list[dict[str, str]]:
+    return [{"chunk_id": handles.short(c.chunk_id), "span": c.span} for c in answer.citations]

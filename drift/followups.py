@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from drift import bounded, context, plan
 from drift.calls import Calls
-from drift.citations import check
+from drift.context import Handles
 from drift.contracts.progress import Phase
-from drift.contracts.replies import LocalReply
 from drift.errors import (
     DriftError,
     GraphMisconfiguredError,
@@ -20,20 +19,19 @@ from drift.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
+from drift.executor import Answers, Executor
+from drift.grouping import Found, Group, together
 from drift.progress import Progress, citation_lines, escape_markdown
 from drift.ranking import ranked
-from drift.replies import ask
 from drift.tasks import Deadline, task_group
 from drift.telemetry import parts
 from drift.telemetry.logs import log
-from drift.values.calls import Prompt
-from drift.values.graph import Chunk, Community, Evidence, FollowupQuery, Vector
+from drift.values.graph import Chunk, Community, CommunityId, FollowupQuery, Vector
 from drift.values.tree import (
     ANSWERED,
     NO_EVIDENCE,
     SKIPPED_DEADLINE,
     SKIPPED_ENOUGH,
-    Answer,
     CitationCounts,
     FollowupState,
     Node,
@@ -49,19 +47,21 @@ LOSES_ONLY_THE_STEP = (
 )
 """Errors that cost one follow-up alone: what the others have answered is kept."""
 
-MAX_NEW_FOLLOWUPS = 3
+WAITS_FOR_SIBLINGS_S = 1.0
+"""Seconds for which what a follow-up found waits for what its siblings find."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Wave:
-    """Questions that became ready together, and the chunks that were answered from before them.
+    """Questions that became ready together, and the follow-ups that were answered before them.
 
     What siblings answer meanwhile does not count, because the faster one of two must not decide
     what is asked.
     """
 
     questions: tuple[Question, ...]
-    answered_before: frozenset[str]
+    settled: tuple[Node, ...]
+    answered_from: frozenset[str]
     ready_s: float
     group: asyncio.TaskGroup
 
@@ -84,11 +84,11 @@ class FollowupTree:
     _known: list[Question] = field(default_factory=list)
     _asked: int = 0
     _answered_from: set[str] = field(default_factory=set)
+    _communities: list[CommunityId] = field(default_factory=list)
 
-    @property
-    def handles(self) -> context.Handles[int | str]:
-        """Short names of the communities that follow-ups may target."""
-        return context.Handles.of("C", (c.id for c in self.communities))
+    def __post_init__(self) -> None:
+        """Number the primer's communities first, as its own prompt does."""
+        self._communities = [community.id for community in self.communities]
 
     def in_order(self) -> list[Node]:
         """Return the follow-ups that have ended, in the order in which they were proposed."""
@@ -104,7 +104,7 @@ class FollowupTree:
                 asyncio.timeout(self.deadline.until_aggregation()) as cut,
                 task_group() as group,
             ):
-                self._start(proposals, None, group)
+                self._ask(self._decide(None, proposals), group)
         except TimeoutError:
             if not cut.expired():
                 raise
@@ -112,10 +112,12 @@ class FollowupTree:
         for question in self._known:
             self.nodes.setdefault(question.id, Node(question, SKIPPED_DEADLINE))
 
-    def _start(
-        self, proposals: Sequence[plan.Proposal], parent: Node | None, group: asyncio.TaskGroup
-    ) -> None:
-        """Decide about proposals and start what is to be asked, as one wave."""
+    def _decide(
+        self, parent: Node | None, proposals: Sequence[plan.Proposal] = ()
+    ) -> tuple[Question, ...]:
+        """Decide about what a follow-up proposes, or the primer; return what is to be asked."""
+        if parent and parent.answer:
+            proposals = parent.answer.followups
         decided = plan.schedule(proposals, self._known, self._asked, parent, self.limits)
         self._known += [*decided.ready, *(node.question for node in decided.settled)]
         self._known.sort(key=lambda question: question.id)
@@ -123,14 +125,22 @@ class FollowupTree:
 
         for node in decided.settled:
             self._end(node)
+        return decided.ready
 
-        if decided.ready:
-            ready_s = self.deadline.elapsed()
-            wave = _Wave(decided.ready, frozenset(self._answered_from), ready_s, group)
-            group.create_task(self._embed(wave))
+    def _ask(self, questions: Sequence[Question], group: asyncio.TaskGroup) -> None:
+        """Start questions as one wave."""
+        if questions:
+            settled = tuple(node for node in self.in_order() if node.answer)
+            known, ready_s = frozenset(self._answered_from), self.deadline.elapsed()
+            wave = _Wave(tuple(questions), settled, known, ready_s, group)
+            group.create_task(self._search(wave))
 
-    async def _embed(self, wave: _Wave) -> None:
-        """Embed questions that became ready together in one call, then let each go its own way."""
+    async def _search(self, wave: _Wave) -> None:
+        """Find what each question of a wave is answered from, and have it read.
+
+        Those whose evidence is there within a second of each other are read together where they
+        share chunks; none of them waits longer for a slow one.
+        """
         try:
             embeddings = await self.calls.embedder.embed([q.text for q in wave.questions])
         except LOSES_ONLY_THE_STEP as error:
@@ -138,63 +148,100 @@ class FollowupTree:
                 self._fail(question, error)
             return
 
-        for question, vector in zip(wave.questions, embeddings.vectors, strict=True):
-            wave.group.create_task(self._follow(question, vector, wave))
+        pairs = zip(wave.questions, embeddings.vectors, strict=True)
+        searching = {
+            wave.group.create_task(self._find(question, vector, wave)) for question, vector in pairs
+        }
+        while searching:
+            done, searching = await asyncio.wait(searching, timeout=WAITS_FOR_SIBLINGS_S)
+            found = [one for task in done if (one := task.result())]
+            self._read_together(sorted(found, key=lambda one: one.question.id), wave)
 
-    async def _follow(self, question: Question, vector: Vector, wave: _Wave) -> None:
-        """Ask one follow-up; on its answer, start the follow-ups it proposes."""
+    async def _find(self, question: Question, vector: Vector, wave: _Wave) -> Found | None:
+        """Return what a follow-up found; None when it ends here, without anything new to read."""
         self._report(f"Looking into: {question.text}")
+        query = FollowupQuery(self.project_id, question.text, vector, question.communities)
         try:
             with parts.followup(question.id, question.depth) as part:
-                node = await self._answer(question, vector, wave.answered_before)
-                part.add(state=str(node.state), chunks=len(node.chunk_ids))
+                evidence = ranked(await self.calls.graph.followup(query))
+                part.add(chunks=len(evidence.chunks))
         except LOSES_ONLY_THE_STEP as error:
             self._fail(question, error)
+            return None
+
+        if not evidence.chunks:
+            self._end(Node(question, NO_EVIDENCE))
+            return None
+
+        self.retrieved.update((c.id, c) for c in evidence.chunks)
+        leading = bounded.leading(evidence.chunks, self.limits)
+        first, second = plan.looks(leading, wave.answered_from)
+        if not first:
+            self._end(Node(question, SKIPPED_ENOUGH, chunk_ids=tuple(c.id for c in leading)))
+            return None
+        return Found(question, evidence, first, second)
+
+    def _read_together(self, found: Sequence[Found], wave: _Wave) -> None:
+        def fits(chunks: Sequence[Chunk]) -> bool:
+            return bounded.fits(chunks, self.limits)
+
+        for group in together(found, self.limits.max_followups_per_prompt, fits):
+            wave.group.create_task(self._read(group, wave))
+
+    async def _read(self, group: Group, wave: _Wave) -> None:
+        """Have a group answered in one call, and start what its answers propose, as one wave.
+
+        Those that a joint reply leaves out are asked alone.
+        """
+        executor = Executor(self.calls.chat, self.question, self.limits)
+        communities = self._known_communities(group)
+        try:
+            with parts.reading(len(group)) as part:
+                answers = await executor.answer(group, wave.settled, communities, self.retrieved)
+                part.add(chunks=len(answers.shown), answers=len(answers.by_question))
+        except LOSES_ONLY_THE_STEP as error:
+            for found in group:
+                self._fail(found.question, error)
             return
 
-        node = replace(node, seconds=round(self.deadline.elapsed() - wave.ready_s, 4))
-        if node.answer:
-            self._start(node.answer.followups, node, wave.group)
-        self._end(node)
+        self.counts += answers.counts
+        self._answered_from.update(chunk.id for chunk in answers.shown)
+        ended, again = self._judged(group, answers, wave)
+        self._read_together(again, wave)
+        ready = [question for node in ended for question in self._decide(node)]
+        for node in ended:
+            self._end(node)
+        self._ask(ready, wave.group)
 
-    async def _answer(
-        self, question: Question, vector: Vector, answered_before: Collection[str]
-    ) -> Node:
-        """Find evidence and have it read, unless nothing was found or nothing of it is new."""
-        query = FollowupQuery(self.project_id, question.text, vector, question.communities)
-        evidence = ranked(await self.calls.graph.followup(query))
-        prompt, shown = bounded.executor(
-            self.question, question.text, self.communities, evidence, self.limits
-        )
-        if not shown:
-            return Node(question, NO_EVIDENCE)
+    def _judged(
+        self, group: Group, answers: Answers, wave: _Wave
+    ) -> tuple[list[Node], list[Found]]:
+        """Return the follow-ups that have ended, and those that are read once more.
 
-        chunk_ids = tuple(c.id for c in shown)
-        self.retrieved.update((c.id, c) for c in evidence.chunks)
-        if not plan.brings_news(chunk_ids, answered_before):
-            return Node(question, SKIPPED_ENOUGH, chunk_ids=chunk_ids)
+        What cites nothing gets a second look, at the further chunks that it found.
+        """
+        ended: list[Node] = []
+        again: list[Found] = []
+        for found in group:
+            answer = answers.by_question.get(found.question.id)
+            if answer is None:
+                wave.group.create_task(self._read((found,), wave))
+                continue
 
-        answer = await self._ask_model(prompt, evidence, shown)
-        self._answered_from.update(chunk_ids)
-        return Node(question, ANSWERED, answer, chunk_ids)
+            seen = tuple(dict.fromkeys((*found.seen, *(chunk.id for chunk in answers.shown))))
+            if not answer.citations and found.further:
+                again.append(replace(found, chunks=found.further, further=(), seen=seen))
+                continue
+            seconds = round(self.deadline.elapsed() - wave.ready_s, 4)
+            ended.append(Node(found.question, ANSWERED, answer, seen, seconds))
+        return ended, again
 
-    async def _ask_model(
-        self, prompt: Prompt, evidence: Evidence, shown: Sequence[Chunk]
-    ) -> Answer:
-        """Ask the model about the chunks shown, and check what it cites against all evidence."""
-        handles = context.Handles.of("K", (c.id for c in context.in_reading_order(shown)))
-        reply = await ask(self.calls.chat, prompt, LocalReply)
-
-        full_set = {c.id: c for c in evidence.chunks}
-        ids = [handles.resolve(c.chunk_id) for c in reply.citations]
-        citations, counts = check(reply.citations, reply.answer, ids, full_set)
-        self.counts += counts
-
-        proposed = tuple(
-            (followup.question, self.handles.resolved(followup.target_communities))
-            for followup in reply.new_followups[:MAX_NEW_FOLLOWUPS]
-        )
-        return Answer(reply.answer, citations, reply.confidence, reply.should_continue, proposed)
+    def _known_communities(self, group: Group) -> Handles[CommunityId]:
+        """Return the handles of all communities shown so far, the group's lower ones among them."""
+        for community in context.communities_of([found.evidence for found in group]):
+            if community.id not in self._communities:
+                self._communities.append(community.id)
+        return Handles.of("C", self._communities)
 
     def longest_chain_s(self) -> float:
         """Return the seconds of the slowest follow-up together with those that led to it."""
@@ -211,6 +258,11 @@ class FollowupTree:
 
     def _end(self, node: Node) -> None:
         self.nodes[node.question.id] = node
+        question, chunks = node.question, len(node.chunk_ids)
+        seen = {"followup": question.id, "depth": question.depth, "chunks": chunks}
+        log.info(
+            "followup_ended", extra={**seen, "state": str(node.state), "seconds": node.seconds}
+        )
         if node.answer:
             self._report(f"Answered: {node.question.text}", citation_lines(node.answer.citations))
 

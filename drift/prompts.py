@@ -8,10 +8,11 @@ written as \u0060, so that retrieved text cannot close its fence.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
+from drift.contracts.replies import AggregateReply, JointReply, LocalReply, PrimerReply
 from drift.contracts.strict_schema import strict_schema
 from drift.values.calls import Prompt
 
@@ -40,23 +41,42 @@ Tasks:
 Return JSON: {{"initial_answer", "followups": [{{"question", "target_communities"}}],
 "rationale"}}"""
 
+_EXECUTOR_RULES = """- Use ONLY the provided context. If the context does not answer a follow-up
+  question, say so.
+- Cite your evidence in `citations`. Each citation has a `chunk_id` and a `span`: one sentence,
+  copied word for word from that chunk, or a span that a settled answer cites.
+  You MUST use chunk_id values from the list of valid ids.
+- Do not write chunk ids in the text of an answer. They belong in `citations` only.
+- Propose 0 to 3 additional follow-up questions for each, only if the user question needs them, and
+  none that is settled. `target_communities` may be empty.
+- Give your `confidence` from 0 to 1. Say in `should_continue` whether it is worth continuing."""
+
+_ANSWER_SHAPE = (
+    '"answer", "citations": [{"chunk_id", "span"}],\n'
+    '"new_followups": [{"question", "target_communities"}], "confidence", "should_continue"'
+)
+
 LOCAL_SYSTEM = f"""You are DRIFT-Search Local Executor.
-You get a follow-up question, retrieved chunks and their graph neighbourhood.
+You get a follow-up question, retrieved chunks, their graph neighbourhood, and what is settled.
 A chunk's `place` says where in its document it stands: "12 of 42" is the twelfth of 42 chunks.
 
 Tasks:
-- Answer the follow-up question using ONLY the provided context. If the context does not answer it,
-  say so.
-- Cite your evidence in `citations`. Each citation has a `chunk_id` and a `span`: one sentence,
-  copied word for word from that chunk.
-  You MUST use chunk_id values from the list of valid ids.
-- Do not write chunk ids in the text of the answer. They belong in `citations` only.
-- Propose 0 to 3 additional follow-up questions, only if the user question needs them.
-- Give your `confidence` from 0 to 1. Say in `should_continue` whether it is worth continuing.
+- Answer the follow-up question.
+{_EXECUTOR_RULES}
 
 {_DATA_RULE}
-Return JSON: {{"answer", "citations": [{{"chunk_id", "span"}}],
-"new_followups": [{{"question", "target_communities"}}], "confidence", "should_continue"}}"""
+Return JSON: {{{_ANSWER_SHAPE}}}"""
+
+JOINT_SYSTEM = f"""You are DRIFT-Search Local Executor.
+You get follow-up questions, retrieved chunks, their graph neighbourhood, and what is settled.
+A chunk's `place` says where in its document it stands: "12 of 42" is the twelfth of 42 chunks.
+
+Tasks:
+- Answer each follow-up question by itself, as if it were the only one, and name it in `followup`.
+{_EXECUTOR_RULES}
+
+{_DATA_RULE}
+Return JSON: {{"answers": [{{"followup": "Q1", {_ANSWER_SHAPE}}}]}}"""
 
 AGGREGATE_SYSTEM = f"""You are DRIFT-Search Aggregator.
 You get a user question and the tree of questions and answers of a search.
@@ -108,29 +128,41 @@ def primer(
     return Prompt("primer_reply", PRIMER_SYSTEM, user, strict_schema(PrimerReply))
 
 
-def local(  # noqa: PLR0913, PLR0917 - each is one block of the prompt
-    question: str,
-    followup: str,
-    communities: Sequence[dict[str, Any]],
-    chunks: Sequence[dict[str, Any]],
-    neighbourhood: dict[str, Any],
-    valid_ids: Sequence[str],
-) -> Prompt:
-    """Ask a follow-up.
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an executor answers from, as rows.
 
-    Chunks are `{id, document, heading, place, text}`; new follow-ups may target the communities.
+    `settled` are `{question, answer, citations}`, `chunks` `{id, document, heading, place, text}`.
+    New follow-ups may target the communities.
     """
-    user = "\n\n".join(
-        (
-            block("User question", question),
-            block("Communities", communities),
-            block("Retrieved chunks", chunks),
-            block("Graph neighbourhood", neighbourhood),
-            block("Valid chunk ids", list(valid_ids)),
-            block("Follow-up question", followup),
-        )
-    )
-    return Prompt("local_reply", LOCAL_SYSTEM, user, strict_schema(LocalReply))
+
+    settled: Sequence[dict[str, Any]] = ()
+    communities: Sequence[dict[str, Any]] = ()
+    chunks: Sequence[dict[str, Any]] = ()
+    neighbourhood: Mapping[str, Any] = field(default_factory=dict)
+    valid_ids: Sequence[str] = ()
+
+
+def local(question: str, followups: Sequence[str], given: Context) -> Prompt:
+    """Ask one follow-up, or several that are answered from the same chunks."""
+    blocks = [block("User question", question)]
+    if given.settled:
+        blocks.append(block("Settled already", list(given.settled)))
+    if given.communities:
+        blocks.append(block("Communities", list(given.communities)))
+    blocks += [
+        block("Retrieved chunks", list(given.chunks)),
+        block("Graph neighbourhood", given.neighbourhood),
+        block("Valid chunk ids", list(given.valid_ids)),
+    ]
+
+    if len(followups) == 1:
+        user = "\n\n".join((*blocks, block("Follow-up question", followups[0])))
+        return Prompt("local_reply", LOCAL_SYSTEM, user, strict_schema(LocalReply))
+
+    rows = [{"id": f"Q{n}", "question": text} for n, text in enumerate(followups, start=1)]
+    user = "\n\n".join((*blocks, block("Follow-up questions", rows)))
+    return Prompt("joint_reply", JOINT_SYSTEM, user, strict_schema(JointReply))
 
 
 def aggregate(question: str, tree: dict[str, Any], valid_ids: Sequence[str]) -> Prompt:

@@ -324,10 +324,15 @@ param maxFollowups int = 10
 @maxValue(100)
 param maxChunksForPrompt int = 10
 
+@description('MAX_FOLLOWUPS_PER_PROMPT: follow-ups that found the same chunks and are answered by one call.')
+@minValue(1)
+@maxValue(4)
+param maxFollowupsPerPrompt int = 4
+
 @description('MAX_PROMPT_TOKENS: the most that one prompt takes.')
 @minValue(2000)
 @maxValue(1000000)
-param maxPromptTokens int = 7000
+param maxPromptTokens int = 8000
 
 @description('FOLLOWUP_SCOPE: hard keeps follow-ups inside their target communities.')
 @allowed([
@@ -792,6 +797,7 @@ var settings = {
   MAX_FOLLOWUPS: string(maxFollowups)
   MAX_INFLIGHT: string(httpConcurrency)
   MAX_PASSES: string(maxPasses)
+  MAX_FOLLOWUPS_PER_PROMPT: string(maxFollowupsPerPrompt)
   MAX_PROMPT_TOKENS: string(maxPromptTokens)
   MAX_REPLY_BYTES: string(maxReplyBytes)
   NEO4J_DATABASE: neo4jDatabase

@@ -21,6 +21,7 @@ PURE = frozenset(
         "context",
         "tokens",
         "bounded",
+        "grouping",
         "citations",
         "copies",
         "naming",
@@ -46,7 +47,8 @@ MODULES: dict[str, frozenset[str]] = {
         "plan": "values words contracts",
         "context": "values contracts tokens",
         "prompts": "values contracts",
-        "bounded": "values context plan prompts tokens",
+        "grouping": "values",
+        "bounded": "values context grouping plan prompts response tokens",
         "naming": "words",
         "copies": "",
         "parts": "",
@@ -57,8 +59,10 @@ MODULES: dict[str, frozenset[str]] = {
         "calls": "errors values ports tasks telemetry",
         "progress": "contracts values ports telemetry",
         "replies": "calls errors values prompts",
-        "followups": "bounded calls citations context contracts errors values plan ports progress "
-        "prompts ranking replies tasks telemetry",
+        "executor": "bounded calls citations context contracts errors grouping values plan replies "
+        "telemetry",
+        "followups": "bounded calls context contracts errors executor grouping values plan ports "
+        "progress ranking tasks telemetry",
         "response": "citations context contracts values",
         "search": "bounded calls citations context contracts errors followups values plan ports "
         "progress prompts replies response tasks telemetry",

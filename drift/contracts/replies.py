@@ -10,6 +10,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    ValidationError,
     model_validator,
 )
 
@@ -35,6 +36,7 @@ MAX_ID_CHARS = 500
 MAX_FOLLOWUPS_READ = 20
 MAX_COMMUNITIES = 50
 MAX_CITATIONS = 50
+MAX_ANSWERS = 10
 MAX_FACTS = 50
 MAX_CITATIONS_OF_A_FACT = 20
 
@@ -124,6 +126,39 @@ class LocalReply(_Reply):
     new_followups: Followups = Field(default_factory=list)
     confidence: Annotated[float, Field(ge=0, le=1), BeforeValidator(score)] = 0.0
     should_continue: Annotated[bool, BeforeValidator(flag)] = False
+
+
+class JointAnswer(LocalReply):
+    """Answer to one of several follow-ups; `followup` is its id in the prompt."""
+
+    followup: Annotated[str, BeforeValidator(identifier), at_most(MAX_ID_CHARS)] = ""
+
+
+def _usable(value: object) -> object:
+    """Leave out the answers that cannot be read; their follow-ups are asked alone."""
+    items = listed(value)
+    return [item for item in items if _is_answer(item)] if isinstance(items, list) else items
+
+
+def _is_answer(value: object) -> bool:
+    try:
+        JointAnswer.model_validate(value)
+    except ValidationError:
+        return False
+    return True
+
+
+class JointReply(_Reply):
+    """Reply to several follow-ups: an answer to each; a bare list is the answers."""
+
+    answers: Annotated[
+        list[JointAnswer], Field(min_length=1), first(MAX_ANSWERS), BeforeValidator(_usable)
+    ]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_list(cls, value: object) -> object:
+        return {"answers": value} if isinstance(value, list) else value
 
 
 def _citation_id(value: object) -> object:

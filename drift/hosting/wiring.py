@@ -34,10 +34,11 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     chat, embedder = build_models(settings)
     sink = build_sink(settings)
     limits = Limits(
-        settings.max_passes,
-        settings.max_followups,
-        settings.max_chunks_for_prompt,
-        settings.max_prompt_tokens,
+        max_passes=settings.max_passes,
+        max_followups=settings.max_followups,
+        max_chunks_for_prompt=settings.max_chunks_for_prompt,
+        max_followups_per_prompt=settings.max_followups_per_prompt,
+        max_prompt_tokens=settings.max_prompt_tokens,
     )
     closers = (chat.client.close, *((sink.close,) if sink else ()))
     if graph is None:

@@ -95,9 +95,12 @@ _current: ContextVar[Part | None] = ContextVar("drift_part", default=None)
 
 @contextmanager
 def _part(
-    name: str, event: str, ended: Callable[[Part], Mapping[str, object]], **fields: object
+    name: str, event: str | None, ended: Callable[[Part], Mapping[str, object]], **fields: object
 ) -> Iterator[Part]:
-    """Measure a block with a span, and with a log line at its end that holds what `ended` gives."""
+    """Measure a block with a span, and with a log line at its end that holds what `ended` gives.
+
+    Without an event there is no line.
+    """
     part, outer = Part(dict(fields)), _current.get()
     token = _current.set(part)
     start = time.monotonic()
@@ -121,7 +124,8 @@ def _part(
                 if isinstance(value, str | int | float):
                     span.set_attribute(f"drift.{key}", value)
             times = {"duration_s": part.duration_s, **part.client_s}
-            log.info(event, extra={**written, **times, **ended(part)})
+            if event:
+                log.info(event, extra={**written, **times, **ended(part)})
 
 
 def outcome_of(error: BaseException) -> str:
@@ -171,8 +175,13 @@ def phase(which: Phase) -> AbstractContextManager[Part]:
 
 
 def followup(number: int, depth: int) -> AbstractContextManager[Part]:
-    """Measure one follow-up by its number in the tree."""
-    return _part("followup", "followup_ended", lambda _part: {}, followup=number, depth=depth)
+    """Measure what finding the evidence of one follow-up takes, by its number in the tree."""
+    return _part("followup", None, lambda _part: {}, followup=number, depth=depth)
+
+
+def reading(followups: int) -> AbstractContextManager[Part]:
+    """Measure the call that answers so many follow-ups together."""
+    return _part("executor", "followups_read", lambda _part: {}, followups=followups)
 
 
 def count_followups(part: Part, states: Iterable[FollowupState], citations: CitationCounts) -> None:

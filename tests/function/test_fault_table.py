@@ -30,7 +30,11 @@ from tests.function.faults.said import SAID, Said
 from tests.function.faults.table import ROWS
 from tests.model_server_fixture import ModelServerControl
 
-ONE_PASS = {"MAX_PASSES": "1", "MAX_FOLLOWUPS": str(FOLLOWUPS)}
+ONE_PASS = {
+    "MAX_PASSES": "1",
+    "MAX_FOLLOWUPS": str(FOLLOWUPS),
+    "MAX_FOLLOWUPS_PER_PROMPT": "1",
+}
 _victims: list[str] = []
 """The last follow-up of the question, asked for once."""
 

@@ -79,6 +79,7 @@ async def log(
     """Lines of a repeated call, a lost follow-up, a missing graph, and of other queries."""
     nowhere = free_port()
     environment.setenv("MAX_FOLLOWUPS", "2")
+    environment.setenv("MAX_FOLLOWUPS_PER_PROMPT", "1")
     model_server.fail(
         {"fault": "status", "status": 503, "kind": "primer_reply", "times": 1},
         {"fault": "status", "status": 400, "kind": "local_reply", "times": 1},

@@ -108,7 +108,8 @@ async def test_spans_of_model_and_graph_stand_below_their_phases(
         ("followups", "followup"),
         ("followups", embeddings),
         ("followup", "read neo4j"),
-        ("followup", chat),
+        ("followups", "executor"),
+        ("executor", chat),
         ("aggregate", chat),
     } <= below
     points = recorded.points()

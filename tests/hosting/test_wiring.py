@@ -123,6 +123,8 @@ async def test_a_service_has_what_the_settings_say() -> None:
         "MAX_PASSES": "3",
         "MAX_FOLLOWUPS": "4",
         "MAX_CHUNKS_FOR_PROMPT": "6",
+        "MAX_FOLLOWUPS_PER_PROMPT": "2",
+        "MAX_PROMPT_TOKENS": "5000",
         "MAX_INFLIGHT": "7",
         "DEADLINE_SEC": "9",
     }
@@ -131,6 +133,7 @@ async def test_a_service_has_what_the_settings_say() -> None:
     assert (built.max_inflight, built.deadline_s) == (7, 9)
     bounds = built.limits
     assert (bounds.max_passes, bounds.max_followups, bounds.max_chunks_for_prompt) == (3, 4, 6)
+    assert (bounds.max_followups_per_prompt, bounds.max_prompt_tokens) == (2, 5000)
     assert built.sink is not None
     read, _ = reading({k: v for k, v in LOCAL.items() if k != "REDIS_URL"})
     assert (await ServiceProvider(read).get()).sink is None

@@ -58,6 +58,7 @@ param deadlineSec = 150
 param maxPasses = 4
 param maxFollowups = 21
 param maxChunksForPrompt = 13
+param maxFollowupsPerPrompt = 2
 param maxPromptTokens = 9000
 param followupScope = 'hard'
 param retryMaxAttempts = 6

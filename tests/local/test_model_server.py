@@ -32,7 +32,7 @@ TREE = {"initial_answer": "", "followups": []}
 PRIMER = prompts.primer(
     QUESTION, [{"id": "C1", "level": 1, "summary": "Scopes and names."}], [CHUNK]
 )
-LOCAL = prompts.local(QUESTION, QUESTION, [], [CHUNK], {}, ["K1"])
+LOCAL = prompts.local(QUESTION, [QUESTION], prompts.Context(chunks=[CHUNK], valid_ids=["K1"]))
 AGGREGATE = prompts.aggregate(QUESTION, TREE, ["K1"])
 HYPOTHESIS = prompts.hypothesis(QUESTION)
 PREFIXES = ["/v1", "/openai/v1", "/openai/deployments/any"]

@@ -96,16 +96,19 @@ class Parrot:
         ids = [{"chunk_id": k, "span": ""} for k in shown.get("Valid chunk ids", ())]
         whom = f"of {tenant_in(prompt.user)}: what has alder birch to do with {len(prompt.user)}?"
         followups = [{"question": f"{n} {whom}", "target_communities": ["C1"]} for n in range(2)]
+        alone = {
+            "answer": words,
+            "citations": ids,
+            "new_followups": followups[:1],
+            "confidence": 0.5,
+            "should_continue": True,
+        }
+        asked = shown.get("Follow-up questions", ())
         replies: Mapping[str, object] = {
             "hypothesis": words,
             "primer_reply": {"initial_answer": words, "followups": followups},
-            "local_reply": {
-                "answer": words,
-                "citations": ids,
-                "new_followups": followups[:1],
-                "confidence": 0.5,
-                "should_continue": True,
-            },
+            "local_reply": alone,
+            "joint_reply": {"answers": [{"followup": one["id"], **alone} for one in asked]},
             "aggregate_reply": {
                 "final_answer": words,
                 "key_facts": [{"fact": words, "citations": [c["chunk_id"] for c in ids]}],

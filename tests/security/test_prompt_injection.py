@@ -37,19 +37,21 @@ SYSTEM = {
     "hypothesis": prompts.HYPOTHESIS_SYSTEM,
     "primer_reply": prompts.PRIMER_SYSTEM,
     "local_reply": prompts.LOCAL_SYSTEM,
+    "joint_reply": prompts.JOINT_SYSTEM,
     "aggregate_reply": prompts.AGGREGATE_SYSTEM,
 }
+CONTEXT = [
+    "User question",
+    "Communities",
+    "Retrieved chunks",
+    "Graph neighbourhood",
+    "Valid chunk ids",
+]
 LABELS = {
     "hypothesis": ["Question"],
     "primer_reply": ["User question", "Community details", "Sample chunks"],
-    "local_reply": [
-        "User question",
-        "Communities",
-        "Retrieved chunks",
-        "Graph neighbourhood",
-        "Valid chunk ids",
-        "Follow-up question",
-    ],
+    "local_reply": [*CONTEXT, "Follow-up question"],
+    "joint_reply": [*CONTEXT, "Follow-up questions"],
     "aggregate_reply": ["User question", "Q/A tree", "Valid chunk ids"],
 }
 REASKED = ["Your previous reply", "Why it could not be used"]
@@ -58,11 +60,15 @@ TRACED = {"include": ("trace",)}
 every_text = pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 
 
-async def searched(chat: ScriptedChat, text: str) -> tuple[RetrieveResponse, ListSink]:
+async def searched(
+    chat: ScriptedChat, text: str, together: int = 1
+) -> tuple[RetrieveResponse, ListSink]:
     """Search a graph that says this text everywhere."""
     sink, graph = ListSink(), StubGraph(primer_of(text), lambda _query: evidence_of(text))
     async with Progress("p", "r", sink) as progress:
-        search = DriftSearch(ports(graph, chat), Limits(max_prompt_tokens=100_000))
+        search = DriftSearch(
+            ports(graph, chat), Limits(max_followups_per_prompt=together, max_prompt_tokens=100_000)
+        )
         return await search.retrieve(request(**TRACED), progress, Deadline.after(30)), sink
 
 
@@ -78,7 +84,7 @@ def assert_is_data(prompt: Prompt, text: str) -> None:
             for n, c in ((1, "C1"), (2, None))
         ]
         assert found["Sample chunks"] == rows
-    if prompt.name == "local_reply":
+    if prompt.name in {"local_reply", "joint_reply"}:
         assert found["Valid chunk ids"] == ["K1", "K2"]
         assert [(row["id"], row["document"], row["text"]) for row in found["Retrieved chunks"]] == [
             ("K1", text, text),
@@ -111,7 +117,8 @@ def test_the_reader_of_prompts_sees_what_stands_outside_of_a_fence(user: str) ->
 @every_text
 async def test_hostile_text_stays_inside_its_fence_in_every_prompt(text: str) -> None:
     chat = ScriptedChat(script())
-    await searched(chat, text)
+    for together in (1, 4):
+        await searched(chat, text, together)
     assert {p.name for p in chat.prompts} == set(SYSTEM)
     for prompt in chat.prompts:
         assert_is_data(prompt, text)
@@ -131,7 +138,8 @@ def test_any_text_at_all_stays_inside_its_fence() -> None:
         @given(texts.filter(lambda text: len(text) < 8000))
         def stays(text: str) -> None:
             chat = ScriptedChat(script())
-            runner.run(searched(chat, text))
+            for together in (1, 4):
+                runner.run(searched(chat, text, together))
             for prompt in chat.prompts:
                 assert_is_data(prompt, text)
 

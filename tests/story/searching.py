@@ -3,8 +3,10 @@
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from drift import prompts
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.request import RetrieveRequest
 from drift.plan import Limits
@@ -75,9 +77,21 @@ def aggregated(*cited: str, final: str = "The answer.", doubt: str = "") -> dict
     }
 
 
+def joint(prompt: Prompt, alone: Any) -> dict[str, Any]:
+    """Return the reply to several follow-ups: what each of them would be answered alone."""
+    answers = []
+    for row in block(prompt, "Follow-up questions"):
+        single = replace(prompt, user=prompts.block("Follow-up question", row["question"]))
+        answer = alone(single) if callable(alone) else alone
+        answers.append({"followup": row["id"], **answer})
+    return {"answers": answers}
+
+
 def script(**replies: Any) -> dict[str, Any]:
     """Return a whole search's replies: two follow-ups, each answered from its own chunk."""
+    alone = replies.get("local_reply", local())
     return {
+        "joint_reply": lambda prompt: joint(prompt, alone),
         "hypothesis": "A paragraph.",
         "primer_reply": primer(FIRST, SECOND),
         "local_reply": local(),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from drift import bounded
 from drift.context import Handles
+from drift.grouping import Found
 from drift.plan import Limits
 from drift.tokens import cut_to, most_tokens
 from drift.values.calls import Prompt
@@ -31,31 +32,31 @@ def cost(prompt: Prompt) -> int:
     return most_tokens(prompt.system) + most_tokens(prompt.user)
 
 
+def read(evidence: Evidence, within: Limits, *settled: Node) -> tuple[Prompt, tuple[Chunk, ...]]:
+    """Return the prompt of one follow-up and what it shows."""
+    communities: Handles[int | str] = Handles.of("C", (c.id for c in evidence.communities))
+    group = (Found(Question(0, "f"), evidence, evidence.chunks),)
+    reading = bounded.executor("q", group, communities, settled, within)
+    return reading.prompt, reading.shown
+
+
 def limits(most_tokens: int, chunks: int = 10) -> Limits:
     return Limits(max_chunks_for_prompt=chunks, max_prompt_tokens=most_tokens)
 
 
 @settings(max_examples=25, deadline=None)
-@given(WORDS, WORDS, WORDS, WORDS)
-def test_no_prompt_is_over_its_bound(asked: str, text: str, summary: str, said: str) -> None:
+@given(WORDS, WORDS, WORDS, WORDS, st.integers(1, 4))
+def test_no_prompt_is_over_its_bound(
+    asked: str, text: str, summary: str, said: str, together: int
+) -> None:
     chunks = tuple(Chunk(f"c{n}", text, "doc") for n in range(12))
     communities = [Community(n, 1, summary, samples=chunks[n : n + 3]) for n in range(8)]
     evidence = Evidence(
         chunks,
         entities=tuple(Entity(str(n), f"E{n}", summary) for n in range(30)),
         relationships=tuple(Relationship("E1", f"E{n}", said) for n in range(30)),
+        communities=tuple(communities),
     )
-    executor, shown = bounded.executor(asked, asked, communities, evidence, limits(BOUND))
-    assert cost(executor) <= BOUND
-    assert shown
-    assert block(executor, "Retrieved chunks")
-
-    handles: Handles[int | str] = Handles.of("C", (c.id for c in communities))
-    found = PrimerEvidence(tuple(communities), chunks)
-    primer = bounded.primer(asked, found, handles, BOUND)
-    assert cost(primer) <= BOUND
-    assert block(primer, "Sample chunks")
-
     nodes = [
         Node(
             Question(n, asked),
@@ -64,6 +65,18 @@ def test_no_prompt_is_over_its_bound(asked: str, text: str, summary: str, said: 
         )
         for n in range(12)
     ]
+    handles: Handles[int | str] = Handles.of("C", (c.id for c in communities))
+    group = tuple(Found(Question(n, asked), evidence, chunks[n : n + 5]) for n in range(together))
+    executor = bounded.executor(asked, group, handles, nodes[:4], limits(BOUND))
+    assert cost(executor.prompt) <= BOUND
+    assert executor.shown
+    assert block(executor.prompt, "Retrieved chunks")
+
+    found = PrimerEvidence(tuple(communities), chunks)
+    primer = bounded.primer(asked, found, handles, BOUND)
+    assert cost(primer) <= BOUND
+    assert block(primer, "Sample chunks")
+
     cited = Handles.of("K", (f"c{n}" for n in range(12)))
     assert cost(bounded.aggregator(asked, said, nodes, cited, BOUND)) <= BOUND
 
@@ -73,8 +86,9 @@ def test_all_that_fits_is_shown() -> None:
         tuple(chunk(f"c{n}") for n in range(4)),
         entities=(Entity("e", "E", "an entity"),),
         relationships=(Relationship("E", "F", "knows"),),
+        communities=(community(7),),
     )
-    prompt, shown = bounded.executor("q", "f", [community(7)], evidence, limits(BOUND, 3))
+    prompt, shown = read(evidence, limits(BOUND, 3))
     assert shown == evidence.chunks[:3]
     assert [row["id"] for row in block(prompt, "Retrieved chunks")] == ["K1", "K2", "K3"]
     assert block(prompt, "Valid chunk ids") == ["K1", "K2", "K3"]
@@ -87,7 +101,7 @@ def test_all_that_fits_is_shown() -> None:
 
 def test_a_chunk_says_its_headings_and_its_place_where_they_are_known() -> None:
     known = Chunk("a", "text", "Carol", heading="Stave One > Fog", place=12, places=42)
-    prompt, _ = bounded.executor("q", "f", [], Evidence((known, chunk("b"))), limits(BOUND))
+    prompt, _ = read(Evidence((known, chunk("b"))), limits(BOUND))
     told, untold = block(prompt, "Retrieved chunks")
     assert told == {
         "id": "K1",
@@ -109,7 +123,7 @@ def test_chunks_of_one_document_stand_in_its_order_and_documents_by_their_best_c
 
     best_first = (part("b", 7), part("a", 3), part("b", 2), part("a", 1), part("b", 5, 6))
     evidence = Evidence((*best_first, chunk("x"), chunk("y")))
-    prompt, shown = bounded.executor("q", "f", [], evidence, limits(BOUND))
+    prompt, shown = read(evidence, limits(BOUND))
     assert shown == evidence.chunks
     rows = block(prompt, "Retrieved chunks")
     assert [(row["document"], row.get("place")) for row in rows] == [
@@ -130,16 +144,16 @@ def test_entities_are_left_out_first_then_relationships_then_communities_then_ch
         tuple(Chunk(f"c{n}", prose, "doc") for n in range(3)),
         entities=tuple(Entity(str(n), f"E{n}", prose) for n in range(3)),
         relationships=tuple(Relationship("E", f"F{n}", prose) for n in range(3)),
+        communities=tuple(Community(n, 0, prose) for n in range(3)),
     )
-    communities = [Community(n, 0, prose) for n in range(3)]
     kinds: list[tuple[int, int, int, int]] = []
     for most in range(500, 2_000, 20):
-        prompt, shown = bounded.executor("q", "f", communities, evidence, limits(most))
+        prompt, shown = read(evidence, limits(most))
         beside = block(prompt, "Graph neighbourhood")
         kinds.append(
             (
                 len(shown),
-                len(block(prompt, "Communities")),
+                prompt.user.count('"level"'),
                 len(beside["relationships"]),
                 len(beside["entities"]),
             )
@@ -150,7 +164,7 @@ def test_entities_are_left_out_first_then_relationships_then_communities_then_ch
 
 def test_the_only_chunk_that_fits_is_cut_after_a_sentence_and_keeps_its_id() -> None:
     long = Chunk("a", "This is a sentence of the text. " * 2_000, "doc")
-    prompt, [shown] = bounded.executor("q", "f", [], Evidence((long,)), limits(BOUND))
+    prompt, [shown] = read(Evidence((long,)), limits(BOUND))
     assert shown.id == "a"
     assert shown.text.endswith("text.")
     assert len(shown.text) > 3_000

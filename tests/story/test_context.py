@@ -86,7 +86,7 @@ def test_the_neighbourhood_is_bounded() -> None:
         entities=tuple(Entity(str(n), f"E{n}", "word " * 900) for n in range(100)),
         relationships=tuple(Relationship("a", f"b{n}", "word " * 900) for n in range(100)),
     )
-    rows = context.neighbourhood(evidence)
+    rows = context.neighbourhood([evidence])
     assert len(rows["entities"]) == len(rows["relationships"]) == context.MAX_NEIGHBORHOOD_ITEMS
     for row in (*rows["entities"], *rows["relationships"]):
         assert 0 < len(row["description"]) <= context.MAX_DESCRIPTION_CHARACTERS
@@ -100,7 +100,7 @@ def test_what_has_no_description_is_left_out_and_leaves_its_place_to_others() ->
         entities=(*blank, Entity("x", "X", "known")),
         relationships=(*silent, Relationship("x", "y", "knows")),
     )
-    assert context.neighbourhood(evidence) == {
+    assert context.neighbourhood([evidence]) == {
         "entities": [{"title": "X", "description": "known"}],
         "relationships": [{"source": "x", "target": "y", "description": "knows"}],
     }
@@ -115,7 +115,7 @@ def test_two_entities_have_one_relationship_whichever_way_it_points() -> None:
             Relationship("a", "c", "other"),
         )
     )
-    rows = context.neighbourhood(evidence)["relationships"]
+    rows = context.neighbourhood([evidence])["relationships"]
     assert [row["description"] for row in rows] == ["first", "other"]
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from drift import plan
 from drift.plan import Limits, percentage, schedule
 from drift.values.tree import ANSWERED, Answer, Node, Question
+from tests.fakes import chunk
 
 WORDS = st.sampled_from(
     ["alpha", "beta", "gamma", "delta", "the", "of", "what", "is", "epsilon", "zeta"]
@@ -118,19 +119,22 @@ def test_a_follow_up_knows_its_parent_its_depth_and_its_communities() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chunks", "known", "news"),
+    ("leading", "known", "first", "second"),
     [
-        ([], [], False),
-        (["a"], [], True),
-        (["a"], ["a"], False),
-        (list("abcdefghij"), list("abcdefghi"), False),
-        (list("abcdefghij"), list("abcdefgh"), True),
+        ("", "", "", ""),
+        ("a", "", "a", ""),
+        ("a", "a", "", ""),
+        ("abcdefgh", "", "abcde", "fgh"),
+        ("abcdefgh", "bcf", "ade", "gh"),
+        ("abcdefgh", "abcd", "e", "fgh"),
+        ("abcdefgh", "abcde", "", ""),
     ],
 )
-def test_nine_known_chunks_in_ten_are_no_news(
-    chunks: list[str], known: list[str], news: bool
+def test_a_look_takes_five_chunks_without_the_known_ones_and_none_if_all_of_these_are(
+    leading: str, known: str, first: str, second: str
 ) -> None:
-    assert plan.brings_news(chunks, set(known)) is news
+    looks = plan.looks([chunk(name) for name in leading], set(known))
+    assert ["".join(one.id for one in look) for look in looks] == [first, second]
 
 
 COUNTS = st.dictionaries(st.integers(1, 5), st.integers(0, 60))

@@ -38,16 +38,18 @@ def test_data_cannot_close_its_fence_and_is_not_changed(value: Any) -> None:
 def every_prompt(text: str) -> list[Prompt]:
     rows = [{"id": "C1", "level": 1, "summary": text}]
     chunks = [{"id": "K1", "community": "C1", "document": text, "text": text}]
+    settled = [{"question": text, "answer": text, "citations": []}]
+    executors = prompts.Context(settled, rows, chunks, {"entities": [{"title": text}]}, ["K1"])
     return [
         prompts.hypothesis(text),
         prompts.primer(text, rows, chunks),
-        prompts.local(text, text, rows, chunks, {"entities": [{"title": text}]}, ["K1"]),
+        *(prompts.local(text, asked, executors) for asked in ([text], [text, text])),
         prompts.aggregate(text, {"initial_answer": text, "followups": []}, ["K1"]),
         prompts.corrected(prompts.hypothesis(text), text, text),
     ]
 
 
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", range(6))
 def test_hostile_text_adds_no_fence_to_any_prompt(number: int) -> None:
     hostile, harmless = every_prompt(HOSTILE)[number], every_prompt("harmless")[number]
     assert hostile.user.count("```") == harmless.user.count("```")
@@ -62,10 +64,11 @@ def test_the_system_text_is_constant_and_says_that_data_is_no_instruction() -> N
 
 
 def test_each_prompt_is_named_after_its_reply_and_asks_for_its_shape() -> None:
-    assert [(p.name, p.schema is None) for p in every_prompt("x")[:4]] == [
+    assert [(p.name, p.schema is None) for p in every_prompt("x")[:5]] == [
         ("hypothesis", True),
         ("primer_reply", False),
         ("local_reply", False),
+        ("joint_reply", False),
         ("aggregate_reply", False),
     ]
 
@@ -131,11 +134,14 @@ Sample chunks:
 def test_the_local_prompt_reads_as_written_here() -> None:
     prompt = prompts.local(
         "q",
-        "f",
-        [{"id": "C1", "level": 2, "summary": "S"}],
-        [{"id": "K1", "document": "D", "text": "T"}],
-        {"entities": [], "relationships": []},
-        ["K1"],
+        ["f"],
+        prompts.Context(
+            [],
+            [{"id": "C1", "level": 2, "summary": "S"}],
+            [{"id": "K1", "document": "D", "text": "T"}],
+            {"entities": [], "relationships": []},
+            ["K1"],
+        ),
     )
     assert (
         prompt.user

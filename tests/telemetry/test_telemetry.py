@@ -126,7 +126,11 @@ async def test_a_failed_followup_is_named_with_its_cause(lines: Any) -> None:
         "model_unavailable",
         "r",
     )
-    assert {line["outcome"] for line in lines("followup_ended")} == {"ok", "model_unavailable"}
+    assert {line["state"] for line in lines("followup_ended")} == {
+        "answered",
+        "failed: model_unavailable",
+    }
+    assert {line["outcome"] for line in lines("followups_read")} == {"ok", "model_unavailable"}
 
 
 @pytest.mark.parametrize(
@@ -223,7 +227,7 @@ async def test_without_a_caller_each_request_is_a_trace_of_its_own_and_the_log_n
 
 async def test_a_failed_part_is_marked_with_its_code_and_no_words(recorded: Recorded) -> None:
     await retrieved(searching())
-    [failed] = [s for s in recorded.spans("followup") if "error.type" in (s.attributes or {})]
+    [failed] = [s for s in recorded.spans("executor") if "error.type" in (s.attributes or {})]
     assert failed.attributes is not None
     assert failed.attributes["error.type"] == "model_unavailable"
     assert (failed.status.is_ok, failed.status.description, failed.events) == (False, None, ())
@@ -287,7 +291,7 @@ def test_the_document_lists_every_metric_and_every_event() -> None:
     offline = root / "drift" / "offline"
     sources = [path for path in (root / "drift").rglob("*.py") if offline not in path.parents]
     sources.append(root / "function_app.py")
-    said = re.compile(r'(?:log\.\w+\(|_part\("[a-z]+", )"([a-z_]+)"')
+    said = re.compile(r'(?:log\.\w+\(\s*|_part\("[a-z]+", )"([a-z_]+)"')
     events = {event for source in sources for event in said.findall(source.read_text())}
     events |= set(
         re.findall(r'"([a-z]+_ended)"', (root / "drift" / "telemetry" / "parts.py").read_text())

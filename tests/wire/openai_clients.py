@@ -21,17 +21,17 @@ ATTEMPTS = 3
 PROMPT = prompts.hypothesis("How are names resolved?")
 LOCAL = prompts.local(
     "How are names resolved?",
-    "How are names resolved?",
-    [],
-    [
-        {
-            "id": "K1",
-            "document": "naming",
-            "text": "Names are resolved using the nearest enclosing scope of the block.",
-        }
-    ],
-    {},
-    ["K1"],
+    ["How are names resolved?"],
+    prompts.Context(
+        chunks=[
+            {
+                "id": "K1",
+                "document": "naming",
+                "text": "Names are resolved using the nearest enclosing scope of the block.",
+            }
+        ],
+        valid_ids=["K1"],
+    ),
 )
 
 

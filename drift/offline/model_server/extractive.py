@@ -130,6 +130,14 @@ def local(given: Json) -> Json:
     }
 
 
+def joint(given: Json) -> Json:
+    """Answer several follow-ups, each as if it were asked alone."""
+    asked = _items(given, "Follow-up questions")
+    alone = [local({**given, "Follow-up question": one.get("question")}) for one in asked]
+    pairs = zip(asked, alone, strict=True)
+    return {"answers": [{"followup": one.get("id"), **made} for one, made in pairs]}
+
+
 def aggregate(given: Json) -> Json:
     """Answer with the best lines that the follow-ups cited; each is a key fact with its chunks."""
     question = str(given.get("User question", ""))
@@ -152,6 +160,7 @@ REPLIES: Mapping[str, Callable[[Json], Json | str]] = {
     "hypothesis": hypothesis,
     "primer_reply": primer,
     "local_reply": local,
+    "joint_reply": joint,
     "aggregate_reply": aggregate,
 }
 

@@ -56,7 +56,8 @@ class Cut:
 class Row:
     """One fault, while the rest of the service works.
 
-    A request has MAX_PASSES=1 and MAX_FOLLOWUPS=2 unless `settings` say otherwise.
+    A request has MAX_PASSES=1, MAX_FOLLOWUPS=2 and MAX_FOLLOWUPS_PER_PROMPT=1 unless `settings`
+    say otherwise.
 
     `rules` are asked of the model server (`drift.offline.model_server.faults.Rule`); those of "one
     follow-up" strike that one alone. A setting in braces names a server of the test, None removes

@@ -30,6 +30,7 @@ SOURCES = {
     "MAX_FOLLOWUPS": "maxFollowups",
     "MAX_INFLIGHT": "httpConcurrency",
     "MAX_PASSES": "maxPasses",
+    "MAX_FOLLOWUPS_PER_PROMPT": "maxFollowupsPerPrompt",
     "MAX_PROMPT_TOKENS": "maxPromptTokens",
     "MAX_REPLY_BYTES": "maxReplyBytes",
     "NEO4J_DATABASE": "neo4jDatabase",

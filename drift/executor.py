@@ -1,0 +1,103 @@
+"""The local executor: one call that answers a group of follow-ups, and the check of each answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from drift import bounded
+from drift.bounded import Reading
+from drift.calls import ChatCalls
+from drift.citations import check
+from drift.context import Handles
+from drift.contracts.replies import JointReply, LocalReply
+from drift.errors import UnusableReplyError
+from drift.grouping import Found, Group
+from drift.plan import Limits
+from drift.replies import ask
+from drift.telemetry.logs import log
+from drift.values.graph import Chunk, CommunityId
+from drift.values.tree import Answer, CitationCounts, Node
+
+MAX_NEW_FOLLOWUPS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Executor:
+    """Reads what follow-ups found; `question` is the user's own."""
+
+    chat: ChatCalls
+    question: str
+    limits: Limits
+
+    async def answer(
+        self,
+        group: Group,
+        settled: Sequence[Node],
+        communities: Handles[CommunityId],
+        retrieved: Mapping[str, Chunk],
+    ) -> Answers:
+        """Return the checked answers of a group; what a joint reply leaves out has none.
+
+        Raises:
+            UnusableReplyError: when the reply to a single follow-up cannot be used.
+            ModelUnavailableError, ModelMisconfiguredError: from the model.
+        """
+        reading = bounded.executor(self.question, group, communities, settled, self.limits)
+        citable = _citable(group, settled, retrieved)
+
+        answers = Answers(reading.shown)
+        for found, reply in await self._replies(group, reading):
+            ids = [reading.handles.resolve(citation.chunk_id) for citation in reply.citations]
+            citations, counts = check(reply.citations, reply.answer, ids, citable)
+            answers.counts += counts
+            proposed = tuple(
+                (followup.question, communities.resolved(followup.target_communities))
+                for followup in reply.new_followups[:MAX_NEW_FOLLOWUPS]
+            )
+            answers.by_question[found.question.id] = Answer(
+                reply.answer, citations, reply.confidence, reply.should_continue, proposed
+            )
+        return answers
+
+    async def _replies(self, group: Group, reading: Reading) -> list[tuple[Found, LocalReply]]:
+        if len(group) == 1:
+            return [(group[0], await ask(self.chat, reading.prompt, LocalReply))]
+        try:
+            joint = await ask(self.chat, reading.prompt, JointReply)
+        except UnusableReplyError as error:
+            log.warning("joint_reply_unusable", extra={"reason": error.detail})
+            return []
+        return list(_matched(group, joint))
+
+
+@dataclass(slots=True)
+class Answers:
+    """What one call answered: by follow-up, from the chunks that it was shown, best first."""
+
+    shown: tuple[Chunk, ...]
+    by_question: dict[int, Answer] = field(default_factory=dict)
+    counts: CitationCounts = field(default_factory=CitationCounts)
+
+
+def _citable(
+    group: Group, settled: Sequence[Node], retrieved: Mapping[str, Chunk]
+) -> dict[str, Chunk]:
+    """Return what may be cited: all that the group found, and what settled answers stand on."""
+    found = {chunk.id: chunk for one in group for chunk in one.evidence.chunks}
+    cited = {c.chunk_id for node in settled if node.answer for c in node.answer.citations}
+    return found | {chunk_id: retrieved[chunk_id] for chunk_id in cited if chunk_id in retrieved}
+
+
+def _matched(group: Group, joint: JointReply) -> Iterator[tuple[Found, LocalReply]]:
+    """Yield each follow-up with the first answer that names it, or its own where none is named."""
+    names = Handles.of("Q", (found.question.id for found in group))
+    named = {name: answer for answer in reversed(joint.answers) if (name := answer.followup)}
+    if not named and len(joint.answers) == len(group):
+        yield from zip(group, joint.answers, strict=True)
+        return
+
+    by_question = {names.resolve(name): answer for name, answer in named.items()}
+    for found in group:
+        if answer := by_question.get(found.question.id):
+            yield found, answer
