@@ -50,7 +50,6 @@ def fits(chunks: Sequence[Chunk], limits: Limits) -> bool:
     most = limits.max_prompt_tokens * _OF_CHUNKS
     return (
         len(chunks) <= limits.max_chunks_for_prompt
-        and sum(len(chunk.text) for chunk in chunks) <= context.MAX_PROMPT_CHARACTERS
         and sum(_cost_of_chunk(chunk) for chunk in chunks) <= most
     )
 
@@ -59,7 +58,7 @@ def leading(chunks: Sequence[Chunk], limits: Limits) -> tuple[Chunk, ...]:
     """Return the leading chunks that one prompt shows, the first in any case."""
     taken: list[Chunk] = []
     room = limits.max_prompt_tokens * _OF_CHUNKS
-    for chunk in context.fit(chunks, limits.max_chunks_for_prompt):
+    for chunk in chunks[: limits.max_chunks_for_prompt]:
         room -= _cost_of_chunk(chunk)
         if room < 0 and taken:
             break
@@ -178,7 +177,7 @@ def _shortened(answered: list[dict[str, Any]], room: int) -> list[dict[str, Any]
 def _leading(chunks: Sequence[Chunk], room: int) -> tuple[tuple[Chunk, ...], int]:
     """Return the leading chunks that fit, the first in any case, and the room that they leave."""
     shown: list[Chunk] = []
-    for chunk in context.fit(chunks, len(chunks)):
+    for chunk in chunks:
         cost = _cost_of_chunk(chunk)
         if cost > room and shown:
             break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any, Generic, TypeVar
 
@@ -11,10 +11,10 @@ from drift.tokens import cut
 from drift.values.graph import Chunk, Community, Evidence, Relationship
 from drift.values.tree import Answer, Node, Question
 
-MAX_PROMPT_CHARACTERS = 24_000
-"""Retrieved text in one prompt, about 6,000 tokens."""
+MAX_SUMMARIES_CHARACTERS = 24_000
+"""Summaries in one prompt: many communities get shorter ones."""
 MAX_SUMMARY_CHARACTERS = 1_500
-MAX_NEIGHBORHOOD_ITEMS = 10
+MAX_NEIGHBORHOOD_ITEMS = 6
 MAX_DESCRIPTION_CHARACTERS = 240
 MAX_HEADING_CHARACTERS = 200
 MAX_SETTLED_CHARACTERS = 300
@@ -60,31 +60,13 @@ class Handles(Generic[Key]):
         return tuple(dict.fromkeys(key for key in keys if key is not None))
 
 
-def fit(
-    chunks: Sequence[Chunk], most: int, characters: int = MAX_PROMPT_CHARACTERS
-) -> tuple[Chunk, ...]:
-    """Return the leading chunks that fit: at most `most`, with at most `characters` in all.
-
-    The first one is always returned, cut at a sentence when it does not fit.
-    """
-    taken: list[Chunk] = []
-    for chunk in chunks[:most]:
-        if len(chunk.text) > characters:
-            if not taken:
-                taken.append(replace(chunk, text=cut(chunk.text, characters)))
-            break
-        characters -= len(chunk.text)
-        taken.append(chunk)
-    return tuple(taken)
-
-
 def community_rows(
     communities: Sequence[Community],
     handles: Handles[int | str],
     characters: int = MAX_SUMMARY_CHARACTERS,
 ) -> list[dict[str, Any]]:
     """Return communities as prompt rows `{id, level, summary}`; many get shorter summaries."""
-    most = min(characters, MAX_PROMPT_CHARACTERS // max(1, len(communities)))
+    most = min(characters, MAX_SUMMARIES_CHARACTERS // max(1, len(communities)))
     return [
         {"id": handles.short(c.id), "level": c.level, "summary": cut(c.summary, most)}
         for c in communities

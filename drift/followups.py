@@ -20,7 +20,7 @@ from drift.errors import (
     UnusableReplyError,
 )
 from drift.executor import Answers, Executor
-from drift.grouping import Found, Group, together
+from drift.grouping import Found, Group, in_turns, together
 from drift.progress import Progress, citation_lines, escape_markdown
 from drift.ranking import ranked
 from drift.tasks import Deadline, task_group
@@ -53,15 +53,15 @@ WAITS_FOR_SIBLINGS_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class _Wave:
-    """Questions that became ready together, and the follow-ups that were answered before them.
+    """Questions that became ready together, and what was settled and read before them.
 
-    What siblings answer meanwhile does not count, because the faster one of two must not decide
-    what is asked.
+    What siblings answer or read meanwhile does not count, because the faster one of two must not
+    decide what is asked.
     """
 
     questions: tuple[Question, ...]
     settled: tuple[Node, ...]
-    answered_from: frozenset[str]
+    read_before: frozenset[str]
     ready_s: float
     group: asyncio.TaskGroup
 
@@ -83,7 +83,7 @@ class FollowupTree:
     failures: list[DriftError] = field(default_factory=list)
     _known: list[Question] = field(default_factory=list)
     _asked: int = 0
-    _answered_from: set[str] = field(default_factory=set)
+    _read_chunks: Counter[str] = field(default_factory=Counter)
     _communities: list[CommunityId] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -131,8 +131,8 @@ class FollowupTree:
         """Start questions as one wave."""
         if questions:
             settled = tuple(node for node in self.in_order() if node.answer)
-            known, ready_s = frozenset(self._answered_from), self.deadline.elapsed()
-            wave = _Wave(tuple(questions), settled, known, ready_s, group)
+            read, ready_s = frozenset(+self._read_chunks), self.deadline.elapsed()
+            wave = _Wave(tuple(questions), settled, read, ready_s, group)
             group.create_task(self._search(wave))
 
     async def _search(self, wave: _Wave) -> None:
@@ -175,7 +175,7 @@ class FollowupTree:
 
         self.retrieved.update((c.id, c) for c in evidence.chunks)
         leading = bounded.leading(evidence.chunks, self.limits)
-        first, second = plan.looks(leading, wave.answered_from)
+        first, second = plan.looks(leading, wave.read_before)
         if not first:
             self._end(Node(question, SKIPPED_ENOUGH, chunk_ids=tuple(c.id for c in leading)))
             return None
@@ -195,17 +195,19 @@ class FollowupTree:
         """
         executor = Executor(self.calls.chat, self.question, self.limits)
         communities = self._known_communities(group)
+        reading = Counter(chunk.id for chunk in in_turns(group))
+        self._read_chunks += reading
         try:
             with parts.reading(len(group)) as part:
                 answers = await executor.answer(group, wave.settled, communities, self.retrieved)
                 part.add(chunks=len(answers.shown), answers=len(answers.by_question))
         except LOSES_ONLY_THE_STEP as error:
+            self._read_chunks -= reading
             for found in group:
                 self._fail(found.question, error)
             return
 
         self.counts += answers.counts
-        self._answered_from.update(chunk.id for chunk in answers.shown)
         ended, again = self._judged(group, answers, wave)
         self._read_together(again, wave)
         ready = [question for node in ended for question in self._decide(node)]

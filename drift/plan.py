@@ -12,6 +12,8 @@ from drift.words import FILLERS
 
 SAME_QUESTION = 0.8
 """Overlap of content words (Jaccard) from which two questions are near-duplicates."""
+SHORT = 1_600
+"""Characters up to which a chunk is shown again: it costs less than an answer that misses it."""
 FIRST_LOOK = 5
 """Chunks that a follow-up is asked of first; they hold 94 % of what real answers cite of ten."""
 CONFIDENT = 0.8
@@ -31,7 +33,12 @@ class Limits:
     max_followups: int = 10
     max_chunks_for_prompt: int = 10
     max_followups_per_prompt: int = 4
-    max_prompt_tokens: int = 8_000
+    max_prompt_tokens: int = 8_500
+
+    @property
+    def max_primer_tokens(self) -> int:
+        """The bound of the primer's prompt: samples only have to show what may be asked."""
+        return self.max_prompt_tokens * 3 // 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +105,21 @@ def is_enough(answer: Answer) -> bool:
 
 
 def looks(
-    leading: Sequence[Chunk], answered_from: Collection[str]
+    leading: Sequence[Chunk], read: Collection[str]
 ) -> tuple[tuple[Chunk, ...], tuple[Chunk, ...]]:
     """Return the chunks of the first look at a follow-up's evidence, and those of a second one.
 
-    The first look takes the first five without those that were answered from already. When none is
-    left of these, the follow-up brings nothing new, and both are empty.
+    The first look takes the first five without those that were read already, by a call that has
+    ended or is under way. When none is left of these, the follow-up brings nothing new, and both
+    are empty.
     """
-    first, second = (
-        tuple(chunk for chunk in part if chunk.id not in answered_from)
-        for part in (leading[:FIRST_LOOK], leading[FIRST_LOOK:])
+    first, second = leading[:FIRST_LOOK], leading[FIRST_LOOK:]
+    if all(chunk.id in read for chunk in first):
+        return (), ()
+    return (
+        tuple(c for c in first if c.id not in read or len(c.text) <= SHORT),
+        tuple(c for c in second if c.id not in read),
     )
-    return (first, second) if first else ((), ())
 
 
 def percentage(ended: Mapping[int, int], planned: Mapping[int, int], passes: int) -> int:

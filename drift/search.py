@@ -159,7 +159,7 @@ class _Retrieval:
         """
         handles = context.Handles.of("C", (c.id for c in found.communities))
         question = (self.request.query, handles.keys)
-        prompt = bounded.primer(self.request.query, found, handles, self.limits.max_prompt_tokens)
+        prompt = bounded.primer(self.request.query, found, handles, self.limits.max_primer_tokens)
         try:
             reply = await ask(self.calls.chat, prompt, PrimerReply)
         except UnusableReplyError as error:

@@ -332,7 +332,7 @@ param maxFollowupsPerPrompt int = 4
 @description('MAX_PROMPT_TOKENS: the most that one prompt takes.')
 @minValue(2000)
 @maxValue(1000000)
-param maxPromptTokens int = 8000
+param maxPromptTokens int = 8500
 
 @description('FOLLOWUP_SCOPE: hard keeps follow-ups inside their target communities.')
 @allowed([

@@ -5,11 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift import context
-from drift.context import Handles, fit
+from drift.context import Handles
 from drift.tokens import cut
-from drift.values.graph import Chunk, Community, Entity, Evidence, Relationship
+from drift.values.graph import Community, Entity, Evidence, Relationship
 from drift.values.tree import ANSWERED, Answer, Citation, FollowupState, Node, Question
-from tests.fakes import chunk
 
 
 @given(st.lists(st.one_of(st.integers(), st.text()), max_size=30))
@@ -44,41 +43,13 @@ def test_a_real_id_in_brackets_is_found() -> None:
     assert Handles.of("K", ["[1]"]).resolve("[1]") == "[1]"
 
 
-@given(
-    st.lists(st.text(max_size=40).map(lambda t: chunk("x", t or "-")), max_size=8),
-    st.integers(1, 8),
-    st.integers(1, 100),
-)
-def test_what_fits_is_a_prefix_within_both_bounds_and_never_empty(
-    chunks: list[Chunk], most: int, room: int
-) -> None:
-    taken = fit(chunks, most, room)
-    assert len(taken) <= most
-    assert sum(len(c.text) for c in taken) <= room
-    assert bool(taken) is bool(chunks)
-    for got, given_ in zip(taken, chunks, strict=False):
-        assert given_.text.startswith(got.text)
-    if len(taken) < min(most, len(chunks)):
-        used = sum(len(c.text) for c in chunks[: len(taken)])
-        assert used + len(chunks[len(taken)].text) > room
-
-
-def test_chunks_that_fill_the_room_exactly_fit() -> None:
-    assert len(fit([chunk("a", "12345"), chunk("b", "67890")], 5, 10)) == 2
-    assert len(fit([chunk("a", "12345"), chunk("b", "678901")], 5, 10)) == 1
-
-
-def test_a_first_chunk_that_is_too_long_is_cut_and_keeps_its_id() -> None:
-    assert fit([chunk("a", "x" * 20, "doc")], 3, 7) == (Chunk("a", "x" * 7, "doc"),)
-
-
 @pytest.mark.parametrize("count", [1, 5, 50])
 def test_community_summaries_are_bounded_together(count: int) -> None:
     communities = [Community(n, 0, "s" * 5000) for n in range(count)]
     rows = context.community_rows(communities, Handles.of("C", range(count)))
     lengths = [len(row["summary"]) for row in rows]
     assert max(lengths) <= context.MAX_SUMMARY_CHARACTERS
-    assert sum(lengths) <= context.MAX_PROMPT_CHARACTERS
+    assert sum(lengths) <= context.MAX_SUMMARIES_CHARACTERS
 
 
 def test_the_neighbourhood_is_bounded() -> None:

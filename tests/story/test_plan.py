@@ -125,15 +125,17 @@ def test_a_follow_up_knows_its_parent_its_depth_and_its_communities() -> None:
         ("a", "", "a", ""),
         ("a", "a", "", ""),
         ("abcdefgh", "", "abcde", "fgh"),
-        ("abcdefgh", "bcf", "ade", "gh"),
-        ("abcdefgh", "abcd", "e", "fgh"),
+        ("ABCDEFGH", "BCF", "ADE", "GH"),
+        ("ABCDEFGH", "ABCD", "E", "FGH"),
+        ("AbCdEFGH", "AbCF", "bdE", "GH"),
         ("abcdefgh", "abcde", "", ""),
     ],
 )
-def test_a_look_takes_five_chunks_without_the_known_ones_and_none_if_all_of_these_are(
+def test_a_look_takes_five_chunks_without_the_long_ones_that_are_known(
     leading: str, known: str, first: str, second: str
 ) -> None:
-    looks = plan.looks([chunk(name) for name in leading], set(known))
+    chunks = [chunk(name, "long " * 400 if name.isupper() else "short") for name in leading]
+    looks = plan.looks(chunks, set(known))
     assert ["".join(one.id for one in look) for look in looks] == [first, second]
 
 
