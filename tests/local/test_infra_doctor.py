@@ -12,12 +12,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from drift import context
 from drift.offline.commands.app import app
 from drift.offline.commands.doctor.infra import infra_findings
 from drift.offline.infra.bicep_parameters import UNREAD, declared_in, given_in
-from drift.offline.infra.model_rules import TOKENS_OF_CHUNKS, tokens_a_request
+from drift.offline.infra.model_rules import (
+    TOKENS_A_FOLLOWUP,
+    TOKENS_OF_CHUNKS,
+    tokens_a_request,
+)
 from drift.offline.infra.resource_ids import type_of
+from drift.plan import Limits
 
 INFRA = Path(__file__).resolve().parents[2] / "infra"
 CANARY = "canary-password-3f81"
@@ -278,7 +282,7 @@ def test_capacity_is_compared_with_what_a_request_takes(
 
 def test_the_longest_request_that_was_measured_is_what_a_request_takes() -> None:
     assert tokens_a_request(10, 10) == 130_000
-    assert TOKENS_OF_CHUNKS == context.MAX_PROMPT_CHARACTERS // 4
+    assert Limits().max_prompt_tokens <= TOKENS_OF_CHUNKS + TOKENS_A_FOLLOWUP
 
 
 # -------------------------------------------------------------------------------- azd's environment
