@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,8 +17,8 @@ from drift.grouping import Found, Group
 from drift.plan import Limits
 from drift.replies import ask
 from drift.telemetry.logs import log
-from drift.values.graph import Chunk, CommunityId
-from drift.values.tree import Answer, CitationCounts, Node
+from drift.values.graph import Beside, Chunk, CommunityId, Direction
+from drift.values.tree import Answer, CitationCounts, Node, Proposal
 
 MAX_NEW_FOLLOWUPS = 3
 
@@ -52,7 +53,11 @@ class Executor:
             citations, counts = check(reply.citations, reply.answer, ids, citable)
             answers.counts += counts
             proposed = tuple(
-                (followup.question, communities.resolved(followup.target_communities))
+                Proposal(
+                    followup.question,
+                    communities.resolved(followup.target_communities),
+                    _wished(followup.beside, reading.handles),
+                )
                 for followup in reply.new_followups[:MAX_NEW_FOLLOWUPS]
             )
             answers.by_question[found.question.id] = Answer(
@@ -87,6 +92,18 @@ def _citable(
     found = {chunk.id: chunk for one in group for chunk in one.evidence.chunks}
     cited = {c.chunk_id for node in settled if node.answer for c in node.answer.citations}
     return found | {chunk_id: retrieved[chunk_id] for chunk_id in cited if chunk_id in retrieved}
+
+
+_WISH = re.compile(r"(before|after)\s+(\S+)", re.IGNORECASE)
+
+
+def _wished(beside: str, handles: Handles[str]) -> tuple[Beside, ...]:
+    """Return what `after K3` or `before K3` wishes to see; nothing for other words."""
+    if not (wish := _WISH.search(beside)):
+        return ()
+    direction: Direction = "before" if wish[1].lower() == "before" else "after"
+    chunk_id = handles.resolve(wish[2].strip(".,;"))
+    return (Beside(chunk_id, direction),) if chunk_id else ()
 
 
 def _matched(group: Group, joint: JointReply) -> Iterator[tuple[Found, LocalReply]]:

@@ -35,6 +35,7 @@ from drift.values.tree import (
     CitationCounts,
     FollowupState,
     Node,
+    Proposal,
     Question,
 )
 
@@ -94,7 +95,7 @@ class FollowupTree:
         """Return the follow-ups that have ended, in the order in which they were proposed."""
         return [self.nodes[number] for number in sorted(self.nodes)]
 
-    async def run(self, proposals: Sequence[plan.Proposal]) -> None:
+    async def run(self, proposals: Sequence[Proposal]) -> None:
         """Ask the proposals and what follows from them, until aggregation has to begin.
 
         A failure costs one follow-up. `require_answers` fails the request when none is left.
@@ -113,7 +114,7 @@ class FollowupTree:
             self.nodes.setdefault(question.id, Node(question, SKIPPED_DEADLINE))
 
     def _decide(
-        self, parent: Node | None, proposals: Sequence[plan.Proposal] = ()
+        self, parent: Node | None, proposals: Sequence[Proposal] = ()
     ) -> tuple[Question, ...]:
         """Decide about what a follow-up proposes, or the primer; return what is to be asked."""
         if parent and parent.answer:
@@ -160,7 +161,9 @@ class FollowupTree:
     async def _find(self, question: Question, vector: Vector, wave: _Wave) -> Found | None:
         """Return what a follow-up found; None when it ends here, without anything new to read."""
         self._report(f"Looking into: {question.text}")
-        query = FollowupQuery(self.project_id, question.text, vector, question.communities)
+        query = FollowupQuery(
+            self.project_id, question.text, vector, question.communities, question.beside
+        )
         try:
             with parts.followup(question.id, question.depth) as part:
                 evidence = ranked(await self.calls.graph.followup(query))

@@ -6,8 +6,16 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from drift.values.graph import Chunk, CommunityId
-from drift.values.tree import MERGED, SKIPPED_BUDGET, SKIPPED_ENOUGH, Answer, Node, Question
+from drift.values.graph import Chunk
+from drift.values.tree import (
+    MERGED,
+    SKIPPED_BUDGET,
+    SKIPPED_ENOUGH,
+    Answer,
+    Node,
+    Proposal,
+    Question,
+)
 from drift.words import FILLERS
 
 SAME_QUESTION = 0.8
@@ -20,9 +28,6 @@ CONFIDENT = 0.8
 """An answer this confident, whose model sees no need to continue, ends its branch."""
 FOLLOWUPS_START_PCT = 40
 FOLLOWUPS_END_PCT = 80
-
-Proposal = tuple[str, tuple[CommunityId, ...]]
-"""A question as a model proposes it, with the communities to look in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +76,12 @@ def schedule(
     asked_by = parent.question.id if parent else None
     budget = limits.max_followups - asked
 
-    for text, communities in proposals:
+    for proposal in proposals:
         seen = [*known, *ready, *(node.question for node in settled)]
-        question = Question(len(seen), text, communities, asked_by, depth)
-        if any(is_same_question(text, other.text) for other in seen):
+        question = Question(
+            len(seen), proposal.question, proposal.communities, asked_by, depth, proposal.beside
+        )
+        if any(_is_repeated(question, other) for other in seen):
             settled.append(Node(question, MERGED))
         elif depth > limits.max_passes or (parent and parent.answer and is_enough(parent.answer)):
             settled.append(Node(question, SKIPPED_ENOUGH))
@@ -84,6 +91,10 @@ def schedule(
             ready.append(question)
 
     return Schedule(tuple(ready), tuple(settled))
+
+
+def _is_repeated(one: Question, other: Question) -> bool:
+    return one.beside == other.beside and is_same_question(one.text, other.text)
 
 
 def is_same_question(one: str, other: str) -> bool:

@@ -48,12 +48,14 @@ _EXECUTOR_RULES = """- Use ONLY the provided context. If the context does not an
   You MUST use chunk_id values from the list of valid ids.
 - Do not write chunk ids in the text of an answer. They belong in `citations` only.
 - Propose 0 to 3 additional follow-up questions for each, only if the user question needs them, and
-  none that is settled. `target_communities` may be empty.
+  none that is settled. `target_communities` may be empty. To see what follows or precedes a chunk,
+  set `beside` to "after K3" or "before K3"; otherwise leave it empty.
 - Give your `confidence` from 0 to 1. Say in `should_continue` whether it is worth continuing."""
 
 _ANSWER_SHAPE = (
     '"answer", "citations": [{"chunk_id", "span"}],\n'
-    '"new_followups": [{"question", "target_communities"}], "confidence", "should_continue"'
+    '"new_followups": [{"question", "target_communities", "beside"}],\n'
+    '"confidence", "should_continue"'
 )
 
 LOCAL_SYSTEM = f"""You are DRIFT-Search Local Executor.

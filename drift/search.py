@@ -20,7 +20,7 @@ from drift.contracts.replies import AggregateReply, PrimerReply
 from drift.contracts.request import RetrieveRequest
 from drift.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.followups import FollowupTree, require_answers
-from drift.plan import Limits, Proposal
+from drift.plan import Limits
 from drift.ports import Ports
 from drift.progress import Progress, escape_markdown, name_list
 from drift.replies import ask
@@ -29,7 +29,7 @@ from drift.tasks import Deadline
 from drift.telemetry import parts
 from drift.telemetry.logs import log
 from drift.values.graph import PrimerEvidence, PrimerQuery, Vector
-from drift.values.tree import CitationCounts, Node
+from drift.values.tree import CitationCounts, Node, Proposal
 
 HYPOTHESIS_CHARACTERS = 4000
 """Characters of a hypothesis that are embedded: an embedding model refuses a longer text."""
@@ -158,7 +158,7 @@ class _Retrieval:
         Without a usable reply there is no initial answer, and the question itself is the follow-up.
         """
         handles = context.Handles.of("C", (c.id for c in found.communities))
-        question = (self.request.query, handles.keys)
+        question = Proposal(self.request.query, handles.keys)
         prompt = bounded.primer(self.request.query, found, handles, self.limits.max_primer_tokens)
         try:
             reply = await ask(self.calls.chat, prompt, PrimerReply)
@@ -166,8 +166,8 @@ class _Retrieval:
             log.warning("primer_unusable", extra={"reason": error.detail})
             return "", [question]
 
-        proposals: list[Proposal] = [
-            (followup.question, handles.resolved(followup.target_communities))
+        proposals = [
+            Proposal(followup.question, handles.resolved(followup.target_communities))
             for followup in reply.followups[:MAX_PRIMER_FOLLOWUPS]
         ]
         if len(proposals) < MIN_FOLLOWUPS:

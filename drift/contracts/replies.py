@@ -116,6 +116,12 @@ class CitationReply(_Reply):
         return {**value, "chunk_id": chunk_id}
 
 
+class NextReply(FollowupReply):
+    """A follow-up that an executor proposes; `beside` is "after K3", "before K3" or empty."""
+
+    beside: Annotated[str, at_most(MAX_ID_CHARS), BeforeValidator(text)] = ""
+
+
 class LocalReply(_Reply):
     """Reply to a follow-up: an answer with citations, and 0 to 3 new follow-ups."""
 
@@ -123,7 +129,9 @@ class LocalReply(_Reply):
     citations: Annotated[list[CitationReply], first(MAX_CITATIONS), BeforeValidator(listed)] = (
         Field(default_factory=list)
     )
-    new_followups: Followups = Field(default_factory=list)
+    new_followups: Annotated[
+        list[NextReply], first(MAX_FOLLOWUPS_READ), BeforeValidator(questions)
+    ] = Field(default_factory=list)
     confidence: Annotated[float, Field(ge=0, le=1), BeforeValidator(score)] = 0.0
     should_continue: Annotated[bool, BeforeValidator(flag)] = False
 

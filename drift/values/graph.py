@@ -104,6 +104,9 @@ class PrimerEvidence:
         return tuple(first.values())
 
 
+Direction = Literal["before", "after"]
+
+
 @dataclass(frozen=True, slots=True)
 class Beside:
     """A wish for what stands before or after a chunk in its document.
@@ -112,7 +115,7 @@ class Beside:
     """
 
     chunk_id: str
-    direction: Literal["before", "after"]
+    direction: Direction
 
 
 @dataclass(frozen=True, slots=True)

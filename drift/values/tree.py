@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from drift.values.graph import CommunityId
+from drift.values.graph import Beside, CommunityId
+
+
+class Proposal(NamedTuple):
+    """A question as a model proposes it, the communities to look in, and what it wishes to see."""
+
+    question: str
+    communities: tuple[CommunityId, ...] = ()
+    beside: tuple[Beside, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A follow-up question, and the communities to look in.
+    """A follow-up question, the communities to look in, and chunks whose neighbours it wants.
 
     `parent` is the follow-up that proposed it; None means the primer.
     """
@@ -21,6 +29,7 @@ class Question:
     communities: tuple[CommunityId, ...] = ()
     parent: int | None = None
     depth: int = 1
+    beside: tuple[Beside, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +74,7 @@ class Answer:
     citations: tuple[Citation, ...]
     confidence: float
     should_continue: bool
-    followups: tuple[tuple[str, tuple[CommunityId, ...]], ...] = ()
+    followups: tuple[Proposal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,7 @@ def test_the_schemas_ask_for_the_fields_of_the_contract() -> None:
     assert shape_of(strict_schema(LocalReply)) == {
         "answer": "string",
         "citations": [{"chunk_id": "string", "span": "string"}],
-        "new_followups": followups,
+        "new_followups": [{**followups[0], "beside": "string"}],
         "confidence": "number",
         "should_continue": "boolean",
     }

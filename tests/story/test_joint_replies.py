@@ -8,7 +8,7 @@ import pytest
 
 from drift.errors import ModelUnavailableError
 from drift.values.calls import Prompt
-from drift.values.graph import Community, Evidence, FollowupQuery
+from drift.values.graph import Beside, Community, Evidence, FollowupQuery
 from tests.fakes import StubGraph, chunk
 from tests.story.searching import (
     FIRST,
@@ -186,3 +186,32 @@ async def test_a_follow_up_is_shown_the_lower_communities_of_its_chunks_and_may_
     assert response.trace
     [third] = [f for f in response.trace.followups if f.question == THIRD]
     assert third.target_communities == ["lower"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "beside"),
+    [
+        ("after K2", (Beside("b", "after"),)),
+        ("Before [K1].", (Beside("a", "before"),)),
+        ("after K9", ()),
+        ("", ()),
+        ("K1", ()),
+        (None, ()),
+        (3, ()),
+    ],
+)
+async def test_an_executor_asks_for_what_follows_or_precedes_a_chunk(
+    wish: object, beside: tuple[Beside, ...]
+) -> None:
+    def answers(prompt: Prompt) -> dict[str, Any]:
+        reply = local(more=[SECOND] if asked_in(prompt) == FIRST else ())
+        for proposed in reply["new_followups"]:
+            proposed["beside"] = wish
+        return reply
+
+    run = run_of(
+        StubGraph(FOUND, same_chunks), primer_reply=primer(FIRST, THIRD), local_reply=answers
+    )
+    await run()
+    [asked] = [q for q in run.ports.graph.followups if q.question == SECOND]
+    assert asked.beside == beside

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from drift import plan
 from drift.plan import Limits, percentage, schedule
-from drift.values.tree import ANSWERED, Answer, Node, Question
+from drift.values.graph import Beside
+from drift.values.tree import ANSWERED, Answer, Node, Proposal, Question
 from tests.fakes import chunk
 
 WORDS = st.sampled_from(
@@ -29,7 +30,7 @@ def test_whatever_is_proposed_the_bounds_hold(waves: list, limits: Limits) -> No
     asked: list[Question] = []
     for proposals, pick in waves:
         parent = Node(asked[pick % len(asked)], ANSWERED, answer()) if asked else None
-        decided = schedule(proposals, known, len(asked), parent, limits)
+        decided = schedule([Proposal(*one) for one in proposals], known, len(asked), parent, limits)
         known += sorted(
             [*decided.ready, *(n.question for n in decided.settled)], key=lambda q: q.id
         )
@@ -52,9 +53,13 @@ def test_whatever_is_proposed_the_bounds_hold(waves: list, limits: Limits) -> No
 def test_a_near_duplicate_is_merged_with_a_question_of_the_same_wave_and_of_an_earlier_one() -> (
     None
 ):
-    first = schedule([("How does the iterator protocol work?", ())], [], 0, None, Limits())
+    first = schedule([Proposal("How does the iterator protocol work?")], [], 0, None, Limits())
     again = schedule(
-        [("how does the ITERATOR protocol work", ()), ("Who wrote it?", ()), ("Who wrote it", ())],
+        [
+            Proposal("how does the ITERATOR protocol work"),
+            Proposal("Who wrote it?"),
+            Proposal("Who wrote it"),
+        ],
         first.ready,
         1,
         None,
@@ -66,10 +71,10 @@ def test_a_near_duplicate_is_merged_with_a_question_of_the_same_wave_and_of_an_e
 
 def test_a_question_that_was_settled_without_being_asked_is_not_asked_later() -> None:
     limits = Limits(max_followups=1)
-    first = schedule([("alpha beta", ()), ("gamma delta", ())], [], 0, None, limits)
+    first = schedule([Proposal("alpha beta"), Proposal("gamma delta")], [], 0, None, limits)
     assert [str(n.state) for n in first.settled] == ["skipped: budget"]
     known = [*first.ready, first.settled[0].question]
-    [same] = schedule([("gamma delta", ())], known, 1, None, Limits()).settled
+    [same] = schedule([Proposal("gamma delta")], known, 1, None, Limits()).settled
     assert str(same.state) == "merged"
 
 
@@ -106,15 +111,25 @@ def test_only_a_confident_answer_without_wish_to_continue_ends_its_branch(
     parent = Node(
         Question(0, "alpha"), ANSWERED, answer(confidence, should_continue=should_continue)
     )
-    decided = schedule([("beta", ())], [parent.question], 1, parent, Limits())
+    decided = schedule([Proposal("beta")], [parent.question], 1, parent, Limits())
     assert bool(decided.ready) is goes_on
     if not goes_on:
         assert str(decided.settled[0].state) == "skipped: enough"
 
 
+def test_the_same_question_beside_another_chunk_is_another_question() -> None:
+    after, before = Beside("a", "after"), Beside("a", "before")
+    proposals = [Proposal("What is there?", (), (wish,)) for wish in (after, before, after)]
+    decided = schedule(proposals, [], 0, None, Limits())
+    assert [question.beside for question in decided.ready] == [(after,), (before,)]
+    assert [str(node.state) for node in decided.settled] == ["merged"]
+
+
 def test_a_follow_up_knows_its_parent_its_depth_and_its_communities() -> None:
     parent = Node(Question(0, "alpha", depth=1), ANSWERED, answer())
-    [question] = schedule([("beta", (7, "x"))], [parent.question], 1, parent, Limits()).ready
+    [question] = schedule(
+        [Proposal("beta", (7, "x"))], [parent.question], 1, parent, Limits()
+    ).ready
     assert question == Question(1, "beta", (7, "x"), parent=0, depth=2)
 
 
