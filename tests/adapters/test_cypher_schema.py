@@ -14,7 +14,11 @@ from drift.adapters.neo4j.parameters import lucene
 from drift.hosting.settings import Settings
 
 Story = Callable[[str | None, Schema], str]
-STORIES: list[Story] = [statements.primer, statements.followup]
+STORIES: list[Story] = [
+    statements.primer,
+    statements.followup,
+    statements.placed_followup,
+]
 
 
 def test_every_value_of_the_setting_is_a_schema() -> None:

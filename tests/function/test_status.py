@@ -205,12 +205,24 @@ async def test_a_model_that_refuses_us_is_misconfigured(
 
 
 @pytest.mark.parametrize(
-    "kind", ["hypothesis", "embedding", "primer_reply", "local_reply", "aggregate_reply"]
+    ("kind", "together"),
+    [
+        ("hypothesis", 4),
+        ("embedding", 4),
+        ("primer_reply", 4),
+        ("local_reply", 1),
+        ("aggregate_reply", 4),
+    ],
 )
 async def test_a_model_that_hangs_runs_into_the_deadline(
-    function: Caller, environment: pytest.MonkeyPatch, model_server: ModelServerControl, kind: str
+    function: Caller,
+    environment: pytest.MonkeyPatch,
+    model_server: ModelServerControl,
+    kind: str,
+    together: int,
 ) -> None:
     environment.setenv("DEADLINE_SEC", "1")
+    environment.setenv("MAX_FOLLOWUPS_PER_PROMPT", str(together))
     model_server.fail({"fault": "hang", "kind": kind, "times": None})
     assert_is_problem(await function.ask(), 500, "deadline")
 

@@ -17,7 +17,7 @@ _REPROBE_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the server can do, and the two statements that follow from it.
+    """What the server can do, and the statements that follow from it.
 
     `searches` says that the chunk index is searched inside one project, `covers_text` that the
     full-text index holds what the schema searches, `covers_names` that the index of titles does.
@@ -29,6 +29,7 @@ class Features:
     covers_names: bool
     primer: str
     followup: str
+    placed_followup: str
     stale_at: float
 
 
@@ -70,6 +71,7 @@ class Probe:
             covers_names,
             statements.primer(index, self._schema),
             statements.followup(index, self._schema),
+            statements.placed_followup(index, self._schema),
             stale_at,
         )
 

@@ -21,7 +21,7 @@ from drift.errors import (
     GraphUnavailableError,
     GraphVectorsError,
 )
-from drift.place import asked_place
+from drift.place import NOWHERE, asked_place
 from drift.tasks import Deadline
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery, Vector
 from drift.values.health import GraphHealth
@@ -114,8 +114,11 @@ class Neo4jGraph:
         async with deadline.enforced():
             features = await self._features(query.vector)
             values = self._parameters.followup(query, features)
-            row = await self._row(features.followup, values, deadline)
-        return candidates(row, asked_place(query.question))
+            place = asked_place(query.question)
+            at_place = place != NOWHERE or query.beside
+            text = features.placed_followup if at_place else features.followup
+            row = await self._row(text, values, deadline)
+        return candidates(row, place)
 
     async def health(self) -> GraphHealth:
         """Return how the server calls itself, the configured indexes, and which are missing."""
@@ -123,10 +126,11 @@ class Neo4jGraph:
         return inventory.health(self._parameters.schema.name_properties)
 
     async def warm_up(self, dimensions: int) -> None:
-        """Run both statements once on a project that cannot exist, so that they are planned."""
-        vector, deadline = (1.0,) * dimensions, Deadline.after(2 * COLD_TIMEOUT_S)
+        """Run the statements once on a project that cannot exist, so that they are planned."""
+        vector, deadline = (1.0,) * dimensions, Deadline.after(3 * COLD_TIMEOUT_S)
         await self.primer(PrimerQuery("", "warm up", vector, 1), deadline)
-        await self.followup(FollowupQuery("", "warm up", vector, ()), deadline)
+        for question in ("warm up", "How does it end?"):
+            await self.followup(FollowupQuery("", question, vector, ()), deadline)
 
     async def close(self) -> None:
         """Close the connection."""

@@ -46,6 +46,7 @@ CHUNKS = {"": ("__Chunk__",)}
 ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "search.primer": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
     "search.followup": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
+    "search.placed_followup": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
     "search.probe_search": {"": (NAMES.chunk,)},
     "ddl.schema_objects": {
         schema: (schema, NAMES.community, NAMES.chunk, NAMES.fulltext)
@@ -133,7 +134,7 @@ def is_about_all(name: str) -> bool:
 
 def is_search(name: str) -> bool:
     """Tell whether a statement is one of those that requests run."""
-    return name.startswith(("search.primer", "search.followup"))
+    return name.startswith(("search.primer", "search.followup", "search.placed_followup"))
 
 
 def is_schema(text: str) -> bool:

@@ -41,6 +41,7 @@ ASKED = (
     ("what has the alder birch to do with the hub, cedar and name 3?", TARGETS),
     ("zephyr or basalt?", TARGETS),
     ("what?", ()),
+    ("What follows cedar at the end of chapter 3?", ()),
 )
 
 Way = tuple[Literal["soft", "hard"], int | None]
@@ -217,7 +218,7 @@ async def _read_other_forms(profiler: Profiler) -> None:
 
     The adapter takes it where an index has no filter properties.
     """
-    for name in ("search.primer", "search.followup"):
+    for name in ("search.primer", "search.followup", "search.placed_followup"):
         for parameters in profiler.parameters[STATEMENTS[f"{name} searching"]][::2]:
             await profiler.read(STATEMENTS[name], parameters)
 

@@ -22,13 +22,23 @@ from drift.adapters.neo4j.cypher.schema import MAX_LEVELS, Schema
 from drift.adapters.neo4j.cypher.walk import graph_leg, in_scope
 
 
-def followup(s: Schema, hits: str) -> str:
-    """Return the statement; `hits` is the body that asks a big project's index."""
+def followup(s: Schema, hits: str, *, at_place: bool = False) -> str:
+    """Return the statement; `hits` is the body that asks a big project's index.
+
+    The chunks of a place are looked for in a text of its own: planning that part takes as long as
+    all the rest, and few questions ask about a place.
+    """
     legs = f"{_vector_leg(s, hits)}{_text_leg(s)}{graph_leg(s)}"
     around = f"{communities(s)}{entities(s)}{relations(s)}"
+    at = placed(s) if at_place else _NOWHERE
     return f"""
-{visible(s)}{_picked(s)}{count(s)}{legs}{_candidates(s)}{_shared(s)}{around}{placed(s)}
+{visible(s)}{_picked(s)}{count(s)}{legs}{_candidates(s)}{_shared(s)}{around}{at}
 RETURN candidates, shared, communities, entities, relationships, placed
+"""
+
+
+_NOWHERE = """
+WITH candidates, shared, communities, entities, relationships, [] AS placed
 """
 
 
