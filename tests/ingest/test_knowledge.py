@@ -15,7 +15,7 @@ from drift.offline.indexing.entities import (
 )
 from drift.offline.indexing.knowledge import derive, fingerprint
 from drift.offline.indexing.prose import sentences, singular
-from drift.offline.indexing.relations import Bond, bonds, relate
+from drift.offline.indexing.relations import Relation, relate
 from drift.offline.indexing.summaries import MAX_SUMMARY_CHARS, summarise
 from drift.offline.indexing.terms import candidates, code_term
 from drift.offline.writing.chunking import cut
@@ -139,59 +139,31 @@ def test_the_description_is_the_sentence_that_defines() -> None:
     assert found["flow meter"].description == defined
 
 
-def test_a_bond_is_stronger_the_more_chunks_are_shared() -> None:
+def test_a_relation_is_stronger_the_more_chunks_are_shared() -> None:
     texts = ["`aa_a` with `bb_b`."] * 3 + [
         "`aa_a` with `cc_c`.",
         "`cc_c` alone here.",
         "`cc_c` alone there.",
     ]
-    weights = {(b.source, b.target): b.weight for b in bonds(read_chunks(_chunks(*texts))[0])}
+    readings, entities = read_chunks(_chunks(*texts))
+    weights = {(r.source, r.target): r.weight for r in relate(readings, entities)}
     assert 1 >= weights["aa_a", "bb_b"] > weights["aa_a", "cc_c"] > 0
 
 
-def test_a_relation_tells_the_sentence_that_says_it() -> None:
+def test_a_relation_tells_the_sentence_with_both_or_where_they_meet() -> None:
     both = "The `inlet_valve` feeds the `main_pump` with water."
     text = f"{both} The `drain_cock` is shut."
     readings, entities = read_chunks(_chunks(text, text))
     told = {(r.source, r.target): r.description for r in relate(readings, entities)}
-    assert told == {("inlet_valve", "main_pump"): both}
+    assert told["inlet_valve", "main_pump"] == both
+    assert told["drain_cock", "main_pump"] == "drain_cock and main_pump are both in: Notes."
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The `inlet_valve` is open at noon. The `main_pump` is shut at night.",
-        "An `inlet_valve`, a `main_pump` and a small grey box.",
-        "[inlet_valve](https://a.example/1) [main_pump](https://a.example/2)",
-        "`inlet_valve` | `main_pump`",
-        "Mill A. The `inlet_valve` and a `main_pump`. Univ. Press, pp. 3. Google Scholar",
-    ],
-    ids=["two sentences", "list", "links", "table", "reference"],
-)
-def test_two_names_in_one_chunk_are_no_relation(text: str) -> None:
-    readings, entities = read_chunks(_chunks(text, text))
-    assert not relate(readings, entities)
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "The `inlet_valve` feeds the `main_pump` with water.",
-        "The `inlet_valve` was built for the `main_pump`.",
-        "An `inlet_valve` controlled the old `main_pump` there.",
-        "Eine `inlet_valve` speist heute jede große `main_pump`.",
-    ],
-)
-def test_a_sentence_with_a_verb_between_two_names_is_a_relation(sentence: str) -> None:
-    readings, entities = read_chunks(_chunks(sentence, sentence))
-    assert [r.description for r in relate(readings, entities)] == [sentence]
-
-
-def test_communities_do_not_depend_on_the_order_of_bonds(
+def test_communities_do_not_depend_on_the_order_of_relations(
     sample_chunks: list[ChunkRecord],
 ) -> None:
     readings, entities = read_chunks(sample_chunks)
-    pairs: list[Bond] = list(bonds(readings))
+    pairs: list[Relation] = list(relate(readings, entities))
     expected = find_communities(readings, entities, pairs)
     random.Random(1).shuffle(pairs)  # noqa: S311 - an order, not a secret
     assert find_communities(readings, entities, pairs) == expected
@@ -202,7 +174,7 @@ def test_chunks_without_entities_join_their_document_and_the_rest_one_community(
     chunks = [ChunkRecord(f"c{n}", "d", n, "", text) for n, text in enumerate(linked)]
     chunks.append(ChunkRecord("c9", "other", 0, "", "Nothing here either."))
     readings, entities = read_chunks(chunks)
-    groups = find_communities(readings, entities, bonds(readings))
+    groups = find_communities(readings, entities, relate(readings, entities))
     assert [group.chunks for group in groups] == [[0, 1, 2], [3]]
 
 
@@ -220,7 +192,7 @@ def test_a_summary_names_what_is_central_and_quotes_sentences_of_its_chunks(
     sample_chunks: list[ChunkRecord],
 ) -> None:
     readings, entities = read_chunks(sample_chunks)
-    groups = find_communities(readings, entities, bonds(readings))
+    groups = find_communities(readings, entities, relate(readings, entities))
     for group, summary in zip(groups, summarise(groups, readings, entities), strict=True):
         assert len(summary.text) <= MAX_SUMMARY_CHARS
         assert summary.text.startswith(summary.title)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from graspologic_native import hierarchical_leiden
 
 from drift.offline.indexing.entities import FoundEntity, Reading
-from drift.offline.indexing.relations import Bond
+from drift.offline.indexing.relations import Relation
 
 SMALLEST_LIMIT, LARGEST_LEAF = 5, 30
 """A community with more entities than LARGEST_LEAF is divided again. The limit is lower where
@@ -41,7 +41,7 @@ class Group:
 
 
 def find_communities(
-    readings: Sequence[Reading], entities: Sequence[FoundEntity], bonds: Iterable[Bond]
+    readings: Sequence[Reading], entities: Sequence[FoundEntity], relations: Iterable[Relation]
 ) -> tuple[Group, ...]:
     """Return the communities, roots before their children.
 
@@ -50,10 +50,10 @@ def find_communities(
     document without entities joins one community of the rest.
     """
     limit = LARGEST_LEAF * len(entities) // max(1, len(readings))
-    leaf_of, inner = _cluster(bonds, min(LARGEST_LEAF, max(SMALLEST_LIMIT, limit)))
+    leaf_of, inner = _cluster(relations, min(LARGEST_LEAF, max(SMALLEST_LIMIT, limit)))
     places = _place_chunks(readings, leaf_of)
 
-    # An entity without bonds is alone in its chunks, and goes where they go.
+    # An entity without relations is alone in its chunks, and goes where they go.
     for entity in entities:
         leaf_of.setdefault(entity.key, places[min(entity.chunks)])
 
@@ -65,9 +65,9 @@ Key = tuple[int, ...]
 end. The empty key holds the rest."""
 
 
-def _cluster(bonds: Iterable[Bond], largest: int) -> tuple[dict[str, Key], set[Key]]:
+def _cluster(relations: Iterable[Relation], largest: int) -> tuple[dict[str, Key], set[Key]]:
     """Return the leaf of each entity, and all inner clusters."""
-    edges = sorted((bond.source, bond.target, bond.weight) for bond in bonds)
+    edges = sorted((relation.source, relation.target, relation.weight) for relation in relations)
     if not edges:
         return {}, set()
     for resolution in RESOLUTIONS:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from drift.offline.indexing.communities import Group, find_communities
 from drift.offline.indexing.entities import FoundEntity, read_chunks
-from drift.offline.indexing.relations import bonds, relate
+from drift.offline.indexing.relations import relate
 from drift.offline.indexing.summaries import Summary, summarise
 from drift.values.records import (
     ChunkRecord,
@@ -19,7 +19,7 @@ from drift.values.records import (
     RelationRecord,
 )
 
-KNOWLEDGE_VERSION = "5"
+KNOWLEDGE_VERSION = "6"
 """Part of the fingerprint: a change of the rules makes the next run derive everything anew."""
 
 _NAMESPACE = uuid.UUID("6f6f0a3e-0d3f-5d0e-9a55-1f1c5c0f7d11")
@@ -40,7 +40,7 @@ def derive(project_id: str, chunks: Sequence[ChunkRecord], stamp: str) -> Knowle
     """Return the knowledge of a project, without embeddings: the same for the same chunks."""
     readings, entities = read_chunks(chunks)
     relations = relate(readings, entities)
-    groups = find_communities(readings, entities, bonds(readings))
+    groups = find_communities(readings, entities, relations)
     summaries = summarise(groups, readings, entities)
 
     ids = {entity.key: stable_id(project_id, "entity", entity.key) for entity in entities}

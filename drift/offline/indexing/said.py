@@ -1,4 +1,4 @@
-"""Pure: whether a sentence says something of two names, judged by its verbs."""
+"""Pure: whether a sentence says something, judged by its verbs."""
 
 # ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
@@ -8,12 +8,6 @@ import re
 from drift.words import FILLERS
 
 MAX_STATEMENT_CHARS = 300
-MOST_NAMES = 8
-"""A sentence that names more is an enumeration."""
-
-_FARTHEST = 120
-"""Characters between two names of which one statement is made."""
-
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _VERBS = frozenset(
     """
@@ -33,7 +27,6 @@ _THIRD_PERSON = re.compile(
     r" (?=(?:the|a|an|its|his|her|their|no|any|all|each|by|to|that|whether|how|with|as|from|on|in"
     r"|into|for|at|both|more|up|out|over)\b|[\"“`A-Z0-9_])"
 )
-_BELONGS = re.compile(r"['’]s? [\"“`]?$| of (?:the |an? )?[\"“`]?$")
 _REFERENCE = re.compile(
     r"Google Scholar|\b(?:doi|arXiv|ISBN|ISSN|pp|Vol|Proc|Univ|Press|vol|ed|eds|ibid|Ibid|Cf)\b[.:]"
     r"|\bpp?\. ?\d|\(\d{4}\)[.,]|\|"
@@ -52,29 +45,6 @@ def may_state(sentence: str) -> bool:
     found = _WORD.findall(sentence)
     small = [word for word in found if word.islower()]
     return len(small) >= len(found) / 2 and FILLERS.isdisjoint(small)
-
-
-def places(sentence: str, names: tuple[str, ...]) -> tuple[int, int] | None:
-    """Return where the first of the spellings stands that the sentence has, and where it ends."""
-    lowered = sentence.lower()
-    for name in names:
-        at = lowered.find(name.lower())
-        if at >= 0:
-            return at, at + len(name)
-    return None
-
-
-def states(sentence: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Tell whether a sentence says something of the names in two places of it.
-
-    They stand near each other, neither in the other, and one belongs to the other or a verb is
-    between them, where the sentence has a verb that is known.
-    """
-    (_, end), (start, _) = sorted((one, other))
-    if end >= start or start - end > _FARTHEST:
-        return False
-    between = sentence[end:start]
-    return bool(_BELONGS.match(between)) or _has_verb(f"x{between}X") or not _has_verb(sentence)
 
 
 def _has_verb(text: str) -> bool:

@@ -18,7 +18,7 @@ from drift.offline.indexing.communities import find_communities
 from drift.offline.indexing.entities import FoundEntity, Reading, ReadSentence
 from drift.offline.indexing.knowledge import community_record, fingerprint, stable_id
 from drift.offline.indexing.prose import sentences
-from drift.offline.indexing.relations import Bond, Relation
+from drift.offline.indexing.relations import Relation
 from drift.offline.indexing.summaries import summarise
 from drift.ports import GraphWriter
 from drift.values.graph import Vector
@@ -192,12 +192,14 @@ def _edges(passages: Sequence[Passage]) -> dict[_Pair, Relation]:
     }
 
 
-def _undirected(edges: Iterable[Relation]) -> list[Bond]:
-    """Return one bond for each unordered pair: clustering knows no direction."""
+def _undirected(edges: Iterable[Relation]) -> list[Relation]:
+    """Return one relation for each unordered pair: clustering knows no direction."""
     weights: defaultdict[tuple[str, str], float] = defaultdict(float)
     for edge in edges:
         weights[min(edge.source, edge.target), max(edge.source, edge.target)] += edge.weight
-    return [Bond(source, target, weight) for (source, target), weight in sorted(weights.items())]
+    return [
+        Relation(source, target, weight, "") for (source, target), weight in sorted(weights.items())
+    ]
 
 
 def _entity(id_: str, entity: FoundEntity, passages: Sequence[Passage]) -> EntityRecord:
