@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
-from drift.parts import CARDINALS, ORDINALS, SAME_LABELS, Part, number_of
+from drift.numbered_parts import CARDINALS, ORDINALS, SAME_LABELS, Part, number_of
 from drift.values.graph import Chunk, Placed
 
 Edge = Literal["beginning", "end"]

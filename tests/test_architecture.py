@@ -25,7 +25,7 @@ PURE = frozenset(
         "citations",
         "copies",
         "naming",
-        "parts",
+        "numbered_parts",
         "place",
         "ranking",
         "prompts",
@@ -51,8 +51,8 @@ MODULES: dict[str, frozenset[str]] = {
         "bounded": "values context grouping plan prompts response tokens",
         "naming": "words",
         "copies": "",
-        "parts": "",
-        "place": "parts values",
+        "numbered_parts": "",
+        "place": "numbered_parts values",
         "ranking": "copies place values",
         "citations": "values contracts telemetry",
         "ports": "values contracts tasks",
@@ -78,7 +78,7 @@ ROOMS: dict[str, frozenset[str]] = {
     room: frozenset(imported.split())
     for room, imported in {
         "telemetry": "contracts errors values",
-        "adapters": "contracts errors naming parts place ports ranking tasks telemetry values",
+        "adapters": "contracts errors naming numbered_parts place ports ranking tasks telemetry values",
         "hosting": " ".join(sorted(STORY)) + " telemetry adapters __init__",
         "offline.writing": "contracts errors naming values ports tasks telemetry adapters offline",
         "offline.indexing": "contracts errors naming values words ports tasks telemetry adapters "

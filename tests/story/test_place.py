@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.parts import MAX_NUMBER, Part, line_of, number_of, roman
+from drift.numbered_parts import MAX_NUMBER, Part, line_of, number_of, roman
 from drift.place import MAX_SEATS, NOWHERE, Place, asked_place, at_place, seated
 from drift.values.graph import Chunk, Placed
 

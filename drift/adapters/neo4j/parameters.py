@@ -16,7 +16,7 @@ from drift.adapters.neo4j.indexes import NAMES_INDEX, IndexNames
 from drift.adapters.neo4j.project_key import project_key
 from drift.errors import ModelMisconfiguredError
 from drift.naming import name_parts, search_terms, title_keys
-from drift.parts import line_of
+from drift.numbered_parts import line_of
 from drift.place import EDGE_MARKS, Place, asked_place
 from drift.ranking import MIN_MASS
 from drift.values.graph import FollowupQuery, PrimerQuery, Vector
