@@ -78,7 +78,8 @@ ROOMS: dict[str, frozenset[str]] = {
     room: frozenset(imported.split())
     for room, imported in {
         "telemetry": "contracts errors values",
-        "adapters": "contracts errors naming numbered_parts place ports ranking tasks telemetry values",
+        "adapters": "contracts errors naming numbered_parts place ports ranking tasks telemetry "
+        "values",
         "hosting": " ".join(sorted(STORY)) + " telemetry adapters __init__",
         "offline.writing": "contracts errors naming values ports tasks telemetry adapters offline",
         "offline.indexing": "contracts errors naming values words ports tasks telemetry adapters "
