@@ -108,7 +108,7 @@ def answer(prompt):
     replies = {
         "hypothesis": "h",
         "primer_reply": primer(FIRST, SECOND),
-        "local_reply": local(),
+        "joint_reply": {"answers": [local(), local()]},
         "aggregate_reply": aggregated(),
     }
     return replies[prompt.name]
