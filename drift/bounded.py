@@ -90,8 +90,8 @@ def executor(
 
     known, room = _fitting(context.settled_rows(settled, handles), room - _A_HANDLE * len(cited))
     evidence = [found.evidence for found in group]
-    found = context.communities_of(evidence)
-    rows = context.community_rows(found, communities, context.MAX_LOWER_SUMMARY_CHARACTERS)
+    lower = context.communities_of(evidence)
+    rows = context.community_rows(lower, communities, context.MAX_LOWER_SUMMARY_CHARACTERS)
     summaries, room = _fitting(rows, room)
 
     beside = context.neighbourhood(evidence)

@@ -48,12 +48,7 @@ def together(
 
 def in_turns(group: Group) -> tuple[Chunk, ...]:
     """Return the chunks of a group, each once: the best of each follow-up, then the second best."""
-    return first_of_each(one.chunks for one in group)
-
-
-def first_of_each(lists: Iterable[Sequence[Chunk]]) -> tuple[Chunk, ...]:
-    """Return the chunks of several lists, each once, the lists in turns."""
-    turns = chain.from_iterable(zip_longest(*lists))
+    turns = chain.from_iterable(zip_longest(*(one.chunks for one in group)))
     return tuple({chunk.id: chunk for chunk in turns if chunk}.values())
 
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from drift.numbered_parts import CARDINALS, ORDINALS, SAME_LABELS, Part, number_of
-from drift.values.graph import Chunk, Placed
+from drift.values.graph import Chunk, Direction, Placed
 
 Edge = Literal["beginning", "end"]
-Side = Literal["before", "after"]
 _Kind = TypeVar("_Kind")
 
 MAX_SEATS = 3
@@ -83,7 +82,7 @@ _CLAUSE = (
     r"saw|found|came|went|left|told|met|took|gave|looked|woke|spoke|ran|heard|got|made|said)\b)"
 )
 
-_SIDES: tuple[tuple[Side, tuple[str, ...]], ...] = (
+_SIDES: tuple[tuple[Direction, tuple[str, ...]], ...] = (
     (
         "after",
         (
@@ -130,7 +129,7 @@ class Place:
 
     edge: Edge | None = None
     part: Part | None = None
-    side: Side | None = None
+    side: Direction | None = None
 
     def parts(self) -> tuple[Part, ...]:
         """Return the parts whose headings are looked for; one ends where the next one begins."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 from pydantic import (
@@ -145,15 +146,14 @@ class JointAnswer(LocalReply):
 def _usable(value: object) -> object:
     """Leave out the answers that cannot be read; their follow-ups are asked alone."""
     items = listed(value)
-    return [item for item in items if _is_answer(item)] if isinstance(items, list) else items
+    if not isinstance(items, list):
+        return items
 
-
-def _is_answer(value: object) -> bool:
-    try:
-        JointAnswer.model_validate(value)
-    except ValidationError:
-        return False
-    return True
+    read = []
+    for item in items:
+        with suppress(ValidationError):
+            read.append(JointAnswer.model_validate(item))
+    return read
 
 
 class JointReply(_Reply):

@@ -113,8 +113,8 @@ class Neo4jGraph:
         """
         async with deadline.enforced():
             features = await self._features(query.vector)
-            values = self._parameters.followup(query, features)
             place = asked_place(query.question)
+            values = self._parameters.followup(query, place, features)
             at_place = place != NOWHERE or query.beside
             text = features.placed_followup if at_place else features.followup
             row = await self._row(text, values, deadline)

@@ -17,7 +17,7 @@ from drift.adapters.neo4j.project_key import project_key
 from drift.errors import ModelMisconfiguredError
 from drift.naming import name_parts, search_terms, title_keys
 from drift.numbered_parts import line_of
-from drift.place import EDGE_MARKS, Place, asked_place
+from drift.place import EDGE_MARKS, Place
 from drift.ranking import MIN_MASS
 from drift.values.graph import FollowupQuery, PrimerQuery, Vector
 
@@ -129,7 +129,7 @@ class Parameters:
             "count_limit": values["exact_limit"] + 1,  # the answer needed is "few or many"
         }
 
-    def followup(self, query: FollowupQuery, features: Features) -> dict[str, Any]:
+    def followup(self, query: FollowupQuery, place: Place, features: Features) -> dict[str, Any]:
         """Return what a follow-up's statement is given."""
         values = self._shared(query.vector, features)
         project_id = query.project_id if self.schema.has_projects else None
@@ -142,7 +142,7 @@ class Parameters:
                 "name_parts": _asked_names(query.question, project_id)
                 if features.covers_names
                 else [],
-                **self._place(query, project_id, covers_text=features.covers_text),
+                **self._place(query, place, project_id, covers_text=features.covers_text),
             },
             "fetch": SEARCHED_ROWS if features.searches else PROCEDURE_ROWS,
             "hard": self.hard and bool(query.communities),
@@ -150,10 +150,9 @@ class Parameters:
         }
 
     def _place(
-        self, query: FollowupQuery, project_id: str | None, *, covers_text: bool
+        self, query: FollowupQuery, place: Place, project_id: str | None, *, covers_text: bool
     ) -> dict[str, Any]:
         """Return what is asked about a place; all of it is empty for most questions."""
-        place = asked_place(query.question)
         wishes = [wish for wish in query.beside if _can_be_sent(wish.chunk_id)][:MAX_WISHES]
         return {
             "edge": place.edge or "",

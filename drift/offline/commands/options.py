@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -93,6 +94,23 @@ EmbeddingLatency = Annotated[
     float,
     typer.Option("--embed-ms", help="Latency of each embedding call, in milliseconds.", min=0),
 ]
+
+
+def paired(
+    folders: Sequence[Path], questions: Sequence[Path], one: str, many: str
+) -> list[tuple[Path, Path]]:
+    """Return each folder with its file of questions, in the order in which they were given.
+
+    Raises:
+        BadParameter: when there are not as many of one as of the other.
+    """
+    if len(folders) != len(questions):
+        raise typer.BadParameter(
+            f"{len(folders)} {many} and {len(questions)} files of questions were given: each {one} "
+            "needs its file",
+            param_hint="--questions",
+        )
+    return list(zip(folders, questions, strict=True))
 
 
 def stack_options(version: str, data_dir: Path, cache_dir: Path | None) -> StackOptions:

@@ -66,5 +66,4 @@ def placed_followup(search_index: str | None, schema: Schema = DEFAULT) -> str:
     """Return the statement of a follow-up that asks about a place, in the same two forms."""
     if search_index is None:
         return followup_text.followup(schema, index_hits(schema), at_place=True)
-    text = followup_text.followup(schema, search_hits(search_index), at_place=True)
-    return f"CYPHER 25\n{text}"
+    return "CYPHER 25\n" + followup_text.followup(schema, search_hits(search_index), at_place=True)

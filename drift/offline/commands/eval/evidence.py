@@ -16,6 +16,7 @@ from drift.offline.commands.options import (
     Json,
     Neo4jVersion,
     QuestionHalf,
+    paired,
     stack_options,
 )
 from drift.offline.commands.run import run
@@ -54,12 +55,6 @@ def evidence(
     """
     from drift.offline.commands.work import evidence as work
 
-    if len(documents) != len(questions):
-        raise typer.BadParameter(
-            f"{len(documents)} folders and {len(questions)} files of questions were given: each "
-            "folder needs its file",
-            param_hint="--questions",
-        )
+    pairs = paired(documents, questions, "folder", "folders")
     options = stack_options(version, data_dir, cache_dir)
-    pairs = list(zip(documents, questions, strict=True))
     run(work.evidence(options, pairs, embedder, half, ingested=ingested, as_json=as_json))

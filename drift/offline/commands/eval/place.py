@@ -15,6 +15,7 @@ from drift.offline.commands.options import (
     Embedder,
     Json,
     Neo4jVersion,
+    paired,
     stack_options,
 )
 from drift.offline.commands.run import run
@@ -47,12 +48,6 @@ def place(
     """
     from drift.offline.commands.work import place as work
 
-    if len(index) != len(questions):
-        raise typer.BadParameter(
-            f"{len(index)} indexes and {len(questions)} files of questions were given: each index "
-            "needs its file",
-            param_hint="--questions",
-        )
+    pairs = paired(index, questions, "index", "indexes")
     options = stack_options(version, data_dir, cache_dir)
-    pairs = list(zip(index, questions, strict=True))
     run(work.place(options, pairs, embedder, as_json=as_json))
