@@ -47,7 +47,7 @@ def check(
     dropped: Counter[str] = Counter()
     repaired = 0
     for index, (reply, chunk_id) in enumerate(zip(replies, ids, strict=True)):
-        seen = {"citation_index": index, "chunk_id": reply.chunk_id, "span": reply.span[:80]}
+        seen = {"citation_index": index, "chunk_id": reply.chunk_id, "span": reply.words[:80]}
         if not reply.chunk_id:
             dropped["null_chunk_id"] += 1
             log.warning("citation_validation_null_chunk_id", extra=seen)
@@ -59,8 +59,8 @@ def check(
             log.warning("citation_validation_unmatched_chunk_id", extra=seen)
             continue
 
-        if reply.span:
-            span = verbatim(reply.span, chunk.text)
+        if reply.words:
+            span = verbatim(reply.words, chunk.text)
         else:
             span = closest_sentence(answer, chunk.text)
         if not span:
@@ -68,7 +68,7 @@ def check(
             log.warning("citation_validation_span_mismatch", extra=seen)
             continue
 
-        repaired += span != reply.span
+        repaired += span != reply.words
         kept.setdefault((chunk.id, span), Citation(chunk.id, span, chunk.document_name))
 
     filtered = dropped.total()

@@ -5,8 +5,11 @@ Each function is a validator: what it cannot read, it returns unchanged for pyda
 
 from __future__ import annotations
 
+import re
+
 from pydantic import AfterValidator, BeforeValidator
 
+_MOST_NUMBERS = 50
 _WORDS_AS_SCORE = {
     "very high": 0.95,
     "high": 0.9,
@@ -53,6 +56,37 @@ def score(value: object) -> object:
         share = min(value, 100) / 100 if value > 1 else value
         return min(1.0, max(0.0, share))
     return value
+
+
+_VERDICTS = {
+    "answered": ("answered", "complete", "full", "fully", "yes"),
+    "partly": ("partly", "partial", "partially", "incomplete", "in part"),
+    "not_found": ("not found", "unanswered", "unanswerable", "missing", "none", "no", "unknown"),
+}
+
+
+def verdict(value: object) -> object:
+    """Read a verdict in other words; of two the weaker counts; what says none is partly.
+
+    So a reply without a verdict is neither trusted nor lost.
+    """
+    parts = value if isinstance(value, list) else re.split(r"[,;/|]", str(value))
+    said = {re.sub(r"[\s_-]+", " ", str(part)).strip(" .\"'").casefold() for part in parts}
+    for known in ("not_found", "partly", "answered"):
+        if said & set(_VERDICTS[known]):
+            return known
+    return "partly"
+
+
+def numbers(value: object) -> object:
+    """Read 4, [4, 5] and {"from": 4} as the numbers' text; what holds none is empty."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return ",".join(str(item) for item in value[:_MOST_NUMBERS])
+    if value is None or isinstance(value, bool):
+        return ""
+    return str(value) if isinstance(value, int | float) else value
 
 
 def flag(value: object) -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import (
     BaseModel,
@@ -21,9 +21,11 @@ from drift.contracts.lenient import (
     flag,
     identifier,
     listed,
+    numbers,
     questions,
     score,
     text,
+    verdict,
     without_nulls,
 )
 from drift.telemetry.logs import log
@@ -51,6 +53,10 @@ Identifiers = Annotated[
     first(MAX_COMMUNITIES),
     BeforeValidator(without_nulls),
 ]
+
+
+Verdict = Literal["answered", "partly", "not_found"]
+"""Whether the evidence answers a question."""
 
 
 class _Reply(BaseModel):
@@ -90,13 +96,17 @@ class PrimerReply(_Reply):
 
 
 class CitationReply(_Reply):
-    """A citation as a model writes it.
+    """Evidence as a model names it: a chunk, numbers of its sentences, and their first words.
 
-    A missing id is logged and kept empty, for the check to drop.
+    `sentences` is "4" or "4-5". Without a number, `words` are looked for in the chunk; a field
+    `span` is read as them. A missing id is logged and kept empty, for the check to drop.
     """
 
     chunk_id: Annotated[str, at_most(MAX_ID_CHARS)] = ""
-    span: Statement = ""
+    sentences: Annotated[
+        str, BeforeValidator(numbers), at_most(MAX_ID_CHARS), Field(description='"4", or "4-5"')
+    ] = ""
+    words: Annotated[Statement, Field(description="the first four words of that sentence")] = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -105,15 +115,16 @@ class CitationReply(_Reply):
             value = {"chunk_id": value}
         if not isinstance(value, dict):
             return value
+        if "words" not in value and "span" in value:
+            value = {**value, "words": value["span"]}
+        words = str(value.get("words"))[:80]
         given = value.get("chunk_id")
         if given is None:
-            log.warning("citation_model_null_chunk_id", extra={"span": str(value.get("span"))[:80]})
+            log.warning("citation_model_null_chunk_id", extra={"span": words})
             return {**value, "chunk_id": ""}
         chunk_id = str(given).strip()
         if not chunk_id:
-            log.warning(
-                "citation_model_empty_chunk_id", extra={"span": str(value.get("span"))[:80]}
-            )
+            log.warning("citation_model_empty_chunk_id", extra={"span": words})
         return {**value, "chunk_id": chunk_id}
 
 
@@ -123,24 +134,36 @@ class NextReply(FollowupReply):
     beside: Annotated[str, at_most(MAX_ID_CHARS), BeforeValidator(text)] = ""
 
 
-class LocalReply(_Reply):
-    """Reply to a follow-up: an answer with citations, and 0 to 3 new follow-ups."""
+class LastReply(_Reply):
+    """Reply to a follow-up of the last pass: evidence first, then what follows from it."""
 
-    answer: Answer
     citations: Annotated[list[CitationReply], first(MAX_CITATIONS), BeforeValidator(listed)] = (
         Field(default_factory=list)
     )
+    verdict: Annotated[Verdict, BeforeValidator(verdict)] = "partly"
+    answer: Answer
+    confidence: Annotated[float, Field(ge=0, le=1), BeforeValidator(score)] = 0.0
+
+
+class LocalReply(LastReply):
+    """Reply to a follow-up: an answer with its evidence, and 0 to 3 new follow-ups."""
+
     new_followups: Annotated[
         list[NextReply], first(MAX_FOLLOWUPS_READ), BeforeValidator(questions)
     ] = Field(default_factory=list)
-    confidence: Annotated[float, Field(ge=0, le=1), BeforeValidator(score)] = 0.0
     should_continue: Annotated[bool, BeforeValidator(flag)] = False
 
 
-class JointAnswer(LocalReply):
+class _Named(_Reply):
+    followup: Annotated[str, BeforeValidator(identifier), at_most(MAX_ID_CHARS)] = ""
+
+
+class JointAnswer(LocalReply, _Named):
     """Answer to one of several follow-ups; `followup` is its id in the prompt."""
 
-    followup: Annotated[str, BeforeValidator(identifier), at_most(MAX_ID_CHARS)] = ""
+
+class LastJointAnswer(LastReply, _Named):
+    """Answer to one of several follow-ups of the last pass."""
 
 
 def _usable(value: object) -> object:
@@ -167,6 +190,12 @@ class JointReply(_Reply):
     @classmethod
     def _bare_list(cls, value: object) -> object:
         return {"answers": value} if isinstance(value, list) else value
+
+
+class LastJointReply(_Reply):
+    """Reply to several follow-ups of the last pass; it is read as a JointReply."""
+
+    answers: list[LastJointAnswer]
 
 
 def _citation_id(value: object) -> object:
@@ -198,8 +227,12 @@ class FactReply(_Reply):
 
 
 class AggregateReply(_Reply):
-    """Reply of the aggregation."""
+    """Reply of the aggregation: whether the facts answer, and sentences that end in their numbers.
 
+    What else it holds is not looked at: key facts are made of the sentences.
+    """
+
+    verdict: Annotated[Verdict, BeforeValidator(verdict)] = "partly"
     final_answer: Annotated[
         str,
         StringConstraints(strip_whitespace=True, min_length=1),

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-_SUPPORTED_IN_STRICT = {"type", "items", "enum", "const", "anyOf"}
+_SUPPORTED_IN_STRICT = {"type", "items", "enum", "const", "anyOf", "description"}
 
 
 @cache
@@ -32,6 +32,7 @@ def strict_schema(reply: type[BaseModel]) -> Mapping[str, Any]:
         kept = {key: value for key, value in node.items() if key in _SUPPORTED_IN_STRICT}
         if "properties" in node:
             properties = {name: strict(value) for name, value in node["properties"].items()}
+            kept.pop("description", None)  # it is the class's own, for readers of the code
             return {
                 **kept,
                 "properties": properties,

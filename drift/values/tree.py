@@ -8,20 +8,28 @@ from typing import Literal, NamedTuple
 
 from drift.values.graph import Beside, CommunityId
 
+Verdict = Literal["answered", "partly", "not_found"]
+"""Whether the evidence answers a question."""
+
 
 class Proposal(NamedTuple):
-    """A question as a model proposes it, the communities to look in, and what it wishes to see."""
+    """A question as a model proposes it, the communities to look in, and what it wishes to see.
+
+    `hint` are words that it is searched with beside its own.
+    """
 
     question: str
     communities: tuple[CommunityId, ...] = ()
     beside: tuple[Beside, ...] = ()
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """A follow-up question, the communities to look in, and chunks whose neighbours it wants.
 
-    `parent` is the follow-up that proposed it; None means the primer.
+    `parent` is the follow-up that proposed it; None means the primer. `hint` are words that it is
+    searched with beside its own.
     """
 
     id: int
@@ -30,15 +38,33 @@ class Question:
     parent: int | None = None
     depth: int = 1
     beside: tuple[Beside, ...] = ()
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Evidence for a statement: `span` is verbatim text of the chunk."""
+    """Evidence for a statement: `span` is verbatim text of the chunk.
+
+    `sentences` are the numbers of the sentences in it, "4" or "4-5"; none if it is part of one.
+    """
 
     chunk_id: str
     span: str
     document_name: str
+    sentences: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A checked citation as the aggregator gets it: its number, and how sure the answer was.
+
+    `place` says where in its document the chunk stands, "12 of 42", or nothing.
+    """
+
+    number: int
+    citation: Citation
+    confidence: float = 0.0
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +93,7 @@ class CitationCounts:
 class Answer:
     """One follow-up's answer, with the citations that were checked.
 
-    `confidence` (0..1) and `should_continue` are the model's own judgement.
+    `confidence` (0..1), `should_continue` and `verdict` are the model's own judgement.
     """
 
     text: str
@@ -75,6 +101,7 @@ class Answer:
     confidence: float
     should_continue: bool
     followups: tuple[Proposal, ...] = ()
+    verdict: Verdict = "answered"
 
 
 @dataclass(frozen=True, slots=True)

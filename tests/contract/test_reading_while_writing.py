@@ -149,11 +149,11 @@ async def test_no_question_fails_or_sees_half_while_documents_and_knowledge_chan
     )
     assert len(rows.records) > 2 * DOCUMENTS
     for one in asking:
-        assert [f.detail for f in one.failures] == []
+        assert [(f.detail, str(f.__cause__)) for f in one.failures] == []
         assert set(seen[1:]) <= set(one.communities), "it was not asked often enough to tell"
         assert set(one.communities) <= set(seen), "communities of two generations at once"
         for id_, texts in one.texts.items():
-            assert len(texts) == 1, f"{id_} was seen in two states"
+            assert len(texts) == 1, f"{id_} was seen in two states: {sorted(texts)}"
             assert id_ != "None"
             assert "unknown: " not in next(iter(texts))
 

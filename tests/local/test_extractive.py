@@ -192,13 +192,13 @@ def test_a_question_the_manual_answers_is_answered_with_verbatim_evidence(
     assert found.confidence >= 0.4
     assert 1 <= len(found.citations) <= 4
     for citation in found.citations:
-        assert citation.span in texts[citation.chunk_id]
-        assert " ".join(citation.span.split()).strip("*") in found.answer
+        assert citation.words in texts[citation.chunk_id]
+        assert " ".join(citation.words.split()).strip("*") in found.answer
 
 
 def test_spans_keep_the_line_breaks_of_the_chunk() -> None:
     found, _ = answered("What does the with statement guarantee about __exit__?")
-    assert any("\n" in citation.span for citation in found.citations)
+    assert any("\n" in citation.words for citation in found.citations)
     assert "\n" not in found.answer
 
 

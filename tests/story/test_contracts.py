@@ -120,6 +120,7 @@ SUPPORTED = {
     "required",
     "additionalProperties",
     "items",
+    "description",
     "enum",
     "const",
     "anyOf",
@@ -161,13 +162,15 @@ def test_the_schemas_ask_for_the_fields_of_the_contract() -> None:
         "rationale": "string",
     }
     assert shape_of(strict_schema(LocalReply)) == {
+        "citations": [{"chunk_id": "string", "sentences": "string", "words": "string"}],
+        "verdict": "string",
         "answer": "string",
-        "citations": [{"chunk_id": "string", "span": "string"}],
-        "new_followups": [{**followups[0], "beside": "string"}],
         "confidence": "number",
+        "new_followups": [{**followups[0], "beside": "string"}],
         "should_continue": "boolean",
     }
     assert shape_of(strict_schema(AggregateReply)) == {
+        "verdict": "string",
         "final_answer": "string",
         "key_facts": [{"fact": "string", "citations": ["string"]}],
         "residual_uncertainty": "string",

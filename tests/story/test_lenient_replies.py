@@ -213,7 +213,7 @@ def test_a_reply_of_megabytes_is_cut_where_its_meaning_is_plain() -> None:
         }
     )
     assert (len(local.answer), len(local.citations), len(local.new_followups)) == (31_999, 50, 20)
-    assert (len(local.citations[0].chunk_id), len(local.citations[0].span)) == (499, 3_999)
+    assert (len(local.citations[0].chunk_id), len(local.citations[0].words)) == (499, 3_999)
     followup = local.new_followups[0]
     assert (len(followup.question), len(followup.target_communities)) == (999, 50)
 
