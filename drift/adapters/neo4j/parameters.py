@@ -53,7 +53,7 @@ _MIN_LENGTH = 1e-30
 _MAX_FLOAT = 3.4e38
 """A vector between these has a direction in numbers of 32 bits."""
 
-_BOUNDS: Mapping[str, int | float] = {
+BOUNDS: Mapping[str, int | float] = {
     # The legs: the nearest chunks by vector, by words and by the walk; of all of them, what is
     # sent.
     "pool": 60,
@@ -103,6 +103,7 @@ _BOUNDS: Mapping[str, int | float] = {
     "relations_each": 8,
     "most_relations": 30,
 }
+"""How much each step of a statement takes, by the names of its parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,7 @@ class Parameters:
 
     def _shared(self, vector: Vector, features: Features) -> dict[str, Any]:
         return {
-            **_BOUNDS,
+            **BOUNDS,
             "vector": list(vector),
             "dimensions": len(vector),
             "exact_limit": self._exact(len(vector), features),

@@ -11,8 +11,10 @@ from drift.adapters.neo4j.cypher.nearest import (
     comparable,
     count,
     nearest,
+    rarity,
     readable,
     scored,
+    still_there,
     told,
     visible,
 )
@@ -32,7 +34,7 @@ def followup(s: Schema, hits: str, *, at_place: bool = False) -> str:
     around = f"{communities(s)}{entities(s)}{relations(s)}"
     at = placed(s) if at_place else _NOWHERE
     return f"""
-{visible(s)}{_picked(s)}{count(s)}{legs}{_candidates(s)}{_shared(s)}{around}{at}
+{visible(s)}{_picked(s)}{count(s)}{legs}{_candidates(s)}{_mentioned(s)}{shared(s)}{around}{at}
 RETURN candidates, shared, communities, entities, relationships, placed
 """
 
@@ -116,10 +118,11 @@ CALL (chosen, legs, inside) {{
   WITH place, ch, leg, inside, CASE WHEN leg.similarity IS NULL THEN ch.embedding END AS embedding
   WITH place, ch, leg, inside,
     CASE WHEN {comparable()} THEN {COSINE} ELSE leg.similarity END AS similarity
-  RETURN collect({{
+  WITH place, ch, {{
     {told(s)},
     similarity: similarity, bm25: leg.text, graph: leg.graph, in_scope: place IN inside
-  }}) AS candidates
+  }} AS row
+  RETURN collect(CASE WHEN {still_there()} THEN row ELSE {{id: null}} END) AS candidates
 }}
 """
 
@@ -150,10 +153,7 @@ CALL (chosen, picked) {{
 """
 
 
-# What two candidates both mention, as [place of the candidate, number of the entity, its rarity,
-# how much the candidate is about it]: the share of the candidate's other entities that the entity
-# has a relation to. The rarest come first.
-def _shared(s: Schema) -> str:
+def _mentioned(s: Schema) -> str:
     return f"""
 CALL (chosen, generation) {{
   UNWIND chosen AS ch
@@ -166,6 +166,15 @@ CALL (chosen, generation) {{
   }}
   RETURN collect(mentioned) AS entity_lists
 }}
+"""
+
+
+# What two candidates both mention, as [place of the candidate, number of the entity, its rarity,
+# how much the candidate is about it]: the share of the candidate's other entities that the entity
+# has a relation to. The rarest come first.
+def shared(s: Schema) -> str:
+    """Return the subqueries that give `shared`, from the entities that each candidate mentions."""
+    return f"""
 CALL (entity_lists) {{
   UNWIND range(0, size(entity_lists) - 1) AS place
   UNWIND entity_lists[place] AS e
@@ -182,7 +191,7 @@ CALL (entity_lists) {{
 CALL (entity_lists, held, chunk_count) {{
   UNWIND range(0, size(held) - 1) AS number
   WITH entity_lists, number, held[number].places AS places, held[number].targets AS targets,
-    log(1.0 + toFloat(chunk_count) / held[number].mentions) AS rarity
+    {rarity("held[number].mentions", "size(held[number].places)")} AS rarity
   UNWIND places AS place
   WITH number, place, rarity, targets, entity_lists[place] AS mentioned
   WITH number, place, rarity, size(mentioned) - 1 AS others,

@@ -121,9 +121,28 @@ CALL (chunk_count, whole) {{
 """
 
 
-def shown(s: Schema) -> str:
-    """Return the map of a scored `ch` as it is sent."""
-    return f"{{{told(s)}, score: similarity}}"
+def shown(s: Schema, rows: str) -> str:
+    """Return the clauses that end a subquery with `rows`: each scored `ch` as it is sent."""
+    return f"""WITH ch, {{{told(s)}, score: similarity}} AS row
+    RETURN collect(CASE WHEN {still_there()} THEN row END) AS {rows}"""
+
+
+def still_there() -> str:
+    """Return the condition that `ch` was not removed while the statement ran.
+
+    A document may be replaced between two reads of one of its chunks, which then has its text and
+    no document. Ask behind the clause that reads the chunk: what is there after was there before.
+    """
+    return "ch:__Chunk__"
+
+
+def rarity(mentions: str, seen: str) -> str:
+    """Return how rare an entity with so many mentions is among the project's chunks.
+
+    Its mentions may be removed while the statement runs; it was `seen` in so many chunks.
+    """
+    known = f"CASE WHEN {mentions} < {seen} THEN {seen} ELSE {mentions} END"
+    return f"log(1.0 + toFloat(chunk_count) / {known})"
 
 
 def told(s: Schema) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drift.adapters.neo4j.cypher.nearest import readable
+from drift.adapters.neo4j.cypher.nearest import rarity, readable
 from drift.adapters.neo4j.cypher.schema import MAX_LEVELS, Schema
 
 
@@ -63,7 +63,7 @@ CALL (entity_lists, chunk_count) {{
   WHERE mentions > 0
   WITH e, chunk_count, places, mentions, COUNT {{ (e){s.mentioned_in}() }} AS everywhere
   WHERE chunk_count <= $few_chunks OR everywhere <= $hub_share * chunk_count
-  WITH e, places, mentions, mentions * log(1.0 + toFloat(chunk_count) / everywhere) AS worth
+  WITH e, places, mentions, mentions * {rarity("everywhere", "size(places)")} AS worth
   ORDER BY worth DESC, {s.entity_id("e")}
   LIMIT $entities_seen
   RETURN collect({{e: e, places: places, mentions: mentions}}) AS around

@@ -7,7 +7,7 @@ about no place runs none of it.
 
 from __future__ import annotations
 
-from drift.adapters.neo4j.cypher.nearest import readable, told
+from drift.adapters.neo4j.cypher.nearest import readable, still_there, told
 from drift.adapters.neo4j.cypher.schema import Schema
 from drift.adapters.neo4j.cypher.walk import in_scope
 
@@ -19,7 +19,8 @@ CALL (at_edges, at_parts, beside, generation, hard) {{
   UNWIND at_edges + at_parts + beside AS row
   WITH row, row.ch AS ch, generation, hard
   WHERE NOT hard OR {in_scope(s)}
-  RETURN collect({{{told(s)}, why: row.why, anchor: row.anchor, step: row.step}}) AS placed
+  WITH ch, {{{told(s)}, why: row.why, anchor: row.anchor, step: row.step}} AS row
+  RETURN collect(CASE WHEN {still_there()} THEN row END) AS placed
 }}
 """
 

@@ -26,7 +26,7 @@ CALL (best, ranked) {{
   {scored()}
   ORDER BY similarity DESC, {s.chunk_id("ch")}
   LIMIT $spare_chunks
-  RETURN collect({shown(s)}) AS chunks
+  {shown(s, "chunks")}
 }}
 RETURN communities, chunks, chunk_count, odd_communities, odd_chunks
 """
@@ -199,6 +199,6 @@ def _samples(s: Schema) -> str:
     {scored()}
     ORDER BY similarity DESC, {s.chunk_id("ch")}
     LIMIT $samples
-    RETURN collect({shown(s)}) AS samples
+    {shown(s, "samples")}
   }}
 """

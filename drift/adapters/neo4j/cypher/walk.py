@@ -34,7 +34,7 @@ def _named(s: Schema) -> str:
     WITH DISTINCT e, chunk_count
     WITH e, chunk_count, COUNT {{ (e){s.mentioned_in}() }} AS mentions
     WITH e, CASE
-      WHEN mentions = 0 THEN 1.0
+      WHEN mentions = 0 OR chunk_count = 0 THEN 1.0
       ELSE log(1.0 + toFloat(chunk_count) / mentions)
     END AS rarity
     ORDER BY rarity DESC, {s.entity_id("e")}
@@ -84,7 +84,7 @@ def _step(s: Schema, before: int) -> str:
     UNWIND walkers{before} AS walker
     WITH walker.node AS node, walker.mass AS mass, chunk_count, generation, building
     WITH node, mass, chunk_count, generation, {s.degree("node")} AS degree
-    WHERE degree > 0 AND mass / degree >= $least_mass
+    WHERE degree > 0 AND mass >= $least_mass * degree
     MATCH (node){s.walked}(next)
     WHERE {s.project_step("next")}
     WITH next, chunk_count, sum($damping * mass / degree) AS mass
@@ -92,7 +92,7 @@ def _step(s: Schema, before: int) -> str:
       WHEN {s.is_entity("next")} THEN COUNT {{ (next){s.mentioned_in}() }}
     END AS mentions
     WITH next, CASE
-      WHEN mentions > 0
+      WHEN mentions > 0 AND chunk_count > 0
       THEN mass * log(1.0 + toFloat(chunk_count) / mentions) / log(1.0 + chunk_count)
       ELSE mass
     END AS mass
