@@ -6,29 +6,25 @@ layer 3 (ids), layer 4 (spans), and the spans and document names for the ids of 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, pairwise
 
 from drift.contracts.answer import CitationOut
 from drift.contracts.replies import CitationReply
+from drift.sentences import sentences
 from drift.telemetry.logs import log
 from drift.values.graph import Chunk
 from drift.values.tree import Citation, CitationCounts
 
 CLOSE_ENOUGH = 0.75
 """Similarity (0..1, see `closest_sentence`) from which a sentence stands in for a span."""
-MAX_SPAN_CHARACTERS = 600
 MAX_SENTENCES_COMPARED = 200
 
 _QUOTES = str.maketrans(
     "\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019\u201a`\u00b4", "\"\"\"\"\"'''''"
 )
 """Typographic quotes to plain ones."""
-_SENTENCE_END = re.compile(
-    r"(?<=[.!?])\s+|(?<=[.!?][\"')\]])\s+|\n[ \t]*\n|(?<=[\u3002\uff01\uff1f])"
-)
 
 
 def check(
@@ -147,33 +143,6 @@ def _pairs(text: str) -> Counter[tuple[str, str]]:
 
 def _similarity(one: Counter[tuple[str, str]], other: Counter[tuple[str, str]]) -> float:
     return 2 * (one & other).total() / (one.total() + other.total())
-
-
-def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences and paragraphs of a text as verbatim slices of at most 600 characters.
-
-    These are what callers are shown as spans. So a paragraph without a full stop ends here too,
-    and abbreviations are not looked at.
-    """
-    start = 0
-    for end in [*_SENTENCE_END.finditer(text), None]:
-        piece = text[start : end.start() if end else len(text)]
-        yield from _parts(piece.strip())
-        if end:
-            start = end.end()
-
-
-def _parts(piece: str) -> Iterator[str]:
-    """Yield a piece in parts of at most 600 characters, cut between words where it has words."""
-    while len(piece) > MAX_SPAN_CHARACTERS:
-        space = max(
-            piece.rfind(" ", 1, MAX_SPAN_CHARACTERS), piece.rfind("\n", 1, MAX_SPAN_CHARACTERS)
-        )
-        cut = space if space > 0 else MAX_SPAN_CHARACTERS
-        yield piece[:cut].rstrip()
-        piece = piece[cut:].lstrip()
-    if piece:
-        yield piece
 
 
 def enrich(

@@ -23,6 +23,7 @@ PURE = frozenset(
         "bounded",
         "grouping",
         "citations",
+        "sentences",
         "copies",
         "naming",
         "numbered_parts",
@@ -54,7 +55,8 @@ MODULES: dict[str, frozenset[str]] = {
         "numbered_parts": "",
         "place": "numbered_parts values",
         "ranking": "copies place values",
-        "citations": "values contracts telemetry",
+        "sentences": "",
+        "citations": "sentences values contracts telemetry",
         "ports": "values contracts tasks",
         "calls": "errors values ports tasks telemetry",
         "progress": "contracts values ports telemetry",
@@ -302,6 +304,7 @@ json.dump({"loaded": loaded, "threads": threads, "loop": loop is not None}, sys.
 """
 
 HEAVY = [
+    "sentencex",
     "pydantic_settings",
     "drift.hosting.settings",
     "drift.hosting.wiring",
