@@ -31,12 +31,16 @@ def normalised_title(title: str) -> str:
     alone.
     """
     folded = " ".join(unicodedata.normalize("NFKC", title).casefold().split())
-    start, end = 0, len(folded)
-    while start < end and _is_edge(folded[start]):
+    return _without_edges(folded) or folded
+
+
+def _without_edges(text: str) -> str:
+    start, end = 0, len(text)
+    while start < end and _is_edge(text[start]):
         start += 1
-    while end > start and _is_edge(folded[end - 1]):
+    while end > start and _is_edge(text[end - 1]):
         end -= 1
-    return folded[start:end] or folded
+    return text[start:end]
 
 
 def _is_edge(character: str) -> bool:
@@ -79,7 +83,8 @@ def name_parts(question: str) -> tuple[str, ...]:
     between two, and normalised as titles are.
     """
     found: dict[str, None] = {}
-    for run in _capitalised_runs(question.split()):
+    for written in _capitalised_runs(question.split()):
+        run = [_key(word) for word in written]
         for length in range(min(_MAX_NAME_WORDS, len(run)), 0, -1):
             for start in range(len(run) - length + 1):
                 part = " ".join(run[start : start + length])
@@ -88,19 +93,33 @@ def name_parts(question: str) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda part: -part.count(" ")))[-MAX_NAMES:]
 
 
+def proper_names(text: str) -> tuple[str, ...]:
+    """Return the runs of words in capitals as they are written, each once, in their order.
+
+    Punctuation around a run is left out, and so is the `'s` of its last word.
+    """
+    runs = (" ".join(run) for run in _capitalised_runs(text.split()))
+    names = (_without_possessive(_without_edges(run)) for run in runs)
+    return tuple(dict.fromkeys(name for name in names if len(name) >= _MIN_NAME_CHARS))
+
+
 def _capitalised_runs(words: Sequence[str]) -> Iterator[list[str]]:
+    """Yield runs of words as they are written."""
     run: list[str] = []
     for word in words:
-        key = _without_possessive(normalised_title(word))
-        if not _is_name(word, key):
+        if not _is_name(word, _key(word)):
             yield run
             run = []
             continue
-        run.append(key)
+        run.append(word)
         if _is_edge(word[-1]):
             yield run
             run = []
     yield run
+
+
+def _key(word: str) -> str:
+    return _without_possessive(normalised_title(word))
 
 
 def _is_name(word: str, key: str) -> bool:

@@ -12,6 +12,7 @@ from drift.naming import (
     MAX_TITLE_KEYS,
     name_parts,
     normalised_title,
+    proper_names,
     search_terms,
     title_keys,
 )
@@ -101,3 +102,25 @@ def test_parts_of_titles_are_few_normalised_and_longest_first(question: str) -> 
         (part.count(" ") for part in parts), reverse=True
     )
     assert all(part == part.casefold() for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Agent Alex Mercer's team met Sam Rivera.", ("Agent Alex Mercer", "Sam Rivera")),
+        ('He wrote "The Old Mill", in Ulm, Linz (and Ulm).', ("Old Mill", "Ulm", "Linz")),
+        ("In 1871 it was Dr. X; nobody knew.", ()),
+        ("the river is wide", ()),
+        ("Die Stadt Straßburg", ("Stadt Straßburg",)),
+        ("", ()),
+    ],
+)
+def test_proper_names_are_runs_of_words_in_capitals_as_they_are_written(
+    text: str, names: tuple[str, ...]
+) -> None:
+    assert proper_names(text) == names
+
+
+@given(st.text())
+def test_proper_names_stand_in_their_text(text: str) -> None:
+    assert all(name in " ".join(text.split()) for name in proper_names(text))
