@@ -5,22 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from drift import bounded, context, plan
 from drift.calls import Calls
 from drift.context import Handles
 from drift.contracts.progress import Phase
-from drift.errors import (
-    DriftError,
-    GraphMisconfiguredError,
-    GraphUnavailableError,
-    ModelMisconfiguredError,
-    ModelUnavailableError,
-    UnusableReplyError,
-)
+from drift.errors import DriftError
 from drift.executor import Answers, Executor
+from drift.failures import LOSES_ONLY_THE_STEP, require_any
 from drift.grouping import Found, Group, in_turns, together
+from drift.pool import Pool
 from drift.progress import Progress, citation_lines, escape_markdown
 from drift.ranking import ranked
 from drift.tasks import Deadline, task_group
@@ -39,17 +35,8 @@ from drift.values.tree import (
     Question,
 )
 
-LOSES_ONLY_THE_STEP = (
-    UnusableReplyError,
-    ModelUnavailableError,
-    ModelMisconfiguredError,
-    GraphUnavailableError,
-    GraphMisconfiguredError,
-)
-"""Errors that cost one follow-up alone: what the others have answered is kept."""
-
 WAITS_FOR_SIBLINGS_S = 1.0
-"""Seconds for which what a follow-up found waits for what its siblings find."""
+"""Seconds for which what a follow-up found, or proposes, waits for that of its siblings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +50,6 @@ class _Wave:
     questions: tuple[Question, ...]
     settled: tuple[Node, ...]
     read_before: frozenset[str]
-    ready_s: float
     group: asyncio.TaskGroup
 
 
@@ -82,14 +68,17 @@ class FollowupTree:
     retrieved: dict[str, Chunk] = field(default_factory=dict)
     counts: CitationCounts = field(default_factory=CitationCounts)
     failures: list[DriftError] = field(default_factory=list)
-    _known: list[Question] = field(default_factory=list)
-    _asked: int = 0
+    _pool: Pool = field(init=False)
+    _offered_s: dict[int, float] = field(default_factory=dict)
+    _asks_soon: bool = False
+    _all_are_heard: asyncio.Event = field(default_factory=asyncio.Event)
     _read_chunks: Counter[str] = field(default_factory=Counter)
     _communities: list[CommunityId] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Number the primer's communities first, as its own prompt does."""
         self._communities = [community.id for community in self.communities]
+        self._pool = Pool(self.question, self.limits)
 
     def in_order(self) -> list[Node]:
         """Return the follow-ups that have ended, in the order in which they were proposed."""
@@ -105,35 +94,51 @@ class FollowupTree:
                 asyncio.timeout(self.deadline.until_aggregation()) as cut,
                 task_group() as group,
             ):
-                self._ask(self._decide(None, proposals), group)
+                self._take_in(self._pool.offer_first(proposals))
+                self._ask_the_best(group)
         except TimeoutError:
             if not cut.expired():
                 raise
 
-        for question in self._known:
+        for question in self._pool.known:
             self.nodes.setdefault(question.id, Node(question, SKIPPED_DEADLINE))
 
-    def _decide(
-        self, parent: Node | None, proposals: Sequence[Proposal] = ()
-    ) -> tuple[Question, ...]:
-        """Decide about what a follow-up proposes, or the primer; return what is to be asked."""
-        if parent and parent.answer:
-            proposals = parent.answer.followups
-        decided = plan.schedule(proposals, self._known, self._asked, parent, self.limits)
-        self._known += [*decided.ready, *(node.question for node in decided.settled)]
-        self._known.sort(key=lambda question: question.id)
-        self._asked += len(decided.ready)
-
-        for node in decided.settled:
+    def _take_in(self, settled: Sequence[Node]) -> None:
+        """Note when the newest questions could be asked, and end those that are not."""
+        offered_s = self.deadline.elapsed()
+        for question in self._pool.known[len(self._offered_s) :]:
+            self._offered_s[question.id] = offered_s
+        for node in settled:
             self._end(node)
-        return decided.ready
 
-    def _ask(self, questions: Sequence[Question], group: asyncio.TaskGroup) -> None:
-        """Start questions as one wave."""
-        if questions:
-            settled = tuple(node for node in self.in_order() if node.answer)
-            read, ready_s = frozenset(+self._read_chunks), self.deadline.elapsed()
-            wave = _Wave(tuple(questions), settled, read, ready_s, group)
+    async def _ask_soon(self, group: asyncio.TaskGroup) -> None:
+        """Ask the best of the pool when no further proposals can come, or after a second."""
+        self._all_are_heard.clear()
+        if self._may_propose():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(WAITS_FOR_SIBLINGS_S):
+                    await self._all_are_heard.wait()
+        self._asks_soon = False
+        self._ask_the_best(group)
+
+    def _may_propose(self) -> bool:
+        """Tell whether a follow-up is under way whose answer may lead to others."""
+        under_way = (question for question in self._pool.asked if question.id not in self.nodes)
+        return any(not self._pool.is_last(question.depth) for question in under_way)
+
+    def _is_last(self, group: Group) -> bool:
+        """Tell whether no answer of a group can lead to a new follow-up."""
+        return all(self._pool.is_last(found.question.depth) for found in group)
+
+    def _ask_the_best(self, group: asyncio.TaskGroup) -> None:
+        """Start the best of the pool as one wave, as far as the budget goes."""
+        settled = tuple(node for node in self.in_order() if node.answer)
+        taken = self._pool.take(settled)
+        for node in taken.settled:
+            self._end(node)
+        if taken.questions:
+            read = frozenset(+self._read_chunks)
+            wave = _Wave(taken.questions, settled, read, group)
             group.create_task(self._search(wave))
 
     async def _search(self, wave: _Wave) -> None:
@@ -143,7 +148,7 @@ class FollowupTree:
         share chunks; none of them waits longer for a slow one.
         """
         try:
-            embeddings = await self.calls.embedder.embed([q.text for q in wave.questions])
+            embeddings = await self.calls.embedder.embed([plan.searched(q) for q in wave.questions])
         except LOSES_ONLY_THE_STEP as error:
             for question in wave.questions:
                 self._fail(question, error)
@@ -162,7 +167,11 @@ class FollowupTree:
         """Return what a follow-up found; None when it ends here, without anything new to read."""
         self._report(f"Looking into: {question.text}")
         query = FollowupQuery(
-            self.project_id, question.text, vector, question.communities, question.beside
+            self.project_id,
+            plan.searched(question),
+            vector,
+            question.communities,
+            question.beside,
         )
         try:
             with parts.followup(question.id, question.depth) as part:
@@ -177,12 +186,19 @@ class FollowupTree:
             return None
 
         self.retrieved.update((c.id, c) for c in evidence.chunks)
-        leading = bounded.leading(evidence.chunks, self.limits)
+        leading = bounded.leading(self._new_to(question, evidence.chunks), self.limits)
         first, second = plan.looks(leading, wave.read_before)
         if not first:
             self._end(Node(question, SKIPPED_ENOUGH, chunk_ids=tuple(c.id for c in leading)))
             return None
         return Found(question, evidence, first, second)
+
+    def _new_to(self, question: Question, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
+        """Return chunks without those that were read for the same question the first time."""
+        first = self.nodes.get(question.parent) if question.parent is not None else None
+        if first is None or not plan.is_asked_again(question, first.question):
+            return chunks
+        return [chunk for chunk in chunks if chunk.id not in first.chunk_ids]
 
     def _read_together(self, found: Sequence[Found], wave: _Wave) -> None:
         def fits(chunks: Sequence[Chunk]) -> bool:
@@ -192,7 +208,7 @@ class FollowupTree:
             wave.group.create_task(self._read(group, wave))
 
     async def _read(self, group: Group, wave: _Wave) -> None:
-        """Have a group answered in one call, and start what its answers propose, as one wave.
+        """Have a group answered in one call, and put what its answers propose into the pool.
 
         Those that a joint reply leaves out are asked alone.
         """
@@ -213,10 +229,13 @@ class FollowupTree:
         self.counts += answers.counts
         ended, again = self._judged(group, answers, wave)
         self._read_together(again, wave)
-        ready = [question for node in ended for question in self._decide(node)]
+        for node in ended:
+            self._take_in(self._pool.offer(node))
         for node in ended:
             self._end(node)
-        self._ask(ready, wave.group)
+        if self._pool.is_waiting and not self._asks_soon:
+            self._asks_soon = True
+            wave.group.create_task(self._ask_soon(wave.group))
 
     def _judged(
         self, group: Group, answers: Answers, wave: _Wave
@@ -237,7 +256,8 @@ class FollowupTree:
             if not answer.citations and found.further:
                 again.append(replace(found, chunks=found.further, further=(), seen=seen))
                 continue
-            seconds = round(self.deadline.elapsed() - wave.ready_s, 4)
+            offered_s = self._offered_s[found.question.id]
+            seconds = round(self.deadline.elapsed() - offered_s, 4)
             ended.append(Node(found.question, ANSWERED, answer, seen, seconds))
         return ended, again
 
@@ -263,6 +283,8 @@ class FollowupTree:
 
     def _end(self, node: Node) -> None:
         self.nodes[node.question.id] = node
+        if not self._may_propose():
+            self._all_are_heard.set()
         question, chunks = node.question, len(node.chunk_ids)
         seen = {"followup": question.id, "depth": question.depth, "chunks": chunks}
         log.info(
@@ -272,15 +294,10 @@ class FollowupTree:
             self._report(f"Answered: {node.question.text}", citation_lines(node.answer.citations))
 
     def _report(self, summary: str, details: str = "") -> None:
-        planned = Counter(question.depth for question in self._known)
+        planned = Counter(question.depth for question in self._pool.known)
         ended = Counter(node.question.depth for node in self.nodes.values())
         pct = plan.percentage(ended, planned, self.limits.max_passes)
         self.progress.report(Phase.EXECUTING_FOLLOWUP, escape_markdown(summary), details, pct)
-
-
-WORST_FIRST = (ModelMisconfiguredError, GraphMisconfiguredError, GraphUnavailableError)
-"""Failures that the request fails with when nothing was answered: first what an operator must
-change, then what cannot be reached."""
 
 
 def require_answers(tree: FollowupTree) -> None:
@@ -289,17 +306,4 @@ def require_answers(tree: FollowupTree) -> None:
     Raises:
         UpstreamError: then there is nothing checked to answer from.
     """
-    states = [node.state for node in tree.nodes.values()]
-    if ANSWERED in states:
-        return
-
-    for kind in WORST_FIRST:
-        if failure := next((f for f in tree.failures if isinstance(f, kind)), None):
-            raise failure
-
-    if tree.failures:
-        raise ModelUnavailableError(
-            "The model did not answer any follow-up question."
-        ) from tree.failures[0]
-    if SKIPPED_DEADLINE in states:
-        raise tree.deadline.error()
+    require_any([node.state for node in tree.nodes.values()], tree.failures, tree.deadline)

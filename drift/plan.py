@@ -1,4 +1,4 @@
-"""Pure: which follow-ups come next, when to stop, and how far the follow-ups are."""
+"""Pure: the bounds of a search, which questions are the same, when to stop, and how far it is."""
 
 from __future__ import annotations
 
@@ -7,15 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from drift.values.graph import Chunk
-from drift.values.tree import (
-    MERGED,
-    SKIPPED_BUDGET,
-    SKIPPED_ENOUGH,
-    Answer,
-    Node,
-    Proposal,
-    Question,
-)
+from drift.values.tree import Answer, Question
 from drift.words import FILLERS
 
 SAME_QUESTION = 0.8
@@ -46,55 +38,22 @@ class Limits:
         return self.max_prompt_tokens * 3 // 4
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """What becomes of proposals.
+def is_repeated(one: Question, other: Question) -> bool:
+    """Tell whether two questions ask for the same.
 
-    `ready` are to be asked now; `settled` are not asked, because they are merged, over the budget,
-    or not needed.
+    One that is searched with a hint asks the same as one that has the hint's words of its own. Two
+    of these are told apart by their own words alone, because they may share a long hint.
     """
-
-    ready: tuple[Question, ...]
-    settled: tuple[Node, ...]
-
-
-def schedule(
-    proposals: Sequence[Proposal],
-    known: Sequence[Question],
-    asked: int,
-    parent: Node | None,
-    limits: Limits,
-) -> Schedule:
-    """Decide about proposals.
-
-    `known` is every question seen so far, whatever became of it, numbered in order. `asked` says
-    how many of them were asked.
-    """
-    ready: list[Question] = []
-    settled: list[Node] = []
-    depth = parent.question.depth + 1 if parent else 1
-    asked_by = parent.question.id if parent else None
-    budget = limits.max_followups - asked
-
-    for proposal in proposals:
-        seen = [*known, *ready, *(node.question for node in settled)]
-        question = Question(
-            len(seen), proposal.question, proposal.communities, asked_by, depth, proposal.beside
-        )
-        if any(_is_repeated(question, other) for other in seen):
-            settled.append(Node(question, MERGED))
-        elif depth > limits.max_passes or (parent and parent.answer and is_enough(parent.answer)):
-            settled.append(Node(question, SKIPPED_ENOUGH))
-        elif len(ready) >= budget:
-            settled.append(Node(question, SKIPPED_BUDGET))
-        else:
-            ready.append(question)
-
-    return Schedule(tuple(ready), tuple(settled))
+    if one.beside != other.beside:
+        return False
+    if bool(one.hint) != bool(other.hint) and is_same_question(searched(one), searched(other)):
+        return True
+    return is_same_question(one.text, other.text)
 
 
-def _is_repeated(one: Question, other: Question) -> bool:
-    return one.beside == other.beside and is_same_question(one.text, other.text)
+def searched(question: Question) -> str:
+    """Return the words that a question is searched with."""
+    return f"{question.text} {question.hint}".strip()
 
 
 def is_same_question(one: str, other: str) -> bool:
@@ -113,6 +72,16 @@ def content_words(text: str) -> frozenset[str]:
 def is_enough(answer: Answer) -> bool:
     """Tell whether a branch has come to its end."""
     return not answer.should_continue and answer.confidence >= CONFIDENT
+
+
+def is_in_vain(answer: Answer) -> bool:
+    """Tell whether an answer found nothing: then its question may be asked another way."""
+    return not answer.citations or answer.verdict == "not_found"
+
+
+def is_asked_again(question: Question, parent: Question | None) -> bool:
+    """Tell whether a question is its parent's, asked another way."""
+    return parent is not None and (question.text, question.beside) == (parent.text, parent.beside)
 
 
 def looks(

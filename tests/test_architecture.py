@@ -18,6 +18,9 @@ PURE = frozenset(
         "values",
         "words",
         "plan",
+        "pool",
+        "promise",
+        "memory",
         "context",
         "tokens",
         "bounded",
@@ -46,6 +49,9 @@ MODULES: dict[str, frozenset[str]] = {
         "tasks": "errors",
         "contracts": "telemetry",
         "plan": "values words contracts",
+        "memory": "naming values",
+        "promise": "naming plan values",
+        "pool": "memory plan promise values",
         "context": "values contracts tokens",
         "prompts": "values contracts",
         "grouping": "values",
@@ -63,8 +69,9 @@ MODULES: dict[str, frozenset[str]] = {
         "replies": "calls errors values prompts",
         "executor": "bounded calls citations context contracts errors grouping values plan replies "
         "telemetry",
-        "followups": "bounded calls context contracts errors executor grouping values plan ports "
-        "progress ranking tasks telemetry",
+        "failures": "errors tasks values",
+        "followups": "bounded calls context contracts errors executor failures grouping values "
+        "plan pool ports progress ranking tasks telemetry",
         "response": "citations context contracts values",
         "search": "bounded calls citations context contracts errors followups values plan ports "
         "progress prompts replies response tasks telemetry",

@@ -40,6 +40,7 @@ from tests.story.searching import (
     script,
     states,
 )
+from tests.virtual_time import in_virtual_time
 
 
 # ---------------------------------------------------------------------------------- the whole story
@@ -269,7 +270,7 @@ async def test_a_primer_proposes_six_follow_ups_at_most_and_a_follow_up_three() 
 
 
 # -------------------------------------------------------------------------------------- concurrency
-async def test_a_follow_ups_own_follow_up_does_not_wait_for_a_slow_sibling() -> None:
+def test_a_follow_ups_own_follow_up_does_not_wait_for_a_slow_sibling() -> None:
     child_answered = asyncio.Event()
 
     async def slow() -> dict[str, Any]:
@@ -283,7 +284,7 @@ async def test_a_follow_ups_own_follow_up_does_not_wait_for_a_slow_sibling() -> 
             child_answered.set()
         return local(more=[THIRD] if asked_in(prompt) == FIRST else ())
 
-    response = await run_of(local_reply=local_reply)(TRACED)
+    response = in_virtual_time(run_of(local_reply=local_reply)(TRACED))
     assert states(response) == {FIRST: "answered", SECOND: "answered", THIRD: "answered"}
 
 
@@ -316,7 +317,7 @@ async def test_two_requests_at_once_do_not_mix() -> None:
 
 
 # ----------------------------------------------------------------------------------------- deadline
-async def test_at_three_quarters_of_the_time_the_answer_is_made_from_what_is_there() -> None:
+def test_at_three_quarters_of_the_time_the_answer_is_made_from_what_is_there() -> None:
     async def never() -> None:
         await asyncio.Event().wait()
 
@@ -328,8 +329,8 @@ async def test_at_three_quarters_of_the_time_the_answer_is_made_from_what_is_the
         )
 
     run = run_of(local_reply=local_reply)
-    run.deadline_s = 0.4
-    response = await run(TRACED)
+    run.deadline_s = 4
+    response = in_virtual_time(run(TRACED))
     assert states(response) == {FIRST: "answered", SECOND: "skipped: deadline", THIRD: "answered"}
     assert "before 1 follow-up question(s) were answered" in response.residual_uncertainty
     assert response.key_facts
