@@ -19,6 +19,7 @@ from drift.grouping import Found, Group, in_turns, together
 from drift.pool import Pool
 from drift.progress import Progress, citation_lines, escape_markdown
 from drift.ranking import ranked
+from drift.repetition import is_asked_again, searched
 from drift.tasks import Deadline, task_group
 from drift.telemetry import parts
 from drift.telemetry.logs import log
@@ -148,7 +149,7 @@ class FollowupTree:
         share chunks; none of them waits longer for a slow one.
         """
         try:
-            embeddings = await self.calls.embedder.embed([plan.searched(q) for q in wave.questions])
+            embeddings = await self.calls.embedder.embed([searched(q) for q in wave.questions])
         except LOSES_ONLY_THE_STEP as error:
             for question in wave.questions:
                 self._fail(question, error)
@@ -168,7 +169,7 @@ class FollowupTree:
         self._report(f"Looking into: {question.text}")
         query = FollowupQuery(
             self.project_id,
-            plan.searched(question),
+            searched(question),
             vector,
             question.communities,
             question.beside,
@@ -196,7 +197,7 @@ class FollowupTree:
     def _new_to(self, question: Question, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
         """Return chunks without those that were read for the same question the first time."""
         first = self.nodes.get(question.parent) if question.parent is not None else None
-        if first is None or not plan.is_asked_again(question, first.question):
+        if first is None or not is_asked_again(question, first.question):
             return chunks
         return [chunk for chunk in chunks if chunk.id not in first.chunk_ids]
 

@@ -1,17 +1,13 @@
-"""Pure: the bounds of a search, which questions are the same, when to stop, and how far it is."""
+"""Pure: the bounds of a search, what is read next, when to stop, and how far it is."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from drift.values.graph import Chunk
-from drift.values.tree import Answer, Question
-from drift.words import FILLERS
+from drift.values.tree import Answer
 
-SAME_QUESTION = 0.8
-"""Overlap of content words (Jaccard) from which two questions are near-duplicates."""
 SHORT = 1_600
 """Characters up to which a chunk is shown again: it costs less than an answer that misses it."""
 FIRST_LOOK = 5
@@ -38,37 +34,6 @@ class Limits:
         return self.max_prompt_tokens * 3 // 4
 
 
-def is_repeated(one: Question, other: Question) -> bool:
-    """Tell whether two questions ask for the same.
-
-    One that is searched with a hint asks the same as one that has the hint's words of its own. Two
-    of these are told apart by their own words alone, because they may share a long hint.
-    """
-    if one.beside != other.beside:
-        return False
-    if bool(one.hint) != bool(other.hint) and is_same_question(searched(one), searched(other)):
-        return True
-    return is_same_question(one.text, other.text)
-
-
-def searched(question: Question) -> str:
-    """Return the words that a question is searched with."""
-    return f"{question.text} {question.hint}".strip()
-
-
-def is_same_question(one: str, other: str) -> bool:
-    """Tell whether two questions are near-duplicates by their content words."""
-    a, b = content_words(one), content_words(other)
-    if not a or not b:
-        return one.casefold().strip() == other.casefold().strip()
-    return len(a & b) / len(a | b) >= SAME_QUESTION
-
-
-def content_words(text: str) -> frozenset[str]:
-    """Return the words of a text without filler words, case and punctuation."""
-    return frozenset(re.findall(r"\w+", text.casefold())) - FILLERS
-
-
 def is_enough(answer: Answer) -> bool:
     """Tell whether a branch has come to its end."""
     return not answer.should_continue and answer.confidence >= CONFIDENT
@@ -77,11 +42,6 @@ def is_enough(answer: Answer) -> bool:
 def is_in_vain(answer: Answer) -> bool:
     """Tell whether an answer found nothing: then its question may be asked another way."""
     return not answer.citations or answer.verdict == "not_found"
-
-
-def is_asked_again(question: Question, parent: Question | None) -> bool:
-    """Tell whether a question is its parent's, asked another way."""
-    return parent is not None and (question.text, question.beside) == (parent.text, parent.beside)
 
 
 def looks(

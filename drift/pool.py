@@ -6,15 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from drift.memory import names_found, stands_in
-from drift.plan import (
-    Limits,
-    is_asked_again,
-    is_enough,
-    is_in_vain,
-    is_repeated,
-    is_same_question,
-)
+from drift.plan import Limits, is_enough, is_in_vain
 from drift.promise import parts_of, promise
+from drift.repetition import is_asked_again, is_repeated, is_same_question
 from drift.values.tree import (
     MERGED,
     SKIPPED_BUDGET,

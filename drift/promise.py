@@ -7,17 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from drift.naming import proper_names
-from drift.plan import content_words, is_asked_again, searched
+from drift.repetition import content_words, is_asked_again, searched
 from drift.values.tree import Answer, Question
 
-OF_NOVELTY = 0.35
+OF_NOVELTY = 0.45
 OF_A_BRIDGE = 0.25
-OF_PROOF = 0.25
+OF_PROOF = 0.15
 OF_WHAT_IS_OPEN = 0.15
 """What each part weighs; together they are 1.
 
-Novelty weighs most, because a repetition costs a call and brings nothing. What a model says about
-continuing weighs least: it wishes to continue after four answers of five.
+Novelty weighs most, because a repetition costs a call and brings nothing. Confidence weighs little,
+because the surest answers are followed by most repetitions, and so does what a model says about
+continuing: it wishes to after four answers of five.
 """
 
 

@@ -113,6 +113,19 @@ def test_each_second_begins_with_the_first_that_waits() -> None:
     assert timed.searched[THIRD] == timed.searched[FOURTH] == 3
 
 
+def test_the_next_that_wait_get_a_second_of_their_own() -> None:
+    primed = ("alpha", "beta", "gamma", "delta", "epsilon")
+    after = (2, 2.75, 3.25, 3.5, 9)
+    answers = {
+        name: (seconds, local(more=[f"new {name}"]))
+        for name, seconds in zip(primed, after, strict=True)
+    }
+    timed = Timed(answers, primed)
+    timed()
+    asked = [timed.searched[f"new {name}"] for name in primed]
+    assert asked == [3, 3, 4.25, 4.25, 9]
+
+
 @pytest.mark.parametrize("end", [ModelUnavailableError("gone"), local()])
 def test_who_ends_without_proposals_lets_the_others_go(end: Any) -> None:
     timed = Timed({FIRST: (2, local(more=[THIRD])), SECOND: (2.5, end)})
@@ -130,6 +143,18 @@ def test_the_last_pass_is_not_waited_for() -> None:
     timed()
     assert timed.searched[THIRD] == 3
     assert timed.searched[FOURTH] == 4
+
+
+def test_a_later_pass_waits_for_its_siblings_too() -> None:
+    answers = {
+        FIRST: (2, local(more=[SECOND, THIRD])),
+        SECOND: (1, local(more=[FOURTH])),
+        THIRD: (1.5, local(more=[FIFTH])),
+    }
+    timed = Timed(answers, primed=(FIRST, "Why is zeta?"), max_passes=3)
+    timed()
+    assert timed.waves[1:] == [(SECOND, THIRD), (FOURTH, FIFTH)]
+    assert timed.searched[FOURTH] == 3.5
 
 
 def test_the_slot_goes_to_the_better_one_of_a_slower_parent() -> None:

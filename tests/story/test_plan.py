@@ -1,4 +1,4 @@
-"""Which questions are the same, when to stop, how far along."""
+"""What is read next, when to stop, how far along."""
 
 import pytest
 from hypothesis import given
@@ -6,46 +6,8 @@ from hypothesis import strategies as st
 
 from drift import plan
 from drift.plan import percentage
-from drift.values.graph import Beside
-from drift.values.tree import Answer, Citation, Question, Verdict
+from drift.values.tree import Answer, Citation, Verdict
 from tests.fakes import chunk
-
-AFTER = Beside("a", "after")
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("What is X?", "what is x", True),
-        ("Who?", "who?", True),
-        ("Who?", "Where?", False),
-        ("???", "!!!", False),
-        ("What does with open do to files", "Which color is the sky", False),
-        ("什么是迭代器", "什么是迭代器", True),
-        ("什么是迭代器", "什么是生成器", False),
-    ],
-)
-def test_near_duplicates(one: str, other: str, same: bool) -> None:
-    assert plan.is_same_question(one, other) is same
-    assert plan.is_same_question(other, one) is same
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "repeated"),
-    [
-        (Question(0, "Who built it?"), Question(1, "who built it"), True),
-        (Question(0, "Who built it?"), Question(1, "who built it", beside=(AFTER,)), False),
-        (Question(0, "Who built it?", hint="Alba"), Question(1, "Who built Alba?"), True),
-        (Question(0, "Who built it?", hint="Alba"), Question(1, "Who built it?"), True),
-        (Question(0, "Built?", hint="A B C D"), Question(1, "Where?", hint="A B C D"), False),
-        (Question(0, "Built?", hint="A B C D"), Question(1, "built", hint="E"), True),
-    ],
-)
-def test_a_hint_counts_as_words_of_its_question_beside_one_without(
-    one: Question, other: Question, repeated: bool
-) -> None:
-    assert plan.is_repeated(one, other) is repeated
-    assert plan.is_repeated(other, one) is repeated
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift import plan
 from drift.plan import Limits
 from drift.pool import MAX_HINT_NAMES, Pool, Taken, hint_for
+from drift.repetition import is_same_question
 from drift.values.graph import Beside
 from drift.values.tree import (
     ANSWERED,
@@ -101,7 +101,7 @@ def test_whatever_is_proposed_the_bounds_hold_and_nothing_is_lost(
     assert len(asked) <= limits.max_followups
     assert all(1 <= q.depth <= limits.max_passes for q in asked)
     for one in asked:
-        same = [o for o in asked if o.id < one.id and plan.is_same_question(one.text, o.text)]
+        same = [o for o in asked if o.id < one.id and is_same_question(one.text, o.text)]
         assert [o.id for o in same] in ([], [one.parent])
 
 
