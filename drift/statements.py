@@ -1,0 +1,202 @@
+"""Pure: a final answer that says only what checked facts bear out.
+
+The model ends each sentence in the numbers of its facts: "Marley was dead [1][3]." What names a
+fact is delivered without the numbers; what names none is left out and told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from drift.statement_parts import (
+    Part,
+    Rank,
+    introduces,
+    is_label,
+    may_lead_in,
+    parts_of,
+    settled,
+    unfinished_from,
+)
+from drift.values.tree import Citation, Fact, Node
+from drift.words import STOP_WORDS_OF_FOUR_LANGUAGES
+
+_WORD = re.compile(r"\w+")
+_SHORT_ANSWERS = frozenset("yes no ja nein oui non sí si".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of the final answer, without numbers, and the facts that it names, in order."""
+
+    text: str
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """What of a final answer is delivered.
+
+    `text` is Markdown as the model wrote it, without numbers and without the sentences of
+    `left_out`. `statements` are its sentences, items and rows.
+    """
+
+    text: str = ""
+    statements: tuple[Statement, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def proven(final_answer: str, facts: Sequence[Fact], *, complete: bool = True) -> Proven:
+    """Return what of a final answer names a fact of these.
+
+    A heading, or a line that introduces a list, is delivered with the first item under it. With
+    `complete` False the answer still grows: what may yet change is held back, so that the text is
+    the beginning of the whole answer's text.
+    """
+    by_number = {fact.number: fact for fact in facts}
+    read = final_answer if complete else final_answer[: unfinished_from(final_answer)]
+    parts = parts_of(read, by_number.keys())
+
+    kept = _Kept(by_number)
+    for part in parts if complete else settled(parts):
+        kept.take(part)
+    if complete:
+        kept.end()
+    return Proven(kept.text, tuple(kept.statements), tuple(kept.left_out))
+
+
+def from_answers(nodes: Iterable[Node], facts: Sequence[Fact]) -> Proven:
+    """Return a final answer made of the follow-ups' own answers that have checked citations.
+
+    It is what remains when nothing of the model's final answer could be kept. Answers that answer
+    only in part stand in it when there are no others; none that found nothing does.
+    """
+    by_citation: dict[Citation, Fact] = {fact.citation: fact for fact in reversed(facts)}
+    answers = [node.answer for node in nodes if node.answer and node.answer.text.strip()]
+    for verdict in ("answered", "partly"):
+        statements: dict[str, Statement] = {}
+        for answer in answers:
+            named = tuple(by_citation[c] for c in answer.citations if c in by_citation)
+            if named and answer.verdict == verdict:
+                text = answer.text.strip()
+                statements.setdefault(text, Statement(text, named))
+        if statements:
+            return Proven("\n\n".join(statements), tuple(statements.values()))
+    return Proven()
+
+
+class _Placed(NamedTuple):
+    """A part, the number of its line, and the facts that it names."""
+
+    part: Part
+    line: int
+    facts: tuple[Fact, ...]
+
+
+class _Kept:
+    """What is kept of the parts so far, and what waits for something that bears it out."""
+
+    def __init__(self, by_number: Mapping[int, Fact]) -> None:
+        self.text = ""
+        self.statements: list[Statement] = []
+        self.left_out: list[str] = []
+        self._by_number = by_number
+        self._labels: list[_Placed] = []
+        self._leads: list[_Placed] = []
+        self._openings: list[str] = []
+        """What stands before each line: the end of the line before it, and its marker."""
+        self._written = -1
+        """The last line of which something is kept."""
+        self._code_is_kept = False
+
+    def take(self, part: Part) -> None:
+        """Keep a part, let it wait, or leave it out."""
+        if part.begins_line:
+            self._openings.append(part.before)
+            self._leave_out(self._leads)
+            self._leads = []
+        placed = _Placed(part, len(self._openings) - 1, self._facts(part))
+        if part.rank == Rank.CODE:
+            if self._code_is_kept:
+                self._keep(placed)
+            return
+
+        ended = [one for one in self._labels if _ends(part, one.part)]
+        self._labels = [one for one in self._labels if one not in ended]
+        self._leave_out(ended)
+        self._code_is_kept = bool(placed.facts)
+        if is_label(part):
+            self._labels.append(placed)
+        elif placed.facts:
+            self._keep(placed)
+        elif may_lead_in(part):
+            self._leads.append(placed)
+        else:
+            self._leave_out([placed])
+
+    def end(self) -> None:
+        """Leave out what still waits."""
+        self._leave_out([*self._labels, *self._leads])
+
+    def _facts(self, part: Part) -> tuple[Fact, ...]:
+        facts = self._by_number.values()
+        named = (fact for mark in part.marks for fact in facts if mark.names(fact.number))
+        return tuple(dict.fromkeys(named))
+
+    def _keep(self, placed: _Placed) -> None:
+        introduced = placed.part.rank >= Rank.ITEM
+        for label in self._labels:
+            if introduced or label.part.rank != Rank.INTRODUCTION:
+                said = self._write(label)
+                if label.facts and label.part.says_something:
+                    self.statements.append(Statement(said, label.facts))
+        self._labels = []
+
+        leads = [one for one in self._leads if _holds_up(one.part, placed.facts)]
+        self._leave_out([one for one in self._leads if one not in leads])
+        self._leads = []
+        words = [self._write(one) for one in (*leads, placed)]
+        if placed.part.rank != Rank.CODE:
+            self.statements.append(Statement(" ".join(words), placed.facts))
+
+    def _write(self, placed: _Placed) -> str:
+        """Append a part to the text with what stands before it, and return its words."""
+        part, line, _ = placed
+        before = part.before
+        if line != self._written:
+            openings = self._openings[self._written + 1 : line + 1]
+            newlines = max(opening.count("\n") for opening in openings)
+            marker = openings[-1].rpartition("\n")[2]
+            before = "\n" * max(newlines, 1) + marker if self.text else marker.lstrip()
+            self._written = line
+        said = part.text
+        if self.text or part.rank != Rank.RULE:
+            self.text += before + said
+        return _row(said) if part.rank == Rank.ROW else said
+
+    def _leave_out(self, placed: Iterable[_Placed]) -> None:
+        self.left_out += [one.part.text for one in placed if one.part.says_something]
+
+
+def _ends(part: Part, label: Part) -> bool:
+    """Whether a label can have nothing under it any more; a table is under no item but "as:"."""
+    if part.rank >= Rank.TABLE_HEAD and Rank.ITEM <= label.rank < Rank.TABLE_HEAD:
+        return not introduces(label)
+    return label.rank >= part.rank
+
+
+def _holds_up(part: Part, facts: Sequence[Fact]) -> bool:
+    """Whether a fragment before a sentence stands in the facts of the sentence: "Paris. It ..."."""
+    words = {word.casefold() for word in _WORD.findall(part.text)}
+    if part.is_emphasised or words <= _SHORT_ANSWERS:
+        return True
+    spans = {word.casefold() for fact in facts for word in _WORD.findall(fact.citation.span)}
+    return words - STOP_WORDS_OF_FOUR_LANGUAGES <= spans
+
+
+def _row(text: str) -> str:
+    """Return the cells of a table's row as words."""
+    return ", ".join(cell.strip() for cell in text.strip().strip("|").split("|") if cell.strip())
