@@ -17,6 +17,14 @@ _STOP = re.compile(
     r"(?:[.!?\u2026]+|(?P<wide>[\u3002\uff01\uff1f\u0964\u061f]+))"
     r"[\"'\u201d\u2019\u00bb\u203a\u201c)\]*_\u300d\u300f]*"
 )
+_ENCLOSED = re.compile(
+    r"(`+)(?!`)[^\n]+?(?<!`)\1(?!`)"
+    r"|\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d|\u201e[^\u201c\u201d\n]*[\u201c\u201d]|\u00ab[^\u00bb\n]*\u00bb"
+    r"|\([^()\n]*\)|\u3010[^\u3011\n]*\u3011|\[[^\[\]\n]*\]|\*\*[^\n]+?\*\*"
+)
+"""Code, quotations, brackets and words in bold, within which no sentence ends."""
+_OPENING = re.compile(r"[`\"\u201c\u201e\u00ab(\u3010\[<\\]|\*\*")
+_FAR = 2**31
 _OPENERS = "\"'\u201c\u2018\u201e\u00ab\u2039([*_\u00bf\u00a1\u300c\u300e"
 _INITIAL = re.compile(r"(?:^|[\s(\"'.-])(?:[^\W\d_]\.)+$")
 _ORDINAL = re.compile(r"(?:^|[\s(])\d{1,2}\.$")
@@ -37,10 +45,12 @@ def sentence_ends(text: str, marks: Sequence[Mark]) -> Iterator[int]:
     numbers_lead = bool(first and first.start == 0 and text[first.end :].strip())
     shut = sorted([*code_in(text), *((m.start, m.end) for m in marks)])
     starts = [mark.start for mark in marks]
+    enclosed = [match.span() for match in _ENCLOSED.finditer(text)]
     last = 0
     for stop in _STOP.finditer(text):
-        around = bisect_right(shut, (stop.start(), len(text))) - 1
-        if stop.start() < last or (around >= 0 and stop.start() < shut[around][1]):
+        if stop.start() < last or _holds(shut, stop.start(), stop.start()):
+            continue
+        if _holds(enclosed, stop.start(), stop.end()):
             continue
         end = stop.end()
         after = bisect_left(starts, end)
@@ -58,6 +68,25 @@ def sentence_ends(text: str, marks: Sequence[Mark]) -> Iterator[int]:
             last = end
     if text[last:].strip():
         yield len(text)
+
+
+def _holds(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether one of the spans, which are in order, goes on behind what begins within it."""
+    around = bisect_right(spans, (start, _FAR)) - 1
+    return around >= 0 and end < spans[around][1]
+
+
+def open_from(answer: str) -> int:
+    """Return where the last line of a growing answer opens what is not closed yet; else its end."""
+    line_at = answer.rfind("\n") + 1
+    line = answer[line_at:]
+    at = 0
+    for match in _ENCLOSED.finditer(line):
+        if opening := _OPENING.search(line, at, match.start()):
+            return line_at + opening.start()
+        at = match.end()
+    opening = _OPENING.search(line, at)
+    return line_at + opening.start() if opening else len(answer)
 
 
 def _is_end(text: str, stop: re.Match[str], end: int, *, marked: bool) -> bool:

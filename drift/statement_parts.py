@@ -260,14 +260,3 @@ def settled(parts: Sequence[Part]) -> Sequence[Part]:
         return ()
     shows = re.match(r"[^\W\d]\w*\s", parts[-1].raw)
     return parts[: -1 if shows else -2]
-
-
-def unfinished_from(answer: str) -> int:
-    """Return where a growing answer ends in code or brackets that are not closed yet."""
-    line = answer.rpartition("\n")[2]
-    begins = len(answer) - len(line)
-    if line.count("`") % 2:
-        return begins + line.rindex("`")
-    opened = max(line.rfind(sign) for sign in "[(\u3010<\\")
-    closed = max(line.rfind(sign) for sign in "])\u3011>")
-    return begins + opened if opened > closed else len(answer)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from drift.sentence_ends import open_from
 from drift.statement_parts import (
     Part,
     Rank,
@@ -19,7 +20,6 @@ from drift.statement_parts import (
     may_lead_in,
     parts_of,
     settled,
-    unfinished_from,
 )
 from drift.values.tree import Citation, Fact, Node
 from drift.words import STOP_WORDS_OF_FOUR_LANGUAGES
@@ -57,7 +57,7 @@ def proven(final_answer: str, facts: Sequence[Fact], *, complete: bool = True) -
     the beginning of the whole answer's text.
     """
     by_number = {fact.number: fact for fact in facts}
-    read = final_answer if complete else final_answer[: unfinished_from(final_answer)]
+    read = final_answer if complete else final_answer[: open_from(final_answer)]
     parts = parts_of(read, by_number.keys())
 
     kept = _Kept(by_number)

@@ -68,7 +68,7 @@ MODULES: dict[str, frozenset[str]] = {
         "marks": "",
         "sentence_ends": "marks",
         "statement_parts": "marks sentence_ends",
-        "statements": "statement_parts values words",
+        "statements": "sentence_ends statement_parts values words",
         "place": "numbered_parts values",
         "ranking": "copies place values",
         "sentences": "",

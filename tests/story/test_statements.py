@@ -91,6 +91,10 @@ def test_a_mark_is_read_however_it_is_written(answer: str, mark: str) -> None:
         "Mr. Scrooge and Dr. Hayes met J. R. Hartley in the U.S. Army",
         "Er starb am 3. Mai im 19. Jahrhundert",
         "Wait... what",
+        'He wrote "Voyage. Convergence. Peril." and left',
+        "Er schrieb \u201eReise. Gefahr.\u201c und ging",
+        "**He was dead. Really.** So it was",
+        "He was dead (Scrooge knew it. He did.) then",
     ],
 )
 def test_numbers_and_stops_that_belong_to_the_prose_stay(prose: str) -> None:
@@ -218,7 +222,7 @@ SNIPPETS = st.sampled_from(
     [
         "Dead", "dead", "He", "knew", "Mr.", "J.", "3.", "3", "etc.", ".", "!", "?", "...", ":",
         ",", " ", " ", " ", "\n", "\n\n", "[1]", "[2]", "[9]", "[1, 2]", "(1)", "(2)", "[", "]",
-        "(", ")", "1", "¹", "【1】", "- ", "  - ", "1. ", "# ",
+        "(", ")", "\u201c", "\u201d", "1", "¹", "【1】", "- ", "  - ", "1. ", "# ",
         "**", "*", "> ", "| ", " |", "|---|",
         "```", "`", "\n---\n", "[a](b)", '"', "。", "说", "and", "see", "fact",
         "<sup>1</sup>", "\\",
