@@ -37,8 +37,12 @@ PURE = frozenset(
         "prompts",
         "response",
         "sentence_ends",
+        "spelling",
         "statement_parts",
         "statements",
+        "unmarked",
+        "unseen",
+        "verdict",
         "contracts",
         "errors",
     ]
@@ -69,6 +73,10 @@ MODULES: dict[str, frozenset[str]] = {
         "sentence_ends": "marks",
         "statement_parts": "marks sentence_ends",
         "statements": "sentence_ends statement_parts values words",
+        "spelling": "",
+        "unmarked": "spelling statement_parts statements values words",
+        "unseen": "spelling words",
+        "verdict": "statements unseen values",
         "place": "numbered_parts values",
         "ranking": "copies place values",
         "sentences": "",
@@ -232,7 +240,16 @@ def test_no_two_modules_import_each_other() -> None:
         follow(name, ())
 
 
-AWAITED = {"drift.marks", "drift.sentence_ends", "drift.statement_parts", "drift.statements"}
+AWAITED = {
+    "drift.marks",
+    "drift.sentence_ends",
+    "drift.spelling",
+    "drift.statement_parts",
+    "drift.statements",
+    "drift.unmarked",
+    "drift.unseen",
+    "drift.verdict",
+}
 """What the last call will use; this set goes when it does."""
 
 
