@@ -1,30 +1,36 @@
 """Pure: citations that hold. Ids must have been retrieved, spans are made verbatim or dropped.
 
 The prompt is layer 1 of these checks and the reply's shape (contracts/replies.py) layer 2. Here are
-layer 3 (ids), layer 4 (spans), and the spans and document names for the ids of the final answer.
+layer 3 (ids), layer 4 (sentences by number, with their first words as a check), and the spans and
+document names for the ids of the final answer.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice, pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 
 from drift.contracts.answer import CitationOut
 from drift.contracts.replies import CitationReply
-from drift.sentences import sentences
+from drift.numbered_text import NumberedText, named
+from drift.sentence_numbers import Run, runs
 from drift.telemetry.logs import log
 from drift.values.graph import Chunk
 from drift.values.tree import Citation, CitationCounts
+from drift.wording import closest_sentence, form, pairs, similarity, verbatim
 
-CLOSE_ENOUGH = 0.75
-"""Similarity (0..1, see `closest_sentence`) from which a sentence stands in for a span."""
-MAX_SENTENCES_COMPARED = 200
+MOST_FIRST_WORDS = 6
+"""Words that are taken for the beginning of a sentence, and not for a whole span."""
+ENOUGH_TO_MOVE = (2, 6)
+"""Words, and letters where nothing stands between them, that tell another sentence of a chunk."""
+ENOUGH_TO_CHANGE_CHUNK = (4, 8)
+"""The same for a sentence of another chunk."""
 
-_QUOTES = str.maketrans(
-    "\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019\u201a`\u00b4", "\"\"\"\"\"'''''"
-)
-"""Typographic quotes to plain ones."""
+_COPIED_NUMBER = re.compile(r"\W*\d{1,4}[\])}.:]*\s+")
+"""The number of a sentence, as a prompt shows it before its words."""
 
 
 def check(
@@ -37,8 +43,10 @@ def check(
 
     `ids` are the chunk ids that the replies mean, in order; None where a reply names no chunk of
     the prompt. `retrieved` is all that was retrieved, also what did not fit into the prompt. A
-    reply without a span gets the sentence of its chunk that is closest to `answer`.
+    reply that names neither sentences nor words gets the sentence that is closest to `answer`; one
+    that names sentences apart from each other becomes a citation for each.
     """
+    evidence = _Evidence(answer, retrieved)
     kept: dict[tuple[str, str], Citation] = {}
     dropped: Counter[str] = Counter()
     repaired = 0
@@ -55,17 +63,16 @@ def check(
             log.warning("citation_validation_unmatched_chunk_id", extra=seen)
             continue
 
-        if reply.words:
-            span = verbatim(reply.words, chunk.text)
-        else:
-            span = closest_sentence(answer, chunk.text)
-        if not span:
+        found = evidence.of(reply, chunk)
+        if found.is_unknown:
+            dropped["unknown_sentence"] += 1
+            log.warning("citation_validation_unknown_sentence", extra=seen)
+        elif not found.citations:
             dropped["span_mismatch"] += 1
             log.warning("citation_validation_span_mismatch", extra=seen)
-            continue
-
-        repaired += span != reply.words
-        kept.setdefault((chunk.id, span), Citation(chunk.id, span, chunk.document_name))
+        repaired += found.is_repaired
+        for citation in found.citations:
+            kept.setdefault((citation.chunk_id, citation.span), citation)
 
     filtered = dropped.total()
     log.info(
@@ -77,72 +84,130 @@ def check(
     )
 
 
-def verbatim(span: str, text: str) -> str:
-    """Return the text's own words for a span; empty when nothing in the text is close enough.
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The evidence that a reply means; repaired when it is not what the reply says."""
 
-    A span that stands in the text is returned as it is. Else white space, case and quotes may
-    differ, and else the closest sentence is returned.
-    """
-    if span.strip() and span in text:
-        return span
-    return _equal_up_to_form(span, text) or closest_sentence(span, text, CLOSE_ENOUGH)
+    citations: tuple[Citation, ...] = ()
+    is_repaired: bool = False
+    is_unknown: bool = False
 
 
-def _equal_up_to_form(span: str, text: str) -> str:
-    wanted, _ = _plain(span)
-    if not wanted:
-        return ""
-    flat, origin = _plain(text)
-    start = flat.find(wanted)
-    if start < 0:
-        return ""
-    return text[origin[start] : origin[start + len(wanted) - 1] + 1]
+MISMATCH = _Found()
+UNKNOWN_SENTENCE = _Found(is_unknown=True)
 
 
-def _plain(text: str) -> tuple[str, list[int]]:
-    """Return the text without case, quote styles and runs of white space.
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What the replies to one question may cite; a chunk's sentences are numbered once."""
 
-    Beside it, return where each of its characters stands in the text.
-    """
-    characters: list[str] = []
-    origin: list[int] = []
-    for position, character in enumerate(text.translate(_QUOTES)):
-        if character.isspace():
-            if characters and characters[-1] != " ":
-                characters.append(" ")
-                origin.append(position)
-            continue
-        for folded in character.casefold():
-            characters.append(folded)
-            origin.append(position)
-    while characters and characters[-1] == " ":
-        characters.pop()
-        origin.pop()
-    return "".join(characters), origin
+    answer: str
+    retrieved: Mapping[str, Chunk]
+    _numbered: dict[str, NumberedText] = field(default_factory=dict)
+
+    def of(self, reply: CitationReply, chunk: Chunk) -> _Found:
+        """Return what a reply cites of a chunk."""
+        words = reply.words if form(reply.words) else ""
+        if wanted := runs(reply.sentences, reply.chunk_id):
+            return self._by_number(wanted, words, chunk)
+
+        text = self._text(chunk)
+        is_beginning = _is_enough(words, ENOUGH_TO_MOVE) and len(words.split()) <= MOST_FIRST_WORDS
+        if is_beginning and (begun := next(text.begun_by(words), 0)):
+            span = text.part(begun, begun)
+        elif words:
+            span = next(filter(None, (verbatim(w, chunk.text) for w in _readings(words))), "")
+        else:
+            span = closest_sentence(self.answer, chunk.text)
+        if not span:
+            return MISMATCH
+        return _Found((_slice(chunk, text, span),), is_repaired=span != reply.words)
+
+    def _by_number(self, wanted: tuple[Run, ...], words: str, chunk: Chunk) -> _Found:
+        text = self._text(chunk)
+        known = [Run(run.first, min(run.last, text.last)) for run in wanted]
+        known = [run for run in known if 0 < run.first <= text.last]
+        if not words:
+            found = _Found(tuple(_cited(chunk, text, run, run.first) for run in known))
+            return found if known else UNKNOWN_SENTENCE
+
+        if number := _fitting(words, known, (text.begins, text.holds)):
+            return _Found(tuple(_cited(chunk, text, run, number) for run in known))
+        if moved := self._moved(words, wanted[0].first, chunk):
+            return _Found((moved,), is_repaired=True)
+        if number := _fitting(words, known, (text.resembles,)):
+            return _Found(tuple(_cited(chunk, text, run, number) for run in known))
+        span = verbatim(words, chunk.text) if _is_enough(words, ENOUGH_TO_MOVE) else ""
+        return _Found((_slice(chunk, text, span),), is_repaired=True) if span else MISMATCH
+
+    def _moved(self, words: str, number: int, chunk: Chunk) -> Citation | None:
+        """Return the sentence of which these are the words, when that number is not its own."""
+        text = self._text(chunk)
+        for said in _readings(words):
+            if not _is_enough(said, ENOUGH_TO_MOVE):
+                continue
+            if there := text.nearest(said, number):
+                return _cited(chunk, text, Run(there, there), there)
+            if elsewhere := self._elsewhere(said, chunk):
+                return elsewhere
+        return None
+
+    def _elsewhere(self, words: str, chunk: Chunk) -> Citation | None:
+        """Return the only sentence of the other chunks that begins with these words."""
+        if not _is_enough(words, ENOUGH_TO_CHANGE_CHUNK):
+            return None
+        others = (other for other in self.retrieved.values() if other.id != chunk.id)
+        begun = ((other, n) for other in others for n in self._text(other).begun_by(words))
+        match list(islice(begun, 2)):
+            case [(other, number)]:
+                return _cited(other, self._text(other), Run(number, number), number)
+            case _:
+                return None
+
+    def _text(self, chunk: Chunk) -> NumberedText:
+        if chunk.id not in self._numbered:
+            self._numbered[chunk.id] = NumberedText.of(chunk.text)
+        return self._numbered[chunk.id]
 
 
-def closest_sentence(wanted: str, text: str, at_least: float = 0.0) -> str:
-    """Return the sentence of the text most similar to `wanted`; empty when none reaches `at_least`.
-
-    Similarity is the Sørensen-Dice coefficient of the character pairs (Dice 1945), white space and
-    case apart. Unlike an alignment, it takes time in proportion to the text, whatever the text is.
-    """
-    target = _pairs(wanted)
-    best, best_score = "", at_least
-    for sentence in islice(sentences(text), MAX_SENTENCES_COMPARED):
-        score = _similarity(_pairs(sentence), target)
-        if score > best_score or (score == best_score and not best):
-            best, best_score = sentence, score
-    return best
+def _fitting(
+    words: str, known: Sequence[Run], tests: Sequence[Callable[[str, int], bool]]
+) -> int | None:
+    """Return which of the named sentences the words are of, by the first test that one passes."""
+    numbers = [number for run in known for number in range(run.first, run.last + 1)]
+    for fits in tests:
+        for said in _readings(words):
+            if number := next((number for number in numbers if fits(said, number)), None):
+                return number
+    return None
 
 
-def _pairs(text: str) -> Counter[tuple[str, str]]:
-    plain = f" {' '.join(text.casefold().split())} "
-    return Counter(pairwise(plain))
+def _slice(chunk: Chunk, text: NumberedText, span: str) -> Citation:
+    return Citation(chunk.id, span, chunk.document_name, text.numbers_of(span))
 
 
-def _similarity(one: Counter[tuple[str, str]], other: Counter[tuple[str, str]]) -> float:
-    return 2 * (one & other).total() / (one.total() + other.total())
+def _cited(chunk: Chunk, text: NumberedText, run: Run, best: int) -> Citation:
+    """Cite a run of sentences; of one that is too long, the best of them, or else its first."""
+    span = text.part(run.first, run.last)
+    if not span:
+        alone = best if run.first <= best <= run.last else run.first
+        run = Run(alone, alone)
+        span = text.part(alone, alone)
+    return Citation(chunk.id, span, chunk.document_name, named(run.first, run.last))
+
+
+def _readings(words: str) -> Iterator[str]:
+    """Yield the words, and without the number that may have been copied with them."""
+    yield words
+    number = _COPIED_NUMBER.match(words)
+    if number and form(words[number.end() :]):
+        yield words[number.end() :]
+
+
+def _is_enough(words: str, enough: tuple[int, int]) -> bool:
+    most_words, most_letters = enough
+    parts = words.split()
+    return len(parts) >= most_words or (len(parts) == 1 and len(form(words)) >= most_letters)
 
 
 def enrich(
@@ -180,8 +245,8 @@ def enrich(
 
 
 def _closest(spans: Sequence[str], fact: str) -> str:
-    target = _pairs(fact)
-    return max(spans, key=lambda span: _similarity(_pairs(span), target), default="")
+    target = pairs(fact)
+    return max(spans, key=lambda span: similarity(pairs(span), target), default="")
 
 
 def document_names(citations: Iterable[Citation | CitationOut | str]) -> list[str]:

@@ -10,6 +10,7 @@ import re
 from pydantic import AfterValidator, BeforeValidator
 
 _MOST_NUMBERS = 50
+_LARGEST_NUMBER = 999_999
 _WORDS_AS_SCORE = {
     "very high": 0.95,
     "high": 0.9,
@@ -78,15 +79,25 @@ def verdict(value: object) -> object:
     return "partly"
 
 
-def numbers(value: object) -> object:
-    """Read 4, [4, 5] and {"from": 4} as the numbers' text; what holds none is empty."""
+def numbers(value: object) -> str:
+    """Read 4, [4, 5] and {"from": 4, "to": 5} as the text of the numbers; none is empty."""
     if isinstance(value, dict):
-        value = list(value.values())
+        ends = [value[name] for name in _ENDS if name in value]
+        return "-".join(_number(end) for end in ends or list(value.values())[:_MOST_NUMBERS])
     if isinstance(value, list):
-        return ",".join(str(item) for item in value[:_MOST_NUMBERS])
-    if value is None or isinstance(value, bool):
-        return ""
-    return str(value) if isinstance(value, int | float) else value
+        return ",".join(numbers(item) for item in value[:_MOST_NUMBERS])
+    return _number(value)
+
+
+_ENDS = ("from", "start", "first", "to", "end", "last")
+
+
+def _number(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(min(max(value, 0), _LARGEST_NUMBER))
+    return str(value) if isinstance(value, str | float) else ""
 
 
 def flag(value: object) -> object:

@@ -1,0 +1,82 @@
+"""Pure: handles that a model wrote into its prose, taken out before anybody reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+_SOURCE = r"(?i:(?:the\s)?(?:chunks?|passages?|excerpts?|sources?|communit(?:y|ies)))"
+_LEADING = r"(?i:according\sto|as\s(?:stated|said)\sin|in|see|per|from|cf\.)"
+_AND = r"(?:\s?[,;/&+\u2013-]\s?(?:and\s|or\s|und\s)?|\s(?:and|or|und)\s)"
+_LABEL = r"(?i:sentences?|lines?|s\u00e4tze|satz|s\.?)"
+_MORE = r"(?:\s?(?:[,\u2013-]|and|to|und|bis)\s?\d{1,3})*\b"
+_IN_PROSE = rf"(?:[.:]\d{{1,3}}(?:[\u2013-]\d{{1,3}})?\b)?(?:,?\s{_LABEL}\s?\d{{1,3}}{_MORE})?"
+_IN_BRACKETS = rf"(?:[.:,#]?\s?(?:{_LABEL}\s?)?\d{{1,3}}{_MORE})?"
+_GAP = "\ufdd0"
+"""Marks what was taken out; no text may hold this character."""
+_AROUND_A_GAP = re.compile(rf"(?<![ \t])([ \t]*){_GAP}([ \t{_GAP}]*)")
+
+
+def without_handles(text: str, names: Mapping[str, str], said_by: Sequence[str] = ()) -> str:
+    """Return prose without the handles of a request.
+
+    `names` gives what stands in place of each handle, a document's name or nothing. Handles in
+    brackets of their own, `(K1)` or `[K3, sentence 4]`, go with the brackets. A handle that is a
+    word of one of the texts `said_by` is none, and stays, as does what is not among the names.
+    """
+    any_handle = _word(names)
+    own = {word for said in said_by for word in any_handle.findall(said)}
+    known = {handle: name for handle, name in names.items() if handle and handle not in own}
+    handle = _word(known)
+    if not known or not handle.search(text):
+        return text
+
+    def named(found: re.Match[str]) -> str:
+        handles = handle.findall(found["prose"] or "")
+        shown = [name for name in dict.fromkeys(known[one] for one in handles) if name]
+        leading, going_on = found["leading"] or "", found["going_on"] or ""
+        if shown:
+            both = " and " if re.search(r"\s(?:and|und)\s", found["prose"]) else ", "
+            return leading + both.join(shown) + going_on
+        if leading and going_on and _is_a_beginning(text, found.start()):
+            return _GAP + going_on[-1].upper()
+        return _GAP + going_on
+
+    return _AROUND_A_GAP.sub(_closed, _mentions(handle.pattern).sub(named, text))
+
+
+def _word(words: Iterable[str]) -> re.Pattern[str]:
+    longest_first = sorted(map(re.escape, words), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)")
+
+
+def _mentions(handle: str) -> re.Pattern[str]:
+    """Return what a mention is: handles in brackets, or in prose with the words before them."""
+    in_prose, in_brackets = (
+        f"{handle}{part}(?:{_AND}(?:{_SOURCE}\\s)?{handle}{part})*"
+        for part in (_IN_PROSE, _IN_BRACKETS)
+    )
+    return re.compile(
+        rf"[(\[]\s?(?:(?:{_LEADING}|{_SOURCE}):?\s){{0,2}}{in_brackets}\s?[)\]]"
+        rf"|(?:(?<!\w)(?P<leading>{_LEADING}\s))?(?:(?<!\w){_SOURCE}\s)?(?P<prose>{in_prose})"
+        r"(?P<going_on>,\s\w)?"
+    )
+
+
+def _is_a_beginning(text: str, place: int) -> bool:
+    before = text[max(0, place - 3) : place].rstrip()
+    return not before or before[-1] in ".!?:*#-"
+
+
+def _closed(gap: re.Match[str]) -> str:
+    """Return what stands where something was taken out: one space, or nothing."""
+    before, after = (
+        gap.string[max(0, gap.start() - 1) : gap.start()],
+        gap.string[gap.end() : gap.end() + 1],
+    )
+    if before in {"", "\n"}:
+        return gap[1]
+    if before in "([" or after in {"", "\n"} or after in ".,;:!?)]":
+        return ""
+    is_spaced = gap[1] or gap[2].strip(_GAP) or (before.isalnum() and after.isalnum())
+    return " " if is_spaced else ""
