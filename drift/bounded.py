@@ -6,43 +6,58 @@ of all: one is always shown, cut at a sentence if it must be.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
 
-from drift import context, prompts
-from drift.context import Handles
+from drift import context, findings, prompts
+from drift.context import Handles, Memory
 from drift.grouping import Group, in_turns
+from drift.markup import plain
 from drift.plan import Limits
-from drift.response import checked_citations
 from drift.tokens import cut_to, most_tokens
 from drift.values.calls import Prompt
 from drift.values.graph import Chunk, Community, CommunityId, PrimerEvidence
-from drift.values.tree import Node
+from drift.values.tree import Citation, Fact, Node
 
 _OF_A_QUESTION = 6
 """A question takes at most this part of a prompt."""
 _OF_SUMMARIES = 2
 """Summaries leave this part of the primer's room to its samples."""
 _OF_ANSWERS = 4
-"""The initial answer takes at most this part of the aggregator's room, and so do the words of the
-only answer that fits."""
+"""Of the only answer that fits, its words take at most this part of the room, and so on."""
 _SHORTEST_SUMMARY = 100
 _COST_OF_LABELS = 40
-"""Tokens of the labels and fences of what is settled and of the communities."""
+"""Tokens of the tags around what a prompt carries."""
 _OF_CHUNKS = 7 / 8
 """Chunks take at most this share of an executor's prompt, so that the rest of it has room."""
 _A_HANDLE = 12
-"""Tokens of a chunk's handle in the list of valid ids, or of a sample's community."""
+"""Tokens of a number, a place, or the tags of one item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A prompt for one or several follow-ups, the chunks in it, best first, and their handles."""
+    """A prompt for one or several follow-ups, and the chunks in it, best first."""
 
     prompt: Prompt
     shown: tuple[Chunk, ...]
-    handles: Handles[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHandles:
+    """The handles of all communities and chunks that a request has shown so far."""
+
+    communities: Handles[CommunityId]
+    chunks: Handles[str]
+
+    def in_prose(self, chunks: Mapping[str, Chunk]) -> dict[str, str]:
+        """Return what stands for each handle in a text: the document of a chunk, or nothing."""
+        names = dict.fromkeys(self.communities.all_short(), "")
+        for chunk_id in self.chunks.keys:
+            chunk = chunks.get(chunk_id)
+            names[self.chunks.short(chunk_id)] = chunk.document_name if chunk else ""
+        return names
 
 
 def fits(chunks: Sequence[Chunk], limits: Limits) -> bool:
@@ -67,43 +82,32 @@ def leading(chunks: Sequence[Chunk], limits: Limits) -> tuple[Chunk, ...]:
 
 
 def executor(
-    question: str,
-    group: Group,
-    communities: Handles[CommunityId],
-    settled: Sequence[Node],
-    limits: Limits,
+    question: str, group: Group, handles: RequestHandles, memory: Memory, limits: Limits
 ) -> Reading:
     """Return what the follow-ups of a group are read with: one prompt within its bound.
 
-    Chunks go before what is settled, and that before communities and the neighbourhood.
+    Chunks go before what is settled, and that before communities and the graph.
     """
     part = limits.max_prompt_tokens // _OF_A_QUESTION
     question = _cut(question, part)
     followups = [_cut(found.question.text, part // len(group)) for found in group]
-    nothing = prompts.local(question, followups, prompts.Context())
+    nothing = prompts.local(question, followups, prompts.Context(), last=memory.is_last)
     room = limits.max_prompt_tokens - _cost(nothing) - _COST_OF_LABELS
 
-    shown, room = _leading(in_turns(group)[: limits.max_chunks_for_prompt], room)
-    in_order = context.in_reading_order(shown)
-    cited = [citation.chunk_id for citation in checked_citations(settled)]
-    handles = Handles.of("K", [*(chunk.id for chunk in in_order), *cited])
+    shown, elements, room = _leading(in_turns(group)[: limits.max_chunks_for_prompt], room, handles)
+    in_order = [elements[chunk.id] for chunk in context.in_reading_order(shown)]
 
-    known, room = _fitting(context.settled_rows(settled, handles), room - _A_HANDLE * len(cited))
-    evidence = [found.evidence for found in group]
+    asked, room = _fitting(context.asked_elements(memory, elements.keys(), handles.chunks), room)
+    found, room = _fitting(memory.names, room)
+    evidence = [one.evidence for one in group]
     lower = context.communities_of(evidence)
-    rows = context.community_rows(lower, communities, context.MAX_LOWER_SUMMARY_CHARACTERS)
-    summaries, room = _fitting(rows, room)
+    most = context.MAX_LOWER_SUMMARY_CHARACTERS
+    summaries, room = _fitting(context.community_elements(lower, handles.communities, most), room)
+    graph, room = _fitting(context.graph_lines(evidence, elements.keys(), handles.chunks), room)
 
-    beside = context.neighbourhood(evidence)
-    for kind in ("relationships", "entities"):
-        beside[kind], room = _fitting(beside[kind], room)
-
-    chunks = context.chunk_rows(in_order, handles)
-    valid = handles.all_short()[: len(in_order)] + [
-        c["chunk_id"] for row in known for c in row["citations"]
-    ]
-    given = prompts.Context(known, summaries, chunks, beside, list(dict.fromkeys(valid)))
-    return Reading(prompts.local(question, followups, given), shown, handles)
+    given = prompts.Context(asked, found, summaries, graph, in_order)
+    prompt = prompts.local(question, followups, given, last=memory.is_last)
+    return Reading(prompt, shown)
 
 
 def primer(
@@ -114,96 +118,144 @@ def primer(
     Samples are taken in turns from the communities.
     """
     question = _cut(question, most // _OF_A_QUESTION)
-    room = most - _cost(prompts.primer(question, [], []))
+    room = most - _cost(prompts.primer(question, [], [])) - _COST_OF_LABELS
 
     samples = context.samples(found.communities, found.chunks, handles)
     for_summaries = room // _OF_SUMMARIES if samples else room
     summaries, left = _summaries(found.communities, handles, for_summaries)
     room -= for_summaries - left
 
-    shown, _ = _leading(tuple(chunk for chunk, _ in samples.values()), room)
-    return prompts.primer(question, summaries, context.sample_rows(shown, samples))
+    chunks = tuple(chunk for chunk, _ in samples.values())
+    shown, _ = _fitting(context.sample_elements(chunks, samples), room)
+    if chunks and not shown:
+        shown = context.sample_elements([_beginning(chunks[0], room)], samples)
+    return prompts.primer(question, summaries, shown)
 
 
 def aggregator(
-    question: str, initial_answer: str, nodes: Sequence[Node], handles: Handles[str], most: int
-) -> Prompt:
-    """Return the prompt of the last call: what was answered, best confidence first."""
+    question: str, nodes: Sequence[Node], retrieved: Mapping[str, Chunk], most: int
+) -> tuple[Prompt, tuple[Fact, ...]]:
+    """Return the prompt of the last call, and the facts in it.
+
+    The surest answers go first into the room that there is; they stand in the order of the tree.
+    """
     question = _cut(question, most // _OF_A_QUESTION)
-    room = most - _cost(prompts.aggregate(question, context.tree("", (), handles), []))
-    initial_answer = _cut(initial_answer, max(1, room // _OF_ANSWERS))
-    room -= most_tokens(prompts.data(initial_answer))
+    room = most - _cost(prompts.aggregate(question, [], [])) - _COST_OF_LABELS
+    unanswered, room = _fitting(findings.unanswered_lines(nodes), room)
 
-    tree = context.tree(initial_answer, nodes, handles)
-    answered = tree["followups"]
-    shown, _ = _fitting(answered, room - _A_HANDLE * len(handles.keys))
-    shown = shown or _shortened(answered[:1], room)
-    tree["followups"] = shown
+    chosen: list[Node] = []
+    for node in findings.surest_first(nodes):
+        cost = _cost_of_finding(node, retrieved)
+        if cost > room:
+            break
+        room -= cost
+        chosen.append(node)
+    if not chosen:
+        chosen = [_shortened(node, room) for node in findings.surest_first(nodes)[:1]]
+    chosen.sort(key=lambda node: node.question.id)
 
-    cited = {citation["chunk_id"] for row in shown for citation in row["citations"]}
-    valid = [short for short in handles.all_short() if short in cited]
-    return prompts.aggregate(question, tree, valid)
+    facts = findings.numbered_facts(chosen, retrieved)
+    rows = findings.finding_elements(chosen, facts)
+    return prompts.aggregate(question, rows, unanswered), facts
+
+
+def _cost_of_finding(node: Node, retrieved: Mapping[str, Chunk]) -> int:
+    facts = findings.numbered_facts([node], retrieved)
+    return sum(map(most_tokens, findings.finding_elements([node], facts)))
 
 
 def _summaries(
     communities: Sequence[Community], handles: Handles[CommunityId], room: int
-) -> tuple[list[dict[str, Any]], int]:
+) -> tuple[list[str], int]:
     """Return all communities with summaries as long as they fit, and the room that they leave.
 
     The last communities are left out when the shortest summaries do not fit either.
     """
     characters = context.MAX_SUMMARY_CHARACTERS
-    fitting, left = _fitting(context.community_rows(communities, handles), room)
+    fitting, left = _fitting(context.community_elements(communities, handles), room)
     while len(fitting) < len(communities) and characters > _SHORTEST_SUMMARY:
         characters //= 2
-        fitting, left = _fitting(context.community_rows(communities, handles, characters), room)
+        rows = context.community_elements(communities, handles, characters)
+        fitting, left = _fitting(rows, room)
     return fitting, left
 
 
-def _shortened(answered: list[dict[str, Any]], room: int) -> list[dict[str, Any]]:
+def _shortened(node: Node, room: int) -> Node:
     """Return one answer, as much of it and of its citations as fits."""
+    if node.answer is None:
+        return node
     part = room // _OF_ANSWERS
-    return [
-        row
-        | {
-            "question": _cut(row["question"], part),
-            "answer": _cut(row["answer"], part),
-            "citations": _fitting(row["citations"], part - _A_HANDLE * len(row["citations"]))[0],
-        }
-        for row in answered
-    ]
+    kept: list[Citation] = []
+    left = part
+    for citation in node.answer.citations:
+        besides = most_tokens(plain(citation.document_name)) + _A_HANDLE
+        cost = most_tokens(plain(citation.span)) + besides
+        if cost > left:
+            if not kept:
+                kept.append(replace(citation, span=_cut(citation.span, left - besides)))
+            break
+        left -= cost
+        kept.append(citation)
+    answer = replace(node.answer, text=_cut(node.answer.text, part), citations=tuple(kept))
+    question = replace(node.question, text=_cut(node.question.text, part))
+    return replace(node, question=question, answer=answer)
 
 
-def _leading(chunks: Sequence[Chunk], room: int) -> tuple[tuple[Chunk, ...], int]:
-    """Return the leading chunks that fit, the first in any case, and the room that they leave."""
+def _leading(
+    chunks: Sequence[Chunk], room: int, handles: RequestHandles
+) -> tuple[tuple[Chunk, ...], dict[str, str], int]:
+    """Return the leading chunks that fit, their elements by id, and the room that they leave.
+
+    The first is there in any case, with as many of its sentences as fit.
+    """
     shown: list[Chunk] = []
+    elements: dict[str, str] = {}
     for chunk in chunks:
-        cost = _cost_of_chunk(chunk)
+        handle = handles.chunks.short(chunk.id)
+        written = context.chunk_element(chunk, handle)
+        cost = most_tokens(written)
         if cost > room and shown:
             break
         if cost > room:
-            first = _cut_chunk(chunk, room)
-            return (first,), room - _cost_of_chunk(first)
+            written = _first_sentences(chunk, handle, room)
+            cost = max(room, most_tokens(written))
         room -= cost
         shown.append(chunk)
-    return tuple(shown), room
+        elements[chunk.id] = written
+    return tuple(shown), elements, room
 
 
-def _cut_chunk(chunk: Chunk, room: int) -> Chunk:
-    """Return a chunk with as much of its text as fits, and the beginning of it in any case."""
-    besides = _cost_of_chunk(replace(chunk, text=""))
-    return replace(chunk, text=_cut(chunk.text, room - besides))
+def _first_sentences(chunk: Chunk, handle: str, room: int) -> str:
+    """Return a chunk's element with as many of its sentences as fit, and one in any case."""
+
+    def cost(most: int) -> int:
+        return most_tokens(context.chunk_element(chunk, handle, most))
+
+    # A chunk has no more sentences than characters, and each one more costs more.
+    fitting = bisect_right(range(1, len(chunk.text) + 1), room, key=cost)
+    written = context.chunk_element(chunk, handle, max(1, fitting))
+    if most_tokens(written) > room:
+        besides = most_tokens(context.chunk_element(chunk, handle, 0)) + _A_HANDLE
+        shorter = replace(chunk, text=_cut(chunk.text, max(1, room - besides)))
+        written = context.chunk_element(shorter, handle, 1)
+    return written
+
+
+def _beginning(chunk: Chunk, room: int) -> Chunk:
+    """Return a sample with as much of its text as fits, and the beginning of it in any case."""
+    besides = most_tokens(context.chunk_element(replace(chunk, text=""), "")) + _A_HANDLE
+    return replace(chunk, text=_cut(chunk.text, max(1, room - besides)))
 
 
 def _cut(text: str, tokens: int) -> str:
-    return cut_to(text, tokens, lambda text: most_tokens(prompts.data(text)))
+    return cut_to(text, tokens, lambda text: most_tokens(plain(text)))
 
 
-def _fitting(rows: Sequence[dict[str, Any]], room: int) -> tuple[list[dict[str, Any]], int]:
+def _fitting(rows: Sequence[str], room: int) -> tuple[list[str], int]:
     """Return the leading rows that fit, and the room that they leave."""
-    fitting: list[dict[str, Any]] = []
+    fitting: list[str] = []
     for row in rows:
-        cost = most_tokens(prompts.data(row))
+        cost = most_tokens(row)
         if cost > room:
             break
         room -= cost
@@ -215,7 +267,7 @@ def _cost(prompt: Prompt) -> int:
     return most_tokens(prompt.system) + most_tokens(prompt.user)
 
 
+@lru_cache(maxsize=512)
 def _cost_of_chunk(chunk: Chunk) -> int:
-    """Return what a chunk's row costs, whether of a sample or not, with its handle beside it."""
-    [row] = context.chunk_rows([chunk], Handles.of("K", [chunk.id]))
-    return most_tokens(prompts.data(row)) + _A_HANDLE
+    """Return what a chunk costs at most; the follow-ups of a wave are compared again and again."""
+    return most_tokens(context.chunk_element(chunk, "K00"))

@@ -1,20 +1,23 @@
-"""Pure: what was found as rows of a prompt, with short handles in place of ids."""
+"""Pure: what was found as elements of a prompt, with short handles in place of ids."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from drift.markup import element, indented, on_line, plain
+from drift.sentences import sentences
 from drift.tokens import cut
-from drift.values.graph import Chunk, Community, Evidence, Relationship
-from drift.values.tree import Answer, Node, Question
+from drift.values.graph import Chunk, Community, Evidence
+from drift.values.tree import Citation, Node
 
 MAX_SUMMARIES_CHARACTERS = 24_000
 """Summaries in one prompt: many communities get shorter ones."""
 MAX_SUMMARY_CHARACTERS = 1_500
-MAX_NEIGHBORHOOD_ITEMS = 6
+MAX_GRAPH_LINES = 6
+"""Relations in one prompt, and entities beside them."""
 MAX_DESCRIPTION_CHARACTERS = 240
 MAX_HEADING_CHARACTERS = 200
 MAX_SETTLED_CHARACTERS = 300
@@ -26,7 +29,7 @@ Key = TypeVar("Key", int, str, int | str)
 
 @dataclass(frozen=True, slots=True)
 class Handles(Generic[Key]):
-    """Short names for ids within one prompt (`C1`, `K1`, ...), and the way back."""
+    """Short names for ids within one request (`C1`, `K1`, ...), and the way back."""
 
     prefix: str
     keys: tuple[Key, ...]
@@ -60,15 +63,15 @@ class Handles(Generic[Key]):
         return tuple(dict.fromkeys(key for key in keys if key is not None))
 
 
-def community_rows(
+def community_elements(
     communities: Sequence[Community],
     handles: Handles[int | str],
     characters: int = MAX_SUMMARY_CHARACTERS,
-) -> list[dict[str, Any]]:
-    """Return communities as prompt rows `{id, level, summary}`; many get shorter summaries."""
+) -> list[str]:
+    """Return communities as elements of a prompt; many get shorter summaries."""
     most = min(characters, MAX_SUMMARIES_CHARACTERS // max(1, len(communities)))
     return [
-        {"id": handles.short(c.id), "level": c.level, "summary": cut(c.summary, most)}
+        element("community", plain(cut(c.summary, most)), id=handles.short(c.id), level=c.level)
         for c in communities
     ]
 
@@ -91,31 +94,37 @@ def samples(
     return placed
 
 
-def sample_rows(
+def sample_elements(
     shown: Sequence[Chunk], placed: Mapping[str, tuple[Chunk, str | None]]
-) -> list[dict[str, Any]]:
-    """Return samples as prompt rows `{id, community, document, heading, place, text}`."""
-    return [
-        {"id": f"K{number}", "community": placed[chunk.id][1], **_shown(chunk)}
-        for number, chunk in enumerate(shown, start=1)
-    ]
+) -> list[str]:
+    """Return samples as elements of a prompt, each with its community.
 
-
-def chunk_rows(chunks: Sequence[Chunk], handles: Handles[str]) -> list[dict[str, Any]]:
-    """Return chunks as prompt rows `{id, document, heading, place, text}`.
-
-    A chunk without headings, or of no known place, has no such field.
+    They have no ids: a sample shows what may be asked, and is not cited.
     """
-    return [{"id": handles.short(c.id), **_shown(c)} for c in chunks]
+    return [element("sample", plain(c.text), community=placed[c.id][1], **_where(c)) for c in shown]
 
 
-def _shown(chunk: Chunk) -> dict[str, Any]:
-    row = {"document": chunk.document_name}
-    if chunk.heading:
-        row["heading"] = cut(chunk.heading, MAX_HEADING_CHARACTERS)
-    if chunk.place and chunk.places:
-        row["place"] = f"{chunk.place} of {chunk.places}"
-    return row | {"text": chunk.text}
+def chunk_element(chunk: Chunk, handle: str, most: int | None = None) -> str:
+    """Return a chunk as an element of a prompt, its first `most` sentences numbered."""
+    numbered = "\n".join(
+        f"{number}| {indented(sentence)}"
+        for number, sentence in enumerate(sentences(chunk.text)[:most], start=1)
+    )
+    return element("chunk", numbered, id=handle, **_where(chunk))
+
+
+def _where(chunk: Chunk) -> dict[str, str]:
+    """Return what a reader is told of a chunk's document and its place there."""
+    return {
+        "document": chunk.document_name,
+        "heading": cut(chunk.heading, MAX_HEADING_CHARACTERS),
+        "place": place_of(chunk),
+    }
+
+
+def place_of(chunk: Chunk) -> str:
+    """Return "12 of 42" for the twelfth of 42 chunks; empty where that is not known."""
+    return f"{chunk.place} of {chunk.places}" if chunk.place and chunk.places else ""
 
 
 def in_reading_order(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
@@ -132,32 +141,36 @@ def in_reading_order(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     return tuple(sorted(chunks, key=place))
 
 
-def neighbourhood(evidence: Sequence[Evidence]) -> dict[str, Any]:
-    """Return the entities and relationships that have a description, as plain values, bounded.
+def graph_lines(
+    evidence: Sequence[Evidence], shown: Collection[str], handles: Handles[str]
+) -> list[str]:
+    """Return what the graph says of the chunks that are shown, a line each: relations first.
 
-    Of several follow-ups, the first one's come first. Two entities have one relationship, the first
-    of those that the graph found.
+    Each line names the chunks that say it, so that it can be cited. Two entities have one relation,
+    the first of those that the graph found; without a description, nothing is said.
     """
-    found = {e.id: e for one in evidence for e in one.entities if e.description.strip()}
-    entities = list(found.values())
-    pairs: dict[frozenset[str], Relationship] = {}
+    pairs: dict[frozenset[str], str] = {}
     for relation in chain.from_iterable(one.relationships for one in evidence):
-        if relation.description.strip():
-            pairs.setdefault(frozenset((relation.source, relation.target)), relation)
-    return {
-        "entities": [
-            {"title": e.title, "description": cut(e.description, MAX_DESCRIPTION_CHARACTERS)}
-            for e in entities[:MAX_NEIGHBORHOOD_ITEMS]
-        ],
-        "relationships": [
-            {
-                "source": r.source,
-                "target": r.target,
-                "description": cut(r.description, MAX_DESCRIPTION_CHARACTERS),
-            }
-            for r in list(pairs.values())[:MAX_NEIGHBORHOOD_ITEMS]
-        ],
-    }
+        if line := _line(relation.description, relation.chunk_ids, shown, handles):
+            names = frozenset((relation.source, relation.target))
+            both = f"{on_line(relation.source)} - {on_line(relation.target)}"
+            pairs.setdefault(names, f"{both}: {line}")
+
+    titles: dict[str, str] = {}
+    for entity in chain.from_iterable(one.entities for one in evidence):
+        if line := _line(entity.description, entity.chunk_ids, shown, handles):
+            titles.setdefault(entity.id, f"{on_line(entity.title)}: {line}")
+    return [*list(pairs.values())[:MAX_GRAPH_LINES], *list(titles.values())[:MAX_GRAPH_LINES]]
+
+
+def _line(
+    description: str, chunk_ids: Sequence[str], shown: Collection[str], handles: Handles[str]
+) -> str:
+    """Return a description with the handles of its chunks; empty when none of them is shown."""
+    said_in = [handles.short(chunk_id) for chunk_id in chunk_ids if chunk_id in shown]
+    if not said_in or not description.strip():
+        return ""
+    return f"{on_line(cut(description, MAX_DESCRIPTION_CHARACTERS))} ({', '.join(said_in)})"
 
 
 def communities_of(evidence: Sequence[Evidence]) -> tuple[Community, ...]:
@@ -167,37 +180,49 @@ def communities_of(evidence: Sequence[Evidence]) -> tuple[Community, ...]:
     return tuple(distinct.values())[:MAX_LOWER_COMMUNITIES]
 
 
-def settled_rows(nodes: Sequence[Node], handles: Handles[str]) -> list[dict[str, Any]]:
-    """Return follow-ups that are answered as prompt rows `{question, answer, citations}`."""
-    return [
-        {
-            "question": node.question.text,
-            "answer": cut(node.answer.text, MAX_SETTLED_CHARACTERS),
-            "citations": _citation_rows(node.answer, handles),
-        }
-        for node in nodes
-        if node.answer
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is known of a search when follow-ups are read.
+
+    `settled` are the follow-ups that ended before, `asking` those that others read at the same
+    time, `names` what was found so far. In the last pass nothing new is asked for.
+    """
+
+    settled: tuple[Node, ...] = ()
+    asking: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    is_last: bool = False
+
+
+def asked_elements(memory: Memory, shown: Collection[str], handles: Handles[str]) -> list[str]:
+    """Return what was asked already: with its answer and evidence, in vain, or by others now.
+
+    Evidence in a chunk that is shown as well is only named.
+    """
+    rows = [_settled(node, shown, handles) for node in memory.settled]
+    return rows + [_asked(question, "being answered") for question in memory.asking]
+
+
+def _settled(node: Node, shown: Collection[str], handles: Handles[str]) -> str:
+    answer = node.answer
+    if answer is None or not answer.citations:
+        return _asked(node.question.text, "looked for in vain")
+
+    evidence = [
+        _at(citation, handles)
+        + ("" if citation.chunk_id in shown else f" {on_line(citation.span)}")
+        for citation in answer.citations
     ]
+    said = on_line(cut(answer.text, MAX_SETTLED_CHARACTERS))
+    return _asked(node.question.text, answer.verdict, said, *evidence)
 
 
-def tree(initial_answer: str, nodes: Sequence[Node], handles: Handles[str]) -> dict[str, Any]:
-    """Return the answered follow-ups as the aggregator gets them, best confidence first."""
-    answered = [(node.question, node.answer) for node in nodes if node.answer]
-    answered.sort(key=lambda pair: (-pair[1].confidence, pair[0].id))
-    return {
-        "initial_answer": initial_answer,
-        "followups": [_answered_row(question, answer, handles) for question, answer in answered],
-    }
+def _asked(question: str, state: str, *lines: str) -> str:
+    content = "\n".join((on_line(question), *lines))
+    return element("followup", content, state=state.replace("_", " "))
 
 
-def _answered_row(question: Question, answer: Answer, handles: Handles[str]) -> dict[str, Any]:
-    return {
-        "question": question.text,
-        "answer": answer.text,
-        "confidence": round(answer.confidence, 2),
-        "citations": _citation_rows(answer, handles),
-    }
-
-
-def _citation_rows(answer: Answer, handles: Handles[str]) -> list[dict[str, str]]:
-    return [{"chunk_id": handles.short(c.chunk_id), "span": c.span} for c in answer.citations]
+def _at(citation: Citation, handles: Handles[str]) -> str:
+    """Return how evidence that was found before is called: K3.4 is sentence 4 of chunk K3."""
+    handle = handles.short(citation.chunk_id)
+    return f"{handle}.{citation.sentences}" if citation.sentences else handle

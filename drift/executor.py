@@ -7,20 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from drift import bounded
-from drift.bounded import Reading
+from drift.bounded import Reading, RequestHandles
 from drift.calls import ChatCalls
 from drift.citations import check
-from drift.context import Handles
-from drift.contracts.replies import JointReply, LocalReply
+from drift.context import Handles, Memory
+from drift.contracts.replies import CitationReply, JointReply, LocalReply
 from drift.errors import UnusableReplyError
 from drift.grouping import Found, Group
+from drift.handles_in_prose import without_handles
 from drift.plan import Limits
 from drift.replies import ask
 from drift.telemetry.logs import log
-from drift.values.graph import Beside, Chunk, CommunityId, Direction
+from drift.values.graph import Beside, Chunk, Direction
 from drift.values.tree import Answer, CitationCounts, Node, Proposal
 
 MAX_NEW_FOLLOWUPS = 3
+UNPROVEN = 0.1
+"""The most that an answer without evidence that holds can be trusted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +35,7 @@ class Executor:
     limits: Limits
 
     async def answer(
-        self,
-        group: Group,
-        settled: Sequence[Node],
-        communities: Handles[CommunityId],
-        retrieved: Mapping[str, Chunk],
+        self, group: Group, memory: Memory, handles: RequestHandles, retrieved: Mapping[str, Chunk]
     ) -> Answers:
         """Return the checked answers of a group; what a joint reply leaves out has none.
 
@@ -44,25 +43,14 @@ class Executor:
             UnusableReplyError: when the reply to a single follow-up cannot be used.
             ModelUnavailableError, ModelMisconfiguredError: from the model.
         """
-        reading = bounded.executor(self.question, group, communities, settled, self.limits)
-        citable = _citable(group, settled, retrieved)
+        reading = bounded.executor(self.question, group, handles, memory, self.limits)
+        citable = _citable(group, memory.settled, retrieved)
 
         answers = Answers(reading.shown)
         for found, reply in await self._replies(group, reading):
-            ids = [reading.handles.resolve(citation.chunk_id) for citation in reply.citations]
-            citations, counts = check(reply.citations, reply.answer, ids, citable)
+            answer, counts = _checked(reply, handles, citable)
             answers.counts += counts
-            proposed = tuple(
-                Proposal(
-                    followup.question,
-                    communities.resolved(followup.target_communities),
-                    _wished(followup.beside, reading.handles),
-                )
-                for followup in reply.new_followups[:MAX_NEW_FOLLOWUPS]
-            )
-            answers.by_question[found.question.id] = Answer(
-                reply.answer, citations, reply.confidence, reply.should_continue, proposed
-            )
+            answers.by_question[found.question.id] = answer
         return answers
 
     async def _replies(self, group: Group, reading: Reading) -> list[tuple[Found, LocalReply]]:
@@ -74,6 +62,37 @@ class Executor:
             log.warning("joint_reply_unusable", extra={"reason": error.detail})
             return []
         return list(_matched(group, joint))
+
+
+def _checked(
+    reply: LocalReply, handles: RequestHandles, citable: Mapping[str, Chunk]
+) -> tuple[Answer, CitationCounts]:
+    """Return what a reply says, over the evidence that holds, and what became of its citations.
+
+    Code overrules the model: without any evidence that holds, nothing was found.
+    """
+    meant = [one for citation in reply.citations for one in _meant(citation, handles.chunks)]
+    ids = [chunk_id for _, chunk_id in meant]
+    citations, counts = check([citation for citation, _ in meant], reply.answer, ids, citable)
+
+    in_prose = handles.in_prose(citable)
+    said_by = [chunk.text for chunk in citable.values()]
+    proposed = tuple(
+        Proposal(
+            without_handles(followup.question, in_prose, said_by),
+            handles.communities.resolved(followup.target_communities),
+            _wished(followup.beside, handles.chunks),
+        )
+        for followup in reply.new_followups[:MAX_NEW_FOLLOWUPS]
+    )
+    return Answer(
+        without_handles(reply.answer, in_prose, said_by),
+        citations,
+        reply.confidence if citations else min(reply.confidence, UNPROVEN),
+        reply.should_continue,
+        proposed if citations else (),
+        reply.verdict if citations else "not_found",
+    ), counts
 
 
 @dataclass(slots=True)
@@ -92,6 +111,25 @@ def _citable(
     found = {chunk.id: chunk for one in group for chunk in one.evidence.chunks}
     cited = {c.chunk_id for node in settled if node.answer for c in node.answer.citations}
     return found | {chunk_id: retrieved[chunk_id] for chunk_id in cited if chunk_id in retrieved}
+
+
+_CALLED = re.compile(r"([A-Za-z]+\d+)(?:\.(\d+(?:-\d+)?))?")
+"""A chunk's handle, and the numbers of sentences behind it."""
+
+
+def _meant(
+    citation: CitationReply, handles: Handles[str]
+) -> list[tuple[CitationReply, str | None]]:
+    """Return a citation for each chunk that one names: `K3`, `(K1)`, `K1, K2` or `K3.4`."""
+    if chunk_id := handles.resolve(citation.chunk_id):
+        return [(citation, chunk_id)]
+
+    named: list[tuple[CitationReply, str | None]] = []
+    for handle, sentences in _CALLED.findall(citation.chunk_id):
+        if chunk_id := handles.resolve(handle):
+            numbers = citation.sentences or sentences
+            named.append((citation.model_copy(update={"sentences": numbers}), chunk_id))
+    return named or [(citation, None)]
 
 
 _WISH = re.compile(r"(before|after)\s+(\S+)", re.IGNORECASE)

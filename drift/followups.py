@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from drift import bounded, context, plan
 from drift.calls import Calls
-from drift.context import Handles
+from drift.context import Handles, Memory
 from drift.contracts.progress import Phase
 from drift.errors import DriftError
 from drift.executor import Answers, Executor
 from drift.failures import LOSES_ONLY_THE_STEP, require_any
 from drift.grouping import Found, Group, in_turns, together
+from drift.memory import names_found
 from drift.pool import Pool
-from drift.progress import Progress, citation_lines, escape_markdown
+from drift.progress import Progress, citation_lines
 from drift.ranking import ranked
 from drift.repetition import is_asked_again, searched
+from drift.response import checked_citations
 from drift.tasks import Deadline, task_group
 from drift.telemetry import parts
 from drift.telemetry.logs import log
@@ -75,6 +77,7 @@ class FollowupTree:
     _all_are_heard: asyncio.Event = field(default_factory=asyncio.Event)
     _read_chunks: Counter[str] = field(default_factory=Counter)
     _communities: list[CommunityId] = field(default_factory=list)
+    _chunks: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Number the primer's communities first, as its own prompt does."""
@@ -84,6 +87,12 @@ class FollowupTree:
     def in_order(self) -> list[Node]:
         """Return the follow-ups that have ended, in the order in which they were proposed."""
         return [self.nodes[number] for number in sorted(self.nodes)]
+
+    def shown_texts(self) -> Iterator[str]:
+        """Yield every text in which a name of the question may stand."""
+        for chunk in self.retrieved.values():
+            yield from (chunk.document_name, chunk.heading, chunk.text)
+        yield from (community.summary for community in self.communities)
 
     async def run(self, proposals: Sequence[Proposal]) -> None:
         """Ask the proposals and what follows from them, until aggregation has to begin.
@@ -133,7 +142,7 @@ class FollowupTree:
 
     def _ask_the_best(self, group: asyncio.TaskGroup) -> None:
         """Start the best of the pool as one wave, as far as the budget goes."""
-        settled = tuple(node for node in self.in_order() if node.answer)
+        settled = tuple(n for n in self.in_order() if n.answer or n.state == NO_EVIDENCE)
         taken = self._pool.take(settled)
         for node in taken.settled:
             self._end(node)
@@ -214,12 +223,13 @@ class FollowupTree:
         Those that a joint reply leaves out are asked alone.
         """
         executor = Executor(self.calls.chat, self.question, self.limits)
-        communities = self._known_communities(group)
+        memory = self._remembered(group, wave)
+        handles = self._handles(group, wave)
         reading = Counter(chunk.id for chunk in in_turns(group))
         self._read_chunks += reading
         try:
             with parts.reading(len(group)) as part:
-                answers = await executor.answer(group, wave.settled, communities, self.retrieved)
+                answers = await executor.answer(group, memory, handles, self.retrieved)
                 part.add(chunks=len(answers.shown), answers=len(answers.by_question))
         except LOSES_ONLY_THE_STEP as error:
             self._read_chunks -= reading
@@ -262,12 +272,29 @@ class FollowupTree:
             ended.append(Node(found.question, ANSWERED, answer, seen, seconds))
         return ended, again
 
-    def _known_communities(self, group: Group) -> Handles[CommunityId]:
-        """Return the handles of all communities shown so far, the group's lower ones among them."""
+    def _remembered(self, group: Group, wave: _Wave) -> Memory:
+        """Return what a group is told of the search so far."""
+        own = {found.question.id for found in group}
+        others = (q for q in self._pool.asked if q.id not in own and q.id not in self.nodes)
+        return Memory(
+            wave.settled,
+            tuple(question.text for question in others),
+            names_found(wave.settled, self.question),
+            is_last=self._is_last(group),
+        )
+
+    def _handles(self, group: Group, wave: _Wave) -> bounded.RequestHandles:
+        """Return the handles of all that was shown so far, and of what the group is shown."""
         for community in context.communities_of([found.evidence for found in group]):
             if community.id not in self._communities:
                 self._communities.append(community.id)
-        return Handles.of("C", self._communities)
+        cited = [citation.chunk_id for citation in checked_citations(wave.settled)]
+        for chunk_id in (*(chunk.id for chunk in in_turns(group)), *cited):
+            if chunk_id not in self._chunks:
+                self._chunks.append(chunk_id)
+        return bounded.RequestHandles(
+            Handles.of("C", self._communities), Handles.of("K", self._chunks)
+        )
 
     def longest_chain_s(self) -> float:
         """Return the seconds of the slowest follow-up together with those that led to it."""
@@ -298,7 +325,7 @@ class FollowupTree:
         planned = Counter(question.depth for question in self._pool.known)
         ended = Counter(node.question.depth for node in self.nodes.values())
         pct = plan.percentage(ended, planned, self.limits.max_passes)
-        self.progress.report(Phase.EXECUTING_FOLLOWUP, escape_markdown(summary), details, pct)
+        self.progress.report(Phase.EXECUTING_FOLLOWUP, summary, details, pct)
 
 
 def require_answers(tree: FollowupTree) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from drift.citations import enrich
-from drift.context import Handles
-from drift.contracts.answer import CitationCountsOut, KeyFact, TraceNode, TraceOut
-from drift.contracts.replies import FactReply
-from drift.values.graph import Chunk, PrimerEvidence
-from drift.values.tree import SKIPPED_DEADLINE, Citation, CitationCounts, Node
+from drift.contracts.answer import CitationCountsOut, CitationOut, KeyFact, TraceNode, TraceOut
+from drift.contracts.replies import PrimerReply
+from drift.statements import Statement
+from drift.values.graph import PrimerEvidence
+from drift.values.tree import SKIPPED_DEADLINE, Citation, CitationCounts, Fact, Node
 
 
 def checked_citations(nodes: Sequence[Node]) -> Iterator[Citation]:
@@ -19,31 +18,29 @@ def checked_citations(nodes: Sequence[Node]) -> Iterator[Citation]:
             yield from node.answer.citations
 
 
-def cited_chunks(nodes: Sequence[Node]) -> Handles[str]:
-    """Number the chunks that hold checked citations, in the order of the tree."""
-    return Handles.of("K", (citation.chunk_id for citation in checked_citations(nodes)))
+def key_facts(statements: Sequence[Statement]) -> list[KeyFact]:
+    """Return each sentence of the answer with the facts that bear it out."""
+    return [
+        KeyFact(fact=statement.text, citations=_citations(statement.facts))
+        for statement in statements
+    ]
 
 
-def key_facts(
-    facts: Sequence[FactReply], nodes: Sequence[Node], retrieved: Mapping[str, Chunk]
-) -> list[KeyFact]:
-    """Return the facts with their citations, without those that cite nothing."""
-    handles = cited_chunks(nodes)
-    checked = list(checked_citations(nodes))
-
-    kept = []
-    for fact in facts:
-        ids = [(written, handles.resolve(written)) for written in fact.citations if written.strip()]
-        enriched = enrich(fact.fact, ids, checked, retrieved)
-        if enriched and fact.fact:
-            kept.append(KeyFact(fact=fact.fact, citations=enriched))
-    return kept
+def _citations(facts: Sequence[Fact]) -> list[CitationOut | str]:
+    return [
+        CitationOut(
+            chunk_id=fact.citation.chunk_id,
+            span=fact.citation.span,
+            document_name=fact.citation.document_name,
+        )
+        for fact in facts
+    ]
 
 
-def caveats(nodes: Sequence[Node], uncited: int) -> list[str]:
+def caveats(nodes: Sequence[Node], left_out: int) -> list[str]:
     """Say what a reader of the answer must know: what was cut short, what failed, what is unproved.
 
-    `uncited` is the number of facts that were left out because they cite nothing.
+    `left_out` is the number of sentences that were taken out because no fact bears them out.
     """
     states = [node.state for node in nodes]
     late = states.count(SKIPPED_DEADLINE)
@@ -56,19 +53,20 @@ def caveats(nodes: Sequence[Node], uncited: int) -> list[str]:
         )
     if failed:
         said.append(f"{failed} follow-up question(s) could not be answered because of a failure.")
-    if uncited:
-        said.append(f"{uncited} statement(s) without any evidence were left out.")
+    if left_out:
+        said.append(f"{left_out} statement(s) without any evidence were left out.")
     if not any(checked_citations(nodes)):
         said.append("No statement could be backed by a citation.")
     return said
 
 
 def trace_of(
-    initial_answer: str, found: PrimerEvidence, nodes: Sequence[Node], counts: CitationCounts
+    first: PrimerReply, found: PrimerEvidence, nodes: Sequence[Node], counts: CitationCounts
 ) -> TraceOut:
     """Return how the answer came about."""
     return TraceOut(
-        initial_answer=initial_answer,
+        initial_answer=first.initial_answer,
+        rationale=first.rationale,
         communities=[community.id for community in found.communities],
         followups=[_traced(node) for node in nodes],
         citations=CitationCountsOut(
@@ -88,6 +86,7 @@ def _traced(node: Node) -> TraceNode:
         question=question.text,
         target_communities=list(question.communities),
         pass_=question.depth,
+        verdict=node.answer.verdict if node.answer else None,
         confidence=node.answer.confidence if node.answer else None,
         state=str(node.state),
         chunk_ids=list(node.chunk_ids),

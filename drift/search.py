@@ -8,23 +8,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from drift import bounded, citations, context, prompts
+from drift import bounded, citations, conclusion, context, prompts
 from drift.calls import Calls
+from drift.conclusion import Conclusion
 from drift.contracts.answer import (
     NO_DATA_STATE,
     RetrieveResponse,
     TraceOut,
+    Verdict,
+    VerdictOut,
 )
 from drift.contracts.progress import Phase
 from drift.contracts.replies import AggregateReply, PrimerReply
 from drift.contracts.request import RetrieveRequest
 from drift.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.followups import FollowupTree, require_answers
+from drift.handles_in_prose import without_handles
 from drift.plan import Limits
 from drift.ports import Ports
 from drift.progress import Progress, escape_markdown, name_list
 from drift.replies import ask
-from drift.response import caveats, checked_citations, cited_chunks, key_facts, trace_of
+from drift.response import caveats, checked_citations, key_facts, trace_of
 from drift.tasks import Deadline
 from drift.telemetry import parts
 from drift.telemetry.logs import log
@@ -94,7 +98,7 @@ class _Retrieval:
             part.add(communities=len(found.communities), chunks=len(found.all_chunks()))
             if found.is_empty:
                 return self.no_data()
-            initial_answer, proposals = await self.prime(found)
+            first, proposals = await self.prime(found)
 
         with parts.phase(Phase.EXECUTING_FOLLOWUP) as part:
             tree = await self.follow_up(found, proposals)
@@ -103,14 +107,17 @@ class _Retrieval:
             parts.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
             require_answers(tree)
 
-        cited = citations.document_names(checked_citations(tree.in_order()))
-        documents = name_list(cited, bracketed=False)
-        self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together", documents)
+        documents = citations.document_names(checked_citations(tree.in_order()))
+        self.progress.report(
+            Phase.AGGREGATING_RESULTS,
+            "Putting the answer together",
+            name_list(documents, bracketed=False),
+        )
         with parts.phase(Phase.AGGREGATING_RESULTS) as part:
-            reply = await self.aggregate(initial_answer, tree)
-            part.add(facts=len(reply.key_facts))
+            concluded = await self.conclude(tree)
+            part.add(facts=len(concluded.statements))
 
-        return self.respond(reply, initial_answer, found, tree)
+        return self.respond(concluded, first, found, tree)
 
     async def expand_query(self) -> str:
         """Return a hypothesis (HyDE); without a usable one, the question alone is searched with."""
@@ -129,6 +136,7 @@ class _Retrieval:
     async def find_communities(self, vector: Vector) -> PrimerEvidence:
         """Return the best communities, highest level first, with sample chunks."""
         request = self.request
+        self.progress.report(Phase.RETRIEVING_COMMUNITIES, "Looking for communities")
         found = await self.calls.graph.primer(
             PrimerQuery(request.project_id, request.query, vector, request.top_k)
         )
@@ -147,13 +155,14 @@ class _Retrieval:
             key_facts=[],
             residual_uncertainty="",
             no_data_found=True,
-            trace=self.trace("", PrimerEvidence(), (), CitationCounts()),
+            verdict=self.verdict("not_found", 0.0),
+            trace=self.trace(PrimerReply(), PrimerEvidence(), (), CitationCounts()),
         )
         self.progress.completed("Nothing was found in this project")
         return response
 
-    async def prime(self, found: PrimerEvidence) -> tuple[str, list[Proposal]]:
-        """Return the initial answer and the first follow-ups.
+    async def prime(self, found: PrimerEvidence) -> tuple[PrimerReply, list[Proposal]]:
+        """Return the first look at the answer, and the first follow-ups.
 
         Without a usable reply there is no initial answer, and the question itself is the follow-up.
         """
@@ -164,15 +173,18 @@ class _Retrieval:
             reply = await ask(self.calls.chat, prompt, PrimerReply)
         except UnusableReplyError as error:
             log.warning("primer_unusable", extra={"reason": error.detail})
-            return "", [question]
+            return PrimerReply(), [question]
 
+        in_prose = dict.fromkeys(handles.all_short(), "")
+        said_by = [self.request.query, *(c.summary for c in found.communities)]
+        first = reply.said(lambda text: without_handles(text, in_prose, said_by))
         proposals = [
             Proposal(followup.question, handles.resolved(followup.target_communities))
-            for followup in reply.followups[:MAX_PRIMER_FOLLOWUPS]
+            for followup in first.followups[:MAX_PRIMER_FOLLOWUPS]
         ]
         if len(proposals) < MIN_FOLLOWUPS:
             proposals.append(question)
-        return reply.initial_answer, proposals
+        return first, proposals
 
     async def follow_up(self, found: PrimerEvidence, proposals: Sequence[Proposal]) -> FollowupTree:
         """Return the tree of follow-ups, each asked of the graph and of the model."""
@@ -189,42 +201,46 @@ class _Retrieval:
         await tree.run(proposals)
         return tree
 
-    async def aggregate(self, initial_answer: str, tree: FollowupTree) -> AggregateReply:
-        """Return the final answer and its facts from the whole tree."""
+    async def conclude(self, tree: FollowupTree) -> Conclusion:
+        """Return the answer, of sentences that stand on checked facts."""
         nodes = tree.in_order()
-        handles = cited_chunks(nodes)
         most = self.limits.max_prompt_tokens
-        prompt = bounded.aggregator(self.request.query, initial_answer, nodes, handles, most)
+        prompt, facts = bounded.aggregator(self.request.query, nodes, tree.retrieved, most)
+        if not facts:
+            return Conclusion()
         try:
-            return await ask(self.calls.chat, prompt, AggregateReply)
+            reply = await ask(self.calls.chat, prompt, AggregateReply)
         except UnusableReplyError as error:
             raise ModelUnavailableError("The model did not give a usable final answer.") from error
+        return conclusion.concluded(self.request.query, reply, facts, nodes, tree.shown_texts())
 
     def respond(
-        self,
-        reply: AggregateReply,
-        initial_answer: str,
-        found: PrimerEvidence,
-        tree: FollowupTree,
+        self, concluded: Conclusion, first: PrimerReply, found: PrimerEvidence, tree: FollowupTree
     ) -> RetrieveResponse:
         """Return the answer: facts with their citations, what is uncertain, and the trace."""
         nodes = tree.in_order()
-        facts = key_facts(reply.key_facts, nodes, tree.retrieved)
-        uncited = len(reply.key_facts) - len(facts)
-        uncertainty = [reply.residual_uncertainty, *caveats(nodes, uncited)]
+        facts = key_facts(concluded.statements)
+        uncertainty = [*concluded.uncertainty, *caveats(nodes, concluded.left_out)]
 
         names = citations.document_names(c for fact in facts for c in fact.citations)
         self.progress.completed("The answer is ready", name_list(names, bracketed=True))
         return RetrieveResponse(
-            final_answer=reply.final_answer,
+            final_answer=concluded.text,
             key_facts=facts,
             residual_uncertainty=" ".join(uncertainty).strip(),
-            trace=self.trace(initial_answer, found, nodes, tree.counts),
+            verdict=self.verdict(concluded.verdict, concluded.confidence),
+            trace=self.trace(first, found, nodes, tree.counts),
         )
+
+    def verdict(self, verdict: Verdict, confidence: float) -> VerdictOut | None:
+        """Return whether the documents answer, for a caller who wants a program to see it."""
+        if "verdict" not in self.request.include:
+            return None
+        return VerdictOut(verdict=verdict, confidence=round(confidence, 2))
 
     def trace(
         self,
-        initial_answer: str,
+        first: PrimerReply,
         found: PrimerEvidence,
         nodes: Sequence[Node],
         counts: CitationCounts,
@@ -232,7 +248,7 @@ class _Retrieval:
         """Return how the answer came about, for a caller who wants to see it."""
         if "trace" not in self.request.include:
             return None
-        return trace_of(initial_answer, found, nodes, counts)
+        return trace_of(first, found, nodes, counts)
 
 
 def _title(summary: str) -> str:

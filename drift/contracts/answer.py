@@ -18,20 +18,25 @@ class CitationOut(BaseModel):
 
 
 class KeyFact(BaseModel):
-    """One fact; a citation that could not be enriched stays a plain string."""
+    """One sentence of the answer with its evidence; a citation may be a plain chunk id."""
 
     fact: str
     citations: list[CitationOut | str]
 
 
 class PhaseUsage(BaseModel):
-    """What one phase cost; tokens as the provider reported them."""
+    """What one phase cost; tokens as the provider reported them.
+
+    Cached and written tokens are part of the prompt's, reasoning tokens of the completion's.
+    """
 
     chat_calls: int = 0
     embedding_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
     retries: int = 0
 
 
@@ -44,6 +49,19 @@ class UsageOut(PhaseUsage):
     phases: dict[str, PhaseUsage] = Field(default_factory=dict)
 
 
+Verdict = Literal["answered", "partly", "not_found"]
+
+
+class VerdictOut(BaseModel):
+    """Whether the documents answer the question.
+
+    `confidence` (0..1) is that of the evidence under the answer, not a judgement of the whole.
+    """
+
+    verdict: Verdict
+    confidence: float
+
+
 class TraceNode(BaseModel):
     """One follow-up of the tree; `parent` is the id of the follow-up that asked it."""
 
@@ -52,6 +70,7 @@ class TraceNode(BaseModel):
     question: str
     target_communities: list[int | str]
     pass_: int = Field(serialization_alias="pass")
+    verdict: Verdict | None
     confidence: float | None
     state: str
     chunk_ids: list[str]
@@ -71,23 +90,25 @@ class TraceOut(BaseModel):
     """How the answer came about."""
 
     initial_answer: str
+    rationale: str
     communities: list[int | str]
     followups: list[TraceNode]
     citations: CitationCountsOut
 
 
 class RetrieveResponse(BaseModel):
-    """The answer; the last three fields appear only when they are set."""
+    """The answer; the last four fields appear only when they are set."""
 
     final_answer: str
     key_facts: list[KeyFact]
     residual_uncertainty: str
     no_data_found: Literal[True] | None = None
+    verdict: VerdictOut | None = None
     usage: UsageOut | None = None
     trace: TraceOut | None = None
 
     def to_json(self) -> str:
         """Serialise to the contract's exact shape."""
-        optional = ("no_data_found", "usage", "trace")
+        optional = ("no_data_found", "verdict", "usage", "trace")
         unset = {name for name in optional if getattr(self, name) is None}
         return self.model_dump_json(by_alias=True, exclude=unset)

@@ -66,11 +66,13 @@ _VERDICTS = {
 }
 
 
-def verdict(value: object) -> object:
+def judgement(value: object) -> object:
     """Read a verdict in other words; of two the weaker counts; what says none is partly.
 
     So a reply without a verdict is neither trusted nor lost.
     """
+    if value is None:
+        return "partly"
     parts = value if isinstance(value, list) else re.split(r"[,;/|]", str(value))
     said = {re.sub(r"[\s_-]+", " ", str(part)).strip(" .\"'").casefold() for part in parts}
     for known in ("not_found", "partly", "answered"):

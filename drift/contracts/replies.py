@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated, Literal
 
@@ -20,12 +22,12 @@ from drift.contracts.lenient import (
     first,
     flag,
     identifier,
+    judgement,
     listed,
     numbers,
     questions,
     score,
     text,
-    verdict,
     without_nulls,
 )
 from drift.telemetry.logs import log
@@ -40,8 +42,6 @@ MAX_FOLLOWUPS_READ = 20
 MAX_COMMUNITIES = 50
 MAX_CITATIONS = 50
 MAX_ANSWERS = 10
-MAX_FACTS = 50
-MAX_CITATIONS_OF_A_FACT = 20
 
 # Constraints stand next to their type. Behind a validator, pydantic would check them in a step of
 # their own and would not write them into the schema of the type.
@@ -94,12 +94,22 @@ class PrimerReply(_Reply):
     def _bare_list(cls, value: object) -> object:
         return {"followups": value} if isinstance(value, list) else value
 
+    def said(self, write: Callable[[str], str]) -> PrimerReply:
+        """Return the reply with each of its texts as `write` makes it of them."""
+        followups = [f.model_copy(update={"question": write(f.question)}) for f in self.followups]
+        return PrimerReply(
+            initial_answer=write(self.initial_answer),
+            followups=followups,
+            rationale=write(self.rationale),
+        )
+
 
 class CitationReply(_Reply):
     """Evidence as a model names it: a chunk, numbers of its sentences, and their first words.
 
     `sentences` is "4" or "4-5". Without a number, `words` are looked for in the chunk; a field
-    `span` is read as them. A missing id is logged and kept empty, for the check to drop.
+    `span` is read as them, `sentence` as the number, and "K3.4" is chunk K3 and sentence 4. A
+    missing id is logged and kept empty, for the check to drop.
     """
 
     chunk_id: Annotated[str, at_most(MAX_ID_CHARS)] = ""
@@ -115,8 +125,9 @@ class CitationReply(_Reply):
             value = {"chunk_id": value}
         if not isinstance(value, dict):
             return value
-        if "words" not in value and "span" in value:
-            value = {**value, "words": value["span"]}
+        for name, other in (("words", "span"), ("sentences", "sentence")):
+            if name not in value and other in value:
+                value = {**value, name: value[other]}
         words = str(value.get("words"))[:80]
         given = value.get("chunk_id")
         if given is None:
@@ -125,7 +136,14 @@ class CitationReply(_Reply):
         chunk_id = str(given).strip()
         if not chunk_id:
             log.warning("citation_model_empty_chunk_id", extra={"span": words})
+        if named := _HANDLE_AND_SENTENCE.fullmatch(chunk_id):
+            return {"sentences": named[2], **value, "chunk_id": named[1]}
         return {**value, "chunk_id": chunk_id}
+
+
+_HANDLE_AND_SENTENCE = re.compile(
+    r"\W*(K\d+)(?:[.:#]|,?\s+)(?:sentences?\s|s\.?\s?)?(\d[\d\s,\u2013-]*)\W*"
+)
 
 
 class NextReply(FollowupReply):
@@ -140,7 +158,7 @@ class LastReply(_Reply):
     citations: Annotated[list[CitationReply], first(MAX_CITATIONS), BeforeValidator(listed)] = (
         Field(default_factory=list)
     )
-    verdict: Annotated[Verdict, BeforeValidator(verdict)] = "partly"
+    verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
     answer: Answer
     confidence: Annotated[float, Field(ge=0, le=1), BeforeValidator(score)] = 0.0
 
@@ -198,48 +216,19 @@ class LastJointReply(_Reply):
     answers: list[LastJointAnswer]
 
 
-def _citation_id(value: object) -> object:
-    """Read a citation object as its chunk id.
-
-    A missing id is logged and empty, for the enrichment to drop.
-    """
-    given = value.get("chunk_id") if isinstance(value, dict) else value
-    if given is None:
-        log.warning("citation_model_null_chunk_id", extra={"span": ""})
-        return ""
-    return identifier(given)
-
-
-class FactReply(_Reply):
-    """A key fact with chunk ids as strings."""
-
-    fact: Statement
-    citations: Annotated[
-        list[Annotated[str, BeforeValidator(_citation_id), at_most(MAX_ID_CHARS)]],
-        first(MAX_CITATIONS_OF_A_FACT),
-        BeforeValidator(listed),
-    ] = Field(default_factory=list)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bare_fact(cls, value: object) -> object:
-        return {"fact": value} if isinstance(value, str) else value
-
-
 class AggregateReply(_Reply):
     """Reply of the aggregation: whether the facts answer, and sentences that end in their numbers.
 
-    What else it holds is not looked at: key facts are made of the sentences.
+    What else it holds is not looked at: key facts are made of the sentences. Only a reply that has
+    found nothing may be without an answer.
     """
 
-    verdict: Annotated[Verdict, BeforeValidator(verdict)] = "partly"
-    final_answer: Annotated[
-        str,
-        StringConstraints(strip_whitespace=True, min_length=1),
-        at_most(MAX_ANSWER_CHARS),
-        BeforeValidator(text),
-    ]
-    key_facts: Annotated[list[FactReply], first(MAX_FACTS), BeforeValidator(listed)] = Field(
-        default_factory=list
-    )
+    verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
+    final_answer: Answer
     residual_uncertainty: Statement = ""
+
+    @model_validator(mode="after")
+    def _answers(self) -> AggregateReply:
+        if not self.final_answer and self.verdict != "not_found":
+            raise ValueError(f"final_answer must not be empty when the verdict is {self.verdict}")
+        return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
@@ -19,15 +20,18 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """How one server stands, and why it is not well; `reason` is empty where it is."""
+    """How one server stands, and why it is not well.
+
+    Where it is well, `reason` may tell what more is known of it.
+    """
 
     level: Level
     reason: str = ""
 
     @classmethod
-    def ok(cls) -> Self:
+    def ok(cls, reason: str = "") -> Self:
         """Return that of a server that answers."""
-        return cls(Level.OK)
+        return cls(Level.OK, reason)
 
     @classmethod
     def degraded(cls, reason: str) -> Self:
@@ -38,6 +42,14 @@ class Readiness:
     def failing(cls, reason: str) -> Self:
         """Return that of a server without which no request is answered."""
         return cls(Level.FAILING, reason)
+
+    @classmethod
+    def joined(cls, several: Sequence[Self]) -> Self:
+        """Return that of several servers which are all needed: as the worst, with every reason."""
+        levels = [one.level for one in several]
+        reasons = [one.reason for one in several if one.reason]
+        worst = next((level for level in reversed(Level) if level in levels), Level.OK)
+        return cls(worst, ". ".join(reason.removesuffix(".") for reason in reasons))
 
     @property
     def is_ok(self) -> bool:
@@ -50,10 +62,10 @@ class Readiness:
         return self.level is not Level.FAILING
 
     def __str__(self) -> str:
-        """Return it in words: `ok`, `degraded: ` with the reason, or the reason alone."""
+        """Return it in words: `ok`, `degraded`, each with its reason, or the reason alone."""
         match self.level:
             case Level.OK:
-                return "ok"
+                return f"ok: {self.reason}" if self.reason else "ok"
             case Level.DEGRADED:
                 return f"degraded: {self.reason}"
             case Level.FAILING:
@@ -101,23 +113,41 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True)
+class Lack:
+    """Something without which requests are answered from less.
+
+    `name` is that of an index or a label, `problem` says what is wrong with it, `cost` what is not
+    found for it.
+    """
+
+    name: str
+    problem: str
+    cost: str
+
+    def __str__(self) -> str:
+        """Return both as one clause."""
+        return f"{self.problem}, so that {self.cost}"
+
+
+@dataclass(frozen=True, slots=True)
 class GraphHealth:
     """What a health check found out about the graph.
 
-    `indexes` are the configured ones that exist, `missing` names those that do not, `lacking` those
-    without which a search finds less.
+    `indexes` are the configured ones that exist, `missing` names those that do not. `lacking` is
+    what searches can do without, an index of these or something else.
     """
 
     server: str
     indexes: tuple[Index, ...]
     missing: tuple[str, ...] = ()
-    lacking: tuple[str, ...] = ()
+    lacking: tuple[Lack, ...] = ()
 
     def readiness(self, dimensions: int | None) -> Readiness:
         """Return how the indexes stand, for vectors of `dimensions` floats where that is known."""
-        problems = [f"{name} is missing" for name in self.missing]
+        spared = {lack.name for lack in self.lacking}
+        problems = [f"{name} is missing" for name in self.missing if name not in spared]
         for index in self.indexes:
-            if not index.online:
+            if not index.online and index.name not in spared:
                 problems.append(f"{index.name} is not online")
             if dimensions is not None and index.has_other_dimensions(dimensions):
                 problems.append(
@@ -127,9 +157,6 @@ class GraphHealth:
         if problems:
             return Readiness.failing("; ".join(problems))
         if self.lacking:
-            names = ", ".join(self.lacking)
-            return Readiness.degraded(
-                f"{names} is missing, so that names are found only whole: run `python -m drift "
-                f"prepare`"
-            )
+            lacks = "; ".join(map(str, self.lacking))
+            return Readiness.degraded(f"{lacks}: run `python -m drift prepare`")
         return Readiness.ok()

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from drift import bounded
-from drift.context import Handles
+from drift.bounded import RequestHandles
+from drift.context import Handles, Memory
 from drift.grouping import Found
 from drift.naming import name_parts, title_keys
 from drift.offline.evals.evidence.rankings import half_and_half
@@ -23,7 +24,7 @@ from drift.ranking import fuse, ranked
 from drift.tasks import Deadline
 from drift.tokens import most_tokens
 from drift.values.calls import Embeddings
-from drift.values.graph import Candidates, CommunityId, FollowupQuery, Vector
+from drift.values.graph import Candidates, FollowupQuery, Vector
 from drift.values.records import ChunkRecord, EntityRecord
 from drift.values.tree import Question
 from tests.contract.graph_backends import Backend, FakeBackend, chunk, entity, fill, on_real_servers
@@ -76,8 +77,11 @@ async def ask(backend: Backend, project: str, question: str, vector: Vector) -> 
     found = await backend.store().followup(query, Deadline.after(60))
     evidence = ranked(found)
     group = (Found(Question(0, question), evidence, evidence.chunks),)
-    communities: Handles[CommunityId] = Handles.of("C", (c.id for c in evidence.communities))
-    prompt = bounded.executor(question, group, communities, (), Limits()).prompt
+    handles = RequestHandles(
+        Handles.of("C", (c.id for c in evidence.communities)),
+        Handles.of("K", (c.id for c in evidence.chunks)),
+    )
+    prompt = bounded.executor(question, group, handles, Memory(), Limits()).prompt
     cost = most_tokens(prompt.system) + most_tokens(prompt.user)
     assert cost <= Limits().max_prompt_tokens
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from drift import prompts
 from drift.errors import IngestError
 from drift.offline.evals.replay import read_exchanges, replay
 
@@ -17,8 +16,11 @@ LONG = "This sentence is one of very many. " * 200
 
 
 def exchange(schema: str, reply: dict[str, Any], **given: Any) -> dict[str, Any]:
+    """Return an exchange as it was recorded, when prompts carried their data in blocks of JSON."""
     labels = {"User question": "What is asked?", **given}
-    user = "\n\n".join(prompts.block(label, value) for label, value in labels.items())
+    user = "\n\n".join(
+        f"{label}:\n```json\n{json.dumps(value)}\n```" for label, value in labels.items()
+    )
     return {"schema": schema, "user": user, "reply": f"Here: {json.dumps(reply)}"}
 
 

@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from drift.markup import element, plain
 from drift.offline.hosts.local_host import serving
-from drift.offline.model_server.faults import INVENTED_ID, INVENTED_SPAN
+from drift.offline.model_server.faults import INVENTED_FACT, INVENTED_ID, INVENTED_SPAN
 from drift.offline.servers.valkey_server import ValkeyServer
 from tests.function.calling import Caller, assert_is_problem, calling, citations
 from tests.function.conftest import Environment
@@ -36,7 +37,7 @@ ONE_PASS = {
     "MAX_FOLLOWUPS_PER_PROMPT": "1",
 }
 _victims: list[str] = []
-"""The last follow-up of the question, asked for once."""
+"""The last follow-up of the question as one prompt alone asks it, looked for once."""
 
 
 def in_one_loop(test: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,16 +75,14 @@ async def stage(
 
 
 async def last_followup(caller: Caller, model_server: ModelServerControl) -> str:
-    """Return the question of the last follow-up, which stands in one request of the model alone."""
+    """Return the last follow-up, as it stands in the one request of the model that asks it."""
     followups = (await caller.answer(include=["trace"]))["trace"]["followups"]
-    question: str = followups[-1]["question"]
+    asked = element("followup", plain(followups[-1]["question"]))
     holding = [
-        r
-        for r in model_server.requests()
-        if r["kind"] == "local_reply" and question in json.dumps(r)
+        r for r in model_server.requests() if r["kind"] == "local_reply" and asked in json.dumps(r)
     ]
     assert (len(holding), len(followups)) == (1, FOLLOWUPS)
-    return question
+    return asked
 
 
 def problems(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
@@ -210,11 +209,12 @@ def test_rows_are_told_apart_by_their_names() -> None:
 
 
 @in_one_loop
-async def test_an_invented_id_stays_a_plain_string(stage: Stage) -> None:
+async def test_an_invented_number_of_a_fact_reaches_nobody(stage: Stage) -> None:
     stage.model.fail({"fault": "invented_ids", "kind": "aggregate_reply"})
-    facts = (await stage.caller.answer())["key_facts"]
-    assert facts
-    assert all(fact["citations"] == [INVENTED_ID] for fact in facts)
+    answer = await stage.caller.answer()
+    assert INVENTED_FACT not in answer["final_answer"]
+    assert all(INVENTED_FACT not in fact["fact"] for fact in answer["key_facts"])
+    assert all(fact["citations"] for fact in answer["key_facts"])
 
 
 @in_one_loop

@@ -16,24 +16,26 @@ from typing import Any
 import pytest
 
 from drift import prompts
+from drift.context import chunk_element
 from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
+from drift.markup import element
 from drift.values.calls import Prompt
+from drift.values.graph import Chunk
 from tests.model_server_fixture import ModelServerControl
 
 pytestmark = pytest.mark.slow
 
 QUESTION = "How are names resolved?"
-CHUNK = {
-    "id": "K1",
-    "document": "naming",
-    "text": "Names are resolved using the nearest enclosing\nscope of the block.",
-}
-TREE = {"initial_answer": "", "followups": []}
+SAID = "Names are resolved using the nearest enclosing\nscope of the block."
+CHUNK = chunk_element(Chunk("naming", SAID, "naming"), "K1")
 PRIMER = prompts.primer(
-    QUESTION, [{"id": "C1", "level": 1, "summary": "Scopes and names."}], [CHUNK]
+    QUESTION,
+    [element("community", "Scopes and names.", id="C1", level=1)],
+    [element("sample", SAID, community="C1", document="naming")],
 )
-LOCAL = prompts.local(QUESTION, [QUESTION], prompts.Context(chunks=[CHUNK], valid_ids=["K1"]))
-AGGREGATE = prompts.aggregate(QUESTION, TREE, ["K1"])
+LOCAL = prompts.local(QUESTION, [QUESTION], prompts.Context(chunks=[CHUNK]))
+FINDING = f"{QUESTION}\nAnswer: So.\n[1] {SAID} (naming)".replace("enclosing\n", "enclosing ")
+AGGREGATE = prompts.aggregate(QUESTION, [element("finding", FINDING, confidence=0.8)], [])
 HYPOTHESIS = prompts.hypothesis(QUESTION)
 PREFIXES = ["/v1", "/openai/v1", "/openai/deployments/any"]
 
@@ -77,10 +79,8 @@ def test_every_kind_of_reply_has_its_shape_at_every_path(
         LocalReply.model_validate_json(reply_of(model_server, LOCAL, prefix)).citations[0].chunk_id
         == "K1"
     )
-    assert (
-        AggregateReply.model_validate_json(reply_of(model_server, AGGREGATE, prefix)).key_facts
-        == []
-    )
+    last = AggregateReply.model_validate_json(reply_of(model_server, AGGREGATE, prefix))
+    assert last.final_answer.endswith(" [1].")
     assert model_server.counts() == {
         "hypothesis": 1,
         "primer_reply": 1,
@@ -212,7 +212,10 @@ def test_an_unknown_fault_is_refused_and_none_of_the_list_is_made(
         ("invented_ids", {"chunk_id": "K999"}),
         (
             "invented_spans",
-            {"span": "This sentence stands in no chunk at all, because nobody ever wrote it."},
+            {
+                "sentences": "999",
+                "words": "This sentence stands in no chunk at all, because nobody ever wrote it.",
+            },
         ),
     ],
 )

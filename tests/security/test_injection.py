@@ -174,7 +174,7 @@ def saying(text: str, sink: ListSink | None = None) -> Service:
         "hypothesis": text,
         "primer_reply": {**primer(f"Who? {text}", f"Where? {text}"), "initial_answer": text},
         "local_reply": local(f"So: {text}"),
-        "aggregate_reply": aggregated(final=f"So: {text}", doubt=f"Or: {text}"),
+        "aggregate_reply": aggregated(final="So it is", doubt=f"Or: {text}"),
     }
     graph = StubGraph(primer_of(text), lambda _query: evidence_of(text))
     return Service(ports(graph, ScriptedChat(script(**replies))), Limits(), sink, 8, 30)
@@ -246,13 +246,15 @@ async def test_an_answer_holds_the_text_as_a_plain_string(
     assert answer.status == 200
     assert dict(answer.headers)["content-type"] == "application/json"
     document = answer.json()
-    assert document["final_answer"] == f"So: {text}".strip()
+    assert document["final_answer"] == "So it is 0."
+    assert document["residual_uncertainty"] == f"Or: {text}".strip()
     cited = document["key_facts"][0]["citations"][0]
     assert (cited["document_name"], cited["span"] in text) == (text, True)
     assert document["trace"]["initial_answer"] == text.strip()
     assert {message["project_id"] for message in sink.messages} == {text}
+    summaries = [message["thought_summary"] for message in sink.messages]
+    assert f"Looking into: Who? {text}".strip() in summaries, "it is plain text"
     for message in sink.messages:
-        assert shown(message["thought_summary"])[0] == {"<p>", "</p>"}
         tags = {"<p>", "</p>", "<ul>", "<li>", "</li>", "</ul>"}
         assert shown(message.get("details_md", ""))[0] <= tags
 
@@ -267,7 +269,7 @@ async def test_an_event_of_a_stream_holds_the_text_and_ends_where_it_should(
     found = events(answer.body)
     assert [name for name, _ in found].count("result") == 1
     assert {name for name, _ in found[:-1]} == {"progress"}
-    assert json.loads(found[-1][1])["final_answer"] == f"So: {text}".strip()
+    assert json.loads(found[-1][1])["residual_uncertainty"] == f"Or: {text}".strip()
     assert {json.loads(data)["project_id"] for name, data in found if name == "progress"} == {text}
 
 

@@ -13,6 +13,7 @@ import asyncio
 import io
 import json
 import logging
+import re
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -43,7 +44,7 @@ from tests.contract.random_projects import MARK, SHAPES, VECTORS, Contents, Shap
 from tests.fakes import ports
 from tests.fakes_graph import FakeGraph
 from tests.hosting.test_wiring import LOCAL
-from tests.security.prompt_reading import blocks
+from tests.security.prompt_reading import tags
 from tests.telemetry_fixture import Recorded
 
 OWN = "My own "
@@ -76,6 +77,10 @@ def marked(contents: Contents, mark: str) -> Contents:
 
 
 # ---------------------------------------------------------------------- a model that repeats it all
+_WORD = re.compile(r"\w+")
+"""Words alone make one sentence, which one number bears out."""
+
+
 class Parrot:
     """ChatModel and Embedder: replies hold what the prompt has shown.
 
@@ -90,28 +95,33 @@ class Parrot:
     async def complete(self, prompt: Prompt, deadline: Deadline) -> ChatReply:
         deadline.require()
         await asyncio.sleep(0)
-        shown = blocks(prompt.user)
+        shown = tags(prompt.user)
         self.heard[tenant_in(prompt.user)].append(prompt.user)
-        words = json.dumps(shown, ensure_ascii=False)
-        ids = [{"chunk_id": k, "span": ""} for k in shown.get("Valid chunk ids", ())]
+        words = prompt.user
+        chunks = shown["chunks"].rows if "chunks" in shown else ()
+        ids = [{"chunk_id": c.attributes["id"], "sentences": "1", "words": ""} for c in chunks]
         whom = f"of {tenant_in(prompt.user)}: what has alder birch to do with {len(prompt.user)}?"
         followups = [{"question": f"{n} {whom}", "target_communities": ["C1"]} for n in range(2)]
         alone = {
-            "answer": words,
             "citations": ids,
-            "new_followups": followups[:1],
+            "verdict": "partly",
+            "answer": words,
             "confidence": 0.5,
+            "new_followups": followups[:1],
             "should_continue": True,
         }
-        asked = shown.get("Follow-up questions", ())
+        asked = shown["followups"].rows if "followups" in shown else ()
         replies: Mapping[str, object] = {
             "hypothesis": words,
             "primer_reply": {"initial_answer": words, "followups": followups},
             "local_reply": alone,
-            "joint_reply": {"answers": [{"followup": one["id"], **alone} for one in asked]},
+            "joint_reply": {
+                "answers": [{"followup": one.attributes.get("id"), **alone} for one in asked]
+            },
             "aggregate_reply": {
-                "final_answer": words,
-                "key_facts": [{"fact": words, "citations": [c["chunk_id"] for c in ids]}],
+                "verdict": "answered",
+                "final_answer": f"{' '.join(_WORD.findall(words))} [1].",
+                "residual_uncertainty": words,
             },
         }
         reply = replies[prompt.name]

@@ -1,14 +1,13 @@
 """A search over scripted servers: what the model says, and what a run of it leaves."""
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from drift import prompts
+from drift import markup
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.request import RetrieveRequest
+from drift.offline.prompt_elements import Element, element, elements
 from drift.plan import Limits
 from drift.ports import Ports
 from drift.progress import Progress
@@ -33,13 +32,29 @@ FIRST, SECOND, THIRD = "Who made alpha?", "Where does beta live?", "When was gam
 
 def asked_in(prompt: Prompt) -> str:
     """Return the follow-up question of a local prompt."""
-    return str(block(prompt, "Follow-up question"))
+    return followups_of(prompt)[0].content
 
 
-def block(prompt: Prompt, label: str) -> Any:
-    found = re.search(rf"^{label}:\n```json\n(.*)\n```", prompt.user, re.MULTILINE)
-    assert found, label
-    return json.loads(found[1])
+def followups_of(prompt: Prompt) -> list[Element]:
+    """Return what an executor is asked."""
+    return elements(element(prompt.user, "followups").content, "followup")
+
+
+def asked_before(prompt: Prompt) -> dict[str, Element]:
+    """Return what an executor is told of the follow-ups before, by their questions."""
+    told = elements(element(prompt.user, "asked").content, "followup")
+    return {one.lines()[0]: one for one in told}
+
+
+def chunks_of(prompt: Prompt) -> list[Element]:
+    """Return the chunks that an executor is shown."""
+    return elements(prompt.user, "chunk")
+
+
+def told(prompt: Prompt) -> dict[str, str]:
+    """Return the answers that the aggregator is told, by their questions."""
+    rows = [finding.lines() for finding in elements(prompt.user, "finding")]
+    return {question: answer.removeprefix("Answer: ") for question, answer, *_ in rows}
 
 
 def proposals(*questions: str, communities: Sequence[str] = ("C1",)) -> list[dict[str, Any]]:
@@ -59,20 +74,26 @@ def local(
     confidence: float = 0.5,
 ) -> dict[str, Any]:
     return {
+        "citations": [{"chunk_id": name, "sentences": "1", "words": ""} for name in cited],
+        "verdict": "answered",
         "answer": answer,
-        "citations": [{"chunk_id": name, "span": ""} for name in cited],
-        "new_followups": proposals(*more, communities=["C2"]),
         "confidence": confidence,
+        "new_followups": proposals(*more, communities=["C2"]),
         "should_continue": True,
     }
 
 
-def aggregated(*cited: str, final: str = "The answer.", doubt: str = "") -> dict[str, Any]:
+def cites_what_it_sees(prompt: Prompt, *more: str) -> dict[str, Any]:
+    """Return the reply of a model that cites the first chunk of its prompt, and asks for more."""
+    return local(cited=[chunks_of(prompt)[0]["id"]], more=more)
+
+
+def aggregated(*numbers: int, final: str = "The answer", doubt: str = "") -> dict[str, Any]:
+    """Return a final answer with a sentence for each number of a fact."""
+    marks = numbers or (1,)
     return {
-        "final_answer": final,
-        "key_facts": [
-            {"fact": f"Fact {n}", "citations": [name]} for n, name in enumerate(cited or ["K1"])
-        ],
+        "verdict": "answered",
+        "final_answer": " ".join(f"{final} {place} [{n}]." for place, n in enumerate(marks)),
         "residual_uncertainty": doubt,
     }
 
@@ -80,8 +101,10 @@ def aggregated(*cited: str, final: str = "The answer.", doubt: str = "") -> dict
 def joint(prompt: Prompt, alone: Any) -> dict[str, Any]:
     """Return the reply to several follow-ups: what each of them would be answered alone."""
     answers = []
-    for row in block(prompt, "Follow-up questions"):
-        single = replace(prompt, user=prompts.block("Follow-up question", row["question"]))
+    for row in followups_of(prompt):
+        asked = markup.element("followup", row.content)
+        others = prompt.user[: prompt.user.index("<followups>")]
+        single = replace(prompt, user=f"{others}<followups>\n{asked}\n</followups>")
         answer = alone(single) if callable(alone) else alone
         answers.append({"followup": row["id"], **answer})
     return {"answers": answers}
@@ -89,12 +112,12 @@ def joint(prompt: Prompt, alone: Any) -> dict[str, Any]:
 
 def script(**replies: Any) -> dict[str, Any]:
     """Return a whole search's replies: two follow-ups, each answered from its own chunk."""
-    alone = replies.get("local_reply", local())
+    alone = replies.get("local_reply", cites_what_it_sees)
     return {
         "joint_reply": lambda prompt: joint(prompt, alone),
         "hypothesis": "A paragraph.",
         "primer_reply": primer(FIRST, SECOND),
-        "local_reply": local(),
+        "local_reply": cites_what_it_sees,
         "aggregate_reply": aggregated(),
         **replies,
     }

@@ -31,6 +31,7 @@ from tests.story.searching import (
     TRACED,
     Run,
     asked_in,
+    chunks_of,
     local,
     own_chunk,
     primer,
@@ -40,6 +41,14 @@ from tests.story.searching import (
 from tests.virtual_time import in_virtual_time
 
 FOURTH, FIFTH = "Which colour has delta?", "How long is epsilon?"
+
+
+def seen(reply: Any, prompt: Prompt) -> Any:
+    """Return a reply that cites the first chunk of its prompt wherever it cites one."""
+    if not isinstance(reply, dict):
+        return reply
+    first = chunks_of(prompt)[0]["id"]
+    return reply | {"citations": [c | {"chunk_id": first} for c in reply["citations"]]}
 
 
 class Timed:
@@ -65,7 +74,7 @@ class Timed:
         async def after() -> Any:
             seconds, reply = self.answers.get(asked_in(prompt), (0.0, local()))
             await asyncio.sleep(seconds)
-            return reply
+            return seen(reply, prompt)
 
         return after()
 

@@ -342,6 +342,24 @@ def test_numbers_brackets_tables_code_and_verse_of_a_chunk_do_not_confuse(
         assert len(kept.span) <= 600
 
 
+@pytest.mark.parametrize(
+    ("chunk_id", "given", "meant"),
+    [
+        ("K3.4", {}, ("K3", "4")),
+        ("[K3, sentence 4-5]", {}, ("K3", "4-5")),
+        ("K3.4", {"sentences": "7"}, ("K3", "7")),
+        ("K3", {"sentence": 4}, ("K3", "4")),
+        ("doc-3.4", {}, ("doc-3.4", "")),
+        ("K34", {}, ("K34", "")),
+    ],
+)
+def test_a_number_may_stand_behind_the_handle(
+    chunk_id: str, given: dict[str, object], meant: tuple[str, str]
+) -> None:
+    parsed = CitationReply.model_validate({"chunk_id": chunk_id, **given})
+    assert (parsed.chunk_id, parsed.sentences) == meant
+
+
 PIECES = st.sampled_from(
     ["The ship sank. ", "It was 4. ", "a", " ", "\n\n", "- item\n", "[3] ", "| a | b |\n", "K1 "]
 )
@@ -378,7 +396,7 @@ def test_every_span_that_is_kept_is_a_slice_of_its_chunk(
 
 
 @pytest.mark.parametrize("piece", ["a", "ab ", "The ship sank. ", "“", "1 ", "- a\n"])
-def test_as_many_bad_citations_as_are_read_take_bounded_time(piece: str) -> None:
+def test_a_thousand_bad_citations_of_long_chunks_take_bounded_time(piece: str) -> None:
     chunks = {f"k{n}": Chunk(f"k{n}", piece * (8000 // len(piece)), "long") for n in range(20)}
     words = piece * (2000 // len(piece)) + "no"
     start = time.process_time()

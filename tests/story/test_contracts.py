@@ -15,12 +15,20 @@ from drift.contracts.answer import (
     TraceNode,
     TraceOut,
     UsageOut,
+    VerdictOut,
 )
 from drift.contracts.progress import Phase, ProgressMessage
-from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
+from drift.contracts.replies import (
+    AggregateReply,
+    JointReply,
+    LastJointReply,
+    LastReply,
+    LocalReply,
+    PrimerReply,
+)
 from drift.contracts.strict_schema import strict_schema
 
-REPLIES = [PrimerReply, LocalReply, AggregateReply]
+REPLIES = [PrimerReply, LocalReply, JointReply, LastReply, LastJointReply, AggregateReply]
 
 
 # ---------------------------------------------------------------------------------------- responses
@@ -60,6 +68,7 @@ def test_usage_and_trace_appear_when_they_are_set_and_a_trace_says_pass() -> Non
         question="q",
         target_communities=[1, "x"],
         pass_=1,
+        verdict=None,
         confidence=None,
         state="no_evidence",
         chunk_ids=[],
@@ -67,6 +76,7 @@ def test_usage_and_trace_appear_when_they_are_set_and_a_trace_says_pass() -> Non
     )
     trace = TraceOut(
         initial_answer="i",
+        rationale="r",
         communities=[1],
         followups=[node],
         citations=CitationCountsOut(total=1, kept=0, repaired=0, dropped={"span_mismatch": 1}),
@@ -83,12 +93,26 @@ def test_usage_and_trace_appear_when_they_are_set_and_a_trace_says_pass() -> Non
         "question": "q",
         "target_communities": [1, "x"],
         "pass": 1,
+        "verdict": None,
         "confidence": None,
         "state": "no_evidence",
         "chunk_ids": [],
         "seconds": 0.5,
     }
+    assert (body["trace"]["initial_answer"], body["trace"]["rationale"]) == ("i", "r")
     assert body["usage"]["phases"]["expanding_query"]["chat_calls"] == 1
+
+
+def test_a_verdict_appears_when_it_is_set_with_its_confidence() -> None:
+    response = RetrieveResponse(
+        final_answer="A",
+        key_facts=[],
+        residual_uncertainty="",
+        verdict=VerdictOut(verdict="partly", confidence=0.5),
+    )
+    body = json.loads(response.to_json())
+    assert set(body) == {"final_answer", "key_facts", "residual_uncertainty", "verdict"}
+    assert body["verdict"] == {"verdict": "partly", "confidence": 0.5}
 
 
 def test_a_progress_message_leaves_details_out_when_there_are_none() -> None:
@@ -172,6 +196,32 @@ def test_the_schemas_ask_for_the_fields_of_the_contract() -> None:
     assert shape_of(strict_schema(AggregateReply)) == {
         "verdict": "string",
         "final_answer": "string",
-        "key_facts": [{"fact": "string", "citations": ["string"]}],
         "residual_uncertainty": "string",
     }
+
+
+@pytest.mark.parametrize("shape", [LocalReply, LastReply, AggregateReply])
+def test_a_schema_lists_the_verdicts(shape: type[BaseModel]) -> None:
+    verdict = strict_schema(shape)["properties"]["verdict"]
+    assert verdict["enum"] == ["answered", "partly", "not_found"]
+
+
+@pytest.mark.parametrize(
+    ("last", "before"), [(LastReply, LocalReply), (LastJointReply, JointReply)]
+)
+def test_the_last_pass_is_asked_for_the_same_fields_without_new_follow_ups(
+    last: type[BaseModel], before: type[BaseModel]
+) -> None:
+    def fields(shape: type[BaseModel]) -> dict[str, Any]:
+        top = strict_schema(shape)["properties"]
+        answers: dict[str, Any] = top["answers"]["items"]["properties"] if "answers" in top else top
+        return answers
+
+    kept = {
+        name: field
+        for name, field in fields(before).items()
+        if name not in {"new_followups", "should_continue"}
+    }
+    assert len(kept) == len(fields(before)) - 2
+    assert fields(last) == kept
+    assert list(fields(last)) == list(kept)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from drift.errors import ModelUnavailableError
+from drift.offline.prompt_elements import Element, elements
 from drift.values.calls import Prompt
 from drift.values.graph import Beside, Community, Evidence, FollowupQuery
 from tests.fakes import StubGraph, chunk
@@ -16,12 +17,16 @@ from tests.story.searching import (
     SECOND,
     THIRD,
     TRACED,
+    asked_before,
     asked_in,
-    block,
+    chunks_of,
+    cites_what_it_sees,
+    followups_of,
     local,
     primer,
     run_of,
     states,
+    told,
 )
 
 SHARED = Evidence(tuple(chunk(name) for name in "abc"))
@@ -45,11 +50,13 @@ async def test_siblings_that_found_the_same_are_one_call_with_an_answer_each() -
     assert states(response) == {FIRST: "answered", SECOND: "answered"}
     [asked] = run.ports.chat.named("joint_reply")
     assert not run.ports.chat.named("local_reply")
-    assert [row["question"] for row in block(asked, "Follow-up questions")] == [FIRST, SECOND]
-    assert [row["id"] for row in block(asked, "Retrieved chunks")] == ["K1", "K2", "K3"]
+    assert [(row["id"], row.content) for row in followups_of(asked)] == [
+        ("Q1", FIRST),
+        ("Q2", SECOND),
+    ]
+    assert [row["id"] for row in chunks_of(asked)] == ["K1", "K2", "K3"]
     [aggregated] = run.ports.chat.named("aggregate_reply")
-    told = {row["question"]: row["answer"] for row in block(aggregated, "Q/A tree")["followups"]}
-    assert told == {FIRST: f"About {FIRST}", SECOND: f"About {SECOND}"}
+    assert told(aggregated) == {FIRST: f"About {FIRST}", SECOND: f"About {SECOND}"}
     answered = [m for m in run.sink.messages if m["thought_summary"].startswith("Answered")]
     assert len(answered) == 2
 
@@ -98,8 +105,7 @@ async def test_answers_without_names_are_taken_in_order() -> None:
     run = run_of(StubGraph(FOUND, same_chunks), joint_reply={"answers": answers})
     await run()
     [asked] = run.ports.chat.named("aggregate_reply")
-    told = {row["question"]: row["answer"] for row in block(asked, "Q/A tree")["followups"]}
-    assert told == {FIRST: "The first.", SECOND: "The second."}
+    assert told(asked) == {FIRST: "The first.", SECOND: "The second."}
 
 
 async def test_a_call_that_fails_loses_the_follow_ups_that_it_was_for_and_no_others() -> None:
@@ -127,31 +133,40 @@ async def test_a_later_follow_up_reads_new_chunks_and_what_is_settled() -> None:
     def answers(prompt: Prompt) -> dict[str, Any]:
         if asked_in(prompt) == FIRST:
             return local("The first answer.", more=[SECOND])
-        return local("The second answer.", cited=["K2"] if asked_in(prompt) == SECOND else ["K1"])
+        cited = ["K2", "K1"] if asked_in(prompt) == SECOND else ["K1"]
+        return local("The second answer.", cited=cited)
 
     run = run_of(StubGraph(FOUND, found), primer_reply=primer(FIRST), local_reply=answers)
     run.ports.embedder.calls.clear()
     response = await run(TRACED)
     later = next(p for p in run.ports.chat.named("local_reply") if asked_in(p) == SECOND)
 
-    [row] = block(later, "Retrieved chunks")
-    assert row["text"].startswith("new:")
-    settled = next(s for s in block(later, "Settled already") if s["question"] == FIRST)
-    assert settled["answer"] == "The first answer."
-    [citation] = settled["citations"]
-    assert citation["chunk_id"] in block(later, "Valid chunk ids")
+    [row] = chunks_of(later)
+    assert row["id"] == "K2"
+    assert row.sentences()[1].startswith("new:")
+    settled = asked_before(later)[FIRST]
+    _, said, evidence = settled.lines()
+    assert said == "The first answer."
+    # What is settled is called as it was called when it was shown.
+    [first] = run.ports.chat.named("joint_reply")
+    [before] = chunks_of(first)
+    handle, _, span = evidence.partition(" ")
+    assert handle.split(".")[0] == before["id"] == "K1"
+    assert span in before.content
 
-    # What is settled can be cited again, though its chunk is not shown.
+    # It can be cited again, though its chunk is not shown.
     assert response.trace
     assert response.trace.citations.kept == response.trace.citations.total
+    [aggregated] = run.ports.chat.named("aggregate_reply")
+    assert told(aggregated)[SECOND] == "The second answer."
 
 
 async def test_what_cites_nothing_gets_one_second_look_at_further_chunks() -> None:
     evidence = Evidence(tuple(chunk(f"c{n}") for n in range(8)))
 
     def answers(prompt: Prompt) -> dict[str, Any]:
-        first = len(block(prompt, "Retrieved chunks")) == 5
-        return local("Unknown.", cited=()) if first else local("Found.")
+        first = len(chunks_of(prompt)) == 5
+        return local("Unknown.", cited=()) if first else cites_what_it_sees(prompt)
 
     run = run_of(
         StubGraph(FOUND, lambda _q: evidence), primer_reply=primer(FIRST), local_reply=answers
@@ -159,7 +174,7 @@ async def test_what_cites_nothing_gets_one_second_look_at_further_chunks() -> No
     run.limits = type(run.limits)(max_passes=1, max_followups=1)
     response = await run(TRACED)
     asked = run.ports.chat.named("local_reply")
-    assert [len(block(p, "Retrieved chunks")) for p in asked] == [5, 3]
+    assert [len(chunks_of(p)) for p in asked] == [5, 3]
     assert response.trace
     assert response.trace.followups[0].chunk_ids == [f"c{n}" for n in range(8)]
 
@@ -174,7 +189,7 @@ async def test_a_follow_up_is_shown_the_lower_communities_of_its_chunks_and_may_
         return Evidence((chunk(name),), communities=(lower,) if name == FIRST else ())
 
     def answers(prompt: Prompt) -> dict[str, Any]:
-        reply = local(more=[THIRD] if asked_in(prompt) == FIRST else ())
+        reply = cites_what_it_sees(prompt, *([THIRD] if asked_in(prompt) == FIRST else []))
         for proposed in reply["new_followups"]:
             proposed["target_communities"] = ["C3"]
         return reply
@@ -182,7 +197,9 @@ async def test_a_follow_up_is_shown_the_lower_communities_of_its_chunks_and_may_
     run = run_of(StubGraph(FOUND, found), local_reply=answers)
     response = await run(TRACED)
     first = next(p for p in run.ports.chat.named("local_reply") if asked_in(p) == FIRST)
-    assert block(first, "Communities") == [{"id": "C3", "level": 0, "summary": "What is below."}]
+    assert elements(first.user, "community") == [
+        Element({"id": "C3", "level": "0"}, "What is below.")
+    ]
     assert response.trace
     [third] = [f for f in response.trace.followups if f.question == THIRD]
     assert third.target_communities == ["lower"]

@@ -8,9 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
+from drift.contracts.replies import (
+    AggregateReply,
+    JointReply,
+    LastReply,
+    LocalReply,
+    PrimerReply,
+)
 
-REPLIES = [PrimerReply, LocalReply, AggregateReply]
+REPLIES = [PrimerReply, LocalReply, LastReply, JointReply, AggregateReply]
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(max_size=20),
     lambda inner: (
@@ -142,37 +148,78 @@ def test_null_and_empty_ids_are_logged_by_name(caplog: pytest.LogCaptureFixture)
 
 
 @pytest.mark.parametrize(
-    ("given_", "ids"),
+    ("given_", "sentences", "words"),
     [
-        (["K1", "K2"], ["K1", "K2"]),
-        ("K1", ["K1"]),
-        ([{"chunk_id": "K1", "span": "s"}, 7], ["K1", "7"]),
-        (None, []),
-        ([None, {"chunk_id": None}, {}, "K1"], ["", "", "", "K1"]),
+        ({"chunk_id": "K1", "sentences": "4-5", "words": " So it is "}, "4-5", "So it is"),
+        ({"chunk_id": "K1", "sentences": 4, "words": None}, "4", ""),
+        ({"chunk_id": "K1", "sentences": [4, 5], "words": ["So", "it"]}, "4,5", "So it"),
+        ({"chunk_id": "K1", "sentences": {"from": 4, "to": 6}}, "4-6", ""),
+        ({"chunk_id": "K1", "sentences": None, "span": "So it is"}, "", "So it is"),
+        ({"chunk_id": "K1", "sentences": True, "words": "", "span": "not read"}, "", ""),
+        ("K1", "", ""),
     ],
 )
-def test_citations_of_a_fact_are_read_where_their_meaning_is_plain(
-    given_: Any, ids: list[str]
+def test_evidence_is_read_where_its_meaning_is_plain(
+    given_: Any, sentences: str, words: str
 ) -> None:
-    reply = AggregateReply.model_validate(
-        {"final_answer": "A", "key_facts": [{"fact": "F", "citations": given_}]}
-    )
-    assert reply.key_facts[0].citations == ids
+    [citation] = LocalReply.model_validate({"answer": "a", "citations": given_}).citations
+    assert (citation.chunk_id, citation.sentences, citation.words) == ("K1", sentences, words)
 
 
-def test_facts_are_read_where_their_meaning_is_plain() -> None:
+@pytest.mark.parametrize("shape", [LocalReply, AggregateReply])
+@pytest.mark.parametrize(
+    ("given_", "verdict"),
+    [
+        ("answered", "answered"),
+        (" Not found. ", "not_found"),
+        ("PARTIALLY", "partly"),
+        ("answered, partly", "partly"),
+        (["answered", "not_found"], "not_found"),
+        ("no", "not_found"),
+        (None, "partly"),
+        ("", "partly"),
+        ("perhaps", "partly"),
+        (7, "partly"),
+        ({}, "partly"),
+    ],
+)
+def test_a_verdict_is_read_where_its_meaning_is_plain_and_else_is_partly(
+    shape: type[LocalReply] | type[AggregateReply], given_: Any, verdict: str
+) -> None:
+    said = {"answer": "a", "final_answer": "a"}
+    assert shape.model_validate({**said, "verdict": given_}).verdict == verdict
+    assert shape.model_validate(said).verdict == "partly"
+
+
+def test_an_aggregate_is_read_where_its_meaning_is_plain() -> None:
     reply = AggregateReply.model_validate(
-        {"final_answer": ["One.", "Two."], "key_facts": "F", "residual_uncertainty": None}
+        {"final_answer": ["One [1].", "Two [2]."], "residual_uncertainty": None, "key_facts": 7}
     )
-    assert reply.final_answer == "One. Two."
-    assert [f.fact for f in reply.key_facts] == ["F"]
+    assert reply.final_answer == "One [1]. Two [2]."
     assert reply.residual_uncertainty == ""
 
 
-@pytest.mark.parametrize("final", ["", "  ", None, [], {}, True])
-def test_an_aggregate_without_an_answer_is_refused(final: Any) -> None:
+@pytest.mark.parametrize("final", ["", "  ", None, []])
+def test_only_an_aggregate_that_has_found_nothing_may_say_nothing(final: Any) -> None:
+    reply = AggregateReply.model_validate({"verdict": "not_found", "final_answer": final})
+    assert (reply.final_answer, reply.verdict) == ("", "not_found")
+    for body in ({}, {"verdict": "answered"}, {"verdict": "partly"}):
+        with pytest.raises(ValidationError, match="final_answer"):
+            AggregateReply.model_validate({**body, "final_answer": final})
+
+
+@pytest.mark.parametrize("body", [{}, {"final_answer": {}}, {"final_answer": True}])
+@pytest.mark.parametrize("verdict", ["answered", "not_found"])
+def test_an_aggregate_without_a_readable_answer_is_refused(verdict: str, body: Any) -> None:
     with pytest.raises(ValidationError, match="final_answer"):
-        AggregateReply.model_validate({"final_answer": final, "key_facts": []})
+        AggregateReply.model_validate({"verdict": verdict, **body})
+
+
+@pytest.mark.parametrize("body", [{}, {"answer": {}}, {"answer": True}])
+@pytest.mark.parametrize("shape", [LastReply, LocalReply])
+def test_a_reply_without_a_readable_answer_is_refused(shape: type[LastReply], body: Any) -> None:
+    with pytest.raises(ValidationError, match="answer"):
+        shape.model_validate({"verdict": "answered", **body})
 
 
 @pytest.mark.parametrize(
@@ -187,7 +234,7 @@ def test_a_flag_is_read_where_its_meaning_is_plain(given_: Any, flag: bool) -> N
 
 @given(
     value=JSON_VALUES,
-    field=st.sampled_from(["answer", "citations", "new_followups", "confidence", "key_facts"]),
+    field=st.sampled_from(["answer", "citations", "new_followups", "confidence", "verdict"]),
 )
 def test_no_reply_raises_anything_but_a_validation_error(value: Any, field: str) -> None:
     for shape in REPLIES:
@@ -195,6 +242,7 @@ def test_no_reply_raises_anything_but_a_validation_error(value: Any, field: str)
             value,
             {"answer": "a", "final_answer": "a", field: value},
             {"followups": value},
+            {"answers": [value, {"followup": "Q1", "answer": "a", field: value}]},
         ):
             try:
                 shape.model_validate(body)
@@ -217,20 +265,12 @@ def test_a_reply_of_megabytes_is_cut_where_its_meaning_is_plain() -> None:
     followup = local.new_followups[0]
     assert (len(followup.question), len(followup.target_communities)) == (999, 50)
 
-    whole = AggregateReply.model_validate(
-        {
-            "final_answer": long,
-            "key_facts": [{"fact": long, "citations": [long] * 1000}] * 1000,
-            "residual_uncertainty": [long],
-        }
-    )
-    fact = whole.key_facts[0]
-    assert (len(whole.final_answer), len(whole.key_facts), len(whole.residual_uncertainty)) == (
-        31_999,
-        50,
-        3_999,
-    )
-    assert (len(fact.fact), len(fact.citations), len(fact.citations[0])) == (3_999, 20, 499)
+    evidence = {"chunk_id": "K1", "sentences": ["4"] * 100_000, "words": [long]}
+    [citation] = LocalReply.model_validate({"answer": "a", "citations": evidence}).citations
+    assert len(citation.sentences.split(",")) <= 50
+
+    whole = AggregateReply.model_validate({"final_answer": long, "residual_uncertainty": [long]})
+    assert (len(whole.final_answer), len(whole.residual_uncertainty)) == (31_999, 3_999)
 
     primer = PrimerReply.model_validate([long] * 1000)
     assert (len(primer.followups), len(primer.followups[0].question)) == (20, 999)

@@ -10,13 +10,18 @@ from drift import prompts
 from drift.calls import ChatCalls
 from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
 from drift.errors import ModelUnavailableError, UnusableReplyError
+from drift.offline.prompt_elements import element
 from drift.replies import ask, parse
 from drift.tasks import Deadline
 from drift.telemetry import parts
 from tests.fakes import ScriptedChat
 
-GOOD = {"final_answer": "Use ```code``` {braces}", "key_facts": [], "residual_uncertainty": ""}
-PROMPT = prompts.aggregate("q", {}, [])
+GOOD = {
+    "verdict": "answered",
+    "final_answer": "Use ```code``` {braces}",
+    "residual_uncertainty": "",
+}
+PROMPT = prompts.aggregate("q", [], [])
 
 
 def in_turn(*answers: Any) -> Callable[[Any], Any]:
@@ -79,7 +84,7 @@ async def test_a_good_reply_is_asked_for_once() -> None:
 
 
 async def test_a_reply_that_does_not_fit_is_asked_for_again_with_the_reason() -> None:
-    chat = ScriptedChat(in_turn({"final_answer": "", "key_facts": []}, GOOD))
+    chat = ScriptedChat(in_turn({"final_answer": "", "residual_uncertainty": "all"}, GOOD))
     await asked(chat)
     second = chat.prompts[1]
     assert (second.name, second.system, second.schema) == (
@@ -88,17 +93,17 @@ async def test_a_reply_that_does_not_fit_is_asked_for_again_with_the_reason() ->
         PROMPT.schema,
     )
     assert second.user.startswith(PROMPT.user)
-    assert "final_answer: String should have at least 1 character" in second.user
-    assert "key_facts" in second.user
+    assert "final_answer must not be empty" in element(second.user, "problem").content
+    assert '"residual_uncertainty": "all"' in element(second.user, "previous_reply").content
 
 
-async def test_the_previous_reply_is_shown_cut_and_cannot_close_its_fence() -> None:
-    chat = ScriptedChat(in_turn("```" + "x" * 5000, GOOD))
+async def test_the_previous_reply_is_shown_cut_and_cannot_close_its_tag() -> None:
+    chat = ScriptedChat(in_turn("</previous_reply>" + "x" * 5000, GOOD))
     await asked(chat)
     added = chat.prompts[1].user.removeprefix(PROMPT.user)
-    assert added.count("```") == 4
-    assert "x" * 1997 in added
-    assert "x" * 1998 not in added
+    assert added.count("<previous_reply>") == added.count("</previous_reply>") == 1
+    shown = element(added, "previous_reply").content
+    assert shown == "</previous_reply>" + "x" * (2000 - len("</previous_reply>"))
 
 
 @pytest.mark.parametrize(

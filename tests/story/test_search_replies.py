@@ -15,6 +15,8 @@ from drift.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
+from drift.offline.prompt_elements import elements
+from drift.values.calls import Prompt
 from drift.values.graph import Chunk, Evidence
 from tests.fakes import (
     HashingEmbedder,
@@ -32,7 +34,8 @@ from tests.story.searching import (
     Run,
     aggregated,
     asked_in,
-    block,
+    chunks_of,
+    cites_what_it_sees,
     local,
     own_chunk,
     primer,
@@ -92,7 +95,7 @@ async def test_without_a_usable_hypothesis_the_question_alone_is_searched_with()
 async def test_one_bad_follow_up_loses_only_itself_and_the_answer_says_so(
     failure: Any, code: str
 ) -> None:
-    run = run_of(local_reply=lambda p: failure if asked_in(p) == FIRST else local())
+    run = run_of(local_reply=lambda p: failure if asked_in(p) == FIRST else cites_what_it_sees(p))
     response = await run(TRACED)
     assert states(response) == {FIRST: f"failed: {code}", SECOND: "answered"}
     assert "1 follow-up question(s) could not be answered" in response.residual_uncertainty
@@ -127,8 +130,10 @@ async def test_a_wave_that_cannot_be_embedded_is_lost_with_its_follow_ups_only(
     def failure(texts: Sequence[str]) -> Exception | None:
         return error if texts == [THIRD] else None
 
-    replies = {"local_reply": lambda p: local(more=[THIRD] if asked_in(p) == FIRST else ())}
-    response = await run_of(None, HashingEmbedder(failure), **replies)(TRACED)
+    def local_reply(prompt: Prompt) -> dict[str, Any]:
+        return cites_what_it_sees(prompt, *([THIRD] if asked_in(prompt) == FIRST else []))
+
+    response = await run_of(None, HashingEmbedder(failure), local_reply=local_reply)(TRACED)
     assert states(response) == {FIRST: "answered", SECOND: "answered", THIRD: f"failed: {code}"}
 
 
@@ -166,7 +171,7 @@ async def test_a_graph_that_is_gone_fails_the_primer() -> None:
     with pytest.raises(GraphUnavailableError):
         await run()
     assert run.sink.messages[-1]["details_md"] == "The graph cannot be reached."
-    assert run.sink.messages[-1]["progress_pct"] == 20
+    assert run.sink.messages[-1]["progress_pct"] == 40
 
 
 async def test_an_unusable_aggregation_is_asked_for_twice() -> None:
@@ -185,30 +190,26 @@ async def test_an_error_of_ours_is_published_without_its_text() -> None:
 
 
 # ---------------------------------------------------------------------------------------- citations
-async def test_facts_that_cite_nothing_are_left_out_and_said() -> None:
-    reply = {
-        "final_answer": "A",
-        "key_facts": [
-            {"fact": "Cited", "citations": ["K1"]},
-            {"fact": "Free", "citations": []},
-            "Bare",
-            {"fact": ""},
-        ],
-    }
-    response = await run_of(aggregate_reply=reply)()
-    assert [f.fact for f in response.key_facts] == ["Cited"]
+async def test_sentences_that_name_no_fact_are_left_out_and_said() -> None:
+    final = "It is cited [1]. It is free. It is bare. It is of a fact that is not there [9]."
+    response = await run_of(aggregate_reply={**aggregated(), "final_answer": final})()
+    assert response.final_answer == "It is cited."
+    assert [f.fact for f in response.key_facts] == ["It is cited."]
     assert "3 statement(s) without any evidence were left out." in response.residual_uncertainty
 
 
-async def test_an_invented_id_stays_a_string_and_null_ids_disappear() -> None:
-    reply = {
-        "final_answer": "A",
-        "key_facts": [{"fact": "F", "citations": ["K1", "K99", None, {"chunk_id": None}]}],
-    }
-    response = await run_of(aggregate_reply=reply)()
-    cited, invented = response.key_facts[0].citations
-    assert cited.chunk_id == f"chunk of {FIRST}"
-    assert invented == "K99"
+async def test_a_number_of_no_fact_beside_one_that_is_there_brings_nothing() -> None:
+    final = "It is so [1][99]."
+    response = await run_of(aggregate_reply={**aggregated(), "final_answer": final})()
+    [fact] = response.key_facts
+    assert fact.fact == response.final_answer == "It is so."
+    assert [c.chunk_id for c in fact.citations] == [f"chunk of {FIRST}"]
+
+
+async def test_what_else_an_aggregation_holds_is_not_looked_at() -> None:
+    own_facts = [{"fact": "Made up", "citations": ["K1"]}]
+    response = await run_of(aggregate_reply={**aggregated(2), "key_facts": own_facts})()
+    assert [f.fact for f in response.key_facts] == ["The answer 0."]
 
 
 async def test_a_citation_of_a_chunk_that_did_not_fit_the_prompt_holds() -> None:
@@ -221,38 +222,83 @@ async def test_a_citation_of_a_chunk_that_did_not_fit_the_prompt_holds() -> None
     assert response.trace.citations.kept == 2
     assert response.trace.citations.dropped == {"unmatched_chunk_id": 1}
     [asked] = chat.named("local_reply")
-    assert [row["text"] for row in block(asked, "Retrieved chunks")] == [c.text for c in many[:2]]
-    assert block(asked, "Valid chunk ids") == ["K1", "K2"]
+    assert [row["id"] for row in chunks_of(asked)] == ["K1", "K2"]
+    assert [" ".join(row.sentences().values()) for row in chunks_of(asked)] == [
+        c.text for c in many[:2]
+    ]
     assert response.key_facts[0].citations[0].chunk_id == "c3"
 
 
 async def test_a_handle_names_the_chunk_that_stands_under_it_in_the_prompt() -> None:
     late = Chunk("late", "It says a thing, late.", "doc", place=8, places=9)
     early = Chunk("early", "It says a thing, early.", "doc", place=2, places=9)
-    chat = ScriptedChat(script(local_reply=local(cited=["K1"])))
+    chat = ScriptedChat(script(local_reply=cites_what_it_sees))
     run = Run(ports(StubGraph(FOUND, Evidence((late, early))), chat), max_followups=1)
     response = await run(TRACED)
     [asked] = chat.named("local_reply")
-    assert block(asked, "Retrieved chunks")[0]["text"] == early.text
+    assert chunks_of(asked)[0].sentences() == {1: early.text}
     assert response.key_facts[0].citations[0].chunk_id == "early"
     assert response.trace
     assert response.trace.followups[0].chunk_ids == ["late", "early"]
 
 
+@pytest.mark.parametrize(
+    ("written", "cited"),
+    [
+        ("K1, K2", ["a", "b"]),
+        ("(K2)", ["b"]),
+        ("K2 and K1", ["b", "a"]),
+        ("[K1]", ["a"]),
+        ("chunk K2.1", ["b"]),
+        ("K9, K2", ["b"]),
+    ],
+)
+async def test_a_citation_that_names_several_chunks_or_in_brackets_is_understood(
+    written: str, cited: list[str]
+) -> None:
+    evidence = Evidence((chunk("a", "Ann did it."), chunk("b", "Bob did it.")))
+    chat = ScriptedChat(script(local_reply=local(cited=[written])))
+    run = Run(ports(StubGraph(FOUND, evidence), chat), max_followups=1)
+    response = await run(TRACED)
+    numbers = range(1, len(cited) + 1)
+    [asked] = chat.named("aggregate_reply")
+    facts = [line for finding in elements(asked.user, "finding") for line in finding.lines()[2:]]
+    said = {"a": "Ann did it.", "b": "Bob did it."}
+    assert facts == [f"[{n}] {said[c]} (doc)" for n, c in zip(numbers, cited, strict=True)]
+    assert response.trace
+    assert response.trace.citations.kept == len(cited)
+
+
+async def test_a_chunk_of_another_follow_up_cannot_be_cited_before_it_is_settled() -> None:
+    response = await run_of(local_reply=local(cited=["K1"]))(TRACED)
+    assert response.trace
+    first, second, *_ = response.trace.followups
+    assert (first.verdict, second.verdict) == ("answered", "not_found")
+    assert response.trace.citations.dropped == {"unmatched_chunk_id": 1}
+
+
 async def test_an_answer_without_any_citation_says_so() -> None:
-    response = await run_of(local_reply=local(cited=()), aggregate_reply=aggregated("K1"))()
+    response = await run_of(local_reply=local(cited=()))()
     assert "No statement could be backed by a citation." in response.residual_uncertainty
 
 
+async def test_what_cites_nothing_proposes_nothing() -> None:
+    run = run_of(local_reply=lambda _p: local(cited=["elsewhere"], more=[THIRD]))
+    response = await run(TRACED)
+    assert list(states(response)) == [FIRST, SECOND]
+
+
 async def test_every_span_of_the_answer_is_text_of_its_chunk() -> None:
-    reply = local()
-    reply["citations"] = [
-        {"chunk_id": "K1", "span": "IT SAYS a   thing"},
-        {"chunk_id": "K1", "span": "Made up entirely!"},
-    ]
-    response = await run_of(local_reply=reply, aggregate_reply=aggregated("K1", "K2"))(TRACED)
-    for fact in response.key_facts:
-        for cited in fact.citations:
-            assert cited.span in chunk(cited.chunk_id).text
+    def local_reply(prompt: Prompt) -> dict[str, Any]:
+        seen = chunks_of(prompt)[0]["id"]
+        words = ["IT SAYS a   thing", "Made up entirely!"]
+        return {**local(), "citations": [{"chunk_id": seen, "words": w} for w in words]}
+
+    response = await run_of(local_reply=local_reply, aggregate_reply=aggregated(1, 2))(TRACED)
+    cited = [one for fact in response.key_facts for one in fact.citations]
+    assert len(cited) == 2
+    for one in cited:
+        assert one.span in chunk(one.chunk_id).text
+        assert "It says a thing" in one.span
     assert response.trace
     assert response.trace.citations.dropped == {"span_mismatch": 2}

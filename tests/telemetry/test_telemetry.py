@@ -50,7 +50,9 @@ def lines(caplog: pytest.LogCaptureFixture) -> Iterator[Any]:
 def failing_second(prompt: Any) -> Any:
     if asked_in(prompt) == SECOND:
         return ModelUnavailableError("The model is gone.")
-    return local(cited=("K1", "nowhere"))
+    reply = local(cited=("K1", "nowhere"))
+    reply["citations"][0] |= {"sentences": "2", "words": "Canary text"}
+    return reply
 
 
 def searching(followup: Any = failing_second, graph: Any = None, **settings: str) -> Service:
@@ -59,7 +61,7 @@ def searching(followup: Any = failing_second, graph: Any = None, **settings: str
         "hypothesis": "canary hypothesis",
         "primer_reply": primer(FIRST, SECOND),
         "local_reply": followup,
-        "aggregate_reply": aggregated("K1"),
+        "aggregate_reply": aggregated(1),
     }
     found = PrimerEvidence((community(7, chunk("s1")), community("x")))
     graph = graph or StubGraph(
@@ -92,6 +94,7 @@ async def test_each_phase_is_one_line_with_ids_time_tokens_and_counts(lines: Any
         assert line["prompt_tokens"] >= 10
         assert line["retries"] == 0
     assert phases[1]["communities"] == 2
+    assert phases[3]["facts"] == 1
     counts = {
         name: value
         for name, value in phases[2].items()

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from drift.prompts import block
+from drift.context import chunk_element
+from drift.markup import element
 from drift.tokens import most_tokens
+from drift.values.graph import Chunk
 from tests.lint.node_packages import installed, node
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300, func_only=True)]
@@ -38,11 +40,11 @@ def test_the_bound_of_prose_is_at_least_the_count_and_at_most_1_3_times_it(times
 
 
 def test_the_bound_of_a_prompts_data_is_so_too() -> None:
-    rows = [
-        {"id": f"K{n}", "document": f"{name} ({n})", "text": text}
+    chunks = [
+        chunk_element(Chunk(name, text, f"{name} ({n})", place=n, places=9), f"K{n}")
         for n, (name, text) in enumerate(PASSAGES.items(), start=1)
     ]
-    text = block("Retrieved chunks", rows)
+    text = element("chunks", "\n".join(chunks))
     [count] = counted([text])
     assert count <= most_tokens(text) <= 1.3 * count
 

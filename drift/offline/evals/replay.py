@@ -17,6 +17,7 @@ from typing import Any
 
 from drift.contracts.request import RetrieveRequest
 from drift.errors import IngestError
+from drift.offline.prompt_elements import element, elements
 from drift.plan import Limits
 from drift.ports import Ports
 from drift.progress import Progress
@@ -34,7 +35,7 @@ from drift.values.graph import (
     PrimerQuery,
     Relationship,
 )
-from drift.values.health import GraphHealth
+from drift.values.health import GraphHealth, Readiness
 
 _BLOCK = re.compile(r"^([^\n:`]+):\n```json\n(.*)\n```$", re.MULTILINE)
 _CHARACTERS_A_SECOND = 20_000
@@ -202,50 +203,54 @@ class _RecordedModel:
         deadline.require()
         tokens = (len(prompt.system) + len(prompt.user)) // 4
         self.figures.tokens += tokens
-        given = blocks(prompt.user)
 
         if prompt.name in {"local_reply", "joint_reply"}:
             self.figures.followup_tokens += tokens
             self.figures.followup_calls += 1
-        text = json.dumps(self._reply(prompt.name, given))
+        text = json.dumps(self._reply(prompt.name, prompt.user))
         await asyncio.sleep(len(text) / _CHARACTERS_A_SECOND)
         return ChatReply(text)
 
-    def _reply(self, name: str, given: Json) -> Json | str:
+    async def health(self) -> Readiness:
+        return Readiness.ok()
+
+    def _reply(self, name: str, user: str) -> Json | str:
         if name == "hypothesis":
             return "A paragraph."
         if name == "primer_reply":
             _, primer = self._recorded.primer
             return primer
-        if name == "local_reply":
-            return self._answer(given["Follow-up question"], given)
-        if name == "joint_reply":
-            rows = given["Follow-up questions"]
-            return {
-                "answers": [
-                    {"followup": row["id"], **self._answer(row["question"], given)} for row in rows
-                ]
-            }
-        return {**self._recorded.aggregate, "key_facts": []}
+        if name == "aggregate_reply":
+            return self._recorded.aggregate
 
-    def _answer(self, question: str, given: Json) -> Json:
+        asked = elements(element(user, "followups").content, "followup")
+        if name == "local_reply":
+            return self._answer(asked[0].content, user)
+        return {
+            "answers": [{"followup": one["id"], **self._answer(one.content, user)} for one in asked]
+        }
+
+    def _answer(self, question: str, user: str) -> Json:
         """Return the recorded answer, and count which of its spans can be cited from this prompt.
 
         One that cites nothing from here is asked again with other chunks, and counted then.
         """
         before, reply = self._recorded.followups[question]
         texts = {row["id"]: row["text"] for row in before["Retrieved chunks"]}
-        shown = {row["text"]: row["id"] for row in given["Retrieved chunks"]}
+        shown = {
+            _letters("".join(c.sentences().values())): c["id"] for c in elements(user, "chunk")
+        }
         settled = {
-            c["span"]: c["chunk_id"]
-            for row in given.get("Settled already", ())
-            for c in row["citations"]
+            _letters(span): handle.split(".")[0]
+            for row in elements(element(user, "asked").content, "followup")
+            for handle, _, span in (line.partition(" ") for line in row.lines()[2:])
+            if span
         }
 
         citations = []
         for citation in reply["citations"]:
-            text, span = texts.get(citation["chunk_id"], ""), citation["span"]
-            if handle := shown.get(text) or settled.get(span):
+            text, span = _letters(texts.get(citation["chunk_id"], "")), citation["span"]
+            if handle := shown.get(text) or settled.get(_letters(span)):
                 citations.append({"chunk_id": handle, "span": span})
 
         if question not in self.answered or citations:
@@ -254,3 +259,8 @@ class _RecordedModel:
         self.answered.add(question)
         followups = [f | {"target_communities": []} for f in reply["new_followups"]]
         return {**reply, "citations": citations, "new_followups": followups}
+
+
+def _letters(text: str) -> str:
+    """Return a text without white space, which a prompt may change."""
+    return "".join(text.split())

@@ -1,19 +1,23 @@
-"""Answers without a language model: the best lines of the prompt's own JSON blocks, word for word.
+"""Answers without a language model: the best lines of the prompt's own chunks, word for word.
 
-Every claim is grounded by construction: citations are exact slices of the chunks, and where nothing
-is close enough to the question the answer says so. The same prompt always gets the same reply.
+Every claim is grounded by construction: a citation names the sentences that a line stands in, each
+sentence of an answer ends in the numbers of its facts, and where nothing is close enough to the
+question the reply says so. The same prompt always gets the same reply.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from drift.offline.model_server.lines import Line, lines, plain
 from drift.offline.model_server.relevance import affinity, alike, choose, terms
+from drift.offline.prompt_elements import Element, element, elements
+from drift.offline.writing.sentences import split_sentences
 
 UNANSWERED = "The context does not answer this."
 
@@ -36,18 +40,28 @@ ANSWER_LINES = 4
 ANSWER_LENGTH = 700
 ABOUT = 80
 """Characters of a community's first line that a question about it names."""
+FIRST_WORDS = 4
+"""Words that a citation repeats of its sentence."""
 
-_BLOCK = re.compile(r"^([^\n:`]+):\n```json\n(.*)\n```$", re.MULTILINE)
+_FACT = re.compile(r"\[(\d+)\] (?!as above$)(.*?)(?: \((?:[^()]|\([^()]*\))*\))?$")
+"""A numbered fact, and behind it where it stands; names of documents may have brackets too."""
+_SAID_BY = re.compile(r" \([^()]*\)$")
+"""The chunks behind a line of the graph, and the reason behind a question without an answer."""
+_OWN_NUMBERS = re.compile(r"\s*\[\d+(?:\s*[-,]\s*\d+)*\]")
+"""Numbers of a document's own notes, which would name other facts in an answer."""
+_STOP = re.compile(r"[.!?…。！？؟।][)\]\"'”’»*_`]*$")
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredLine:
-    """A line with its chunk, and how well it answers (0 to 1)."""
+    """A line, the numbered sentence that it stands in, and how well it answers (0 to 1)."""
 
     line: Line
     chunk_id: str
+    number: int
+    sentence: str
     score: float
 
 
@@ -57,106 +71,100 @@ def reply(name: str, user: str) -> str:
     Raises:
         KeyError: when there is no reply of that name.
     """
-    made = REPLIES[name](blocks(user))
+    made = REPLIES[name](user)
     return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
 
 
-def blocks(user: str) -> Json:
-    """Return the JSON blocks of a prompt by label; a block that is not JSON is left out."""
-    found: Json = {}
-    for label, data in _BLOCK.findall(user):
-        try:
-            found[label] = json.loads(data)
-        except ValueError:
-            continue
-    return found
-
-
-def _list(given: Json, *path: str) -> list[Any]:
-    """Return the list at a path; anything else counts as an empty one."""
-    value: Any = given
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, list) else []
-
-
-def _items(given: Json, *path: str) -> list[Json]:
-    """Return the objects of the list at a path."""
-    return [item for item in _list(given, *path) if isinstance(item, dict)]
-
-
 # -------------------------------------------------------------------------------------- the replies
-def hypothesis(given: Json) -> str:
+def hypothesis(user: str) -> str:
     """Return the question without its mark: what is known about its answer without a model."""
-    return _bare(str(given.get("Question", ""))) or UNANSWERED
+    return _bare(_question(user)) or UNANSWERED
 
 
-def primer(given: Json) -> Json:
-    """Answer from the sample chunks, and ask the question itself and with each close community."""
-    question = str(given.get("User question", ""))
-    communities = _closest(question, _items(given, "Community details"))
+def primer(user: str) -> Json:
+    """Answer from the samples, and ask the question itself and with each close community."""
+    question = _question(user)
+    communities = _closest(question, elements(user, "community"))
     followups = [_followup(question, communities[:3])]
     for community in communities[: FOLLOWUPS - 1]:
-        about = str(community.get("summary", "")).split("\n", 1)[0][:ABOUT]
+        about = community.lines()[0][:ABOUT]
         followups.append(_followup(f"{question} ({about})", [community]))
     if len(followups) == 1:
         followups.append(_followup(_bare(question), []))
 
-    best = _answering(question, _items(given, "Sample chunks"), most=2)
+    samples = [({1: sample.content}, sample) for sample in elements(user, "sample")]
+    best = _answering(question, samples, most=2)
     return {
         "initial_answer": _text([found.line.text for found in best])
-        or "The sample chunks do not answer this.",
+        or "The samples do not answer this.",
         "followups": followups,
         "rationale": "The question itself, and the communities closest to it.",
     }
 
 
-def local(given: Json) -> Json:
+def local(user: str) -> Json:
     """Answer a follow-up with a few lines and where they stand."""
-    followup = str(given.get("Follow-up question", ""))
-    chunks = _items(given, "Retrieved chunks")
-    valid = set(map(str, _list(given, "Valid chunk ids")))
-    shown = {chunk["id"]: chunk for chunk in chunks if str(chunk.get("id", "")) in valid}
-    best = _answering(followup, list(shown.values()), LOCAL_LINES)
+    return _answered(user, element(element(user, "followups").content, "followup").content)
+
+
+def joint(user: str) -> Json:
+    """Answer several follow-ups, each as if it were asked alone."""
+    asked = elements(element(user, "followups").content, "followup")
+    return {"answers": [{"followup": one["id"], **_answered(user, one.content)} for one in asked]}
+
+
+def _answered(user: str, followup: str) -> Json:
+    chunks = [(chunk.sentences(), chunk) for chunk in elements(user, "chunk")]
+    best = _answering(followup, chunks, LOCAL_LINES)
 
     confidence = _confidence(best[0].score) if best else NO_CONFIDENCE
-    asking = _new_followups(given, followup, best) if confidence < CONTENT else []
+    asking = _new_followups(user, followup, best) if best and confidence < CONTENT else []
     return {
+        "citations": _citations(best),
+        "verdict": _verdict(confidence) if best else "not_found",
         "answer": _text([found.line.text for found in best]) or UNANSWERED,
-        "citations": [{"chunk_id": found.chunk_id, "span": found.line.span} for found in best],
-        "new_followups": asking,
         "confidence": confidence,
+        "new_followups": asking,
         "should_continue": bool(asking),
     }
 
 
-def joint(given: Json) -> Json:
-    """Answer several follow-ups, each as if it were asked alone."""
-    asked = _items(given, "Follow-up questions")
-    alone = [local({**given, "Follow-up question": one.get("question")}) for one in asked]
-    pairs = zip(asked, alone, strict=True)
-    return {"answers": [{"followup": one.get("id"), **made} for one, made in pairs]}
+def _citations(best: Sequence[ScoredLine]) -> list[Json]:
+    """Return where lines stand; two lines of one sentence are one citation."""
+    named = {(found.chunk_id, str(found.number)): found.sentence for found in best}
+    return [
+        {"chunk_id": chunk_id, "sentences": number, "words": _first_words(sentence)}
+        for (chunk_id, number), sentence in named.items()
+    ]
 
 
-def aggregate(given: Json) -> Json:
-    """Answer with the best lines that the follow-ups cited; each is a key fact with its chunks."""
-    question = str(given.get("User question", ""))
-    followups = _items(given, "Q/A tree", "followups")
-    unanswered = [f for f in followups if f.get("answer") in (None, "", UNANSWERED)]
-    answered = [f for f in followups if f not in unanswered]
+def _first_words(sentence: str) -> str:
+    return " ".join(sentence.split()[:FIRST_WORDS])
 
-    facts = _facts(question, answered, set(map(str, _list(given, "Valid chunk ids"))))
-    still_open = " ".join(dict.fromkeys(str(f.get("question", "")) for f in unanswered))
+
+def _verdict(confidence: float) -> str:
+    return "answered" if confidence >= CONTENT else "partly"
+
+
+def aggregate(user: str) -> Json:
+    """Answer with the best facts, word for word, each sentence with the numbers of its facts."""
+    findings = elements(user, "finding")
+    quoted = _quoted(_question(user), findings)
+
+    used = {number for _, numbers in quoted for number in numbers}
+    sure = [_number(f["confidence"]) for f in findings if used.intersection(dict(_facts(f)))]
+    rows = element(user, "unanswered").content.split("\n")
+    still_open = " ".join(dict.fromkeys(_SAID_BY.sub("", row) for row in rows))
     return {
-        "final_answer": _brief([fact["fact"] for fact in facts]) or UNANSWERED,
-        "key_facts": facts,
+        "verdict": _verdict(max(sure, default=0.0)) if quoted else "not_found",
+        "final_answer": _joined([_numbered(text, numbers) for text, numbers in quoted]),
         "residual_uncertainty": f"The text found does not answer: {still_open}"
         if still_open
         else "",
     }
 
 
-REPLIES: Mapping[str, Callable[[Json], Json | str]] = {
+REPLIES: Mapping[str, Callable[[str], Json | str]] = {
     "hypothesis": hypothesis,
     "primer_reply": primer,
     "local_reply": local,
@@ -165,20 +173,49 @@ REPLIES: Mapping[str, Callable[[Json], Json | str]] = {
 }
 
 
+def _question(user: str) -> str:
+    return element(user, "question").content
+
+
 # -------------------------------------------------------------------------------------------- lines
-def _answering(question: str, chunks: Sequence[Json], most: int) -> list[ScoredLine]:
-    """Return the lines of chunks that answer a question, the best one first."""
-    places = [(chunk, line) for chunk in chunks for line in lines(str(chunk.get("text", "")))]
-    around = [f"{chunk.get('document', '')} {line.under}" for chunk, line in places]
-    chosen = choose(question, [line.text for _, line in places], around, most)
+def _answering(
+    question: str, texts: Sequence[tuple[Mapping[int, str], Element]], most: int
+) -> list[ScoredLine]:
+    """Return the lines that answer a question, the best one first.
+
+    Each text comes as numbered sentences, with the element of a prompt that it stands in.
+    """
+    places = [
+        (source, line, number, sentence)
+        for sentences, source in texts
+        for number, sentence, line in _numbered_lines(sentences)
+    ]
+    around = [f"{source['document']} {line.under}" for source, line, _, _ in places]
+    chosen = choose(question, [line.text for _, line, _, _ in places], around, most)
     if not chosen or chosen[0][1] < CLOSE_ENOUGH:
         return []
 
     least = chosen[0][1] * NEAR_THE_BEST
-    found = [
-        ScoredLine(places[at][1], str(places[at][0].get("id", "")), score) for at, score in chosen
-    ]
+    found = []
+    for at, score in chosen:
+        source, line, number, sentence = places[at]
+        found.append(ScoredLine(line, source["id"], number, sentence, score))
     return [one for one in found if one.score >= least]
+
+
+def _numbered_lines(sentences: Mapping[int, str]) -> Iterator[tuple[int, str, Line]]:
+    """Yield what can be quoted of a text, each with the sentence that it stands in."""
+    starts: list[int] = []
+    text = ""
+    for sentence in sentences.values():
+        starts.append(len(text))
+        text += f"{sentence}\n\n"
+
+    numbers, at = list(sentences), 0
+    for line in lines(text):
+        at = max(at, text.find(line.span, at))
+        number = numbers[bisect_right(starts, at) - 1]
+        yield number, sentences[number], line
 
 
 def _text(said: Sequence[str]) -> str:
@@ -193,34 +230,36 @@ def _confidence(score: float) -> float:
 
 
 # --------------------------------------------------------------------------------------- follow-ups
-def _closest(question: str, communities: Sequence[Json]) -> list[Json]:
+def _closest(question: str, communities: Sequence[Element]) -> list[Element]:
     """Return the communities closest to a question, the closest first."""
-    near = [(affinity(question, str(c.get("summary", ""))), c) for c in communities]
+    near = [(affinity(question, community.content), community) for community in communities]
     near.sort(key=lambda pair: -pair[0])
     return [c for closeness, c in near if closeness >= near[0][0] * NEAR_THE_BEST]
 
 
-def _new_followups(given: Json, followup: str, best: Sequence[ScoredLine]) -> list[Json]:
-    """Return up to two questions about entities close to what was found, not asked about yet."""
-    question = str(given.get("User question", ""))
-    asked = terms(f"{question} {followup}")
+def _new_followups(user: str, followup: str, best: Sequence[ScoredLine]) -> list[Json]:
+    """Return up to two questions about things close to what was found, not asked about yet."""
+    question = _question(user)
+    before = elements(element(user, "asked").content, "followup")
+    asked = terms(" ".join((question, followup, *(one.lines()[0] for one in before))))
     so_far = " ".join((question, *(found.line.text for found in best)))
     near = []
-    for entity in _items(given, "Graph neighbourhood", "entities"):
-        title = str(entity.get("title", ""))
-        closeness = affinity(so_far, f"{title}. {entity.get('description') or ''}")
-        if terms(title) - asked and closeness >= CLOSE_ENOUGH:
+    for line in element(user, "graph").lines():
+        title, _, said = _SAID_BY.sub("", line).partition(": ")
+        closeness = affinity(so_far, f"{title}. {said}")
+        is_entity = " - " not in title
+        if is_entity and terms(title) - asked and closeness >= CLOSE_ENOUGH:
             near.append((-closeness, title))
 
-    communities = _items(given, "Communities")
-    chosen = [title for _, title in sorted(near)[:2]]
+    communities = elements(user, "community")
+    chosen = list(dict.fromkeys(title for _, title in sorted(near)))[:2]
     return [
         _followup(f"{question} ({title})", _closest(title, communities)[:2]) for title in chosen
     ]
 
 
-def _followup(question: str, communities: Sequence[Json]) -> Json:
-    return {"question": question, "target_communities": [str(c.get("id", "")) for c in communities]}
+def _followup(question: str, communities: Sequence[Element]) -> Json:
+    return {"question": question, "target_communities": [c["id"] for c in communities]}
 
 
 def _bare(question: str) -> str:
@@ -228,40 +267,69 @@ def _bare(question: str) -> str:
 
 
 # -------------------------------------------------------------------------------------- aggregation
-def _facts(question: str, answered: Sequence[Json], valid: set[str]) -> list[Json]:
-    """Return the distinct cited lines that together answer the question, each with its chunks.
+def _facts(finding: Element) -> list[tuple[int, str]]:
+    """Return the facts of a finding that are told there, without their documents and places."""
+    _, _, *rows = (*finding.lines(), "", "")
+    told = filter(None, map(_FACT.match, rows))
+    return [(int(fact[1]), _closed(_OWN_NUMBERS.sub("", fact[2]))) for fact in told]
 
-    None at all when not even the closest one has to do with the question.
+
+def _closed(text: str) -> str:
+    """Return a sentence without stars that only the next one closes."""
+    return text.replace("**", "") if text.count("**") % 2 else text
+
+
+def _quoted(question: str, findings: Sequence[Element]) -> list[tuple[str, list[int]]]:
+    """Return the lines that together answer a question, each with the facts that say it.
+
+    Those of the question itself come first. None at all when not even the closest one has to do
+    with the question.
     """
-    support: dict[str, list[str]] = {}
+    said_by: dict[str, list[int]] = {}
     around: dict[str, str] = {}
     straight: list[str] = []
-    for followup in sorted(answered, key=lambda f: f.get("question") != question):
-        for citation in _items(followup, "citations"):
-            text = plain(str(citation.get("span", "")))
-            chunk_id = str(citation.get("chunk_id", ""))
-            if not text or chunk_id not in valid:
-                continue
-            same = next((known for known in support if alike(known, text)), text)
-            support.setdefault(same, []).append(chunk_id)
-            around.setdefault(same, str(followup.get("answer")))
-            straight += [same] if followup.get("question") == question else []
+    for finding in sorted(findings, key=lambda one: one.lines()[0] != question):
+        asked, answer, *_ = (*finding.lines(), "", "")
+        for number, fact in _facts(finding):
+            for text in [line.text for line in lines(fact)] or [plain(fact)]:
+                same = next((known for known in said_by if alike(known, text)), text)
+                said_by.setdefault(same, []).append(number)
+                around.setdefault(same, answer)
+                straight += [same] if asked == question else []
 
-    texts = list(support)
+    texts = list(said_by)
     chosen = choose(question, texts, list(around.values()), MAX_FACTS)
     if not chosen or chosen[0][1] < ABOUT_IT:
         return []
     best = [texts[at] for at, score in chosen if score >= chosen[0][1] * NEAR_THE_BEST]
-    return [
-        {"fact": text, "citations": list(dict.fromkeys(support[text]))}
-        for text in dict.fromkeys((*best, *straight))
-    ][:MAX_FACTS]
+    return [(text, said_by[text]) for text in _brief(list(dict.fromkeys((*best, *straight))))]
 
 
-def _brief(facts: Sequence[str]) -> str:
-    """Return the first facts as one text of about ANSWER_LENGTH characters."""
-    said = list(facts[:1])
-    for fact in facts[1:ANSWER_LINES]:
-        if sum(map(len, said)) + len(fact) <= ANSWER_LENGTH:
-            said.append(fact)
-    return _text(said)
+def _numbered(text: str, numbers: Sequence[int]) -> str:
+    """Return a line as sentences that end in the numbers of its facts, before the full stop."""
+    marks = "".join(f"[{number}]" for number in dict.fromkeys(numbers))
+    written = []
+    for sentence in split_sentences(text):
+        stop = _STOP.search(sentence)
+        end = stop.start() if stop else len(sentence)
+        written.append(f"{sentence[:end]} {marks}{sentence[end:] or '.'}")
+    return " ".join(written)
+
+
+def _joined(said: Sequence[str]) -> str:
+    """Return lines as one text; one that begins in small letters would go on the one before it."""
+    return "".join(f"\n{one}" if one[:1].islower() else f" {one}" for one in said).strip()
+
+
+def _brief(texts: Sequence[str]) -> list[str]:
+    """Return the first texts, together about ANSWER_LENGTH characters of them."""
+    kept = list(texts[:1])
+    for text in texts[1:ANSWER_LINES]:
+        if sum(map(len, kept)) + len(text) <= ANSWER_LENGTH:
+            kept.append(text)
+    return kept
+
+
+def _number(written: str) -> float:
+    """Return a confidence as a prompt writes it; none counts as no confidence at all."""
+    return float(written) if written.replace(".", "", 1).isdecimal() else 0.0

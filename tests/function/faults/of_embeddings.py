@@ -51,7 +51,11 @@ CRANE = {"question": "Who mends the crane?", "target_communities": []}
 ONE_MORE: dict[str, Any] = {
     "fault": "says",
     "kind": "local_reply",
-    **reply(new_followups=[CRANE], should_continue=True),
+    **reply(
+        citations=[{"chunk_id": "K1", "sentences": "1", "words": ""}],
+        new_followups=[CRANE],
+        should_continue=True,
+    ),
 }
 """A rule by which one follow-up proposes another."""
 

@@ -12,6 +12,7 @@ from tests.function.faults.of_model import (
     ODD_TYPES,
     OTHER_API,
     PAGE,
+    UNCLEAR,
     reply,
     row,
     status,
@@ -31,7 +32,10 @@ ONE_LOST: dict[str, Any] = {"says": LOST_ONE, "warns": {"followup_failed": 1}}
 ALL_LOST: dict[str, Any] = fails(MODEL_DOWN, warns={"followup_failed": FOLLOWUPS})
 
 ONE_FOLLOWUP = (
-    *(status("one follow-up", number, sent=1, **ONE_LOST) for number in NOT_REPEATED),
+    *(
+        status("one follow-up", number, sent=4 if number == UNCLEAR else 1, **ONE_LOST)
+        for number in NOT_REPEATED
+    ),
     *(
         status(
             "one follow-up", number, sent=ATTEMPTS, says=LOST_ONE, warns=retried(followup_failed=1),
@@ -73,7 +77,7 @@ ONE_FOLLOWUP = (
     ),
     row(
         "one follow-up", "a thousand citations", "says",
-        rule=reply(citations=[{"chunk_id": "K1", "span": "x"}] * 1000), sent=1,
+        rule=reply(citations=[{"chunk_id": "K1", "sentences": "1", "words": ""}] * 1000), sent=1,
     ),
     row("one follow-up", "refused by the model", "refusal", sent=1, **ONE_LOST),
     row(
@@ -99,6 +103,19 @@ ONE_FOLLOWUP = (
         reference=f'{LOST} (score null or "high")',
     ),
     row("one follow-up", 'confidence "high"', "says", rule=reply(confidence="high"), sent=1),
+    row(
+        "one follow-up", "a sentence number of its own making", "says",
+        rule=reply(citations=[{"chunk_id": "K1", "sentences": "999", "words": "So"}]), sent=1,
+    ),
+    row("one follow-up", "no verdict", "says", rule=reply(verdict=None), sent=1),
+    row(
+        "one follow-up", "two verdicts", "says", rule=reply(verdict=["answered", "not_found"]),
+        sent=1,
+    ),
+    row(
+        "one follow-up", "answered without any evidence", "says", rule=reply(verdict="answered"),
+        sent=1,
+    ),
     row(
         "one follow-up", "no follow-ups of its own", "says", rule=reply(), sent=1,
         reference="goes on",
@@ -130,7 +147,7 @@ ALL_FOLLOWUPS = (
         cited=False,
     ),
     row(
-        "all follow-ups", "invented spans", "invented_spans", sent=FOLLOWUPS, says=UNCITED,
+        "all follow-ups", "invented sentences", "invented_spans", sent=FOLLOWUPS, says=UNCITED,
         cited=False,
     ),
 )  # fmt: skip

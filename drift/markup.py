@@ -1,0 +1,61 @@
+"""Pure: data in tags, as prompts carry it, that its own text cannot close."""
+
+from __future__ import annotations
+
+import re
+
+TAGS = (
+    "question",
+    "question_again",
+    "communities",
+    "community",
+    "samples",
+    "sample",
+    "asked",
+    "followup",
+    "names",
+    "chunks",
+    "chunk",
+    "graph",
+    "followups",
+    "findings",
+    "finding",
+    "unanswered",
+    "previous_reply",
+    "problem",
+)
+"""Every tag that a prompt uses; text that looks like one of them is changed."""
+
+_OWN_TAG = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
+_LINE_BREAKS = re.compile(r"[\r\n\x0b\x0c\x85\u2028\u2029]+")
+
+
+def element(tag: str, content: str, **attributes: str | float | None) -> str:
+    """Return content in a tag; attributes that say nothing are left out.
+
+    `content` may hold other elements: text of a document has to go through `plain` or `on_line`.
+    """
+    said = {name: _attribute(str(v)) for name, v in attributes.items() if v is not None}
+    written = "".join(f' {name}="{value}"' for name, value in said.items() if value)
+    if "\n" in content or content.startswith("<"):
+        content = f"\n{content}\n"
+    return f"<{tag}{written}>{content}</{tag}>"
+
+
+def plain(text: str) -> str:
+    """Return a text that holds none of the tags."""
+    return _OWN_TAG.sub("&lt;", text)
+
+
+def on_line(text: str) -> str:
+    """Return a text on one line, without any of the tags."""
+    return plain(" ".join(text.split()))
+
+
+def indented(text: str) -> str:
+    """Return a text whose further lines begin with spaces: none looks like a numbered one."""
+    return _LINE_BREAKS.sub("\n   ", plain(text))
+
+
+def _attribute(value: str) -> str:
+    return on_line(value).replace('"', "'").replace(">", "&gt;")
