@@ -130,6 +130,13 @@ class ChatModel(Protocol):
         """
         ...
 
+    async def health(self) -> Readiness:
+        """Return whether the models answer, and since when that is known; never raises.
+
+        An answer costs money, so most of the time an earlier one is told.
+        """
+        ...
+
 
 class Embedder(Protocol):
     """Texts to vectors, many in one call."""

@@ -214,6 +214,26 @@ param maxReplyBytes int = 4194304
 @maxLength(4)
 param temperature string = ''
 
+@description('OAI_MODEL_SMALL: another chat deployment of the same account, for hypotheses and primers; it has to be there already. Empty: the chat deployment.')
+@maxLength(64)
+param chatSmallDeploymentName string = ''
+
+@description('OAI_REASONING_EFFORT: one effort for all steps, or as in primer=low,aggregation=medium; empty: the defaults of the code.')
+@maxLength(128)
+param reasoningEffort string = ''
+
+@description('MAX_COMPLETION_TOKENS: the longest reply for all steps, or as in primer=2000,aggregation=8000; empty: the defaults of the code.')
+@maxLength(128)
+param maxCompletionTokens string = ''
+
+@description('OAI_PROMPT_CACHE: explicit asks the provider to write no prompt into its cache, which newer models bill; auto does so where the API is known to have it.')
+@allowed([
+  'auto'
+  'explicit'
+  'unsent'
+])
+param promptCache string = 'auto'
+
 // ---- progress and cache
 @description('Whether Azure Managed Redis is created here, there already, or not used: then nobody sees progress.')
 @allowed([
@@ -794,6 +814,7 @@ var settings = {
   LLM_TEMPERATURE: temperature
   LOG_QUESTIONS: logQuestions ? 'true' : 'false'
   MAX_CHUNKS_FOR_PROMPT: string(maxChunksForPrompt)
+  MAX_COMPLETION_TOKENS: maxCompletionTokens
   MAX_FOLLOWUPS: string(maxFollowups)
   MAX_INFLIGHT: string(httpConcurrency)
   MAX_PASSES: string(maxPasses)
@@ -809,6 +830,9 @@ var settings = {
   OAI_EMBED_DEPLOYMENT_NAME: embeddingDeploymentName
   OAI_EMBED_MODEL_NAME: embeddingModelName
   OAI_MODEL: chatDeploymentName
+  OAI_MODEL_SMALL: chatSmallDeploymentName
+  OAI_PROMPT_CACHE: promptCache
+  OAI_REASONING_EFFORT: reasoningEffort
   OAI_TIMEOUT_SEC: string(modelTimeoutSec)
   REDIS_AUTH: redisMode == 'off' ? 'url' : 'entra'
   REDIS_URL: redisMode == 'off' ? '' : (redisAccess.?outputs.url ?? '')

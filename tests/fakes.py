@@ -53,6 +53,9 @@ class ScriptedChat:
         text = answer if isinstance(answer, str) else json.dumps(answer)
         return ChatReply(text, Tokens(prompt=10, completion=2, cached=1))
 
+    async def health(self) -> Readiness:
+        return Readiness.ok()
+
     def named(self, name: str) -> list[Prompt]:
         """Return the prompts of that name, in order."""
         return [p for p in self.prompts if p.name == name]

@@ -25,13 +25,18 @@ class KeyFact(BaseModel):
 
 
 class PhaseUsage(BaseModel):
-    """What one phase cost; tokens as the provider reported them."""
+    """What one phase cost; tokens as the provider reported them.
+
+    Cached and written tokens are part of the prompt's, reasoning tokens of the completion's.
+    """
 
     chat_calls: int = 0
     embedding_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
     retries: int = 0
 
 

@@ -109,14 +109,19 @@ class Service:
             await close()
 
     async def readiness(self) -> dict[str, Readiness]:
-        """Return how the graph, its indexes, the model and Redis stand, by these names.
+        """Return how the graph, its indexes, the models and Redis stand, by these names.
+
+        `model` is that of the embeddings.
 
         Redis is at worst degraded.
         """
-        graph, model, redis = await asyncio.gather(
-            self.graph_readiness(), self._model_readiness(), self._redis_readiness()
+        graph, model, chat, redis = await asyncio.gather(
+            self.graph_readiness(),
+            self._model_readiness(),
+            self.ports.chat.health(),
+            self._redis_readiness(),
         )
-        return {**graph, "model": model, "redis": redis}
+        return {**graph, "model": model, "chat": chat, "redis": redis}
 
     async def graph_readiness(self) -> dict[str, Readiness]:
         """Return how `graph` and its `indexes` stand."""

@@ -19,6 +19,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from drift.errors import NotConfiguredError
+from drift.hosting import per_step
 
 KNOWN_EMBEDDING_DIMENSIONS = {
     "text-embedding-3-small": 1536,
@@ -53,6 +54,10 @@ class Settings(BaseSettings):
     oai_embed_deployment_name: str | None = None
     oai_timeout_sec: Annotated[float, Field(gt=0, le=600)] = 60.0
     llm_temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    oai_model_small: str | None = None
+    oai_reasoning_effort: str | None = None
+    max_completion_tokens: str | None = None
+    oai_prompt_cache: Literal["auto", "explicit", "unsent"] = "auto"
     azure_client_id: str | None = None
     # graph
     neo4j_uri: Required
@@ -110,6 +115,18 @@ class Settings(BaseSettings):
     @classmethod
     def _http(cls, value: str, info: ValidationInfo) -> str:
         return _checked_url(value, {"http", "https"}, info)
+
+    @field_validator("oai_reasoning_effort")
+    @classmethod
+    def _efforts(cls, value: str | None) -> str | None:
+        per_step.efforts(value)
+        return value
+
+    @field_validator("max_completion_tokens")
+    @classmethod
+    def _lengths(cls, value: str | None) -> str | None:
+        per_step.lengths(value)
+        return value
 
     @field_validator("redis_url")
     @classmethod

@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING
 from drift.adapters.entra import TokenSource, identity
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
+from drift.adapters.openai.options import ChatOptions
 from drift.adapters.redis.entra import REDIS_SCOPE
 from drift.adapters.redis.progress import RedisProgress
 from drift.adapters.redis.server import RedisServer
 from drift.adapters.retry import RetryPolicy
+from drift.hosting import per_step
 from drift.hosting.service import Service
 from drift.hosting.settings import Settings
 from drift.plan import Limits
 from drift.ports import GraphStore, Ports
 
 if TYPE_CHECKING:
-    from drift.adapters.openai.models import OpenAIChat, OpenAIEmbedder
+    from drift.adapters.openai.chat import OpenAIChat
+    from drift.adapters.openai.embedder import OpenAIEmbedder
 
 
 def build_service(settings: Settings, graph: GraphStore | None = None) -> Service:
@@ -58,11 +61,9 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
 def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
     """Return the chat model and the embedder, over one client."""
     from drift.adapters.openai import client as openai_client  # noqa: PLC0415 - see the module
-    from drift.adapters.openai.models import (  # noqa: PLC0415 - the same
-        Caller,
-        OpenAIChat,
-        OpenAIEmbedder,
-    )
+    from drift.adapters.openai.caller import Caller  # noqa: PLC0415 - the same
+    from drift.adapters.openai.chat import OpenAIChat  # noqa: PLC0415 - the same
+    from drift.adapters.openai.embedder import OpenAIEmbedder  # noqa: PLC0415 - the same
 
     key = settings.oai_key.get_secret_value() if settings.oai_key else None
     server = openai_client.ModelServer(
@@ -81,8 +82,16 @@ def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
         settings.retry_backoff_max_sec,
     )
     caller = Caller(settings.oai_timeout_sec, retry, openai_client.provider_name(server))
+    cache = settings.oai_prompt_cache
+    options = ChatOptions(
+        settings.oai_model_small,
+        settings.llm_temperature,
+        per_step.efforts(settings.oai_reasoning_effort),
+        per_step.lengths(settings.max_completion_tokens),
+        cache == "explicit" or (cache == "auto" and openai_client.knows_cache_options(server)),
+    )
     return (
-        OpenAIChat(client, settings.oai_model, settings.llm_temperature, caller),
+        OpenAIChat(client, settings.oai_model, options, caller),
         OpenAIEmbedder(
             client,
             settings.oai_embed_model_name,

@@ -162,7 +162,7 @@ def phase(which: Phase) -> AbstractContextManager[Part]:
     def ended(part: Part) -> Mapping[str, object]:
         about = {"phase": which.value}
         otel.record("drift.phase.duration", part.duration_s, {**about, "outcome": part.outcome})
-        for kind in ("prompt", "completion", "cached"):
+        for kind in ("prompt", "completion", "cached", "cache_write", "reasoning"):
             tokens = getattr(part.cost, f"{kind}_tokens")
             otel.count("drift.tokens", tokens, {**about, "kind": kind})
 
@@ -245,8 +245,14 @@ def model_call(operation: Operation, model: str, provider: str) -> Iterator[Call
     ) as span:
         yield call
         used = {"input": call.tokens.prompt, "output": call.tokens.completion}
+        shares = {
+            "cache_read.input": call.tokens.cached,
+            "cache_creation.input": call.tokens.cache_write,
+            "reasoning.output": call.tokens.reasoning,
+        }
+        reported = used | {kind: number for kind, number in shares.items() if number}
         span.set_attributes(
-            {f"gen_ai.usage.{kind}_tokens": number for kind, number in used.items()}
+            {f"gen_ai.usage.{kind}_tokens": number for kind, number in reported.items()}
         )
         if call.model:
             span.set_attribute("gen_ai.response.model", call.model)

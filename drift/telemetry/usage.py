@@ -20,6 +20,8 @@ class Cost:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
     retries: int = 0
     graph_round_trips: int = 0
     waited_s: float = 0.0
@@ -29,6 +31,8 @@ class Cost:
         self.prompt_tokens += reply.tokens.prompt
         self.completion_tokens += reply.tokens.completion
         self.cached_tokens += reply.tokens.cached
+        self.cache_write_tokens += reply.tokens.cache_write
+        self.reasoning_tokens += reply.tokens.reasoning
         self.retries += reply.retries
 
     def add(self, other: Cost) -> None:

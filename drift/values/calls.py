@@ -25,11 +25,16 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Tokens as the provider reported them; zero where it did not."""
+    """Tokens as the provider reported them; zero where it did not.
+
+    `cached` and `cache_write` are part of `prompt`, `reasoning` is part of `completion`.
+    """
 
     prompt: int = 0
     completion: int = 0
     cached: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
@@ -19,15 +20,18 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """How one server stands, and why it is not well; `reason` is empty where it is."""
+    """How one server stands, and why it is not well.
+
+    Where it is well, `reason` may tell what more is known of it.
+    """
 
     level: Level
     reason: str = ""
 
     @classmethod
-    def ok(cls) -> Self:
+    def ok(cls, reason: str = "") -> Self:
         """Return that of a server that answers."""
-        return cls(Level.OK)
+        return cls(Level.OK, reason)
 
     @classmethod
     def degraded(cls, reason: str) -> Self:
@@ -38,6 +42,14 @@ class Readiness:
     def failing(cls, reason: str) -> Self:
         """Return that of a server without which no request is answered."""
         return cls(Level.FAILING, reason)
+
+    @classmethod
+    def joined(cls, several: Sequence[Self]) -> Self:
+        """Return that of several servers which are all needed: as the worst, with every reason."""
+        levels = [one.level for one in several]
+        reasons = [one.reason for one in several if one.reason]
+        worst = next((level for level in reversed(Level) if level in levels), Level.OK)
+        return cls(worst, ". ".join(reason.removesuffix(".") for reason in reasons))
 
     @property
     def is_ok(self) -> bool:
@@ -50,10 +62,10 @@ class Readiness:
         return self.level is not Level.FAILING
 
     def __str__(self) -> str:
-        """Return it in words: `ok`, `degraded: ` with the reason, or the reason alone."""
+        """Return it in words: `ok`, `degraded`, each with its reason, or the reason alone."""
         match self.level:
             case Level.OK:
-                return "ok"
+                return f"ok: {self.reason}" if self.reason else "ok"
             case Level.DEGRADED:
                 return f"degraded: {self.reason}"
             case Level.FAILING:

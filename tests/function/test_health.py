@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
+import httpx2
 import pytest
 
+import function_app
+from drift.adapters.openai.chat import ASKED_TOKENS
 from drift.offline.hosts.local_host import serving
 from tests.function.calling import Caller, assert_is_problem, calling
 from tests.model_server_fixture import ModelServerControl
@@ -13,6 +17,15 @@ from tests.model_server_fixture import ModelServerControl
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 READY = {"status": "ready", "graph": "ok", "indexes": "ok", "model": "ok", "redis": "ok"}
+"""Besides `chat`, which tells since when it is known."""
+
+
+def without_chat(response: httpx2.Response) -> dict[str, str]:
+    """Return what ready says of the others, when the chat model is well."""
+    said = dict(response.json())
+    chat = said.pop("chat")
+    assert re.match(r"ok: drift-extractive answered \d+ s ago; schema by json_schema; takes ", chat)
+    return said
 
 
 @pytest.mark.usefixtures("no_settings")
@@ -25,7 +38,42 @@ async def test_live_needs_no_setting_and_says_nothing() -> None:
 
 async def test_ready_names_every_dependency(function: Caller) -> None:
     response = await function.client.get("/health/ready")
-    assert (response.status_code, response.json()) == (200, READY)
+    assert (response.status_code, without_chat(response)) == (200, READY)
+
+
+async def test_the_chat_model_is_asked_once_for_many_checks_and_not_when_it_answers_requests(
+    function: Caller, model_server: ModelServerControl
+) -> None:
+    for _ in range(3):
+        assert (await function.client.get("/health/ready")).status_code == 200
+    [asked] = [request for request in model_server.requests() if request["kind"] == "ready"]
+    assert asked["body"]["max_completion_tokens"] == ASKED_TOKENS
+
+    await function_app.provider.close()
+    model_server.reset()
+    await function.answer()
+    without_chat(await function.client.get("/health/ready"))
+    assert "ready" not in model_server.counts()
+
+
+async def test_ready_names_a_chat_deployment_that_does_not_exist(
+    function: Caller, environment: pytest.MonkeyPatch, model_server: ModelServerControl
+) -> None:
+    environment.setenv("OAI_MODEL_SMALL", "absent-one")
+    model_server.fail(
+        {
+            "fault": "status",
+            "status": 404,
+            "code": "DeploymentNotFound",
+            "contains": '"absent-one"',
+            "times": None,
+        }
+    )
+    response = await function.client.get("/health/ready")
+    assert response.status_code == 503
+    assert "absent-one, asked 0 s ago: " in response.json()["chat"]
+    assert "check OAI_MODEL_SMALL" in response.json()["chat"]
+    assert response.json()["model"] == "ok"
 
 
 @pytest.mark.parametrize(
@@ -37,7 +85,8 @@ async def test_ready_names_a_missing_index(
     environment.setenv(name, "absent_index")
     response = await function.client.get("/health/ready")
     assert response.status_code == 503
-    assert response.json() == {**READY, "status": "not_ready", "indexes": "absent_index is missing"}
+    missing = {"status": "not_ready", "indexes": "absent_index is missing"}
+    assert without_chat(response) == {**READY, **missing}
 
 
 async def test_ready_compares_the_dimensions_of_indexes_and_settings(
@@ -53,7 +102,7 @@ async def test_ready_compares_the_dimensions_of_indexes_and_settings(
 async def test_ready_tells_of_a_model_that_refuses_the_key(
     function: Caller, model_server: ModelServerControl
 ) -> None:
-    model_server.fail({"fault": "status", "status": 401})
+    model_server.fail({"fault": "status", "status": 401, "kind": "embedding"})
     response = await function.client.get("/health/ready")
     assert response.status_code == 503
     assert "OAI_KEY" in response.json()["model"]

@@ -204,6 +204,27 @@ async def test_a_model_that_refuses_us_is_misconfigured(
     assert model_server.counts() == {"hypothesis": 1}
 
 
+async def test_a_whole_request_is_answered_by_an_azure_version_that_knows_little(
+    function: Caller, environment: pytest.MonkeyPatch, model_server: ModelServerControl
+) -> None:
+    environment.setenv("OAI_API_VERSION", "2024-02-15-preview")
+    environment.setenv("LLM_TEMPERATURE", "0.0")
+    document = await function.answer(include=["usage"])
+    assert document["key_facts"]
+
+    # the first calls find out what is taken, the others know
+    counts, usage = model_server.counts(), document["usage"]
+    counts.pop("embedding")
+    assert sum(counts.values()) == usage["chat_calls"] + usage["retries"]
+    assert usage["retries"] == 3
+    bodies = [
+        request["body"] for request in model_server.requests() if "messages" in request["body"]
+    ]
+    last = bodies[-1]
+    assert last["response_format"] == {"type": "json_object"}
+    assert set(last) == {"model", "messages", "response_format", "temperature", "max_tokens"}
+
+
 @pytest.mark.parametrize(
     ("kind", "together"),
     [

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from drift.adapters.openai.options import EFFORTS, STEPS
 from drift.errors import NotConfiguredError
+from drift.hosting import per_step
 from drift.hosting.settings import Settings, load
 
 GOOD = {
@@ -141,6 +143,22 @@ def test_missing_wrong_unencrypted_and_mismatched_settings_are_named_at_once() -
         ("OAI_TIMEOUT_SEC", "canary"),
         ("OAI_TIMEOUT_SEC", "0"),
         ("LLM_TEMPERATURE", "3"),
+        ("OAI_REASONING_EFFORT", "canary"),
+        ("OAI_REASONING_EFFORT", "low,high"),
+        ("OAI_REASONING_EFFORT", "canary=low"),
+        ("OAI_REASONING_EFFORT", "primer=canary"),
+        ("OAI_REASONING_EFFORT", "primer=low,primer=low"),
+        ("OAI_REASONING_EFFORT", "primer=low,"),
+        ("OAI_REASONING_EFFORT", "primer=low=high"),
+        ("OAI_REASONING_EFFORT", "primer="),
+        ("MAX_COMPLETION_TOKENS", "canary"),
+        ("MAX_COMPLETION_TOKENS", "15"),
+        ("MAX_COMPLETION_TOKENS", "1000001"),
+        ("MAX_COMPLETION_TOKENS", "-100"),
+        ("MAX_COMPLETION_TOKENS", "1_000"),
+        ("MAX_COMPLETION_TOKENS", "1e3"),
+        ("MAX_COMPLETION_TOKENS", "followup=canary"),
+        ("OAI_PROMPT_CACHE", "canary"),
         ("VECTOR_INDEX_DIMENSIONS", "4097"),
         ("VECTOR_INDEX_SIMILARITY", "canary"),
         ("GRAPH_SCHEMA", "canary"),
@@ -160,6 +178,45 @@ def test_a_wrong_setting_is_named_and_its_value_is_not_repeated(name: str, value
     found = problems(**{name: value})
     assert names(found) == {name}
     assert "canary" not in " ".join(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (None, {}),
+        ("low", dict.fromkeys(STEPS, "low")),
+        (" XHIGH ", dict.fromkeys(STEPS, "xhigh")),
+        ("unsent", dict.fromkeys(STEPS, None)),
+        ("primer=none, aggregation = medium", {"primer": "none", "aggregation": "medium"}),
+        ("followup=unsent", {"followup": None}),
+    ],
+)
+def test_an_effort_is_one_for_all_steps_or_named_for_some(
+    text: str | None, expected: dict[str, str | None]
+) -> None:
+    load({**GOOD, **({"OAI_REASONING_EFFORT": text} if text else {})})
+    assert per_step.efforts(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2000", dict.fromkeys(STEPS, 2000)),
+        ("unsent", dict.fromkeys(STEPS, None)),
+        ("hypothesis=16,followup=1000000", {"hypothesis": 16, "followup": 1_000_000}),
+    ],
+)
+def test_the_longest_reply_is_one_for_all_steps_or_named_for_some(
+    text: str, expected: dict[str, int | None]
+) -> None:
+    load({**GOOD, "MAX_COMPLETION_TOKENS": text})
+    assert per_step.lengths(text) == expected
+
+
+def test_a_wrong_value_for_a_step_says_which_steps_and_values_there_are() -> None:
+    [problem] = problems(OAI_REASONING_EFFORT="thorough")
+    for word in (*STEPS, *EFFORTS, "unsent"):
+        assert word in problem
 
 
 def test_an_unresolved_key_vault_reference_says_so() -> None:

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from drift.adapters.openai.options import STEPS
 from drift.errors import BusyError, GraphUnavailableError, ModelUnavailableError, NotConfiguredError
 from drift.hosting.provider import ServiceProvider
 from drift.hosting.service import Service
 from drift.hosting.settings import Settings, load
-from drift.hosting.wiring import build_service
+from drift.hosting.wiring import build_models, build_service
 from drift.plan import Limits
 from drift.values.graph import PrimerEvidence
 from drift.values.health import GraphHealth, Index, Readiness
@@ -47,6 +48,44 @@ def reading(*results: Any) -> tuple[Callable[[], Settings], list[int]]:
 def service(max_inflight: int = 1, **replies: Any) -> Service:
     chat = ScriptedChat({"hypothesis": "h", **replies})
     return Service(ports(StubGraph(PrimerEvidence()), chat), Limits(), ListSink(), max_inflight, 30)
+
+
+# --------------------------------------------------------------------------------------- the models
+@pytest.mark.parametrize(
+    ("settings", "is_sent"),
+    [
+        ({}, False),
+        ({"OAI_BASE_URL": "https://api.openai.com"}, True),
+        ({"OAI_BASE_URL": "https://one.openai.azure.com"}, True),
+        ({"OAI_BASE_URL": "https://one.openai.azure.com", "OAI_API_VERSION": "2024-10-21"}, False),
+        ({"OAI_BASE_URL": "https://api.openai.com", "OAI_PROMPT_CACHE": "unsent"}, False),
+        ({"OAI_PROMPT_CACHE": "explicit"}, True),
+    ],
+    ids=str,
+)
+def test_cache_options_are_sent_where_the_api_is_known_to_have_them(
+    settings: dict[str, str], is_sent: bool
+) -> None:
+    chat, _ = build_models(load({**LOCAL, **settings}))
+    assert chat.options.explicit_cache is is_sent
+
+
+def test_the_settings_of_the_chat_model_reach_it() -> None:
+    given = {
+        "OAI_MODEL_SMALL": "small",
+        "OAI_REASONING_EFFORT": "primer=medium",
+        "MAX_COMPLETION_TOKENS": "aggregation=9000",
+        "LLM_TEMPERATURE": "0.5",
+    }
+    chat, _ = build_models(load({**LOCAL, **given}))
+    assert (chat.model, chat.options.small_model, chat.options.temperature) == ("m", "small", 0.5)
+    assert [chat.options.effort(step) for step in STEPS] == ["none", "medium", "low", "low"]
+    assert [chat.options.length(step, was_cut=True) for step in STEPS] == [
+        4000,
+        8000,
+        16_000,
+        9000,
+    ]
 
 
 # ------------------------------------------------------------------------------------- the provider

@@ -42,6 +42,10 @@ param embeddingCapacity = 77
 param modelTimeoutSec = 45
 param maxReplyBytes = 1048576
 param temperature = '0.25'
+param chatSmallDeploymentName = 'hypotheses'
+param reasoningEffort = 'primer=none,aggregation=medium'
+param maxCompletionTokens = 'hypothesis=500,followup=5000'
+param promptCache = 'unsent'
 param redisName = 'amr-given'
 param redisSkuName = 'Balanced_B5'
 param redisHighAvailability = false

@@ -10,15 +10,22 @@ from drift.values.calls import ChatReply, Embeddings, Tokens
 
 def test_tokens_and_retries_of_every_reply_are_added() -> None:
     cost = Cost()
-    cost.replied(ChatReply("x", Tokens(10, 3, 5), retries=2))
+    cost.replied(ChatReply("x", Tokens(10, 3, 5, 2, 1), retries=2))
     cost.replied(Embeddings(((0.1,), (0.2,)), Tokens(prompt=4), retries=1))
-    assert cost == Cost(prompt_tokens=14, completion_tokens=3, cached_tokens=5, retries=3)
+    assert cost == Cost(
+        prompt_tokens=14,
+        completion_tokens=3,
+        cached_tokens=5,
+        cache_write_tokens=2,
+        reasoning_tokens=1,
+        retries=3,
+    )
 
 
 def test_costs_add_up_field_by_field() -> None:
-    cost = Cost(*range(8))
-    cost.add(Cost(*range(10, 18)))
-    assert list(asdict(cost).values()) == [10, 12, 14, 16, 18, 20, 22, 24]
+    cost = Cost(*range(10))
+    cost.add(Cost(*range(10, 20)))
+    assert list(asdict(cost).values()) == [10 + 2 * n for n in range(10)]
 
 
 def test_a_retrieval_sums_its_phases_and_each_of_them_keeps_its_own() -> None:

@@ -7,11 +7,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from drift import prompts
+from drift.adapters.openai.caller import Caller
+from drift.adapters.openai.chat import OpenAIChat
 from drift.adapters.openai.client import (
     ModelServer,
     build_client,
 )
-from drift.adapters.openai.models import Caller, OpenAIChat, OpenAIEmbedder
+from drift.adapters.openai.embedder import OpenAIEmbedder
+from drift.adapters.openai.options import ChatOptions
 from drift.adapters.retry import RetryPolicy
 from drift.tasks import Deadline
 from tests.model_server_fixture import ModelServerControl
@@ -50,11 +53,11 @@ async def client_of(url: str, **values: Any) -> AsyncIterator[Any]:
 async def chat_of(
     server: ModelServerControl,
     calls: Caller | None = None,
-    temperature: float | None = None,
+    options: ChatOptions | None = None,
     **values: Any,
 ) -> AsyncIterator[OpenAIChat]:
     async with client_of(server.url, **values) as client:
-        yield OpenAIChat(client, "a-model", temperature, calls or caller())
+        yield OpenAIChat(client, "a-model", options or ChatOptions(), calls or caller())
 
 
 @asynccontextmanager

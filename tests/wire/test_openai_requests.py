@@ -10,6 +10,7 @@ from azure.core.credentials import AccessToken
 from azure.core.exceptions import ClientAuthenticationError, ServiceRequestError
 from azure.identity import CredentialUnavailableError
 
+from drift.adapters.openai.chat import OpenAIChat
 from drift.adapters.openai.client import (
     EntraTokens,
     ModelServer,
@@ -17,7 +18,7 @@ from drift.adapters.openai.client import (
     resource_url,
     v1_url,
 )
-from drift.adapters.openai.models import OpenAIChat
+from drift.adapters.openai.options import ChatOptions
 from drift.contracts.replies import LocalReply
 from drift.errors import (
     DriftError,
@@ -50,7 +51,7 @@ async def test_a_prompt_with_a_schema_is_sent_with_a_strict_schema_of_its_name(
 async def test_the_temperature_is_sent_when_it_is_set_and_no_schema_without_one(
     model_server: ModelServerControl,
 ) -> None:
-    async with chat_of(model_server, temperature=0.0) as chat:
+    async with chat_of(model_server, options=ChatOptions(temperature=0.0)) as chat:
         await chat.complete(PROMPT, soon())
     body = model_server.requests()[0]["body"]
     assert body["temperature"] == 0.0
@@ -84,7 +85,7 @@ async def test_the_paths_follow_the_address_and_the_api_version(
     model_server: ModelServerControl, path: str, api_version: str | None, asked: str
 ) -> None:
     async with client_of(model_server.url + path, api_version=api_version) as client:
-        await OpenAIChat(client, "a-model", None, caller()).complete(PROMPT, soon())
+        await OpenAIChat(client, "a-model", caller=caller()).complete(PROMPT, soon())
     request = model_server.requests()[0]
     assert request["path"] == asked
     sent = {"api-key": KEY} if api_version else {"authorization": f"Bearer {KEY}"}
@@ -124,7 +125,7 @@ def test_the_resource_address_has_no_path_of_the_api(path: str) -> None:
     )
 
 
-@pytest.mark.parametrize("api_version", [None, "2024-10-21"])
+@pytest.mark.parametrize("api_version", [None, "2024-12-01-preview"])
 async def test_without_a_key_each_request_carries_a_fresh_token(
     model_server: ModelServerControl, api_version: str | None
 ) -> None:

@@ -21,8 +21,10 @@ from typing import Any
 import pytest
 
 from drift import prompts
+from drift.adapters.openai.caller import Caller
+from drift.adapters.openai.chat import OpenAIChat
 from drift.adapters.openai.client import ModelServer, build_client
-from drift.adapters.openai.models import Caller, OpenAIChat, OpenAIEmbedder
+from drift.adapters.openai.embedder import OpenAIEmbedder
 from drift.adapters.retry import RetryPolicy
 from drift.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError
 from drift.tasks import Deadline
@@ -146,7 +148,7 @@ async def client_of(flood: Flood) -> AsyncIterator[Any]:
 async def failing(client: Any, kind: str) -> DriftError:
     caller = Caller(20.0, RetryPolicy(ATTEMPTS, 0.0))
     call = (
-        OpenAIChat(client, "a-model", None, caller).complete(PROMPT, Deadline.after(60))
+        OpenAIChat(client, "a-model", caller=caller).complete(PROMPT, Deadline.after(60))
         if kind == "chat"
         else OpenAIEmbedder(client, "local", DIMENSIONS, None, caller).embed(
             ["a", "b"], Deadline.after(60)
@@ -230,7 +232,7 @@ async def test_a_reply_just_under_the_limit_is_read(encoding: str) -> None:
     )
 
     async with client_of(Flood(lambda: [packed], head=head)) as client:
-        chat = OpenAIChat(client, "a-model", None, Caller(20.0))
+        chat = OpenAIChat(client, "a-model", caller=Caller(20.0))
         assert (await chat.complete(PROMPT, Deadline.after(60))).text == text
 
 

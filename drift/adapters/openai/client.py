@@ -24,6 +24,7 @@ from drift.telemetry import otel
 TokenProvider = Callable[[], Awaitable[str]]
 
 AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+OPENAI_HOST = "api.openai.com"
 ENTRA_SCOPE = "https://cognitiveservices.azure.com/.default"
 
 CONNECT_S = 5.0
@@ -97,6 +98,12 @@ def provider_name(server: ModelServer) -> str:
     return (
         "azure.ai.openai" if server.api_version or is_azure(urlsplit(server.base_url)) else "openai"
     )
+
+
+def knows_cache_options(server: ModelServer) -> bool:
+    """Tell whether the server is of a make whose API has `prompt_cache_options`."""
+    parts = urlsplit(server.base_url)
+    return not server.api_version and (is_azure(parts) or parts.hostname == OPENAI_HOST)
 
 
 async def _carry_trace(request: httpx2.Request) -> None:

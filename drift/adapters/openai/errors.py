@@ -19,13 +19,6 @@ from drift.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
-from drift.telemetry import parts
-
-_SETTINGS: dict[parts.Operation, str] = {
-    "chat": "OAI_MODEL",
-    "embeddings": "OAI_EMBED_DEPLOYMENT_NAME",
-}
-"""The setting that names the model of an operation."""
 
 _TOO_MANY_REQUESTS = 429
 _SERVER_ERRORS = 500
@@ -56,11 +49,19 @@ def asked_wait(error: BaseException) -> float:
     return retry_after(response.headers) if response is not None else 0.0
 
 
-def translated(error: Exception, operation: parts.Operation) -> DriftError:
-    """Return the error of ours for one of the SDK; its text holds nothing of the provider's."""
+def is_known(error: BaseException) -> bool:
+    """Tell whether the provider's code of an error says what is wrong."""
+    return bool(_code(error))
+
+
+def translated(error: Exception, setting: str) -> DriftError:
+    """Return the error of ours for one of the SDK; its text holds nothing of the provider's.
+
+    `setting` names the one that the model comes from.
+    """
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
-        return _of_status(error, status, _SETTINGS[operation])
+        return _of_status(error, status, setting)
     if isinstance(error, TimeoutError | APITimeoutError):
         return ModelUnavailableError("The model server did not answer in time.")
     if is_distrusted(error):

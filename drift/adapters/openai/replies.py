@@ -6,26 +6,50 @@ are checked at once.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import httpx2
-from pydantic import BaseModel, ValidationError, ValidatorFunctionWrapHandler, field_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
 
 from drift.errors import ModelMisconfiguredError, UnusableReplyError
+from drift.values.calls import Tokens
 
 
 class PromptTokensDetails(BaseModel):
-    """Of the prompt's tokens, those that the provider had in its cache."""
+    """Of the prompt's tokens, those that the provider had in its cache or wrote into it."""
 
     cached_tokens: int | None = None
+    cache_write_tokens: Annotated[
+        int | None,
+        Field(validation_alias=AliasChoices("cache_write_tokens", "cache_creation_tokens")),
+    ] = None
+
+
+class CompletionTokensDetails(BaseModel):
+    """Of the reply's tokens, those that the model thought with."""
+
+    reasoning_tokens: int | None = None
 
 
 class Usage(BaseModel):
-    """Tokens as the provider counts them."""
+    """Tokens as the provider counts them.
+
+    The names of Anthropic's API reach us through gateways.
+    """
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     prompt_tokens_details: PromptTokensDetails | None = None
+    completion_tokens_details: CompletionTokensDetails | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
 
 
 class Message(BaseModel):
@@ -99,3 +123,26 @@ class ChatCompletion(BaseModel):
 def not_this_api() -> ModelMisconfiguredError:
     """Return the error for an answer of another shape than the API's."""
     return ModelMisconfiguredError("The answer is not one of the OpenAI API: check OAI_BASE_URL.")
+
+
+def tokens_of(answer: Any) -> Tokens:  # noqa: ANN401 - a chat completion or embeddings
+    """Read the usage; compatible servers leave out parts of it, or all."""
+    usage = getattr(answer, "usage", None)
+    prompt = getattr(usage, "prompt_tokens_details", None)
+    completion = getattr(usage, "completion_tokens_details", None)
+
+    def first(*found: object) -> int:
+        return next((number for number in found if isinstance(number, int) and number > 0), 0)
+
+    return Tokens(
+        prompt=first(getattr(usage, "prompt_tokens", None)),
+        completion=first(getattr(usage, "completion_tokens", None)),
+        cached=first(
+            getattr(prompt, "cached_tokens", None), getattr(usage, "cache_read_input_tokens", None)
+        ),
+        cache_write=first(
+            getattr(prompt, "cache_write_tokens", None),
+            getattr(usage, "cache_creation_input_tokens", None),
+        ),
+        reasoning=first(getattr(completion, "reasoning_tokens", None)),
+    )

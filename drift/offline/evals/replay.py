@@ -34,7 +34,7 @@ from drift.values.graph import (
     PrimerQuery,
     Relationship,
 )
-from drift.values.health import GraphHealth
+from drift.values.health import GraphHealth, Readiness
 
 _BLOCK = re.compile(r"^([^\n:`]+):\n```json\n(.*)\n```$", re.MULTILINE)
 _CHARACTERS_A_SECOND = 20_000
@@ -210,6 +210,9 @@ class _RecordedModel:
         text = json.dumps(self._reply(prompt.name, given))
         await asyncio.sleep(len(text) / _CHARACTERS_A_SECOND)
         return ChatReply(text)
+
+    async def health(self) -> Readiness:
+        return Readiness.ok()
 
     def _reply(self, name: str, given: Json) -> Json | str:
         if name == "hypothesis":

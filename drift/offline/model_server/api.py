@@ -30,23 +30,24 @@ from drift.offline.model_server.bodies import (
     embeddings,
     messages,
     parsed,
+    repeats_schema,
     reply_name,
 )
 from drift.offline.model_server.connection_faults import CONNECTION
 from drift.offline.model_server.faults import (
     BODY,
     HANG,
+    IGNORES_SCHEMA,
     LATENCY,
     REPLY,
     RULES,
     SAYS,
     STATUS,
     TEXT,
-    Json,
     Plan,
     Rule,
-    error_body,
 )
+from drift.offline.model_server.refusals import Json, error_body, of_version
 
 RECORDED_REQUESTS = 500
 RECORDED_HEADERS = (
@@ -60,6 +61,8 @@ MAX_REMEMBERED = 1000
 LONG_REQUEST = 32 * 1024
 """Bytes from which embedding is done in a thread, because it would hold up the other requests."""
 EMBEDDING = "embedding"
+READY = "ready"
+"""Not a reply of a search: whether the model answers."""
 CLIENT_GONE = 499
 """What nginx calls it; nobody reads it."""
 
@@ -133,6 +136,9 @@ class ModelApi:
             return JSONResponse(error_body("The body is not a JSON object."), 400)
 
         struck = self._arrived(request, kind_of(body), body, raw)
+        if unknown := of_version(request.query_params.get("api-version", ""), body):
+            self.in_flight -= 1
+            return JSONResponse(unknown, 400)
         rule = next((rule for rule in struck if rule.fault != LATENCY), None)
         wait = seconds + sum(rule.seconds for rule in struck if rule.fault == LATENCY)
         try:
@@ -176,22 +182,25 @@ class ModelApi:
         }
         path = f"{request.url.path}?{request.url.query}".rstrip("?")
         self.requests.append({"kind": kind, "path": path, "headers": headers, "body": body})
-        return self.plan.strike(kind, raw.decode(errors="replace"))
+        return self.plan.strike(kind, raw.decode(errors="replace"), body)
 
     def _complete(self, body: Json, rule: Rule | None) -> Json:
         """Return a chat completion, with the planned fault in its text or around it."""
         system, user = messages(body)
         name = reply_name(body)
-        if name not in extractive.REPLIES:
+        if name != READY and name not in extractive.REPLIES:
             raise RefusedError(
                 f"This server writes only {', '.join(extractive.REPLIES)}.", "response_format"
             )
 
         fault = rule.fault if rule else ""
+        if fault == IGNORES_SCHEMA and repeats_schema(system):
+            fault = ""
         if rule and fault == SAYS:
             text = rule.text
         else:
-            text = TEXT.get(fault, str)(extractive.reply(name, user))
+            made = '{"ready": true}' if name == READY else extractive.reply(name, user)
+            text = TEXT.get(fault, str)(made)
 
         whole = completion(body, text, cached=system in self.seen_prefixes)
         self.seen_prefixes.add(system)

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from typing import Any
 
 import numpy as np
 
 from drift.offline.model_server import embedding
-from drift.offline.model_server.faults import DATA, VECTORS, Json, Rule
+from drift.offline.model_server.faults import DATA, VECTORS, Rule
+from drift.offline.model_server.refusals import Json
 
 CHAT_MODEL = "drift-extractive"
 EMBEDDING_MODEL = "wordllama-256"
 CHARACTERS_PER_TOKEN = 4
 MAX_TEXTS = 2048
+_IN_PROMPT = re.compile(r'JSON schema, "(\w+)"')
+"""How the adapter writes a schema into a prompt."""
 
 
 class RefusedError(Exception):
@@ -39,23 +43,35 @@ def parsed(raw: bytes) -> Json | None:
 
 
 def reply_name(body: Json) -> str:
-    """Return the name of the asked JSON schema; plain text is only asked for hypotheses."""
+    """Return the name of the asked JSON schema, which may stand in the prompt.
+
+    Plain text is only asked for hypotheses.
+    """
     given = body.get("response_format")
     schema = given.get("json_schema") if isinstance(given, dict) else None
-    return str(schema.get("name")) if isinstance(schema, dict) else "hypothesis"
+    if isinstance(schema, dict):
+        return str(schema.get("name"))
+    in_prompt = _IN_PROMPT.search(_texts_of(body, "system"))
+    return in_prompt[1] if in_prompt else "hypothesis"
+
+
+def repeats_schema(system: str) -> bool:
+    """Tell whether a system text holds the schema of the reply."""
+    return bool(_IN_PROMPT.search(system))
 
 
 def messages(body: Json) -> tuple[str, str]:
     """Return the system text and the user's texts."""
+    user = _texts_of(body, "user")
+    if not user:
+        raise RefusedError("At least one message of the user is needed.", "messages")
+    return _texts_of(body, "system"), user
+
+
+def _texts_of(body: Json, role: str) -> str:
     given = body.get("messages")
     rows = [m for m in given if isinstance(m, dict)] if isinstance(given, list) else []
-    texts = {
-        role: [str(m.get("content", "")) for m in rows if m.get("role") == role]
-        for role in ("system", "user")
-    }
-    if not texts["user"]:
-        raise RefusedError("At least one message of the user is needed.", "messages")
-    return "\n\n".join(texts["system"]), "\n\n".join(texts["user"])
+    return "\n\n".join(str(m.get("content", "")) for m in rows if m.get("role") == role)
 
 
 def completion(body: Json, text: str, *, cached: bool) -> Json:

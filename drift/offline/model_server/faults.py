@@ -17,9 +17,18 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-Json = dict[str, Any]
+from drift.offline.model_server.refusals import REFUSALS, Json, error_body
+
 Kind = Literal[
-    "any", "chat", "hypothesis", "primer_reply", "local_reply", "aggregate_reply", "embedding"
+    "any",
+    "chat",
+    "hypothesis",
+    "primer_reply",
+    "local_reply",
+    "joint_reply",
+    "aggregate_reply",
+    "ready",
+    "embedding",
 ]
 Fault = Literal[
     "latency", "hang", "drop", "trickle",
@@ -28,6 +37,11 @@ Fault = Literal[
     "refusal", "length", "filtered", "empty_choices", "empty_content", "null_content",
     "invalid_json", "prose", "fenced", "invented_ids", "invented_spans", "missing_fields", "padded",
     "endless", "bomb",
+    "refuses_json_schema", "refuses_json_object", "refuses_response_format",
+    "refuses_effort", "refuses_effort_none", "refuses_max_completion_tokens", "refuses_max_tokens",
+    "refuses_cache_options", "refuses_temperature", "refuses_options_silently",
+    "refuses_json_schema_silently", "refuses_response_format_silently",
+    "ignores_schema", "bills_more",
     "wrong_count", "wrong_dimensions", "not_finite", "all_zero", "shuffled", "unnumbered",
     "words", "nested", "digits", "beyond_32_bit", "short_base64",
 ]  # fmt: skip
@@ -35,6 +49,8 @@ Fault = Literal[
 
 LATENCY = "latency"
 HANG = "hang"
+IGNORES_SCHEMA = "ignores_schema"
+"""The schema is taken and forgotten, unless the prompt repeats it."""
 SAYS = "says"
 BODY = "body"
 
@@ -71,12 +87,12 @@ class Plan:
 
     rules: list[Rule] = field(default_factory=list)
 
-    def strike(self, kind: str, body: str) -> list[Rule]:
+    def strike(self, kind: str, raw: str, body: Json) -> list[Rule]:
         """Return the rules that hit this request, and count them down."""
         struck: list[Rule] = []
         for rule in list(self.rules):
             taken = rule.fault != LATENCY and any(r.fault != LATENCY for r in struck)
-            if taken or not _fits(rule, kind) or rule.contains not in body:
+            if taken or not _fits(rule, kind, body) or rule.contains not in raw:
                 continue
             if rule.skip:
                 rule.skip -= 1
@@ -89,18 +105,14 @@ class Plan:
         return struck
 
 
-def _fits(rule: Rule, kind: str) -> bool:
+def _fits(rule: Rule, kind: str, body: Json) -> bool:
+    refusal = REFUSALS.get(rule.fault)
+    if refusal and not refusal.strikes(body):
+        return False
     return rule.kind in ("any", kind) or (rule.kind == "chat" and kind != "embedding")
 
 
 # ---------------------------------------------------------------------------- answers with an error
-def error_body(message: str, code: str | None = None, param: str | None = None) -> Json:
-    """Return an error as OpenAI words it."""
-    return {
-        "error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}
-    }
-
-
 def _content_filter() -> Json:
     """Return Azure OpenAI's body for a prompt that its content filter refused."""
     body = error_body(
@@ -117,13 +129,23 @@ def _content_filter() -> Json:
     return body
 
 
+def _refused(rule: Rule) -> tuple[int, Json]:
+    refusal = REFUSALS[rule.fault]
+    return refusal.status, refusal.body
+
+
 STATUS: Mapping[str, Callable[[Rule], tuple[int, Json]]] = {
     "status": lambda rule: (rule.status, error_body("A fault was asked for.", rule.code)),
     "content_filter": lambda _: (400, _content_filter()),
+    **dict.fromkeys(REFUSALS, _refused),
 }
 
 
 # ------------------------------------------------------------------------ changes a chat completion
+THOUGHT = 50
+"""Reasoning tokens that a reply is billed with."""
+
+
 def _choice(**changes: Any) -> Callable[[Json], Json]:  # noqa: ANN401 - JSON values
     """Return an edit of the first choice; a key that a message has is set there."""
 
@@ -143,6 +165,15 @@ def _cut(completion: Json) -> Json:
     return _choice(content=text[: len(text) // 2], finish_reason="length")(completion)
 
 
+def _billed(completion: Json) -> Json:
+    """Report tokens that a newer model would bill beside the others."""
+    usage = completion["usage"]
+    usage["prompt_tokens_details"]["cache_write_tokens"] = usage["prompt_tokens"]
+    usage["completion_tokens_details"] = {"reasoning_tokens": THOUGHT}
+    usage["completion_tokens"] += THOUGHT
+    return completion
+
+
 REPLY: Mapping[str, Callable[[Json], Json]] = {
     "refusal": _choice(content=None, refusal="I'm sorry, I can't help with that."),
     "length": _cut,
@@ -150,10 +181,12 @@ REPLY: Mapping[str, Callable[[Json], Json]] = {
     "empty_choices": lambda completion: completion | {"choices": []},
     "empty_content": _choice(content=""),
     "null_content": _choice(content=None),
+    "bills_more": _billed,
 }
 
 
 # ---------------------------------------------------------------------------- changes what it wrote
+PROSE = "Certainly! Here is what I found about your question."
 INVENTED_ID = "K999"
 PADDING = 4_000_000
 """Characters: more than any reply has, and still of an honest server."""
@@ -195,7 +228,8 @@ def _drop_fields(reply: Json) -> None:
 
 TEXT: Mapping[str, Callable[[str], str]] = {
     "invalid_json": lambda text: text[:-1] + ",,",
-    "prose": lambda _: "Certainly! Here is what I found about your question.",
+    "prose": lambda _: PROSE,
+    IGNORES_SCHEMA: lambda _: PROSE,
     "fenced": lambda text: f"Here is the JSON:\n```json\n{text}\n```",
     "invented_ids": _edit_json(_invent_ids),
     "invented_spans": _edit_json(_invent_spans),

@@ -12,6 +12,7 @@ from tests.function.faults.of_model import (
     ODD_TYPES,
     OTHER_API,
     PAGE,
+    UNCLEAR,
     reply,
     row,
     status,
@@ -31,7 +32,10 @@ ONE_LOST: dict[str, Any] = {"says": LOST_ONE, "warns": {"followup_failed": 1}}
 ALL_LOST: dict[str, Any] = fails(MODEL_DOWN, warns={"followup_failed": FOLLOWUPS})
 
 ONE_FOLLOWUP = (
-    *(status("one follow-up", number, sent=1, **ONE_LOST) for number in NOT_REPEATED),
+    *(
+        status("one follow-up", number, sent=4 if number == UNCLEAR else 1, **ONE_LOST)
+        for number in NOT_REPEATED
+    ),
     *(
         status(
             "one follow-up", number, sent=ATTEMPTS, says=LOST_ONE, warns=retried(followup_failed=1),

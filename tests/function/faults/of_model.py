@@ -24,6 +24,8 @@ KINDS: dict[Call, str] = {
     "aggregation": "aggregate_reply",
 }
 NOT_REPEATED = (400, 401, 403, 404, 422)
+UNCLEAR = 400
+"""May be about any field: asked again without options, and then without a schema."""
 REPEATED = (408, 409, 429, 500, 502, 503, 504)
 IMPATIENT = {"OAI_TIMEOUT_SEC": "1", "RETRY_MAX_ATTEMPTS": "2"}
 LOST = "request lost"
@@ -60,6 +62,8 @@ def status(
     )
 
 
+ANOTHER = {"OAI_MODEL": "another"}
+"""A service that has learnt nothing yet."""
 AT_ONCE = {"headers": {"retry-after-ms": "1"}}
 LONG = {"headers": {"retry-after": "120"}}
 NO_HYPOTHESIS = {"hypothesis_unusable": 1}
@@ -95,7 +99,10 @@ EXTRA_KEY = json.dumps(
 )
 
 HYPOTHESIS = (
-    *(status("hypothesis", number, sent=1, **fails(MODEL_WRONG)) for number in NOT_REPEATED),
+    *(
+        status("hypothesis", number, sent=2 if number == UNCLEAR else 1, **fails(MODEL_WRONG))
+        for number in NOT_REPEATED
+    ),
     *(
         status("hypothesis", number, sent=ATTEMPTS, warns=retried(), **fails(MODEL_DOWN))
         for number in REPEATED
@@ -172,6 +179,47 @@ HYPOTHESIS = (
     row("hypothesis", "no choices", "empty_choices", sent=1, warns=NO_HYPOTHESIS),
     row("hypothesis", "empty text", "empty_content", sent=1, warns=NO_HYPOTHESIS),
     row("hypothesis", "`content` is null", "null_content", sent=1, warns=NO_HYPOTHESIS),
+)  # fmt: skip
+
+LADDER = (
+    row("hypothesis", "knows no `reasoning_effort`", "refuses_effort", sent=2, settings=ANOTHER),
+    row(
+        "hypothesis", "knows no effort `none`", "refuses_effort_none", sent=2, settings=ANOTHER,
+    ),
+    row(
+        "hypothesis", "knows no `max_completion_tokens`", "refuses_max_completion_tokens", sent=2,
+        settings=ANOTHER,
+    ),
+    row(
+        "hypothesis", "knows no `prompt_cache_options`", "refuses_cache_options", sent=2,
+        settings={**ANOTHER, "OAI_PROMPT_CACHE": "explicit"},
+    ),
+    row(
+        "hypothesis", "takes no temperature", "refuses_temperature", sent=2,
+        settings={**ANOTHER, "LLM_TEMPERATURE": "0"},
+    ),
+    row(
+        "hypothesis", "400 without a reason for any option", "refuses_options_silently", sent=2,
+        settings=ANOTHER,
+    ),
+    row("primer", "knows only `json_object`", "refuses_json_schema", sent=2, settings=ANOTHER),
+    row(
+        "primer", "knows only `json_object`, and does not say so", "refuses_json_schema_silently",
+        sent=3, settings=ANOTHER,
+    ),
+    row(
+        "primer", "knows no `response_format` (422)", "refuses_response_format", sent=3,
+        settings=ANOTHER,
+    ),
+    row(
+        "primer", "knows no `response_format`, and does not say so",
+        "refuses_response_format_silently", sent=4, settings=ANOTHER,
+    ),
+    row("primer", "takes the schema and forgets it", "ignores_schema", sent=2, settings=ANOTHER),
+    row(
+        "aggregation", "takes the schema and forgets it", "ignores_schema", sent=2,
+        settings=ANOTHER,
+    ),
 )  # fmt: skip
 
 SOCKET = tuple(

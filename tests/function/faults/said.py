@@ -39,7 +39,7 @@ class Said:
             int(status), request=httpx2.Request("POST", "https://canary.example")
         )
         return translated(
-            openai.APIStatusError("canary", response=response, body={"code": code}), "chat"
+            openai.APIStatusError("canary", response=response, body={"code": code}), "OAI_MODEL"
         )
 
 

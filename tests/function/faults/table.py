@@ -7,6 +7,7 @@ from tests.function.faults.row import Row
 
 ROWS: tuple[Row, ...] = (
     *of_model.SOCKET,
+    *of_model.LADDER,
     *of_model.HYPOTHESIS,
     *of_model.PRIMER,
     *of_followups.ROWS,
