@@ -113,23 +113,41 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True)
+class Lack:
+    """Something without which requests are answered from less.
+
+    `name` is that of an index or a label, `problem` says what is wrong with it, `cost` what is not
+    found for it.
+    """
+
+    name: str
+    problem: str
+    cost: str
+
+    def __str__(self) -> str:
+        """Return both as one clause."""
+        return f"{self.problem}, so that {self.cost}"
+
+
+@dataclass(frozen=True, slots=True)
 class GraphHealth:
     """What a health check found out about the graph.
 
-    `indexes` are the configured ones that exist, `missing` names those that do not, `lacking` those
-    without which a search finds less.
+    `indexes` are the configured ones that exist, `missing` names those that do not. `lacking` is
+    what searches can do without, an index of these or something else.
     """
 
     server: str
     indexes: tuple[Index, ...]
     missing: tuple[str, ...] = ()
-    lacking: tuple[str, ...] = ()
+    lacking: tuple[Lack, ...] = ()
 
     def readiness(self, dimensions: int | None) -> Readiness:
         """Return how the indexes stand, for vectors of `dimensions` floats where that is known."""
-        problems = [f"{name} is missing" for name in self.missing]
+        spared = {lack.name for lack in self.lacking}
+        problems = [f"{name} is missing" for name in self.missing if name not in spared]
         for index in self.indexes:
-            if not index.online:
+            if not index.online and index.name not in spared:
                 problems.append(f"{index.name} is not online")
             if dimensions is not None and index.has_other_dimensions(dimensions):
                 problems.append(
@@ -139,9 +157,6 @@ class GraphHealth:
         if problems:
             return Readiness.failing("; ".join(problems))
         if self.lacking:
-            names = ", ".join(self.lacking)
-            return Readiness.degraded(
-                f"{names} is missing, so that names are found only whole: run `python -m drift "
-                f"prepare`"
-            )
+            lacks = "; ".join(map(str, self.lacking))
+            return Readiness.degraded(f"{lacks}: run `python -m drift prepare`")
         return Readiness.ok()

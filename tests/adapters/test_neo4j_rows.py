@@ -32,7 +32,8 @@ CHUNK = {
     "text": STORED,
     "heading": STORED,
     "ordinal": STORED,
-    "document": st.none() | st.fixed_dictionaries({"name": STORED, "chunks": STORED}),
+    "document": st.none()
+    | st.fixed_dictionaries({"title": STORED, "id": STORED, "metadata": STORED, "chunks": STORED}),
 }
 CHUNKS = st.lists(st.fixed_dictionaries({**CHUNK, "score": NUMBERS}), max_size=3)
 COMMUNITIES = st.lists(

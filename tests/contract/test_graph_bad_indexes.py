@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from drift.adapters.neo4j.connection import Connection
+from drift.adapters.neo4j.cypher.schema import DEFAULT
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.adapters.neo4j.inventory import Inventory
 from drift.errors import GraphMisconfiguredError, UpstreamError
-from drift.values.health import Index
+from drift.values.health import Index, Level
 from tests.contract.graph_backends import (
     DIMENSIONS,
     Neo4jBackend,
@@ -116,8 +117,30 @@ def test_indexes_over_another_property_count_as_missing_and_are_not_searched() -
         **{which: {"properties": ("other",)} for which in ("community", "chunk", "fulltext")}
     )
     assert found.missing == (NAMES.community, NAMES.chunk, NAMES.fulltext)
-    assert found.health(("title_key",)).indexes == ()
+    assert found.health(DEFAULT).indexes == ()
     assert not any((found.covers_text(("text",)), found.filters_by_project, found.is_complete))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"name": "other"}, "is missing"),
+        ({"state": "POPULATING"}, "is not online"),
+        ({"state": "FAILED"}, "is not online"),
+        ({"properties": ("text",)}, "does not hold `project_key`"),
+    ],
+)
+def test_a_full_text_index_that_cannot_be_asked_degrades_and_does_not_fail(
+    change: dict[str, Any], says: str
+) -> None:
+    readiness = inventory(fulltext=change).health(DEFAULT).readiness(DIMENSIONS)
+    assert readiness.level is Level.DEGRADED
+    assert f"{NAMES.fulltext} {says}, so that no chunk is found by its words" in readiness.reason
+    assert "python -m drift prepare" in readiness.reason
+
+    other = inventory(fulltext=change, chunk={"name": "other"})
+    failing = other.health(DEFAULT).readiness(DIMENSIONS)
+    assert (failing.level, failing.reason) == (Level.FAILING, f"{NAMES.chunk} is missing")
 
 
 # ------------------------------------------------------------------------------------- real servers

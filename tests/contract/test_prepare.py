@@ -187,7 +187,7 @@ async def test_a_graph_without_the_index_of_titles_serves_on_until_it_is_prepare
     found = await ask_followup(older, *question)
     health = await older.health()
     assert len(found.chunks) == 3
-    assert health.lacking == (NAMES_INDEX,)
+    assert [lack.name for lack in health.lacking] == [NAMES_INDEX]
     assert health.readiness(DIMENSIONS).level is Level.DEGRADED
     assert "drift prepare" in str(health.readiness(DIMENSIONS))
 

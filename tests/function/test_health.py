@@ -11,7 +11,7 @@ import pytest
 import function_app
 from drift.adapters.openai.chat import ASKED_TOKENS
 from drift.offline.hosts.local_host import serving
-from tests.function.calling import Caller, assert_is_problem, calling
+from tests.function.calling import Caller, assert_is_problem, calling, citations
 from tests.model_server_fixture import ModelServerControl
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -76,10 +76,8 @@ async def test_ready_names_a_chat_deployment_that_does_not_exist(
     assert response.json()["model"] == "ok"
 
 
-@pytest.mark.parametrize(
-    "name", ["COMMUNITY_VECTOR_INDEX_NAME", "CHUNK_VECTOR_INDEX_NAME", "CHUNK_FULLTEXT_INDEX_NAME"]
-)
-async def test_ready_names_a_missing_index(
+@pytest.mark.parametrize("name", ["COMMUNITY_VECTOR_INDEX_NAME", "CHUNK_VECTOR_INDEX_NAME"])
+async def test_ready_names_a_missing_vector_index(
     function: Caller, environment: pytest.MonkeyPatch, name: str
 ) -> None:
     environment.setenv(name, "absent_index")
@@ -87,6 +85,19 @@ async def test_ready_names_a_missing_index(
     assert response.status_code == 503
     missing = {"status": "not_ready", "indexes": "absent_index is missing"}
     assert without_chat(response) == {**READY, **missing}
+
+
+async def test_a_missing_full_text_index_degrades_and_does_not_fail(
+    function: Caller, environment: pytest.MonkeyPatch
+) -> None:
+    environment.setenv("CHUNK_FULLTEXT_INDEX_NAME", "absent_index")
+    assert citations(await function.answer())
+    response = await function.client.get("/health/ready")
+    assert (response.status_code, response.json()["status"]) == (200, "ready")
+    assert response.json()["indexes"] == (
+        "degraded: absent_index is missing, so that no chunk is found by its words alone: "
+        "run `python -m drift prepare`"
+    )
 
 
 async def test_ready_compares_the_dimensions_of_indexes_and_settings(

@@ -123,7 +123,7 @@ class Neo4jGraph:
     async def health(self) -> GraphHealth:
         """Return how the server calls itself, the configured indexes, and which are missing."""
         inventory = await take_inventory(self._connection, self._names, HEALTH_TIMEOUT_S)
-        return inventory.health(self._parameters.schema.name_properties)
+        return inventory.health(self._parameters.schema)
 
     async def warm_up(self, dimensions: int) -> None:
         """Run the statements once on a project that cannot exist, so that they are planned."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
+from drift.adapters.neo4j.cypher.schema import Schema
 from drift.adapters.neo4j.indexes import (
     NAMES_INDEX,
     PREPARE,
@@ -17,7 +18,7 @@ from drift.adapters.neo4j.indexes import (
     wrong_dimensions,
 )
 from drift.errors import GraphMisconfiguredError
-from drift.values.health import GraphHealth, Index
+from drift.values.health import GraphHealth, Index, Lack
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +88,19 @@ class Inventory:
         pairs = zip(self.wanted, self.serving, strict=True)
         return tuple(wanted.name for wanted, index in pairs if index is None)
 
-    def health(self, name_properties: Iterable[str]) -> GraphHealth:
-        """Return the same for a health check; titles are searched by these properties."""
+    def health(self, schema: Schema) -> GraphHealth:
+        """Return the same for a health check, as far as searches of this schema ask for it."""
         present = tuple(index for index in self.serving if index is not None)
-        lacking = () if self.covers_names(name_properties) else (NAMES_INDEX,)
-        return GraphHealth(self.server, present, self.missing, lacking)
+        return GraphHealth(self.server, present, self.missing, tuple(self._lacks(schema)))
+
+    def _lacks(self, schema: Schema) -> Iterator[Lack]:
+        if not self.covers_text(schema.text_properties):
+            *_, fulltext = self.serving
+            name = self.names.fulltext
+            problem = _shortcoming(name, fulltext, schema.text_properties)
+            yield Lack(name, problem, "no chunk is found by its words alone")
+        if not self.covers_names(schema.name_properties):
+            yield Lack(NAMES_INDEX, f"{NAMES_INDEX} is missing", "names are found only whole")
 
     def require_dimensions(self, wanted: int) -> None:
         """Check that the vector indexes there are hold vectors of `wanted` floats.
@@ -134,6 +143,16 @@ class Inventory:
         if there.rival is not None:
             return displaced(wanted, there.rival)
         return f"The vector index {wanted.name} does not exist: {PREPARE}."
+
+
+def _shortcoming(name: str, index: Index | None, properties: Iterable[str]) -> str:
+    """Return why a full-text index that should hold these properties is not asked."""
+    if index is None:
+        return f"{name} is missing"
+    if not index.online:
+        return f"{name} is not online"
+    absent = ", ".join(sorted(set(properties) - set(index.properties)))
+    return f"{name} does not hold `{absent}`"
 
 
 async def take_inventory(

@@ -91,6 +91,8 @@ BOUNDS: Mapping[str, int | float] = {
     "most_events": 3,
     "part_pool": 100,
     "most_parts": 6,
+    # Characters of a document's metadata that are worth sending for its file's name.
+    "longest_metadata": 10_000,
     # The neighbourhood of so many chunks. What is in more than this share of the project's chunks,
     # as far as they were counted, is a hub, unless they are few.
     "rooted": 10,

@@ -6,6 +6,7 @@ meant to be text and is something else, counts as missing.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -24,6 +25,8 @@ from drift.values.graph import (
     PrimerEvidence,
     Relationship,
 )
+
+_NO_DOCUMENT: Mapping[str, Any] = {"title": None, "id": None, "metadata": None, "chunks": None}
 
 
 def primer_evidence(row: Mapping[str, Any]) -> PrimerEvidence:
@@ -56,17 +59,38 @@ def _chunks(rows: Iterable[Mapping[str, Any]]) -> Iterable[Chunk]:
 
 
 def _chunk(row: Mapping[str, Any]) -> Chunk:
-    document = row["document"] or {"name": None, "chunks": None}
+    document = row["document"] or _NO_DOCUMENT
     place, places = _place(row["ordinal"], document["chunks"])
     return Chunk(
         id=str(row["id"]),
         text=_text(row["text"]),
-        document_name=_text(document["name"]) or "unknown",
+        document_name=_document_name(document),
         score=row.get("score") or 0.0,
         heading=_text(row["heading"]),
         place=place,
         places=places,
     )
+
+
+def _document_name(document: Mapping[str, Any]) -> str:
+    """Return the title, else the name of the file in the metadata, else the id."""
+    return (
+        _text(document["title"])
+        or _file_name(_text(document["metadata"]))
+        or _text(document["id"])
+        or "unknown"
+    )
+
+
+def _file_name(metadata: str) -> str:
+    """Return what a document's metadata, as JSON, calls its file; empty where they do not."""
+    try:
+        read = json.loads(metadata) if metadata else None
+    except (ValueError, RecursionError):
+        return ""
+    name = _text(read.get("file_name")) if isinstance(read, dict) else ""
+    # JSON can write half of a surrogate pair, which is no character and cannot be sent.
+    return name.encode(errors="ignore").decode().strip()
 
 
 def _place(ordinal: object, chunks: object) -> tuple[int | None, int | None]:

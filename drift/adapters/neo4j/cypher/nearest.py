@@ -156,6 +156,15 @@ def told(s: Schema) -> str:
     ordinal: {s.ordinal("ch")},
     document: head(COLLECT {{
       {s.document}
-      WITH d, name ORDER BY name LIMIT 1
-      RETURN {{name: name, chunks: {s.chunks_of("d")}}}
+      WITH d, title, id ORDER BY coalesce(title, id) LIMIT 1
+      RETURN {{title: title, id: id, metadata: {_metadata("d", "title")},
+        chunks: {s.chunks_of("d")}}}
     }})"""
+
+
+# A map cannot be stored, so pipelines store it as JSON. It is read by Python, and only where there
+# is no title.
+def _metadata(d: str, title: str) -> str:
+    stored = f"{d}.metadata"
+    return f"""CASE WHEN {title} IS NULL AND {stored} IS :: STRING NOT NULL
+          THEN CASE WHEN size({stored}) <= $longest_metadata THEN {stored} END END"""

@@ -29,7 +29,7 @@ def _home(s: Schema) -> str:
     """Return the subquery that gives the document `home` of `ch`: the one it is named after."""
     return f"""CALL (ch) {{
     {s.document}
-    RETURN d AS home ORDER BY name LIMIT 1
+    RETURN d AS home ORDER BY coalesce(title, id) LIMIT 1
   }}"""
 
 

@@ -19,6 +19,9 @@ from typing import Literal
 
 MAX_LEVELS = 12
 
+FILE_NAMES = ("`metadata.file_name`", "file_name")
+"""Where pipelines leave the name of a document's file when the document has no title."""
+
 SchemaName = Literal["default", "v1"]
 
 Of = Callable[[str], str]
@@ -87,7 +90,7 @@ class Schema:
     ordinal: Of
     """A chunk's place in its document, from 0; null where it is no number."""
     document: str
-    """The documents of `ch`: a row with `d` and its `name` for each."""
+    """The documents of `ch`: a row for each, with `d`, its `title` and its `id`; null for none."""
     chunks_of: Of
     """How many chunks a document has."""
     holds: str
@@ -198,7 +201,8 @@ DEFAULT = Schema(
     document=f"""MATCH (d)-[:HAS_CHUNK]->(ch)
     WITH DISTINCT d
     WHERE d:__Document__ AND d.project_id = $asked.project_id
-    WITH d, {_first_not_blank("d", "title", "id")} AS name""",
+    WITH d, {_first_not_blank("d", "title", *FILE_NAMES)} AS title,
+      {_first_not_blank("d", "id")} AS id""",
     # While a big document is written anew, edges lead to chunks that no question sees yet.
     chunks_of=lambda d: (
         f"CASE WHEN {d}.chunks IS :: INTEGER NOT NULL THEN {d}.chunks "
@@ -270,7 +274,8 @@ V1 = Schema(
     ordinal=_first_integer("ordinal", "index"),
     document=f"""MATCH (ch)-[:FROM_DOCUMENT]->(d)
     WITH DISTINCT d
-    WITH d, {_first_not_blank("d", "title", "path", "name", "id")} AS name""",
+    WITH d, {_first_not_blank("d", "title", "path", "name", *FILE_NAMES)} AS title,
+      {_first_not_blank("d", "id")} AS id""",
     chunks_of=lambda d: f"COUNT {{ ({d})<-[:FROM_DOCUMENT]-() }}",
     holds="<-[:FROM_DOCUMENT]-",
     text_properties=frozenset({"text"}),
