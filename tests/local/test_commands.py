@@ -209,6 +209,34 @@ def test_preparing_a_given_graph_wants_the_length_of_its_embeddings_and_starts_n
     assert not list((tmp_path / "none").glob("*/"))
 
 
+def test_preparing_a_project_embeds_what_has_no_embedding_with_the_configured_model(
+    serving: dict[str, Any], demo: dict[str, Any], tmp_path: Path
+) -> None:
+    assert demo
+    env, project = serving["env"], ("--project", "python-reference")
+    with GraphDatabase.driver(
+        env["NEO4J_URI"], auth=(env["NEO4J_USERNAME"], env["NEO4J_PASSWORD"])
+    ) as driver:
+        driver.execute_query(
+            "MATCH (c:__Chunk__ {project_id: $p}) WITH c LIMIT 3 REMOVE c.embedding",
+            {"p": project[1]},
+        )
+    alone = drift("prepare", "--embed", "--data-dir", serving["data"])
+    done = drift("prepare", *project, "--embed", "--json", "--data-dir", serving["data"])
+    again = drift("prepare", *project, "--json", "--data-dir", serving["data"])
+    graph = {name: value for name, value in env.items() if name.startswith("NEO4J_")}
+    graph["VECTOR_INDEX_DIMENSIONS"] = "256"
+    unnamed = drift("prepare", *project, "--embed", "--data-dir", str(tmp_path / "none"), **graph)
+
+    assert (alone.returncode, "--project" in alone.stderr) == (2, True)
+    report = json.loads(done.stdout)
+    assert (report["changed"], report["problems"]) == ({"__Chunk__.embedding": 3}, [])
+    assert "Embedding __Chunk__: 0 of 3" in done.stderr
+    assert json.loads(again.stdout)["problems"] == []
+    assert "Project python-reference: " in again.stderr
+    assert (unnamed.returncode, "OAI_EMBED_MODEL_NAME" in unnamed.stderr) == (1, True)
+
+
 def test_a_refusal_is_one_clear_message(serving: dict[str, Any], demo: dict[str, Any]) -> None:
     assert demo
     done = drift(

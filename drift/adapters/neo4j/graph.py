@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 from neo4j import EagerResult
@@ -10,11 +11,12 @@ from neo4j import EagerResult
 from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
 from drift.adapters.neo4j.cypher.schema import DEFAULT, SCHEMAS, Schema, SchemaName
 from drift.adapters.neo4j.features import Features, Probe
-from drift.adapters.neo4j.indexes import PREPARE, IndexNames
+from drift.adapters.neo4j.indexes import IndexNames
 from drift.adapters.neo4j.inventory import take_inventory
 from drift.adapters.neo4j.odd_nodes import OddNodes
 from drift.adapters.neo4j.parameters import Parameters, require_direction
 from drift.adapters.neo4j.rows import candidates, odd_nodes, primer_evidence
+from drift.adapters.neo4j.unseen import Unseen, prepare_project, require_empty
 from drift.errors import (
     GraphMisconfiguredError,
     GraphTimeoutError,
@@ -61,6 +63,7 @@ class Neo4jGraph:
         self._parameters = Parameters(self._names, schema, followup_scope == "hard", exact_limit)
         self._probe = Probe(connection, self._names, schema)
         self._odd = OddNodes()
+        self._unseen = Unseen(connection, schema)
         self._warm: set[str] = set()
 
     @classmethod
@@ -97,14 +100,26 @@ class Neo4jGraph:
             values = self._parameters.primer(query, features)
             row = await self._row(features.primer, values, deadline)
 
-        evidence = primer_evidence(row)
-        self._odd.left_out(query.project_id, odd_nodes(row))
-        if evidence.is_empty and row["chunk_count"]:
+            evidence = primer_evidence(row)
+            self._odd.left_out(query.project_id, odd_nodes(row))
+            if evidence.is_empty:
+                await self._require_empty(query, row["chunk_count"], deadline)
+        return evidence
+
+    async def _require_empty(self, query: PrimerQuery, chunks: int, deadline: Deadline) -> None:
+        """Check that a project holds nothing, where nothing was found.
+
+        Raises:
+            GraphMisconfiguredError: when it does, and was not prepared or embedded.
+        """
+        if chunks:
+            prepare = prepare_project(query.project_id, embed=True)
             raise GraphMisconfiguredError(
                 f"The project has chunks, but none with an embedding of {len(query.vector)} floats "
-                f"and a text: embed them with the model of the questions, and {PREPARE}."
+                f"and a text: {prepare}, with the model of the questions."
             )
-        return evidence
+        schema = self._parameters.schema
+        await require_empty(self._connection, schema, query.project_id, deadline.require())
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         """Return the best chunks by vector, full text and walk, and their neighbourhood.
@@ -121,7 +136,10 @@ class Neo4jGraph:
         return candidates(row, place)
 
     async def health(self) -> GraphHealth:
-        """Return how the server calls itself, the configured indexes, and which are missing."""
+        """Return how the server calls itself, the indexes, and what searches have to do without.
+
+        Nodes that no search sees are counted now and then.
+        """
         inventory = await take_inventory(self._connection, self._names, HEALTH_TIMEOUT_S)
         return inventory.health(self._parameters.schema)
 

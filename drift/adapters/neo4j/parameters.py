@@ -164,7 +164,7 @@ class Parameters:
             "part_line": rf"(?is)(.*\n|.*> )?{line_of(place.parts())}.*" if place.part else "",
             "side": place.side or "",
             "beside": [
-                {"ids": _stored_ids(wish.chunk_id), "direction": wish.direction} for wish in wishes
+                {"ids": stored_ids(wish.chunk_id), "direction": wish.direction} for wish in wishes
             ],
         }
 
@@ -234,7 +234,7 @@ def part_terms(place: Place, project_id: str | None) -> str:
     return f"+project_key:{project_key(project_id)}^0 +(text:({phrases}) heading:({phrases}))"
 
 
-def _stored_ids(chunk_id: str) -> list[str | int]:
+def stored_ids(chunk_id: str) -> list[str | int]:
     """Return the ids that a chunk may be stored under: some graphs number them."""
     is_number = chunk_id.isascii() and chunk_id.isdigit() and len(chunk_id) < _LONG_DIGITS
     return [chunk_id, int(chunk_id)] if is_number else [chunk_id]

@@ -29,6 +29,7 @@ from drift.offline.commands.console import log_to_stderr, show_error
 from drift.offline.commands.demo import demo
 from drift.offline.commands.doctor.command import doctor
 from drift.offline.commands.eval.evidence import evidence
+from drift.offline.commands.eval.names import names
 from drift.offline.commands.eval.place import place
 from drift.offline.commands.eval.recall import recall
 from drift.offline.commands.eval.replay import replay
@@ -69,7 +70,7 @@ bench.command("import")(import_)
 app.add_typer(bench, name="bench")
 
 evaluate = typer.Typer(no_args_is_help=True, help="Evaluate: how much of the evidence is found.")
-for evaluation in (evidence, place, recall, replay, terms):
+for evaluation in (evidence, names, place, recall, replay, terms):
     evaluate.command(help=_help(evaluation))(evaluation)
 app.add_typer(evaluate, name="eval")
 

@@ -67,6 +67,10 @@ Question = Annotated[str, typer.Argument(help="The question.", callback=_text)]
 DemoQuestion = Annotated[
     str, typer.Option("--question", "-q", help="What to ask about Python.", callback=_text)
 ]
+MaybeProject = Annotated[
+    str | None,
+    typer.Option("--project", "-p", help="Look at this project as well.", callback=_text),
+]
 Project = Annotated[str, typer.Option("--project", "-p", help="The project's id.", callback=_text)]
 ProjectToWrite = Annotated[
     str | None,

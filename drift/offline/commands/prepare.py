@@ -12,6 +12,7 @@ from drift.offline.commands.options import (
     CacheDir,
     DataDir,
     Json,
+    MaybeProject,
     Neo4jVersion,
     stack_options,
 )
@@ -21,6 +22,13 @@ from drift.offline.commands.run import run
 def prepare(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the Cypher instead of running it.")
+    ] = False,
+    project: MaybeProject = None,
+    embed: Annotated[
+        bool,
+        typer.Option(
+            "--embed", help="Embed chunks and communities of --project that have no embedding."
+        ),
     ] = False,
     wait: Annotated[
         float, typer.Option(help="Seconds to wait until the indexes are online.", min=0)
@@ -36,8 +44,14 @@ def prepare(
 
     A graph from elsewhere gets `project_id` from its IN_PROJECT edges, or labels with
     GRAPH_SCHEMA=v1. What forbids that is named before anything is changed.
+
+    With --embed, chunks and communities of --project that lack an embedding get one from the
+    configured model, and a sample of the communities' vectors is compared with their summaries.
     """
+    if embed and project is None:
+        raise typer.BadParameter("wants --project as well", param_hint="--embed")
     from drift.offline.commands.work import prepare as work
 
     options = stack_options(version, data_dir, cache_dir)
-    run(work.prepare(options, dry_run=dry_run, wait_s=wait, as_json=as_json))
+    how = work.HowToPrepare(project, embed=embed, dry_run=dry_run, wait_s=wait)
+    run(work.prepare(options, how, as_json=as_json))

@@ -12,9 +12,11 @@ from typing import Any
 
 from drift.adapters.neo4j.cypher import schema as cypher_schema
 from drift.adapters.neo4j.cypher import statements as search
+from drift.adapters.neo4j.cypher import unseen
 from drift.adapters.neo4j.cypher.schema import V1
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.offline.indexing.prepare import statements as prepare
+from drift.offline.indexing.prepare import vector_statements as vectors
 from drift.offline.indexing.prepare.kinds import KINDS as NODE_KINDS
 from drift.offline.writing.neo4j import ddl, lease_statements
 from drift.offline.writing.neo4j import statements as write
@@ -30,6 +32,8 @@ MODULES: dict[str, ModuleType] = {
     "ddl": ddl,
     "lease": lease_statements,
     "prepare": prepare,
+    "unseen": unseen,
+    "vectors": vectors,
     "write": write,
 }
 """The modules that hold whole statements, by the name that the catalogue gives them."""
@@ -41,6 +45,11 @@ KINDS = {
     if schema == "v1" or kind.label == "__Chunk__"  # by default all are found in the same way
 }
 CHUNKS = {"": ("__Chunk__",)}
+EMBEDDED = {
+    f"{schema} {label}": (schema, label)
+    for schema in cypher_schema.SCHEMAS
+    for label in vectors.TEXTS
+}
 
 
 ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
@@ -93,6 +102,10 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "prepare.take_from_neighbours": {
         " ".join(neighbour): neighbour for neighbour in prepare.DERIVATIONS
     },
+    "vectors.count_nodes": EMBEDDED,
+    "vectors.bare_nodes": EMBEDDED,
+    "vectors.read_texts": EMBEDDED,
+    "vectors.sample_communities": {schema: (schema,) for schema in cypher_schema.SCHEMAS},
 }
 """What the functions are called with, as the adapters call them: by function, then by what tells
 its texts apart."""
@@ -127,9 +140,12 @@ def statements() -> dict[str, str]:
 def is_about_all(name: str) -> bool:
     """Tell whether a statement looks at the whole database on purpose.
 
-    What prepares a graph from elsewhere.
+    What prepares a graph from elsewhere, and counts what was not prepared.
     """
-    return name.startswith("prepare.")
+    return name.startswith(("prepare.", "vectors.")) or name in {
+        "unseen.UNSEEN",
+        "unseen.HIDDEN_V1",
+    }
 
 
 def is_search(name: str) -> bool:

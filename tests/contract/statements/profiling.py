@@ -207,6 +207,9 @@ async def _read(profiler: Profiler, schema: Schema, ways: tuple[Way, ...] = WAYS
             await store.primer(
                 PrimerQuery(MINE, "which?", vector, top_k), Deadline.after(PATIENCE_S)
             )
+        await store.primer(
+            PrimerQuery("nobody", "which?", VECTORS[0], 1), Deadline.after(PATIENCE_S)
+        )
         for question, targets in ASKED:
             await store.followup(
                 FollowupQuery(MINE, question, VECTORS[0], targets), Deadline.after(PATIENCE_S)

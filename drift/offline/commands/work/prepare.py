@@ -2,37 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from drift.errors import LocalStackError
+from drift.hosting import wiring
 from drift.offline.commands.console import print_json, stderr, stdout
 from drift.offline.commands.work.servers import running
 from drift.offline.stack.stack import StackOptions
 from drift.offline.wiring import build_preparer
 
-_NOT_SPOKEN_TO = {
-    "OAI_BASE_URL": "http://127.0.0.1:1",
-    "OAI_MODEL": "unused",
-    "OAI_EMBED_MODEL_NAME": "unused",
-    "REDIS_URL": "redis://127.0.0.1:1",
-}
+_NO_MODEL = {"OAI_BASE_URL": "http://127.0.0.1:1", "OAI_EMBED_MODEL_NAME": "unused"}
+_NOT_SPOKEN_TO = {"OAI_MODEL": "unused", "REDIS_URL": "redis://127.0.0.1:1"}
 """Stand for settings that preparing does not need, so that no server is started for them."""
 
 
-async def prepare(options: StackOptions, *, dry_run: bool, wait_s: float, as_json: bool) -> None:
-    """Prepare the graph and print the report; a dry run changes nothing.
+@dataclass(frozen=True, slots=True)
+class HowToPrepare:
+    """What to do: a `project` to look at and perhaps to `embed`; a dry run changes nothing.
+
+    `wait_s` says how long to wait for indexes.
+    """
+
+    project: str | None = None
+    embed: bool = False
+    dry_run: bool = False
+    wait_s: float = 600.0
+
+
+async def prepare(options: StackOptions, how: HowToPrepare, *, as_json: bool) -> None:
+    """Prepare the graph and print the report.
 
     Raises:
         GraphMisconfiguredError: with every reason why the graph cannot be prepared as it is.
-        LocalStackError: NEO4J_URI is set and VECTOR_INDEX_DIMENSIONS is not.
+        LocalStackError: NEO4J_URI is set, and VECTOR_INDEX_DIMENSIONS or, where it is to be asked,
+            the embedding model is not.
+        IngestError, ModelUnavailableError, ModelMisconfiguredError: the model cannot embed for this
+            graph; what was embedded before stays.
     """
-    async with running(_graph_alone(options)) as (_, values):
+    async with running(_graph_alone(options, embeds=how.embed)) as (_, values):
         preparer = build_preparer(values)
         try:
             report = await preparer.prepare(
-                values.vector_index_dimensions, dry_run=dry_run, wait_s=wait_s, say=_remark
+                values.vector_index_dimensions,
+                dry_run=how.dry_run,
+                wait_s=how.wait_s,
+                say=_remark,
             )
+            if how.project is not None:
+                await preparer.tend(
+                    how.project,
+                    values.vector_index_dimensions,
+                    report,
+                    embedder=wiring.build_models(values)[1] if how.embed else None,
+                    say=_remark,
+                )
         finally:
             await preparer.close()
     if as_json:
@@ -41,19 +65,24 @@ async def prepare(options: StackOptions, *, dry_run: bool, wait_s: float, as_jso
         _show(report.document())
 
 
-def _graph_alone(options: StackOptions) -> StackOptions:
+def _graph_alone(options: StackOptions, *, embeds: bool) -> StackOptions:
     """Return options that start nothing beside a given graph.
 
     What the local stack's model would imply is not assumed of it.
     """
     if not options.given.get("NEO4J_URI"):
         return options
+    if embeds and not all(options.given.get(name) for name in _NO_MODEL):
+        raise LocalStackError(
+            "Only the model that questions are embedded with fits this graph: set OAI_BASE_URL and "
+            "OAI_EMBED_MODEL_NAME."
+        )
     if not options.given.get("VECTOR_INDEX_DIMENSIONS"):
         raise LocalStackError(
             "Vector indexes have one length: set VECTOR_INDEX_DIMENSIONS to the floats of the "
             "embeddings in this graph, 3072 for text-embedding-3-large."
         )
-    return replace(options, given={**_NOT_SPOKEN_TO, **options.given})
+    return replace(options, given={**_NO_MODEL, **_NOT_SPOKEN_TO, **options.given})
 
 
 def _remark(line: str) -> None:

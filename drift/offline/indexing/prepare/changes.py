@@ -19,13 +19,14 @@ from drift.offline.say import Say
 class PrepareReport:
     """What was done, or in a dry run what would be.
 
-    Counts of what changed by `label.property` or `:label`.
+    Counts of what changed by `label.property` or `:label`; `vectors` are problems of embeddings.
     """
 
     dry_run: bool
     changed: Counter[str] = field(default_factory=Counter)
     created: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    vectors: list[str] = field(default_factory=list)
     indexes: list[dict[str, Any]] = field(default_factory=list)
     cypher: list[str] = field(default_factory=list)
 
@@ -34,7 +35,7 @@ class PrepareReport:
         return {
             "changed": {name: count for name, count in self.changed.items() if count},
             "created": self.created,
-            "problems": self.problems,
+            "problems": [*self.problems, *self.vectors],
             "indexes": self.indexes,
             "cypher": self.cypher,
             "dry_run": self.dry_run,

@@ -11,13 +11,14 @@ class Survey:
     """What a graph holds: nodes by label, and those of each label by the state of their project.
 
     `refusals` are sentences about what keeps the graph from being prepared, `problems` those about
-    what its searches will miss.
+    what its searches will miss, `vectors` those of them about embeddings.
     """
 
     nodes: dict[str, int] = field(default_factory=dict)
     states: dict[str, dict[str, int]] = field(default_factory=dict)
     refusals: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    vectors: list[str] = field(default_factory=list)
 
     def some_of(self, label: str, nodes: int) -> str:
         """Return the words for so many of the nodes of a label: all, or some of them."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, Self
+from typing import Self
 
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.cypher.schema import SchemaName
@@ -19,25 +19,20 @@ from drift.adapters.neo4j.indexes import IndexNames, read_indexes
 from drift.adapters.neo4j.project_key import project_key
 from drift.errors import GraphMisconfiguredError
 from drift.naming import normalised_title
+from drift.offline.indexing.batch_embedder import BatchEmbedder
 from drift.offline.indexing.prepare import statements
 from drift.offline.indexing.prepare.changes import Changes, PrepareReport
+from drift.offline.indexing.prepare.schema_steps import SchemaSteps
 from drift.offline.indexing.prepare.survey import Surveyor
+from drift.offline.indexing.prepare.vectors import ProjectVectors
 from drift.offline.say import Say
-from drift.offline.writing.neo4j.ddl import CYPHER_25, SchemaObject, schema_objects
+from drift.offline.writing.neo4j.ddl import schema_objects
 from drift.offline.writing.neo4j.schema import (
     ONLINE_WAIT_S,
-    create,
-    missing,
     obstacles,
-    wait_until_online,
-    warnings,
 )
-from drift.values.health import Index
+from drift.ports import Embedder
 
-_OLDER = (
-    "a server before 2026.06 refuses the two options of quantisation: it gets the index without "
-    "them"
-)
 _TITLES = (
     "in batches of up to {rows} rows of {{id, title_key}}, one for each of {nodes} entities; the "
     "key is made by Python"
@@ -109,17 +104,51 @@ class Neo4jPreparer:
             raise GraphMisconfiguredError(f"{' '.join(refusals)} Nothing was changed.")
         report = PrepareReport(dry_run)
         changes = Changes(self._connection, report, say)
-        schema = _SchemaSteps(changes, wanted, dimensions, wait_s)
+        schema = SchemaSteps(changes, wanted, dimensions, wait_s)
         if self._schema == "default":
             await _prepare_projects(changes, schema, surveyor)
         else:
             await _prepare_v1(changes, schema)
         report.problems += survey.problems
+        report.vectors = survey.vectors
         await schema.describe()
         return report
 
+    async def tend(
+        self,
+        project_id: str,
+        dimensions: int,
+        report: PrepareReport,
+        *,
+        embedder: Embedder | None = None,
+        say: Say = lambda _: None,
+    ) -> None:
+        """Look at one project of the prepared graph, and embed what it lacks.
 
-async def _prepare_projects(changes: Changes, schema: _SchemaSteps, surveyor: Surveyor) -> None:
+        Args:
+            project_id: the project; where the graph is one, its name does not matter.
+            dimensions: floats of an embedding.
+            report: of preparing, in which this is told as well; a dry one changes nothing.
+            embedder: the model of the questions; None embeds nothing.
+            say: is given a sentence about what goes on.
+
+        Raises:
+            IngestError: when the model's vectors are of another length.
+            ModelUnavailableError, ModelMisconfiguredError, GraphUnavailableError: as the ports do;
+                what was written stays, and another run goes on from there.
+        """
+        vectors = ProjectVectors(self._connection, self._schema, project_id, report, say)
+        await vectors.look()
+        if embedder is None:
+            return
+        await vectors.embed(BatchEmbedder(embedder, dimensions))
+        if not report.dry_run:
+            surveyor = Surveyor(self._connection, self._schema, dimensions, say)
+            await surveyor.look_at_vectors()
+            report.vectors = surveyor.survey.vectors
+
+
+async def _prepare_projects(changes: Changes, schema: SchemaSteps, surveyor: Surveyor) -> None:
     await _set_project_ids(changes, surveyor)
     await schema.create("constraint", "range")
     for label in ("__Chunk__", "__Entity__"):
@@ -128,74 +157,13 @@ async def _prepare_projects(changes: Changes, schema: _SchemaSteps, surveyor: Su
     await schema.create("fulltext", "vector")
 
 
-async def _prepare_v1(changes: Changes, schema: _SchemaSteps) -> None:
+async def _prepare_v1(changes: Changes, schema: SchemaSteps) -> None:
     for label in ("__Chunk__", "__Entity__"):
         bare = (await changes.connection.rows(statements.count_bare(label)))[0]["number"]
         await changes.make(f":{label}", statements.add_label(label), bare)
     await schema.create("range")
     await _set_title_keys(changes, "v1")
     await schema.create("fulltext", "vector")
-
-
-class _SchemaSteps:
-    """Creates what is missing of the wanted constraints and indexes, kind by kind."""
-
-    def __init__(
-        self, changes: Changes, wanted: Sequence[SchemaObject], dimensions: int, wait_s: float
-    ) -> None:
-        self._changes = changes
-        self._wanted = wanted
-        self._dimensions = dimensions
-        self._wait_s = wait_s
-
-    async def create(self, *kinds: str) -> None:
-        """Create what is missing of these kinds and wait until all of them are online."""
-        connection, report = self._changes.connection, self._changes.report
-        wanted = [w for w in self._wanted if w.kind in kinds]
-        absent = missing(wanted, await read_indexes(connection))
-        if report.dry_run:
-            for w in absent:
-                await self._write_down(w)
-            report.created += [w.name for w in absent]
-            return
-        if absent:
-            self._changes.say(f"Creating {', '.join(w.name for w in absent)} ...")
-        report.created += [w.name for w in absent if await create(connection, w, self._dimensions)]
-        await wait_until_online(
-            connection, wanted, self._dimensions, self._wait_s, self._changes.say
-        )
-
-    async def _write_down(self, wanted: SchemaObject) -> None:
-        best, *_, oldest = (*wanted.statements, wanted.statements[-1])
-        text = best if best == oldest or await self._speaks_cypher_25() else oldest
-        parameters = {"dimensions": self._dimensions} if "$dimensions" in text else {}
-        self._changes.write_down(text, parameters, _OLDER if "quantization" in text else "")
-
-    async def _speaks_cypher_25(self) -> bool:
-        try:
-            await self._changes.connection.read(CYPHER_25, {})
-        except GraphMisconfiguredError:
-            return False
-        return True
-
-    async def describe(self) -> None:
-        """Add the indexes as they are now to the report, and what could be better about them."""
-        stored = await read_indexes(self._changes.connection)
-        serving = (next((s for s in stored if w.is_served_by(s)), None) for w in self._wanted)
-        self._changes.report.indexes += [_described(s) for s in serving if s is not None]
-        can_filter = await self._speaks_cypher_25()
-        self._changes.report.problems += warnings(self._wanted, stored, can_filter=can_filter)
-
-
-def _described(index: Index) -> dict[str, Any]:
-    about: dict[str, Any] = {
-        "name": index.name,
-        "type": index.kind.upper(),
-        "labels": list(index.labels),
-        "properties": list(index.properties),
-        "state": index.state,
-    }
-    return about | ({"dimensions": index.dimensions} if index.kind == "vector" else {})
 
 
 # ----------------------------------------------------------------------------------------- projects

@@ -50,6 +50,13 @@ class Surveyor:
             await self._look_for_another_graph()
         return self.survey
 
+    async def look_at_vectors(self) -> None:
+        """Look at the embeddings alone, once more."""
+        self.survey.vectors.clear()
+        for kind in KINDS[self._schema]:
+            if kind.has_vectors and (await self._nodes.count(kind))["nodes"]:
+                await self._nodes.look_at_vectors(kind)
+
     async def _look_at(self, kind: NodeKind) -> None:
         counts = await self._nodes.count(kind)
         if not counts["nodes"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.cypher.schema import SchemaName
+from drift.adapters.neo4j.indexes import PREPARE
 from drift.offline.indexing.prepare import statements
 from drift.offline.indexing.prepare.findings import Survey
 from drift.offline.indexing.prepare.kinds import NodeKind
@@ -119,8 +120,11 @@ class NodeSurvey:
         text = statements.examples_of_vectors(kind.source, kind.key)
         rows = await self._connection.rows(text, {"state": state, "dimensions": self._dimensions})
         shown = ", ".join(f"'{row['key']}'" for row in rows)
-        self._survey.problems.append(
+        embed = (
+            f"{PREPARE[:-1]} --project ... --embed`" if state == "missing" else "embed them anew"
+        )
+        self._survey.vectors.append(
             f"{self._survey.some_of(kind.label, nodes)} have {_UNUSABLE.get(state, other_length)}: "
-            f"{shown}. No search by vector finds them: embed them with the model of "
+            f"{shown}. No search by vector finds them: {embed}, with the model of "
             "OAI_EMBED_MODEL_NAME."
         )

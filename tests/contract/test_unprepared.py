@@ -1,0 +1,175 @@
+"""A graph that nobody prepared, or that grew since, is named as such and never called empty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from neo4j import EagerResult
+
+from drift.adapters.neo4j import unseen
+from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
+from drift.adapters.neo4j.cypher.schema import V1
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.errors import GraphMisconfiguredError
+from drift.offline.indexing.prepare.preparer import Neo4jPreparer
+from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.values.health import Level
+from tests.contract.foreign_graphs import (
+    DIMENSIONS,
+    add_entities_of_chunks,
+    add_ferries,
+    cut_edges,
+    database,
+    preparer,
+)
+from tests.contract.graph_backends import ask_primer
+
+__all__ = ["database", "preparer"]
+pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
+
+VECTOR = (1.0, 0.0, 0.0, 2.0)
+
+SEED_INDEX = """CREATE VECTOR INDEX graphrag_comm_index IF NOT EXISTS
+FOR (c:__Community__) ON (c.embedding)
+OPTIONS {indexConfig: {`vector.dimensions`: 4, `vector.similarity_function`: 'COSINE'}}"""
+
+
+class Counting(Connection):
+    """Counts the statements that read."""
+
+    reads = 0
+
+    async def read(
+        self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S
+    ) -> EagerResult:
+        self.reads += 1
+        return await super().read(text, parameters, timeout_s)
+
+
+async def assert_names(graph: Neo4jGraph, project: str, says: str) -> None:
+    """Assert that a search is refused with what to run."""
+    with pytest.raises(GraphMisconfiguredError) as refused:
+        await ask_primer(graph, project, VECTOR)
+    assert says in refused.value.detail, refused.value.detail
+
+
+# ----------------------------------------------------------------------------------------- searches
+@pytest.mark.parametrize("project", ["south", "south of it's end", 7])
+async def test_a_project_that_came_by_edges_alone_is_named_until_it_is_prepared(
+    database: Connection, preparer: Neo4jPreparer, project: str | int
+) -> None:
+    await add_ferries(database, "north")
+    await preparer.prepare(DIMENSIONS)
+    await add_ferries(database, project)
+    graph, asked = Neo4jGraph(database), str(project)
+    command = unseen.prepare_project(asked)
+
+    assert (await ask_primer(graph, "north", VECTOR)).communities
+    assert (await ask_primer(graph, "nobody", VECTOR)).is_empty
+    assert command.startswith("run `python -m drift prepare --project ")
+    await assert_names(graph, asked, command)
+
+    await preparer.prepare(DIMENSIONS)
+    assert (await ask_primer(graph, asked, VECTOR)).communities
+
+
+async def test_edges_of_documents_alone_are_enough_to_name_it(
+    database: Connection, preparer: Neo4jPreparer
+) -> None:
+    await preparer.prepare(DIMENSIONS)
+    await add_ferries(database, "south")
+    await cut_edges(database, "__Chunk__", "__Entity__", "__Community__")
+    await assert_names(Neo4jGraph(database), "south", "prepare --project south`")
+
+
+async def test_a_graph_with_the_index_of_communities_alone_is_named(
+    database: Connection, preparer: Neo4jPreparer
+) -> None:
+    await add_ferries(database, "north")
+    await database.write(SEED_INDEX, {})
+    await database.rows("CALL db.awaitIndexes(60)")
+    await assert_names(Neo4jGraph(database), "north", "prepare --project north`")
+    await preparer.prepare(DIMENSIONS)
+    assert (await ask_primer(Neo4jGraph(database), "north", VECTOR)).communities
+
+
+@pytest.mark.parametrize("label", ["__Chunk__", "__Community__"])
+async def test_a_project_in_which_nothing_has_an_embedding_is_told_to_embed(
+    database: Connection, preparer: Neo4jPreparer, label: str
+) -> None:
+    await add_ferries(database, "north")
+    await preparer.prepare(DIMENSIONS)
+    await database.write("MATCH (n) REMOVE n.embedding", {})
+    other = "__Community__" if label == "__Chunk__" else "__Chunk__"
+    await database.write(f"MATCH (n:{other}) DETACH DELETE n", {})
+    await assert_names(Neo4jGraph(database), "north", "prepare --project north --embed`")
+
+
+async def test_only_a_search_that_found_nothing_asks_twice(
+    database: Connection, preparer: Neo4jPreparer, whole_server: Neo4jServer
+) -> None:
+    await add_ferries(database, "north")
+    await preparer.prepare(DIMENSIONS)
+    server = whole_server
+    async with Counting(server.uri, server.user, server.password, server.database) as counting:
+        graph = Neo4jGraph(counting)
+        await ask_primer(graph, "north", VECTOR)
+        counting.reads = 0
+        await ask_primer(graph, "north", VECTOR)
+        assert counting.reads == 1
+        await ask_primer(graph, "nobody", VECTOR)
+        assert counting.reads == 3
+
+
+async def test_without_projects_what_has_no_label_is_named_and_an_empty_graph_is_empty(
+    database: Connection,
+) -> None:
+    graph = Neo4jGraph(database, schema=V1)
+    assert (await ask_primer(graph, "any", VECTOR)).is_empty
+    await add_entities_of_chunks(database, chunk="Chunk")
+    await assert_names(graph, "any", "run `python -m drift prepare`")
+    await Neo4jPreparer(database, schema="v1").prepare(DIMENSIONS)
+    assert (await ask_primer(graph, "any", VECTOR)).chunks
+
+
+# ------------------------------------------------------------------------------------------- health
+async def test_ready_says_how_many_nodes_no_search_sees_and_counts_seldom(
+    database: Connection,
+    preparer: Neo4jPreparer,
+    whole_server: Neo4jServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await add_ferries(database, "north")
+    await preparer.prepare(DIMENSIONS)
+    server = whole_server
+    async with Counting(server.uri, server.user, server.password, server.database) as counting:
+        graph = Neo4jGraph(counting)
+        assert (await graph.health()).readiness(DIMENSIONS).is_ok
+        await add_ferries(database, "south")
+        counting.reads = 0
+        assert (await graph.health()).readiness(DIMENSIONS).is_ok
+        assert counting.reads == 1
+
+    later = Neo4jGraph(database)
+    readiness = (await later.health()).readiness(DIMENSIONS)
+    assert readiness.level is Level.DEGRADED
+    assert readiness.reason == (
+        "3 of the __Document__ nodes have no `project_id`, so that no request finds them; "
+        "3 of the __Chunk__ nodes have no `project_id`, so that no request finds them; "
+        "3 of the __Entity__ nodes have no `project_id`, so that no request finds them; "
+        "4 of the __Community__ nodes have no `project_id`, so that no request finds them: "
+        "run `python -m drift prepare`"
+    )
+
+    monkeypatch.setattr(unseen, "COUNTED_NODES", 7)
+    some = (await Neo4jGraph(database).health()).lacking
+    assert [lack.name for lack in some] == ["__Document__", "__Chunk__", "__Entity__"]
+
+    monkeypatch.setattr(unseen, "COUNTED_AGAIN_S", 0.0)
+    monkeypatch.setattr(unseen, "LOOKED_AGAIN_S", 0.0)
+    anew = Neo4jGraph(database)
+    assert (await anew.health()).lacking
+    await preparer.prepare(DIMENSIONS)
+    assert (await anew.health()).readiness(DIMENSIONS).is_ok
