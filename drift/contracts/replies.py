@@ -137,7 +137,8 @@ class CitationReply(_Reply):
         if not chunk_id:
             log.warning("citation_model_empty_chunk_id", extra={"span": words})
         if named := _HANDLE_AND_SENTENCE.fullmatch(chunk_id):
-            return {"sentences": named[2], **value, "chunk_id": named[1]}
+            numbered = value.get("sentences") or named[2]
+            return {**value, "chunk_id": named[1], "sentences": numbered}
         return {**value, "chunk_id": chunk_id}
 
 
