@@ -74,18 +74,23 @@ def from_answers(nodes: Iterable[Node], facts: Sequence[Fact]) -> Proven:
     It is what remains when nothing of the model's final answer could be kept. Answers that answer
     only in part stand in it when there are no others; none that found nothing does.
     """
-    by_citation: dict[Citation, Fact] = {fact.citation: fact for fact in reversed(facts)}
+    by_span = {_span(fact.citation): fact for fact in reversed(facts)}
     answers = [node.answer for node in nodes if node.answer and node.answer.text.strip()]
     for verdict in ("answered", "partly"):
         statements: dict[str, Statement] = {}
         for answer in answers:
-            named = tuple(by_citation[c] for c in answer.citations if c in by_citation)
+            cited = dict.fromkeys(map(_span, answer.citations))
+            named = tuple(by_span[span] for span in cited if span in by_span)
             if named and answer.verdict == verdict:
                 text = answer.text.strip()
                 statements.setdefault(text, Statement(text, named))
         if statements:
             return Proven("\n\n".join(statements), tuple(statements.values()))
     return Proven()
+
+
+def _span(citation: Citation) -> tuple[str, str]:
+    return citation.chunk_id, citation.span
 
 
 class _Placed(NamedTuple):

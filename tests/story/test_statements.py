@@ -2,6 +2,7 @@
 
 import re
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -277,7 +278,8 @@ def test_a_reply_of_any_size_is_read_at_once(answer: str) -> None:
 
 
 def node(text: str, verdict: Verdict, *facts: Fact) -> Node:
-    answer = Answer(text, tuple(f.citation for f in facts), 0.9, False, verdict=verdict)
+    citations = tuple(replace(f.citation, sentences="1") for f in facts)
+    answer = Answer(text, citations, 0.9, False, verdict=verdict)
     return Node(Question(1, "?"), ANSWERED, answer)
 
 
