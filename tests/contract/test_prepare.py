@@ -60,7 +60,7 @@ async def test_every_node_gets_the_project_of_its_edge_and_both_projects_are_sea
     assert await rows(database, "MATCH (n:__Entity__ {id: 'e1'}) RETURN DISTINCT n.title_key") == [
         ["ferry 1"]
     ]
-    assert (report.problems, report.changed) == (
+    assert (report.document()["problems"], report.changed) == (
         [],
         {
             "__Document__.project_id": 6,
@@ -101,7 +101,7 @@ async def test_nodes_without_an_edge_belong_where_all_their_neighbours_do(
 ) -> None:
     await add_ferries(database, "north", "south")
     await cut_edges(database, *SOME[whole])
-    assert (await preparer.prepare(DIMENSIONS)).problems == []
+    assert (await preparer.prepare(DIMENSIONS)).document()["problems"] == []
     assert await rows(database, PROJECT_IDS) == OF_BOTH
 
 
@@ -123,7 +123,7 @@ async def test_what_stands_between_two_projects_or_alone_is_named_and_left_as_it
         {},
     )
     report = await preparer.prepare(DIMENSIONS)
-    told = "\n".join(report.problems)
+    told = "\n".join(report.document()["problems"])
     assert "Some __Document__ nodes (2) are in more than one project" in told
     assert "'both' (edge to 'north', edge to 'south')" in told
     assert "Some __Document__ nodes (1: 'alone') have neither an IN_PROJECT edge" in told
@@ -145,7 +145,7 @@ async def test_a_node_between_a_known_and_an_unknown_neighbour_is_not_guessed(
         {},
     )
     report = await preparer.prepare(DIMENSIONS)
-    assert any("1: 'e9')" in problem for problem in report.problems)
+    assert any("1: 'e9')" in problem for problem in report.document()["problems"])
     assert await rows(
         database, "MATCH (n) WHERE n.id IN ['e9', 'k9'] RETURN DISTINCT n.project_id"
     ) == [[None]]
@@ -155,7 +155,7 @@ async def test_a_number_as_a_project_s_id_is_its_text(
     database: Connection, preparer: Neo4jPreparer
 ) -> None:
     await add_ferries(database, 7)
-    assert (await preparer.prepare(DIMENSIONS)).problems == []
+    assert (await preparer.prepare(DIMENSIONS)).document()["problems"] == []
     assert (await ask_followup(Neo4jGraph(database), "7", "ferry", (1.0, 0.0, 0.0, 1.0))).chunks
 
 

@@ -200,7 +200,7 @@ async def test_what_the_searches_will_miss_is_counted_with_examples(
     text, said = PROBLEMS[case]
     await add_ferries(database, "north")
     await database.write(text, {})
-    (problem,) = (await preparer.prepare(DIMENSIONS, dry_run=True)).problems
+    (problem,) = (await preparer.prepare(DIMENSIONS, dry_run=True)).document()["problems"]
     assert re.search(said, problem), problem
 
 
@@ -211,7 +211,7 @@ async def test_float_arrays_are_embeddings(database: Connection, preparer: Neo4j
         "4.0])",
         {},
     )
-    assert (await preparer.prepare(DIMENSIONS, dry_run=True)).problems == []
+    assert (await preparer.prepare(DIMENSIONS, dry_run=True)).document()["problems"] == []
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ async def test_a_graph_without_chunks_is_told_what_was_expected_and_what_is_ther
     database: Connection, preparer: Neo4jPreparer, text: str, hint: str
 ) -> None:
     await database.write(text, {})
-    (problem,) = (await preparer.prepare(DIMENSIONS, dry_run=True)).problems
+    (problem,) = (await preparer.prepare(DIMENSIONS, dry_run=True)).document()["problems"]
     assert "Expected (:__Document__)-[:HAS_CHUNK]->(:__Chunk__ {id, text, embedding})" in problem
     assert "Chunk (1)" in problem
     assert hint in problem
@@ -235,5 +235,5 @@ async def test_an_empty_database_is_no_problem(
     database: Connection, preparer: Neo4jPreparer
 ) -> None:
     report = await preparer.prepare(DIMENSIONS)
-    assert (report.problems, report.changed, len(report.created)) == ([], {}, 14)
+    assert (report.document()["problems"], report.changed, len(report.created)) == ([], {}, 14)
     assert len(await rows(database, "SHOW CONSTRAINTS YIELD name")) == 3

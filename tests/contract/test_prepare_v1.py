@@ -57,7 +57,7 @@ async def test_chunks_and_entities_get_their_labels_keys_and_indexes(database: C
         "graphrag_comm_index",
         "graphrag_chunk_index",
     ]
-    assert report.problems == []
+    assert report.document()["problems"] == []
     assert await rows(
         database, "MATCH (n:__Entity__) RETURN DISTINCT n.title_key AS key ORDER BY key"
     ) == [
@@ -97,7 +97,7 @@ async def test_a_graph_of_simple_kg_pipeline_keeps_its_own_index_and_every_chunk
         ":__Entity__": 1,
         "__Entity__.title_key": 2,
     }
-    assert report.problems == []
+    assert report.document()["problems"] == []
     assert await rows(database, "MATCH (n:Chunk:__Chunk__) RETURN count(n)") == [[3]]
     found = await ask_primer(Neo4jGraph(database, schema=V1), "any", (1.0, 0.0, 0.0, 1.0))
     assert {(c.id, c.document_name) for c in found.chunks} == {
@@ -146,10 +146,10 @@ async def test_chunks_without_text_and_graphs_without_chunks_are_named(
     await database.write(
         "CREATE (:A)-[:FROM_CHUNK]->(:Chunk {body: 'x', embedding: [1.0, 2.0, 3.0, 4.0]})", {}
     )
-    (problem,) = (await preparer.prepare(DIMENSIONS)).problems
+    (problem,) = (await preparer.prepare(DIMENSIONS)).document()["problems"]
     assert problem.startswith(
         "All __Chunk__ nodes (1) lack `text`; the properties there: body, embedding"
     )
     await database.write("MATCH (n) DETACH DELETE n CREATE (:Lonely)", {})
-    (problem,) = (await preparer.prepare(DIMENSIONS)).problems
+    (problem,) = (await preparer.prepare(DIMENSIONS)).document()["problems"]
     assert "Expected (entity)-[:FROM_CHUNK]->(chunk {text, embedding})" in problem

@@ -121,7 +121,7 @@ async def test_a_run_that_broke_is_finished_by_the_next_one(
     report, said = await embed(preparer, "north", model)
     assert len(model.asked) == 5
     assert await rows(database, BARE) == []
-    assert report.problems == []
+    assert report.document()["problems"] == []
     assert "Embedding __Community__: 2 of 4 ..." in said
 
 
@@ -152,7 +152,7 @@ async def test_a_project_that_holds_nothing_is_named_beside_those_that_do(
 ) -> None:
     await add_ferries(database, "north", "south")
     report, _ = await embed(preparer, "nroth", Embedding())
-    assert report.problems == [
+    assert report.document()["problems"] == [
         "Project nroth has neither chunks nor communities; the projects there: north, south."
     ]
 
@@ -177,7 +177,7 @@ async def test_a_vector_that_is_not_of_its_summary_is_told(
         {"changed": changed},
     )
     report, _ = await embed(preparer, "north", Embedding())
-    told = "\n".join(report.problems)
+    told = "\n".join(report.document()["problems"])
     assert says in told
     assert bool(told) == bool(changed)
     assert ("another model made them" in told) == (changed == 4)

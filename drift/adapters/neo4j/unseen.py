@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
-from drift.adapters.neo4j.cypher import unseen as statements
+from drift.adapters.neo4j.cypher import unseen_statements as statements
 from drift.adapters.neo4j.cypher.schema import Schema
 from drift.adapters.neo4j.parameters import stored_ids
 from drift.errors import GraphMisconfiguredError, UpstreamError

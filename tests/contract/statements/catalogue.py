@@ -12,7 +12,7 @@ from typing import Any
 
 from drift.adapters.neo4j.cypher import schema as cypher_schema
 from drift.adapters.neo4j.cypher import statements as search
-from drift.adapters.neo4j.cypher import unseen
+from drift.adapters.neo4j.cypher import unseen_statements as unseen
 from drift.adapters.neo4j.cypher.schema import V1
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.offline.indexing.prepare import statements as prepare
