@@ -102,7 +102,8 @@ def executor(
     evidence = [one.evidence for one in group]
     lower = context.communities_of(evidence)
     most = context.MAX_LOWER_SUMMARY_CHARACTERS
-    summaries, room = _fitting(context.community_elements(lower, handles.communities, most), room)
+    targets = () if memory.is_last else context.community_elements(lower, handles.communities, most)
+    summaries, room = _fitting(targets, room)
     graph, room = _fitting(context.graph_lines(evidence, elements.keys(), handles.chunks), room)
 
     given = prompts.Context(asked, found, summaries, graph, in_order)

@@ -16,13 +16,13 @@ from drift.values.tree import Citation, Node
 MAX_SUMMARIES_CHARACTERS = 24_000
 """Summaries in one prompt: many communities get shorter ones."""
 MAX_SUMMARY_CHARACTERS = 1_500
-MAX_GRAPH_LINES = 6
-"""Relations in one prompt, and entities beside them."""
+MAX_GRAPH_LINES = 2
+"""Relations in one prompt, and entities beside them. Readers used none of twelve such lines."""
 MAX_DESCRIPTION_CHARACTERS = 240
 MAX_HEADING_CHARACTERS = 200
 MAX_SETTLED_CHARACTERS = 300
-MAX_LOWER_COMMUNITIES = 4
-MAX_LOWER_SUMMARY_CHARACTERS = 500
+MAX_LOWER_COMMUNITIES = 2
+MAX_LOWER_SUMMARY_CHARACTERS = 240
 
 Key = TypeVar("Key", int, str, int | str)
 

@@ -57,7 +57,7 @@ def surest_first(nodes: Sequence[Node]) -> list[Node]:
 
 
 def numbered_facts(nodes: Sequence[Node], retrieved: Mapping[str, Chunk]) -> tuple[Fact, ...]:
-    """Return what was cited, each span once, numbered from 1 in the order of the tree.
+    """Return what was cited, each wording once, numbered from 1 in the order of the tree.
 
     A fact is as sure as the surest answer that cites it.
     """
@@ -66,13 +66,18 @@ def numbered_facts(nodes: Sequence[Node], retrieved: Mapping[str, Chunk]) -> tup
         if node.answer is None:
             continue
         for citation in node.answer.citations:
-            key = citation.chunk_id, citation.span
+            key = _wording(citation)
             _, before = found.get(key, (citation, 0.0))
             found[key] = citation, max(before, node.answer.confidence)
     return tuple(
         Fact(number, citation, confidence, _place(citation, retrieved))
         for number, (citation, confidence) in enumerate(found.values(), start=1)
     )
+
+
+def _wording(citation: Citation) -> tuple[str, str]:
+    """Return what is one fact: the same words of one document, also in chunks that overlap."""
+    return citation.document_name, " ".join(citation.span.split()).casefold()
 
 
 def _place(citation: Citation, retrieved: Mapping[str, Chunk]) -> str:
@@ -82,7 +87,7 @@ def _place(citation: Citation, retrieved: Mapping[str, Chunk]) -> str:
 
 def finding_elements(nodes: Sequence[Node], facts: Sequence[Fact]) -> list[str]:
     """Return each proven answer with its facts; one that stands further up is only named again."""
-    by_key = {(fact.citation.chunk_id, fact.citation.span): fact for fact in facts}
+    by_key = {_wording(fact.citation): fact for fact in facts}
     told: set[int] = set()
 
     rows = []
@@ -91,7 +96,7 @@ def finding_elements(nodes: Sequence[Node], facts: Sequence[Fact]) -> list[str]:
             continue
         lines = [on_line(node.question.text), f"Answer: {on_line(node.answer.text)}"]
         for citation in node.answer.citations:
-            fact = by_key[citation.chunk_id, citation.span]
+            fact = by_key[_wording(citation)]
             lines.append(f"[{fact.number}] as above" if fact.number in told else _fact_line(fact))
             told.add(fact.number)
         rows.append(

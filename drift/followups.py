@@ -274,11 +274,12 @@ class FollowupTree:
 
     def _remembered(self, group: Group, wave: _Wave) -> Memory:
         """Return what a group is told of the search so far."""
-        own = {found.question.id for found in group}
-        others = (q for q in self._pool.asked if q.id not in own and q.id not in self.nodes)
+        own = {found.question.text for found in group}
+        told = own | {node.question.text for node in wave.settled}
+        others = (q.text for q in self._pool.asked if q.id not in self.nodes)
         return Memory(
-            wave.settled,
-            tuple(question.text for question in others),
+            tuple(node for node in wave.settled if node.question.text not in own),
+            tuple(dict.fromkeys(text for text in others if text not in told)),
             names_found(wave.settled, self.question),
             is_last=self._is_last(group),
         )

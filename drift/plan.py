@@ -26,7 +26,7 @@ class Limits:
     max_followups: int = 10
     max_chunks_for_prompt: int = 10
     max_followups_per_prompt: int = 4
-    max_prompt_tokens: int = 8_500
+    max_prompt_tokens: int = 10_000
 
     @property
     def max_primer_tokens(self) -> int:

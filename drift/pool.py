@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from drift.memory import names_found, stands_in
 from drift.plan import Limits, is_enough, is_in_vain
 from drift.promise import parts_of, promise
-from drift.repetition import is_asked_again, is_repeated, is_same_question
+from drift.repetition import is_asked_again, is_repeated
 from drift.values.tree import (
     MERGED,
     SKIPPED_BUDGET,
@@ -168,7 +168,7 @@ class Pool:
                 kept.append(one)
                 continue
 
-            question = replace(one.question, hint=hint_for(one.question, names, self.question))
+            question = replace(one.question, hint=hint_for(one.question, names))
             self.known[question.id] = question
             if not question.hint:
                 ended.append(Node(question, SKIPPED_ENOUGH))
@@ -189,13 +189,11 @@ class Pool:
         return any(is_repeated(again, other) for other in others)
 
 
-def hint_for(question: Question, names: Sequence[str], users_question: str) -> str:
-    """Return words to search with beside a question's own: names found, else the user's question.
+def hint_for(question: Question, names: Sequence[str]) -> str:
+    """Return names to search with beside a question's own words; empty when none was found.
 
-    Nothing when the user's question is the same one, because it would find the same again.
+    The user's question is no hint: readers found nothing in any of nine second tries with it.
     """
     asked = [question.text.casefold()]
     new = [name for name in names if not stands_in(name.casefold(), asked)]
-    if new:
-        return " ".join(new[:MAX_HINT_NAMES])
-    return "" if is_same_question(question.text, users_question) else users_question
+    return " ".join(new[:MAX_HINT_NAMES])

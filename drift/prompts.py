@@ -35,10 +35,10 @@ Reply with that paragraph alone, without a preamble, in the language of the ques
 
 {_DATA_RULE}"""
 
-_QUESTION_RULES = """  - Each asks for one thing, and is understood alone: no "he", "this book" or
-    "the above".
+_QUESTION_RULES = """  - Each asks for one thing, no two for the same, and each is understood alone:
+    no "he", "this book" or "the above".
   - Names are written as they stand in the texts. Nothing is taken for granted that no text says:
-    "Did X leave, and when?" rather than "Why did X leave?".
+    "Did X leave?" rather than "Why did X leave?".
   - `target_communities` are the ids of the communities that are likely to hold the answer, such as
     "C1". It may be empty: then all documents are searched."""
 
@@ -47,12 +47,14 @@ You get a user question, and of the documents to answer it from only summaries a
 You plan the search.
 
 Reply in the language of the user question:
-- `initial_answer`: what summaries and samples say about it, in at most two sentences. Say what is
-  uncertain. It steers the search, and nobody takes it for the answer.
-- `followups`: 2 to 6 questions whose answers together settle the user question.
-  - First comes what the others depend on: who or what a thing is that the user question describes
-    without its name. What can only be asked with that name is asked later, in another step: leave
-    it out.
+- `initial_answer`: what summaries and samples say about it, in at most two sentences and from them
+  alone. Say what is uncertain, what the user question leaves open, and what it takes for granted
+  that they contradict. It steers the search, and nobody takes it for the answer.
+- `followups`: 1 to 6 questions that the search should ask now. A plain question needs one.
+  - Where the user question describes somebody or something without a name, ask for the name first.
+    Another step follows, with the names that were found: leave out what can only be asked then. A
+    name that stands in the texts below may be used now.
+  - For a whole story, ask for its beginning, its turns and its end, each by itself.
 {_QUESTION_RULES}
 - `rationale`: in one sentence, what has to be known to answer.
 
@@ -60,32 +62,40 @@ Reply in the language of the user question:
 Return JSON: {{"initial_answer", "followups": [{{"question", "target_communities"}}],
 "rationale"}}"""
 
-_GIVEN = """- `<chunk>`: a piece of a document. Each of its sentences begins with its number
-  and "|".
+_GIVEN = """- `<followups>`, at the end: what you answer. `<question>` is what the user wants to
+  know; other calls answer the rest of it.
+- `<chunk>`: a piece of a document. Each of its sentences begins with its number and "|".
   `place` says where the chunk stands: "12 of 42" is the twelfth of the 42 chunks of its document.
-- `<asked>`, if there is any: what this search has asked so far, what it has found, and what it has
-  looked for in vain.
+- `<asked>`, if there is any: what else this search has asked, what it has found with the evidence,
+  and what it has looked for in vain. "K3.4" is sentence 4 of chunk K3.
+- `<names>`, if there are any: names that this search has found so far.
 - `<communities>` and `<graph>`, if there are any: what the documents are about. They are no
-  evidence. Cite the chunks that they name."""
+  evidence; cite the chunks that say the same."""
 
-_EVIDENCE = """- `citations`: the evidence, at most six, the best first. Each has a `chunk_id`;
-  `sentences`, the number of a sentence, "4", or "4-5" where it takes two in a row, as a question
-  and its reply in a dialogue do; and `words`, the first four words of that sentence as they stand.
-  A sentence under `<asked>` is cited in the same way: "K3.4" is sentence 4 of chunk K3.
-  It is empty when nothing bears on the question.
-- `verdict`: "answered" when the cited sentences answer the follow-up question, "partly" when they
-  answer some of it, "not_found" when they do not.
-- `answer`: one to three sentences that say what the cited sentences say, and nothing from memory.
-  Commit to what they support, also where it takes two of them together. Where they disagree, give
-  each version with its document. For "not_found", say what was looked for.
-- `confidence`: 1 when a cited sentence says the answer, 0.5 when it says part of it or when it has
-  to be inferred, 0.1 when the context does not answer."""
+_EVIDENCE = """- `citations`: the evidence, as little as bears the answer out, at most eight, the
+  best first. Each has a `chunk_id`, "K3"; `sentences`, the number of a sentence, "4", or "4-6" for
+  up to three in a row that belong together, as in a dialogue; and `words`, the first four words of
+  the first of them, without quotation marks and signs. Of two copies of a sentence, cite either.
+  Sentences under `<asked>` can be cited in the same way.
+  It is empty when nothing bears on the question. A sentence that comes close may be cited, and so
+  may one that contradicts what the question takes for granted.
+- `verdict`: "answered" when the cited sentences settle the follow-up question, also where it takes
+  several of them or an inference that they leave no doubt about; "partly" when they settle some of
+  it; "not_found" when they do not, or when they contradict what it takes for granted. What a
+  question only passes through on its way is no part of its answer.
+- `answer`: what the cited sentences say, and nothing from memory: one to three sentences, more only
+  for a list or a story. Say who "he" or "they" are. Where sentences disagree, give each version
+  with its document. For "not_found", say in one sentence what was looked for, or what is
+  contradicted.
+- `confidence`: 1 when a cited sentence says the answer, 0.8 when several say it together, 0.5 when
+  they say part of it or make it likely, 0.1 when they do not answer."""
 
-_NEXT = f"""- `new_followups`: 0 to 3 questions that the user question still needs. None that stands
-  under `<asked>`, in these or in other words. When the answer is "not_found", there are none.
+_NEXT = f"""- `new_followups`: 0 to 3 questions that the user question still needs and that your
+  answer makes possible, with the names that it has found. None that stands under `<asked>` or
+  `<followups>`, in these or in other words. None at all without a citation.
 {_QUESTION_RULES}
   - `beside` is "after K3" or "before K3" to read what follows or precedes a chunk, else empty.
-- `should_continue`: true when the user question is still open and one of these may settle it."""
+- `should_continue`: true while your answer alone does not settle the user question."""
 
 _NO_IDS = "Write ids such as K3 or C2 only into their fields, never into an answer or a question."
 
@@ -123,21 +133,26 @@ JOINT_SYSTEM = _executor_system(joint=True, last=False)
 LAST_JOINT_SYSTEM = _executor_system(joint=True, last=True)
 
 AGGREGATE_SYSTEM = f"""You are DRIFT-Search Aggregator.
-You get a user question and what a search has found: the questions that it asked, their answers, and
-numbered facts. A fact is a sentence of a document, word for word, with the document and, as
-"12 of 42", the place in it. An answer is only a reading of the facts below it.
+You get a user question and what a search has found, in `<findings>`: the questions that it asked,
+their answers, and numbered facts. A fact is a sentence of a document, word for word, with the
+document and, as "12 of 42", the place in it. An answer is only a reading of the facts below it; it
+tells who "he" or "they" are in them. A finding of a greater `depth` follows from the one above.
+`<unanswered>` lists what was asked, or would have been, without evidence.
 
 Reply in the language of the user question, with the fields in this order:
-- `verdict`: "answered" when the facts answer the user question, "partly" when they answer some of
-  it, "not_found" when they do not.
-- `final_answer`: the answer itself first, then what explains it, concisely. Each sentence ends in
-  the numbers of the facts that bear it out: "Marley was dead [1][3]." A sentence without a number
-  is taken out, so write none, and nothing from memory.
+- `verdict`: "answered" when the facts settle the user question, "partly" when they settle some of
+  what it asks for, "not_found" when they do not, or when they contradict what it takes for granted.
+  A question about the last link of a chain is not answered by the links before it.
+- `final_answer`: the answer itself first, then what explains it: one to four sentences, more only
+  for a list or a story, which is told in the order of its places. Each sentence ends in the numbers
+  of the facts that bear it out: "Marley was dead [1][3]." A sentence without a number is taken out,
+  so write none, and nothing from memory.
   Commit to what the facts support, also where it takes several of them together. Where they
   disagree, give each version with its document, and say which one is more specific or more recent.
-  For "not_found", say what the facts say that comes closest; without any, leave it empty.
-- `residual_uncertainty`: what the user question asks and the facts leave open, in a sentence
-  without numbers. Leave it empty if nothing is open.
+  For "not_found", say what the facts contradict or what comes closest. Without such a fact, leave
+  it empty.
+- `residual_uncertainty`: what the user question asks and the facts leave open, or what had to be
+  assumed, in a sentence without numbers. Leave it empty if nothing is open.
 Write no ids other than the numbers of facts.
 
 {_DATA_RULE}

@@ -350,9 +350,9 @@ param maxChunksForPrompt int = 10
 param maxFollowupsPerPrompt int = 4
 
 @description('MAX_PROMPT_TOKENS: the most that one prompt takes.')
-@minValue(2000)
+@minValue(3000)
 @maxValue(1000000)
-param maxPromptTokens int = 8500
+param maxPromptTokens int = 10000
 
 @description('FOLLOWUP_SCOPE: hard keeps follow-ups inside their target communities.')
 @allowed([

@@ -355,7 +355,7 @@ def test_each_fact_stands_once_with_every_number_that_says_it() -> None:
     found = aggregated(
         question,
         node(question, ("K1", CALLED), ("K2", FALSE)),
-        node("And __enter__?", ("K3", CALLED), ("K1", CALLED)),
+        node("And __enter__?", ("K3", f"{CALLED} "), ("K1", f"So: {CALLED}")),
     )
     assert found.final_answer == f"{CALLED_FLAT[:-1]} [1][3]. {FALSE[:-1]} [2]."
     assert found.verdict == "answered"

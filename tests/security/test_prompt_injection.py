@@ -202,7 +202,7 @@ async def test_hostile_text_stays_inside_its_tag_in_every_prompt(text: str) -> N
     seen = [(prompt.name, assert_is_data(prompt, text)) for prompt in chat.prompts]
     assert any("asked" in found for _, found in seen), "a later follow-up is told of those before"
     for found in (found for name, found in seen if name == "aggregate_reply"):
-        assert len(facts(found["findings"].rows)) == 2, "one of each chunk that was cited"
+        assert len(facts(found["findings"].rows)) == 1, "the same words of one document"
 
 
 def test_any_text_at_all_stays_inside_its_tag() -> None:

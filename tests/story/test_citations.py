@@ -15,7 +15,7 @@ from drift.values.graph import Chunk
 from drift.values.tree import Citation, CitationCounts
 from tests.fakes import chunk
 
-ANY_TEXT = st.text(st.characters(), max_size=300)
+ANY_TEXT = st.text(max_size=300)
 
 
 def reply(chunk_id: str, words: str = "", sentences: object = "") -> CitationReply:
