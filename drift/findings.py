@@ -43,8 +43,14 @@ def parents_first(nodes: Sequence[Node]) -> Iterator[Node]:
 
 
 def proven(nodes: Sequence[Node]) -> list[Node]:
-    """Return the follow-ups whose answer stands on evidence."""
-    return [node for node in nodes if node.answer and node.answer.citations]
+    """Return the follow-ups whose answer stands on evidence, without a first try in vain."""
+    standing = [node for node in nodes if node.answer and node.answer.citations]
+    found = {node.question.text for node in standing if not _is_in_vain(node)}
+    return [n for n in standing if not _is_in_vain(n) or n.question.text not in found]
+
+
+def _is_in_vain(node: Node) -> bool:
+    return bool(node.answer and node.answer.verdict == "not_found")
 
 
 def surest_first(nodes: Sequence[Node]) -> list[Node]:

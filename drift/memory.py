@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from drift.naming import proper_names
 from drift.values.tree import Answer, Node
+from drift.words import MONTHS_AND_DAYS
 
 MAX_NAMES_FOUND = 12
 
@@ -47,5 +48,7 @@ def _found_by(answer: Answer, asked: Sequence[str]) -> list[str]:
     return [
         name
         for name in proper_names(answer.text)
-        if stands_in(name, spans) and not stands_in(name.casefold(), asked)
+        if stands_in(name, spans)
+        and not stands_in(name.casefold(), asked)
+        and not MONTHS_AND_DAYS.issuperset(name.casefold().split())
     ]

@@ -65,3 +65,13 @@ ASKING_WORDS = frozenset(
     """.split()
 )
 """Words that begin a question in capitals and name nothing."""
+
+MONTHS_AND_DAYS = frozenset(
+    """
+    january february march april may june july august september october november december jan feb
+    mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday
+    sunday mon tue tues wed thu thur thurs fri sat sun am pm utc gmt est edt pst today yesterday
+    tomorrow
+    """.split()
+)
+"""English words that tell when, and stand in capitals without naming anything."""

@@ -65,7 +65,7 @@ MODULES: dict[str, frozenset[str]] = {
         "tasks": "errors",
         "contracts": "telemetry",
         "plan": "values contracts",
-        "memory": "naming values",
+        "memory": "naming values words",
         "repetition": "naming values words",
         "promise": "naming repetition values",
         "pool": "memory plan promise repetition values",

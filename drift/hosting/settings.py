@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import (
+    AliasChoices,
     Field,
     SecretStr,
     StringConstraints,
@@ -61,7 +62,9 @@ class Settings(BaseSettings):
     azure_client_id: str | None = None
     # graph
     neo4j_uri: Required
-    neo4j_username: Required = "neo4j"
+    neo4j_username: Required = Field(
+        "neo4j", validation_alias=AliasChoices("NEO4J_USERNAME", "NEO4J_USER")
+    )
     neo4j_password: SecretStr
     neo4j_database: Required = "neo4j"
     community_vector_index_name: IndexName = "graphrag_comm_index"
@@ -186,6 +189,13 @@ def _is_loopback(host: str | None) -> bool:
         return ipaddress.ip_address(host or "").is_loopback
     except ValueError:
         return False
+
+
+def names() -> frozenset[str]:
+    """Return the name of every setting, also the second names that are accepted."""
+    aliases = (field.validation_alias for field in Settings.model_fields.values())
+    second = (a.choices for a in aliases if isinstance(a, AliasChoices))
+    return frozenset(map(str.upper, Settings.model_fields)) | {str(n) for c in second for n in c}
 
 
 def environment() -> dict[str, str]:

@@ -93,6 +93,12 @@ def test_values_given_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) 
     assert "MAX_PASSES" in os.environ
 
 
+def test_the_user_of_the_graph_has_a_second_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_USER", "ada")
+    assert load(GOOD).neo4j_username == "ada"
+    assert load({**GOOD, "NEO4J_USERNAME": "bob"}).neo4j_username == "bob"
+
+
 def test_a_dotenv_file_is_not_read(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".env").write_text("MAX_PASSES=5\n")
     monkeypatch.chdir(tmp_path)

@@ -76,3 +76,10 @@ def test_every_name_found_is_cited_and_new(nodes: list[Node], question: str) -> 
 def test_at_most_twelve_names_are_found() -> None:
     names = ". ".join(f"Name{number}" for number in range(30))
     assert len(names_found([node("Who?", names, names)], "Which?")) == MAX_NAMES_FOUND == 12
+
+
+def test_a_month_or_a_day_is_no_name_and_stays_within_one() -> None:
+    answered = node(
+        "When?", "In April, on Monday, at June Hall.", "In April, on Monday, at June Hall."
+    )
+    assert names_found([answered], "Which?") == ("June Hall",)

@@ -25,7 +25,7 @@ from drift.offline.commands.bench.imports import import_
 from drift.offline.commands.bench.load import load
 from drift.offline.commands.bench.orchestration import orchestration
 from drift.offline.commands.bench.retrieval import retrieval
-from drift.offline.commands.console import log_to_stderr, show_error
+from drift.offline.commands.console import log_to_stderr, say, show_error
 from drift.offline.commands.demo import demo
 from drift.offline.commands.doctor.command import doctor
 from drift.offline.commands.eval.evidence import evidence
@@ -85,6 +85,11 @@ def version_option(
     if version:
         typer.echo(__version__)
         raise typer.Exit
+    if Path(".env").is_file():
+        # imported here, so that `--help` is there at once
+        from drift.offline.commands.work.env_file import read_env_file
+
+        read_env_file(Path(), say)
 
 
 def main() -> None:

@@ -3,6 +3,8 @@
 # ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
+from drift.words import MONTHS_AND_DAYS
+
 BEFORE_NOUNS = frozenset(
     """
     the a an of in on for with by from and or as at into its their his her our my your this these
@@ -11,15 +13,6 @@ BEFORE_NOUNS = frozenset(
     """.split()
 )
 """What a noun phrase begins after."""
-
-MONTHS_AND_DAYS = frozenset(
-    """
-    january february march april may june july august september october november december jan feb
-    mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday
-    sunday mon tue tues wed thu thur thurs fri sat sun am pm utc gmt est edt pst today yesterday
-    tomorrow
-    """.split()
-)
 
 COMMON_WORDS = MONTHS_AND_DAYS | frozenset(
     """

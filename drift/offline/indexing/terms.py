@@ -11,10 +11,9 @@ from drift.offline.indexing.plain_words import (
     COMMON_WORDS,
     GENERAL_WORDS,
     HONORIFICS,
-    MONTHS_AND_DAYS,
 )
 from drift.offline.indexing.prose import singular
-from drift.words import PROSE_STOP_WORDS
+from drift.words import MONTHS_AND_DAYS, PROSE_STOP_WORDS
 
 MAX_TERM_WORDS = 6
 
