@@ -12,6 +12,10 @@ SHORT = 1_600
 """Characters up to which a chunk is shown again: it costs less than an answer that misses it."""
 FIRST_LOOK = 5
 """Chunks that a follow-up is asked of first; they hold 94 % of what real answers cite of ten."""
+FIRST_LOOK_AT_LONG = 4
+"""The same of long chunks, each of which costs as much as all that an answer adds."""
+MAX_PRIMER_TOKENS = 6_000
+"""What the primer reads at most: readers called most samples of a longer prompt useless."""
 CONFIDENT = 0.8
 """An answer this confident, whose model sees no need to continue, ends its branch."""
 FOLLOWUPS_START_PCT = 40
@@ -26,12 +30,12 @@ class Limits:
     max_followups: int = 10
     max_chunks_for_prompt: int = 10
     max_followups_per_prompt: int = 4
-    max_prompt_tokens: int = 10_000
+    max_prompt_tokens: int = 16_000
 
     @property
     def max_primer_tokens(self) -> int:
         """The bound of the primer's prompt: samples only have to show what may be asked."""
-        return self.max_prompt_tokens * 3 // 4
+        return min(self.max_prompt_tokens * 3 // 4, MAX_PRIMER_TOKENS)
 
 
 def is_enough(answer: Answer) -> bool:
@@ -53,7 +57,9 @@ def looks(
     ended or is under way. When none is left of these, the follow-up brings nothing new, and both
     are empty.
     """
-    first, second = leading[:FIRST_LOOK], leading[FIRST_LOOK:]
+    are_long = all(len(chunk.text) > SHORT for chunk in leading[:FIRST_LOOK])
+    count = FIRST_LOOK_AT_LONG if are_long else FIRST_LOOK
+    first, second = leading[:count], leading[count:]
     if all(chunk.id in read for chunk in first):
         return (), ()
     return (

@@ -352,7 +352,7 @@ param maxFollowupsPerPrompt int = 4
 @description('MAX_PROMPT_TOKENS: the most that one prompt takes.')
 @minValue(3000)
 @maxValue(1000000)
-param maxPromptTokens int = 10000
+param maxPromptTokens int = 16000
 
 @description('FOLLOWUP_SCOPE: hard keeps follow-ups inside their target communities.')
 @allowed([

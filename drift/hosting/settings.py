@@ -82,7 +82,7 @@ class Settings(BaseSettings):
     max_followups: Annotated[int, Field(ge=1, le=50)] = 10
     max_chunks_for_prompt: Annotated[int, Field(ge=1, le=100)] = 10
     max_followups_per_prompt: Annotated[int, Field(ge=1, le=4)] = 4
-    max_prompt_tokens: Annotated[int, Field(ge=3000, le=1_000_000)] = 10000
+    max_prompt_tokens: Annotated[int, Field(ge=3000, le=1_000_000)] = 16000
     max_inflight: Annotated[int, Field(ge=1, le=1000)] = 32
     deadline_sec: Annotated[float, Field(gt=0, le=225)] = 200.0
     retry_max_attempts: Annotated[int, Field(ge=1, le=10)] = 3

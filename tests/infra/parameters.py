@@ -108,7 +108,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "maxFollowups": _number(10, 1, 50),
     "maxChunksForPrompt": _number(10, 1, 100),
     "maxFollowupsPerPrompt": _number(4, 1, 4),
-    "maxPromptTokens": _number(10000, 3000, 1000000),
+    "maxPromptTokens": _number(16000, 3000, 1000000),
     "followupScope": _choice("soft", "soft", "hard"),
     "retryMaxAttempts": _number(3, 1, 10),
     "retryBackoffBaseSec": _number(2, 0, 60),

@@ -282,7 +282,8 @@ def test_capacity_is_compared_with_what_a_request_takes(
 
 def test_the_longest_request_that_was_measured_is_what_a_request_takes() -> None:
     assert tokens_a_request(10, 10) == 130_000
-    assert Limits().max_prompt_tokens <= TOKENS_OF_CHUNKS + TOKENS_A_FOLLOWUP
+    limits, alone = Limits(), TOKENS_OF_CHUNKS + TOKENS_A_FOLLOWUP
+    assert limits.max_prompt_tokens <= limits.max_followups_per_prompt * alone
 
 
 # -------------------------------------------------------------------------------- azd's environment

@@ -19,7 +19,7 @@ def replay(
         ),
     ],
     together: Annotated[int, typer.Option(min=1, max=4, help="MAX_FOLLOWUPS_PER_PROMPT.")] = 4,
-    tokens: Annotated[int, typer.Option(min=3000, help="MAX_PROMPT_TOKENS.")] = 10000,
+    tokens: Annotated[int, typer.Option(min=3000, help="MAX_PROMPT_TOKENS.")] = 16000,
     as_json: Json = False,
 ) -> None:
     """Search anew with recorded replies.
