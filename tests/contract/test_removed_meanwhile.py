@@ -6,7 +6,7 @@ import asyncio
 import math
 
 import pytest
-from neo4j import AsyncGraphDatabase
+from neo4j import AsyncGraphDatabase, EagerResult
 
 from drift.adapters.neo4j.cypher.followup import shared
 from drift.adapters.neo4j.cypher.nearest import shown
@@ -51,7 +51,7 @@ CALL (held) {{
   WITH ch, 1.0 AS similarity ORDER BY ch.id
   {shown(DEFAULT, "chunks")}
 }}
-RETURN [chunk IN chunks | [chunk.id, chunk.document.name]] AS chunks
+RETURN [chunk IN chunks | [chunk.id, chunk.document.title]] AS chunks
 """
 """Finds chunks, waits for the project's lock, and reads them."""
 
@@ -71,9 +71,9 @@ async def test_a_chunk_that_was_removed_since_it_was_found_is_not_shown_without_
         lock = "MATCH (p:__Project__ {id: $p}) SET p.touched = true"
         await (await removing.run(lock, {"p": project})).consume()
         reading = asyncio.create_task(
-            backend.connection.write(_HOLDING_CHUNKS, {"asked": {"project_id": project}})
+            backend.connection.write(_HOLDING_CHUNKS, {**BOUNDS, "asked": {"project_id": project}})
         )
-        await _blocked(backend)
+        await _blocked(backend, reading)
         remove = "MATCH (ch:__Chunk__ {project_id: $p, id: 'k1'}) DETACH DELETE ch"
         await (await removing.run(remove, {"p": project})).consume()
         await removing.commit()
@@ -82,8 +82,9 @@ async def test_a_chunk_that_was_removed_since_it_was_found_is_not_shown_without_
     assert found.records[0]["chunks"] == [["k2", "Title of d1"], ["k3", None]]
 
 
-async def _blocked(backend: Neo4jBackend) -> None:
+async def _blocked(backend: Neo4jBackend, reading: asyncio.Task[EagerResult]) -> None:
     """Wait until a transaction waits for another one."""
     text = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN count(*) AS n"
-    while not (await backend.connection.read(text, {})).records[0]["n"]:  # noqa: ASYNC110
+    while not (await backend.connection.read(text, {})).records[0]["n"]:
+        assert not reading.done(), reading.result()
         await asyncio.sleep(0.02)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 from neo4j import EagerResult
@@ -140,7 +141,9 @@ class Neo4jGraph:
         Nodes that no search sees are counted now and then.
         """
         inventory = await take_inventory(self._connection, self._names, HEALTH_TIMEOUT_S)
-        return inventory.health(self._parameters.schema)
+        health = inventory.health(self._parameters.schema)
+        unseen = await self._unseen.lacks(HEALTH_TIMEOUT_S)
+        return replace(health, lacking=(*health.lacking, *unseen))
 
     async def warm_up(self, dimensions: int) -> None:
         """Run the statements once on a project that cannot exist, so that they are planned."""
