@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from drift import context, findings, prompts
+from drift import context, prompts
+from drift.answering import findings
 from drift.context import Handles, Memory
 from drift.grouping import Group, in_turns
 from drift.markup import plain

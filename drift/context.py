@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Generic, TypeVar
 
+from drift.citing.sentences import sentences
 from drift.markup import element, indented, on_line, plain
-from drift.sentences import sentences
 from drift.tokens import cut
 from drift.values.graph import Chunk, Community, Evidence
 from drift.values.tree import Citation, Node

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from drift import bounded
 from drift.bounded import Reading, RequestHandles
 from drift.calls import ChatCalls
-from drift.citations import check
+from drift.citing.citations import check
+from drift.citing.handles_in_prose import without_handles
 from drift.context import Handles, Memory
 from drift.contracts.replies import CitationReply, JointReply, LocalReply
 from drift.errors import UnusableReplyError
 from drift.grouping import Found, Group
-from drift.handles_in_prose import without_handles
 from drift.plan import Limits
 from drift.replies import ask
 from drift.telemetry.logs import log

@@ -9,6 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from drift import bounded, context, plan
+from drift.answering.response import checked_citations
+from drift.asking.memory import names_found
+from drift.asking.pool import Pool
+from drift.asking.repetition import is_asked_again, searched
 from drift.calls import Calls
 from drift.context import Handles, Memory
 from drift.contracts.progress import Phase
@@ -16,12 +20,8 @@ from drift.errors import DriftError
 from drift.executor import Answers, Executor
 from drift.failures import LOSES_ONLY_THE_STEP, require_any
 from drift.grouping import Found, Group, in_turns, together
-from drift.memory import names_found
-from drift.pool import Pool
 from drift.progress import Progress, citation_lines
 from drift.ranking import ranked
-from drift.repetition import is_asked_again, searched
-from drift.response import checked_citations
 from drift.tasks import Deadline, task_group
 from drift.telemetry import parts
 from drift.telemetry.logs import log

@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from drift import bounded, citations, conclusion, context, prompts
+from drift import bounded, context, prompts
+from drift.answering import conclusion
+from drift.answering.conclusion import Conclusion
+from drift.answering.response import caveats, checked_citations, key_facts, trace_of
 from drift.calls import Calls
-from drift.conclusion import Conclusion
+from drift.citing import citations
+from drift.citing.handles_in_prose import without_handles
 from drift.contracts.answer import (
     NO_DATA_STATE,
     RetrieveResponse,
@@ -23,12 +27,10 @@ from drift.contracts.replies import AggregateReply, PrimerReply
 from drift.contracts.request import RetrieveRequest
 from drift.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.followups import FollowupTree, require_answers
-from drift.handles_in_prose import without_handles
 from drift.plan import Limits
 from drift.ports import Ports
 from drift.progress import Progress, escape_markdown, name_list
 from drift.replies import ask
-from drift.response import caveats, checked_citations, key_facts, trace_of
 from drift.tasks import Deadline
 from drift.telemetry import parts
 from drift.telemetry.logs import log

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from drift import prompts
-from drift.conclusion import NOT_FOUND
+from drift.answering.conclusion import NOT_FOUND
+from drift.answering.findings import finding_elements, numbered_facts, unanswered_lines
 from drift.context import chunk_element
 from drift.contracts.replies import AggregateReply, CitationReply, LocalReply, PrimerReply
-from drift.findings import finding_elements, numbered_facts, unanswered_lines
 from drift.markup import element
 from drift.offline.commands.work.asking import advice_on
 from drift.offline.model_server.embedding import embed, vector

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drift import prompts
-from drift.conclusion import NOT_FOUND
+from drift.answering.conclusion import NOT_FOUND
 from drift.contracts.answer import CitationOut, RetrieveResponse
 from drift.contracts.request import MAX_BODY_BYTES
 from drift.hosting import wiring

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drift import bounded, conclusion
+from drift import bounded
+from drift.answering import conclusion
+from drift.answering.conclusion import Conclusion
 from drift.calls import ChatCalls
-from drift.conclusion import Conclusion
 from drift.context import Handles, Memory
 from drift.contracts.replies import AggregateReply
 from drift.executor import Executor

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.citations import check, document_names, enrich
+from drift.citing.citations import check, document_names, enrich
+from drift.citing.sentences import sentences as split
 from drift.contracts.answer import CitationOut
 from drift.contracts.replies import CitationReply
-from drift.sentences import sentences as split
 from drift.values.graph import Chunk
 from drift.values.tree import Citation, CitationCounts
 from tests.fakes import chunk

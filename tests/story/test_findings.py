@@ -4,8 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift import findings
-from drift.findings import finding_elements, numbered_facts, parents_first, unanswered_lines
+from drift.answering import findings
+from drift.answering.findings import (
+    finding_elements,
+    numbered_facts,
+    parents_first,
+    unanswered_lines,
+)
 from drift.offline.prompt_elements import Element, element
 from drift.values.graph import Chunk
 from drift.values.tree import (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.handles_in_prose import without_handles
+from drift.citing.handles_in_prose import without_handles
 
 NAMES = {"K1": "Manual", "K3": "Manual", "K5": "Guide", "K12": "Atlas", "C2": ""}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.memory import MAX_NAMES_FOUND, names_found, stands_in
+from drift.asking.memory import MAX_NAMES_FOUND, names_found, stands_in
 from drift.values.tree import ANSWERED, NO_EVIDENCE, Answer, Citation, Node, Question
 
 

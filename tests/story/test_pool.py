@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.asking.pool import MAX_HINT_NAMES, Pool, Taken, hint_for
+from drift.asking.repetition import is_same_question
 from drift.plan import Limits
-from drift.pool import MAX_HINT_NAMES, Pool, Taken, hint_for
-from drift.repetition import is_same_question
 from drift.values.graph import Beside
 from drift.values.tree import (
     ANSWERED,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.promise import Parts, novelty_of, parts_of, promise
+from drift.asking.promise import Parts, novelty_of, parts_of, promise
 from drift.values.tree import Answer, Citation, Question, Verdict
 
 PART = st.floats(0, 1)

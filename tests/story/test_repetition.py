@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.repetition import is_repeated, is_same_question
+from drift.asking.repetition import is_repeated, is_same_question
 from drift.values.graph import Beside
 from drift.values.tree import Question
 

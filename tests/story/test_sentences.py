@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.sentences import MAX_SPAN_CHARACTERS, sentences, spans
+from drift.citing.sentences import MAX_SPAN_CHARACTERS, sentences, spans
 
 ENGLISH = "It is known that the ship was of the line and was to be at sea. "
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.statements import from_answers, proven
+from drift.answering.statements import from_answers, proven
 from drift.values.tree import ANSWERED, Answer, Citation, Fact, Node, Question, Verdict
 
 SPANS = {

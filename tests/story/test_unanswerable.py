@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from drift.unseen import unseen_name
+from drift.answering.unseen import unseen_name
 
 FILE = Path(__file__).parents[1] / "data" / "unanswerable.jsonl"
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from drift.answering.conclusion import Conclusion
 from drift.calls import ChatCalls
-from drift.conclusion import Conclusion
 from drift.plan import Limits
 from drift.tasks import Deadline
 from tests.fakes import ScriptedChat

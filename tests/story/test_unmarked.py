@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.unmarked import repaired
+from drift.answering.unmarked import repaired
 from drift.values.tree import Citation, Fact
 
 SPANS = [

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.statements import Statement
-from drift.unseen import unseen_name
+from drift.answering.statements import Statement
+from drift.answering.unseen import unseen_name
+from drift.answering.verdict import judged
 from drift.values.tree import Citation, Fact, Verdict
-from drift.verdict import judged
 
 CAROL = (
     "A Christmas Carol > Stave One: Marley's Ghost\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.wording import CLOSE_ENOUGH, closest_sentence, form, verbatim
+from drift.citing.wording import CLOSE_ENOUGH, closest_sentence, form, verbatim
 
 TEXT = (
     "Iterators are required to have an __iter__() method that returns the iterator object itself.\n"

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from drift.answering.unseen import unseen_name
 from drift.offline.evals.recall.question_sets import LabelledQuestion, Passage, QuestionSet
-from drift.unseen import unseen_name
 
 SHOWN_PASSAGES = 10
 _WORD = re.compile(r"\w+")

@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from drift.spelling import STEM_LETTERS, folded, same_stem
-from drift.statement_parts import Part, Rank, is_label, parts_of
-from drift.statements import Proven, proven
+from drift.answering.spelling import STEM_LETTERS, folded, same_stem
+from drift.answering.statement_parts import Part, Rank, is_label, parts_of
+from drift.answering.statements import Proven, proven
 from drift.values.tree import Fact
 from drift.words import STOP_WORDS_OF_FOUR_LANGUAGES
 

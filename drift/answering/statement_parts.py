@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from drift.marks import STOPS, Mark, marks_in, without
-from drift.sentence_ends import sentence_ends
+from drift.answering.marks import STOPS, Mark, marks_in, without
+from drift.answering.sentence_ends import sentence_ends
 
 
 class Rank(IntEnum):

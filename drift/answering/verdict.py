@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from drift.statements import Statement
-from drift.unseen import unseen_name
+from drift.answering.statements import Statement
+from drift.answering.unseen import unseen_name
 from drift.values.tree import Verdict
 
 MOST_OF_PARTLY = 0.5

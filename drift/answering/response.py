@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from drift.answering.statements import Statement
 from drift.contracts.answer import CitationCountsOut, CitationOut, KeyFact, TraceNode, TraceOut
 from drift.contracts.replies import PrimerReply
-from drift.statements import Statement
 from drift.values.graph import PrimerEvidence
 from drift.values.tree import SKIPPED_DEADLINE, Citation, CitationCounts, Fact, Node
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from drift.sentences import MAX_SPAN_CHARACTERS, spans
-from drift.wording import CLOSE_ENOUGH, form, letters, pairs, similarity
+from drift.citing.sentences import MAX_SPAN_CHARACTERS, spans
+from drift.citing.wording import CLOSE_ENOUGH, form, letters, pairs, similarity
 
 CLOSE_BEGINNING = 0.6
 """Similarity (0..1) from which a few words are those that begin a sentence.

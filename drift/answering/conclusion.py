@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from drift.answering.statements import Statement, from_answers, proven
+from drift.answering.unmarked import repaired
+from drift.answering.verdict import judged
 from drift.contracts.replies import AggregateReply
-from drift.statements import Statement, from_answers, proven
-from drift.unmarked import repaired
 from drift.values.tree import Fact, Node, Verdict
-from drift.verdict import judged
 
 NOT_FOUND = "The documents do not answer this question."
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from drift.spelling import STEM_LETTERS, folded, same_stem
+from drift.answering.spelling import STEM_LETTERS, folded, same_stem
 from drift.words import ASKING_WORDS, STOP_WORDS_OF_FOUR_LANGUAGES
 
 MAX_NAMES = 12

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from drift.citing.numbered_text import NumberedText, named
+from drift.citing.sentence_numbers import Run, runs
+from drift.citing.wording import closest_sentence, form, pairs, similarity, verbatim
 from drift.contracts.answer import CitationOut
 from drift.contracts.replies import CitationReply
-from drift.numbered_text import NumberedText, named
-from drift.sentence_numbers import Run, runs
 from drift.telemetry.logs import log
 from drift.values.graph import Chunk
 from drift.values.tree import Citation, CitationCounts
-from drift.wording import closest_sentence, form, pairs, similarity, verbatim
 
 MOST_FIRST_WORDS = 6
 """Words that are taken for the beginning of a sentence, and not for a whole span."""

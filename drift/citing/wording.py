@@ -9,7 +9,7 @@ import unicodedata
 from collections import Counter
 from itertools import islice, pairwise
 
-from drift.sentences import sentences
+from drift.citing.sentences import sentences
 
 _QUOTES = str.maketrans(
     "\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019\u201a`\u00b4", "\"\"\"\"\"'''''"

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from drift.asking.repetition import content_words, is_asked_again, searched
 from drift.naming import proper_names
-from drift.repetition import content_words, is_asked_again, searched
 from drift.values.tree import Answer, Question
 
 OF_NOVELTY = 0.45

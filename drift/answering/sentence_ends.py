@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
-from drift.marks import Mark, code_in
+from drift.answering.marks import Mark, code_in
 
 _STOP = re.compile(
     r"(?:[.!?\u2026]+|(?P<wide>[\u3002\uff01\uff1f\u0964\u061f]+))"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from drift.memory import names_found, stands_in
+from drift.asking.memory import names_found, stands_in
+from drift.asking.promise import parts_of, promise
+from drift.asking.repetition import is_asked_again, is_repeated
 from drift.plan import Limits, is_enough, is_in_vain
-from drift.promise import parts_of, promise
-from drift.repetition import is_asked_again, is_repeated
 from drift.values.tree import (
     MERGED,
     SKIPPED_BUDGET,

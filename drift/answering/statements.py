@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from drift.sentence_ends import open_from
-from drift.statement_parts import (
+from drift.answering.sentence_ends import open_from
+from drift.answering.statement_parts import (
     Part,
     Rank,
     introduces,
