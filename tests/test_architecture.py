@@ -112,7 +112,8 @@ MODULES: dict[str, frozenset[str]] = {
         "plan asking.pool ports progress ranking asking.repetition answering.response tasks "
         "telemetry values",
         "answering.response": "contracts answering.statements values",
-        "answering.conclusion": "contracts answering.statements answering.unmarked values "
+        "answering.conclusion": "contracts answering.marks "
+        "answering.statements answering.unmarked values "
         "answering.verdict",
         "search": "bounded calls citing.citations answering.conclusion context contracts errors "
         "followups "

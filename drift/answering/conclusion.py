@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from drift.answering.marks import without_marks
 from drift.answering.statements import Statement, from_answers, proven
 from drift.answering.unmarked import repaired
 from drift.answering.verdict import judged
@@ -47,6 +48,7 @@ def concluded(
     if not made.statements and reply.verdict != "not_found":
         made = from_answers(nodes, facts)
 
+    still_open = without_marks(reply.residual_uncertainty, {fact.number for fact in facts})
     verdict = judged(question, reply.verdict, made.statements, shown)
     return Conclusion(
         made.text if made.statements else NOT_FOUND,
@@ -54,5 +56,5 @@ def concluded(
         len(made.left_out) if made.statements else 0,
         verdict.verdict,
         verdict.confidence,
-        tuple(filter(None, (reply.residual_uncertainty, verdict.overruled))),
+        tuple(filter(None, (still_open, verdict.overruled))),
     )

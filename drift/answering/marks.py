@@ -90,6 +90,13 @@ def marks_in(text: str, known: Collection[int]) -> list[Mark]:
     return [_with_what_leads_to_it(mark, text) for mark in _joined(found, text)]
 
 
+def without_marks(text: str, known: Collection[int]) -> str:
+    """Return a text without its marks, and without the spaces before them."""
+    for mark in reversed(marks_in(text, known)):
+        text = text[: mark.start].rstrip(" ") + text[mark.end :]
+    return text
+
+
 def code_in(text: str) -> list[tuple[int, int]]:
     """Return where code between backticks stands in a text."""
     return [match.span() for match in _CODE.finditer(text)] if "`" in text else []

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.answering.marks import without_marks
 from drift.answering.statements import from_answers, proven
 from drift.values.tree import ANSWERED, Answer, Citation, Fact, Node, Question, Verdict
 
@@ -300,3 +301,16 @@ def test_the_last_resort_are_the_answers_that_have_citations() -> None:
     assert [s.facts for s in said.statements] == [(FACTS[0],), (FACTS[1],)]
     assert from_answers(nodes[1:3], FACTS).text == "Perhaps."
     assert from_answers(nodes[1:2], FACTS).text == ""
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("It is open when he died [1][2].", "It is open when he died."),
+        ("Fact [1] says less than [3].", "Fact says less than."),
+        ("In 1843 (1843) nothing is said [sic].", "In 1843 (1843) nothing is said [sic]."),
+        ("", ""),
+    ],
+)
+def test_what_is_uncertain_is_told_without_numbers_of_facts(written: str, said: str) -> None:
+    assert without_marks(written, {1, 2, 3}) == said
