@@ -256,7 +256,8 @@ async def test_what_is_left_out_is_said_once_in_the_log_and_named_by_prepare(
     await spoil(database, "__Document__", "title", [["x"]])
 
     preparer = Neo4jPreparer(database, IndexNames())
-    told = "\n".join((await preparer.prepare(DIMENSIONS)).problems)
+    report = await preparer.prepare(DIMENSIONS)
+    told = "\n".join((*report.problems, *report.vectors))
     assert "Some __Chunk__ nodes (2 of 7) have a `text` of a type that is not read: " in told
     assert "(INTEGER)" in told
     assert "(DATE)" in told
