@@ -236,7 +236,7 @@ class TestOnARunningServer:
         bare = searched(backend, community="no_community_index", chunk="no_chunk_index")
         await assert_all_found(bare, project, by_words=True)
         with pytest.raises(
-            GraphMisconfiguredError, match="none with an embedding of 8 floats.*drift prepare"
+            GraphMisconfiguredError, match=r"none with an embedding of 8 floats.*drift prepare"
         ):
             await ask_primer(
                 searched(backend, community="no_community_index", chunk="no_chunk_index"),
