@@ -31,6 +31,8 @@ _RAISED = str.maketrans(
     "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u02d2", "0123456789,"
 )
 
+_GOES_ON = re.compile(r"[^\s.,;:!?]")
+"""What follows a number in brackets that a function is called with: `alert(1)>`."""
 _IDENTIFIER = re.compile(r"\w*[\w\])][._]\w+$|\w_+$")
 """What an index stands behind, as in `sys.argv[1]`."""
 _DEFINITION = re.compile(r"\s*:")
@@ -119,7 +121,9 @@ def _mark(match: re.Match[str], known: Collection[int]) -> Mark | None:
         labelled = match["label"] or not written[0].isdigit()
         after_a_stop = text[max(0, start - 20) : start].rstrip().rstrip(_CLOSERS)[-1:] in STOPS
         weak = not (labelled or after_a_stop or _CLAUSE_ENDS.match(text, end))
-        return replace(mark, weak=weak) if start and text[start - 1] != "]" else None
+        is_called = start and text[start - 1].isalnum() and _GOES_ON.match(text, end)
+        stands_apart = start and text[start - 1] != "]" and not is_called
+        return replace(mark, weak=weak) if stands_apart else None
 
     line_begins = start == 0 or text[start - 1] == "\n"
     if (line_begins and _DEFINITION.match(text, end)) or _IDENTIFIER.search(

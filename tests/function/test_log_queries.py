@@ -82,7 +82,7 @@ async def log(
     environment.setenv("MAX_FOLLOWUPS_PER_PROMPT", "1")
     model_server.fail(
         {"fault": "status", "status": 503, "kind": "primer_reply", "times": 1},
-        {"fault": "status", "status": 400, "kind": "local_reply", "times": 1},
+        {"fault": "status", "status": 403, "kind": "local_reply", "times": 1},
     )
     assert await ask() == 200
     environment.setenv("NEO4J_URI", f"bolt://127.0.0.1:{nowhere}")

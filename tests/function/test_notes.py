@@ -52,7 +52,7 @@ async def _ingest_all(settings: Settings) -> None:
     ("folder", "shown", "said"),
     [
         ("english", 7, 6),
-        ("german", 7, 6),
+        ("german", 6, 5),
         ("mixed", 6, 5),
         ("french", 4, 3),
         ("japanese", 3, 3),

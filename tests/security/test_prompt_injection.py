@@ -265,7 +265,10 @@ async def test_the_request_that_leaves_has_two_messages_and_the_system_text_byte
                 contents = [m["content"] for m in sent["body"]["messages"]]
                 assert contents == [prompt.system, prompt.user]
                 assert prompt.system in SYSTEM[prompt.name]
-                assert set(sent["body"]) <= {"model", "messages", "response_format", "temperature"}
+                assert set(sent["body"]) <= {
+                    *("model", "messages", "response_format", "temperature"),
+                    *("max_completion_tokens", "reasoning_effort"),
+                }
     finally:
         await embedder.client.close()
 
