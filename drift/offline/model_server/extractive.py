@@ -268,10 +268,14 @@ def _bare(question: str) -> str:
 
 # -------------------------------------------------------------------------------------- aggregation
 def _facts(finding: Element) -> list[tuple[int, str]]:
-    """Return the facts of a finding that are told there, without their documents and places."""
+    """Return the facts of a finding that are told there, without their documents and places.
+
+    A cell that only ends what another row begins is left out.
+    """
     _, _, *rows = (*finding.lines(), "", "")
     told = filter(None, map(_FACT.match, rows))
-    return [(int(fact[1]), _closed(_OWN_NUMBERS.sub("", fact[2]))) for fact in told]
+    facts = [(int(fact[1]), _closed(_OWN_NUMBERS.sub("", fact[2]))) for fact in told]
+    return [(number, text) for number, text in facts if text.count(")") <= text.count("(")]
 
 
 def _closed(text: str) -> str:
