@@ -47,8 +47,10 @@ VALUES = (
     ),
     _main(
         "chunks and follow-ups change places",
-        "string(maxChunksForPrompt)\n  MAX_FOLLOWUPS: string(maxFollowups)",
-        "string(maxFollowups)\n  MAX_FOLLOWUPS: string(maxChunksForPrompt)",
+        "string(maxChunksForPrompt)\n  MAX_COMPLETION_TOKENS: maxCompletionTokens\n"
+        "  MAX_FOLLOWUPS: string(maxFollowups)",
+        "string(maxFollowups)\n  MAX_COMPLETION_TOKENS: maxCompletionTokens\n"
+        "  MAX_FOLLOWUPS: string(maxChunksForPrompt)",
         SETTING,
     ),
     _main(
