@@ -69,7 +69,9 @@ def test_a_second_serve_shares_the_servers_and_is_told_of_a_port_that_is_taken(
     assert done.returncode == 1
     assert f"Port {port} on 127.0.0.1 is taken by another process" in done.stderr
     assert "Traceback" not in done.stderr
-    assert httpx2.get(f"{serving['url']}/health/ready", trust_env=False).status_code in (200, 503)
+    assert httpx2.get(
+        f"{serving['url']}/health/ready", trust_env=False, timeout=30
+    ).status_code in (200, 503)
 
 
 def test_the_demo_answers_with_evidence_from_the_reference_manual(demo: dict[str, Any]) -> None:
