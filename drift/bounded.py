@@ -146,14 +146,15 @@ def aggregator(
     unanswered, room = _fitting(findings.unanswered_lines(nodes), room)
 
     chosen: list[Node] = []
-    for node in findings.surest_first(nodes):
+    surest = findings.surest_first(nodes)
+    for node in surest:
         cost = _cost_of_finding(node, retrieved)
         if cost > room:
             break
         room -= cost
         chosen.append(node)
     if not chosen:
-        chosen = [_shortened(node, room) for node in findings.surest_first(nodes)[:1]]
+        chosen = [_shortened(node, room) for node in surest[:1]]
     chosen.sort(key=lambda node: node.question.id)
 
     facts = findings.numbered_facts(chosen, retrieved)

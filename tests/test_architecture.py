@@ -75,7 +75,7 @@ MODULES: dict[str, frozenset[str]] = {
         "markup": "",
         "context": "values markup citing.sentences tokens",
         "prompts": "values contracts markup",
-        "answering.findings": "context markup values",
+        "answering.findings": "context markup plan values",
         "grouping": "values",
         "bounded": "values context answering.findings grouping markup plan prompts tokens",
         "naming": "words",

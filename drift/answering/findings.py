@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from drift.context import place_of
 from drift.markup import element, on_line
+from drift.plan import is_in_vain
 from drift.values.graph import Chunk
 from drift.values.tree import (
     MERGED,
@@ -45,12 +46,12 @@ def parents_first(nodes: Sequence[Node]) -> Iterator[Node]:
 def proven(nodes: Sequence[Node]) -> list[Node]:
     """Return the follow-ups whose answer stands on evidence, without a first try in vain."""
     standing = [node for node in nodes if node.answer and node.answer.citations]
-    found = {node.question.text for node in standing if not _is_in_vain(node)}
-    return [n for n in standing if not _is_in_vain(n) or n.question.text not in found]
+    found = {node.question.text for node in standing if _found(node)}
+    return [node for node in standing if _found(node) or node.question.text not in found]
 
 
-def _is_in_vain(node: Node) -> bool:
-    return bool(node.answer and node.answer.verdict == "not_found")
+def _found(node: Node) -> bool:
+    return node.answer is not None and not is_in_vain(node.answer)
 
 
 def surest_first(nodes: Sequence[Node]) -> list[Node]:

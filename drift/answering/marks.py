@@ -93,10 +93,8 @@ def marks_in(text: str, known: Collection[int]) -> list[Mark]:
 
 
 def without_marks(text: str, known: Collection[int]) -> str:
-    """Return a text without its marks, and without the spaces before them."""
-    for mark in reversed(marks_in(text, known)):
-        text = text[: mark.start].rstrip(" ") + text[mark.end :]
-    return text
+    """Return a text without its marks."""
+    return without(text, marks_in(text, known))
 
 
 def code_in(text: str) -> list[tuple[int, int]]:

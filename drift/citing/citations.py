@@ -1,8 +1,7 @@
 """Pure: citations that hold. Ids must have been retrieved, spans are made verbatim or dropped.
 
 The prompt is layer 1 of these checks and the reply's shape (contracts/replies.py) layer 2. Here are
-layer 3 (ids), layer 4 (sentences by number, with their first words as a check), and the spans and
-document names for the ids of the final answer.
+layer 3 (ids), and layer 4 (sentences by number, with their first words as a check).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from itertools import islice
 
 from drift.citing.numbered_text import NumberedText, named
 from drift.citing.sentence_numbers import Run, runs
-from drift.citing.wording import closest_sentence, form, pairs, similarity, verbatim
+from drift.citing.wording import closest_sentence, form, verbatim
 from drift.contracts.answer import CitationOut
 from drift.contracts.replies import CitationReply
 from drift.telemetry.logs import log
@@ -208,45 +207,6 @@ def _is_enough(words: str, enough: tuple[int, int]) -> bool:
     most_words, most_letters = enough
     parts = words.split()
     return len(parts) >= most_words or (len(parts) == 1 and len(form(words)) >= most_letters)
-
-
-def enrich(
-    fact: str,
-    ids: Sequence[tuple[str, str | None]],
-    checked: Iterable[Citation],
-    retrieved: Mapping[str, Chunk],
-) -> list[CitationOut | str]:
-    """Return a fact's citations: an object for each retrieved chunk, other strings as they came.
-
-    `ids` are pairs of what the model wrote and the chunk id it means. A span is verbatim: that of
-    the chunk's checked citation which is closest to the fact, else the chunk's closest sentence.
-    """
-    spans: dict[str, list[Citation]] = {}
-    for citation in checked:
-        spans.setdefault(citation.chunk_id, []).append(citation)
-
-    enriched: dict[str, CitationOut | str] = {}
-    for written, chunk_id in ids:
-        chunk = retrieved.get(chunk_id or written)
-        if chunk is None:
-            log.warning(
-                "citation_enrichment_unmatched_chunk_id",
-                extra={"chunk_id": written, "fact": fact[:80]},
-            )
-            enriched.setdefault(written, written)
-        elif chunk.id not in enriched:
-            span = _closest([c.span for c in spans.get(chunk.id, ())], fact) or closest_sentence(
-                fact, chunk.text
-            )
-            enriched[chunk.id] = CitationOut(
-                chunk_id=chunk.id, span=span, document_name=chunk.document_name
-            )
-    return list(enriched.values())
-
-
-def _closest(spans: Sequence[str], fact: str) -> str:
-    target = pairs(fact)
-    return max(spans, key=lambda span: similarity(pairs(span), target), default="")
 
 
 def document_names(citations: Iterable[Citation | CitationOut | str]) -> list[str]:

@@ -25,6 +25,9 @@ def without_handles(text: str, names: Mapping[str, str], said_by: Sequence[str] 
     word of one of the texts `said_by` is none, and stays, as does what is not among the names.
     """
     any_handle = _word(names)
+    if not any_handle.search(text):
+        return text
+
     own = {word for said in said_by for word in any_handle.findall(said)}
     known = {handle: name for handle, name in names.items() if handle and handle not in own}
     handle = _word(known)

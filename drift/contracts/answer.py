@@ -50,6 +50,7 @@ class UsageOut(PhaseUsage):
 
 
 Verdict = Literal["answered", "partly", "not_found"]
+"""Whether the evidence answers a question."""
 
 
 class VerdictOut(BaseModel):

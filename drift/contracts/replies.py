@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import (
     BaseModel,
@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from drift.contracts.answer import Verdict
 from drift.contracts.lenient import (
     at_most,
     first,
@@ -55,10 +56,6 @@ Identifiers = Annotated[
 ]
 
 
-Verdict = Literal["answered", "partly", "not_found"]
-"""Whether the evidence answers a question."""
-
-
 class _Reply(BaseModel):
     """A model's reply: unknown fields are ignored."""
 
@@ -83,7 +80,7 @@ Followups = Annotated[list[FollowupReply], first(MAX_FOLLOWUPS_READ), BeforeVali
 
 
 class PrimerReply(_Reply):
-    """Reply of the primer: a coarse answer and 2 to 6 follow-ups; a bare list is the follow-ups."""
+    """Reply of the primer: a coarse answer and 1 to 6 follow-ups; a bare list is the follow-ups."""
 
     initial_answer: Answer = ""
     followups: Followups = Field(default_factory=list)

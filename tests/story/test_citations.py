@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.citing.citations import check, document_names, enrich
+from drift.citing.citations import check, document_names
 from drift.citing.sentences import sentences as split
-from drift.contracts.answer import CitationOut
 from drift.contracts.replies import CitationReply
 from drift.values.graph import Chunk
 from drift.values.tree import Citation, CitationCounts
@@ -116,38 +115,6 @@ def test_the_same_citation_twice_is_kept_once() -> None:
 def test_counts_add_up() -> None:
     one = CitationCounts(2, 1, 1, {"span_mismatch": 1})
     assert one + one == CitationCounts(4, 2, 2, {"span_mismatch": 2})
-
-
-def test_an_id_of_the_retrieved_set_becomes_an_object_and_any_other_stays_a_string(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    retrieved = {"a": chunk("a", document="Manual")}
-    found = enrich(
-        "It says a thing", [("K1", "a"), ("K9", None), ("a", None), ("K9", None)], [], retrieved
-    )
-    assert found == [
-        CitationOut(chunk_id="a", span="It says a thing about a.", document_name="Manual"),
-        "K9",
-    ]
-    assert set(events(caplog)) == {"citation_enrichment_unmatched_chunk_id"}
-    assert caplog.records[0].chunk_id == "K9"
-
-
-def test_a_fact_shows_the_checked_span_closest_to_it() -> None:
-    spans = [
-        Citation("a", "This is the text of a.", "doc"),
-        Citation("a", "a thing about a", "doc"),
-    ]
-    [found] = enrich("Something about a thing", [("a", "a")], spans, {"a": chunk("a")})
-    assert isinstance(found, CitationOut)
-    assert found.span == "a thing about a"
-
-
-@given(fact=ANY_TEXT, text=st.text(st.characters(), min_size=1, max_size=300))
-def test_an_enriched_span_is_always_a_part_of_its_chunk(fact: str, text: str) -> None:
-    [found] = enrich(fact, [("a", "a")], [], {"a": Chunk("a", text, "doc")})
-    assert isinstance(found, CitationOut)
-    assert found.span in text
 
 
 def test_document_names_come_once_in_order_and_strings_name_none() -> None:
