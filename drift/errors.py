@@ -5,8 +5,12 @@ DriftError
 │   ├── InvalidRequestError        400 invalid_request: names every broken field
 │   ├── TooLargeError              413 too_large
 │   ├── UnsupportedMediaTypeError  415 unsupported_media_type
-│   └── ForeignHostError           403 foreign_host: only the local host raises it
+│   ├── ForeignHostError           403 foreign_host: only the local host raises it
+│   ├── UnauthenticatedError       401 unauthenticated: no credential, or one that is not known
+│   ├── ForbiddenError             403 forbidden: the project is not among those of the caller
+│   └── NotFoundError              404 not_found: the project holds nothing of that id
 ├── BusyError                  429 busy: the caller waits `retry_after_s`
+│   └── QuotaError                 429 quota_exceeded: the same; `limit` names which one
 ├── StoppingError              503 stopping: the process is being stopped, another one answers
 ├── NotConfiguredError         503 not_configured: the operator sets what `problems` names
 ├── UpstreamError              500: a server behind us failed after its retries
@@ -92,12 +96,56 @@ class ForeignHostError(RequestError):
     status = 403
 
 
+class UnauthenticatedError(RequestError):
+    """The request has no credential, or none that is known; `reason` is for the log alone."""
+
+    code = "unauthenticated"
+    status = 401
+
+    def __init__(self, detail: str, reason: str) -> None:
+        """Keep what the caller is told, and what the log is told."""
+        super().__init__(detail)
+        self.reason = reason
+
+
+class ForbiddenError(RequestError):
+    """The caller has no such right on the project, which may or may not exist."""
+
+    code = "forbidden"
+    status = 403
+
+    def __init__(self, project_id: str, right: str) -> None:
+        """Keep what was asked for; the caller is told no more than it has said."""
+        super().__init__(f"This credential has no right to {right} this project.")
+        self.project_id = project_id
+        self.right = right
+
+
+class NotFoundError(RequestError):
+    """The project holds nothing under the id of the path."""
+
+    code = "not_found"
+    status = 404
+
+
 class BusyError(DriftError):
     """As many requests as allowed are in flight; come back after `retry_after_s` seconds."""
 
     code = "busy"
     status = 429
-    retry_after_s = 2
+    retry_after_s: int = 2
+
+
+class QuotaError(BusyError):
+    """A key has used what it may; `limit` is the name of the limit, as PROJECT_KEYS calls it."""
+
+    code = "quota_exceeded"
+
+    def __init__(self, limit: str, most: int, retry_after_s: int) -> None:
+        """Keep which limit it was and when there is room again."""
+        super().__init__(f"This key may use {most} {limit.replace('_', ' ')}; try again later.")
+        self.limit = limit
+        self.retry_after_s = retry_after_s
 
 
 class StoppingError(DriftError):

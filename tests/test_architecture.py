@@ -131,9 +131,10 @@ ROOMS: dict[str, frozenset[str]] = {
     room: frozenset(imported.split())
     for room, imported in {
         "telemetry": "contracts errors values",
-        "adapters": "contracts errors naming numbered_parts place ports ranking tasks telemetry "
-        "values",
-        "hosting": " ".join(sorted(STORY)) + " telemetry adapters __init__",
+        "access": "errors",
+        "adapters": "access contracts errors naming numbered_parts place ports ranking tasks "
+        "telemetry values",
+        "hosting": " ".join(sorted(STORY)) + " telemetry access adapters __init__",
         "offline.writing": "contracts errors naming values ports tasks telemetry adapters offline",
         "offline.indexing": "contracts errors naming values words ports tasks telemetry adapters "
         "offline offline.writing",
@@ -146,10 +147,9 @@ ROOMS: dict[str, frozenset[str]] = {
         "offline.evals": " ".join(sorted(STORY))
         + " telemetry adapters hosting offline offline.writing "
         "offline.indexing offline.hosts",
-        "offline.commands": "__init__ contracts errors values hosting offline offline.wiring "
-        "offline.writing offline.indexing offline.infra offline.servers offline.stack "
-        "offline.hosts "
-        "offline.model_server offline.evals",
+        "offline.commands": "__init__ access contracts errors values hosting offline "
+        "offline.wiring offline.writing offline.indexing offline.infra offline.servers "
+        "offline.stack offline.hosts offline.model_server offline.evals",
         "offline": "",
     }.items()
 }
@@ -321,7 +321,9 @@ def test_only_settings_reads_the_environment(path: Path) -> None:
 
 
 WITHOUT_SDKS = [
-    name for name in KNOWN if room(name) in {*MODULES, "telemetry", "hosting", "function_app"}
+    name
+    for name in KNOWN
+    if room(name) in {*MODULES, "telemetry", "access", "hosting", "function_app"}
 ]
 
 

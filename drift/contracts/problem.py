@@ -13,7 +13,10 @@ class FieldErrorOut(BaseModel):
 
 
 class Problem(BaseModel):
-    """An error body, `application/problem+json` (RFC 9457)."""
+    """An error body, `application/problem+json` (RFC 9457).
+
+    `limit` names the limit of a key that is used up, as PROJECT_KEYS calls it.
+    """
 
     type: str = "about:blank"
     title: str
@@ -22,3 +25,4 @@ class Problem(BaseModel):
     code: str
     retrieval_id: str
     errors: list[FieldErrorOut] | None = None
+    limit: str | None = None

@@ -22,8 +22,10 @@ from drift.errors import (
     FieldProblem,
     InvalidRequestError,
     NotConfiguredError,
+    QuotaError,
     StoppingError,
     TooLargeError,
+    UnauthenticatedError,
     UnsupportedMediaTypeError,
 )
 
@@ -183,6 +185,7 @@ def problem_body(error: DriftError, retrieval_id: str) -> bytes:
         code=error.code,
         retrieval_id=retrieval_id,
         errors=errors,
+        limit=error.limit if isinstance(error, QuotaError) else None,
     )
     return body.model_dump_json(exclude_none=True).encode()
 
@@ -192,6 +195,8 @@ def problem(error: DriftError, retrieval_id: str) -> Reply:
     headers = {"x-retrieval-id": retrieval_id}
     if isinstance(error, BusyError | NotConfiguredError | StoppingError):
         headers["retry-after"] = str(error.retry_after_s)
+    if isinstance(error, UnauthenticatedError):
+        headers["www-authenticate"] = "Bearer"
     return Reply(error.status, problem_body(error, retrieval_id), PROBLEM_JSON, headers)
 
 

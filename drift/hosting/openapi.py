@@ -18,9 +18,13 @@ _MODELS: tuple[type[BaseModel], ...] = (RetrieveRequest, RetrieveResponse, Probl
 _ERRORS = {
     "400": "The body is not JSON or breaks the contract (`invalid_request`); every broken field is "
     "named.",
+    "401": "There is no credential, or none that is known (`unauthenticated`). In mode `function` "
+    "the platform answers instead.",
+    "403": "The project is not among those of the caller (`forbidden`), whether it exists or not.",
     "413": "The body is over 64 KiB (`too_large`).",
     "415": "The content type is not application/json (`unsupported_media_type`).",
-    "429": "Too many requests are in flight (`busy`); see Retry-After.",
+    "429": "Too many requests are in flight (`busy`), or the key has used what it may "
+    "(`quota_exceeded`, with the `limit`); see Retry-After.",
     "500": "A server behind this one failed (`graph_unavailable`, `graph_misconfigured`, "
     "`model_unavailable`, `model_misconfigured`, `deadline`), or this one has a bug (`internal`).",
     "503": "Settings are missing or wrong (`not_configured`), or the process is being stopped "

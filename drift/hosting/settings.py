@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -32,17 +32,64 @@ KNOWN_EMBEDDING_DIMENSIONS = {
 _PLAINTEXT = {"bolt", "neo4j", "redis", "http"}
 _UNRESOLVED = "@Microsoft.KeyVault("
 
+_S = TypeVar("_S", bound="AccessSettings")
+
 Required = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 IndexName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]
 """A plain identifier: index names stand in statements where Cypher takes no parameter."""
 
 
-class Settings(BaseSettings):
-    """All settings of the service; README.md has a table of their defaults and meanings."""
+AuthMode = Literal["function", "keys", "easyauth"]
+
+
+class AccessSettings(BaseSettings):
+    """Who may ask.
+
+    These are read apart from the others: nobody is told what is wrong with those before it is known
+    who asks.
+    """
 
     model_config = SettingsConfigDict(
         frozen=True, extra="ignore", env_ignore_empty=True, case_sensitive=False
     )
+
+    auth_mode: AuthMode = "function"
+    auth_tenant_id: str | None = None
+    project_claim: str | None = None
+    project_keys: SecretStr | None = None
+    project_keys_secret: str | None = None
+    azure_client_id: str | None = None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _resolved(cls, value: object) -> object:
+        if isinstance(value, str) and value.startswith(_UNRESOLVED):
+            raise ValueError(
+                "is an unresolved Key Vault reference: check the identity's access to the vault "
+                "and the secret's name"
+            )
+        return value
+
+    @field_validator("auth_mode", mode="before")
+    @classmethod
+    def _any_case_of_mode(cls, value: object) -> object:
+        return value.strip().lower() if isinstance(value, str) else value
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the library's signature
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read arguments and the environment only: no .env file may change a deployed service."""
+        return init_settings, env_settings
+
+
+class Settings(AccessSettings):
+    """All settings of the service; README.md has a table of their defaults and meanings."""
 
     # A rule for the addresses below, so it is read before them.
     allow_plaintext: bool = False
@@ -59,7 +106,7 @@ class Settings(BaseSettings):
     oai_reasoning_effort: str | None = None
     max_completion_tokens: str | None = None
     oai_prompt_cache: Literal["auto", "explicit", "unsent"] = "auto"
-    azure_client_id: str | None = None
+    prices: str | None = None
     # graph
     neo4j_uri: Required
     neo4j_username: Required = Field(
@@ -77,6 +124,7 @@ class Settings(BaseSettings):
     # progress
     redis_url: SecretStr | None = None
     redis_auth: Literal["url", "entra"] = "url"
+    progress_channel: str | None = None
     # search and limits
     max_passes: Annotated[int, Field(ge=1, le=5)] = 2
     max_followups: Annotated[int, Field(ge=1, le=50)] = 10
@@ -96,16 +144,6 @@ class Settings(BaseSettings):
     @classmethod
     def _any_case(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _resolved(cls, value: object) -> object:
-        if isinstance(value, str) and value.startswith(_UNRESOLVED):
-            raise ValueError(
-                "is an unresolved Key Vault reference: check the identity's access to the vault "
-                "and the secret's name"
-            )
-        return value
 
     @field_validator("neo4j_uri")
     @classmethod
@@ -147,18 +185,6 @@ class Settings(BaseSettings):
                 f"is more than the {most} floats that the model of OAI_EMBED_MODEL_NAME gives"
             )
         return value
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003 - the library's signature
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read arguments and the environment only: no .env file may change a deployed service."""
-        return init_settings, env_settings
 
 
 def _checked_url(value: str, schemes: set[str], info: ValidationInfo) -> str:
@@ -215,8 +241,17 @@ def load(values: Mapping[str, Any] | None = None) -> Settings:
         NotConfiguredError: naming every missing or wrong setting at once; no problem contains a
             value's text.
     """
+    return _load(Settings, values or {})
+
+
+def load_access(values: Mapping[str, Any] | None = None) -> AccessSettings:
+    """Return those settings that say who may ask; otherwise as `load`."""
+    return _load(AccessSettings, values or {})
+
+
+def _load(kind: type[_S], values: Mapping[str, Any]) -> _S:
     try:
-        return Settings(**{name.lower(): value for name, value in (values or {}).items()})
+        return kind(**{name.lower(): value for name, value in values.items()})
     except ValidationError as error:
         raise NotConfiguredError(
             tuple(_problem(e) for e in error.errors(include_input=False, include_url=False))

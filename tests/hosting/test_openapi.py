@@ -60,7 +60,7 @@ def test_every_status_of_an_error_is_described_with_its_code() -> None:
         for e in vars(errors).values()
         if isinstance(e, type)
         and issubclass(e, errors.DriftError)
-        and e.code not in {"unusable_reply", "ingest", "local_stack", "foreign_host"}
+        and e.code not in {"unusable_reply", "ingest", "local_stack", "foreign_host", "not_found"}
     ]
     assert {str(e.status) for e in leaves} | {"200"} == set(responses)
     for error in leaves:

@@ -1,0 +1,1 @@
+"""Who may ask what: the credential of a request, and the projects that it opens."""
