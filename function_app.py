@@ -1,6 +1,7 @@
-"""The Azure edge: routes, the guard around each handler, and the one process-wide object. No logic.
+"""The Azure edge: routes, the guard around each handler, and what lives as long as the process.
 
-Importing this module reads no setting and opens nothing; the SDKs load with the first request.
+No logic. Importing this module reads no setting but AUTH_MODE, which decides whether the platform
+asks for function keys, and opens nothing; the SDKs load with the first request.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import azure.functions as func
 from azurefunctions.extensions.http.fastapi import Request, Response, StreamingResponse
 from starlette.requests import ClientDisconnect
 
-from drift.errors import DriftError, StoppingError
-from drift.hosting import http
+from drift.access.caller import NOBODY
+from drift.errors import DriftError, ForbiddenError, StoppingError, UnauthenticatedError
+from drift.hosting import auth_mode, http
+from drift.hosting.entrance import Entrance
 from drift.hosting.provider import ServiceProvider
 from drift.hosting.streaming import EventStream
 from drift.telemetry import otel
@@ -33,18 +36,27 @@ try:
 except ImportError:
     _INVOCATIONS = None
 
-app = func.FunctionApp(http_auth_level=func.AuthLevel.FUNCTION)
+PLATFORM_ASKS = auth_mode.platform_asks_for_keys()
+
+app = func.FunctionApp(
+    http_auth_level=func.AuthLevel.FUNCTION if PLATFORM_ASKS else func.AuthLevel.ANONYMOUS
+)
+entrance = Entrance(platform_asks_for_keys=PLATFORM_ASKS)
 provider = ServiceProvider()
 
 CLIENT_GONE = 499
 
 
 class Call:
-    """One HTTP call: the request, its retrieval id, and what to do when the call has ended."""
+    """One HTTP call: the request, who sends it, its retrieval id, and what to do when it has ended.
+
+    Nobody sends it until the entrance has said who does.
+    """
 
     def __init__(self, request: Request) -> None:
         """Give the call an id of its own until the body names one."""
         self.request = request
+        self.caller = NOBODY
         self.retrieval_id = str(uuid4())
         self.at_end: Callable[[], None] = lambda: None
 
@@ -52,8 +64,28 @@ class Call:
 Handler = Callable[[Call], Awaitable[Response]]
 
 
-def endpoint(handler: Handler) -> Callable[[Request, func.Context], Awaitable[Response]]:
-    """Guard a handler: an error becomes the contract's JSON, and nothing of the call stays.
+Endpoint = Callable[[Request, func.Context], Awaitable[Response]]
+
+
+def endpoint(handler: Handler) -> Endpoint:
+    """Guard a handler, and let it run only for a caller who is known."""
+
+    async def for_a_caller(call: Call) -> Response:
+        call.caller = await entrance.caller(call.request.headers)
+        return await handler(call)
+
+    return _guarded(handler, for_a_caller)
+
+
+def open_endpoint(handler: Handler) -> Endpoint:
+    """Guard a handler that answers everybody, because it holds nothing."""
+    return _guarded(handler, handler)
+
+
+def _guarded(named: Handler, handler: Handler) -> Endpoint:
+    """Return what the platform calls: an error becomes JSON, and nothing of the call stays.
+
+    It has the name of the route's handler, by which the platform knows the function.
 
     `functools.wraps` cannot be used: the runtime reads the parameters and annotations of `run`.
     """
@@ -72,7 +104,7 @@ def endpoint(handler: Handler) -> Callable[[Request, func.Context], Awaitable[Re
         response.background = finish
         return response
 
-    run.__name__ = handler.__name__
+    run.__name__, run.__doc__ = named.__name__, named.__doc__
     return run
 
 
@@ -82,6 +114,9 @@ async def _answer(call: Call, handler: Handler) -> Response:
         return await handler(call)
     except ClientDisconnect:  # in the middle of its own request
         return Response(status_code=CLIENT_GONE)
+    except (UnauthenticatedError, ForbiddenError) as error:
+        _log_denial(call, error)
+        return to_response(http.problem(error, call.retrieval_id))
     except DriftError as error:
         # A process that is being stopped is no failure: the caller is told, and nobody else.
         if not isinstance(error, StoppingError):
@@ -90,6 +125,16 @@ async def _answer(call: Call, handler: Handler) -> Response:
     except Exception:
         log.exception("request_crashed", extra={"retrieval_id": call.retrieval_id})
         return to_response(http.problem(http.internal_error(), call.retrieval_id))
+
+
+def _log_denial(call: Call, error: UnauthenticatedError | ForbiddenError) -> None:
+    """Log who was refused what; a key is never part of it."""
+    about = {"path": call.request.url.path, "code": error.code, "retrieval_id": call.retrieval_id}
+    if isinstance(error, ForbiddenError):
+        about |= {"caller": error.caller, "right": error.right, "project_id": error.project_id}
+    else:
+        about |= {"reason": error.reason}
+    log.warning("access_denied", extra=about)
 
 
 def to_response(reply: http.Reply) -> Response:
@@ -118,19 +163,21 @@ async def disconnected(request: Request) -> None:
 async def retrieve(call: Call) -> Response:
     """Answer a question, buffered or as a stream of events."""
     http.check_media_type(call.request.headers.get("content-type", ""))
-    request = http.parse_request(await read_body(call.request))
+    has_one_project = call.caller.only_project is not None
+    request = http.parse_request(await read_body(call.request), names_project=not has_one_project)
     if request.retrieval_id is not None:
         call.retrieval_id = str(request.retrieval_id)
+    project = call.caller.project(request.project_id)
     service = await provider.get()
 
     if http.wants_stream(",".join(call.request.headers.getlist("accept"))):
         stream = EventStream(call.retrieval_id)
-        stream.follow(service.start(request, call.retrieval_id, stream.listen))
+        stream.follow(service.start(project, request, call.retrieval_id, stream.listen))
         call.at_end = stream.cancel
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         return StreamingResponse(stream.events(), media_type=http.EVENT_STREAM, headers=headers)
 
-    answering = service.start(request, call.retrieval_id)
+    answering = service.start(project, request, call.retrieval_id)
     gone = asyncio.create_task(disconnected(call.request))
     try:
         await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -143,7 +190,7 @@ async def retrieve(call: Call) -> Response:
 
 
 @app.route(route="health/live", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
-@endpoint
+@open_endpoint
 async def health_live(_call: Call) -> Response:
     """Answer that the process serves; touches nothing."""
     return Response(status_code=200)
@@ -153,7 +200,10 @@ async def health_live(_call: Call) -> Response:
 @endpoint
 async def health_ready(_call: Call) -> Response:
     """Answer whether requests can be served, one entry a dependency."""
-    readiness = await (await provider.get()).readiness()
+    readiness = {
+        "access": await entrance.readiness(),
+        **await (await provider.get()).readiness(),
+    }
     ready = all(one.serves for one in readiness.values())
     words = {name: str(one) for name, one in readiness.items()}
     return _json(200 if ready else 503, {"status": "ready" if ready else "not_ready", **words})

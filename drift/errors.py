@@ -109,16 +109,21 @@ class UnauthenticatedError(RequestError):
 
 
 class ForbiddenError(RequestError):
-    """The caller has no such right on the project, which may or may not exist."""
+    """The caller has no such right on the project, which may or may not exist.
+
+    Without a project the caller has none at all. `caller` is its name, for the log.
+    """
 
     code = "forbidden"
     status = 403
 
-    def __init__(self, project_id: str, right: str) -> None:
+    def __init__(self, project_id: str | None, right: str, caller: str) -> None:
         """Keep what was asked for; the caller is told no more than it has said."""
-        super().__init__(f"This credential has no right to {right} this project.")
+        about = "on this project" if project_id is not None else "on any project"
+        super().__init__(f"This credential has no {right} right {about}.")
         self.project_id = project_id
         self.right = right
+        self.caller = caller
 
 
 class NotFoundError(RequestError):

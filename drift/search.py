@@ -24,7 +24,7 @@ from drift.contracts.answer import (
 )
 from drift.contracts.progress import Phase
 from drift.contracts.replies import AggregateReply, PrimerReply
-from drift.contracts.request import RetrieveRequest
+from drift.contracts.request import ProjectRequest
 from drift.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.followups import FollowupTree, require_answers
 from drift.plan import Limits
@@ -53,7 +53,7 @@ class DriftSearch:
         self._limits = limits
 
     async def retrieve(
-        self, request: RetrieveRequest, progress: Progress, deadline: Deadline
+        self, request: ProjectRequest, progress: Progress, deadline: Deadline
     ) -> RetrieveResponse:
         """Answer a request, reporting progress up to and including the last message.
 
@@ -84,7 +84,7 @@ class _Retrieval:
 
     calls: Calls
     limits: Limits
-    request: RetrieveRequest
+    request: ProjectRequest
     progress: Progress
     deadline: Deadline
 

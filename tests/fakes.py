@@ -8,8 +8,9 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from drift.access.caller import EVERYBODY, Project
 from drift.contracts.progress import LAST_PHASES
-from drift.contracts.request import RetrieveRequest
+from drift.contracts.request import ProjectRequest
 from drift.ports import Ports
 from drift.tasks import Deadline
 from drift.values.calls import ChatReply, Embeddings, Prompt, Tokens
@@ -161,9 +162,14 @@ def community(name: int | str, *samples: Chunk, level: int = 1) -> Community:
     return Community(name, level, f"Summary of {name}", 0.9, samples)
 
 
-def request(query: str = "What is asked?", project_id: str = "p", **fields: Any) -> RetrieveRequest:
+def request(query: str = "What is asked?", project_id: str = "p", **fields: Any) -> ProjectRequest:
     """Return a valid request."""
-    return RetrieveRequest(query=query, project_id=project_id, **fields)
+    return ProjectRequest(query=query, project_id=project_id, **fields)
+
+
+def allowed(project_id: str = "p") -> Project:
+    """Return a project as a caller gets it who may use every one."""
+    return EVERYBODY.project(project_id)
 
 
 def ports(graph: Any, chat: Any, embedder: Any = None) -> Ports:

@@ -90,7 +90,7 @@ class Caller:
         if named is None:
             raise InvalidRequestError((FieldProblem("project_id", "is required"),))
         if not self.may(named, right):
-            raise ForbiddenError(named, right)
+            raise ForbiddenError(named, right, self.name)
         return Project(named, self)
 
     @property
@@ -107,3 +107,6 @@ class Caller:
 
 EVERYBODY = Caller("function key", (Grant(EVERY, frozenset(RIGHTS)),))
 """Who comes with one of the platform's function keys, which open every project."""
+
+NOBODY = Caller("nobody")
+"""Whose requests open nothing."""

@@ -67,13 +67,26 @@ TopK = Annotated[int, Field(ge=1, le=50), BeforeValidator(_whole_number)]
 
 
 class RetrieveRequest(BaseModel):
-    """A question to one project; unknown fields are refused."""
+    """A question to one project; unknown fields are refused.
+
+    The project may be left out by a caller who has exactly one.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     query: Query
-    project_id: ProjectId
+    project_id: ProjectId | None = None
     top_k: TopK = 5
     retrieval_id: UUID | None = None
     # Of thousands of wrong items, the first is enough to say.
     include: Annotated[tuple[Include, ...], FailFast()] = ()
+
+    def within(self, project_id: str) -> ProjectRequest:
+        """Return the same question to the project that it is about."""
+        return ProjectRequest.model_construct(**{**dict(self), "project_id": project_id})
+
+
+class ProjectRequest(RetrieveRequest):
+    """A question whose project is known."""
+
+    project_id: ProjectId

@@ -15,7 +15,7 @@ from pydantic_core import from_json
 
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.problem import FieldErrorOut, Problem
-from drift.contracts.request import MAX_BODY_BYTES, RetrieveRequest
+from drift.contracts.request import MAX_BODY_BYTES, ProjectRequest, RetrieveRequest
 from drift.errors import (
     BusyError,
     DriftError,
@@ -78,8 +78,8 @@ def check_media_type(content_type: str) -> None:
         raise UnsupportedMediaTypeError(f"The content type must be {JSON}.")
 
 
-def parse_request(body: bytes) -> RetrieveRequest:
-    """Return the request in a body.
+def parse_request(body: bytes, *, names_project: bool = True) -> RetrieveRequest:
+    """Return the request in a body; `names_project` says whether it has to name its project.
 
     Raises:
         InvalidRequestError: naming the broken fields, the first MAX_PROBLEMS of them.
@@ -95,9 +95,10 @@ def parse_request(body: bytes) -> RetrieveRequest:
         raise InvalidRequestError(
             tuple(FieldProblem(_cut(n), "is given twice") for n in repeated[:MAX_PROBLEMS])
         )
+    kind = ProjectRequest if names_project else RetrieveRequest
     try:
         # Read once more from the text: strict mode takes a UUID from JSON, not from a string.
-        return RetrieveRequest.model_validate_json(body)
+        return kind.model_validate_json(body)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
         named = tuple(_field_problem(problem) for problem in problems[:MAX_PROBLEMS])

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from drift.access.caller import Project
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.request import RetrieveRequest
 from drift.errors import BusyError, DriftError, StoppingError
@@ -50,11 +51,12 @@ class Service:
 
     def start(
         self,
+        project: Project,
         request: RetrieveRequest,
         retrieval_id: str,
         listener: Callable[[str], None] | None = None,
     ) -> asyncio.Task[RetrieveResponse]:
-        """Admit a request and start answering it.
+        """Admit a request to a project that its caller may use, and start answering it.
 
         The slot is free again when the task ends, however it ends.
 
@@ -68,7 +70,7 @@ class Service:
             parts.refused(BusyError.code)
             raise BusyError(f"{self.max_inflight} requests are being answered; try again later.")
         self.in_flight += 1
-        task = asyncio.create_task(self._answer(request, retrieval_id, listener))
+        task = asyncio.create_task(self._answer(project, request, retrieval_id, listener))
         self._running.add(task)
         task.add_done_callback(self._free_slot)
         return task
@@ -80,17 +82,25 @@ class Service:
             task.exception()  # marks it as seen: whoever waited may have gone
 
     async def _answer(
-        self, request: RetrieveRequest, retrieval_id: str, listener: Callable[[str], None] | None
+        self,
+        project: Project,
+        request: RetrieveRequest,
+        retrieval_id: str,
+        listener: Callable[[str], None] | None,
     ) -> RetrieveResponse:
         deadline = Deadline.after(self.deadline_s)
         words = self.settings is not None and self.settings.log_questions
-        with bound(retrieval_id=retrieval_id, project_id=request.project_id, words=words):
+        with bound(
+            retrieval_id=retrieval_id,
+            project_id=project.id,
+            caller=project.caller.name,
+            words=words,
+        ):
             log.info("retrieval_started", extra={"query": request.query, "top_k": request.top_k})
             try:
-                async with Progress(
-                    request.project_id, retrieval_id, self.sink, listener
-                ) as progress:
-                    return await self._search.retrieve(request, progress, deadline)
+                async with Progress(project.id, retrieval_id, self.sink, listener) as progress:
+                    asked = request.within(project.id)
+                    return await self._search.retrieve(asked, progress, deadline)
             except asyncio.CancelledError:
                 if self._stopping:
                     raise StoppingError from None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -16,9 +17,11 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from drift.access import project_keys
 from drift.errors import NotConfiguredError
 from drift.hosting import per_step
 
@@ -31,6 +34,9 @@ KNOWN_EMBEDDING_DIMENSIONS = {
 
 _PLAINTEXT = {"bolt", "neo4j", "redis", "http"}
 _UNRESOLVED = "@Microsoft.KeyVault("
+_SECRET_ADDRESS = re.compile(
+    r"https://[A-Za-z0-9.-]+(:\d+)?/secrets/[A-Za-z0-9-]{1,127}(/[0-9a-f]{32})?"
+)
 
 _S = TypeVar("_S", bound="AccessSettings")
 
@@ -74,6 +80,31 @@ class AccessSettings(BaseSettings):
     @classmethod
     def _any_case_of_mode(cls, value: object) -> object:
         return value.strip().lower() if isinstance(value, str) else value
+
+    @field_validator("project_keys")
+    @classmethod
+    def _usable_keys(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None:
+            project_keys.parse(value.get_secret_value())
+        return value
+
+    @field_validator("project_keys_secret")
+    @classmethod
+    def _secret(cls, value: str | None) -> str | None:
+        if value is not None and not _SECRET_ADDRESS.fullmatch(value):
+            raise ValueError("must be the address of a secret, https://VAULT/secrets/NAME")
+        return value
+
+    @model_validator(mode="after")
+    def _mode_has_what_it_needs(self) -> Self:
+        given = [self.project_keys, self.project_keys_secret]
+        if self.auth_mode == "keys" and given.count(None) != 1:
+            raise ValueError(
+                "AUTH_MODE=keys needs PROJECT_KEYS or PROJECT_KEYS_SECRET, one of them"
+            )
+        if self.auth_mode == "easyauth" and not self.auth_tenant_id:
+            raise ValueError("AUTH_MODE=easyauth needs AUTH_TENANT_ID")
+        return self
 
     @classmethod
     def settings_customise_sources(

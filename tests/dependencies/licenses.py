@@ -31,6 +31,13 @@ CLASSIFIERS = {"License :: OSI Approved :: MIT License": "MIT"}
 """What packages without an SPDX expression say; BSD and Apache are missing: their classifiers name
 no version."""
 
+BSD_3_CLAUSES = (
+    "Redistributions of source code must retain",
+    "Redistributions in binary form must reproduce",
+    "Neither the name of",
+)
+"""The beginnings of the three conditions; a licence with two of them is another one."""
+
 HEAD = """# Licences of what is deployed
 
 Made by `make licenses` from the packages of [requirements.lock](../requirements.lock); each
@@ -53,11 +60,16 @@ def licence(package: Distribution) -> str | None:
             except InvalidLicenseExpression:
                 continue  # older metadata holds any text, down to the whole licence
     said = [one for one in metadata.get_all("Classifier") or [] if one.startswith("License ::")]
-    return (
-        " AND ".join(CLASSIFIERS[one] for one in said)
-        if said and set(said) <= set(CLASSIFIERS)
-        else None
-    )
+    if said and set(said) <= set(CLASSIFIERS):
+        return " AND ".join(CLASSIFIERS[one] for one in said)
+    return _by_its_text(package)
+
+
+def _by_its_text(package: Distribution) -> str | None:
+    """Return the licence whose own words stand in a package's licence file; None for others."""
+    texts = [package.read_text(name) or "" for name in package.metadata.get_all("License-File", [])]
+    is_bsd = len(texts) == 1 and all(clause in texts[0] for clause in BSD_3_CLAUSES)
+    return "BSD-3-Clause" if is_bsd else None
 
 
 def reasons(expression: str | None) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.dependencies.licenses import HEAD, document, licence, reasons, row
+from tests.dependencies.licenses import BSD_3_CLAUSES, HEAD, document, licence, reasons, row
 from tests.dependencies.lock import ROOT, installed, locked
 
 FILE = (ROOT / "docs" / "licenses.md").read_text(encoding="utf-8")
@@ -88,6 +88,19 @@ def test_a_licence_is_read_wherever_a_package_says_it(
     found = licence(package(tmp_path, *fields))
     assert found == expected
     assert reasons(found)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [(BSD_3_CLAUSES, "BSD-3-Clause"), (BSD_3_CLAUSES[:2], None), ((), None)],
+    ids=["three conditions", "two", "another licence"],
+)
+def test_a_bsd_licence_is_known_by_its_conditions_where_the_metadata_is_silent(
+    tmp_path: Path, conditions: tuple[str, ...], expected: str | None
+) -> None:
+    silent = package(tmp_path, "License-File: LICENSE")
+    (tmp_path / "left_pad-1.0.dist-info" / "LICENSE").write_text("\n".join(conditions))
+    assert licence(silent) == expected
 
 
 @pytest.mark.parametrize(

@@ -70,14 +70,10 @@ def test_every_status_of_an_error_is_described_with_its_code() -> None:
 def test_the_request_schema_holds_the_rules() -> None:
     request = SCHEMAS["RetrieveRequest"]
     assert request["additionalProperties"] is False
-    assert request["required"] == ["query", "project_id"]
-    assert (
-        request["properties"]["query"]["maxLength"],
-        request["properties"]["project_id"]["maxLength"],
-    ) == (
-        4000,
-        128,
-    )
+    assert request["required"] == ["query"]
+    assert request["properties"]["query"]["maxLength"] == 4000
+    named, left_out = request["properties"]["project_id"]["anyOf"]
+    assert (named["maxLength"], left_out) == (128, {"type": "null"})
     top_k = request["properties"]["top_k"]
     assert (top_k["minimum"], top_k["maximum"], top_k["default"]) == (1, 50, 5)
 

@@ -28,7 +28,7 @@ from opentelemetry import trace
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
-from drift.contracts.request import RetrieveRequest
+from drift.contracts.request import ProjectRequest
 from drift.hosting.service import Service
 from drift.hosting.settings import load as load_settings
 from drift.offline.servers.neo4j.server import Neo4jServer
@@ -189,7 +189,7 @@ async def asked(
     seen = {tenant: Seen() for tenant in ids}
 
     async def ask(tenant: str) -> None:
-        request = RetrieveRequest(
+        request = ProjectRequest(
             query=question(tenant), project_id=ids[tenant], top_k=4, include=("trace", "usage")
         )
         listened: list[str] = []

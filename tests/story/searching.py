@@ -6,7 +6,7 @@ from typing import Any
 
 from drift import markup
 from drift.contracts.answer import RetrieveResponse
-from drift.contracts.request import RetrieveRequest
+from drift.contracts.request import ProjectRequest
 from drift.offline.prompt_elements import Element, element, elements
 from drift.plan import Limits
 from drift.ports import Ports
@@ -137,7 +137,7 @@ class Run:
         self.deadline_s = deadline_s
         self.sink = ListSink()
 
-    async def __call__(self, asked: RetrieveRequest | None = None) -> RetrieveResponse:
+    async def __call__(self, asked: ProjectRequest | None = None) -> RetrieveResponse:
         async with Progress("p", "r", self.sink) as progress:
             search = DriftSearch(self.ports, self.limits)
             return await search.retrieve(

@@ -99,7 +99,7 @@ from drift.telemetry import parts
 from drift.values.graph import Evidence, PrimerEvidence
 from drift.plan import Limits
 from drift.hosting.service import Service
-from tests.fakes import ScriptedChat, StubGraph, chunk, community, request, ports
+from tests.fakes import ScriptedChat, StubGraph, allowed, chunk, community, request, ports
 from tests.story.searching import FIRST, SECOND, aggregated, local, primer
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
 parent, state = sys.argv[1:]
@@ -118,7 +118,7 @@ async def main():
     headers = {"traceparent": parent, "tracestate": state}
     with otel.invocation(SimpleNamespace(invocation_id="i"), headers):
         with parts.model_call("chat", "m", "openai"), parts.graph_call("read", "neo4j"):
-            await service.start(request(), "r")
+            await service.start(allowed(), request(), "r")
     assert otel.outgoing() == {}
 asyncio.run(main())
 """

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.progress import Phase
-from drift.contracts.request import RetrieveRequest
+from drift.contracts.request import ProjectRequest
 from drift.offline.evals.static_graph import QUESTION, StaticGraph
 from drift.plan import Limits
 from drift.ports import ChatModel, Embedder, Ports
@@ -88,7 +88,7 @@ async def measure(
 
 
 async def _search(search: DriftSearch, told: list[float]) -> RetrieveResponse:
-    request = RetrieveRequest(query=QUESTION, project_id="bench", include=("usage", "trace"))
+    request = ProjectRequest(query=QUESTION, project_id="bench", include=("usage", "trace"))
     async with _TimedProgress(told) as progress:
         return await search.retrieve(request, progress, Deadline.after(200))
 

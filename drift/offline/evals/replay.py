@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from drift.contracts.request import RetrieveRequest
+from drift.contracts.request import ProjectRequest
 from drift.errors import IngestError
 from drift.offline.prompt_elements import element, elements
 from drift.plan import Limits
@@ -125,7 +125,7 @@ async def replay(
     )
     model = _RecordedModel(recorded)
     search = DriftSearch(Ports(_RecordedGraph(recorded), model, _NoEmbedder()), limits)
-    request = RetrieveRequest(project_id="replay", query=recorded.question)
+    request = ProjectRequest(project_id="replay", query=recorded.question)
     async with Progress("replay", "replay", None) as progress:
         await search.retrieve(request, progress, Deadline.after(_DEADLINE_S))
 

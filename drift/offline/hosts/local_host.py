@@ -196,6 +196,7 @@ async def serving(
             yield url
     finally:
         await function.provider.close()
+        function.entrance.forget()
 
 
 @asynccontextmanager
