@@ -41,7 +41,7 @@ from drift.values.graph import Candidates, FollowupQuery
 from tests.contract.bulk_load import entangle, load, remove
 from tests.contract.graph_backends import DIMENSIONS, twin
 from tests.contract.random_projects import MARK, SHAPES, VECTORS, Contents, Shape, pair
-from tests.fakes import ports
+from tests.fakes import allowed, ports
 from tests.fakes_graph import FakeGraph
 from tests.hosting.test_wiring import LOCAL
 from tests.security.prompt_reading import tags
@@ -194,7 +194,9 @@ async def asked(
         )
         listened: list[str] = []
         with trace.get_tracer("test").start_as_current_span(f"request of {tenant}"):
-            answer = await service.start(request, str(uuid.uuid4()), listened.append)
+            answer = await service.start(
+                allowed(request.project_id), request, str(uuid.uuid4()), listened.append
+            )
         seen[tenant].texts += [
             ("answer and trace", answer.to_json()),
             *(("progress", m) for m in listened),
