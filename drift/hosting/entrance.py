@@ -70,9 +70,10 @@ class Entrance:
     def _build(self) -> Resolver:
         from drift.hosting import gates, settings  # noqa: PLC0415 - they load with the first request
 
-        values = (self._read_settings or settings.load_access)()
+        read = self._read_settings or settings.load_access
+        values = read()
         if values.auth_mode == "function" and not self._platform_asks_for_keys:
             raise NotConfiguredError(
                 ("AUTH_MODE was another one when the function started: start it again.",)
             )
-        return gates.build_resolver(values)
+        return gates.build_resolver(values, read)

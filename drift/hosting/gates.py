@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from drift.access.keyring import KeyRing
@@ -10,26 +11,28 @@ from drift.access.resolvers import EasyAuth, FunctionKeys, OwnKeys, Resolver
 from drift.adapters.entra import identity
 from drift.adapters.key_vault import VaultSecret
 from drift.errors import NotConfiguredError
-from drift.hosting import settings
 from drift.hosting.settings import AccessSettings
 
 
-def build_resolver(values: AccessSettings) -> Resolver:
-    """Return what tells callers apart in the mode of the settings; nothing is opened."""
+def build_resolver(values: AccessSettings, read: Callable[[], AccessSettings]) -> Resolver:
+    """Return what tells callers apart in the mode of the settings; nothing is opened.
+
+    Keys that stand in a setting are read from it again with `read`.
+    """
     if values.auth_mode == "easyauth":
         return EasyAuth(values.auth_tenant_id or "", values.project_claim)
     if values.auth_mode == "keys":
         if values.project_keys_secret is None:
-            return OwnKeys(KeyRing(_from_the_setting), "PROJECT_KEYS")
+            return OwnKeys(KeyRing(partial(_from_the_setting, read)), "PROJECT_KEYS")
         secret = VaultSecret(values.project_keys_secret, partial(identity, values.azure_client_id))
         return OwnKeys(KeyRing(secret.read), "PROJECT_KEYS_SECRET")
     return FunctionKeys()
 
 
-async def _from_the_setting() -> str:
+async def _from_the_setting(read: Callable[[], AccessSettings]) -> str:
     """Return PROJECT_KEYS as it is now."""
     try:
-        value = settings.load_access().project_keys
+        value = read().project_keys
     except NotConfiguredError as error:
         raise KeysError(error.problems) from error
     return value.get_secret_value() if value else ""

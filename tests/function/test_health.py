@@ -16,7 +16,14 @@ from tests.model_server_fixture import ModelServerControl
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
-READY = {"status": "ready", "graph": "ok", "indexes": "ok", "model": "ok", "redis": "ok"}
+READY = {
+    "status": "ready",
+    "access": "ok: function keys, every project",
+    "graph": "ok",
+    "indexes": "ok",
+    "model": "ok",
+    "redis": "ok",
+}
 """Besides `chat`, which tells since when it is known."""
 
 
