@@ -145,7 +145,7 @@ ROOMS: dict[str, frozenset[str]] = {
         "offline.hosts": "__init__ errors hosting offline offline.servers",
         "offline.model_server": "errors words offline offline.writing offline.servers",
         "offline.evals": " ".join(sorted(STORY))
-        + " telemetry adapters hosting offline offline.writing "
+        + " telemetry access adapters hosting offline offline.writing "
         "offline.indexing offline.hosts",
         "offline.commands": "__init__ access contracts errors values hosting offline "
         "offline.wiring offline.writing offline.indexing offline.infra offline.servers "

@@ -6,6 +6,7 @@ that has forgotten to ask cannot be written.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -14,6 +15,7 @@ from drift.errors import FieldProblem, ForbiddenError, InvalidRequestError
 
 Right = Literal["read", "write"]
 RIGHTS: tuple[Right, ...] = ("read", "write")
+_NOT_TEXT = re.compile("[\x00-\x1f\ud800-\udfff]")
 EVERY = "*"
 """Behind a beginning: every project whose id begins so; alone: every project."""
 
@@ -46,7 +48,7 @@ def pattern_problem(pattern: str) -> str | None:
         return "must have 1 to 128 characters"
     if EVERY in pattern[:-1]:
         return "may have `*` at its end only"
-    if any(character < " " or "\ud800" <= character <= "\udfff" for character in pattern):
+    if _NOT_TEXT.search(pattern):
         return "must not contain control characters or lone surrogates"
     return None
 

@@ -76,8 +76,8 @@ class EasyAuth:
 
     async def caller(self, headers: Headers) -> Caller:
         """Return whom the platform names."""
-        known = principal.parse(presented_principal(headers))
-        return principal.caller_of(known, self.tenant_id, self.project_claim)
+        shown = presented_principal(headers)
+        return principal.caller_behind(shown, self.tenant_id, self.project_claim)
 
     def readiness(self) -> Readiness:
         """Return ok: the platform authenticates before a request arrives."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,13 @@ class Entrance:
         *,
         platform_asks_for_keys: bool,
         read_settings: Callable[[], AccessSettings] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Remember whether a request arrives only with a function key; nothing is read yet."""
+        """Remember whether a request arrives only with a function key; nothing is read yet.
+
+        Keys age by the `clock`.
+        """
+        self._clock = clock
         self._platform_asks_for_keys = platform_asks_for_keys
         self._read_settings = read_settings
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -76,4 +82,4 @@ class Entrance:
             raise NotConfiguredError(
                 ("AUTH_MODE was another one when the function started: start it again.",)
             )
-        return gates.build_resolver(values, read)
+        return gates.build_resolver(values, read, self._clock)

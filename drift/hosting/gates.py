@@ -14,18 +14,20 @@ from drift.errors import NotConfiguredError
 from drift.hosting.settings import AccessSettings
 
 
-def build_resolver(values: AccessSettings, read: Callable[[], AccessSettings]) -> Resolver:
+def build_resolver(
+    values: AccessSettings, read: Callable[[], AccessSettings], clock: Callable[[], float]
+) -> Resolver:
     """Return what tells callers apart in the mode of the settings; nothing is opened.
 
-    Keys that stand in a setting are read from it again with `read`.
+    Keys that stand in a setting are read from it again with `read`; they age by the `clock`.
     """
     if values.auth_mode == "easyauth":
         return EasyAuth(values.auth_tenant_id or "", values.project_claim)
     if values.auth_mode == "keys":
         if values.project_keys_secret is None:
-            return OwnKeys(KeyRing(partial(_from_the_setting, read)), "PROJECT_KEYS")
+            return OwnKeys(KeyRing(partial(_from_the_setting, read), clock), "PROJECT_KEYS")
         secret = VaultSecret(values.project_keys_secret, partial(identity, values.azure_client_id))
-        return OwnKeys(KeyRing(secret.read), "PROJECT_KEYS_SECRET")
+        return OwnKeys(KeyRing(secret.read, clock), "PROJECT_KEYS_SECRET")
     return FunctionKeys()
 
 

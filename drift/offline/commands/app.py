@@ -20,6 +20,7 @@ import typer
 
 from drift import __version__
 from drift.offline.commands.ask import ask
+from drift.offline.commands.bench.access import access
 from drift.offline.commands.bench.graph import graph
 from drift.offline.commands.bench.imports import import_
 from drift.offline.commands.bench.load import load
@@ -62,9 +63,10 @@ for command in (up, serve, demo, ingest, prepare, ask, doctor):
     app.command(help=_help(command))(command)
 
 bench = typer.Typer(
-    no_args_is_help=True, help="Measure: orchestration, a retrieval, load, the graph, the import."
+    no_args_is_help=True,
+    help="Measure: orchestration, a retrieval, load, the graph, access, the import.",
 )
-for measurement in (orchestration, retrieval, graph, load):
+for measurement in (orchestration, retrieval, graph, load, access):
     bench.command(help=_help(measurement))(measurement)
 bench.command("import")(import_)
 app.add_typer(bench, name="bench")
