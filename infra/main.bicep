@@ -47,7 +47,7 @@ param developerPrincipalId string = ''
 ])
 param developerPrincipalType string = 'User'
 
-@description('Object id of an operator who may write the password of the graph into its secret; empty: nobody.')
+@description('Object id of an operator who may write the secrets, to rotate password and keys; empty: nobody.')
 @maxLength(36)
 param vaultOfficerPrincipalId string = ''
 
@@ -120,6 +120,40 @@ param vectorIndexDimensions int = 3072
   'cosine'
 ])
 param vectorIndexSimilarity string = 'cosine'
+
+// ---- who may ask
+@description('AUTH_MODE: function keys of the platform for every project, named keys of yours, or Entra ID.')
+@allowed([
+  'function'
+  'keys'
+  'easyauth'
+])
+param authMode string = 'function'
+
+@description('Keys of authMode keys, as JSON; they become a secret of the created vault and stand nowhere else.')
+@secure()
+@minLength(2)
+@maxLength(25000)
+param projectKeys string?
+
+@description('Whether projectKeys replaces the keys that the vault has; otherwise those that were rotated stay.')
+param projectKeysReplace bool = false
+
+@description('Resource id of a secret that holds the keys already, .../vaults/NAME/secrets/NAME; in place of projectKeys.')
+@maxLength(512)
+param projectKeysCredentialId string = ''
+
+@description('Client id of the app registration that callers ask tokens for; for authMode easyauth.')
+@maxLength(36)
+param entraClientId string = ''
+
+@description('AUTH_TENANT_ID: tenant whose callers are let in; empty: the tenant of the subscription. For authMode easyauth.')
+@maxLength(36)
+param authTenantId string = ''
+
+@description('PROJECT_CLAIM: claim whose values are projects that may be read; empty: app roles alone. For authMode easyauth.')
+@maxLength(256)
+param projectClaim string = ''
 
 // ---- the models
 @description('Whether Azure OpenAI is created here or there already.')
@@ -246,6 +280,10 @@ param redisMode string = 'create'
 @description('Resource id of an Azure Managed Redis that is there; for redisMode existing.')
 @maxLength(512)
 param redisExistingId string = ''
+
+@description('PROGRESS_CHANNEL: channel of progress messages; empty: the one that goes with authMode.')
+@maxLength(256)
+param progressChannel string = ''
 
 @description('Name of the cluster that is created; empty: made from the environment.')
 @maxLength(60)
@@ -381,6 +419,10 @@ param retryBackoffFactor int = 2
 @maxValue(600)
 param retryBackoffMaxSec int = 60
 
+@description('PRICES: prices of models, as JSON, for the cost in an answer; empty: those of the package.')
+@maxLength(8192)
+param prices string = ''
+
 @description('LOG_QUESTIONS: words of questions and documents in the log.')
 param logQuestions bool = false
 
@@ -495,6 +537,12 @@ var secretIsSecret = length(split(neo4jCredentialId, '/')) == 11 && contains(
   toLower(neo4jCredentialId),
   '/providers/microsoft.keyvault/vaults/'
 ) && contains(toLower(neo4jCredentialId), '/secrets/')
+var keysSecretIsSecret = length(split(projectKeysCredentialId, '/')) == 11 && contains(
+  toLower(projectKeysCredentialId),
+  '/providers/microsoft.keyvault/vaults/'
+) && contains(toLower(projectKeysCredentialId), '/secrets/')
+var keysGiven = projectKeys != null || !empty(projectKeysCredentialId)
+var entraGiven = !empty(entraClientId) || !empty(authTenantId) || !empty(projectClaim)
 var appSubnetIsSubnet = length(split(existingAppSubnetId, '/')) == 11 && contains(
   toLower(existingAppSubnetId),
   '/providers/microsoft.network/virtualnetworks/'
@@ -528,6 +576,28 @@ var findings = [
   !empty(existingEndpointSubnetId) && !endpointSubnetIsSubnet
     ? 'existingEndpointSubnetId must be the resource id of a subnet.'
     : ''
+  authMode == 'keys' && !keysGiven
+    ? 'authMode keys needs projectKeys, or projectKeysCredentialId of a secret that holds them.'
+    : ''
+  authMode != 'keys' && keysGiven
+    ? 'projectKeys and projectKeysCredentialId are for authMode keys: no other mode asks callers for them.'
+    : ''
+  projectKeys != null && !empty(projectKeysCredentialId)
+    ? 'projectKeys and projectKeysCredentialId must not be given together.'
+    : ''
+  authMode == 'keys' && !empty(neo4jCredentialId) && empty(projectKeysCredentialId)
+    ? 'projectKeysCredentialId must be given with neo4jCredentialId: no vault is created for projectKeys.'
+    : ''
+  empty(projectKeysCredentialId) || keysSecretIsSecret
+    ? ''
+    : 'projectKeysCredentialId must be the resource id of a secret, .../Microsoft.KeyVault/vaults/NAME/secrets/NAME.'
+  authMode == 'easyauth' && length(entraClientId) != 36
+    ? 'authMode easyauth needs entraClientId, the client id of an app registration.'
+    : ''
+  authMode != 'easyauth' && entraGiven
+    ? 'entraClientId, authTenantId and projectClaim are for authMode easyauth: no other mode asks callers to sign in.'
+    : ''
+  empty(authTenantId) || length(authTenantId) == 36 ? '' : 'authTenantId must be the id of a tenant.'
   reachable ? '' : 'functionAccess must be public without vnetEnabled: nobody could call the function.'
 ]
 var problems = filter(findings, finding => !empty(finding))
@@ -559,6 +629,12 @@ var secretId = createVault || !secretIsSecret
   : neo4jCredentialId
 var secretParts = split(secretId, '/')
 var vaultId = join(take(secretParts, 9), '/')
+var createKeys = authMode == 'keys' && empty(projectKeysCredentialId)
+var keysSecretId = createKeys || !keysSecretIsSecret
+  ? '${groupId}/providers/Microsoft.KeyVault/vaults/${names.keyVault}/secrets/project-keys'
+  : projectKeysCredentialId
+var keysSecretParts = split(keysSecretId, '/')
+var keysVaultId = join(take(keysSecretParts, 9), '/')
 
 resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
   name: names.resourceGroup
@@ -637,11 +713,14 @@ module keyVault 'modules/keyvault.bicep' = if (createVault) {
     name: names.keyVault
     // without one, and without neo4jCredentialId, the deployment is refused: this parameter has no default
     neo4jPassword: neo4jPassword!
+    projectKeys: projectKeys
     publicAccess: !vnetEnabled
     purgeProtection: keyVaultPurgeProtection
     replacePassword: neo4jPasswordReplace
+    replaceProjectKeys: projectKeysReplace
     softDeleteRetentionDays: keyVaultRetentionDays
     tags: allTags
+    withProjectKeys: createKeys
     workspaceId: monitoring.outputs.workspaceId
   }
 }
@@ -710,6 +789,14 @@ var storeEndpoints = [
     wanted: createVault || existingEndpointsEnabled
   }
   {
+    name: 'keys'
+    resourceId: keysVaultId
+    groupId: 'vault'
+    zones: ['privatelink.vaultcore.azure.net']
+    // only where the keys stand in another vault than the password
+    wanted: authMode == 'keys' && toLower(keysVaultId) != toLower(vaultId) && existingEndpointsEnabled
+  }
+  {
     name: 'openai'
     resourceId: openAiId
     groupId: 'account'
@@ -776,6 +863,21 @@ module secretAccess 'modules/secret-access.bicep' = {
   ]
 }
 
+module projectKeysAccess 'modules/secret-access.bicep' = if (authMode == 'keys') {
+  name: 'project-keys-access-${token}'
+  scope: resourceGroup(keysSecretParts[2], keysSecretParts[4])
+  params: {
+    keyVaultName: keysSecretParts[8]
+    officerPrincipalId: vaultOfficerPrincipalId
+    officerPrincipalType: vaultOfficerPrincipalType
+    principalId: identity.outputs.principalId
+    secretName: keysSecretParts[10]
+  }
+  dependsOn: [
+    keyVault
+  ]
+}
+
 module openAiAccess 'modules/openai-access.bicep' = {
   name: 'openai-access-${token}'
   scope: resourceGroup(openAiParts[2], openAiParts[4])
@@ -802,7 +904,8 @@ module redisAccess 'modules/redis-access.bicep' = if (redisMode != 'off') {
   ]
 }
 
-// ---- every setting of the application, in one place: what is set by hand in the portal is gone with the next deployment
+// ---- every setting of the application, in one place: what is set by hand in the portal is gone with the next deployment;
+// AUTH_MODE and AUTH_TENANT_ID alone stand in modules/function.bicep, beside the platform's authentication
 var settings = {
   AZURE_CLIENT_ID: identity.outputs.clientId
   CHUNK_FULLTEXT_INDEX_NAME: chunkFulltextIndexName
@@ -834,6 +937,11 @@ var settings = {
   OAI_PROMPT_CACHE: promptCache
   OAI_REASONING_EFFORT: reasoningEffort
   OAI_TIMEOUT_SEC: string(modelTimeoutSec)
+  PRICES: prices
+  PROGRESS_CHANNEL: progressChannel
+  PROJECT_CLAIM: projectClaim
+  // an address and no reference: the function reads the secret itself, so that rotated keys need no deployment
+  PROJECT_KEYS_SECRET: authMode == 'keys' ? (projectKeysAccess.?outputs.referenceUri ?? '') : ''
   REDIS_AUTH: redisMode == 'off' ? 'url' : 'entra'
   REDIS_URL: redisMode == 'off' ? '' : (redisAccess.?outputs.url ?? '')
   RETRY_BACKOFF_BASE_SEC: string(retryBackoffBaseSec)
@@ -852,9 +960,12 @@ module functionApp 'modules/function.bicep' = {
     access: any(access)
     alwaysReadyInstances: alwaysReadyInstances
     applicationInsightsName: monitoring.outputs.applicationInsightsName
+    authMode: authMode
+    authTenantId: authTenantId
     blobEndpoint: storage.outputs.blobEndpoint
     containerUrl: storage.outputs.containerUrl
     corsOrigins: corsOrigins
+    entraClientId: entraClientId
     httpConcurrency: httpConcurrency
     identityClientId: identity.outputs.clientId
     identityId: identity.outputs.id
@@ -938,10 +1049,16 @@ output AZURE_REDIS_ID string = redisMode == 'off' ? '' : redisId
 @description('Fixed outgoing address for the allow list of AuraDB, empty without a NAT gateway.')
 output AZURE_OUTGOING_ADDRESS string = createNetwork ? (network.?outputs.outgoingAddress ?? '') : ''
 
+var credentials = {
+  function: 'a function key'
+  keys: 'a key of yours'
+  easyauth: 'a token of Entra ID'
+}
+
 @description('What is left to do.')
 output NEXT_STEPS array = [
   'Let the function through the allow list of the graph at ${neo4jUri}.'
   'Create constraints and indexes once, with NEO4J_*, OAI_BASE_URL, OAI_MODEL, OAI_EMBED_MODEL_NAME and VECTOR_INDEX_DIMENSIONS=${vectorIndexDimensions} set: python -m drift prepare'
   'If the first deployment of the code answered 403, wait a minute and run: azd deploy'
-  'Ask for the state, with a function key: ${functionApp.outputs.url}/health/ready'
+  'Ask for the state, with ${credentials[authMode]}: ${functionApp.outputs.url}/health/ready'
 ]

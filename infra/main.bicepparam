@@ -1,11 +1,12 @@
 // Values come from the environment: `azd env set NAME VALUE`, or plain variables for `az deployment sub create`. Export
-// NEO4J_PASSWORD in the shell only: azd would keep it in a file.
+// NEO4J_PASSWORD and PROJECT_KEYS in the shell only: azd would keep them in a file.
 // The four without a default stop the deployment when they are not set; with a secret of yours, NEO4J_PASSWORD is not asked for.
 using './main.bicep'
 
 var neo4jCredential = readEnvironmentVariable('NEO4J_CREDENTIAL_ID', '')
 // a variable that is read without a default has to be set, also where its value is not used
 var passwordVariable = empty(neo4jCredential) ? 'NEO4J_PASSWORD' : 'NEO4J_CREDENTIAL_ID'
+var keysVariable = readEnvironmentVariable('PROJECT_KEYS', '')
 
 param environmentName = readEnvironmentVariable('AZURE_ENV_NAME')
 param location = readEnvironmentVariable('AZURE_LOCATION')
@@ -18,6 +19,14 @@ param neo4jUsername = readEnvironmentVariable('NEO4J_USERNAME', 'neo4j')
 param neo4jDatabase = readEnvironmentVariable('NEO4J_DATABASE', 'neo4j')
 param graphSchema = any(readEnvironmentVariable('GRAPH_SCHEMA', 'default'))
 param vectorIndexDimensions = int(readEnvironmentVariable('VECTOR_INDEX_DIMENSIONS', '3072'))
+
+param authMode = any(readEnvironmentVariable('AUTH_MODE', 'function'))
+param projectKeys = empty(keysVariable) ? null : keysVariable
+param projectKeysCredentialId = readEnvironmentVariable('PROJECT_KEYS_CREDENTIAL_ID', '')
+param projectKeysReplace = bool(readEnvironmentVariable('PROJECT_KEYS_REPLACE', 'false'))
+param entraClientId = readEnvironmentVariable('ENTRA_CLIENT_ID', '')
+param authTenantId = readEnvironmentVariable('AUTH_TENANT_ID', '')
+param projectClaim = readEnvironmentVariable('PROJECT_CLAIM', '')
 
 param openAiMode = any(readEnvironmentVariable('OPENAI_MODE', 'create'))
 param openAiExistingId = readEnvironmentVariable('OPENAI_EXISTING_ID', '')
@@ -33,6 +42,7 @@ param embeddingCapacity = int(readEnvironmentVariable('EMBEDDING_CAPACITY', '30'
 
 param redisMode = any(readEnvironmentVariable('REDIS_MODE', 'create'))
 param redisExistingId = readEnvironmentVariable('REDIS_EXISTING_ID', '')
+param progressChannel = readEnvironmentVariable('PROGRESS_CHANNEL', '')
 
 param vnetEnabled = bool(readEnvironmentVariable('VNET_ENABLED', 'false'))
 param functionAccess = any(readEnvironmentVariable('FUNCTION_ACCESS', 'auto'))
@@ -47,6 +57,8 @@ param vaultOfficerPrincipalId = readEnvironmentVariable('VAULT_OFFICER_PRINCIPAL
 param maximumInstanceCount = int(readEnvironmentVariable('MAXIMUM_INSTANCE_COUNT', '40'))
 param alwaysReadyInstances = int(readEnvironmentVariable('ALWAYS_READY_INSTANCES', '0'))
 param httpConcurrency = int(readEnvironmentVariable('HTTP_CONCURRENCY', '8'))
+
+param prices = readEnvironmentVariable('PRICES', '')
 
 param resourceGroupName = readEnvironmentVariable('RESOURCE_GROUP_NAME', '')
 param keyVaultName = readEnvironmentVariable('KEY_VAULT_NAME', '')

@@ -139,7 +139,7 @@ ROOMS: dict[str, frozenset[str]] = {
         "offline.indexing": "contracts errors naming values words ports tasks telemetry adapters "
         "offline offline.writing",
         "offline.wiring": "hosting offline.writing offline.indexing",
-        "offline.infra": "errors hosting offline",
+        "offline.infra": "access errors hosting offline",
         "offline.servers": "errors offline",
         "offline.stack": "errors offline offline.servers",
         "offline.hosts": "__init__ errors hosting offline offline.servers",

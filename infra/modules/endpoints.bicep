@@ -27,7 +27,9 @@ param dnsZonesEnabled bool
 // .../virtualNetworks/NAME/subnets/NAME: the first nine parts name the network
 var networkId = join(take(split(subnetId, '/'), 9), '/')
 var zoned = dnsZonesEnabled ? endpoints : []
-var zoneNames = flatten(map(zoned, item => item.zones))
+var allZones = flatten(map(zoned, item => item.zones))
+// once each: two vaults have the same
+var zoneNames = union(allZones, allZones)
 
 resource endpoint 'Microsoft.Network/privateEndpoints@2026-03-01' = [
   for item in endpoints: {

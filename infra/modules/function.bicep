@@ -1,4 +1,5 @@
-// The Flex Consumption plan and the site: keyless, HTTPS only, every setting of the application in one place.
+// The Flex Consumption plan and the site: keyless, HTTPS only, every setting of the application in one place. Who may ask
+// is decided once here, for the platform and for the application.
 targetScope = 'resourceGroup'
 
 @description('Name of the function app.')
@@ -90,6 +91,22 @@ param minTlsVersion string
 @maxLength(50)
 param corsOrigins array
 
+@description('Who may ask: function keys, keys of yours, or Entra ID.')
+@allowed([
+  'function'
+  'keys'
+  'easyauth'
+])
+param authMode string
+
+@description('Tenant whose callers are let in; empty: the tenant of the subscription.')
+@maxLength(36)
+param authTenantId string
+
+@description('Client id of the app registration that callers ask tokens for; empty without Entra ID.')
+@maxLength(36)
+param entraClientId string
+
 @description('What the internet may reach: everything, only the entrance for deployments (with an Entra token), or nothing.')
 @allowed([
   'public'
@@ -112,7 +129,16 @@ var platformSettings = {
   AzureWebJobsStorage__clientId: identityClientId
   AzureWebJobsStorage__credential: 'managedidentity'
 }
-var allSettings = union(platformSettings, settings)
+
+// AUTH_MODE makes the application believe the header that the platform writes about a caller, so the platform has to be
+// the one that writes it: both come from this one value, and no setting of main.bicep can change it.
+var signIn = authMode == 'easyauth'
+var tenantId = empty(authTenantId) ? tenant().tenantId : authTenantId
+var accessSettings = {
+  AUTH_MODE: authMode
+  AUTH_TENANT_ID: signIn ? tenantId : ''
+}
+var allSettings = union(platformSettings, settings, accessSettings)
 
 resource plan 'Microsoft.Web/serverfarms@2025-03-01' = {
   name: planName
@@ -217,6 +243,20 @@ resource noScmPassword 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2
   // the service answers 409 to two of these at a time
   dependsOn: [
     noFtpPassword
+  ]
+}
+
+module easyAuth 'easyauth.bicep' = {
+  name: 'easyauth'
+  params: {
+    clientId: entraClientId
+    enabled: signIn
+    siteName: site.name
+    tenantId: tenantId
+  }
+  // one change of the site after the other
+  dependsOn: [
+    noScmPassword
   ]
 }
 

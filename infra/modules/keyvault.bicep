@@ -1,4 +1,4 @@
-// The vault with the only secret there is: the password of the graph.
+// The vault with the only secrets there are: the password of the graph, and keys of callers where they are used.
 targetScope = 'resourceGroup'
 
 @description('Name of the vault.')
@@ -21,6 +21,18 @@ param neo4jPassword string
 @description('Whether neo4jPassword replaces the password that is there; otherwise it is only written where there is none.')
 param replacePassword bool
 
+@description('Keys of callers, as JSON; needed with withProjectKeys.')
+@secure()
+@minLength(2)
+@maxLength(25000)
+param projectKeys string?
+
+@description('Whether the keys of callers stand in this vault.')
+param withProjectKeys bool
+
+@description('Whether projectKeys replaces the keys that are there; otherwise they are only written where there are none.')
+param replaceProjectKeys bool
+
 @description('Whether the vault can be reached from the internet, with a token.')
 param publicAccess bool
 
@@ -37,6 +49,7 @@ param softDeleteRetentionDays int
 param workspaceId string
 
 var contentType = 'text/plain; password of the Neo4j user that the function signs in with'
+var keysContentType = 'application/json; keys of callers, by their hashes'
 
 resource vault 'Microsoft.KeyVault/vaults@2026-05-15' = {
   name: name
@@ -80,6 +93,27 @@ resource replacedGraphSecret 'Microsoft.KeyVault/vaults/secrets@2026-05-15' = if
   properties: {
     contentType: contentType
     value: neo4jPassword
+  }
+}
+
+@onlyIfNotExists()
+resource projectKeysSecret 'Microsoft.KeyVault/vaults/secrets@2026-05-15' = if (withProjectKeys && !replaceProjectKeys) {
+  parent: vault
+  name: 'project-keys'
+  tags: tags
+  properties: {
+    contentType: keysContentType
+    value: projectKeys
+  }
+}
+
+resource replacedProjectKeysSecret 'Microsoft.KeyVault/vaults/secrets@2026-05-15' = if (withProjectKeys && replaceProjectKeys) {
+  parent: vault
+  name: 'project-keys'
+  tags: tags
+  properties: {
+    contentType: keysContentType
+    value: projectKeys
   }
 }
 

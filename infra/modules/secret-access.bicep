@@ -6,7 +6,7 @@ targetScope = 'resourceGroup'
 @maxLength(24)
 param keyVaultName string
 
-@description('Name of the secret with the password of the graph.')
+@description('Name of the secret.')
 @minLength(1)
 @maxLength(127)
 param secretName string
@@ -47,14 +47,14 @@ resource vault 'Microsoft.KeyVault/vaults@2026-05-15' existing = {
   name: keyVaultName
 }
 
-resource graphSecret 'Microsoft.KeyVault/vaults/secrets@2026-05-15' existing = {
+resource secret 'Microsoft.KeyVault/vaults/secrets@2026-05-15' existing = {
   parent: vault
   name: secretName
 }
 
 resource functionReadsSecret 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
-  scope: graphSecret
-  name: guid(graphSecret.id, principalId, secretsUser)
+  scope: secret
+  name: guid(secret.id, principalId, secretsUser)
   properties: {
     principalId: principalId
     principalType: 'ServicePrincipal'
@@ -63,8 +63,8 @@ resource functionReadsSecret 'Microsoft.Authorization/roleAssignments@2022-04-01
 }
 
 resource developerReadsSecret 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (!empty(developerPrincipalId)) {
-  scope: graphSecret
-  name: guid(graphSecret.id, developerPrincipalId, secretsUser)
+  scope: secret
+  name: guid(secret.id, developerPrincipalId, secretsUser)
   properties: {
     principalId: developerPrincipalId
     principalType: developerPrincipalType
@@ -73,8 +73,8 @@ resource developerReadsSecret 'Microsoft.Authorization/roleAssignments@2022-04-0
 }
 
 resource officerWritesSecret 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (!empty(officerPrincipalId)) {
-  scope: graphSecret
-  name: guid(graphSecret.id, officerPrincipalId, secretsOfficer)
+  scope: secret
+  name: guid(secret.id, officerPrincipalId, secretsOfficer)
   properties: {
     principalId: officerPrincipalId
     principalType: officerPrincipalType

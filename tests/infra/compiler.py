@@ -21,15 +21,12 @@ from anthonycmartin.bicep_rpc_client import (
 )
 
 from drift.offline.infra.bicep_compiler import HOW_TO_GET_ONE
+from tests.infra.ways import ALWAYS_SET
 
 NOT_CHECKED = (
     "infra/: no Bicep compiler, so snapshots, compiled template and parameters were not checked. "
     f"{HOW_TO_GET_ONE}"
 )
-
-ALWAYS_SET = {"NEO4J_PASSWORD": "canary-password"}
-"""What the ways to deploy read from the environment; the engine shows no secure value, so it is in
-no snapshot."""
 
 WHERE = SnapshotMetadata(
     tenant_id="22222222-2222-2222-2222-222222222222",

@@ -27,6 +27,9 @@ param communityVectorIndexName = 'index_of_communities'
 param chunkVectorIndexName = 'index_of_chunks'
 param chunkFulltextIndexName = 'words_of_chunks'
 param vectorIndexDimensions = 1024
+param authMode = 'keys'
+param projectKeys = readEnvironmentVariable('PROJECT_KEYS')
+param projectKeysReplace = true
 param openAiName = 'oai-given'
 param openAiApiVersion = '2025-04-01-preview'
 param chatDeploymentName = 'answers'
@@ -47,6 +50,7 @@ param reasoningEffort = 'primer=none,aggregation=medium'
 param maxCompletionTokens = 'hypothesis=500,followup=5000'
 param promptCache = 'unsent'
 param redisName = 'amr-given'
+param progressChannel = 'progress:{retrieval_id}'
 param redisSkuName = 'Balanced_B5'
 param redisHighAvailability = false
 param instanceMemoryMB = 4096
@@ -69,6 +73,7 @@ param retryMaxAttempts = 6
 param retryBackoffBaseSec = 1
 param retryBackoffFactor = 5
 param retryBackoffMaxSec = 33
+param prices = '{"answers": {"prompt": 1.25, "completion": 10}}'
 param logQuestions = true
 param vnetEnabled = true
 param vnetAddressPrefix = '10.99.0.0/23'

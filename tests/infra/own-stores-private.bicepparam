@@ -1,5 +1,5 @@
-// Private, with a secret and models of yours and without Redis: what is yours gets an endpoint, what is off gets none.
-// Not a way to deploy.
+// Private, with secrets and models of yours and without Redis: what is yours gets an endpoint, what is off gets none. The
+// keys stand in the same vault as the password, written otherwise. Not a way to deploy.
 using '../../infra/main.bicep'
 
 param environmentName = 'own'
@@ -7,6 +7,8 @@ param location = 'westeurope'
 param neo4jUri = 'neo4j+s://0a1b2c3d.databases.neo4j.io'
 param neo4jCredentialId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/secrets-of-the-team/secrets/neo4j'
 
+param authMode = 'keys'
+param projectKeysCredentialId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/Secrets-of-the-team/secrets/callers'
 param openAiMode = 'existing'
 param openAiExistingId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.CognitiveServices/accounts/models'
 param redisMode = 'off'

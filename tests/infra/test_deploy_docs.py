@@ -6,6 +6,7 @@ import re
 
 from drift.offline.infra.bicep_parameters import given_in
 from tests.infra.expected.access import POLICY, ROLE, ROLES
+from tests.infra.expected.names import Names
 from tests.infra.parameters import DEFAULTS, REQUIRED
 from tests.infra.ways import ROOT, Project, Way, way_name, ways_of_people
 
@@ -35,7 +36,7 @@ def _row(way: Way) -> str:
         principal = one["properties"]["principalId"]
         who = "function" if principal.startswith("[") else _who(way, principal)
         role = one["properties"]["roleDefinitionId"].rsplit("/", 1)[-1]
-        given[who].append(f"{TITLES[role]} on the {_thing(one['id'])}")
+        given[who].append(f"{TITLES[role]} on the {_thing(way, one['id'])}")
     given["function"] += ["access policy of Redis" for _ in way.resources(POLICY)]
     cells = ["; ".join(sorted(roles)) or "—" for roles in given.values()]
     return f"| `{way.name}` | {' | '.join(cells)} |"
@@ -47,13 +48,15 @@ def _who(way: Way, principal: str) -> str:
     ]
 
 
-def _thing(assignment: str) -> str:
+def _thing(way: Way, assignment: str) -> str:
     """Return what the assignment is on, from its id or from the expression for it."""
     scope = (
         assignment.removeprefix("[extensionResourceId('")
         .split("'")[0]
         .split("/providers/Microsoft.Authorization")[0]
     )
+    if scope == Names(way).keys_secret:
+        return "keys"
     provider, *rest = scope.split("/providers/")[-1].split("/")
     return THINGS["/".join([provider, *rest[::2]])]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.infra.compiler import Compiler
-from tests.infra.faults import blind, planted
+from tests.infra.faults.document import FAULTS
 from tests.infra.faults.planting import Fault, finding
 
 pytestmark = [pytest.mark.deep, pytest.mark.slow, pytest.mark.timeout(180)]
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.deep, pytest.mark.slow, pytest.mark.timeout(180)]
 
 @pytest.mark.parametrize(
     "fault",
-    [*planted.FAULTS, *blind.FAULTS],
+    FAULTS,
     ids=lambda fault: f"{Path(fault.file).stem}: {fault.what}",
 )
 def test_a_planted_fault_is_found(fault: Fault, compiler: Compiler, tmp_path: Path) -> None:

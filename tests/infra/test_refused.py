@@ -18,6 +18,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 SHARED = "/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers"
 OPENAI = f"{SHARED}/Microsoft.CognitiveServices/accounts/models"
 REDIS = f"{SHARED}/Microsoft.Cache/redisEnterprise/cache"
+KEYS = f"{SHARED}/Microsoft.KeyVault/vaults/team/secrets/callers"
+CLIENT = "66666666-6666-6666-6666-666666666666"
 NETWORK = f"{SHARED}/Microsoft.Network/virtualNetworks/hub"
 
 RIGHT: dict[str, Any] = {
@@ -74,6 +76,26 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         {"existingAppSubnetId": f"{NETWORK}/subnets/a", "existingEndpointSubnetId": NETWORK},
         "existingEndpointSubnetId must be the resource id of a subnet",
     ),
+    ({"authMode": "everybody"}, "authMode"),
+    ({"authMode": "keys"}, "authMode keys needs projectKeys"),
+    ({"projectKeysCredentialId": KEYS}, "are for authMode keys"),
+    (
+        {"authMode": "keys", "projectKeysCredentialId": REDIS},
+        "projectKeysCredentialId must be the resource id of a secret",
+    ),
+    (
+        {"authMode": "keys", "neo4jCredentialId": KEYS},
+        "projectKeysCredentialId must be given with neo4jCredentialId",
+    ),
+    ({"authMode": "easyauth"}, "authMode easyauth needs entraClientId"),
+    ({"authMode": "easyauth", "entraClientId": "drift"}, "needs entraClientId"),
+    ({"entraClientId": CLIENT}, "are for authMode easyauth"),
+    ({"authMode": "function", "projectClaim": "projects"}, "are for authMode easyauth"),
+    (
+        {"authMode": "easyauth", "entraClientId": CLIENT, "authTenantId": "contoso"},
+        "authTenantId must be the id of a tenant",
+    ),
+    ({"authMode": "keys", "projectKeys": ""}, "projectKeys"),
     ({"functionAccess": "deployOnly"}, "functionAccess must be public without vnetEnabled"),
     ({"functionAccess": "private"}, "functionAccess must be public without vnetEnabled"),
     ({"keyVaultRetentionDays": 6}, "keyVaultRetentionDays"),

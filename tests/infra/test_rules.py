@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tests.infra.faults.document import document
-from tests.infra.rules import Rule, files, snapshot, template
+from tests.infra.rules import Rule, callers, files, snapshot, template
 from tests.infra.ways import ROOT, Project, Way, way_name, ways_of_people
 
 PROJECT = Project()
 
 
-@pytest.mark.parametrize("rule", [*snapshot.RULES, *files.RULES], ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize(
+    "rule", [*snapshot.RULES, *callers.RULES, *files.RULES], ids=lambda rule: rule.__name__
+)
 def test_rule(rule: Rule) -> None:
     assert list(rule(PROJECT)) == []
 
@@ -26,6 +28,8 @@ WAYS = {
     "own-secret",
     "without-redis",
     "developer",
+    "keys",
+    "entra",
     "second-region",
 }
 
@@ -52,7 +56,8 @@ def test_the_page_of_rules_is_the_one_that_is_written_from_them() -> None:
 
 def test_every_rule_has_a_sentence() -> None:
     assert all(
-        (rule.__doc__ or "").strip() for rule in [*snapshot.RULES, *files.RULES, *template.RULES]
+        (rule.__doc__ or "").strip()
+        for rule in [*snapshot.RULES, *callers.RULES, *files.RULES, *template.RULES]
     )
 
 

@@ -18,6 +18,10 @@ ROOT = Path(__file__).resolve().parents[2]
 TAGS = {"team": "search", "azd-env-name": "another", "azd-service-name": "another"}
 """What the one file with tags gives; objects are not read."""
 
+ALWAYS_SET = {"NEO4J_PASSWORD": "canary-password", "PROJECT_KEYS": "[]"}
+"""What the ways to deploy read from the environment; the engine shows no secure value, so it is in
+no snapshot."""
+
 Body = dict[str, Any]
 """A resource as it stands in a snapshot."""
 
@@ -69,7 +73,7 @@ class Project:
             snapshot = self.snapshots.get(file.relative_to(self.root)) or json.loads(
                 snapshot_of(file).read_text()
             )
-            given = given_in(file.read_text(), {"NEO4J_PASSWORD": "canary-password"})
+            given = given_in(file.read_text(), ALWAYS_SET)
             values = {**DEFAULTS, **{name: one.value for name, one in given.items()}}
             yield Way(way_name(file), {**values, "tags": TAGS if "tags" in given else {}}, snapshot)
 

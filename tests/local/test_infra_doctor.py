@@ -37,6 +37,9 @@ HOW_TO_SET = {name: f"azd env set {name}" for name in GOOD} | {
 GROUP = "/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers"
 OPENAI = f"{GROUP}/Microsoft.CognitiveServices/accounts/models"
 REDIS = f"{GROUP}/Microsoft.Cache/redisEnterprise/cache"
+KEYS = f"{GROUP}/Microsoft.KeyVault/vaults/team/secrets/callers"
+ENTRY = json.dumps([{"name": CANARY, "sha256": "0" * 64, "projects": ["a"]}])
+CLIENT = "66666666-6666-6666-6666-666666666666"
 NETWORK = f"{GROUP}/Microsoft.Network/virtualNetworks/hub"
 
 Problems = Callable[..., list[tuple[str, str]]]
@@ -167,6 +170,46 @@ BY_VARIABLE = [
         "redisExistingId",
         "which retires",
     ),
+    ({"AUTH_MODE": "everybody"}, "authMode", "is not one of function, keys, easyauth"),
+    ({"AUTH_MODE": "keys"}, "authMode", "export PROJECT_KEYS"),
+    ({"PROJECT_KEYS": ENTRY}, "projectKeys", "set AUTH_MODE=keys"),
+    (
+        {"AUTH_MODE": "keys", "PROJECT_KEYS": ENTRY, "NEO4J_CREDENTIAL_ID": KEYS},
+        "projectKeys",
+        "set PROJECT_KEYS_CREDENTIAL_ID",
+    ),
+    (
+        {"AUTH_MODE": "keys", "PROJECT_KEYS": ENTRY, "PROJECT_KEYS_CREDENTIAL_ID": KEYS},
+        "projectKeysCredentialId",
+        "leave one of them",
+    ),
+    (
+        {"AUTH_MODE": "keys", "PROJECT_KEYS": ENTRY + " " * 25000},
+        "projectKeys",
+        "at most 25000; change PROJECT_KEYS",
+    ),
+    (
+        {"AUTH_MODE": "keys", "PROJECT_KEYS": json.dumps([CANARY])},
+        "projectKeys",
+        "PROJECT_KEYS is wrong: entry 1 must be an object",
+    ),
+    ({"AUTH_MODE": "keys", "PROJECT_KEYS": "{" + CANARY}, "projectKeys", "is not valid JSON"),
+    ({"PROJECT_KEYS_CREDENTIAL_ID": KEYS}, "projectKeysCredentialId", "set AUTH_MODE=keys"),
+    (
+        {"AUTH_MODE": "keys", "PROJECT_KEYS_CREDENTIAL_ID": REDIS},
+        "projectKeysCredentialId",
+        "Microsoft.KeyVault/vaults/secrets",
+    ),
+    ({"AUTH_MODE": "easyauth"}, "entraClientId", "set ENTRA_CLIENT_ID"),
+    ({"AUTH_MODE": "easyauth", "ENTRA_CLIENT_ID": "drift"}, "entraClientId", "is no id"),
+    ({"AUTH_MODE": "function", "ENTRA_CLIENT_ID": CLIENT}, "entraClientId", "AUTH_MODE=easyauth"),
+    ({"PROJECT_CLAIM": "projects"}, "projectClaim", "AUTH_MODE=easyauth"),
+    (
+        {"AUTH_MODE": "easyauth", "ENTRA_CLIENT_ID": CLIENT, "AUTH_TENANT_ID": "contoso.com"},
+        "authTenantId",
+        "is no id",
+    ),
+    ({"PRICES": "{"}, "prices", "is no JSON"),
     ({"FUNCTION_ACCESS": "private"}, "functionAccess", "VNET_ENABLED=true"),
     (
         {"EXISTING_APP_SUBNET_ID": f"{NETWORK}/subnets/a"},
@@ -216,14 +259,14 @@ def test_a_wrong_line_of_the_parameter_file_is_named_with_what_to_change(
     assert said in text
 
 
-def test_a_password_that_the_template_does_not_declare_secure_is_named(
+def test_a_secret_that_the_template_does_not_declare_secure_is_named(
     root: Path, problems: Problems
 ) -> None:
     template = root / "infra" / "main.bicep"
     template.write_text(template.read_text().replace("@secure()\n", ""))
-    ((name, text),) = problems()
-    assert name == "neo4jPassword"
-    assert "@secure()" in text
+    found = problems()
+    assert [name for name, _ in found] == ["neo4jPassword", "projectKeys"]
+    assert all("@secure()" in text for _, text in found)
 
 
 def test_what_is_right_but_worth_a_look_is_a_note(root: Path) -> None:
@@ -246,6 +289,36 @@ def test_without_templates_the_place_is_named(tmp_path: Path) -> None:
 def test_a_password_is_not_asked_for_where_a_secret_is_named(problems: Problems) -> None:
     secret = f"{GROUP}/Microsoft.KeyVault/vaults/team/secrets/neo4j"
     assert problems(without="NEO4J_PASSWORD", NEO4J_CREDENTIAL_ID=secret) == []
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"AUTH_MODE": "keys", "PROJECT_KEYS": ENTRY},
+        {"AUTH_MODE": "keys", "PROJECT_KEYS_CREDENTIAL_ID": KEYS},
+        {"AUTH_MODE": "easyauth", "ENTRA_CLIENT_ID": CLIENT, "PROJECT_CLAIM": "projects"},
+        {"AUTH_MODE": "function", "PROJECT_KEYS": "", "ENTRA_CLIENT_ID": ""},
+    ],
+)
+def test_each_mode_is_right_with_what_it_needs(
+    problems: Problems, variables: dict[str, str]
+) -> None:
+    assert problems(**variables) == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "channel", "noted"),
+    [
+        ({"AUTH_MODE": "easyauth", "ENTRA_CLIENT_ID": CLIENT}, "progress", True),
+        ({"AUTH_MODE": "easyauth", "ENTRA_CLIENT_ID": CLIENT}, "progress:{retrieval_id}", False),
+        ({}, "progress", False),
+    ],
+)
+def test_one_channel_for_callers_who_are_kept_apart_is_a_note(
+    root: Path, mode: dict[str, str], channel: str, noted: bool
+) -> None:
+    findings = infra_findings(root, {**GOOD, **mode, "PROGRESS_CHANNEL": channel})
+    assert (("progressChannel", "note") in {(one.name, one.state) for one in findings}) is noted
 
 
 CHEAPER = "param maxFollowups = 4\nparam maxChunksForPrompt = 3"
@@ -346,7 +419,10 @@ def test_every_parameter_of_the_template_is_read_with_its_rules() -> None:
         "location",
         "neo4jUri",
     }
-    assert [name for name, one in declared.items() if one.secure] == ["neo4jPassword"]
+    assert [name for name, one in declared.items() if one.secure] == [
+        "neo4jPassword",
+        "projectKeys",
+    ]
     assert declared["maximumInstanceCount"].rules["minValue"] == 40
 
 

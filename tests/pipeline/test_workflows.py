@@ -22,6 +22,7 @@ ON = True
 """YAML 1.1 reads the key `on` as a truth."""
 BICEP = "0.49.2"
 PASSWORD = {"NEO4J_PASSWORD": "${{ secrets.NEO4J_PASSWORD }}"}
+SECRETS = PASSWORD | {"PROJECT_KEYS": "${{ secrets.PROJECT_KEYS }}"}
 PASSWORD_OR_SECRET = PASSWORD | {"NEO4J_CREDENTIAL_ID": "${{ vars.NEO4J_CREDENTIAL_ID }}"}
 
 
@@ -125,13 +126,13 @@ def test_a_job_logs_in_by_identity_after_it_has_seen_the_password(name: str) -> 
     assert job["steps"][1]["env"] == PASSWORD_OR_SECRET
     (login,) = [step["with"] for step in job["steps"] if "azure/login" in step.get("uses", "")]
     assert set(login) == {"client-id", "tenant-id", "subscription-id"}
-    reading = [step for step in job["steps"] if step.get("env") == PASSWORD]
+    reading = [step for step in job["steps"] if step.get("env") == SECRETS]
     assert len(reading) == 1
 
 
-def test_no_workflow_uses_a_secret_besides_the_password_of_the_graph() -> None:
+def test_no_workflow_uses_a_secret_besides_password_and_keys() -> None:
     source = "".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
-    assert set(re.findall(r"secrets\.(\w+)", source)) == {"NEO4J_PASSWORD"}
+    assert set(re.findall(r"secrets\.(\w+)", source)) == {"NEO4J_PASSWORD", "PROJECT_KEYS"}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterator
 
+from drift.offline.infra import caller_rules
 from drift.offline.infra.finding import Rule, Said, Values
 from drift.offline.infra.model_rules import capacity, models, place
 from drift.offline.infra.regions import REGIONS
@@ -15,7 +16,6 @@ KINDS = {
     "openAi": ("Microsoft.CognitiveServices/accounts", "openAiExistingId", "openAiMode"),
     "redis": ("Microsoft.Cache/redisEnterprise", "redisExistingId", "redisMode"),
 }
-SECRET = "Microsoft.KeyVault/vaults/secrets"  # noqa: S105 - a type
 SUBNET = "Microsoft.Network/virtualNetworks/subnets"
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9-]+")
 
@@ -94,8 +94,8 @@ def existing_resources(values: Values) -> Iterator[Said]:
 def credential(values: Values) -> Iterator[Said]:
     """The id of a secret, where the password stands in one that is there already."""
     given = values.get("neo4jCredentialId")
-    if isinstance(given, str) and given and type_of(given).lower() != SECRET.lower():
-        text = f"{misfit(given)}: give the resource id of a {SECRET}"
+    if isinstance(given, str) and given and type_of(given).lower() != caller_rules.SECRET.lower():
+        text = f"{misfit(given)}: give the resource id of a {caller_rules.SECRET}"
         yield "neo4jCredentialId", "problem", text
 
 
@@ -135,6 +135,11 @@ RULES: tuple[Rule, ...] = (
     credential,
     subnets,
     access,
+    caller_rules.keys,
+    caller_rules.entries,
+    caller_rules.entra,
+    caller_rules.channel,
+    caller_rules.prices,
     models,
     capacity,
     place,

@@ -34,6 +34,10 @@ def grants(way: Way) -> Iterator[tuple[str, str, str]]:
         yield "developer", "Cognitive Services OpenAI User", names.openai
     if way["vaultOfficerPrincipalId"]:
         yield "operator", "Key Vault Secrets Officer", names.secret
+    if way["authMode"] == "keys":
+        yield "function", "Key Vault Secrets User", names.keys_secret
+        if way["vaultOfficerPrincipalId"]:
+            yield "operator", "Key Vault Secrets Officer", names.keys_secret
 
 
 def roles(way: Way) -> Iterator[Body]:

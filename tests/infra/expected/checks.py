@@ -36,6 +36,11 @@ def _given(parameter: str) -> str:
     return f"not(empty(parameters('{parameter}')))"
 
 
+def _mode(name: str) -> str:
+    return f"equals(parameters('authMode'), '{name}')"
+
+
+_KEYS = "not(equals(parameters('projectKeys'), null()))"
 _VIRTUAL_NETWORK = "/providers/microsoft.network/virtualnetworks/"
 
 CHECKS: dict[str, Any] = {
@@ -58,6 +63,13 @@ CHECKS: dict[str, Any] = {
     "redisIsCluster": _is_id("redisExistingId", 9, "/providers/microsoft.cache/redisenterprise/"),
     "secretIsSecret": _is_id(
         "neo4jCredentialId", 11, "/providers/microsoft.keyvault/vaults/", "/secrets/"
+    ),
+    "keysSecretIsSecret": _is_id(
+        "projectKeysCredentialId", 11, "/providers/microsoft.keyvault/vaults/", "/secrets/"
+    ),
+    "keysGiven": f"[or({_KEYS}, {_given('projectKeysCredentialId')})]",
+    "entraGiven": (
+        f"[or(or({_given('entraClientId')}, {_given('authTenantId')}), {_given('projectClaim')})]"
     ),
     "appSubnetIsSubnet": _is_id("existingAppSubnetId", 11, _VIRTUAL_NETWORK),
     "endpointSubnetIsSubnet": _is_id("existingEndpointSubnetId", 11, _VIRTUAL_NETWORK),
@@ -105,6 +117,44 @@ CHECKS: dict[str, Any] = {
         _said_if(
             f"and({_given('existingEndpointSubnetId')}, not(variables('endpointSubnetIsSubnet')))",
             "existingEndpointSubnetId must be the resource id of a subnet.",
+        ),
+        _said_if(
+            f"and({_mode('keys')}, not(variables('keysGiven')))",
+            "authMode keys needs projectKeys, or projectKeysCredentialId of a secret that holds "
+            "them.",
+        ),
+        _said_if(
+            f"and(not({_mode('keys')}), variables('keysGiven'))",
+            "projectKeys and projectKeysCredentialId are for authMode keys: no other mode asks "
+            "callers for them.",
+        ),
+        _said_if(
+            f"and({_KEYS}, {_given('projectKeysCredentialId')})",
+            "projectKeys and projectKeysCredentialId must not be given together.",
+        ),
+        _said_if(
+            f"and(and({_mode('keys')}, {_given('neo4jCredentialId')}), "
+            "empty(parameters('projectKeysCredentialId')))",
+            "projectKeysCredentialId must be given with neo4jCredentialId: no vault is created for "
+            "projectKeys.",
+        ),
+        _said_unless(
+            "or(empty(parameters('projectKeysCredentialId')), variables('keysSecretIsSecret'))",
+            "projectKeysCredentialId must be the resource id of a secret, "
+            ".../Microsoft.KeyVault/vaults/NAME/secrets/NAME.",
+        ),
+        _said_if(
+            f"and({_mode('easyauth')}, not(equals(length(parameters('entraClientId')), 36)))",
+            "authMode easyauth needs entraClientId, the client id of an app registration.",
+        ),
+        _said_if(
+            f"and(not({_mode('easyauth')}), variables('entraGiven'))",
+            "entraClientId, authTenantId and projectClaim are for authMode easyauth: no other mode "
+            "asks callers to sign in.",
+        ),
+        _said_unless(
+            "or(empty(parameters('authTenantId')), equals(length(parameters('authTenantId')), 36))",
+            "authTenantId must be the id of a tenant.",
         ),
         _said_unless(
             "variables('reachable')",

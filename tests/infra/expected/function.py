@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.infra.expected.names import IDENTITY, Names, body, reference, tags
+from tests.infra.expected.names import IDENTITY, TENANT, Names, body, reference, tags
 from tests.infra.expected.stores import OPENAI, REDIS, STORAGE, VAULT
 from tests.infra.ways import Body, Way
 
@@ -18,6 +18,7 @@ SERVICE_TAG = {"azd-service-name": "api"}
 """By which azd finds the site of the service in azure.yaml."""
 
 SOURCES = {
+    "AUTH_MODE": "authMode",
     "CHUNK_FULLTEXT_INDEX_NAME": "chunkFulltextIndexName",
     "CHUNK_VECTOR_INDEX_NAME": "chunkVectorIndexName",
     "COMMUNITY_VECTOR_INDEX_NAME": "communityVectorIndexName",
@@ -45,6 +46,9 @@ SOURCES = {
     "OAI_PROMPT_CACHE": "promptCache",
     "OAI_REASONING_EFFORT": "reasoningEffort",
     "OAI_TIMEOUT_SEC": "modelTimeoutSec",
+    "PRICES": "prices",
+    "PROGRESS_CHANNEL": "progressChannel",
+    "PROJECT_CLAIM": "projectClaim",
     "RETRY_BACKOFF_BASE_SEC": "retryBackoffBaseSec",
     "RETRY_BACKOFF_FACTOR": "retryBackoffFactor",
     "RETRY_BACKOFF_MAX_SEC": "retryBackoffMaxSec",
@@ -53,6 +57,17 @@ SOURCES = {
     "VECTOR_INDEX_SIMILARITY": "vectorIndexSimilarity",
 }
 """The parameter behind each setting that is one parameter."""
+
+NOT_SET = {
+    # for local use
+    "ALLOW_PLAINTEXT",
+    "OAI_KEY",
+    # A setting is read when a process starts, and a reference in it is resolved again once a day.
+    # With PROJECT_KEYS_SECRET the function reads the secret itself, every minute: a key that is
+    # revoked is refused by all instances soon, without a deployment and without a restart.
+    "PROJECT_KEYS",
+}
+"""Settings of the code that no deployment gives."""
 
 
 def settings(way: Way) -> dict[str, str]:
@@ -66,6 +81,7 @@ def settings(way: Way) -> dict[str, str]:
     return {
         **{name: _text(way[parameter]) for name, parameter in SOURCES.items()},
         **_redis(way, names),
+        **_callers(way, names),
         "APPLICATIONINSIGHTS_AUTHENTICATION_STRING": f"[format('ClientId={{0}};Authorization=AAD', "
         f"{names.client})]",
         "APPLICATIONINSIGHTS_CONNECTION_STRING": "["
@@ -90,6 +106,17 @@ def _redis(way: Way, names: Names) -> dict[str, str]:
     return {
         "REDIS_AUTH": "entra",
         "REDIS_URL": f"[coalesce(format('rediss://{{0}}:{{1}}', {host}, {port}), '')]",
+    }
+
+
+def _callers(way: Way, names: Names) -> dict[str, str]:
+    tenant = way["authTenantId"] or TENANT
+    vault = reference(names.keys_vault, VAULT, "vaultUri")
+    secret = names.keys_secret.rsplit("/", 1)[-1]
+    address = f"[coalesce(format('{{0}}secrets/{{1}}', {vault}, '{secret}'), '')]"
+    return {
+        "AUTH_TENANT_ID": tenant if way["authMode"] == "easyauth" else "",
+        "PROJECT_KEYS_SECRET": address if way["authMode"] == "keys" else "",
     }
 
 

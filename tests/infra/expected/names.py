@@ -44,6 +44,7 @@ VERSIONS = {
     "Microsoft.Storage/storageAccounts/managementPolicies": "2025-01-01",
     "Microsoft.Web/serverfarms": "2025-03-01",
     "Microsoft.Web/sites": "2025-03-01",
+    "Microsoft.Web/sites/config": "2025-03-01",
     "Microsoft.Web/sites/basicPublishingCredentialsPolicies": "2025-03-01",
 }
 """Every type that is made or read, with its version: the newest finished one that the compiler
@@ -87,6 +88,11 @@ class Names:
             or self.id("Microsoft.KeyVault/vaults", self.vault_name) + "/secrets/neo4j-password"
         )
         self.vault = self.secret.split("/secrets/")[0]
+        self.keys_secret = (
+            way["projectKeysCredentialId"]
+            or self.id("Microsoft.KeyVault/vaults", self.vault_name) + "/secrets/project-keys"
+        )
+        self.keys_vault = self.keys_secret.split("/secrets/")[0]
         self.network = self.id("Microsoft.Network/virtualNetworks", f"vnet-{self.token}")
         self.app_subnet = way["existingAppSubnetId"] or f"{self.network}/subnets/app"
         self.endpoint_subnet = (

@@ -121,7 +121,7 @@ def endpoints(way: Way) -> Iterator[Body]:
     """
     if not way.private:
         return
-    names = Names(way)
+    names, zones_made = Names(way), set[str]()
     for name, (target, group, zones) in _targets(way).items():
         endpoint = names.id(ENDPOINT, f"pep-{names.token}-{name}")
         link = {"groupIds": [group], "privateLinkServiceId": target}
@@ -136,10 +136,12 @@ def endpoints(way: Way) -> Iterator[Body]:
             tags=tags(way),
         )
         if way["privateDnsZonesEnabled"]:
-            yield from _zones(way, endpoint, zones)
+            yield from _zones(way, [zone for zone in zones if zone not in zones_made])
+            yield _zone_group(way, endpoint, zones)
+            zones_made.update(zones)
 
 
-def _zones(way: Way, endpoint: str, zones: list[str]) -> Iterator[Body]:
+def _zones(way: Way, zones: list[str]) -> Iterator[Body]:
     names = Names(way)
     links = [one["name"].partition("/")[2] for one in way.resources(f"{ZONE}/virtualNetworkLinks")]
     for zone in zones:
@@ -153,11 +155,15 @@ def _zones(way: Way, endpoint: str, zones: list[str]) -> Iterator[Body]:
             location="global",
             tags=tags(way),
         )
+
+
+def _zone_group(way: Way, endpoint: str, zones: list[str]) -> Body:
+    names = Names(way)
     configs = [
         {"name": zone.replace(".", "-"), "properties": {"privateDnsZoneId": names.id(ZONE, zone)}}
         for zone in zones
     ]
-    yield body(
+    return body(
         way,
         f"{endpoint}/privateDnsZoneGroups/default",
         f"{ENDPOINT}/privateDnsZoneGroups",
@@ -179,6 +185,12 @@ def _targets(way: Way) -> dict[str, tuple[str, str, list[str]]]:
             ["privatelink.vaultcore.azure.net"],
             not way["neo4jCredentialId"],
         ),
+        "keys": (
+            names.keys_vault,
+            "vault",
+            ["privatelink.vaultcore.azure.net"],
+            False,
+        ),
         "openai": (names.openai, "account", MODEL_ZONES[models], models == "create"),
         "redis": (
             names.redis,
@@ -191,5 +203,15 @@ def _targets(way: Way) -> dict[str, tuple[str, str, list[str]]]:
     return {
         name: (target, group, zones)
         for name, (target, group, zones, ours) in every.items()
-        if (ours or way["existingEndpointsEnabled"]) and not (name == "redis" and redis == "off")
+        if (ours or way["existingEndpointsEnabled"]) and name not in _unused(way)
     }
+
+
+def _unused(way: Way) -> set[str]:
+    """Return what gets no endpoint: what is off, and the vault of the keys where it is the
+    password's as well.
+    """
+    names = Names(way)
+    own_keys = way["authMode"] == "keys" and names.keys_vault.lower() != names.vault.lower()
+    off = {"redis": way["redisMode"] == "off", "keys": not own_keys}
+    return {name for name, unused in off.items() if unused}

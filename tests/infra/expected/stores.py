@@ -73,7 +73,9 @@ _LIFECYCLE = {
 
 
 def vault(way: Way) -> Iterator[Body]:
-    """The vault with the one secret, unless the secret is there already."""
+    """The vault with the password, unless that is there already, and with the keys of callers
+    where they are asked for and not there.
+    """
     if way["neo4jCredentialId"]:
         return
     names = Names(way)
@@ -108,6 +110,17 @@ def vault(way: Way) -> Iterator[Body]:
         },
         tags=tags(way),
     )
+    if way["authMode"] == "keys" and not way["projectKeysCredentialId"]:
+        yield body(
+            way,
+            names.keys_secret,
+            f"{VAULT}/secrets",
+            {
+                "contentType": "application/json; keys of callers, by their hashes",
+                "value": "[parameters('projectKeys')]",
+            },
+            tags=tags(way),
+        )
 
 
 def redis(way: Way) -> Iterator[Body]:

@@ -81,7 +81,7 @@ VALUES = (
         "secret-access",
         "the secret stays at one version",
         "'${vault.properties.vaultUri}secrets/${secretName}'",
-        "graphSecret.properties.secretUriWithVersion",
+        "secret.properties.secretUriWithVersion",
         SETTING,
     ),
     Fault(
@@ -136,8 +136,8 @@ DOORS = (
     _in(
         "secret-access",
         "the operator has the whole vault",
-        "  scope: graphSecret\n  name: guid(graphSecret.id, officerPrincipalId",
-        "  scope: vault\n  name: guid(graphSecret.id, officerPrincipalId",
+        "  scope: secret\n  name: guid(secret.id, officerPrincipalId",
+        "  scope: vault\n  name: guid(secret.id, officerPrincipalId",
         ROLES,
     ),
     _in("redis", "the log of the cluster", "  scope: database\n", "  scope: cluster\n", LOGGED),

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.infra.faults import blind, planted
+from tests.infra.faults import blind, callers, planted
 from tests.infra.faults.planting import COMPILER
 from tests.infra.rules import Rule, files, snapshot, template
+from tests.infra.rules import callers as callers_rules
 
-FAULTS = (*planted.FAULTS, *blind.FAULTS)
+FAULTS = (*planted.FAULTS, *blind.FAULTS, *callers.FAULTS)
 HEAD = """\
 # Rules of the infrastructure
 
@@ -23,7 +24,7 @@ is.
 the ways, as somebody would who commits what changed, and requires that the rule finds it.
 """
 PARTS = (
-    ("Over the snapshot of each way", snapshot.RULES),
+    ("Over the snapshot of each way", (*snapshot.RULES, *callers_rules.RULES)),
     ("Over the compiled template", template.RULES),
     ("Over the files beside it", files.RULES),
 )

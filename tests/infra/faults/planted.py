@@ -10,7 +10,7 @@ MAIN = "infra/main.bicep"
 MODULE = "infra/modules/{}.bicep"
 SETTING = "every_setting_has_the_value_of_its_own_parameter"
 STORAGE = "storage_takes_no_keys_and_shows_no_blobs"
-VAULT = "the_vault_holds_the_one_secret_and_keeps_what_is_deleted"
+VAULT = "the_vault_holds_its_secrets_and_keeps_what_is_deleted"
 REDIS = "redis_takes_no_keys_and_speaks_tls"
 MODELS = "models_take_no_keys_and_are_those_asked_for"
 SITE = "the_function_is_keyless_and_scaled_as_asked_for"
@@ -116,7 +116,7 @@ STORES = (
         "a rotated password is overwritten",
         "@onlyIfNotExists()\n",
         "",
-        "a_password_that_was_rotated_stays",
+        "a_secret_that_was_rotated_stays",
     ),
     _in(
         "redis",
@@ -303,7 +303,7 @@ AROUND = (
         "secretsOfficer)\n  }\n}\n\nresource developer",
         ROLES,
     ),
-    _in("secret-access", "the whole vault", "  scope: graphSecret\n", "  scope: vault\n", ROLES),
+    _in("secret-access", "the whole vault", "  scope: secret\n", "  scope: vault\n", ROLES),
     _in(
         "openai-access",
         "more than using models",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.infra.compiler import Compiler, RefusedError
-from tests.infra.rules import files, snapshot, template
+from tests.infra.rules import callers, files, snapshot, template
 from tests.infra.ways import ROOT, Project, way_files, way_name
 
 COMPILER = "the compiler"
@@ -19,7 +19,7 @@ COMPILER = "the compiler"
 _FIRST = ("every-parameter", "all-private")
 """The ways that show most faults: asked first, since working one out takes a second."""
 
-_OVER_WAYS = {rule.__name__: rule for rule in snapshot.RULES}
+_OVER_WAYS = {rule.__name__: rule for rule in (*snapshot.RULES, *callers.RULES)}
 _OVER_TEMPLATE = {rule.__name__: rule for rule in template.RULES}
 _OVER_FILES = {rule.__name__: rule for rule in files.RULES}
 

@@ -231,7 +231,7 @@ def the_parameter_file_reads_each_value_from_its_own_variable(project: Project) 
         for name in sorted(FROM_ENVIRONMENT ^ set(given))
     )
     for name, one in given.items():
-        if name == "neo4jPassword":
+        if name in {"neo4jPassword", "projectKeys"}:
             continue
         variable = VARIABLES.get(name) or re.sub(
             r"(?<=[a-z0-9])([A-Z])", r"_\1", name
@@ -246,27 +246,32 @@ def the_parameter_file_reads_each_value_from_its_own_variable(project: Project) 
             )
         if name in REQUIRED and one.problem != "missing":
             yield f"infra/main.bicepparam: {name} has a default"
-    for line in PASSWORD_LINES:
+    for line in SECRET_LINES:
         if line not in text.splitlines():
             yield f"infra/main.bicepparam: the line is missing: {line}"
 
 
-PASSWORD_LINES = [
+SECRET_LINES = [
     "var neo4jCredential = readEnvironmentVariable('NEO4J_CREDENTIAL_ID', '')",
     "var passwordVariable = empty(neo4jCredential) ? 'NEO4J_PASSWORD' : 'NEO4J_CREDENTIAL_ID'",
     (
         "param neo4jPassword = empty(neo4jCredential) "
         "? readEnvironmentVariable(passwordVariable) : null"
     ),
+    "var keysVariable = readEnvironmentVariable('PROJECT_KEYS', '')",
+    "param projectKeys = empty(keysVariable) ? null : keysVariable",
 ]
 
 
-def no_way_holds_a_password(project: Project) -> Iterator[str]:
-    """Ways to deploy read the password from the environment, or name a secret that is there."""
+def no_way_holds_a_secret(project: Project) -> Iterator[str]:
+    """Ways to deploy read password and keys from the environment, or name a secret that is
+    there.
+    """
     for file in sorted((project.root / "infra").rglob("*.bicepparam")):
         for line in file.read_text(encoding="utf-8").splitlines():
-            if line.startswith("param neo4jPassword") and "readEnvironmentVariable(" not in line:
-                yield f"{file.name}: the password does not come from the environment"
+            secret = re.match(r"param (neo4jPassword|projectKeys) ", line)
+            if secret and "readEnvironmentVariable(" not in line and line not in SECRET_LINES:
+                yield f"{file.name}: {secret[1]} does not come from the environment"
 
 
 def the_example_shows_every_setting(project: Project) -> Iterator[str]:
@@ -322,6 +327,6 @@ RULES: tuple[Rule, ...] = (
     an_excuse_has_a_reason,
     nothing_is_named_that_flex_consumption_gave_up,
     the_parameter_file_reads_each_value_from_its_own_variable,
-    no_way_holds_a_password,
+    no_way_holds_a_secret,
     the_example_shows_every_setting,
 )

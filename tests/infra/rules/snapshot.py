@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from drift.hosting.settings import Settings
 from tests.infra.differences import differences
-from tests.infra.expected import access, function, monitoring, network, stores
+from tests.infra.expected import access, function, monitoring, network, sign_in, stores
 from tests.infra.expected.names import VERSIONS, Names, tags
 from tests.infra.rules import Rule
 from tests.infra.ways import Body, Project, Way
@@ -25,9 +25,9 @@ def storage_takes_no_keys_and_shows_no_blobs(project: Project) -> Iterator[str]:
     yield from _whole(project, stores.storage, *(stores.STORAGE + kind for kind in kinds))
 
 
-def the_vault_holds_the_one_secret_and_keeps_what_is_deleted(project: Project) -> Iterator[str]:
-    """Roles instead of policies, soft delete, purge protection, the password from its parameter
-    only.
+def the_vault_holds_its_secrets_and_keeps_what_is_deleted(project: Project) -> Iterator[str]:
+    """Roles instead of policies, soft delete, purge protection, password and keys from their
+    parameters only.
     """
     yield from _whole(project, stores.vault, stores.VAULT, f"{stores.VAULT}/secrets")
 
@@ -53,6 +53,13 @@ def the_function_is_keyless_and_scaled_as_asked_for(project: Project) -> Iterato
     yield from _whole(project, function.function, *kinds)
 
 
+def sign_in_is_by_entra_id_alone(project: Project) -> Iterator[str]:
+    """All of the platform's authentication: tokens are checked, nothing is stored, one path is
+    open.
+    """
+    yield from _whole(project, sign_in.authentication, sign_in.CONFIG)
+
+
 def every_setting_has_the_value_of_its_own_parameter(project: Project) -> Iterator[str]:
     """Each application setting with its source; none missing, none more."""
     for way in project.ways:
@@ -61,9 +68,9 @@ def every_setting_has_the_value_of_its_own_parameter(project: Project) -> Iterat
 
 def settings_are_those_that_the_code_reads(project: Project) -> Iterator[str]:
     """The settings that are not the platform's are the fields of drift/hosting/settings.py, but for
-    two that are for local use.
+    two that are for local use and one that stands in the vault.
     """
-    read = {name.upper() for name in Settings.model_fields} - {"ALLOW_PLAINTEXT", "OAI_KEY"}
+    read = {name.upper() for name in Settings.model_fields} - function.NOT_SET
     for way in project.ways:
         platform = ("APPLICATIONINSIGHTS_", "AzureWebJobsStorage__")
         given = {name for name in settings_of(way) if not name.startswith(platform)}
@@ -222,7 +229,7 @@ _KEY = re.compile(
 
 
 def no_key_and_no_password_stands_anywhere(project: Project) -> Iterator[str]:
-    """No key in any value, and the password nowhere but in the vault's secret."""
+    """No key in any value, and password and keys nowhere but in the vault's secrets."""
     for way in project.ways:
         for one in [
             *way.resources(),
@@ -231,11 +238,13 @@ def no_key_and_no_password_stands_anywhere(project: Project) -> Iterator[str]:
             text = json.dumps(one)
             if found := _KEY.search(text):
                 yield f"{_place(way, one)}: holds {found[0]}"
-            if (
-                "parameters('neo4jPassword')" in text
-                and one["type"] != "Microsoft.KeyVault/vaults/secrets"
-            ):
-                yield f"{_place(way, one)}: holds the password"
+            for parameter, secret in SECRETS.items():
+                if f"parameters('{parameter}')" in text and not one["id"].endswith(secret):
+                    yield f"{_place(way, one)}: holds {parameter}"
+
+
+SECRETS = {"neo4jPassword": "/secrets/neo4j-password", "projectKeys": "/secrets/project-keys"}
+"""The one place of each secret parameter."""
 
 
 def outputs_say_where_everything_is(project: Project) -> Iterator[str]:
@@ -278,9 +287,17 @@ def _next_steps(way: Way, site: str) -> str:
         "If the first deployment of the code answered 403, wait a minute and run: azd deploy",
     ]
     url = f"format('https://{{0}}', {site})"
-    last = f"format('Ask for the state, with a function key: {{0}}/health/ready', {url})"
+    credential = CREDENTIALS[way["authMode"]]
+    last = f"format('Ask for the state, with {{0}}: {{1}}/health/ready', '{credential}', {url})"
     steps = [*map("'{}'".format, sentences), last]
     return f"[createArray({', '.join(steps)})]"
+
+
+CREDENTIALS = {
+    "function": "a function key",
+    "keys": "a key of yours",
+    "easyauth": "a token of Entra ID",
+}
 
 
 def previews_are_whole(project: Project) -> Iterator[str]:
@@ -349,10 +366,11 @@ def _place(way: Way, one: Body) -> str:
 
 RULES: tuple[Rule, ...] = (
     storage_takes_no_keys_and_shows_no_blobs,
-    the_vault_holds_the_one_secret_and_keeps_what_is_deleted,
+    the_vault_holds_its_secrets_and_keeps_what_is_deleted,
     redis_takes_no_keys_and_speaks_tls,
     models_take_no_keys_and_are_those_asked_for,
     the_function_is_keyless_and_scaled_as_asked_for,
+    sign_in_is_by_entra_id_alone,
     every_setting_has_the_value_of_its_own_parameter,
     settings_are_those_that_the_code_reads,
     logs_and_telemetry_are_kept_as_asked_for,

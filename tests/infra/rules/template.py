@@ -25,6 +25,7 @@ ORDER: dict[str, set[str]] = {
     "endpoints": {"group", "keyVault", "network", "openAi", "redis", "storage"},
     "rbac": {"group", "identity", "monitoring", "storage"},
     "secretAccess": {"identity", "keyVault"},
+    "projectKeysAccess": {"identity", "keyVault"},
     "openAiAccess": {"identity", "openAi"},
     "redisAccess": {"identity", "redis"},
     "functionApp": {
@@ -34,6 +35,7 @@ ORDER: dict[str, set[str]] = {
         "monitoring",
         "network",
         "openAiAccess",
+        "projectKeysAccess",
         "rbac",
         "redisAccess",
         "secretAccess",
@@ -55,6 +57,8 @@ INNER_ORDER: dict[str, dict[str, set[str]]] = {
             "sites",
         },
         "diagnosticSettings": {"sites"},
+        # one change of the site after the other
+        "deployments": {"basicPublishingCredentialsPolicies scm", "sites"},
     },
     "storage": {
         "storageAccounts": set(),
@@ -67,6 +71,8 @@ INNER_ORDER: dict[str, dict[str, set[str]]] = {
         "vault": set(),
         "graphSecret": {"vault"},
         "replacedGraphSecret": {"vault"},
+        "projectKeysSecret": {"vault"},
+        "replacedProjectKeysSecret": {"vault"},
         "audit": {"vault"},
     },
     "redis": {
@@ -115,7 +121,7 @@ def everything_waits_for_what_it_needs(project: Project) -> Iterator[str]:
 def parameters_are_bounded_as_the_docs_say(project: Project) -> Iterator[str]:
     """Type, default, bounds and choices of every parameter.
 
-    The password is secure and has no default.
+    Password and keys are secure and have no default.
     """
     found = {
         name: _without_description(one) for name, one in _template(project)["parameters"].items()
@@ -184,8 +190,10 @@ COMPUTED = {
 """These are compared, value by value, in the snapshots."""
 
 
-def a_password_that_was_rotated_stays(project: Project) -> Iterator[str]:
-    """The secret is written where there is none, or where replacing was asked for, else never."""
+def a_secret_that_was_rotated_stays(project: Project) -> Iterator[str]:
+    """Password and keys are written where there are none, or where replacing was asked for, else
+    never.
+    """
     module = _template(project)["resources"]["keyVault"]["properties"]["template"]
     secrets = {
         name: one
@@ -197,9 +205,12 @@ def a_password_that_was_rotated_stays(project: Project) -> Iterator[str]:
         for name, one in secrets.items()
     }
     replacing = "parameters('replacePassword')"
+    replacing_keys, with_keys = "parameters('replaceProjectKeys')", "parameters('withProjectKeys')"
     wanted = {
         "graphSecret": [f"[not({replacing})]", True],
         "replacedGraphSecret": [f"[{replacing}]", False],
+        "projectKeysSecret": [f"[and({with_keys}, not({replacing_keys}))]", True],
+        "replacedProjectKeysSecret": [f"[and({with_keys}, {replacing_keys})]", False],
     }
     yield from differences(wanted, found, "module keyVault: secret ")
 
@@ -314,6 +325,16 @@ OUTGOING_ADDRESS = {
 }
 
 
+def a_zone_of_two_endpoints_is_made_once(project: Project) -> Iterator[str]:
+    """Two vaults share a DNS zone.
+
+    A preview takes two of one name for one, and a deployment refuses them.
+    """
+    variables = _template(project)["resources"]["endpoints"]["properties"]["template"]["variables"]
+    wanted = "[union(variables('allZones'), variables('allZones'))]"
+    yield from differences(wanted, variables.get("zoneNames"), "module endpoints: zoneNames")
+
+
 def _template(project: Project) -> Body:
     if project.template is None:
         raise ValueError("these rules read the compiled template: ask a compiler for it first")
@@ -321,11 +342,16 @@ def _template(project: Project) -> Body:
 
 
 def _templates(project: Project) -> Iterator[tuple[str, Body]]:
-    main = _template(project)
-    yield "main.bicep", main
-    for name, one in main["resources"].items():
+    yield "main.bicep", _template(project)
+    yield from _modules(_template(project))
+
+
+def _modules(template: Body) -> Iterator[tuple[str, Body]]:
+    """Yield the templates of modules and of the modules inside them."""
+    for name, one in _labelled(template["resources"]).items():
         if one["type"] == "Microsoft.Resources/deployments":
             yield f"module {name}", one["properties"]["template"]
+            yield from _modules(one["properties"]["template"])
 
 
 def _waits(resources: Mapping[str, Body]) -> dict[str, set[str]]:
@@ -393,11 +419,12 @@ RULES: tuple[Rule, ...] = (
     parameters_and_outputs_are_described,
     modules_take_what_main_allows,
     a_module_gets_a_parameter_as_it_is,
-    a_password_that_was_rotated_stays,
+    a_secret_that_was_rotated_stays,
     models_are_deployed_one_after_the_other,
     a_subscription_can_hold_many_deployments,
     names_are_the_same_next_time,
     problems_are_refused_before_anything_is_made,
     each_check_lets_through_what_it_names_and_no_more,
     the_outgoing_address_is_told_where_there_is_one,
+    a_zone_of_two_endpoints_is_made_once,
 )

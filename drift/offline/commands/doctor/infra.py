@@ -17,8 +17,11 @@ from drift.offline.infra.bicep_parameters import UNREAD, Declared, Given, declar
 from drift.offline.infra.finding import Finding
 from drift.offline.infra.rules import RULES
 
-_SECRET_NAME = re.compile(r"password|secret|connectionstring|accesskey|apikey", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"password|secret|connectionstring|accesskey|apikey|project_?keys$", re.IGNORECASE
+)
 _PASSWORD = "NEO4J_PASSWORD"  # noqa: S105 - the name of a variable
+_KEYS = "PROJECT_KEYS"
 _AZD_SECRET = "akvs://"  # noqa: S105 - what `azd env set-secret` writes
 _LOGIN_IN_URL = re.compile(r"://[^/@\s]*:[^/@\s]+@")
 
@@ -54,6 +57,7 @@ def infra_findings(
     environment = {**variables, **azd.values}
     given = given_in(file.read_text(encoding="utf-8"), environment)
     _add_password(given, environment)
+    _add_keys(given, environment)
     built = build_parameters(compiler, file, environment) if compiler else Built()
     _add_built(given, built)
     values = {
@@ -82,6 +86,14 @@ def _add_password(given: dict[str, Given], environment: Mapping[str, str]) -> No
     password.variable = _PASSWORD
     password.value = environment.get(_PASSWORD, UNREAD)
     password.problem = "" if environment.get(_PASSWORD) else "missing"
+
+
+def _add_keys(given: dict[str, Given], environment: Mapping[str, str]) -> None:
+    """Say where the keys of callers come from: the file gives none where the variable is empty."""
+    keys = given.get("projectKeys")
+    if keys and not keys.variable and not keys.literal:
+        keys.variable = _KEYS
+        keys.value = environment.get(_KEYS) or None
 
 
 def _add_built(given: dict[str, Given], built: Built) -> None:
@@ -169,7 +181,7 @@ def _source(given: Given) -> str:
 def _out_of_bounds(parameter: Declared, given: Given) -> str:
     """Compare a value with the decorators of its parameter."""
     value, rules = given.value, parameter.rules
-    if value is UNREAD:
+    if value is UNREAD or (value is None and not parameter.required):
         return ""
     shown = "its value" if parameter.secure else repr(value)
     if wrong := _wrong_type(parameter.type, value):
