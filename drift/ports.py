@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from drift.contracts.progress import CHANNEL
 from drift.tasks import Deadline
 from drift.values.calls import ChatReply, Embeddings, Prompt
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
@@ -153,8 +154,8 @@ class Embedder(Protocol):
 class ProgressSink(Protocol):
     """Where progress messages go."""
 
-    def send(self, message: str, *, last: bool) -> None:
-        """Take one JSON message for publishing, in the order of the calls.
+    def send(self, message: str, *, last: bool, channel: str = CHANNEL) -> None:
+        """Take one JSON message for publishing on a channel, in the order of the calls.
 
         Never waits, never raises.
 

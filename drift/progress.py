@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
-from drift.contracts.progress import LAST_PHASES, PHASE_PCT, Phase, ProgressMessage
+from drift.contracts.progress import CHANNEL, LAST_PHASES, PHASE_PCT, Phase, ProgressMessage
 from drift.ports import ProgressSink
 from drift.telemetry.logs import log
 from drift.values.tree import Citation
@@ -69,12 +69,14 @@ class Progress:
         retrieval_id: str,
         sink: ProgressSink | None = None,
         listener: Callable[[str], None] | None = None,
+        channel: str = CHANNEL,
     ) -> None:
-        """Prepare; nothing is published yet."""
+        """Prepare to publish on this channel; nothing is published yet."""
         self.project_id = project_id
         self.retrieval_id = retrieval_id
         self._sink = sink
         self._listener = listener
+        self._channel = channel
         self._pct = 0
         self._ended = False
 
@@ -122,7 +124,7 @@ class Progress:
             self._listener(message)
         if self._sink is not None:
             with _harmless():
-                self._sink.send(message, last=phase in LAST_PHASES)
+                self._sink.send(message, last=phase in LAST_PHASES, channel=self._channel)
 
     def completed(self, summary: str, details: str = "") -> None:
         """Report the successful end."""

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from drift.access.caller import EVERYBODY, Project
-from drift.contracts.progress import LAST_PHASES
+from drift.contracts.progress import CHANNEL, LAST_PHASES
 from drift.contracts.request import ProjectRequest
 from drift.ports import Ports
 from drift.tasks import Deadline
@@ -90,9 +90,11 @@ class ListSink:
 
     def __init__(self) -> None:
         self.messages: list[dict[str, Any]] = []
+        self.channels: list[str] = []
 
-    def send(self, message: str, *, last: bool) -> None:
+    def send(self, message: str, *, last: bool, channel: str = CHANNEL) -> None:
         self.messages.append(json.loads(message))
+        self.channels.append(channel)
         assert last == (self.messages[-1]["phase"] in LAST_PHASES)
 
     async def delivered(self) -> None:

@@ -9,6 +9,14 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 CHANNEL = "ui:retrieval_progress"
+"""The channel of every retrieval."""
+OWN_CHANNEL = "ui:retrieval_progress:{retrieval_id}"
+"""The channel of one retrieval, which only those who know its id can name."""
+
+
+def channel_of(template: str, retrieval_id: str) -> str:
+    """Return the channel of a retrieval, whose id stands in the place of `{retrieval_id}`."""
+    return template.replace("{retrieval_id}", retrieval_id)
 
 
 class Phase(StrEnum):
@@ -39,7 +47,7 @@ PHASE_PCT: Mapping[Phase, int] = {
 
 
 class ProgressMessage(BaseModel):
-    """One message on the channel `ui:retrieval_progress`; `timestamp` is ISO 8601 in UTC."""
+    """One message about a retrieval on its channel; `timestamp` is ISO 8601 in UTC."""
 
     message_type: Literal["retrieval_progress"] = "retrieval_progress"
     project_id: str

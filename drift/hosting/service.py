@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from drift.access.caller import Project
 from drift.contracts.answer import RetrieveResponse
+from drift.contracts.progress import CHANNEL, channel_of
 from drift.contracts.request import RetrieveRequest
 from drift.errors import BusyError, DriftError, StoppingError
 from drift.hosting.settings import Settings
@@ -98,13 +99,20 @@ class Service:
         ):
             log.info("retrieval_started", extra={"query": request.query, "top_k": request.top_k})
             try:
-                async with Progress(project.id, retrieval_id, self.sink, listener) as progress:
+                channel = channel_of(self._channel_template, retrieval_id)
+                async with Progress(
+                    project.id, retrieval_id, self.sink, listener, channel
+                ) as progress:
                     asked = request.within(project.id)
                     return await self._search.retrieve(asked, progress, deadline)
             except asyncio.CancelledError:
                 if self._stopping:
                     raise StoppingError from None
                 raise
+
+    @property
+    def _channel_template(self) -> str:
+        return self.settings.channel_template if self.settings else CHANNEL
 
     async def stop(self) -> None:
         """Admit nobody any more, and let whoever waits know that the service is being stopped."""

@@ -22,6 +22,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from drift.access import project_keys
+from drift.contracts.progress import CHANNEL, OWN_CHANNEL
 from drift.errors import NotConfiguredError
 from drift.hosting import per_step
 
@@ -34,6 +35,7 @@ KNOWN_EMBEDDING_DIMENSIONS = {
 
 _PLAINTEXT = {"bolt", "neo4j", "redis", "http"}
 _UNRESOLVED = "@Microsoft.KeyVault("
+_CHANNEL = re.compile(r"[A-Za-z0-9:._/-]{1,200}")
 _SECRET_ADDRESS = re.compile(
     r"https://[A-Za-z0-9.-]+(:\d+)?/secrets/[A-Za-z0-9-]{1,127}(/[0-9a-f]{32})?"
 )
@@ -199,6 +201,23 @@ class Settings(AccessSettings):
     def _lengths(cls, value: str | None) -> str | None:
         per_step.lengths(value)
         return value
+
+    @field_validator("progress_channel")
+    @classmethod
+    def _one_channel(cls, value: str | None) -> str | None:
+        if value is not None and not _CHANNEL.fullmatch(value.replace("{retrieval_id}", "id")):
+            raise ValueError(
+                "must be 1 to 200 letters, digits or :._/- with {retrieval_id} as the only "
+                "placeholder"
+            )
+        return value
+
+    @property
+    def channel_template(self) -> str:
+        """The channel of progress messages, in which `{retrieval_id}` stands for that of one."""
+        if self.progress_channel is not None:
+            return self.progress_channel
+        return CHANNEL if self.auth_mode == "function" else OWN_CHANNEL
 
     @field_validator("redis_url")
     @classmethod

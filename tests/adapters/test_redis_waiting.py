@@ -17,7 +17,7 @@ MESSAGES = st.lists(st.tuples(st.integers(0, 60), st.booleans()), max_size=60)
 def filled(messages: list[tuple[int, bool]], most_bytes: int = 10**9) -> WaitingRoom:
     room = WaitingRoom(most_bytes)
     for moment, (length, last) in enumerate(messages):
-        room.add(b"x" * length, last=last, now=float(moment))
+        room.add(b"x" * length, "channel", last=last, now=float(moment))
     return room
 
 

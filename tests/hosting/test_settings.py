@@ -293,3 +293,29 @@ def test_secrets_are_not_shown_and_settings_cannot_be_changed() -> None:
 
 def test_the_similarity_is_read_in_any_case() -> None:
     assert load({**GOOD, "VECTOR_INDEX_SIMILARITY": "COSINE"}).vector_index_similarity == "cosine"
+
+
+@pytest.mark.parametrize(
+    ("mode", "named", "channel"),
+    [
+        ("function", None, "ui:retrieval_progress"),
+        ("keys", None, "ui:retrieval_progress:{retrieval_id}"),
+        ("easyauth", None, "ui:retrieval_progress:{retrieval_id}"),
+        ("keys", "ui:retrieval_progress", "ui:retrieval_progress"),
+        ("function", "team-a/{retrieval_id}", "team-a/{retrieval_id}"),
+    ],
+)
+def test_the_channel_follows_from_the_mode_unless_it_is_named(
+    mode: str, named: str | None, channel: str
+) -> None:
+    keys = '[{"name": "a", "sha256": "' + "0" * 64 + '", "projects": ["a"]}]'
+    access = {"AUTH_MODE": mode, "AUTH_TENANT_ID": "t", "PROJECT_KEYS": keys}
+    settings = load({**GOOD, **access, **({"PROGRESS_CHANNEL": named} if named else {})})
+    assert settings.channel_template == channel
+
+
+@pytest.mark.parametrize(
+    "named", ["a b", "*", "a[b]", "{project_id}", "{retrieval_id", "caf\u00e9", "x" * 201, "a\n"]
+)
+def test_a_channel_that_redis_could_take_for_a_pattern_is_refused(named: str) -> None:
+    assert names(problems(PROGRESS_CHANNEL=named)) == {"PROGRESS_CHANNEL"}

@@ -51,7 +51,7 @@ BROKEN: Mapping[str, Callable[[], Service]] = {
 class FailingSink:
     """A ProgressSink that breaks its promise not to raise."""
 
-    def send(self, _message: str, *, last: bool) -> None:  # noqa: ARG002 - the port's name
+    def send(self, _message: str, *, last: bool, channel: str = "") -> None:  # noqa: ARG002 - the port's names
         raise unforeseen()
 
     async def delivered(self) -> None:

@@ -163,7 +163,7 @@ class Sink:
     def __init__(self) -> None:
         self.messages: list[str] = []
 
-    def send(self, message: str, *, last: bool) -> None:  # noqa: ARG002 - the port's name
+    def send(self, message: str, *, last: bool, channel: str = "") -> None:  # noqa: ARG002 - the port's names
         self.messages.append(message)
 
     async def delivered(self) -> None:

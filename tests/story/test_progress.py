@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift import progress as progress_module
-from drift.contracts.progress import Phase
+from drift.contracts.progress import CHANNEL, Phase
 from drift.progress import Progress, citation_lines, escape_markdown, name_list
 from drift.values.tree import Citation
 from tests.fakes import ListSink
@@ -112,7 +112,7 @@ class HangingSink:
     def __init__(self) -> None:
         self.cancelled = False
 
-    def send(self, _message: str, *, last: bool) -> None:
+    def send(self, _message: str, *, last: bool, channel: str = CHANNEL) -> None:
         pass
 
     async def delivered(self) -> None:
@@ -147,8 +147,8 @@ async def test_a_cancelled_request_gives_up_on_a_silent_sink_within_half_a_secon
 class FailingSink(ListSink):
     """A sink that breaks its promise not to raise, at its first message."""
 
-    def send(self, message: str, *, last: bool) -> None:
-        super().send(message, last=last)
+    def send(self, message: str, *, last: bool, channel: str = CHANNEL) -> None:
+        super().send(message, last=last, channel=channel)
         if len(self.messages) == 1:
             raise ConnectionError("reset")
 

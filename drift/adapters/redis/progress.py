@@ -53,7 +53,7 @@ CLOSING_SECONDS = 1.0
 
 
 class RedisProgress:
-    """Publishes messages on the channel `ui:retrieval_progress`, in the order they were sent.
+    """Publishes messages on their channels, in the order they were sent.
 
     A message arrives once. When a connection breaks after Redis has taken a message and before it
     has said so, the message comes twice, with the same `message_id`.
@@ -78,12 +78,13 @@ class RedisProgress:
             server.tokens.on_new = self._sign_in_anew
 
     # ----------------------------------------------------------------------------- for the requests
-    def send(self, message: str, *, last: bool) -> None:
-        """Take a message for publishing; `last` is kept when others must go.
+    def send(self, message: str, *, last: bool, channel: str = CHANNEL) -> None:
+        """Take a message for publishing on a channel; `last` is kept when others must go.
 
         Neither waits nor fails.
         """
-        self._room.add(message.encode(errors="replace"), last=last, now=self._clock())
+        text = message.encode(errors="replace")
+        self._room.add(text, channel, last=last, now=self._clock())
         if self._carrier is None:
             self._carrier = asyncio.create_task(self._carry())
 
@@ -136,7 +137,7 @@ class RedisProgress:
         An error for one of them leaves that one.
         """
         connection = await self._connected()
-        commands = [("PUBLISH", CHANNEL, message.text) for message in batch]
+        commands = [("PUBLISH", message.channel, message.text) for message in batch]
         await connection.send_packed_command(connection.pack_commands(commands), check_health=False)
         refusal: ResponseError | None = None
         for message in batch:

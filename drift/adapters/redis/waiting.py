@@ -15,13 +15,14 @@ OVERHEAD_BYTES = 300
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """One message: its number in the order of the process, its text, and since when it waits.
+    """One message: its number in the order of the process, its text and its channel.
 
-    `last` says that its request ends with it.
+    It waits since a moment of the process's clock. `last` says that its request ends with it.
     """
 
     number: int
     text: bytes
+    channel: str
     last: bool
     since: float
 
@@ -52,10 +53,10 @@ class WaitingRoom:
         """Count those that wait."""
         return len(self._messages)
 
-    def add(self, text: bytes, *, last: bool, now: float) -> None:
-        """Take a message, and make room for it."""
+    def add(self, text: bytes, channel: str, *, last: bool, now: float) -> None:
+        """Take a message for a channel, and make room for it."""
         self.newest += 1
-        message = self._messages[self.newest] = Waiting(self.newest, text, last, now)
+        message = self._messages[self.newest] = Waiting(self.newest, text, channel, last, now)
         self._bytes += message.size
         if not last:
             self._steps.append(self.newest)

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import httpx2
 
+from drift.contracts.progress import CHANNEL
 from drift.errors import LocalStackError
 from drift.hosting import wiring
 from drift.hosting.settings import Settings
@@ -84,7 +85,9 @@ async def ask_function(url: str, values: Settings, body: dict[str, Any]) -> Answ
         LocalStackError: the function cannot be reached, or it answers with an error, in its words.
     """
     redis = partial(wiring.build_redis, values)
-    answered = await ask_over_http(url, redis, body, show_progress, say)
+    answered = await ask_over_http(
+        url, redis, body, show_progress, say, channel=values.channel_template
+    )
     if answered.status != HTTPStatus.OK:
         problem = answered.response
         fields = "".join(f" {e['field']}: {e['message']}." for e in problem.get("errors") or ())
@@ -100,6 +103,8 @@ async def ask_over_http(
     body: dict[str, Any],
     show: Callable[[dict[str, Any]], None],
     say: Say,
+    *,
+    channel: str = CHANNEL,
 ) -> Answered:
     """POST the body to `/retrieve` of the function at `url`.
 
@@ -109,7 +114,7 @@ async def ask_over_http(
     Raises:
         LocalStackError: when the function cannot be reached.
     """
-    watch = Watch(str(uuid4()), show, say)
+    watch = Watch(str(uuid4()), show, say, channel)
     with _said_once():
         async with watch.following(redis):
             try:

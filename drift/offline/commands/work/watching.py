@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from pydantic import ValidationError
 from redis.asyncio import Redis
 
-from drift.contracts.progress import CHANNEL, LAST_PHASES, ProgressMessage
+from drift.contracts.progress import CHANNEL, LAST_PHASES, ProgressMessage, channel_of
 from drift.offline.say import Say
 
 SUBSCRIBE_S = 3.0
@@ -38,7 +38,7 @@ class Server(Protocol):
 
 @dataclass(slots=True)
 class Watch:
-    """Follows one retrieval.
+    """Follows one retrieval on its channel.
 
     `show` gets each of its messages. `say` gets one line at most: why nothing more is shown.
     """
@@ -46,6 +46,7 @@ class Watch:
     retrieval_id: str
     show: Callable[[dict[str, Any]], None]
     say: Say
+    channel: str = CHANNEL
     received: list[dict[str, Any]] = field(default_factory=list)
     _subscribed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -81,9 +82,9 @@ class Watch:
         try:
             async with asyncio.timeout(SUBSCRIBE_S) as limit:
                 await server.signed_in()
-                async with server.client() as client, client.pubsub() as channel:
-                    await channel.subscribe(CHANNEL)
-                    async for item in channel.listen():
+                async with server.client() as client, client.pubsub() as listening:
+                    await listening.subscribe(channel_of(self.channel, self.retrieval_id))
+                    async for item in listening.listen():
                         if item["type"] == "subscribe":
                             limit.reschedule(None)
                             self._subscribed.set()

@@ -1,0 +1,87 @@
+"""With access on, a retrieval is heard on its own channel and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import pytest
+from redis.asyncio import Redis
+
+from drift.contracts.progress import CHANNEL
+from drift.offline.hosts.local_host import serving
+from drift.offline.servers.valkey_server import ValkeyServer
+from tests.function.access_keys import entry, use_keys
+from tests.function.calling import PATIENCE_S, calling
+from tests.function.corpus import PROJECT
+
+CALLERS = 16
+Heard = dict[str, list[dict[str, str]]]
+
+
+@asynccontextmanager
+async def listening(url: str, heard: Heard, ends: int) -> AsyncIterator[None]:
+    """Keep every message of every channel, until so many retrievals have ended."""
+    ended = asyncio.Semaphore(0)
+    async with Redis.from_url(url, protocol=2) as client, client.pubsub() as everything:
+        await everything.psubscribe("*")
+
+        async def read() -> None:
+            async for item in everything.listen():
+                if item["type"] != "pmessage":
+                    continue
+                message = json.loads(item["data"])
+                heard[item["channel"].decode()].append(message)
+                if message["phase"] == "completed":
+                    ended.release()
+
+        reading = asyncio.create_task(read())
+        yield
+        async with asyncio.timeout(PATIENCE_S):
+            for _ in range(ends):
+                await ended.acquire()
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+
+
+@pytest.mark.usefixtures("corpus", "model_server")
+@pytest.mark.parametrize("named", [None, CHANNEL, "team:{retrieval_id}:progress"])
+async def test_messages_go_to_the_channel_of_the_retrieval_unless_another_is_named(
+    environment: pytest.MonkeyPatch, valkey: ValkeyServer, named: str | None
+) -> None:
+    key, entries = entry("reader", [PROJECT, "empty"])
+    use_keys(environment, entries)
+    if named:
+        environment.setenv("PROGRESS_CHANNEL", named)
+    ids = [str(uuid4()) for _ in range(CALLERS)]
+    heard: Heard = defaultdict(list)
+
+    async with (
+        listening(valkey.url, heard, CALLERS),
+        serving() as url,
+        calling(url) as caller,
+        asyncio.timeout(PATIENCE_S),
+    ):
+        caller.client.headers["x-api-key"] = key
+        await asyncio.gather(
+            *(
+                caller.answer(
+                    project_id="empty" if number % 4 else PROJECT,
+                    # However a caller writes its id, the channel has it in one way.
+                    retrieval_id=one.upper() if number % 2 else one,
+                )
+                for number, one in enumerate(ids)
+            )
+        )
+
+    template = named or "ui:retrieval_progress:{retrieval_id}"
+    assert set(heard) == {template.replace("{retrieval_id}", one) for one in ids}
+    for channel, messages in heard.items():
+        for message in messages:
+            assert channel == template.replace("{retrieval_id}", message["retrieval_id"])
+    ends = [m["retrieval_id"] for ms in heard.values() for m in ms if m["phase"] == "completed"]
+    assert sorted(ends) == sorted(ids)
