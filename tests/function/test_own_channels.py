@@ -19,7 +19,9 @@ from tests.function.access_keys import entry, use_keys
 from tests.function.calling import PATIENCE_S, calling
 from tests.function.corpus import PROJECT
 
-CALLERS = 16
+pytestmark = pytest.mark.timeout(120)
+
+CALLERS = 8
 Heard = dict[str, list[dict[str, str]]]
 
 
@@ -40,12 +42,14 @@ async def listening(url: str, heard: Heard, ends: int) -> AsyncIterator[None]:
                     ended.release()
 
         reading = asyncio.create_task(read())
-        yield
-        async with asyncio.timeout(PATIENCE_S):
-            for _ in range(ends):
-                await ended.acquire()
-        reading.cancel()
-        await asyncio.gather(reading, return_exceptions=True)
+        try:
+            yield
+            async with asyncio.timeout(PATIENCE_S):
+                for _ in range(ends):
+                    await ended.acquire()
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
 
 
 @pytest.mark.usefixtures("corpus", "model_server")
@@ -64,7 +68,6 @@ async def test_messages_go_to_the_channel_of_the_retrieval_unless_another_is_nam
         listening(valkey.url, heard, CALLERS),
         serving() as url,
         calling(url) as caller,
-        asyncio.timeout(PATIENCE_S),
     ):
         caller.client.headers["x-api-key"] = key
         await asyncio.gather(
