@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect
 
 from drift.access.caller import NOBODY
 from drift.errors import DriftError, ForbiddenError, StoppingError, UnauthenticatedError
-from drift.hosting import auth_mode, http
+from drift.hosting import auth_mode, http, reading
 from drift.hosting.entrance import Entrance
 from drift.hosting.provider import ServiceProvider
 from drift.hosting.streaming import EventStream
@@ -187,6 +187,63 @@ async def retrieve(call: Call) -> Response:
     finally:
         answering.cancel()
         gone.cancel()
+
+
+@app.route(route=reading.PROJECTS, methods=["GET"])
+@endpoint
+async def read_projects(call: Call) -> Response:
+    """List the projects that the caller may read."""
+    return await _read(call, reading.projects)
+
+
+@app.route(route=reading.PROJECT, methods=["GET"])
+@endpoint
+async def read_project(call: Call) -> Response:
+    """Count what a project holds."""
+    return await _read(call, reading.project)
+
+
+@app.route(route=reading.DOCUMENTS, methods=["GET"])
+@endpoint
+async def read_documents(call: Call) -> Response:
+    """List a project's documents."""
+    return await _read(call, reading.documents)
+
+
+@app.route(route=reading.COMMUNITIES, methods=["GET"])
+@endpoint
+async def read_communities(call: Call) -> Response:
+    """List a project's communities."""
+    return await _read(call, reading.communities)
+
+
+@app.route(route=reading.DOCUMENT, methods=["GET"])
+@endpoint
+async def read_document(call: Call) -> Response:
+    """Read a document, with its chunks."""
+    return await _read(call, reading.document)
+
+
+@app.route(route=reading.CHUNK, methods=["GET"])
+@endpoint
+async def read_chunk(call: Call) -> Response:
+    """Read a chunk, with what stands before and after it."""
+    return await _read(call, reading.chunk)
+
+
+@app.route(route=reading.ENTITY, methods=["GET"])
+@endpoint
+async def read_entity(call: Call) -> Response:
+    """Read an entity, with its relations and the chunks that say it."""
+    return await _read(call, reading.entity)
+
+
+async def _read(call: Call, route: reading.Route) -> Response:
+    """Answer a read route: nothing is read before the caller's right on the project is known."""
+    scope = call.request.scope
+    answer = route(reading.Asked(call.caller, scope["raw_path"], scope["query_string"]))
+    service = await provider.get()
+    return to_response(await reading.reply(answer, service.reads()))
 
 
 @app.route(route="health/live", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)

@@ -10,11 +10,22 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from drift.access.caller import Caller, Project
 from drift.contracts.progress import CHANNEL
 from drift.tasks import Deadline
 from drift.values.calls import ChatReply, Embeddings, Prompt
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.values.health import GraphHealth, Readiness
+from drift.values.reading import (
+    ChunkRead,
+    CommunityRow,
+    DocumentRead,
+    DocumentRow,
+    EntityRead,
+    Page,
+    PageQuery,
+    ProjectOverview,
+)
 from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
 
 MAX_WAIT_S = 600.0
@@ -41,6 +52,53 @@ class GraphStore(Protocol):
 
     async def health(self) -> GraphHealth:
         """Return the server's agent and the state of the configured indexes."""
+        ...
+
+
+class GraphReader(Protocol):
+    """What a project holds, read as it is and not searched; each method is one round trip.
+
+    Of a project that is not there, lists are empty and counts are zero. What a project does not
+    hold is None, whoever else holds it. Errors as for GraphStore.
+    """
+
+    async def projects(self, caller: Caller, page: PageQuery, deadline: Deadline) -> Page[str]:
+        """Return the ids of projects that the caller may read, by code point.
+
+        A page may be short while more follow.
+        """
+        ...
+
+    async def overview(self, project: Project, deadline: Deadline) -> ProjectOverview:
+        """Return what the project holds, counted."""
+        ...
+
+    async def documents(
+        self, project: Project, page: PageQuery, deadline: Deadline
+    ) -> Page[DocumentRow]:
+        """Return a page of the project's documents, by id."""
+        ...
+
+    async def communities(
+        self, project: Project, level: int | None, page: PageQuery, deadline: Deadline
+    ) -> Page[CommunityRow]:
+        """Return a page of the project's communities, by id; of one level, or of all for None."""
+        ...
+
+    async def document(
+        self, project: Project, document_id: str, page: PageQuery, deadline: Deadline
+    ) -> DocumentRead | None:
+        """Return a document with a page of its chunks, in their order."""
+        ...
+
+    async def chunk(self, project: Project, chunk_id: str, deadline: Deadline) -> ChunkRead | None:
+        """Return a chunk with its text, its document, and what stands before and after it."""
+        ...
+
+    async def entity(
+        self, project: Project, entity_id: str, limit: int, deadline: Deadline
+    ) -> EntityRead | None:
+        """Return an entity with up to `limit` relations, and as many chunks that mention it."""
         ...
 
 

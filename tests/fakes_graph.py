@@ -254,6 +254,7 @@ class FakeGraph:
         ]
         project.communities = {c.community: c for c in batch.communities}
         project.fingerprint = batch.fingerprint
+        project.embedding_models = (batch.embedding_model,) if batch.embedding_model else ()
 
     def _unfinished(self, project_id: str) -> Project:
         if self.failure is not None:

@@ -52,6 +52,7 @@ class Project:
     communities: dict[CommunityId, CommunityRecord] = field(default_factory=dict)
     nested: set[tuple[CommunityId, CommunityId]] = field(default_factory=set)
     fingerprint: str = ""
+    embedding_models: tuple[str, ...] = ()
 
     def mentions(self) -> dict[str, list[str]]:
         """Entity ids by chunk."""

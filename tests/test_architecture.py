@@ -51,6 +51,7 @@ PURE = frozenset(
         "answering.unseen",
         "answering.verdict",
         "contracts",
+        "cursors",
         "errors",
     ]
 )
@@ -99,7 +100,8 @@ MODULES: dict[str, frozenset[str]] = {
         "citing.handles_in_prose": "",
         "citing.citations": "citing.numbered_text citing.sentence_numbers values citing.wording "
         "contracts telemetry",
-        "ports": "values contracts tasks",
+        "cursors": "errors values",
+        "ports": "access values contracts tasks",
         "calls": "errors values ports tasks telemetry",
         "progress": "contracts values ports telemetry",
         "replies": "calls errors values prompts",

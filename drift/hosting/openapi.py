@@ -12,6 +12,7 @@ from drift.contracts.answer import RetrieveResponse
 from drift.contracts.problem import Problem
 from drift.contracts.progress import ProgressMessage
 from drift.contracts.request import RetrieveRequest
+from drift.hosting import openapi_reading
 from drift.hosting.http import EVENT_STREAM, JSON, PROBLEM_JSON
 
 _MODELS: tuple[type[BaseModel], ...] = (RetrieveRequest, RetrieveResponse, Problem, ProgressMessage)
@@ -42,7 +43,7 @@ def document() -> dict[str, Any]:
     _, schemas = models_json_schema(
         [
             (model, "validation" if model is RetrieveRequest else "serialization")
-            for model in _MODELS
+            for model in (*_MODELS, *openapi_reading.MODELS)
         ],
         ref_template="#/components/schemas/{model}",
     )
@@ -55,6 +56,7 @@ def document() -> dict[str, Any]:
         },
         "paths": {
             "/retrieve": {"post": _retrieve()},
+            **openapi_reading.paths(),
             "/health/live": {
                 "get": _plain(
                     "Whether the process serves; touches nothing.", "healthLive", secured=False

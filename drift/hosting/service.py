@@ -13,10 +13,10 @@ from drift.access.caller import Project
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.progress import CHANNEL, channel_of
 from drift.contracts.request import RetrieveRequest
-from drift.errors import BusyError, DriftError, StoppingError
+from drift.errors import BusyError, DriftError, NotConfiguredError, StoppingError
 from drift.hosting.settings import Settings
 from drift.plan import Limits
-from drift.ports import Ports, ProgressSink
+from drift.ports import GraphReader, Ports, ProgressSink
 from drift.progress import Progress
 from drift.search import DriftSearch
 from drift.tasks import Deadline
@@ -41,6 +41,7 @@ class Service:
     deadline_s: float
     settings: Settings | None = None
     closers: tuple[Callable[[], Awaitable[None]], ...] = ()
+    reader: GraphReader | None = None
     in_flight: int = 0
     _running: set[asyncio.Task[RetrieveResponse]] = field(default_factory=set)
     _stopping: bool = False
@@ -113,6 +114,16 @@ class Service:
     @property
     def _channel_template(self) -> str:
         return self.settings.channel_template if self.settings else CHANNEL
+
+    def reads(self) -> GraphReader:
+        """Return what reads the graph without searching it.
+
+        Raises:
+            NotConfiguredError: this service was built over a graph that only searches.
+        """
+        if self.reader is None:
+            raise NotConfiguredError(("This service has no graph that can be read.",))
+        return self.reader
 
     async def stop(self) -> None:
         """Admit nobody any more, and let whoever waits know that the service is being stopped."""

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 def build_service(settings: Settings, graph: GraphStore | None = None) -> Service:
     """Return a service; opens no connection, and belongs to the loop that first uses it.
 
-    `graph` stands in for the one that the settings name, and is not closed with the service.
+    `graph` stands in for the one that the settings name, and is not closed with the service; it is
+    only searched.
     """
     chat, embedder = build_models(settings)
     sink = build_sink(settings)
@@ -44,9 +45,10 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         max_prompt_tokens=settings.max_prompt_tokens,
     )
     closers = (chat.client.close, *((sink.close,) if sink else ()))
+    reader = None
     if graph is None:
         neo4j = build_graph(settings)
-        graph, closers = neo4j, (neo4j.close, *closers)
+        graph, reader, closers = neo4j, neo4j.reader(), (neo4j.close, *closers)
     return Service(
         Ports(graph, chat, embedder),
         limits,
@@ -55,6 +57,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         settings.deadline_sec,
         settings,
         closers,
+        reader,
     )
 
 

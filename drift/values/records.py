@@ -91,13 +91,15 @@ class DocumentBatch:
 class KnowledgeBatch:
     """All entities, relations and communities of a project.
 
-    Those that are not in it are removed from the project.
+    Those that are not in it are removed from the project. `embedding_model` made its vectors, and
+    those of the chunks; empty where that is not known.
     """
 
     entities: tuple[EntityRecord, ...]
     relations: tuple[RelationRecord, ...]
     communities: tuple[CommunityRecord, ...]
     fingerprint: str
+    embedding_model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

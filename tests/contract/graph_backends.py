@@ -19,9 +19,10 @@ from neo4j import AsyncGraphDatabase
 from drift.adapters.neo4j.connection import READS, Connection
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
+from drift.adapters.neo4j.reader import Neo4jReader
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.writing.neo4j.writer import Neo4jWriter
-from drift.ports import GraphStore, GraphWriter
+from drift.ports import GraphReader, GraphStore, GraphWriter
 from drift.ranking import ranked
 from drift.tasks import Deadline
 from drift.values.graph import (
@@ -42,6 +43,7 @@ from drift.values.records import (
     RelationRecord,
 )
 from tests.fakes_graph import FakeGraph, Project
+from tests.fakes_reading import FakeReader
 
 DIMENSIONS = 256
 TWIN = "twin of "
@@ -56,6 +58,10 @@ class Backend(Protocol):
         self, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None
     ) -> GraphStore:
         """A store; `exact_limit` 0 makes it use the vector index where there is one."""
+        ...
+
+    def reader(self) -> GraphReader:
+        """What reads without searching."""
         ...
 
     async def orphan(self, project_id: str, chunk_id: str) -> None:
@@ -81,6 +87,9 @@ class FakeBackend:
         graph = FakeGraph(scope, self.projects)
         graph.dimensions = DIMENSIONS
         return graph
+
+    def reader(self) -> GraphReader:
+        return FakeReader(self.projects)
 
     async def orphan(self, project_id: str, chunk_id: str) -> None:
         project = self.projects[project_id]
@@ -123,6 +132,9 @@ class Neo4jBackend:
         self, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None
     ) -> GraphStore:
         return Neo4jGraph(self.connection, self.names, scope, exact_limit)
+
+    def reader(self) -> GraphReader:
+        return Neo4jReader(self.connection)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Callable[[str, dict[str, Any]], Awaitable[Any]]]:

@@ -52,6 +52,8 @@ async def test_chunks_and_entities_get_their_labels_keys_and_indexes(database: C
     }
     assert report.created == [
         "drift_entity_title_v1",
+        "drift_chunk_id_v1",
+        "drift_entity_id_v1",
         "drift_entity_names",
         "graphrag_chunk_fulltext",
         "graphrag_comm_index",

@@ -15,6 +15,7 @@ from drift.adapters.neo4j.indexes import IndexNames
 from drift.adapters.neo4j.inventory import take_inventory
 from drift.adapters.neo4j.odd_nodes import OddNodes
 from drift.adapters.neo4j.parameters import Parameters, require_direction
+from drift.adapters.neo4j.reader import Neo4jReader
 from drift.adapters.neo4j.rows import candidates, odd_nodes, primer_evidence
 from drift.adapters.neo4j.unseen import Unseen, prepare_project, require_empty
 from drift.errors import (
@@ -151,6 +152,10 @@ class Neo4jGraph:
         await self.primer(PrimerQuery("", "warm up", vector, 1), deadline)
         for question in ("warm up", "How does it end?"):
             await self.followup(FollowupQuery("", question, vector, ()), deadline)
+
+    def reader(self) -> Neo4jReader:
+        """Return what reads the same graph over the same connection."""
+        return Neo4jReader(self._connection, self._parameters.schema)
 
     async def close(self) -> None:
         """Close the connection."""

@@ -31,53 +31,55 @@ _NO_DOCUMENT: Mapping[str, Any] = {"title": None, "id": None, "metadata": None, 
 
 def primer_evidence(row: Mapping[str, Any]) -> PrimerEvidence:
     """Return what the primer's one row says."""
-    communities = (_community(c) for c in row["communities"] if _is_key(c["id"]))
+    communities = (_community(c) for c in row["communities"] if is_key(c["id"]))
     return PrimerEvidence(tuple(communities), tuple(_chunks(row["chunks"])))
 
 
 def odd_nodes(row: Mapping[str, Any]) -> dict[str, list[object]]:
     """Return the keys of the nodes that the primer left out, by their label."""
     shown = (*row["chunks"], *(sample for c in row["communities"] for sample in c["samples"]))
-    keyless = [chunk["id"] for chunk in shown if not _is_key(chunk["id"])]
-    unnamed = [c["id"] for c in row["communities"] if not _is_key(c["id"])]
+    keyless = [chunk["id"] for chunk in shown if not is_key(chunk["id"])]
+    unnamed = [c["id"] for c in row["communities"] if not is_key(c["id"])]
     return {
         "__Chunk__": [*row["odd_chunks"], *keyless],
         "__Community__": [*row["odd_communities"], *unnamed],
     }
 
 
-def _is_key(stored: object) -> bool:
+def is_key(stored: object) -> bool:
+    """Tell whether a stored value can tell one node from another."""
     return isinstance(stored, str | int | float) and not isinstance(stored, bool)
 
 
-def _text(stored: object) -> str:
+def text_of(stored: object) -> str:
+    """Return a stored text; empty for anything else."""
     return stored if isinstance(stored, str) else ""
 
 
 def _chunks(rows: Iterable[Mapping[str, Any]]) -> Iterable[Chunk]:
-    return (_chunk(row) for row in rows if _is_key(row["id"]))
+    return (_chunk(row) for row in rows if is_key(row["id"]))
 
 
 def _chunk(row: Mapping[str, Any]) -> Chunk:
     document = row["document"] or _NO_DOCUMENT
-    place, places = _place(row["ordinal"], document["chunks"])
+    place, places = place_of(row["ordinal"], document["chunks"])
     return Chunk(
         id=str(row["id"]),
-        text=_text(row["text"]),
-        document_name=_document_name(document),
+        text=text_of(row["text"]),
+        document_name=document_name(document),
         score=row.get("score") or 0.0,
-        heading=_text(row["heading"]),
+        heading=text_of(row["heading"]),
         place=place,
         places=places,
     )
 
 
-def _document_name(document: Mapping[str, Any]) -> str:
+def document_name(document: Mapping[str, Any]) -> str:
     """Return the title, else the name of the file in the metadata, else the id."""
     return (
-        _text(document["title"])
-        or _file_name(_text(document["metadata"]))
-        or _text(document["id"])
+        text_of(document["title"])
+        or _file_name(text_of(document["metadata"]))
+        or text_of(document["id"])
         or "unknown"
     )
 
@@ -88,12 +90,12 @@ def _file_name(metadata: str) -> str:
         read = json.loads(metadata) if metadata else None
     except (ValueError, RecursionError):
         return ""
-    name = _text(read.get("file_name")) if isinstance(read, dict) else ""
+    name = text_of(read.get("file_name")) if isinstance(read, dict) else ""
     # JSON can write half of a surrogate pair, which is no character and cannot be sent.
     return name.encode(errors="ignore").decode().strip()
 
 
-def _place(ordinal: object, chunks: object) -> tuple[int | None, int | None]:
+def place_of(ordinal: object, chunks: object) -> tuple[int | None, int | None]:
     """Return the place, from 1, and how many there are; an ordinal of something else is no place.
 
     Some graphs number all chunks of all documents.
@@ -106,11 +108,11 @@ def _place(ordinal: object, chunks: object) -> tuple[int | None, int | None]:
 def _community(row: Mapping[str, Any]) -> Community:
     samples = tuple(_chunks(row["samples"]))
     return Community(
-        _community_id(row["id"]), row["level"], _text(row["summary"]), row["score"], samples
+        community_id(row["id"]), row["level"], text_of(row["summary"]), row["score"], samples
     )
 
 
-def _community_id(stored: CommunityId | float) -> CommunityId:
+def community_id(stored: CommunityId | float) -> CommunityId:
     """Return the key in its type.
 
     Tables with gaps make floats of integers, which Cypher finds by the integer as well.
@@ -129,15 +131,15 @@ def candidates(row: Mapping[str, Any], asked: Place = NOWHERE) -> Candidates:
     chunks = {
         place: _candidate(c, mentions[place])
         for place, c in enumerate(row["candidates"])
-        if _is_key(c["id"])
+        if is_key(c["id"])
     }
     ids = {place: candidate.chunk.id for place, candidate in chunks.items()}
     return Candidates(
         chunks=tuple(chunks.values()),
-        entities=tuple(_entity(e, ids) for e in row["entities"] if _is_key(e["id"])),
+        entities=tuple(_entity(e, ids) for e in row["entities"] if is_key(e["id"])),
         relationships=tuple(dict.fromkeys(_relationship(r, ids) for r in row["relationships"])),
-        communities=tuple(_community(c) for c in row["communities"] if _is_key(c["id"])),
-        placed=at_place(asked, [_placed(p) for p in row["placed"] if _is_key(p["id"])]),
+        communities=tuple(_community(c) for c in row["communities"] if is_key(c["id"])),
+        placed=at_place(asked, [_placed(p) for p in row["placed"] if is_key(p["id"])]),
     )
 
 
@@ -154,8 +156,8 @@ def _candidate(row: Mapping[str, Any], mentions: Iterable[Mention]) -> Candidate
 def _entity(row: Mapping[str, Any], ids: Mapping[int, str]) -> Entity:
     return Entity(
         str(row["id"]),
-        _text(row["title"]),
-        _text(row["description"]),
+        text_of(row["title"]),
+        text_of(row["description"]),
         row["mentions"],
         _at(row["places"], ids),
     )
@@ -169,9 +171,9 @@ def _at(places: Iterable[int], ids: Mapping[int, str]) -> tuple[str, ...]:
 def _relationship(row: Mapping[str, Any], ids: Mapping[int, str]) -> Relationship:
     weight = row["weight"] or 0.0
     return Relationship(
-        _text(row["source"]),
-        _text(row["target"]),
-        _text(row["description"]),
+        text_of(row["source"]),
+        text_of(row["target"]),
+        text_of(row["description"]),
         weight if math.isfinite(weight) else 0.0,
         _at(row["places"], ids),
     )

@@ -22,10 +22,11 @@ from uuid import uuid4
 import h11
 import uvicorn
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from drift import __version__
@@ -94,7 +95,7 @@ class LocalHost:
             Route("/", self._welcome, methods=["GET"]),
             *(self._route(r) for r in self._routes),
         ]
-        return Starlette(routes=routes)
+        return Starlette(routes=routes, middleware=[Middleware(AsWritten)])
 
     def stop_reading(self) -> None:
         """Refuse requests whose body has not arrived yet."""
@@ -135,7 +136,7 @@ class LocalHost:
             return response
 
         return Route(
-            registered.path,
+            registered.path.replace("{*id}", "{id:path}"),
             call,
             methods=["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"],
         )
@@ -164,6 +165,20 @@ class LocalHost:
                 stopping.cancel()
 
         return receive
+
+
+class AsWritten:
+    """Chooses routes by the path as it was sent, as the platform does: `%2F` is no slash there."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Stand in front of the routes."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand on a request with its path undecoded."""
+        if scope["type"] == "http":
+            scope = {**scope, "path": scope["raw_path"].decode("latin-1")}
+        await self._app(scope, receive, send)
 
 
 def _first_line(handler: Any) -> str:  # noqa: ANN401 - any function

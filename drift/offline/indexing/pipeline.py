@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 
@@ -256,7 +256,8 @@ class _Run:
         with self.timed(EMBED):
             texts = len(knowledge.entities) + len(knowledge.communities)
             self.report(EMBED, 0, texts)
-            knowledge = await self.embedder.embed_knowledge(knowledge)
+            embedded = await self.embedder.embed_knowledge(knowledge)
+            knowledge = replace(embedded, embedding_model=self.embedding.rpartition("/")[0])
             self.report(EMBED, texts, texts)
         with self.timed(KNOWLEDGE):
             self.report(KNOWLEDGE, 0, 1)

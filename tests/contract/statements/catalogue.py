@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
+from drift.adapters.neo4j.cypher import reading
 from drift.adapters.neo4j.cypher import schema as cypher_schema
 from drift.adapters.neo4j.cypher import statements as search
 from drift.adapters.neo4j.cypher import unseen_statements as unseen
@@ -32,6 +33,7 @@ MODULES: dict[str, ModuleType] = {
     "ddl": ddl,
     "lease": lease_statements,
     "prepare": prepare,
+    "reading": reading,
     "unseen": unseen,
     "vectors": vectors,
     "write": write,
@@ -57,6 +59,10 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "search.followup": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
     "search.placed_followup": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
     "search.probe_search": {"": (NAMES.chunk,)},
+    **{
+        f"reading.{name}": {"": (), "v1": (V1,)}
+        for name in ("overview", "documents", "communities", "document", "chunk", "entity")
+    },
     "ddl.schema_objects": {
         schema: (schema, NAMES.community, NAMES.chunk, NAMES.fulltext)
         for schema in cypher_schema.SCHEMAS

@@ -14,15 +14,18 @@ from typing import Any, Literal
 import pytest
 from neo4j import AsyncManagedTransaction, EagerResult
 
+from drift.access.caller import EVERYBODY
 from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
 from drift.adapters.neo4j.cypher.schema import DEFAULT, V1, Schema
 from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.reader import Neo4jReader
 from drift.errors import GraphMisconfiguredError
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.writing.neo4j import project as neo4j_project
 from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.tasks import Deadline
 from drift.values.graph import FollowupQuery, PrimerQuery
+from drift.values.reading import PageQuery
 from drift.values.records import RelationRecord
 from tests.contract import v1_graphs
 from tests.contract.bulk_load import load, remove
@@ -126,11 +129,13 @@ async def measure(server: Neo4jServer) -> Measured:
             PrimerQuery("nobody", "which?", VECTORS[0], 1), Deadline.after(PATIENCE_S)
         )
         await _read_other_forms(profiler)
+        await _look_around(profiler, DEFAULT)
         measured.keep(profiler)
         measured.growth = await _grown(plain, profiler)
         await clear(plain)
         await _load_v1(plain)
         await _read(profiler, V1)
+        await _look_around(profiler, V1)
         measured.keep(profiler)
         await clear(plain)
     return measured
@@ -214,6 +219,25 @@ async def _read(profiler: Profiler, schema: Schema, ways: tuple[Way, ...] = WAYS
             await store.followup(
                 FollowupQuery(MINE, question, VECTORS[0], targets), Deadline.after(PATIENCE_S)
             )
+
+
+async def _look_around(profiler: Profiler, schema: Schema) -> None:
+    """Read what the routes read, each list up to its end."""
+    reader, mine = Neo4jReader(profiler, schema), EVERYBODY.project(MINE)
+    deadline = Deadline.after(PATIENCE_S)
+    await reader.overview(mine, deadline)
+    if schema.has_projects:
+        await reader.projects(EVERYBODY, PageQuery(1), deadline)
+    for after in (None, ("c1",), (2,)):
+        await reader.documents(mine, PageQuery(2, after), deadline)
+        await reader.communities(mine, 0, PageQuery(2, after), deadline)
+    contents = pair(SIZE)[0]
+    for document in contents.documents.documents[:1]:
+        await reader.document(mine, document.id, PageQuery(2), deadline)
+    for chunk in contents.documents.chunks[:2]:
+        await reader.chunk(mine, chunk.id, deadline)
+    for entity in contents.knowledge.entities[:2]:
+        await reader.entity(mine, entity.id, 5, deadline)
 
 
 async def _read_other_forms(profiler: Profiler) -> None:

@@ -157,14 +157,15 @@ def told(s: Schema) -> str:
     document: head(COLLECT {{
       {s.document}
       WITH d, title, id ORDER BY coalesce(title, id) LIMIT 1
-      RETURN {{title: title, id: id, metadata: {_metadata("d", "title")},
+      RETURN {{title: title, id: id, metadata: {metadata("d", "title")},
         chunks: {s.chunks_of("d")}}}
     }})"""
 
 
 # A map cannot be stored, so pipelines store it as JSON. It is read by Python, and only where there
 # is no title.
-def _metadata(d: str, title: str) -> str:
+def metadata(d: str, title: str) -> str:
+    """Return what a document without a title says of its file, null for one with a title."""
     stored = f"{d}.metadata"
     return f"""CASE WHEN {title} IS NULL AND {stored} IS :: STRING NOT NULL
           THEN CASE WHEN size({stored}) <= $longest_metadata THEN {stored} END END"""

@@ -91,6 +91,8 @@ class Schema:
     """A chunk's place in its document, from 0; null where it is no number."""
     document: str
     """The documents of `ch`: a row for each, with `d`, its `title` and its `id`; null for none."""
+    document_title: Of
+    document_id: Of
     chunks_of: Of
     """How many chunks a document has."""
     holds: str
@@ -129,6 +131,18 @@ def _first_integer(*names: str) -> Of:
 def _first_not_blank(d: str, *names: str) -> str:
     texts = ", ".join(f"toStringOrNull({d}.{name})" for name in names)
     return f"head([name IN [{texts}] WHERE trim(name) <> ''])"
+
+
+def _title_v1(d: str) -> str:
+    return _first_not_blank(d, "title", "path", "name", *FILE_NAMES)
+
+
+def _title(d: str) -> str:
+    return _first_not_blank(d, "title", *FILE_NAMES)
+
+
+def _id(d: str) -> str:
+    return _first_not_blank(d, "id")
 
 
 def _of_project(n: str) -> str:
@@ -201,8 +215,9 @@ DEFAULT = Schema(
     document=f"""MATCH (d)-[:HAS_CHUNK]->(ch)
     WITH DISTINCT d
     WHERE d:__Document__ AND d.project_id = $asked.project_id
-    WITH d, {_first_not_blank("d", "title", *FILE_NAMES)} AS title,
-      {_first_not_blank("d", "id")} AS id""",
+    WITH d, {_title("d")} AS title, {_id("d")} AS id""",
+    document_title=_title,
+    document_id=_id,
     # While a big document is written anew, edges lead to chunks that no question sees yet.
     chunks_of=lambda d: (
         f"CASE WHEN {d}.chunks IS :: INTEGER NOT NULL THEN {d}.chunks "
@@ -274,8 +289,10 @@ V1 = Schema(
     ordinal=_first_integer("ordinal", "index"),
     document=f"""MATCH (ch)-[:FROM_DOCUMENT]->(d)
     WITH DISTINCT d
-    WITH d, {_first_not_blank("d", "title", "path", "name", *FILE_NAMES)} AS title,
-      {_first_not_blank("d", "id")} AS id""",
+    WITH d, {_title_v1("d")} AS title, {_id("d")} AS id""",
+    document_title=_title_v1,
+    # A pipeline may name a document by its path alone.
+    document_id=lambda d: f"coalesce({_id(d)}, elementId({d}))",
     chunks_of=lambda d: f"COUNT {{ ({d})<-[:FROM_DOCUMENT]-() }}",
     holds="<-[:FROM_DOCUMENT]-",
     text_properties=frozenset({"text"}),

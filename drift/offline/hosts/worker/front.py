@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import uuid
 from http import HTTPStatus
 from typing import Any
@@ -13,6 +14,12 @@ from drift.offline.hosts.worker.carrying import answer, carried_up, connected, p
 from drift.offline.hosts.worker.functions import Worker
 
 STATE = "/-/state"
+
+
+def _pattern(route: str) -> re.Pattern[str]:
+    """Return what a route's paths look like: `{*x}` takes slashes, `{x}` does not."""
+    literal = re.escape(f"/{route}")
+    return re.compile(re.sub(r"\\{(\\\*)?\w+\\}", lambda m: ".*" if m[1] else "[^/]+", literal))
 
 
 class Front:
@@ -57,7 +64,8 @@ class Front:
 
     def _function(self, method: str, path: str) -> str | None:
         for name, trigger in self._worker.triggers.items():
-            if path == f"/{trigger['route']}" and method in {m.upper() for m in trigger["methods"]}:
+            has_method = method in {m.upper() for m in trigger["methods"]}
+            if has_method and _pattern(trigger["route"]).fullmatch(path):
                 return name
         return None
 

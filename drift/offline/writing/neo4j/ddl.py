@@ -44,7 +44,10 @@ _RANGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "drift_entity_title": ("__Entity__", ("project_id", "title_key")),
 }
 _V1_RANGES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "drift_entity_title_v1": ("__Entity__", ("title_key",))
+    "drift_entity_title_v1": ("__Entity__", ("title_key",)),
+    # What is read by its id; searches find chunks and entities by other ways.
+    "drift_chunk_id_v1": ("__Chunk__", ("id",)),
+    "drift_entity_id_v1": ("__Entity__", ("id",)),
 }
 FORMER_KEYS = frozenset({"drift_entity_key", "drift_community_key"})
 """Constraints of earlier versions, which forbid two generations of an id."""

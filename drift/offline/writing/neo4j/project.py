@@ -161,6 +161,7 @@ class Neo4jProject:
     async def _switch(self, generation: int, batch: KnowledgeBatch) -> None:
         """Make a generation the project's, after a look whether it is all there."""
         values = {**self._named, "generation": generation, "fingerprint": batch.fingerprint}
+        values["embedding_model"] = batch.embedding_model
         entities = len({entity.id for entity in batch.entities})
         communities = len({community.community for community in batch.communities})
 

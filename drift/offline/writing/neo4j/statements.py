@@ -70,7 +70,9 @@ ORDER BY document_id, ordinal, id
 """
 
 # ---------------------------------------------------------------------------------------- documents
-_UNFINISHED = "MATCH (p:__Project__ {id: $project_id}) SET p.fingerprint = ''"
+_NOW = "datetime.realtime().epochMillis"
+_UNFINISHED = f"""MATCH (p:__Project__ {{id: $project_id}})
+SET p.fingerprint = '', p.written_at = {_NOW}"""
 
 
 def _one(variable: str, label: str, column: str) -> str:
@@ -225,10 +227,11 @@ CREATE (n:__Community__ {{
 {_SET_VECTOR}
 """
 
-SWITCH = """
-MATCH (p:__Project__ {id: $project_id})
-SET p.generation = $generation, p.fingerprint = $fingerprint,
-  p.entities = $entities, p.relations = $relations, p.communities = $communities
+SWITCH = f"""
+MATCH (p:__Project__ {{id: $project_id}})
+SET p.generation = $generation, p.fingerprint = $fingerprint, p.written_at = {_NOW},
+  p.entities = $entities, p.relations = $relations, p.communities = $communities,
+  p.embedding_models = CASE $embedding_model WHEN '' THEN null ELSE [$embedding_model] END
 """
 
 SETTLE = "MATCH (p:__Project__ {id: $project_id}) REMOVE p.building"

@@ -1,0 +1,364 @@
+"""What is read outside of a search: whole lists in pages, and nothing of the project beside."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import pytest
+
+from drift.access.caller import EVERYBODY, Caller, Grant, Project
+from drift.ports import GraphReader
+from drift.tasks import Deadline
+from drift.values.reading import Page, PageQuery, RelationRead
+from drift.values.records import (
+    ChunkRecord,
+    DocumentBatch,
+    DocumentRecord,
+    EntityRecord,
+    KnowledgeBatch,
+)
+from tests.contract.graph_backends import TWIN, Backend, Neo4jBackend, axis, chunk, fill, twin
+from tests.contract.small_project import (
+    CHUNKS,
+    COMMUNITIES,
+    ENTITIES,
+    KNOWLEDGE,
+    RELATIONS,
+    fill_all,
+)
+
+pytestmark = pytest.mark.timeout(600)
+
+T = TypeVar("T")
+
+
+def soon() -> Deadline:
+    return Deadline.after(60)
+
+
+def of(project_id: str) -> Project:
+    return EVERYBODY.project(project_id)
+
+
+def only(*patterns: str) -> Caller:
+    """A caller who may read these."""
+    return Caller("somebody", tuple(Grant(p, frozenset({"read"})) for p in patterns))
+
+
+async def all_pages(ask: Callable[[PageQuery], Awaitable[Page[T]]], limit: int) -> list[T]:
+    """Every row of a list, a page at a time."""
+    found: list[T] = []
+    page = await ask(PageQuery(limit))
+    while True:
+        assert len(page.rows) <= limit
+        found += page.rows
+        if page.last is None:
+            return found
+        page = await ask(PageQuery(limit, page.last))
+
+
+async def test_an_overview_counts_what_the_project_holds(backend: Backend, project: str) -> None:
+    await fill_all(backend, project)
+    reader = backend.reader()
+    found = await reader.overview(of(project), soon())
+    assert (found.id, found.documents, found.chunks) == (project, 2, 3)
+    assert (found.entities, found.communities) == (2, 3)
+    assert found.written_at
+    assert found.written_at.startswith("20")
+    assert found.written_at.endswith("Z")
+
+    known = replace(KNOWLEDGE, embedding_model="small-vectors")
+    await backend.writer.write_knowledge(project, known)
+    assert (await reader.overview(of(project), soon())).embedding_models == ("small-vectors",)
+    assert (await reader.overview(of(twin(project)), soon())).embedding_models == ()
+
+
+async def test_of_a_project_that_is_not_there_lists_are_empty(
+    backend: Backend, project: str
+) -> None:
+    reader, nobody = backend.reader(), of(project)
+    found = await reader.overview(nobody, soon())
+    assert (found.documents, found.chunks, found.entities, found.communities) == (0, 0, 0, 0)
+    assert (found.embedding_models, found.written_at) == ((), None)
+    assert await reader.documents(nobody, PageQuery(5), soon()) == Page()
+    assert await reader.communities(nobody, None, PageQuery(5), soon()) == Page()
+    assert await reader.projects(only(project), PageQuery(5), soon()) == Page()
+    assert await reader.document(nobody, "d1", PageQuery(5), soon()) is None
+    assert await reader.chunk(nobody, "k1", soon()) is None
+    assert await reader.entity(nobody, "e1", 5, soon()) is None
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7, 50])
+async def test_a_list_of_documents_is_whole_in_pages_of_any_size(
+    backend: Backend, project: str, limit: int
+) -> None:
+    ids = ["a/b", "d 1", "d%2F", "d10", "d2", "z", "ä", "\uff21", "\U0001f600"]
+    chunks = [chunk(f"k{n}", f"text {n}", axis(n), id_) for n, id_ in enumerate(ids)]
+    await fill(backend, project, chunks)
+    reader = backend.reader()
+
+    async def ask(page: PageQuery) -> Page[Any]:
+        return await reader.documents(of(project), page, soon())
+
+    found = await all_pages(ask, limit)
+    assert [d.id for d in found] == sorted(ids)
+    for document in found:
+        assert document.name == f"Title of {document.id}"
+        assert (document.source, document.chunks) == ("source", 1)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 50])
+async def test_communities_come_by_id_with_level_size_and_summary(
+    backend: Backend, project: str, limit: int
+) -> None:
+    await fill_all(backend, project)
+    reader = backend.reader()
+
+    async def ask(page: PageQuery) -> Page[Any]:
+        return await reader.communities(of(project), None, page, soon())
+
+    async def leaves(page: PageQuery) -> Page[Any]:
+        return await reader.communities(of(project), 0, page, soon())
+
+    found = await all_pages(ask, limit)
+    rows = [(c.id, c.level, c.title, c.summary, c.members, c.parents) for c in found]
+    assert rows == [
+        (1, 1, "title 1", "summary 1", 2, ()),
+        (2, 0, "title 2", "summary 2", 3, (1,)),
+        (3, 0, "title 3", "summary 3", 2, (1,)),
+    ]
+    assert [c.id for c in await all_pages(leaves, limit)] == [2, 3]
+    assert await reader.communities(of(project), 7, PageQuery(5), soon()) == Page()
+
+
+async def test_a_document_is_read_with_its_chunks_in_their_order(
+    backend: Backend, project: str
+) -> None:
+    await fill(backend, project, long_document("d1", 12))
+    reader = backend.reader()
+
+    async def ask(page: PageQuery) -> Page[Any]:
+        read = await reader.document(of(project), "d1", page, soon())
+        assert read
+        assert (read.document.name, read.document.chunks) == ("Title of d1", 12)
+        return read.chunks
+
+    for limit in (1, 5, 12, 50):
+        found = await all_pages(ask, limit)
+        assert [c.id for c in found] == [f"k{n}" for n in range(12)]
+        assert [(c.place, c.places) for c in found] == [(n, 12) for n in range(1, 13)]
+
+
+async def test_a_chunk_is_read_with_its_place_and_its_neighbours(
+    backend: Backend, project: str
+) -> None:
+    await fill(backend, project, [*long_document("d1", 4), *long_document("d2", 2, "x")])
+    reader = backend.reader()
+    read = await reader.chunk(of(project), "k2", soon())
+    assert read
+    assert (read.text, read.chunk.place, read.chunk.places) == ("text 2 of d1", 3, 4)
+    assert (read.document_id, read.document_name) == ("d1", "Title of d1")
+    assert read.before
+    assert read.after
+    assert (read.before.chunk.id, read.before.text) == ("k1", "text 1 of d1")
+    assert (read.after.chunk.id, read.after.chunk.place) == ("k3", 4)
+
+    first, last = [await reader.chunk(of(project), id_, soon()) for id_ in ("k0", "k3")]
+    assert first
+    assert last
+    assert (first.before, last.after) == (None, None)
+
+    await backend.orphan(project, "k2")
+    alone = await reader.chunk(of(project), "k2", soon())
+    assert alone
+    assert (alone.document_id, alone.document_name) == (None, "unknown")
+    assert (alone.chunk.place, alone.before, alone.after) == (None, None, None)
+
+
+async def test_an_entity_is_read_with_its_relations_and_the_chunks_that_say_it(
+    backend: Backend, project: str
+) -> None:
+    await fill_all(backend, project)
+    reader = backend.reader()
+    read = await reader.entity(of(project), "e1", 5, soon())
+    assert read
+    assert (read.title, read.description) == ("Alpha", "about Alpha")
+    assert read.relations == (
+        RelationRead("e2", "Gamma", "knows", 1.5, is_outgoing=True),
+        RelationRead("e2", "Gamma", "sees", 0.5, is_outgoing=True),
+    )
+    assert [(m.chunk.id, m.document_name, m.beginning) for m in read.chunks] == [
+        ("k1", "Title of d1", "alpha"),
+        ("k2", "Title of d1", "beta"),
+    ]
+    assert (read.has_more_relations, read.has_more_chunks) == (False, False)
+
+    short = await reader.entity(of(project), "e1", 1, soon())
+    assert short
+    assert (len(short.relations), len(short.chunks)) == (1, 1)
+    assert (short.has_more_relations, short.has_more_chunks) == (True, True)
+
+    other = await reader.entity(of(project), "e2", 5, soon())
+    assert other
+    assert not any(relation.is_outgoing for relation in other.relations)
+
+
+async def test_the_project_beside_is_never_seen(backend: Backend, project: str) -> None:
+    await fill_all(backend, project)
+    only_there = EntityRecord("e9", "There", "", ("k9",))
+    await backend.writer.write_documents(
+        twin(project),
+        DocumentBatch((DocumentRecord("d9", "t", "s", "h"),), (chunk("k9", "x", axis(3), "d9"),)),
+    )
+    await backend.writer.write_knowledge(
+        twin(project), KnowledgeBatch((*ENTITIES, only_there), RELATIONS, COMMUNITIES, "f")
+    )
+    reader, mine, beside = backend.reader(), of(project), of(twin(project))
+    assert await reader.document(mine, "d9", PageQuery(5), soon()) is None
+    assert await reader.chunk(mine, "k9", soon()) is None
+    assert await reader.entity(mine, "e9", 5, soon()) is None
+    assert await reader.chunk(beside, "k9", soon())
+    assert await reader.entity(beside, "e9", 5, soon())
+    assert (await reader.overview(mine, soon())).documents == 2
+
+    names = [d.name for d in (await reader.documents(mine, PageQuery(9), soon())).rows]
+    names += [m.document_name for m in (await reader.entity(mine, "e1", 9, soon())).chunks]
+    names += [(await reader.chunk(mine, "k1", soon())).document_name]
+    assert not [name for name in names if name.startswith(TWIN)]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 9])
+async def test_only_projects_that_the_caller_may_read_are_listed(
+    backend: Backend, project: str, limit: int
+) -> None:
+    ids = [f"{project}{end}" for end in ("", "-a", "-a1", "-b", "-\uff21", "-\U0001f600")]
+    for id_ in ids:
+        await backend.writer.write_documents(
+            id_, DocumentBatch((DocumentRecord("d", "t", "s", "h"),), CHUNKS[:0])
+        )
+    reader = backend.reader()
+
+    async def listed(*patterns: str) -> list[str]:
+        async def ask(page: PageQuery) -> Page[str]:
+            return await reader.projects(only(*patterns), page, soon())
+
+        return await all_pages(ask, limit)
+
+    assert await listed(f"{project}*") == sorted(ids)
+    assert await listed(f"{project}-a*") == [f"{project}-a", f"{project}-a1"]
+    assert await listed(f"{project}-b", project) == [project, f"{project}-b"]
+    assert await listed(f"{project}-a*", f"{project}-a1", f"{project}-b") == [
+        f"{project}-a",
+        f"{project}-a1",
+        f"{project}-b",
+    ]
+    assert await listed(f"{project}-x*", "nothing") == []
+    assert await listed() == []
+    writes = Caller("writer", (Grant(f"{project}*", frozenset({"write"})),))
+    assert await reader.projects(writes, PageQuery(limit), soon()) == Page()
+
+
+async def test_many_patterns_make_short_pages_and_lose_nothing(
+    backend: Backend, project: str
+) -> None:
+    await fill_all(backend, project)
+    reader = backend.reader()
+    many = only(*(f"{project}-{n:04}" for n in range(1000)), twin(project), project)
+
+    async def ask(page: PageQuery) -> Page[str]:
+        return await reader.projects(many, page, soon())
+
+    assert await all_pages(ask, 1) == [project, twin(project)]
+
+
+async def test_what_is_being_written_is_not_read(backend: Backend, project: str) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return  # the fake's writes take no time
+    await fill_all(backend, project)
+    await backend.connection.write(
+        """MATCH (p:__Project__ {id: $p}) SET p.building = 99
+        CREATE (:__Document__ {project_id: $p, id: 'new', content_hash: ''})-[:HAS_CHUNK]->
+          (:__StagedChunk__ {project_id: $p, id: 'staged', text: 'x', ordinal: 0})
+        CREATE (:__Entity__ {project_id: $p, id: 'e1', generation: 99, title: 'new'})
+        CREATE (:__Entity__ {project_id: $p, id: 'e5', generation: 99, title: 'new'})
+        CREATE (:__Community__ {project_id: $p, community: 5, generation: 99, level: 0})""",
+        {"p": project},
+    )
+    reader, mine = backend.reader(), of(project)
+    assert await reader.document(mine, "new", PageQuery(5), soon()) is None
+    assert await reader.chunk(mine, "staged", soon()) is None
+    assert await reader.entity(mine, "e5", 5, soon()) is None
+    assert (await reader.entity(mine, "e1", 5, soon())).title == "Alpha"
+    documents = await reader.documents(mine, PageQuery(9), soon())
+    assert [d.id for d in documents.rows] == ["d1", "d2"]
+    communities = await reader.communities(mine, None, PageQuery(9), soon())
+    assert [c.id for c in communities.rows] == [1, 2, 3]
+    found = await reader.overview(mine, soon())
+    assert (found.entities, found.communities) == (2, 3)
+
+
+async def test_ids_that_are_numbers_or_text_are_read_and_paged(
+    backend: Backend, project: str
+) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return  # the writer's ids are text
+    await fill_all(backend, project)
+    await backend.connection.write(
+        """MATCH (k:__Chunk__ {project_id: $p, id: 'k1'}) SET k.id = 7
+        WITH k MATCH (c:__Community__ {project_id: $p, community: 2}) SET c.community = 'two'
+        WITH c MATCH (d:__Document__ {project_id: $p, id: 'd2'}) SET d.id = 2""",
+        {"p": project},
+    )
+    reader, mine = backend.reader(), of(project)
+    assert (await reader.chunk(mine, "7", soon())).text == "alpha"
+    assert await reader.chunk(mine, "07", soon()) is None
+    assert await reader.document(mine, "2", PageQuery(5), soon())
+
+    async def communities(page: PageQuery) -> Page[Any]:
+        return await reader.communities(mine, None, page, soon())
+
+    async def documents(page: PageQuery) -> Page[Any]:
+        return await reader.documents(mine, page, soon())
+
+    for limit in (1, 2, 9):
+        assert [c.id for c in await all_pages(communities, limit)] == ["two", 1, 3]
+        assert [d.id for d in await all_pages(documents, limit)] == ["d1", "2"]
+
+
+async def test_a_damaged_graph_is_read_as_far_as_it_goes(backend: Backend, project: str) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return  # the writer writes nothing of wrong types
+    await fill_all(backend, project)
+    await backend.connection.write(
+        """MATCH (k:__Chunk__ {project_id: $p, id: 'k1'}) SET k.ordinal = 'first', k.heading = [1]
+        WITH k MATCH (e:__Entity__ {project_id: $p, id: 'e1'})-[r:RELATED]->()
+        SET e.description = 5, e.title = [true], r.weight = 'much', r.description = 1
+        WITH DISTINCT k MATCH (c:__Community__ {project_id: $p}) SET c.level = 'x', c.summary = 3
+        WITH DISTINCT k MATCH (d:__Document__ {project_id: $p})
+        SET d.title = null, d.source = [1], d.chunks = 'many', d.content_hash = [2]
+        WITH DISTINCT k MATCH (p:__Project__ {id: $p}) SET p.written_at = 'once'""",
+        {"p": project},
+    )
+    reader: GraphReader = backend.reader()
+    mine = of(project)
+    read = await reader.chunk(mine, "k1", soon())
+    assert read
+    assert (read.chunk.place, read.chunk.heading, read.document_name) == (None, "", "d1")
+    entity = await reader.entity(mine, "e1", 5, soon())
+    assert entity
+    assert (entity.title, entity.description) == ("e1", "")
+    assert [(r.weight, r.description) for r in entity.relations] == [(0.0, ""), (0.0, "")]
+    communities = await reader.communities(mine, None, PageQuery(5), soon())
+    assert [(c.level, c.summary) for c in communities.rows] == [(None, "")] * 3
+    documents = await reader.documents(mine, PageQuery(5), soon())
+    assert [(d.name, d.source, d.chunks) for d in documents.rows] == [("d1", "", 2), ("d2", "", 1)]
+    assert (await reader.overview(mine, soon())).written_at is None
+
+
+def long_document(id_: str, chunks: int, prefix: str = "k") -> list[ChunkRecord]:
+    return [
+        replace(chunk(f"{prefix}{n}", f"text {n} of {id_}", axis(n), id_), ordinal=n)
+        for n in range(chunks)
+    ]
