@@ -74,27 +74,16 @@ def test_the_parameter_file_of_azd_needs_four_variables() -> None:
     with started(str(find_compiler()), VARIABLES) as running:
         given = running.parameters(INFRA / "main.bicepparam")
     assert (given["environmentName"], given["neo4jPassword"]) == ("dev", "canary-password")
+    assert given["projectKeys"] is None
 
 
 def test_the_parameter_file_of_azd_asks_for_no_password_where_a_secret_is_named() -> None:
     variables = {name: value for name, value in VARIABLES.items() if name != "NEO4J_PASSWORD"}
-    with started(str(find_compiler()), {**variables, "NEO4J_CREDENTIAL_ID": SECRET}) as running:
+    more = {"NEO4J_CREDENTIAL_ID": SECRET, "PROJECT_KEYS": "[]"}
+    with started(str(find_compiler()), {**variables, **more}) as running:
         given = running.parameters(INFRA / "main.bicepparam")
     assert (given["neo4jPassword"], given["neo4jCredentialId"]) == (None, SECRET)
-
-
-@pytest.mark.parametrize(("variable", "keys"), [({}, None), ({"PROJECT_KEYS": "[]"}, "[]")])
-def test_the_parameter_file_of_azd_gives_keys_where_the_variable_is_set(
-    variable: dict[str, str], keys: str | None
-) -> None:
-    with started(str(find_compiler()), {**VARIABLES, **variable}) as running:
-        assert running.parameters(INFRA / "main.bicepparam")["projectKeys"] == keys
-
-
-def test_the_doctor_says_nothing_of_secrets_that_are_not_given() -> None:
-    variables = {name: value for name, value in VARIABLES.items() if name != "NEO4J_PASSWORD"}
-    found = infra_findings(ROOT, {**variables, "NEO4J_CREDENTIAL_ID": SECRET}, find_compiler())
-    assert [one.text for one in found if one.state == "problem"] == []
+    assert given["projectKeys"] == "[]"
 
 
 def test_the_doctor_reads_what_only_the_compiler_works_out(tmp_path: Path) -> None:
