@@ -67,6 +67,7 @@ class FollowupTree:
     communities: Sequence[Community]
     progress: Progress
     deadline: Deadline
+    located: bool = False
     nodes: dict[int, Node] = field(default_factory=dict)
     retrieved: dict[str, Chunk] = field(default_factory=dict)
     counts: CitationCounts = field(default_factory=CitationCounts)
@@ -182,6 +183,7 @@ class FollowupTree:
             vector,
             question.communities,
             question.beside,
+            self.located,
         )
         try:
             with parts.followup(question.id, question.depth) as part:

@@ -88,6 +88,11 @@ class _Retrieval:
     progress: Progress
     deadline: Deadline
 
+    @property
+    def wants_locations(self) -> bool:
+        """True for a caller who wants to see where each citation stands."""
+        return "locations" in self.request.include
+
     async def answer(self) -> RetrieveResponse:
         self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
         self.progress.report(Phase.EXPANDING_QUERY, "Imagining an ideal answer to search with")
@@ -140,7 +145,9 @@ class _Retrieval:
         request = self.request
         self.progress.report(Phase.RETRIEVING_COMMUNITIES, "Looking for communities")
         found = await self.calls.graph.primer(
-            PrimerQuery(request.project_id, request.query, vector, request.top_k)
+            PrimerQuery(
+                request.project_id, request.query, vector, request.top_k, self.wants_locations
+            )
         )
 
         titles = [_title(community.summary) for community in found.communities]
@@ -198,6 +205,7 @@ class _Retrieval:
             found.communities,
             self.progress,
             self.deadline,
+            self.wants_locations,
         )
         tree.retrieved.update((chunk.id, chunk) for chunk in found.all_chunks())
         await tree.run(proposals)
@@ -221,7 +229,8 @@ class _Retrieval:
     ) -> RetrieveResponse:
         """Return the answer: facts with their citations, what is uncertain, and the trace."""
         nodes = tree.in_order()
-        facts = key_facts(concluded.statements)
+        located = tree.retrieved if self.wants_locations else None
+        facts = key_facts(concluded.statements, located)
         uncertainty = [*concluded.uncertainty, *caveats(nodes, concluded.left_out)]
 
         names = citations.document_names(c for fact in facts for c in fact.citations)

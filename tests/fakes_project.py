@@ -12,6 +12,7 @@ from functools import lru_cache
 from drift.errors import GraphMisconfiguredError
 from drift.naming import name_parts, normalised_title, search_terms, title_keys
 from drift.ranking import MIN_MASS
+from drift.source_uri import first_shown
 from drift.values.graph import (
     Chunk,
     Community,
@@ -84,6 +85,11 @@ class Project:
         name, id_ = min(named, default=("unknown", ""))
         return name, sum(d == id_ for d, _ in self.held)
 
+    def source_uri(self, chunk_id: str) -> str:
+        """The address of that document, as far as it is one."""
+        held = self.documents.get(self.document_id(chunk_id))
+        return first_shown([held.source_uri]) if held else ""
+
     def document_id(self, chunk_id: str) -> str:
         """The id of that document, empty for none."""
         holders = [self.documents[d] for d, k in self.held if k == chunk_id]
@@ -103,6 +109,8 @@ class Project:
             record.heading if isinstance(record.heading, str) else "",
             record.ordinal + 1 if is_placed else None,
             places if is_placed else None,
+            start=record.start,
+            source_uri=self.source_uri(chunk_id),
         )
 
     def nearest(self, vector: Vector, ids: Iterable[str]) -> list[tuple[str, float]]:

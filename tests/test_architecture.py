@@ -43,6 +43,7 @@ PURE = frozenset(
         "ranking",
         "prompts",
         "answering.response",
+        "source_uri",
         "answering.sentence_ends",
         "answering.spelling",
         "answering.statement_parts",
@@ -113,7 +114,8 @@ MODULES: dict[str, frozenset[str]] = {
         "asking.memory "
         "plan asking.pool ports progress ranking asking.repetition answering.response tasks "
         "telemetry values",
-        "answering.response": "contracts answering.statements values",
+        "source_uri": "",
+        "answering.response": "context contracts answering.statements values",
         "answering.conclusion": "contracts answering.marks "
         "answering.statements answering.unmarked values "
         "answering.verdict",
@@ -134,12 +136,12 @@ ROOMS: dict[str, frozenset[str]] = {
     for room, imported in {
         "telemetry": "contracts errors values",
         "access": "errors telemetry values",
-        "adapters": "access contracts errors naming numbered_parts place ports ranking tasks "
-        "telemetry values",
+        "adapters": "access contracts errors naming numbered_parts place ports ranking source_uri "
+        "tasks telemetry values",
         "hosting": " ".join(sorted(STORY)) + " telemetry access adapters __init__",
         "offline.writing": "contracts errors naming values ports tasks telemetry adapters offline",
-        "offline.indexing": "contracts errors naming values words ports tasks telemetry adapters "
-        "offline offline.writing",
+        "offline.indexing": "contracts errors naming source_uri values words ports tasks telemetry "
+        "adapters offline offline.writing",
         "offline.wiring": "hosting offline.writing offline.indexing",
         "offline.infra": "access errors hosting offline",
         "offline.servers": "errors offline",
@@ -149,7 +151,7 @@ ROOMS: dict[str, frozenset[str]] = {
         "offline.evals": " ".join(sorted(STORY))
         + " telemetry access adapters hosting offline offline.writing "
         "offline.indexing offline.hosts",
-        "offline.commands": "__init__ access contracts errors values hosting offline "
+        "offline.commands": "__init__ access contracts errors source_uri values hosting offline "
         "offline.wiring offline.writing offline.indexing offline.infra offline.servers "
         "offline.stack offline.hosts offline.model_server offline.evals",
         "offline": "",

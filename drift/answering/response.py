@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from drift.answering.statements import Statement
+from drift.context import place_of
 from drift.contracts.answer import CitationCountsOut, CitationOut, KeyFact, TraceNode, TraceOut
 from drift.contracts.replies import PrimerReply
-from drift.values.graph import PrimerEvidence
-from drift.values.tree import SKIPPED_DEADLINE, Citation, CitationCounts, Fact, Node
+from drift.values.graph import Chunk, PrimerEvidence
+from drift.values.tree import SKIPPED_DEADLINE, Citation, CitationCounts, Node
 
 
 def checked_citations(nodes: Sequence[Node]) -> Iterator[Citation]:
@@ -18,23 +19,43 @@ def checked_citations(nodes: Sequence[Node]) -> Iterator[Citation]:
             yield from node.answer.citations
 
 
-def key_facts(statements: Sequence[Statement]) -> list[KeyFact]:
-    """Return each sentence of the answer with the facts that bear it out."""
+def key_facts(
+    statements: Sequence[Statement], located: Mapping[str, Chunk] | None = None
+) -> list[KeyFact]:
+    """Return each sentence of the answer with the facts that bear it out.
+
+    With the chunks by their ids, each citation says where its span stands.
+    """
     return [
-        KeyFact(fact=statement.text, citations=_citations(statement.facts))
+        KeyFact(
+            fact=statement.text,
+            citations=[_cited(fact.citation, located or {}) for fact in statement.facts],
+        )
         for statement in statements
     ]
 
 
-def _citations(facts: Sequence[Fact]) -> list[CitationOut | str]:
-    return [
-        CitationOut(
-            chunk_id=fact.citation.chunk_id,
-            span=fact.citation.span,
-            document_name=fact.citation.document_name,
-        )
-        for fact in facts
-    ]
+def _cited(citation: Citation, located: Mapping[str, Chunk]) -> CitationOut:
+    cited = CitationOut(
+        chunk_id=citation.chunk_id,
+        span=citation.span,
+        document_name=citation.document_name,
+    )
+    chunk = located.get(citation.chunk_id)
+    return cited.model_copy(update=_location(citation, chunk)) if chunk else cited
+
+
+def _location(citation: Citation, chunk: Chunk) -> dict[str, object]:
+    """Return where a span stands, as far as that is known."""
+    begins = None if chunk.start is None else chunk.start + citation.at
+    return {
+        "page": chunk.page,
+        "heading": chunk.heading or None,
+        "place": place_of(chunk) or None,
+        "start": begins,
+        "end": None if begins is None else begins + len(citation.span),
+        "source_uri": chunk.source_uri or None,
+    }
 
 
 def caveats(nodes: Sequence[Node], left_out: int) -> list[str]:

@@ -182,7 +182,8 @@ def _fitting(
 
 
 def _slice(chunk: Chunk, text: NumberedText, span: str) -> Citation:
-    return Citation(chunk.id, span, chunk.document_name, text.numbers_of(span))
+    at = max(chunk.text.find(span), 0)
+    return Citation(chunk.id, span, chunk.document_name, text.numbers_of(span), at)
 
 
 def _cited(chunk: Chunk, text: NumberedText, run: Run, best: int) -> Citation:
@@ -192,7 +193,8 @@ def _cited(chunk: Chunk, text: NumberedText, run: Run, best: int) -> Citation:
         alone = best if run.first <= best <= run.last else run.first
         run = Run(alone, alone)
         span = text.part(alone, alone)
-    return Citation(chunk.id, span, chunk.document_name, named(run.first, run.last))
+    at, _ = text.spans[run.first - 1]
+    return Citation(chunk.id, span, chunk.document_name, named(run.first, run.last), at)
 
 
 def _readings(words: str) -> Iterator[str]:

@@ -9,12 +9,27 @@ from pydantic import BaseModel, Field
 NO_DATA_STATE = "no_data_found"
 
 
+def _unknown(value: object) -> bool:
+    return value is None
+
+
 class CitationOut(BaseModel):
-    """Evidence as callers get it: `span` is verbatim text of the chunk."""
+    """Evidence as callers get it: `span` is verbatim text of the chunk.
+
+    With `locations`, the other fields say where it stands, as far as the graph knows: the page, the
+    path of headings, which of the document's chunks ("12 of 42"), the characters `start` to `end`
+    of the document's text, from 0, and where the document is from. What is not known is left out.
+    """
 
     chunk_id: str
     span: str
     document_name: str
+    page: int | str | None = Field(default=None, exclude_if=_unknown)
+    heading: str | None = Field(default=None, exclude_if=_unknown)
+    place: str | None = Field(default=None, exclude_if=_unknown)
+    start: int | None = Field(default=None, exclude_if=_unknown)
+    end: int | None = Field(default=None, exclude_if=_unknown)
+    source_uri: str | None = Field(default=None, exclude_if=_unknown)
 
 
 class KeyFact(BaseModel):

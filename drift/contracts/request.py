@@ -35,7 +35,7 @@ def _whole_number(value: object) -> object:
 
 
 # The patterns describe to readers of the schema what the validators check.
-Include = Literal["usage", "trace", "verdict"]
+Include = Literal["usage", "trace", "verdict", "locations"]
 Query = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=4000),

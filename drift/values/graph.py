@@ -15,8 +15,9 @@ class Chunk:
     """A piece of a document as it was retrieved.
 
     `text` is verbatim, `score` the rank it came with (higher is better), `heading` the path of
-    headings above it. It is the `place`th of the `places` chunks of its document, from 1; both are
-    None where the graph does not say so.
+    headings above it. It is the `place`th of the `places` chunks of its document, from 1, stands on
+    its `page`, a number or a label, and begins at character `start` of the document's text, from 0.
+    `source_uri` is where the document is from. What the graph does not say is None, or empty.
     """
 
     id: str
@@ -26,6 +27,9 @@ class Chunk:
     heading: str = ""
     place: int | None = None
     places: int | None = None
+    page: int | str | None = None
+    start: int | None = None
+    source_uri: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +76,16 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class PrimerQuery:
-    """What the primer asks the graph: the `top_k` best communities, highest level first."""
+    """What the primer asks the graph: the `top_k` best communities, highest level first.
+
+    Chunks say their page, start and address only where `located` asks for that.
+    """
 
     project_id: str
     question: str
     vector: Vector
     top_k: int
+    located: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +130,8 @@ class Beside:
 class FollowupQuery:
     """What one follow-up asks the graph; `communities` empty means the whole project.
 
-    What its question says about a place is read from the question; `beside` asks for more.
+    What its question says about a place is read from the question; `beside` asks for more. Chunks
+    say their page, start and address only where `located` asks for that.
     """
 
     project_id: str
@@ -130,6 +139,7 @@ class FollowupQuery:
     vector: Vector
     communities: tuple[CommunityId, ...]
     beside: tuple[Beside, ...] = ()
+    located: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,15 @@ from drift.values.graph import Vector
 class DocumentRecord:
     """A source document; a new `content_hash` means that it must be written again.
 
-    The hash is the SHA-256, in hex, of its text and of how it was cut.
+    The hash is the SHA-256, in hex, of its text and of how it was cut, with what tells its
+    `source_uri` behind it. That is the address at which a reader finds it, or empty.
     """
 
     id: str
     title: str
     source: str
     content_hash: str
+    source_uri: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,8 @@ class ChunkRecord:
     """A chunk to store.
 
     `text` is an exact slice of the document, `heading` the path of headings above it, and
-    `ordinal` its place among the document's chunks.
+    `ordinal` its place among the document's chunks. It is the characters `start` to `end` of the
+    document's text; both are None where that is not known.
     """
 
     id: str
@@ -35,6 +38,8 @@ class ChunkRecord:
     heading: str
     text: str
     embedding: Vector = ()
+    start: int | None = None
+    end: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

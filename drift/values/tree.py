@@ -46,12 +46,15 @@ class Citation:
     """Evidence for a statement: `span` is verbatim text of the chunk.
 
     `sentences` are the numbers of the sentences in it, "4" or "4-5"; none if it is part of one.
+    `at` is where the span begins in the chunk's text, in characters. Two citations of the same
+    words of a chunk are one.
     """
 
     chunk_id: str
     span: str
     document_name: str
     sentences: str = ""
+    at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

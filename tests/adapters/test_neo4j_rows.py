@@ -32,8 +32,18 @@ CHUNK = {
     "text": STORED,
     "heading": STORED,
     "ordinal": STORED,
+    "pages": st.lists(st.text(max_size=5) | st.integers(-(2**63), 2**63 - 1), max_size=3),
+    "starts": st.lists(st.integers(-(2**63), 2**63 - 1), max_size=3),
     "document": st.none()
-    | st.fixed_dictionaries({"title": STORED, "id": STORED, "metadata": STORED, "chunks": STORED}),
+    | st.fixed_dictionaries(
+        {
+            "title": STORED,
+            "id": STORED,
+            "metadata": STORED,
+            "chunks": STORED,
+            "uris": st.lists(STORED, max_size=3),
+        }
+    ),
 }
 CHUNKS = st.lists(st.fixed_dictionaries({**CHUNK, "score": NUMBERS}), max_size=3)
 COMMUNITIES = st.lists(

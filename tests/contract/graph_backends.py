@@ -316,7 +316,7 @@ async def ask_primer(
 ) -> PrimerEvidence:
     """Ask; nothing may come twice or from the twin."""
     found = await store.primer(
-        PrimerQuery(project_id, "which?", embedding, top_k), Deadline.after(30)
+        PrimerQuery(project_id, "which?", embedding, top_k, located=True), Deadline.after(30)
     )
     assert len({c.id for c in found.communities}) == len(found.communities)
     for chunks in (found.chunks, *(c.samples for c in found.communities)):
@@ -333,7 +333,7 @@ async def ask_followup(
     communities: tuple[CommunityId, ...] = (),
 ) -> Evidence:
     """Ask; nothing may come twice or from the twin."""
-    query = FollowupQuery(project_id, question, embedding, communities)
+    query = FollowupQuery(project_id, question, embedding, communities, located=True)
     found = ranked(await store.followup(query, Deadline.after(30)))
     for things in (found.chunks, found.entities, found.communities):
         assert len({t.id for t in things}) == len(things), things

@@ -74,18 +74,21 @@ OTHERS = ("empty text", "blank text", "text as long as a vector", "long text", "
 
 NODES: dict[SchemaName, dict[str, tuple[str, ...]]] = {
     "default": {
-        "__Document__": ("id", "title", "chunks", "project_id"),
+        "__Document__": ("id", "title", "chunks", "project_id", "source_uri", "source"),
         "__Chunk__": (
             *("id", "text", "embedding", "project_id", "project_key"),
-            *("heading", "ordinal"),
+            *("heading", "ordinal", "page", "start"),
         ),
         "__Entity__": ("id", "title", "title_key", "description", "project_id", "embedding"),
         "__Community__": ("community", "level", "summary", "embedding", "project_id"),
         "RELATED": ("description", "weight"),
     },
     "v1": {
-        "Document": ("id", "title", "path", "name"),
-        "__Chunk__": ("id", "text", "embedding", "heading", "ordinal", "index"),
+        "Document": ("id", "title", "path", "name", "url"),
+        "__Chunk__": (
+            *("id", "text", "embedding", "heading", "ordinal", "index"),
+            *("page_number", "start_index"),
+        ),
         "Thing": ("id", "title", "name", "title_key", "description"),
         "__Community__": ("community", "id", "level", "summary", "embedding"),
         "NEAR": ("description", "weight"),
@@ -213,6 +216,9 @@ def check_followup(found: Evidence) -> None:
 def check_chunks(chunks: Sequence[Chunk]) -> None:
     told = [text for c in chunks for text in (c.id, c.text, c.document_name, c.heading)]
     assert {type(text) for text in told} == {str}
+    assert {type(c.page) for c in chunks} <= {int, str, type(None)}
+    assert {c.start for c in chunks} <= {None, 5}
+    assert {c.source_uri for c in chunks} == {""}
     placed = [(c.place, c.places) for c in chunks if c.place is not None or c.places is not None]
     assert all(type(place) is int and 1 <= place <= places for place, places in placed)
     assert {c.text for c in chunks} <= {

@@ -13,6 +13,7 @@ from drift.offline.indexing.pipeline import ingest
 from drift.offline.indexing.sources import Source
 from drift.offline.wiring import build_writer
 from drift.offline.writing.documents import SourceDocument
+from drift.source_uri import below
 from drift.tasks import Deadline
 from drift.values.records import ChunkRecord, DocumentBatch, DocumentRecord
 
@@ -60,6 +61,9 @@ Buoy until the signal ends.
 }
 """Document titles to their Markdown."""
 
+ADDRESS = "https://docs.example.com/harbour"
+"""Where the documents are from."""
+
 PROJECT = "harbour"
 WITHOUT_COMMUNITIES = "harbour-chunks-only"
 QUESTION = "When does the Harbour Office refuse a berth at the North Quay?"
@@ -81,7 +85,8 @@ async def fill(settings: Settings) -> Corpus:
     writer = build_writer(settings)
     _, embedder = wiring.build_models(settings)
     documents = tuple(
-        SourceDocument(f"{title}.md", title, text, "markdown") for title, text in TEXTS.items()
+        SourceDocument(f"{title}.md", title, text, "markdown", below(ADDRESS, f"{title}.md"))
+        for title, text in TEXTS.items()
     )
     try:
         await ingest(

@@ -125,6 +125,44 @@ async def test_a_second_run_writes_nothing(folder: Path) -> None:
     assert not report.wrote
 
 
+async def test_each_chunk_says_which_characters_of_its_document_it_is(folder: Path) -> None:
+    writer = MemoryWriter()
+    await _run(folder, writer)
+    for name, chunks in writer.project("p").chunks.items():
+        assert chunks
+        for chunk in chunks:
+            assert TEXTS[name][chunk.start : chunk.end] == chunk.text
+
+
+async def test_an_address_is_written_when_it_changes_and_else_costs_nothing(folder: Path) -> None:
+    writer = MemoryWriter()
+    await _run(folder, writer)
+    plain = dict(writer.project("p").documents)
+    assert {document.source_uri for document in plain.values()} == {""}
+
+    addressed = await asyncio.to_thread(read_source, folder, "https://docs.example.com/m/")
+    report = await _run(addressed, writer)
+    assert report.changed == sorted(TEXTS)
+    assert {name: d.source_uri for name, d in writer.project("p").documents.items()} == {
+        name: f"https://docs.example.com/m/{name}" for name in TEXTS
+    }
+    assert not (await _run(addressed, writer)).wrote
+
+    assert (await _run(folder, writer)).changed == sorted(TEXTS)
+    assert writer.project("p").documents == plain
+
+
+async def test_a_copy_of_a_source_is_seen_also_when_it_has_another_address(
+    folder: Path, tmp_path: Path
+) -> None:
+    copy = await asyncio.to_thread(shutil.copytree, folder, tmp_path / "copy")
+    writer = MemoryWriter()
+    await _run(folder, writer)
+    addressed = await asyncio.to_thread(read_source, copy, "https://docs.example.com")
+    with pytest.raises(IngestError, match="holds the same documents already"):
+        await _run(addressed, writer)
+
+
 async def test_a_changed_file_replaces_only_its_own_chunks(folder: Path) -> None:
     writer = MemoryWriter()
     await _run(folder, writer)

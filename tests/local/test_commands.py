@@ -110,6 +110,8 @@ def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path
         str(tmp_path),
         "--project",
         "ferries",
+        "--source-uri",
+        "https://a.example/ferries",
         "--json",
         "--data-dir",
         serving["data"],
@@ -124,16 +126,19 @@ def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path
         "When does the ferry to Utsira leave Haugesund?",
         "--project",
         "ferries",
+        "--include",
+        "locations",
         "--json",
         "--data-dir",
         serving["data"],
     )
     answer = json.loads(asked.stdout)
     assert "six in the morning" in answer["final_answer"]
-    spans = [c["span"] for fact in answer["key_facts"] for c in fact["citations"]]
+    cited = [c for fact in answer["key_facts"] for c in fact["citations"]]
     text = (tmp_path / "ferry.md").read_text()
-    assert spans
-    assert all(span in text for span in spans)
+    assert cited
+    assert all(text[c["start"] : c["end"]] == c["span"] for c in cited)
+    assert {c["source_uri"] for c in cited} == {"https://a.example/ferries/ferry.md"}
 
 
 def test_an_address_without_a_redis_costs_one_line_and_no_answer(
@@ -283,6 +288,8 @@ def test_the_doctor_sees_the_servers_that_the_environment_names(
         (("ingest", "."), 2, "--project"),
         (("ingest", "", "--project", "p"), 2, "is empty"),
         (("ingest", ".", "--project", "x" * 129), 2, "at most 128 characters"),
+        (("ingest", ".", "--project", "p", "--source-uri", "/home/x"), 2, "--source-uri"),
+        (("ingest", "--sample", "--source-uri", "https://a.example"), 2, "--source-uri"),
         (("ask", "Anything?", "--project", ""), 2, "at least 1 character"),
         (("ask", " "), 2, "at least 1 character"),
         (("ask", "caf\udce9"), 2, "must be valid UTF-8"),

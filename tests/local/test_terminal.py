@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.offline.commands import console
 from drift.offline.commands.terminal import clean, escaped, on_one_line
 from drift.offline.stack.data_folder import DataFolderError, check_data_folder
 from tests.command_line import NO_SERVERS_GIVEN, ROOT
@@ -66,6 +67,23 @@ def test_json_is_the_same_document_without_what_steers(document: object) -> None
     assert not [character for character in written if _steers(character)]
 
 
+def test_an_answer_shows_where_each_citation_stands_as_far_as_that_is_known(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cited = {"chunk_id": "k", "span": "It turns.", "document_name": "Mill"}
+    known = {"page": 4, "heading": "Mill > Wheel", "place": "3 of 9", "start": 7, "end": 16}
+    fact = {"fact": "It turns.", "citations": [cited, cited | known, cited | {"page": "iv"}]}
+    console.show_answer(
+        "?", {"final_answer": "It turns.", "key_facts": [fact], "residual_uncertainty": ""}
+    )
+    shown = [line.strip() for line in capsys.readouterr().out.splitlines() if "└" in line]
+    assert shown == [
+        '└ [Mill] "It turns."',
+        '└ [Mill, page 4, Mill > Wheel, 3 of 9] "It turns."',
+        '└ [Mill, page iv] "It turns."',
+    ]
+
+
 PRINTERS = """
 import asyncio, logging, sys
 from pathlib import Path
@@ -85,7 +103,9 @@ console.log_to_stderr()
 bad = HOSTILE
 console.say(bad); console.show_error(bad); console.print_json({bad: bad})
 console.show_progress({"progress_pct": 1, "phase": bad, "thought_summary": bad, "details_md": bad})
-fact = {"fact": bad, "citations": [{"chunk_id": bad, "span": bad, "document_name": bad}, bad]}
+cited = {"chunk_id": bad, "span": bad, "document_name": bad}
+cited |= {"page": bad, "heading": bad, "place": bad, "source_uri": bad}
+fact = {"fact": bad, "citations": [cited, bad]}
 console.show_answer(bad, {"final_answer": bad, "key_facts": [fact], "residual_uncertainty": bad})
 doctor.show([doctor.Finding(bad, "ok", bad)], as_json=False)
 prepare_command._remark(bad)

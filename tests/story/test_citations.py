@@ -369,3 +369,30 @@ def test_a_thousand_bad_citations_of_long_chunks_take_bounded_time(piece: str) -
     start = time.process_time()
     check([reply("K1", words, "900")] * 50, "An answer", ["k1"] * 50, chunks)
     assert time.process_time() - start < 20, "each chunk is numbered once, and read in one go"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentences", "at"),
+    [
+        ("", "1", 0),
+        ("", "3", 22),
+        ("It turns.", "3", 22),
+        ("It turns.", "", 11),
+        ("Corn  IS ground", "", 32),
+        ("", "4-5", 32),
+    ],
+)
+def test_a_citation_says_where_its_span_begins_in_the_chunk(
+    words: str, sentences: str, at: int
+) -> None:
+    text = "The mill.\n\nIt turns.\n\nIt turns. Corn is ground here. It is bread then."
+    [kept], _ = checked([reply("a", words, sentences)], [chunk("a", text)])
+    assert kept.at == at
+    assert text[at : at + len(kept.span)] == kept.span
+
+
+@given(ANY_TEXT, ANY_TEXT, st.sampled_from(["", "1", "2", "1-3"]))
+def test_a_span_stands_where_its_citation_says(text: str, words: str, sentences: str) -> None:
+    kept, _ = checked([reply("a", words, sentences)], [Chunk("a", text, "doc")])
+    for one in kept:
+        assert text[one.at : one.at + len(one.span)] == one.span

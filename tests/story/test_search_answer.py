@@ -1,13 +1,15 @@
 """What a search hands back: its answer, and on request usage, trace and verdict."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from drift.contracts.answer import CitationOut
 from drift.errors import UnusableReplyError
 from drift.values.calls import Prompt
-from drift.values.graph import Evidence, PrimerEvidence
-from tests.fakes import StubGraph, request
+from drift.values.graph import Evidence, FollowupQuery, PrimerEvidence
+from tests.fakes import StubGraph, chunk, request
 from tests.story.searching import (
     FIRST,
     FOUND,
@@ -85,6 +87,54 @@ async def test_a_follow_up_without_an_answer_has_no_verdict_in_the_trace() -> No
     response = await run_of(graph)(TRACED)
     assert response.trace
     assert [node.verdict for node in response.trace.followups] == [None, "answered"]
+
+
+async def test_locations_come_only_when_asked_for_and_change_nothing_else() -> None:
+    def evidence(query: FollowupQuery) -> Evidence:
+        assert query.located == ("locations" in query_include)
+        [found] = own_chunk(query).chunks
+        known = replace(found, heading="A > B", place=3, places=9, page="iv", start=1000)
+        return Evidence((replace(known, source_uri="https://a.example/b"),))
+
+    def second_sentence(prompt: Prompt) -> dict[str, Any]:
+        reply = cites_what_it_sees(prompt)
+        reply["citations"][0]["sentences"] = "2"
+        return reply
+
+    query_include: tuple[Any, ...] = ()
+    plain = await run_of(StubGraph(FOUND, evidence), local_reply=second_sentence)()
+    query_include = ("locations",)
+    located = await run_of(StubGraph(FOUND, evidence), local_reply=second_sentence)(
+        request(include=query_include)
+    )
+
+    [fact] = located.key_facts
+    [cited] = fact.citations
+    assert isinstance(cited, CitationOut)
+    begins = 1000 + chunk(cited.chunk_id).text.index("It says")
+    assert cited.model_dump() == {
+        "chunk_id": cited.chunk_id,
+        "span": cited.span,
+        "document_name": cited.document_name,
+        "page": "iv",
+        "heading": "A > B",
+        "place": "3 of 9",
+        "start": begins,
+        "end": begins + len(cited.span),
+        "source_uri": "https://a.example/b",
+    }
+    [[bare]] = [fact.citations for fact in plain.key_facts]
+    assert isinstance(bare, CitationOut)
+    assert list(bare.model_dump()) == ["chunk_id", "span", "document_name"]
+    fact.citations = [bare]
+    assert located.to_json() == plain.to_json()
+
+
+async def test_what_is_not_known_of_a_location_is_left_out() -> None:
+    response = await run_of()(request(include=("locations",)))
+    [[cited]] = [fact.citations for fact in response.key_facts]
+    assert isinstance(cited, CitationOut)
+    assert list(cited.model_dump()) == ["chunk_id", "span", "document_name"]
 
 
 async def test_the_key_facts_are_the_sentences_of_the_answer() -> None:

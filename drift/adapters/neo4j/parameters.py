@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from drift import source_uri
 from drift.adapters.neo4j.cypher.schema import Schema
 from drift.adapters.neo4j.features import Features
 from drift.adapters.neo4j.indexes import NAMES_INDEX, IndexNames
@@ -47,6 +48,9 @@ PROCEDURE_ROWS = 500
 
 MAX_WISHES = 8
 """Chunks whose neighbours one follow-up may ask for."""
+
+LONGEST_PAGE = 32
+"""Characters of a page's label."""
 
 _LONG_DIGITS = 19
 _MIN_LENGTH = 1e-30
@@ -93,6 +97,8 @@ BOUNDS: Mapping[str, int | float] = {
     "most_parts": 6,
     # Characters of a document's metadata that are worth sending for its file's name.
     "longest_metadata": 10_000,
+    "longest_page": LONGEST_PAGE,
+    "longest_uri": source_uri.MOST_CHARACTERS,
     # The neighbourhood of so many chunks. What is in more than this share of the project's chunks,
     # as far as they were counted, is a hub, unless they are few.
     "rooted": 10,
@@ -125,7 +131,7 @@ class Parameters:
         """Return what the primer's statement is given."""
         values = self._shared(query.vector, features)
         return values | {
-            "asked": {"project_id": query.project_id},
+            "asked": {"project_id": query.project_id, "located": query.located},
             "top_k": query.top_k,
             "enough": (query.top_k + 1) // 2,
             "fetch": PRIMER_ROWS,
@@ -139,6 +145,7 @@ class Parameters:
         return values | {
             "asked": {
                 "project_id": query.project_id,
+                "located": query.located,
                 "communities": list(query.communities),
                 "lucene": lucene(query.question, project_id) if features.covers_text else "",
                 "title_keys": [key for key in title_keys(query.question) if _can_be_sent(key)],

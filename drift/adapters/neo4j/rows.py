@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from drift import source_uri
 from drift.place import NOWHERE, Place, at_place
 from drift.values.graph import (
     Candidate,
@@ -26,7 +27,15 @@ from drift.values.graph import (
     Relationship,
 )
 
-_NO_DOCUMENT: Mapping[str, Any] = {"title": None, "id": None, "metadata": None, "chunks": None}
+_NO_DOCUMENT: Mapping[str, Any] = {
+    "title": None,
+    "id": None,
+    "metadata": None,
+    "chunks": None,
+    "uris": (),
+}
+_MOST_CHARACTERS = 2**53
+"""The largest number that every reader of JSON takes as it is."""
 
 
 def primer_evidence(row: Mapping[str, Any]) -> PrimerEvidence:
@@ -71,6 +80,9 @@ def _chunk(row: Mapping[str, Any]) -> Chunk:
         heading=text_of(row["heading"]),
         place=place,
         places=places,
+        page=next((page for page in map(_page, row["pages"]) if page not in {None, ""}), None),
+        start=next((start for start in row["starts"] if 0 <= start < _MOST_CHARACTERS), None),
+        source_uri=source_uri.first_shown(document["uris"]),
     )
 
 
@@ -103,6 +115,13 @@ def place_of(ordinal: object, chunks: object) -> tuple[int | None, int | None]:
     if type(ordinal) is int and type(chunks) is int and 0 <= ordinal < chunks:
         return ordinal + 1, chunks
     return None, None
+
+
+def _page(stored: object) -> int | str | None:
+    """Return a page's number, from 0, or its label on one line; None for anything else."""
+    if isinstance(stored, str):
+        return " ".join(stored.split())
+    return stored if type(stored) is int and 0 <= stored < _MOST_CHARACTERS else None
 
 
 def _community(row: Mapping[str, Any]) -> Community:

@@ -27,7 +27,7 @@ def ask(
     top_k: Annotated[int, typer.Option(help="Communities the primer looks at.", min=1, max=50)] = 5,
     include: Annotated[
         list[str] | None,
-        typer.Option(help="Add `usage` or `trace` to the answer; may be repeated."),
+        typer.Option(help="Add `usage`, `trace`, `verdict` or `locations`; may be repeated."),
     ] = None,
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
@@ -38,7 +38,8 @@ def ask(
 
     Succeeds only with a cited answer; exit code 1 says that there is none.
     """
-    body = {"query": question, "project_id": project, "top_k": top_k, "include": include or []}
+    wanted = dict.fromkeys([*(include or []), *([] if as_json else ["locations"])])
+    body = {"query": question, "project_id": project, "top_k": top_k, "include": list(wanted)}
     _check(body)
 
     from drift.offline.commands.work import asking as work

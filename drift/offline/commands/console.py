@@ -113,11 +113,18 @@ def show_answer(question: str, response: dict[str, Any]) -> None:
         stdout.print(f"\n[yellow]Uncertain:[/] {escape(response['residual_uncertainty'])}")
 
 
-def _evidence(citation: dict[str, str] | str) -> str:
+def _evidence(citation: dict[str, Any] | str) -> str:
     if isinstance(citation, str):
         return f"└ {citation}"
     name, span = on_one_line(citation["document_name"]), " ".join(citation["span"].split())
-    return f'└ [{name}] "{_shortened(span)}"'
+    return f'└ [{name}{_where(citation)}] "{_shortened(span)}"'
+
+
+def _where(citation: dict[str, Any]) -> str:
+    """Return where in its document a citation stands, with a comma before each word about it."""
+    named = (("page {}", "page"), ("{}", "heading"), ("{}", "place"))
+    known = (form.format(citation[name]) for form, name in named if name in citation)
+    return "".join(f", {on_one_line(words)}" for words in known)
 
 
 def _shortened(text: str, most: int = 160) -> str:

@@ -33,6 +33,14 @@ def ingest(
             "--force", help="Write all documents and their knowledge anew, changed or not."
         ),
     ] = False,
+    source_uri: Annotated[
+        str,
+        typer.Option(
+            "--source-uri",
+            help="Address of the folder, such as https://docs.example.com/manual: citations show "
+            "it with each document's path behind it.",
+        ),
+    ] = "",
     wait: Annotated[
         float,
         typer.Option(
@@ -56,11 +64,15 @@ def ingest(
         raise typer.BadParameter("give either a folder or file, or --sample")
     if project is None and not sample:
         raise typer.BadParameter("say which project the documents belong to: --project NAME")
+    if sample and source_uri:
+        raise typer.BadParameter("goes with a folder or file of yours", param_hint="--source-uri")
     project = _checked(DEMO_PROJECT if project is None else project)
+    _check_address(source_uri)
 
     from drift.offline.commands.work import ingestion as work
 
-    options, how = stack_options(version, data_dir, cache_dir), work.HowToIngest(force, wait)
+    how = work.HowToIngest(force, wait, source_uri)
+    options = stack_options(version, data_dir, cache_dir)
     run(stoppable(work.ingest(options, source, project, how, as_json=as_json)))
 
 
@@ -70,3 +82,13 @@ def _checked(project: str) -> str:
     if problem := project_id_problem(project):
         raise typer.BadParameter(f"{problem}, as in every request", param_hint="--project")
     return project
+
+
+def _check_address(prefix: str) -> None:
+    from drift.source_uri import WANTED, is_shown
+
+    if prefix and (not is_shown(prefix) or {"?", "#"} & set(prefix)):
+        raise typer.BadParameter(
+            f"has to be {WANTED}, without a password, a query or a fragment",
+            param_hint="--source-uri",
+        )

@@ -183,7 +183,9 @@ class _Run:
                 self.documents[name] = new_hash
                 self.result.unchanged.append(name)
             else:
-                record = DocumentRecord(name, document.title, self.source.name, new_hash)
+                record = DocumentRecord(
+                    name, document.title, self.source.name, new_hash, document.source_uri
+                )
                 changed += self._cut(record, document, known=name in state.documents)
             self.report(READ, done, len(self.source.documents))
         return changed

@@ -23,10 +23,16 @@ def possible_ids(source: str, path: str) -> tuple[str, str, str]:
 def content_hash(document: SourceDocument, embedding: str) -> str:
     """Return a hash that changes when the document must be written again.
 
-    `embedding` names the model and the length of its vectors.
+    `embedding` names the model and the length of its vectors. What tells the document's address
+    stands behind a dot, so that two copies of it are known by what stands before.
     """
     parts = (CHUNKING_VERSION, embedding, document.format, document.title, document.text)
-    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
+    content = _sha256("\x1f".join(parts))
+    return f"{content}.{_sha256(document.source_uri)[:16]}" if document.source_uri else content
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def chunk_records(
@@ -38,7 +44,11 @@ def chunk_records(
         text = document.text[piece.start : piece.end]
         chunk_id = stable_id(project_id, record.id, str(ordinal), text)
         heading = piece.heading or record.title
-        chunks.append(ChunkRecord(chunk_id, record.id, ordinal, heading, text))
+        chunks.append(
+            ChunkRecord(
+                chunk_id, record.id, ordinal, heading, text, start=piece.start, end=piece.end
+            )
+        )
     return tuple(chunks)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from drift import source_uri
 from drift.errors import IngestError
 from drift.offline.writing.documents import (
     FORMATS,
@@ -44,10 +45,11 @@ class Source:
     ignored: tuple[Ignored, ...] = ()
 
 
-def read_source(path: Path) -> Source:
+def read_source(path: Path, uri_prefix: str = "") -> Source:
     """Return the documents of a folder (recursively) or of one file, in the order of their ids.
 
-    Links are not followed, hidden folders and node_modules are left out.
+    Links are not followed, hidden folders and node_modules are left out. With a prefix, each
+    document has the address of its path behind it.
 
     Raises:
         IngestError: when there is no such path, nothing in it can be read, or the one file cannot
@@ -61,7 +63,14 @@ def read_source(path: Path) -> Source:
             f"{printable(str(path))} cannot be read: {words_of(error)}. Name a folder or a file "
             f"that exists."
         ) from error
-    return _read_folder(root) if root.is_dir() else _read_single(root)
+    source = _read_folder(root) if root.is_dir() else _read_single(root)
+    return replace(
+        source,
+        documents=tuple(
+            replace(document, source_uri=source_uri.below(uri_prefix, document.id))
+            for document in source.documents
+        ),
+    )
 
 
 def _read_folder(root: Path) -> Source:

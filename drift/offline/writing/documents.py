@@ -40,12 +40,14 @@ class SourceDocument:
     """A document as it is read.
 
     `id` is its path below the source with forward slashes; lines of `text` end with line feeds.
+    `source_uri` is the address at which a reader finds it, or empty.
     """
 
     id: str
     title: str
     text: str
     format: Format
+    source_uri: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,16 @@ def doubled_source(source: str, documents: Mapping[str, str], state: ProjectStat
         # a document's name is its path, or a folder and its path where two sources have the same
         # one
         for path in {name, name.partition("/")[2]}:
-            holders[path, state.documents.get(name, "")].add(held_by)
-    shared = Counter(holder for named in documents.items() for holder in holders.get(named, ()))
+            holders[path, _content(state.documents.get(name, ""))].add(held_by)
+    shared = Counter(
+        holder
+        for path, stored in documents.items()
+        for holder in holders.get((path, _content(stored)), ())
+    )
     other, count = next(iter(shared.most_common(1)), ("", 0))
     return other if count > _LARGE_SHARE * len(documents) else None
+
+
+def _content(content_hash: str) -> str:
+    """Return the part of a hash that is of the document's content, without its address."""
+    return content_hash.partition(".")[0]

@@ -9,6 +9,14 @@ from drift.adapters.neo4j.cypher.schema import Schema
 
 COSINE = "vector.similarity.cosine(embedding, $vector)"
 
+PAGES = ("page_number", "page_label", "page")
+"""Where pipelines leave a chunk's page. A label comes before `page`, which PyPDFLoader counts from
+0 beside it."""
+STARTS = ("start", "start_index", "start_char_idx")
+"""Where they leave the character of its document at which a chunk begins."""
+URIS = ("source_uri", "url", "uri", "source", "path")
+"""Where they leave a document's address, and other things."""
+
 
 def comparable(vector: str = "embedding") -> str:
     """Return the condition that a vector can be compared.
@@ -154,12 +162,27 @@ def told(s: Schema) -> str:
     id: {s.chunk_id("ch")}, text: ch.text,
     heading: CASE WHEN ch.heading IS :: STRING THEN ch.heading END,
     ordinal: {s.ordinal("ch")},
+    pages: {_located("ch", PAGES, _short("one", "$longest_page"))},
+    starts: {_located("ch", STARTS, "one IS :: INTEGER NOT NULL")},
     document: head(COLLECT {{
       {s.document}
       WITH d, title, id ORDER BY coalesce(title, id) LIMIT 1
       RETURN {{title: title, id: id, metadata: {metadata("d", "title")},
-        chunks: {s.chunks_of("d")}}}
+        chunks: {s.chunks_of("d")},
+        uris: {_located("d", URIS, _short("one", "$longest_uri"))}}}
     }})"""
+
+
+# Nothing of it is read for a question that does not ask where its citations stand.
+def _located(node: str, names: tuple[str, ...], usable: str) -> str:
+    properties = ", ".join(f"{node}.{name}" for name in names)
+    return f"CASE WHEN $asked.located THEN [one IN [{properties}] WHERE {usable}] ELSE [] END"
+
+
+# CASE keeps the server from asking what is no text for its length.
+def _short(value: str, most: str) -> str:
+    return f"""CASE WHEN {value} IS :: STRING NOT NULL THEN size({value}) <= {most}
+      ELSE {value} IS :: INTEGER NOT NULL END"""
 
 
 # A map cannot be stored, so pipelines store it as JSON. It is read by Python, and only where there

@@ -29,10 +29,14 @@ MAX_KINDS = 8
 
 @dataclass(frozen=True, slots=True)
 class HowToIngest:
-    """Whether to write all of it anew, and how long to wait for another run over the project."""
+    """Whether to write all of it anew, and how long to wait for another run over the project.
+
+    `source_uri` is the address of the source, or empty.
+    """
 
     force: bool = False
     wait_s: float = 600.0
+    source_uri: str = ""
 
 
 async def ingest(
@@ -41,7 +45,7 @@ async def ingest(
     """Ingest a folder or a file; without either, the sample corpus."""
 
     def read() -> Source:
-        return sample_sources() if source is None else read_source(source)
+        return sample_sources() if source is None else read_source(source, how.source_uri)
 
     documents = read()
     for line in left_out(documents):

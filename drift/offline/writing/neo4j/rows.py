@@ -97,6 +97,7 @@ def document_row(document: DocumentRecord, chunks: int) -> Row:
         "title": document.title,
         "source": document.source,
         "content_hash": document.content_hash,
+        "source_uri": document.source_uri or None,
         "chunks": chunks,
     }
 
@@ -109,6 +110,8 @@ def chunk_row(chunk: ChunkRecord) -> Row:
         "ordinal": chunk.ordinal,
         "heading": chunk.heading,
         "text": chunk.text,
+        "start": chunk.start,
+        "end": chunk.end,
         "embedding": _stored(chunk.embedding),
     }
 

@@ -98,15 +98,15 @@ WITH p
 UNWIND $rows AS row
 MERGE (d:__Document__ {{project_id: $project_id, id: row.id}})
 SET d.title = row.title, d.source = row.source, d.content_hash = row.content_hash,
-  d.chunks = row.chunks
+  d.chunks = row.chunks, d.source_uri = row.source_uri
 MERGE (d)-[:IN_PROJECT]->(p)
 """
 
 PUT_CHUNKS = f"""
 {_DOCUMENT_OF_CHUNK}
 MERGE (n:__Chunk__ {{project_id: $project_id, id: row.id}})
-SET n.text = row.text, n.heading = row.heading, n.ordinal = row.ordinal,
-  n.project_key = $project_key
+SET n.text = row.text, n.heading = row.heading, n.ordinal = row.ordinal, n.start = row.start,
+  n.end = row.end, n.project_key = $project_key
 FOREACH (_ IN CASE WHEN row.embedding IS NULL THEN [1] ELSE [] END | REMOVE n.embedding)
 MERGE (d)-[r:HAS_CHUNK]->(n) SET r.run = $run
 MERGE (n)-[:IN_PROJECT]->(p)
@@ -164,7 +164,7 @@ STAGE_CHUNKS = f"""
 {_DOCUMENT_OF_CHUNK}
 CREATE (d)-[:HAS_CHUNK {{run: $run}}]->(n:{_STAGED} {{
   project_id: $project_id, id: row.id, text: row.text, heading: row.heading,
-  ordinal: row.ordinal, project_key: $project_key
+  ordinal: row.ordinal, start: row.start, end: row.end, project_key: $project_key
 }})-[:IN_PROJECT]->(p)
 {_SET_VECTOR}
 """
@@ -177,7 +177,8 @@ MATCH (d)-[:HAS_CHUNK]->(s)
 WHERE s:{_STAGED}
 MATCH (ch:__Chunk__ {{project_id: $project_id, id: s.id}})
   USING INDEX SEEK ch:__Chunk__(project_id, id)
-SET ch.text = s.text, ch.heading = s.heading, ch.ordinal = s.ordinal, ch.embedding = s.embedding
+SET ch.text = s.text, ch.heading = s.heading, ch.ordinal = s.ordinal, ch.start = s.start,
+  ch.end = s.end, ch.embedding = s.embedding
 MERGE (d)-[r:HAS_CHUNK]->(ch) SET r.run = $run
 DETACH DELETE s
 """
