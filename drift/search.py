@@ -29,6 +29,7 @@ from drift.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.followups import FollowupTree, require_answers
 from drift.plan import Limits
 from drift.ports import Ports
+from drift.prices import PriceTable
 from drift.progress import Progress, escape_markdown, name_list
 from drift.replies import ask
 from drift.tasks import Deadline
@@ -47,10 +48,11 @@ MAX_TITLE_CHARACTERS = 80
 class DriftSearch:
     """Answers questions from one graph with one model; it holds nothing about a request."""
 
-    def __init__(self, ports: Ports, limits: Limits) -> None:
-        """Keep the servers and the bounds of each search."""
+    def __init__(self, ports: Ports, limits: Limits, prices: PriceTable | None = None) -> None:
+        """Keep the servers, the bounds of each search, and what the models cost."""
         self._ports = ports
         self._limits = limits
+        self._prices = prices
 
     async def retrieve(
         self, request: ProjectRequest, progress: Progress, deadline: Deadline
@@ -75,6 +77,8 @@ class DriftSearch:
 
         if "usage" in request.include:
             response.usage = whole.usage()
+            if self._prices:
+                response.usage.cost = self._prices.cost(whole.spending)
         return response
 
 

@@ -44,6 +44,8 @@ PURE = frozenset(
         "prompts",
         "answering.response",
         "source_uri",
+        "prices",
+        "list_prices",
         "answering.sentence_ends",
         "answering.spelling",
         "answering.statement_parts",
@@ -115,14 +117,16 @@ MODULES: dict[str, frozenset[str]] = {
         "plan asking.pool ports progress ranking asking.repetition answering.response tasks "
         "telemetry values",
         "source_uri": "",
+        "prices": "contracts values",
+        "list_prices": "prices",
         "answering.response": "context contracts answering.statements values",
         "answering.conclusion": "contracts answering.marks "
         "answering.statements answering.unmarked values "
         "answering.verdict",
         "search": "bounded calls citing.citations answering.conclusion context contracts errors "
         "followups "
-        "citing.handles_in_prose values plan ports progress prompts replies answering.response "
-        "tasks telemetry",
+        "citing.handles_in_prose values plan ports prices progress prompts replies "
+        "answering.response tasks telemetry",
         "__init__": "",
         "__main__": "offline.commands",
     }.items()

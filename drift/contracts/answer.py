@@ -55,12 +55,24 @@ class PhaseUsage(BaseModel):
     retries: int = 0
 
 
+class CostOut(BaseModel):
+    """What the models of a request cost, by the `prices` of a date, such as 2026-08-21."""
+
+    amount: float
+    currency: str
+    prices: str
+
+
 class UsageOut(PhaseUsage):
-    """What the request cost; the critical path is the longest chain of dependent calls."""
+    """What the request cost; the critical path is the longest chain of dependent calls.
+
+    `cost` is left out when a model has no price, or tokens were not reported.
+    """
 
     graph_round_trips: int = 0
     wall_seconds: float = 0.0
     critical_path_seconds: float = 0.0
+    cost: CostOut | None = Field(default=None, exclude_if=_unknown)
     phases: dict[str, PhaseUsage] = Field(default_factory=dict)
 
 

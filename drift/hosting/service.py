@@ -17,6 +17,7 @@ from drift.errors import BusyError, DriftError, NotConfiguredError, StoppingErro
 from drift.hosting.settings import Settings
 from drift.plan import Limits
 from drift.ports import GraphReader, Ports, ProgressSink
+from drift.prices import PriceTable
 from drift.progress import Progress
 from drift.search import DriftSearch
 from drift.tasks import Deadline
@@ -40,6 +41,7 @@ class Service:
     max_inflight: int
     deadline_s: float
     settings: Settings | None = None
+    prices: PriceTable | None = None
     closers: tuple[Callable[[], Awaitable[None]], ...] = ()
     reader: GraphReader | None = None
     in_flight: int = 0
@@ -49,7 +51,7 @@ class Service:
 
     def __post_init__(self) -> None:
         """Build the search over the servers."""
-        self._search = DriftSearch(self.ports, self.limits)
+        self._search = DriftSearch(self.ports, self.limits, self.prices)
 
     def start(
         self,

@@ -21,6 +21,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from drift import prices
 from drift.access import project_keys
 from drift.contracts.progress import CHANNEL, OWN_CHANNEL
 from drift.errors import NotConfiguredError
@@ -210,6 +211,13 @@ class Settings(AccessSettings):
                 "must be 1 to 200 letters, digits or :._/- with {retrieval_id} as the only "
                 "placeholder"
             )
+        return value
+
+    @field_validator("prices")
+    @classmethod
+    def _prices(cls, value: str | None) -> str | None:
+        if value is not None:
+            prices.read(value)
         return value
 
     @property

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from drift import prices
 from drift.adapters.entra import TokenSource, identity
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
@@ -21,8 +22,10 @@ from drift.adapters.retry import RetryPolicy
 from drift.hosting import per_step
 from drift.hosting.service import Service
 from drift.hosting.settings import Settings
+from drift.list_prices import LIST_PRICES
 from drift.plan import Limits
 from drift.ports import GraphStore, Ports
+from drift.prices import PriceTable
 
 if TYPE_CHECKING:
     from drift.adapters.openai.chat import OpenAIChat
@@ -56,9 +59,22 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         settings.max_inflight,
         settings.deadline_sec,
         settings,
+        build_prices(settings),
         closers,
         reader,
     )
+
+
+def build_prices(settings: Settings) -> PriceTable:
+    """Return what the models cost: the prices of the settings, or else those that are packaged."""
+    called = {
+        settings.oai_embed_deployment_name or settings.oai_embed_model_name: (
+            settings.oai_embed_model_name
+        )
+    }
+    if settings.prices is None:
+        return PriceTable(LIST_PRICES, called, is_own=False)
+    return PriceTable(prices.read(settings.prices), called)
 
 
 def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:

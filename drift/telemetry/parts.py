@@ -22,7 +22,7 @@ from drift.errors import DriftError
 from drift.telemetry import otel
 from drift.telemetry.logs import bound, chain, log
 from drift.telemetry.usage import Cost
-from drift.values.calls import Tokens
+from drift.values.calls import ModelName, Spending, Tokens
 from drift.values.tree import CitationCounts, FollowupState
 
 SPAN_NAMES: Mapping[Phase, str] = {
@@ -44,13 +44,15 @@ CANCELLED = "cancelled"
 class Part:
     """A part of a request while it runs.
 
-    `fields` go into its log line and its span. `cost` sums what its calls cost, and `client_s` the
-    seconds of requests to each kind of server. `critical_path_s` are the seconds of its longest
-    chain of calls that waited for each other; None means that all of its calls did.
+    `fields` go into its log line and its span. `cost` sums what its calls cost, `spending` the
+    tokens of each model's answers, and `client_s` the seconds of requests to each kind of server.
+    `critical_path_s` are the seconds of its longest chain of calls that waited for each other; None
+    means that all of its calls did.
     """
 
     fields: dict[str, object]
     cost: Cost = field(default_factory=Cost)
+    spending: Spending = field(default_factory=Spending)
     client_s: dict[str, float] = field(default_factory=dict)
     phases: dict[Phase, Part] = field(default_factory=dict)
     critical_path_s: float | None = None
@@ -68,6 +70,7 @@ class Part:
     def receive(self, inner: Part) -> None:
         """Add what an inner part cost."""
         self.cost.add(inner.cost)
+        self.spending.add(inner.spending)
 
         for kind, seconds in inner.client_s.items():
             self.spend(kind, seconds)
@@ -78,15 +81,17 @@ class Part:
             part.cost.waited_s if part.critical_path_s is None else part.critical_path_s
             for part in self.phases.values()
         )
-        return UsageOut(
-            **self.cost.of_models(),
-            graph_round_trips=self.cost.graph_round_trips,
-            wall_seconds=round(self.duration_s, 4),
-            critical_path_seconds=round(sum(chains), 4),
-            phases={
-                phase.value: PhaseUsage(**part.cost.of_models())
-                for phase, part in self.phases.items()
-            },
+        phases = {
+            phase.value: PhaseUsage(**part.cost.of_models()) for phase, part in self.phases.items()
+        }
+        return UsageOut.model_validate(
+            {
+                **self.cost.of_models(),
+                "graph_round_trips": self.cost.graph_round_trips,
+                "wall_seconds": round(self.duration_s, 4),
+                "critical_path_seconds": round(sum(chains), 4),
+                "phases": phases,
+            }
         )
 
 
@@ -240,9 +245,12 @@ def model_call(operation: Operation, model: str, provider: str) -> Iterator[Call
         "gen_ai.request.model": model,
     }
     call = Call()
-    with _client(
-        f"{operation} {model}", operation, "gen_ai.client.operation.duration", about
-    ) as span:
+    with (
+        _client(
+            f"{operation} {model}", operation, "gen_ai.client.operation.duration", about
+        ) as span,
+        _spending(call, operation, model),
+    ):
         yield call
         used = {"input": call.tokens.prompt, "output": call.tokens.completion}
         shares = {
@@ -262,6 +270,26 @@ def model_call(operation: Operation, model: str, provider: str) -> Iterator[Call
                 otel.record(
                     "gen_ai.client.token.usage", number, {**about, "gen_ai.token.type": kind}
                 )
+
+
+@contextmanager
+def _spending(call: Call, operation: Operation, model: str) -> Iterator[None]:
+    """Add what a request took to the part around it.
+
+    A request that was refused with a status costs nothing; one that broke off may be billed.
+    """
+    part = _current.get()
+    spending = part.spending if part else Spending()
+    try:
+        yield
+    except BaseException as error:
+        spending.uncounted += not hasattr(error, "status_code")
+        raise
+
+    if call.tokens.prompt and (call.tokens.completion or operation == "embeddings"):
+        spending.answered(ModelName(call.model, model), call.tokens)
+    else:
+        spending.uncounted += 1
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from drift.values.graph import Vector
 
@@ -35,6 +35,64 @@ class Tokens:
     cached: int = 0
     cache_write: int = 0
     reasoning: int = 0
+
+
+@dataclass(slots=True)
+class ModelUse:
+    """The tokens of all answers of one model; `longest_prompt` is the most that one of them had."""
+
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+    cache_write: int = 0
+    longest_prompt: int = 0
+
+    def answered(self, tokens: Tokens) -> None:
+        """Add an answer."""
+        self.add(
+            ModelUse(
+                tokens.prompt, tokens.completion, tokens.cached, tokens.cache_write, tokens.prompt
+            )
+        )
+
+    def add(self, other: ModelUse) -> None:
+        """Add other answers of the same model."""
+        self.prompt += other.prompt
+        self.completion += other.completion
+        self.cached += other.cached
+        self.cache_write += other.cache_write
+        self.longest_prompt = max(self.longest_prompt, other.longest_prompt)
+
+
+class ModelName(NamedTuple):
+    """A model as the provider reports it with an answer, and as requests have it.
+
+    On Azure requests have the name of a deployment; what is not reported is empty.
+    """
+
+    reported: str
+    asked: str
+
+
+@dataclass(slots=True)
+class Spending:
+    """What the answers of models took, by model.
+
+    `uncounted` are requests that may have been billed and whose tokens nobody reported.
+    """
+
+    models: dict[ModelName, ModelUse] = field(default_factory=dict)
+    uncounted: int = 0
+
+    def answered(self, name: ModelName, tokens: Tokens) -> None:
+        """Add an answer."""
+        self.models.setdefault(name, ModelUse()).answered(tokens)
+
+    def add(self, other: Spending) -> None:
+        """Add what another part took."""
+        self.uncounted += other.uncounted
+        for name, use in other.models.items():
+            self.models.setdefault(name, ModelUse()).add(use)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,15 @@
 """What one request costs."""
 
+from asyncio import CancelledError
+from contextlib import suppress
 from dataclasses import asdict
 
+import pytest
+
 from drift.contracts.progress import Phase
-from drift.telemetry.parts import phase, retrieval, waiting
+from drift.telemetry.parts import Operation, model_call, phase, retrieval, waiting
 from drift.telemetry.usage import Cost
-from drift.values.calls import ChatReply, Embeddings, Tokens
+from drift.values.calls import ChatReply, Embeddings, ModelName, Spending, Tokens
 
 
 def test_tokens_and_retries_of_every_reply_are_added() -> None:
@@ -62,3 +66,43 @@ def test_a_call_outside_of_any_part_is_counted_nowhere() -> None:
     with retrieval("r", "p") as whole:
         pass
     assert whole.usage().chat_calls == 0
+
+
+class RefusedError(Exception):
+    status_code = 400
+
+
+@pytest.mark.parametrize(
+    ("error", "uncounted"), [(RefusedError(), 0), (TimeoutError(), 1), (CancelledError(), 1)]
+)
+def test_a_request_that_broke_off_may_cost_and_a_refused_one_does_not(
+    error: BaseException, uncounted: int
+) -> None:
+    with retrieval("r", "p") as whole, suppress(type(error)), model_call("chat", "m", "openai"):
+        raise error
+    assert whole.spending == Spending(uncounted=uncounted)
+
+
+@pytest.mark.parametrize(
+    ("operation", "tokens", "is_counted"),
+    [
+        ("chat", Tokens(10, 2), True),
+        ("chat", Tokens(10, 0), False),
+        ("chat", Tokens(), False),
+        ("embeddings", Tokens(10), True),
+        ("embeddings", Tokens(), False),
+    ],
+)
+def test_tokens_are_counted_by_model_in_each_part_and_in_the_whole(
+    operation: Operation, tokens: Tokens, is_counted: bool
+) -> None:
+    with (
+        retrieval("r", "p") as whole,
+        phase(Phase.EXPANDING_QUERY) as part,
+        model_call(operation, "deployed", "openai") as call,
+    ):
+        call.tokens, call.model = tokens, "m-2026"
+    spending = Spending(uncounted=not is_counted)
+    if is_counted:
+        spending.answered(ModelName("m-2026", "deployed"), tokens)
+    assert part.spending == whole.spending == spending

@@ -169,7 +169,8 @@ def _cut(completion: Json) -> Json:
 def _billed(completion: Json) -> Json:
     """Report tokens that a newer model would bill beside the others."""
     usage = completion["usage"]
-    usage["prompt_tokens_details"]["cache_write_tokens"] = usage["prompt_tokens"]
+    details = usage["prompt_tokens_details"]
+    details["cache_write_tokens"] = usage["prompt_tokens"] - details["cached_tokens"]
     usage["completion_tokens_details"] = {"reasoning_tokens": THOUGHT}
     usage["completion_tokens"] += THOUGHT
     return completion

@@ -1,0 +1,139 @@
+"""What a request costs, over real sockets: two chat models and one of embeddings."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.function.calling import Caller, assert_is_problem
+from tests.model_server_fixture import ModelServerControl
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+DAY = "2026-08-21"
+A_TOKEN = 1_000_000.0
+"""The price of a million tokens that makes each of them cost one."""
+FREE = {"prompt": 0, "cached": 0, "cache_write": 0, "completion": 0}
+SMALL, BIG = "the-small-one", "the-big-one"
+EMBEDDINGS = "wordllama-256"
+
+
+def priced(environment: pytest.MonkeyPatch, **models: Any) -> None:
+    """Set the models of a function, and the prices of those that are given."""
+    environment.setenv("OAI_MODEL", BIG)
+    environment.setenv("OAI_MODEL_SMALL", SMALL)
+    document = {"currency": "EUR", "date": DAY, "models": models}
+    environment.setenv("PRICES", json.dumps(document))
+
+
+async def usage_of(function: Caller, **fields: Any) -> dict[str, Any]:
+    """Return the usage of an answer."""
+    usage: dict[str, Any] = (await function.answer(include=["usage"], **fields))["usage"]
+    return usage
+
+
+def written(usage: dict[str, Any], *phases: str) -> int:
+    """Return the tokens that models wrote in these phases."""
+    return sum(usage["phases"][phase]["completion_tokens"] for phase in phases)
+
+
+async def test_each_model_is_paid_by_its_own_price(
+    environment: pytest.MonkeyPatch, function: Caller
+) -> None:
+    dear = {**FREE, "completion": A_TOKEN}
+    priced(environment, **{SMALL: dear, BIG: FREE, EMBEDDINGS: FREE})
+    usage = await usage_of(function)
+    small = written(usage, "expanding_query", "retrieving_communities")
+    assert usage["cost"] == {"amount": small, "currency": "EUR", "prices": DAY}
+    assert 0 < small < usage["completion_tokens"]
+
+
+async def test_a_stream_has_the_same_figure_and_no_token_is_paid_twice(
+    environment: pytest.MonkeyPatch, function: Caller, model_server: ModelServerControl
+) -> None:
+    model_server.fail({"fault": "bills_more", "kind": "chat", "times": None})
+    each = dict.fromkeys(FREE, A_TOKEN / 4) | {"completion": A_TOKEN}
+    priced(environment, **dict.fromkeys((SMALL, BIG, EMBEDDINGS), each))
+    await function.answer()  # the server has the beginnings of its prompts in its cache now
+    async with function.streaming(include=["usage"]) as events:
+        *_, (name, document) = await events.all()
+    assert name == "result"
+    usage = document["usage"]
+    assert usage["cached_tokens"] > 0
+    assert usage["reasoning_tokens"] > 0
+    assert usage["cache_write_tokens"] > 0
+    paid = usage["prompt_tokens"] / 4 + usage["completion_tokens"]
+    assert usage["cost"]["amount"] == paid
+
+
+async def test_a_model_without_a_price_leaves_the_figure_out(
+    environment: pytest.MonkeyPatch, function: Caller
+) -> None:
+    priced(environment, **{BIG: FREE, EMBEDDINGS: FREE})
+    usage = await usage_of(function)
+    assert "cost" not in usage
+    assert usage["chat_calls"] > 2
+
+
+async def test_the_packaged_prices_know_no_stand_in(function: Caller) -> None:
+    assert "cost" not in await usage_of(function)
+
+
+async def test_the_packaged_prices_are_taken_by_the_names_that_a_server_reports(
+    environment: pytest.MonkeyPatch, function: Caller
+) -> None:
+    environment.setenv("OAI_MODEL", "gpt-4.1")
+    environment.setenv("OAI_MODEL_SMALL", "gpt-5-nano")
+    environment.setenv("OAI_EMBED_DEPLOYMENT_NAME", "text-embedding-3-small")
+    usage = await usage_of(function)
+    assert usage["cost"]["currency"] == "USD"
+    assert usage["cost"]["prices"] == DAY
+    dearest = (usage["prompt_tokens"] * 2 + usage["completion_tokens"] * 8) / 1e6
+    assert 0 < usage["cost"]["amount"] < dearest
+
+
+async def test_the_name_that_the_server_reports_is_looked_up_first(
+    environment: pytest.MonkeyPatch, function: Caller, model_server: ModelServerControl
+) -> None:
+    reply = {
+        "model": "snapshot-of-the-small-one",
+        "choices": [{"message": {"content": "A paragraph."}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 7},
+    }
+    fault = {"fault": "body", "kind": "hypothesis", "text": json.dumps(reply)}
+    dear = {**FREE, "completion": A_TOKEN}
+    known = {SMALL: FREE, BIG: FREE, EMBEDDINGS: FREE}
+    priced(environment, **known, **{"snapshot-of-the-small-one": dear})
+    model_server.fail(fault)
+    assert (await usage_of(function))["cost"]["amount"] == 7
+
+
+@pytest.mark.parametrize("fault", ["drop", "refusal", "filtered", "length"])
+async def test_what_was_paid_for_a_reply_that_cannot_be_used_is_known_or_there_is_no_figure(
+    environment: pytest.MonkeyPatch,
+    function: Caller,
+    model_server: ModelServerControl,
+    fault: str,
+) -> None:
+    dear = {**FREE, "completion": A_TOKEN}
+    priced(environment, **{SMALL: dear, BIG: FREE, EMBEDDINGS: FREE})
+    model_server.fail({"fault": fault, "kind": "hypothesis"})
+    usage = await usage_of(function)
+    if fault == "drop":  # nobody knows what the request took that broke off
+        assert "cost" not in usage
+    else:
+        told = written(usage, "expanding_query", "retrieving_communities")
+        assert usage["cost"]["amount"] > told
+
+
+async def test_prices_that_cannot_be_read_are_named_with_the_place(
+    environment: pytest.MonkeyPatch, function: Caller
+) -> None:
+    priced(environment, **{BIG: {"prompt": "canary"}})
+    response = await function.ask()
+    problem = assert_is_problem(response, 503, "not_configured")
+    assert "PRICES" in response.text
+    assert f"models.{BIG}.prompt" in response.text
+    assert "canary" not in json.dumps(problem)
