@@ -169,6 +169,13 @@ async def test_the_description_covers_every_route(function: Caller) -> None:
     assert document["openapi"].startswith("3.")
     assert set(document["paths"]) == {
         "/retrieve",
+        "/projects",
+        "/projects/{id}",
+        "/projects/{id}/documents",
+        "/projects/{id}/communities",
+        "/documents/{id}",
+        "/chunks/{id}",
+        "/entities/{id}",
         "/health/live",
         "/health/ready",
         "/health/neo4j",

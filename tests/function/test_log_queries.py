@@ -19,6 +19,7 @@ from drift.contracts.progress import Phase
 from drift.errors import DriftError
 from drift.offline.hosts.local_host import serving
 from drift.offline.servers.loopback import free_port
+from tests.function.access_keys import entry, use_keys
 from tests.function.calling import calling
 from tests.function.corpus import Corpus
 from tests.model_server_fixture import ModelServerControl
@@ -59,12 +60,13 @@ class NoIdentity:
         raise OSError("no identity")
 
 
-async def ask() -> int:
+async def ask(**headers: str) -> int:
     """Send one question to a function of its own, with the settings of this moment.
 
     Return the status.
     """
     async with serving() as url, calling(url) as caller:
+        caller.client.headers.update(headers)
         caller.client.timeout = PATIENCE_S
         return (await caller.ask()).status_code
 
@@ -76,7 +78,10 @@ async def log(
     corpus: Corpus,  # noqa: ARG001 - the graph is filled
     model_server: ModelServerControl,
 ) -> list[Line]:
-    """Lines of a repeated call, a lost follow-up, a missing graph, and of other queries."""
+    """Lines of a repeated call, a lost follow-up, a missing graph, and of who may not ask.
+
+    Those of other queries as well.
+    """
     nowhere = free_port()
     environment.setenv("MAX_FOLLOWUPS", "2")
     environment.setenv("MAX_FOLLOWUPS_PER_PROMPT", "1")
@@ -87,6 +92,10 @@ async def log(
     assert await ask() == 200
     environment.setenv("NEO4J_URI", f"bolt://127.0.0.1:{nowhere}")
     assert await ask() == 500
+    key, opens = entry("other", ["other-project"])
+    use_keys(environment, opens)
+    assert await ask(authorization="Bearer wrong") == 401
+    assert await ask(authorization=f"Bearer {key}") == 403
 
     with pytest.raises(OSError, match="no identity"):
         await TokenSource("https://one.example/.default", NoIdentity).get()

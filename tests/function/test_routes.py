@@ -18,6 +18,13 @@ from tests.function.calling import calling
 
 ROUTES = {
     "/retrieve": (("POST",), "function"),
+    "/projects": (("GET",), "function"),
+    "/projects/{id}": (("GET",), "function"),
+    "/projects/{id}/documents": (("GET",), "function"),
+    "/projects/{id}/communities": (("GET",), "function"),
+    "/documents/{*id}": (("GET",), "function"),
+    "/chunks/{*id}": (("GET",), "function"),
+    "/entities/{*id}": (("GET",), "function"),
     "/health/live": (("GET",), "anonymous"),
     "/health/ready": (("GET",), "function"),
     "/health/neo4j": (("GET",), "function"),

@@ -28,6 +28,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REAS
 
 ROUTES = {
     "retrieve": ("retrieve", ["POST"], "function"),
+    "read_projects": ("projects", ["GET"], "function"),
+    "read_project": ("projects/{id}", ["GET"], "function"),
+    "read_documents": ("projects/{id}/documents", ["GET"], "function"),
+    "read_communities": ("projects/{id}/communities", ["GET"], "function"),
+    "read_document": ("documents/{*id}", ["GET"], "function"),
+    "read_chunk": ("chunks/{*id}", ["GET"], "function"),
+    "read_entity": ("entities/{*id}", ["GET"], "function"),
     "health_live": ("health/live", ["GET"], "anonymous"),
     "health_ready": ("health/ready", ["GET"], "function"),
     "health_neo4j": ("health/neo4j", ["GET"], "function"),
