@@ -36,6 +36,7 @@ from drift.offline.commands.eval.recall import recall
 from drift.offline.commands.eval.replay import replay
 from drift.offline.commands.eval.terms import terms
 from drift.offline.commands.ingest import ingest
+from drift.offline.commands.keys import check, new
 from drift.offline.commands.prepare import prepare
 from drift.offline.commands.serve import serve
 from drift.offline.commands.terminal import OutputError, open_streams
@@ -61,6 +62,11 @@ app = typer.Typer(
 )
 for command in (up, serve, demo, ingest, prepare, ask, doctor):
     app.command(help=_help(command))(command)
+
+keys = typer.Typer(no_args_is_help=True, help="Keys for callers: make one, check a list of them.")
+for deed in (new, check):
+    keys.command(help=_help(deed))(deed)
+app.add_typer(keys, name="keys")
 
 bench = typer.Typer(
     no_args_is_help=True,

@@ -31,7 +31,7 @@ def _path(value: str | Path) -> Path:
     return Path(value)
 
 
-def _text(value: str | None) -> str | None:
+def checked_text(value: str | None) -> str | None:
     """Return an argument that is text: what the terminal handed over must be UTF-8."""
     if value and any("\udc80" <= character <= "\udcff" for character in value):
         raise typer.BadParameter(f"must be valid UTF-8, and {value!a} is not")
@@ -63,19 +63,24 @@ CacheDir = Annotated[
     ),
 ]
 
-Question = Annotated[str, typer.Argument(help="The question.", callback=_text)]
+Question = Annotated[str, typer.Argument(help="The question.", callback=checked_text)]
 DemoQuestion = Annotated[
-    str, typer.Option("--question", "-q", help="What to ask about Python.", callback=_text)
+    str, typer.Option("--question", "-q", help="What to ask about Python.", callback=checked_text)
 ]
 MaybeProject = Annotated[
     str | None,
-    typer.Option("--project", "-p", help="Look at this project as well.", callback=_text),
+    typer.Option("--project", "-p", help="Look at this project as well.", callback=checked_text),
 ]
-Project = Annotated[str, typer.Option("--project", "-p", help="The project's id.", callback=_text)]
+Project = Annotated[
+    str, typer.Option("--project", "-p", help="The project's id.", callback=checked_text)
+]
 ProjectToWrite = Annotated[
     str | None,
     typer.Option(
-        "--project", "-p", help="The project's id; wanted with a folder or file.", callback=_text
+        "--project",
+        "-p",
+        help="The project's id; wanted with a folder or file.",
+        callback=checked_text,
     ),
 ]
 DocumentSource = Annotated[

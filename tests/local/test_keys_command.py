@@ -1,0 +1,292 @@
+"""`drift keys`: what it makes opens what was asked for, and what it cannot use stays as it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from drift.access.caller import Grant, pattern_problem
+from drift.access.project_keys import MAX_BYTES, hash_of, parse
+from drift.errors import LocalStackError
+from drift.offline.commands.app import app
+from drift.offline.commands.work.keys import Wanted, add, new_key, problems, value_of
+
+CANARY = "drift_canary-key"
+ENTRY: dict[str, Any] = {"name": "b", "sha256": hash_of(CANARY.encode()), "projects": ["b"]}
+PATTERNS = st.text(min_size=1, max_size=12).filter(
+    lambda text: not pattern_problem(text) and "," not in text and text == text.strip()
+)
+IDS = st.text(max_size=12)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, which is empty."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def keys(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["keys", *arguments])
+
+
+def new(*arguments: str) -> Result:
+    return keys("new", "team a", "--projects", "a,team-*", *arguments)
+
+
+def said(result: Result) -> str:
+    """Return what was said to people, with the frames around it taken off."""
+    return re.sub(r"[\s│]+", " ", result.stderr)
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+# ------------------------------------------------------------------------------------------- new
+def test_the_key_stands_on_the_first_line_and_its_entry_on_the_second() -> None:
+    done = new("--rights", "read, write", "--requests-per-minute", "60", "--tokens-per-day", "5")
+    key, entry = done.stdout.splitlines()
+    assert done.exit_code == 0
+    assert json.loads(entry) == {
+        "name": "team a",
+        "sha256": hash_of(key.encode()),
+        "projects": ["a", "team-*"],
+        "rights": ["read", "write"],
+        "requests_per_minute": 60,
+        "tokens_per_day": 5,
+    }
+    assert key not in done.stderr
+    assert "shown once" in done.stderr
+    assert "PROJECT_KEYS_SECRET" in done.stderr
+
+
+def test_a_program_gets_one_document_and_a_key_that_reads_without_a_quota() -> None:
+    document = json.loads(new("--json").stdout)
+    assert set(document) == {"key", "entry"}
+    assert set(document["entry"]) == {"name", "sha256", "projects", "rights"}
+    caller = parse(json.dumps([document["entry"]])).caller(document["key"].encode())
+    assert (caller.may("team-1", "read"), caller.may("a", "write")) == (True, False)
+
+
+def test_keys_have_256_random_bits_and_fit_into_a_header() -> None:
+    made = [new_key() for _ in range(100)]
+    assert len(set(made)) == 100
+    assert all(re.fullmatch(r"drift_[A-Za-z0-9_-]{43}", key) for key in made)
+
+
+@given(st.lists(PATTERNS, min_size=1, max_size=5, unique=True), IDS)
+def test_a_key_opens_exactly_its_projects(patterns: list[str], other: str) -> None:
+    wanted, key = Wanted("x", ",".join(patterns)), new_key()
+    assert problems(wanted) == ()
+    caller = parse(value_of([ENTRY, wanted.entry(key)])).caller(key.encode())
+    covered = [Grant(pattern, frozenset({"read"})) for pattern in patterns]
+    for project in [other, *patterns, *(p.removesuffix("*") + other for p in patterns)]:
+        assert caller.may(project, "read") == any(grant.covers(project) for grant in covered)
+        assert not caller.may(project, "write")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("x", "--projects", ""), "projects: must have 1 to 128 characters"),
+        (("x", "--projects", "a,"), "projects: must have 1 to 128 characters"),
+        (("x", "--projects", "a*b"), "projects: may have `*` at its end only"),
+        (("x", "--projects", "a" * 129), "projects: must have 1 to 128 characters"),
+        (("x", "--projects", "a\nb"), "projects: must not contain control characters"),
+        (("x", "--projects", ",".join(map(str, range(101)))), "at most 100 items"),
+        (("x", "--projects", ",".join("\U0001f600" * 50 + str(i) for i in range(99))), "25000"),
+        (("x", "--projects", "caf\udce9"), "must be valid UTF-8"),
+        (("x",), "--projects"),
+        (("", "--projects", "a"), "name: string should have at least 1 character"),
+        ((" x", "--projects", "a"), "name: must be printable"),
+        (("x\x07", "--projects", "a"), "name: must be printable"),
+        (("x" * 65, "--projects", "a"), "name: string should have at most 64 characters"),
+        (("caf\udce9", "--projects", "a"), "must be valid UTF-8"),
+        (("x", "--projects", "a", "--rights", "admin"), "rights: input should be 'read' or"),
+        (("x", "--projects", "a", "--rights", ""), "rights: input should be 'read' or 'write'"),
+        (("x", "--projects", "a", "--requests-per-minute", "0"), "requests_per_minute: "),
+        (("x", "--projects", "a", "--requests-per-minute", "10001"), "requests_per_minute: "),
+        (("x", "--projects", "a", "--requests-per-minute", "1.5"), "--requests-per-minute"),
+        (("x", "--projects", "a", "--tokens-per-day", "-1"), "tokens_per_day: "),
+        (("x", "--projects", "a", "--tokens-per-day", "9" * 4000), "tokens_per_day: "),
+        (("x", "--projects", "a", "--tokens-per-day", "9" * 5000), "--tokens-per-day"),
+        (("x", "--projects", "a", "--file", ""), "is empty: name a file"),
+    ],
+)
+def test_what_no_key_can_have_is_wrong_usage(arguments: tuple[str, ...], problem: str) -> None:
+    done = keys("new", *arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert problem in said(done)
+    assert isinstance(done.exception, SystemExit)
+
+
+# ------------------------------------------------------------------------------------------ files
+def test_a_file_is_made_for_its_owner_alone_and_grows(folder: Path) -> None:
+    first, second = (json.loads(new("--file", "keys.json", "--json").stdout) for _ in range(2))
+    held = parse((folder / "keys.json").read_text())
+    assert stat.S_IMODE((folder / "keys.json").stat().st_mode) == 0o600
+    assert [entry.sha256 for entry in held.entries] == [
+        hash_of(one["key"].encode()) for one in (first, second)
+    ]
+    assert held.caller(first["key"].encode()).name == held.caller(second["key"].encode()).name
+    assert names_in(folder) == ["keys.json"]
+
+
+def test_what_a_file_holds_stays_and_so_do_its_mode_and_the_link_to_it(folder: Path) -> None:
+    (folder / "apart").mkdir()
+    file = folder / "apart" / "keys.json"
+    file.write_text(json.dumps([ENTRY]))
+    file.chmod(0o640)
+    (folder / "link").symlink_to(file)
+    assert "link holds 2 keys" in new("--file", "link").stderr
+    assert (folder / "link").is_symlink()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert json.loads(file.read_text())[0] == ENTRY
+    assert parse(file.read_text()).caller(CANARY.encode()).name == "b"
+
+
+def test_an_empty_list_may_be_there_already(folder: Path) -> None:
+    (folder / "keys.json").write_text(" []\n")
+    assert "keys.json holds 1 key." in new("--file", "keys.json").stderr
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "keys.json").write_text(json.dumps([ENTRY]))
+    seen: list[tuple[int, int]] = []
+    replace = Path.replace
+
+    def watched(draft: Path, target: Path) -> Path:
+        seen.append((len(parse(target.read_text()).entries), len(parse(draft.read_text()).entries)))
+        return replace(draft, target)
+
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", watched)
+    assert new("--file", "keys.json").exit_code == 0
+    assert seen == [(1, 2)]
+
+    before = (folder / "keys.json").read_bytes()
+    monkeypatch.setattr(os, "fsync", full)
+    done = new("--file", "keys.json")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert said(done) == "error: keys.json cannot be written: No space left on device. "
+    assert (folder / "keys.json").read_bytes() == before
+    assert names_in(folder) == ["keys.json"]
+
+
+def test_keys_that_are_added_at_the_same_time_are_all_there(folder: Path) -> None:
+    file, made = folder / "keys.json", [new_key() for _ in range(20)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda key: add(Wanted("x", "a").entry(key), file), made))
+    held = parse(file.read_text())
+    assert {held.caller(key.encode()).name for key in made} == {"x"}
+
+
+def test_a_list_ends_growing_where_a_secret_is_full(folder: Path) -> None:
+    file, held = folder / "keys.json", 0
+    entry = Wanted("team", "team-*").entry
+    while not held or file.stat().st_size + len(json.dumps(entry(""))) + 4 <= MAX_BYTES:
+        held = add(entry(new_key()), file)
+    with pytest.raises(LocalStackError, match="with this key in it: is longer than 25000 bytes"):
+        add(entry(new_key()), file)
+    assert len(parse(file.read_text()).entries) == held > 120
+
+
+UNUSABLE: dict[str, tuple[bytes, str]] = {
+    "nothing": (b"", "is not valid JSON"),
+    "no JSON": (CANARY.encode(), "is not valid JSON"),
+    "no list": (b"{}", "must be a list with at least one key"),
+    "half a list": (json.dumps([ENTRY]).encode()[:-1], "is not valid JSON"),
+    "too long": (b"[" + b" " * 25_000, "is longer than 25000 bytes"),
+    "too long, and a list": (b"[" + b" " * 25_000 + b"]", "is longer than 25000 bytes"),
+    "too long, and good": (json.dumps([ENTRY]).encode() + b" " * 25_000, "is longer than 25000"),
+    "too long, and cut in a character": (b"[" * 24_998 + "€".encode(), "is longer than 25000"),
+    "nested": (b"[" * 20_000, "is not valid JSON"),
+    "not UTF-8": (b'["\xff"]', "cannot be read: it is not valid UTF-8"),
+    "UTF-16": (json.dumps([ENTRY]).encode("utf-16"), "cannot be read: it is not valid UTF-8"),
+    "a byte order mark": (json.dumps([ENTRY]).encode("utf-8-sig"), "is not valid JSON"),
+    "half a surrogate pair": (b'[{"name": "\\ud800"}]', "is not valid JSON"),
+    "no number": (b"[NaN]", "is not valid JSON"),
+    "a long number": (b"[" + b"9" * 9000 + b"]", "is not valid JSON"),
+    "a key for its hash": (json.dumps([{**ENTRY, "sha256": CANARY}]).encode(), "entry 1, sha256:"),
+    "a pattern": (json.dumps([{**ENTRY, "projects": ["*x"]}]).encode(), "entry 1, projects: may"),
+    "a name": (json.dumps([{**ENTRY, "name": ""}]).encode(), "entry 1, name: "),
+    "a right": (json.dumps([{**ENTRY, "rights": [CANARY]}]).encode(), "entry 1, rights: "),
+    "a quota": (json.dumps([{**ENTRY, "tokens_per_day": 0}]).encode(), "entry 1, tokens_per_day"),
+    "a field": (json.dumps([{**ENTRY, CANARY: 1}]).encode(), "entry 1 has a field that is none"),
+    "twice": (json.dumps([ENTRY, ENTRY]).encode(), "entries 1, 2 have the same sha256"),
+}
+
+
+@pytest.mark.parametrize(("content", "problem"), UNUSABLE.values(), ids=UNUSABLE)
+def test_a_file_that_cannot_be_used_is_refused_in_one_sentence_and_stays(
+    content: bytes, problem: str, folder: Path
+) -> None:
+    (folder / "keys.json").write_bytes(content)
+    for done in (new("--file", "keys.json"), keys("check", "keys.json")):
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert problem in said(done)
+        assert done.stderr.startswith("error: keys.json")
+        assert done.stderr.count("\n") == 1
+        assert "canary" not in done.stderr
+        assert ENTRY["sha256"] not in done.stderr
+    assert (folder / "keys.json").read_bytes() == content
+    assert names_in(folder) == ["keys.json"]
+
+
+def test_a_place_that_holds_no_file_is_refused_and_stays(folder: Path) -> None:
+    (folder / "a-file").write_text("x")
+    (folder / "loop").symlink_to("loop")
+    os.mkfifo(folder / "pipe")
+    before = names_in(folder)
+    for place, problem in {
+        "absent/keys.json": "cannot be written: No such file or directory",
+        ".": "cannot be added to: it is no file",
+        "pipe": "cannot be added to: it is no file",
+        "a-file/keys.json": "cannot be read: Not a directory",
+        "loop": "cannot be read: Too many levels of symbolic links",
+        "x" * 300: "cannot be read: File name too long",
+    }.items():
+        done = new("--file", place)
+        assert (done.exit_code, done.stdout) == (1, ""), place
+        assert said(done) == f"error: {place} {problem}. "
+    assert names_in(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ("absent", "No such file or directory"),
+        (".", "Is a directory"),
+        ("absent/keys.json", "No such file or directory"),
+    ],
+)
+def test_what_cannot_be_read_cannot_be_checked(place: str, problem: str) -> None:
+    done = keys("check", place)
+    assert (done.exit_code, said(done)) == (1, f"error: {place} cannot be read: {problem}. ")
+
+
+# ------------------------------------------------------------------------------------------ check
+def test_a_file_is_counted(folder: Path) -> None:
+    others = [{**ENTRY, "sha256": digit * 64, "projects": ["b", f"c{digit}*"]} for digit in "12"]
+    last = {**others[0], "sha256": "3" * 64, "name": "c"}
+    (folder / "keys.json").write_text(json.dumps([ENTRY, *others, last]))
+    done = keys("check", "keys.json", "--json")
+    assert (done.exit_code, json.loads(done.stdout)) == (0, {"keys": 4, "names": 2, "projects": 3})
+    lines = [line.split() for line in keys("check", "keys.json").stdout.splitlines()]
+    assert lines == [["keys", "4"], ["names", "2"], ["projects", "3"]]
