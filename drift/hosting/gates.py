@@ -13,6 +13,11 @@ from drift.adapters.key_vault import VaultSecret
 from drift.errors import NotConfiguredError
 from drift.hosting.settings import AccessSettings
 
+_NOBODY_AUTHENTICATES = (
+    "AUTH_MODE=easyauth, but the platform's authentication is off: turn it on. The platform then "
+    "sets WEBSITE_AUTH_ENABLED to true."
+)
+
 
 def build_resolver(
     values: AccessSettings, read: Callable[[], AccessSettings], clock: Callable[[], float]
@@ -20,8 +25,14 @@ def build_resolver(
     """Return what tells callers apart in the mode of the settings; nothing is opened.
 
     Keys that stand in a setting are read from it again with `read`; they age by the `clock`.
+
+    Raises:
+        NotConfiguredError: the platform would have to authenticate callers, and does not say so.
     """
     if values.auth_mode == "easyauth":
+        # Without it, what the platform says of callers could be written by anybody.
+        if (values.website_auth_enabled or "").strip().lower() != "true":
+            raise NotConfiguredError((_NOBODY_AUTHENTICATES,))
         return EasyAuth(values.auth_tenant_id or "", values.project_claim)
     if values.auth_mode == "keys":
         if values.project_keys_secret is None:

@@ -68,6 +68,8 @@ class AccessSettings(BaseSettings):
     project_keys: SecretStr | None = None
     project_keys_secret: str | None = None
     azure_client_id: str | None = None
+    website_auth_enabled: str | None = None
+    """The platform's own word that it authenticates callers; nobody else sets it."""
 
     @field_validator("*", mode="before")
     @classmethod

@@ -17,6 +17,7 @@ from drift.access.project_keys import hash_of
 from drift.errors import ForbiddenError, NotConfiguredError, UnauthenticatedError
 from drift.hosting.entrance import Entrance
 from drift.hosting.settings import AccessSettings, load_access
+from tests.access.test_principal import TENANT, header
 
 ROOT = Path(__file__).resolve().parents[2]
 KEYS = json.dumps([{"name": "team a", "sha256": hash_of(b"key-a"), "projects": ["a"]}])
@@ -56,9 +57,29 @@ async def test_a_principal_is_read_in_its_own_mode_only() -> None:
     forged = headers(x_ms_client_principal="eyJhdXRoX3R5cCI6ImFhZCJ9")
     with pytest.raises(UnauthenticatedError):
         await entrance(AUTH_MODE="keys", PROJECT_KEYS=KEYS).caller(forged)
-    own = entrance(AUTH_MODE="easyauth", AUTH_TENANT_ID="t")
+    own = entrance(AUTH_MODE="easyauth", AUTH_TENANT_ID="t", WEBSITE_AUTH_ENABLED="True")
     with pytest.raises(UnauthenticatedError):
         await own.caller(headers(x_api_key="key-a"))
+
+
+@pytest.mark.parametrize(
+    "word",
+    [{}, *({"WEBSITE_AUTH_ENABLED": word} for word in ("", "false", "1", "truest"))],
+    ids=str,
+)
+async def test_a_principal_counts_only_where_the_platform_says_that_it_authenticates(
+    word: dict[str, str],
+) -> None:
+    mode = {"AUTH_MODE": "easyauth", "AUTH_TENANT_ID": TENANT}
+    principal = headers(
+        x_ms_client_principal=header(("tid", TENANT), ("oid", "x"), ("roles", "read:a"))
+    )
+    said = {**mode, "WEBSITE_AUTH_ENABLED": " True"}
+    assert (await entrance(**said).caller(principal)).project("a").id == "a"
+    for shown in (principal, headers()):
+        with pytest.raises(NotConfiguredError) as refused:
+            await entrance(**mode, **word).caller(shown)
+        assert "the platform's authentication is off: turn it on" in refused.value.detail
 
 
 async def test_a_key_opens_its_projects() -> None:

@@ -65,7 +65,11 @@ async def measure_entrance() -> list[EntranceTimes]:
     many = [f"drift_key_{n}" for n in range(MOST_KEYS)]
     one_key = {"AUTH_MODE": "keys", "PROJECT_KEYS": _keys("drift_only")}
     all_keys = {"AUTH_MODE": "keys", "PROJECT_KEYS": _keys(*many)}
-    entra = {"AUTH_MODE": "easyauth", "AUTH_TENANT_ID": TENANT}
+    entra = {
+        "AUTH_MODE": "easyauth",
+        "AUTH_TENANT_ID": TENANT,
+        "WEBSITE_AUTH_ENABLED": "true",
+    }
     cases: list[tuple[str, dict[str, str], dict[str, str]]] = [
         ("function", {}, {}),
         ("one key", one_key, {"x-api-key": "drift_only"}),

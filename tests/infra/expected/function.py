@@ -66,6 +66,9 @@ NOT_SET = {
     # With PROJECT_KEYS_SECRET the function reads the secret itself, every minute: a key that is
     # revoked is refused by all instances soon, without a deployment and without a restart.
     "PROJECT_KEYS",
+    # The platform sets it where its authentication is on. Set by hand it would have the function
+    # believe callers whom nobody has checked.
+    "WEBSITE_AUTH_ENABLED",
 }
 """Settings of the code that no deployment gives."""
 

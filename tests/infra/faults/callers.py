@@ -51,6 +51,13 @@ AGREEMENT = (
         "AUTH_MODE: signIn ? 'keys' : authMode",
         AGREED,
     ),
+    _in(
+        "function",
+        "the platform's word is a setting",
+        "  AUTH_MODE: authMode\n",
+        "  AUTH_MODE: authMode\n  WEBSITE_AUTH_ENABLED: 'true'\n",
+        AGREED,
+    ),
     _in("function", "the mode is lost", "  AUTH_MODE: authMode\n", "", AGREED),
     _in(
         "function",

@@ -15,7 +15,8 @@ def the_application_believes_the_platform_where_it_asks_for_tokens(
     project: Project,
 ) -> Iterator[str]:
     """AUTH_MODE is easyauth where the platform lets nobody in without a token of that tenant for
-    the registration, and there only. The rule reads what is deployed, and no parameter.
+    the registration, and there only. What the platform says of that is said by nobody else. The
+    rule reads what is deployed, and no parameter.
     """
     for way in project.ways:
         for site in way.resources(SITE):
@@ -24,6 +25,8 @@ def the_application_believes_the_platform_where_it_asks_for_tokens(
 
 def _undecided(way: Way, site: Body) -> Iterator[str]:
     mode = settings_of(way).get("AUTH_MODE")
+    if "WEBSITE_AUTH_ENABLED" in settings_of(way):
+        yield "WEBSITE_AUTH_ENABLED is set, which is the platform's to say"
     configs = [
         one["properties"]
         for one in way.resources(CONFIG)
