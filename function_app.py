@@ -17,8 +17,14 @@ from azurefunctions.extensions.http.fastapi import Request, Response, StreamingR
 from starlette.requests import ClientDisconnect
 
 from drift.access.caller import NOBODY
-from drift.errors import DriftError, ForbiddenError, StoppingError, UnauthenticatedError
-from drift.hosting import auth_mode, http, reading
+from drift.errors import (
+    DriftError,
+    ForbiddenError,
+    QuotaError,
+    StoppingError,
+    UnauthenticatedError,
+)
+from drift.hosting import auth_mode, http, reading, usage
 from drift.hosting.entrance import Entrance
 from drift.hosting.provider import ServiceProvider
 from drift.hosting.streaming import EventStream
@@ -118,8 +124,8 @@ async def _answer(call: Call, handler: Handler) -> Response:
         _log_denial(call, error)
         return to_response(http.problem(error, call.retrieval_id))
     except DriftError as error:
-        # A process that is being stopped is no failure: the caller is told, and nobody else.
-        if not isinstance(error, StoppingError):
+        # A process that is being stopped is no failure, and a quota has a line of its own.
+        if not isinstance(error, StoppingError | QuotaError):
             log.warning("request_failed", exc_info=error, extra={"retrieval_id": call.retrieval_id})
         return to_response(http.problem(error, call.retrieval_id))
     except Exception:
@@ -172,12 +178,12 @@ async def retrieve(call: Call) -> Response:
 
     if http.wants_stream(",".join(call.request.headers.getlist("accept"))):
         stream = EventStream(call.retrieval_id)
-        stream.follow(service.start(project, request, call.retrieval_id, stream.listen))
+        stream.follow(await service.start(project, request, call.retrieval_id, stream.listen))
         call.at_end = stream.cancel
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         return StreamingResponse(stream.events(), media_type=http.EVENT_STREAM, headers=headers)
 
-    answering = service.start(project, request, call.retrieval_id)
+    answering = await service.start(project, request, call.retrieval_id)
     gone = asyncio.create_task(disconnected(call.request))
     try:
         await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -243,7 +249,16 @@ async def _read(call: Call, route: reading.Route) -> Response:
     scope = call.request.scope
     answer = route(reading.Asked(call.caller, scope["raw_path"], scope["query_string"]))
     service = await provider.get()
+    await service.quotas.admit(call.caller)
     return to_response(await reading.reply(answer, service.reads()))
+
+
+@app.route(route=usage.USAGE, methods=["GET"])
+@endpoint
+async def read_usage(call: Call) -> Response:
+    """Tell a caller what it has used of its quota; asking counts for none."""
+    service = await provider.get()
+    return to_response(await usage.reply(call.caller, service.quotas))
 
 
 @app.route(route="health/live", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)

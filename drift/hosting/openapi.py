@@ -11,11 +11,18 @@ from drift import __version__
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.problem import Problem
 from drift.contracts.progress import ProgressMessage
+from drift.contracts.quota import QuotaRead
 from drift.contracts.request import RetrieveRequest
 from drift.hosting import openapi_reading
 from drift.hosting.http import EVENT_STREAM, JSON, PROBLEM_JSON
 
-_MODELS: tuple[type[BaseModel], ...] = (RetrieveRequest, RetrieveResponse, Problem, ProgressMessage)
+_MODELS: tuple[type[BaseModel], ...] = (
+    RetrieveRequest,
+    RetrieveResponse,
+    Problem,
+    ProgressMessage,
+    QuotaRead,
+)
 _ERRORS = {
     "400": "The body is not JSON or breaks the contract (`invalid_request`); every broken field is "
     "named.",
@@ -57,6 +64,7 @@ def document() -> dict[str, Any]:
         "paths": {
             "/retrieve": {"post": _retrieve()},
             **openapi_reading.paths(),
+            "/usage": {"get": _usage()},
             "/health/live": {
                 "get": _plain(
                     "Whether the process serves; touches nothing.", "healthLive", secured=False
@@ -89,19 +97,34 @@ def _retrieve() -> dict[str, Any]:
             EVENT_STREAM: {"schema": {"type": "string"}},
         },
     }
-    errors = {
-        status: {
-            "description": text,
-            "headers": _headers(retry="Retry-After" in text),
-            "content": {PROBLEM_JSON: {"schema": _ref(Problem)}},
-        }
-        for status, text in _ERRORS.items()
-    }
+    errors = {status: _problem(text) for status, text in _ERRORS.items()}
     return {
         "operationId": "retrieve",
         "summary": "Answer a question from a project's knowledge graph, with checked citations",
         "requestBody": {"required": True, "content": {JSON: {"schema": _ref(RetrieveRequest)}}},
         "responses": {"200": answer, **errors},
+    }
+
+
+def _usage() -> dict[str, Any]:
+    answer = {
+        "description": "The limits of the key, and what is used of them; null where it has none.",
+        "headers": _headers(),
+        "content": {JSON: {"schema": _ref(QuotaRead)}},
+    }
+    errors = {status: _problem(_ERRORS[status]) for status in ("401", "503")}
+    return {
+        "operationId": "usage",
+        "summary": "What the caller has used of its quota; asking counts for none",
+        "responses": {"200": answer, **errors},
+    }
+
+
+def _problem(text: str) -> dict[str, Any]:
+    return {
+        "description": text,
+        "headers": _headers(retry="Retry-After" in text),
+        "content": {PROBLEM_JSON: {"schema": _ref(Problem)}},
     }
 
 

@@ -6,14 +6,16 @@ The search, admission, and the state of the servers behind it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from drift.access.caller import Project
+from drift.access.caller import Caller, Project
+from drift.access.quotas import Quotas
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.progress import CHANNEL, channel_of
 from drift.contracts.request import RetrieveRequest
-from drift.errors import BusyError, DriftError, NotConfiguredError, StoppingError
+from drift.errors import BusyError, DriftError, NotConfiguredError, QuotaError, StoppingError
 from drift.hosting.settings import Settings
 from drift.plan import Limits
 from drift.ports import GraphReader, Ports, ProgressSink
@@ -44,6 +46,7 @@ class Service:
     prices: PriceTable | None = None
     closers: tuple[Callable[[], Awaitable[None]], ...] = ()
     reader: GraphReader | None = None
+    quotas: Quotas = field(default_factory=Quotas)
     in_flight: int = 0
     _running: set[asyncio.Task[RetrieveResponse]] = field(default_factory=set)
     _stopping: bool = False
@@ -53,7 +56,7 @@ class Service:
         """Build the search over the servers."""
         self._search = DriftSearch(self.ports, self.limits, self.prices)
 
-    def start(
+    async def start(
         self,
         project: Project,
         request: RetrieveRequest,
@@ -65,19 +68,39 @@ class Service:
         The slot is free again when the task ends, however it ends.
 
         Raises:
-            BusyError: when `max_inflight` requests are being answered.
+            BusyError: when `max_inflight` requests are being answered; it counts for no quota.
+            QuotaError: when the caller has used what it may.
             StoppingError: when the process is being stopped.
         """
+        await self._take_slot(project.caller)
+        task = asyncio.create_task(self._answer(project, request, retrieval_id, listener))
+        self._running.add(task)
+        task.add_done_callback(self._free_slot)
+        return task
+
+    async def _take_slot(self, caller: Caller) -> None:
+        """Take a slot, and count the request; one that is refused gives its slot back."""
         if self._stopping:
             raise StoppingError
         if self.in_flight >= self.max_inflight:
             parts.refused(BusyError.code)
             raise BusyError(f"{self.max_inflight} requests are being answered; try again later.")
+
         self.in_flight += 1
-        task = asyncio.create_task(self._answer(project, request, retrieval_id, listener))
-        self._running.add(task)
-        task.add_done_callback(self._free_slot)
-        return task
+        try:
+            await self._count(caller)
+        except BaseException:
+            self.in_flight -= 1
+            raise
+
+    async def _count(self, caller: Caller) -> None:
+        try:
+            await self.quotas.admit(caller)
+        except QuotaError:
+            parts.refused(QuotaError.code)
+            raise
+        if self._stopping:  # meanwhile
+            raise StoppingError
 
     def _free_slot(self, task: asyncio.Task[RetrieveResponse]) -> None:
         self.in_flight -= 1
@@ -101,17 +124,27 @@ class Service:
             words=words,
         ):
             log.info("retrieval_started", extra={"query": request.query, "top_k": request.top_k})
+            channel = channel_of(self._channel_template, retrieval_id)
             try:
-                channel = channel_of(self._channel_template, retrieval_id)
-                async with Progress(
-                    project.id, retrieval_id, self.sink, listener, channel
-                ) as progress:
-                    asked = request.within(project.id)
-                    return await self._search.retrieve(asked, progress, deadline)
+                with self._spending(project.caller):
+                    async with Progress(
+                        project.id, retrieval_id, self.sink, listener, channel
+                    ) as progress:
+                        asked = request.within(project.id)
+                        return await self._search.retrieve(asked, progress, deadline)
             except asyncio.CancelledError:
                 if self._stopping:
                     raise StoppingError from None
                 raise
+
+    @contextmanager
+    def _spending(self, caller: Caller) -> Iterator[None]:
+        """Count the tokens of a block for its caller, however the block ends."""
+        with parts.measured() as cost:
+            try:
+                yield
+            finally:
+                self.quotas.spent(caller, cost.prompt_tokens + cost.completion_tokens)
 
     @property
     def _channel_template(self) -> str:
@@ -142,9 +175,9 @@ class Service:
     async def readiness(self) -> dict[str, Readiness]:
         """Return how the graph, its indexes, the models and Redis stand, by these names.
 
-        `model` is that of the embeddings.
+        `model` is that of the embeddings. With keys of our own there is `quota` too.
 
-        Redis is at worst degraded.
+        Redis and quota are at worst degraded.
         """
         graph, model, chat, redis = await asyncio.gather(
             self.graph_readiness(),
@@ -152,7 +185,10 @@ class Service:
             self.ports.chat.health(),
             self._redis_readiness(),
         )
-        return {**graph, "model": model, "chat": chat, "redis": redis}
+        entries = {**graph, "model": model, "chat": chat, "redis": redis}
+        if self.settings and self.settings.auth_mode == "keys":
+            entries["quota"] = await self.quotas.readiness()
+        return entries
 
     async def graph_readiness(self) -> dict[str, Readiness]:
         """Return how `graph` and its `indexes` stand."""

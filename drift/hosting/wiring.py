@@ -11,10 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from drift import prices
+from drift.access.quotas import Quotas
 from drift.adapters.entra import TokenSource, identity
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.adapters.openai.options import ChatOptions
+from drift.adapters.redis.counter import RedisCounter
 from drift.adapters.redis.entra import REDIS_SCOPE
 from drift.adapters.redis.progress import RedisProgress
 from drift.adapters.redis.server import RedisServer
@@ -39,7 +41,9 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     only searched.
     """
     chat, embedder = build_models(settings)
-    sink = build_sink(settings)
+    redis = build_redis(settings)
+    sink = RedisProgress(redis) if redis else None
+    counter = RedisCounter(redis) if redis else None
     limits = Limits(
         max_passes=settings.max_passes,
         max_followups=settings.max_followups,
@@ -47,7 +51,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         max_followups_per_prompt=settings.max_followups_per_prompt,
         max_prompt_tokens=settings.max_prompt_tokens,
     )
-    closers = (chat.client.close, *((sink.close,) if sink else ()))
+    closers = (chat.client.close, *(one.close for one in (sink, counter) if one))
     reader = None
     if graph is None:
         neo4j = build_graph(settings)
@@ -62,6 +66,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         build_prices(settings),
         closers,
         reader,
+        Quotas(counter),
     )
 
 
@@ -146,16 +151,8 @@ def index_names(settings: Settings) -> IndexNames:
     )
 
 
-def build_sink(settings: Settings) -> RedisProgress | None:
-    """Return where progress goes; None without REDIS_URL."""
-    server = build_redis(settings)
-    if server is None:
-        return None
-    return RedisProgress(server)
-
-
 def build_redis(settings: Settings) -> RedisServer | None:
-    """Return the Redis server that progress goes through; None without REDIS_URL."""
+    """Return the server of progress and quotas; None without REDIS_URL."""
     if settings.redis_url is None:
         return None
     make_credential = partial(identity, settings.azure_client_id)

@@ -189,17 +189,17 @@ async def test_a_service_has_what_the_settings_say() -> None:
 # ---------------------------------------------------------------------------------------- admission
 async def test_one_request_too_many_is_busy_and_the_slot_is_free_after_the_answer() -> None:
     shared = service(max_inflight=1)
-    first = shared.start(allowed(), request(), "r1")
+    first = await shared.start(allowed(), request(), "r1")
     with pytest.raises(BusyError):
-        shared.start(allowed(), request(), "r2")
+        await shared.start(allowed(), request(), "r2")
     assert (await first).no_data_found
     await asyncio.sleep(0)
-    assert (await shared.start(allowed(), request(), "r3")).no_data_found
+    assert (await (await shared.start(allowed(), request(), "r3"))).no_data_found
 
 
 async def test_a_request_that_is_cancelled_before_its_first_step_frees_its_slot() -> None:
     shared = service()
-    task = shared.start(allowed(), request(), "r")
+    task = await shared.start(allowed(), request(), "r")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -215,7 +215,7 @@ async def test_a_request_cancelled_on_its_way_frees_its_slot_and_ends_its_progre
         await asyncio.Event().wait()
 
     shared = service(hypothesis=lambda _p: hanging())
-    task = shared.start(allowed(), request(), "r")
+    task = await shared.start(allowed(), request(), "r")
     await waiting.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -233,7 +233,7 @@ async def test_a_request_that_fails_frees_its_slot_and_publishes_one_error(
         ports(StubGraph(failure), ScriptedChat({"hypothesis": "h"})), Limits(), ListSink(), 1, 30
     )
     with pytest.raises(type(failure)):
-        await shared.start(allowed(), request(), "r")
+        await (await shared.start(allowed(), request(), "r"))
     await asyncio.sleep(0)
     assert shared.in_flight == 0
     assert shared.sink.phases.count("error") == 1
@@ -250,7 +250,7 @@ async def test_a_failure_that_nobody_waits_for_makes_no_noise(
         1,
         30,
     )
-    await asyncio.wait([shared.start(allowed(), request(), "r")])
+    await asyncio.wait([await shared.start(allowed(), request(), "r")])
     gc.collect()
     assert not [r for r in caplog.records if r.name == "asyncio" and r.levelno >= logging.ERROR]
 
@@ -258,7 +258,9 @@ async def test_a_failure_that_nobody_waits_for_makes_no_noise(
 async def test_a_listener_hears_what_the_sink_hears() -> None:
     heard: list[str] = []
     shared = service()
-    await shared.start(allowed("tenant"), request(project_id="tenant"), "the-id", heard.append)
+    await (
+        await shared.start(allowed("tenant"), request(project_id="tenant"), "the-id", heard.append)
+    )
     assert len(heard) == len(shared.sink.messages) == 5
     assert {m["retrieval_id"] for m in shared.sink.messages} == {"the-id"}
     assert {m["project_id"] for m in shared.sink.messages} == {"tenant"}

@@ -118,7 +118,7 @@ async def main():
     headers = {"traceparent": parent, "tracestate": state}
     with otel.invocation(SimpleNamespace(invocation_id="i"), headers):
         with parts.model_call("chat", "m", "openai"), parts.graph_call("read", "neo4j"):
-            await service.start(allowed(), request(), "r")
+            await (await service.start(allowed(), request(), "r"))
     assert otel.outgoing() == {}
 asyncio.run(main())
 """

@@ -78,7 +78,7 @@ async def retrieved(service: Service, **call: Any) -> None:
         invocation_id=call.pop("invocation_id", "i"), trace_context=call.pop("platform", None)
     )
     with otel.invocation(context, call.pop("headers", {})):
-        await service.start(allowed(), request(QUESTION), call.pop("retrieval_id", "r"))
+        await (await service.start(allowed(), request(QUESTION), call.pop("retrieval_id", "r")))
 
 
 # -------------------------------------------------------------------------------------------- lines
@@ -160,7 +160,7 @@ async def test_a_cancelled_request_ends_as_cancelled(lines: Any) -> None:
         await asyncio.Event().wait()
         return ""
 
-    task = searching(lambda _prompt: hang()).start(allowed(), request(QUESTION), "r")
+    task = await searching(lambda _prompt: hang()).start(allowed(), request(QUESTION), "r")
     while not lines("phase_ended"):  # noqa: ASYNC110 - the log has no event to wait for
         await asyncio.sleep(0)
     task.cancel()
@@ -249,7 +249,7 @@ async def test_metrics_count_phases_tokens_failures_and_dropped_citations(
     await retrieved(service)
     service.max_inflight = 0
     with pytest.raises(DriftError):
-        service.start(allowed(), request(QUESTION), "r")
+        await service.start(allowed(), request(QUESTION), "r")
     points = recorded.points()
     assert {a["phase"] for a, _ in points["drift.phase.duration"]} == set(PHASES)
     assert ({"phase": "retrieving_communities", "kind": "prompt"}, 10) in points["drift.tokens"]

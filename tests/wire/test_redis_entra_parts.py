@@ -21,7 +21,7 @@ from drift.adapters.entra import TokenSource
 from drift.adapters.redis.progress import RedisProgress
 from drift.adapters.redis.server import RedisServer
 from drift.hosting.settings import load
-from drift.hosting.wiring import build_sink
+from drift.hosting.wiring import build_redis
 from drift.offline.servers.valkey_server import ValkeyServer
 from tests.wire.entra_redis import (
     HOUR,
@@ -92,9 +92,9 @@ async def sink_of(valkey: ValkeyServer, client_id: str) -> RedisProgress:
         "AZURE_CLIENT_ID": client_id,
         **REQUIRED,
     }
-    sink = await asyncio.to_thread(lambda: build_sink(load(values)))
-    assert sink
-    return sink
+    server = await asyncio.to_thread(lambda: build_redis(load(values)))
+    assert server
+    return RedisProgress(server)
 
 
 async def test_the_managed_identity_of_the_settings_signs_in(

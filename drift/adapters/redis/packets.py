@@ -1,0 +1,144 @@
+"""Commands of many requests over one connection: those that wait go in one packet.
+
+A connection a request would be opened and signed in for each of a burst.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from redis.asyncio import Connection
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import ResponseError
+
+from drift.adapters.redis.server import RedisServer
+
+ANSWER_SECONDS = 2.0
+"""How long a packet may take before its connection is given up."""
+IDLE_SECONDS = 200.0
+"""A connection that was idle for so long is replaced: networks in the cloud forget it after 240."""
+MAX_AT_ONCE = 500
+
+Word = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    words: tuple[Word, ...]
+    answer: asyncio.Future[Any]
+
+
+class Packets:
+    """Asks a Redis for requests of one event loop; nothing is opened before the first."""
+
+    def __init__(self, server: RedisServer, clock: Callable[[], float] = time.monotonic) -> None:
+        """Prepare."""
+        self._server = server
+        self._clock = clock
+        self._waiting: list[_Waiting] = []
+        self._carrier: asyncio.Task[None] | None = None
+        self._connection: Connection | None = None
+        self._used = 0.0
+
+    async def ask(self, *words: Word) -> Any:  # noqa: ANN401 - what the command returns
+        """Return the answer to a command, which must be one that may be sent twice.
+
+        A command of somebody who no longer waits is not sent any more.
+
+        Raises:
+            Exception: redis-py's own, or the identity's.
+        """
+        answer = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(words, answer))
+        if self._carrier is None:
+            self._carrier = asyncio.create_task(self._carry())
+        return await answer
+
+    async def close(self) -> None:
+        """Close the connection; what waits is cancelled."""
+        if self._carrier:
+            self._carrier.cancel()
+            await asyncio.gather(self._carrier, return_exceptions=True)
+        for one in self._waiting:
+            one.answer.cancel()
+        await self._leave()
+
+    async def _carry(self) -> None:
+        try:
+            while self._waiting:
+                taken, self._waiting = self._waiting[:MAX_AT_ONCE], self._waiting[MAX_AT_ONCE:]
+                await self._exchange([one for one in taken if not one.answer.done()])
+        finally:
+            self._carrier = None
+
+    async def _exchange(self, batch: list[_Waiting]) -> None:
+        try:
+            answers = await self._answers([one.words for one in batch])
+        except Exception as error:  # noqa: BLE001 - each request is told, whatever it is
+            answers = [error] * len(batch)
+        except asyncio.CancelledError:
+            for one in batch:
+                one.answer.cancel()
+            raise
+
+        for one, answer in zip(batch, answers, strict=True):
+            if one.answer.done():
+                continue
+            if isinstance(answer, Exception):
+                one.answer.set_exception(answer)
+            else:
+                one.answer.set_result(answer)
+
+    async def _answers(self, commands: list[tuple[Word, ...]]) -> list[Any]:
+        """Return the answers; a connection that broke while nobody used it is replaced once."""
+        if not commands:
+            return []
+        was_used = await self._connected()
+        try:
+            return await self._sent(commands)
+        except (RedisConnectionError, OSError) as error:
+            if not was_used or isinstance(error, TimeoutError):
+                raise
+        await self._connected()
+        return await self._sent(commands)
+
+    async def _connected(self) -> bool:
+        """Open a connection where there is none; tell whether there was one."""
+        await self._server.signed_in()  # also renews a token in time
+        if self._clock() - self._used > IDLE_SECONDS:
+            await self._leave()
+        if self._connection is not None:
+            return True
+        self._connection = await self._server.opened()
+        return False
+
+    async def _sent(self, commands: list[tuple[Word, ...]]) -> list[Any]:
+        connection = self._connection
+        assert connection is not None  # noqa: S101 - `_connected` has opened it
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                packed = connection.pack_commands(commands)
+                await connection.send_packed_command(packed, check_health=False)
+                answers = [await _answer(connection) for _ in commands]
+        except BaseException:
+            await self._leave()
+            raise
+        self._used = self._clock()
+        return answers
+
+    async def _leave(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection:
+            await connection.disconnect(nowait=True)
+
+
+async def _answer(connection: Connection) -> Any:  # noqa: ANN401 - what the command returns
+    """Return an answer; a refusal of one command is the answer to that one."""
+    try:
+        return await connection.read_response()
+    except ResponseError as refusal:
+        return refusal
