@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+import function_app  # noqa: F401 - its AUTH_MODE is that of its import
 from drift.hosting.settings import Settings, load
 from drift.offline.hosts.local_host import serving
 from drift.offline.model_server.embedding import DIMENSIONS

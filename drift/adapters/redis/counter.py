@@ -19,6 +19,7 @@ from drift.adapters.redis.packets import Packets
 from drift.adapters.redis.server import RedisServer, in_words
 
 PREFIX = "drift:quota:"
+_FORBIDDEN = "its user may not count quotas (docs/access.md)"
 _MICRO = 1_000_000
 
 _NOW = f"""
@@ -105,10 +106,13 @@ class RedisCounter:
         keys = keys_of(name)
         try:
             return await self._packets.ask("EVAL", script, len(keys), *keys, *arguments)
-        except NoPermissionError as error:
-            raise CountingError("its user may not count quotas (docs/access.md)") from error
         except Exception as error:
-            raise CountingError(in_words(error)) from error
+            raise CountingError(_FORBIDDEN if _is_forbidden(error) else in_words(error)) from error
+
+
+def _is_forbidden(error: Exception) -> bool:
+    """Tell whether the user lacks a right, for the script or for a command in it."""
+    return isinstance(error, NoPermissionError) or str(error).startswith("ACL failure")
 
 
 def keys_of(name: str) -> tuple[str, str]:

@@ -1,0 +1,200 @@
+"""Quotas of keys, over the function's own routes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+import pytest
+
+from drift.offline.hosts.local_host import serving
+from tests.function.access_keys import entry, use_keys
+from tests.function.calling import PATIENCE_S, PROBLEM_FIELDS, Caller, calling
+from tests.function.corpus import PROJECT, QUESTION, Corpus
+from tests.model_server_fixture import ModelServerControl
+
+Opening = Callable[..., AbstractAsyncContextManager[Caller]]
+
+
+@pytest.fixture
+def with_key(
+    environment: pytest.MonkeyPatch,
+    corpus: Corpus,  # noqa: ARG001 - the graph is filled
+    model_server: ModelServerControl,  # noqa: ARG001 - without faults
+) -> Opening:
+    """Open the function with one key of these fields, for a caller who sends it."""
+
+    @asynccontextmanager
+    async def opened(*projects: str, **fields: Any) -> AsyncIterator[Caller]:
+        key, one = entry(f"team {uuid4()}", [*projects] or [PROJECT], **fields)
+        use_keys(environment, one)
+        async with serving() as url, calling(url) as caller:
+            caller.client.headers["x-api-key"] = key
+            yield caller
+
+    return opened
+
+
+def assert_over(reply: httpx2.Response, limit: str, most_s: int) -> None:
+    """Check a refusal: which limit it was, and when there is room."""
+    assert reply.status_code == 429, reply.text
+    problem = reply.json()
+    assert set(problem) == PROBLEM_FIELDS | {"limit"}
+    assert (problem["code"], problem["limit"]) == ("quota_exceeded", limit)
+    assert 1 <= int(reply.headers["retry-after"]) <= most_s
+
+
+async def usage(caller: Caller) -> Mapping[str, Any]:
+    reply = await caller.client.get("/usage")
+    assert reply.status_code == 200, reply.text
+    read: Mapping[str, Any] = reply.json()
+    return read
+
+
+async def test_of_200_callers_at_once_60_are_served(
+    with_key: Opening, environment: pytest.MonkeyPatch
+) -> None:
+    environment.setenv("MAX_INFLIGHT", "200")
+    async with with_key("absent", requests_per_minute=60) as caller:
+        replies = await asyncio.gather(*(caller.ask(project_id="absent") for _ in range(200)))
+        assert Counter(reply.status_code for reply in replies) == {200: 60, 429: 140}
+        for reply in replies:
+            if reply.status_code == 429:
+                assert_over(reply, "requests_per_minute", 60)
+        read = await usage(caller)
+        assert (read["counted"], read["requests_per_minute"]["left"]) == ("together", 0)
+
+
+async def test_every_route_that_reads_counts_and_the_others_do_not(with_key: Opening) -> None:
+    async with with_key(requests_per_minute=3) as caller:
+        counted = ["/projects", f"/projects/{PROJECT}", "/documents/absent"]
+        for _ in range(2):
+            for path in ["/usage", "/health/ready", "/openapi.yaml"]:
+                assert (await caller.client.get(path)).status_code == 200
+        for path in counted:
+            assert (await caller.client.get(path)).status_code in {200, 404}
+        for path in counted:
+            assert_over(await caller.client.get(path), "requests_per_minute", 60)
+        assert_over(await caller.ask(), "requests_per_minute", 60)
+        assert (await usage(caller))["requests_per_minute"]["used"] == 3
+
+
+async def test_what_is_refused_anyway_does_not_count(
+    with_key: Opening, environment: pytest.MonkeyPatch, model_server: ModelServerControl
+) -> None:
+    environment.setenv("MAX_INFLIGHT", "1")
+    async with with_key(requests_per_minute=2) as caller:
+        assert (await caller.ask(top_k=99)).status_code == 400
+        assert (await caller.ask(project_id="another")).status_code == 403
+        assert (await caller.client.get("/documents/x?limit=0")).status_code == 400
+
+        model_server.fail({"fault": "hang", "kind": "hypothesis", "times": 1})
+        waiting = asyncio.create_task(caller.ask())
+        async with asyncio.timeout(PATIENCE_S):
+            while not (await usage(caller))["requests_per_minute"]["used"]:
+                pass  # the next question
+        busy = await caller.ask()
+        assert (busy.status_code, busy.json()["code"]) == (429, "busy")
+        assert (await usage(caller))["requests_per_minute"]["used"] == 1
+        waiting.cancel()
+
+
+async def test_a_stream_is_refused_before_it_begins(with_key: Opening) -> None:
+    async with with_key(requests_per_minute=1) as caller:
+        async with caller.streaming() as reader:
+            assert [name for name, _ in await reader.all()][-1] == "result"
+        async with caller.streaming() as reader:
+            await reader.response.aread()
+            assert_over(reader.response, "requests_per_minute", 60)
+
+
+async def test_tokens_of_answers_and_of_failures_are_counted(
+    with_key: Opening, model_server: ModelServerControl
+) -> None:
+    async with with_key(tokens_per_day=1_000_000) as caller:
+        spent = (await caller.answer(include=["usage"]))["usage"]
+        tokens = spent["prompt_tokens"] + spent["completion_tokens"]
+        assert await tokens_used(caller, above=0) == tokens > 0
+
+        model_server.fail({"fault": "status", "status": 401, "kind": "primer_reply", "times": None})
+        failed = await caller.ask()
+        assert failed.status_code == 500
+        assert await tokens_used(caller, above=tokens) > tokens
+
+
+async def tokens_used(caller: Caller, above: int) -> int:
+    """Return the tokens of today, once they are more than before."""
+    async with asyncio.timeout(PATIENCE_S):
+        while (used := (await usage(caller))["tokens_per_day"]["used"]) <= above:
+            pass  # the next question
+    return int(used)
+
+
+async def test_a_day_whose_tokens_are_used_is_over(with_key: Opening) -> None:
+    async with with_key(tokens_per_day=1) as caller:
+        await caller.answer()
+        await tokens_used(caller, above=0)
+        assert_over(await caller.ask(), "tokens_per_day", 86_400)
+        left = await usage(caller)
+        assert left["requests_per_minute"] is None
+        assert left["tokens_per_day"]["left"] == 0
+        free_at = datetime.fromisoformat(left["tokens_per_day"]["free_at"])
+        assert (free_at.hour, free_at.minute, free_at.second) == (0, 0, 0)
+        assert timedelta(0) < free_at - datetime.now(UTC) <= timedelta(days=1)
+
+
+async def test_a_key_without_limits_has_none(with_key: Opening) -> None:
+    async with with_key() as caller:
+        read = await usage(caller)
+        assert read["caller"].startswith("team ")
+        assert (read["requests_per_minute"], read["tokens_per_day"]) == (None, None)
+
+
+@pytest.mark.parametrize("url", [None, "redis://127.0.0.1:1"], ids=["none", "nobody listens"])
+async def test_without_redis_the_process_counts_and_says_so(
+    with_key: Opening, environment: pytest.MonkeyPatch, url: str | None
+) -> None:
+    if url is None:
+        environment.delenv("REDIS_URL")
+    else:
+        environment.setenv("REDIS_URL", url)
+    async with with_key(requests_per_minute=5) as caller:
+        replies = await asyncio.gather(*(caller.client.get("/projects") for _ in range(20)))
+        assert Counter(reply.status_code for reply in replies) == {200: 5, 429: 15}
+        assert (await usage(caller))["counted"] == "alone"
+        ready = await caller.client.get("/health/ready")
+        assert ready.status_code == 200
+        assert ready.json()["quota"].startswith("degraded: ")
+        assert ready.json()["quota"].endswith("each process counts for itself")
+
+
+async def test_with_redis_ready_says_that_quotas_are_counted(with_key: Opening) -> None:
+    async with with_key(requests_per_minute=5) as caller:
+        assert (await caller.client.get("/health/ready")).json()["quota"] == "ok"
+
+
+async def test_function_keys_have_no_quota_to_be_ready(function: Caller) -> None:
+    assert "quota" not in (await function.client.get("/health/ready")).json()
+    assert (await function.client.get("/usage")).json()["caller"] == "function key"
+
+
+async def test_a_refusal_is_logged_by_the_name_and_once(
+    with_key: Opening, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "drift")
+    async with with_key(requests_per_minute=1) as caller:
+        await caller.client.get("/projects")
+        await caller.client.post("/retrieve", json={"query": QUESTION})
+        name = (await usage(caller))["caller"]
+    lines = [json.loads(r.getMessage()) for r in caplog.records if r.levelno >= logging.WARNING]
+    assert [line["event"] for line in lines] == ["quota_exceeded"]
+    assert (lines[0]["caller"], lines[0]["limit"]) == (name, "requests_per_minute")
+    assert "canary" not in caplog.text
