@@ -142,6 +142,20 @@ async def test_closing_ends_whoever_waits(valkey: ValkeyServer) -> None:
             await waiting
 
 
+async def test_a_server_that_has_forgotten_the_scripts_is_told_them_again(
+    valkey: ValkeyServer,
+) -> None:
+    async with (
+        counting(valkey.url) as counter,
+        Redis.from_url(valkey.url, protocol=2) as admin,
+    ):
+        name, quota = f"team {uuid4()}", Quota(requests_per_minute=1)
+        assert await counter.admit(name, quota) is None
+        await admin.script_flush()
+        assert await counter.admit(name, quota) is not None
+        assert (await counter.used(name)).requests == 1
+
+
 async def test_nobody_listening_is_told_in_words() -> None:
     async with counting("redis://127.0.0.1:1") as counter:
         with pytest.raises(CountingError, match="nobody listens at its address"):
@@ -190,7 +204,7 @@ async def test_the_user_may_do_nothing_else(user: str, command: tuple[str, ...])
 async def test_a_user_who_may_only_publish_is_told_what_it_lacks(valkey: ValkeyServer) -> None:
     name = f"publisher-{uuid4()}"
     async with Redis.from_url(valkey.url, protocol=2) as admin:
-        for right in ("+publish", "+eval"):
+        for right in ("+publish", "+evalsha", "+eval"):
             await admin.execute_command("ACL", "SETUSER", name, "on", ">p", "allkeys", right)
             async with counting(valkey.url.replace("redis://", f"redis://{name}:p@")) as counter:
                 with pytest.raises(CountingError, match="may not count"):

@@ -8,10 +8,11 @@ have the same hash tag, so that a cluster keeps them together, and both end by t
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from typing import Any
 from uuid import uuid4
 
-from redis.exceptions import NoPermissionError
+from redis.exceptions import NoPermissionError, NoScriptError
 
 from drift.access.caller import Quota
 from drift.access.counting import DAY_S, WINDOW_S, CountingError, Refusal, Used
@@ -105,7 +106,10 @@ class RedisCounter:
     async def _run(self, script: str, name: str, *arguments: str | int) -> Any:  # noqa: ANN401 - what the script returns
         keys = keys_of(name)
         try:
-            return await self._packets.ask("EVAL", script, len(keys), *keys, *arguments)
+            try:
+                return await self._packets.ask("EVALSHA", sha_of(script), 2, *keys, *arguments)
+            except NoScriptError:  # a Redis that has not seen it yet, or has started again
+                return await self._packets.ask("EVAL", script, 2, *keys, *arguments)
         except Exception as error:
             raise CountingError(_FORBIDDEN if _is_forbidden(error) else in_words(error)) from error
 
@@ -113,6 +117,12 @@ class RedisCounter:
 def _is_forbidden(error: Exception) -> bool:
     """Tell whether the user lacks a right, for the script or for a command in it."""
     return isinstance(error, NoPermissionError) or str(error).startswith("ACL failure")
+
+
+@cache
+def sha_of(script: str) -> str:
+    """Return the name by which Redis knows a script that it has run."""
+    return hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
 
 
 def keys_of(name: str) -> tuple[str, str]:

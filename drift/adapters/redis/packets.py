@@ -31,6 +31,15 @@ class _Waiting:
     words: tuple[Word, ...]
     answer: asyncio.Future[Any]
 
+    def tell(self, answer: Any) -> None:  # noqa: ANN401 - what the command returns
+        """Answer whoever waits; an exception is raised there."""
+        if self.answer.done():
+            return
+        if isinstance(answer, Exception):
+            self.answer.set_exception(answer)
+        else:
+            self.answer.set_result(answer)
+
 
 class Packets:
     """Asks a Redis for requests of one event loop; nothing is opened before the first."""
@@ -71,40 +80,29 @@ class Packets:
         try:
             while self._waiting:
                 taken, self._waiting = self._waiting[:MAX_AT_ONCE], self._waiting[MAX_AT_ONCE:]
-                await self._exchange([one for one in taken if not one.answer.done()])
+                if batch := [one for one in taken if not one.answer.done()]:
+                    await self._exchange(batch)
         finally:
             self._carrier = None
 
     async def _exchange(self, batch: list[_Waiting]) -> None:
+        """Answer each; a connection that broke while nobody used it is replaced once."""
         try:
-            answers = await self._answers([one.words for one in batch])
+            was_used = await self._connected()
+            try:
+                await self._send(batch)
+            except (RedisConnectionError, OSError) as error:
+                if not was_used or isinstance(error, TimeoutError):
+                    raise
+                await self._connected()
+                await self._send([one for one in batch if not one.answer.done()])
         except Exception as error:  # noqa: BLE001 - each request is told, whatever it is
-            answers = [error] * len(batch)
+            for one in batch:
+                one.tell(error)
         except asyncio.CancelledError:
             for one in batch:
                 one.answer.cancel()
             raise
-
-        for one, answer in zip(batch, answers, strict=True):
-            if one.answer.done():
-                continue
-            if isinstance(answer, Exception):
-                one.answer.set_exception(answer)
-            else:
-                one.answer.set_result(answer)
-
-    async def _answers(self, commands: list[tuple[Word, ...]]) -> list[Any]:
-        """Return the answers; a connection that broke while nobody used it is replaced once."""
-        if not commands:
-            return []
-        was_used = await self._connected()
-        try:
-            return await self._sent(commands)
-        except (RedisConnectionError, OSError) as error:
-            if not was_used or isinstance(error, TimeoutError):
-                raise
-        await self._connected()
-        return await self._sent(commands)
 
     async def _connected(self) -> bool:
         """Open a connection where there is none; tell whether there was one."""
@@ -116,19 +114,20 @@ class Packets:
         self._connection = await self._server.opened()
         return False
 
-    async def _sent(self, commands: list[tuple[Word, ...]]) -> list[Any]:
+    async def _send(self, batch: list[_Waiting]) -> None:
+        """Send a packet, and answer each command as soon as the server has."""
         connection = self._connection
         assert connection is not None  # noqa: S101 - `_connected` has opened it
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                packed = connection.pack_commands(commands)
+                packed = connection.pack_commands([one.words for one in batch])
                 await connection.send_packed_command(packed, check_health=False)
-                answers = [await _answer(connection) for _ in commands]
+                for one in batch:
+                    one.tell(await _answer(connection))
         except BaseException:
             await self._leave()
             raise
         self._used = self._clock()
-        return answers
 
     async def _leave(self) -> None:
         connection, self._connection = self._connection, None

@@ -25,6 +25,7 @@ from drift.offline.commands.bench.graph import graph
 from drift.offline.commands.bench.imports import import_
 from drift.offline.commands.bench.load import load
 from drift.offline.commands.bench.orchestration import orchestration
+from drift.offline.commands.bench.quota import quota
 from drift.offline.commands.bench.retrieval import retrieval
 from drift.offline.commands.console import log_to_stderr, say, show_error
 from drift.offline.commands.demo import demo
@@ -70,9 +71,9 @@ app.add_typer(keys, name="keys")
 
 bench = typer.Typer(
     no_args_is_help=True,
-    help="Measure: orchestration, a retrieval, load, the graph, access, the import.",
+    help="Measure: orchestration, a retrieval, load, the graph, access, quotas, the import.",
 )
-for measurement in (orchestration, retrieval, graph, load, access):
+for measurement in (orchestration, retrieval, graph, load, access, quota):
     bench.command(help=_help(measurement))(measurement)
 bench.command("import")(import_)
 app.add_typer(bench, name="bench")
