@@ -18,6 +18,7 @@ from tests.function.calling import calling
 
 ROUTES = {
     "/retrieve": (("POST",), "function"),
+    "/usage": (("GET",), "function"),
     "/projects": (("GET",), "function"),
     "/projects/{id}": (("GET",), "function"),
     "/projects/{id}/documents": (("GET",), "function"),

@@ -35,6 +35,7 @@ ROUTES = {
     "read_document": ("documents/{*id}", ["GET"], "function"),
     "read_chunk": ("chunks/{*id}", ["GET"], "function"),
     "read_entity": ("entities/{*id}", ["GET"], "function"),
+    "read_usage": ("usage", ["GET"], "function"),
     "health_live": ("health/live", ["GET"], "anonymous"),
     "health_ready": ("health/ready", ["GET"], "function"),
     "health_neo4j": ("health/neo4j", ["GET"], "function"),

@@ -14,6 +14,7 @@ ROUTES = (
     ("GET", "/health/ready"),
     ("GET", "/health/neo4j"),
     ("GET", "/openapi.yaml"),
+    ("GET", "/usage"),
     ("GET", "/projects"),
     *(("GET", f"/projects/{PROJECT}{more}") for more in ("", "/documents", "/communities")),
     *(("GET", f"/{kind}/nothing") for kind in ("documents", "chunks", "entities")),

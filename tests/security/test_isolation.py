@@ -194,9 +194,10 @@ async def asked(
         )
         listened: list[str] = []
         with trace.get_tracer("test").start_as_current_span(f"request of {tenant}"):
-            answer = await service.start(
+            answering = await service.start(
                 allowed(request.project_id), request, str(uuid.uuid4()), listened.append
             )
+            answer = await answering
         seen[tenant].texts += [
             ("answer and trace", answer.to_json()),
             *(("progress", m) for m in listened),
