@@ -8,7 +8,7 @@ TOOLS := $(VENV)/tools
 LOCKED := $(VENV)/locked
 ACTIONLINT := $(TOOLS)/bin/actionlint
 CHECKOV := $(VENV)/checkov
-export Q
+export Q AUTH
 
 # Tests and the many commands that they start read what an earlier one has compiled, whatever the
 # environment says.
@@ -49,8 +49,8 @@ $(READY): pyproject.toml requirements.txt
 demo: $(READY) ## a question answered end to end on real servers; Q="..." asks your own
 	@$(PYTHON) -m drift demo $${Q:+--question "$$Q"}
 
-serve: $(READY) ## local servers and the routes on http://127.0.0.1:7071; Ctrl-C ends all of it
-	@$(PYTHON) -m drift serve
+serve: $(READY) ## the routes on http://127.0.0.1:7071 until Ctrl-C; AUTH=keys asks callers for keys
+	@$(PYTHON) -m drift serve $${AUTH:+--auth "$$AUTH"}
 
 test: $(READY) ## format, lint, types and every test that is not deep
 	$(VENV)/bin/ruff format --check .

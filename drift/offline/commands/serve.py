@@ -10,6 +10,7 @@ from drift.offline.commands.options import (
     DEFAULT_DATA_DIR,
     DEFAULT_VERSION,
     SERVE_PORT,
+    Auth,
     CacheDir,
     DataDir,
     Json,
@@ -35,6 +36,14 @@ def serve(
             help="A host name to answer to beside localhost, for a proxy in front; may be repeated."
         ),
     ] = None,
+    auth: Annotated[
+        Auth | None,
+        typer.Option(
+            help="Who may ask: `none` lets everybody on this machine, `keys` makes two keys of two "
+            "projects and prints them.",
+            show_default="what AUTH_MODE says, and without that `none`",
+        ),
+    ] = None,
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     cache_dir: CacheDir = None,
@@ -44,9 +53,13 @@ def serve(
 
     Ctrl-C ends all of it.
 
-    Keys are off. For the Functions host itself use `func start` beside `python -m drift up`.
+    With --auth keys callers are asked for a key, as with AUTH_MODE=keys; two are printed.
+
+    The platform's function keys are off. For the Functions host itself use `func start` beside
+    `python -m drift up`.
     """
     from drift.offline.commands.work import serve as work
 
     options = stack_options(version, data_dir, cache_dir)
-    run(until_stopped(work.serve(options, port, allow_host or (), as_json=as_json)))
+    how = work.HowToServe(port, allow_host or (), auth)
+    run(until_stopped(work.serve(options, how, as_json=as_json)))

@@ -31,6 +31,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from drift import __version__
 from drift.errors import LocalStackError, StoppingError
+from drift.hosting.auth_mode import platform_asks_for_keys
 from drift.offline import PROJECT
 from drift.offline.hosts.same_machine import SameMachine
 from drift.offline.servers.loopback import HOST, candidates, listen
@@ -107,12 +108,14 @@ class LocalHost:
             task.cancel()
 
     async def _welcome(self, _request: Request) -> Response:
+        width = max(len(r.path) for r in self._routes)
         lines = [
-            f"  {'|'.join(r.methods):<4} {r.path:<14} {_first_line(r.handler)}"
+            f"  {'|'.join(r.methods):<4} {r.path:<{width}} {_first_line(r.handler)}"
             for r in self._routes
         ]
+        callers = "without keys" if platform_asks_for_keys() else "for callers with a credential"
         text = "\n".join(
-            [f"DRIFT for Neo4j {__version__}: the function's routes, without keys.", "", *lines, ""]
+            [f"DRIFT for Neo4j {__version__}: the function's routes, {callers}.", "", *lines, ""]
         )
         return PlainTextResponse(
             f'{text}\nPOST /retrieve wants JSON: {{"query": "...", "project_id": "..."}}\n'

@@ -3,31 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from drift.hosting import settings
 from drift.offline.commands.console import print_json, stderr
-from drift.offline.commands.options import DEMO_PROJECT, DEMO_QUESTION, SERVE_PORT
-from drift.offline.commands.work.servers import running, warm_up
+from drift.offline.commands.options import SERVE_PORT, Auth
+from drift.offline.commands.work.servers import WITHOUT_KEYS, running, warm_up
+from drift.offline.commands.work.trial import (
+    TrialKey,
+    asking,
+    instructions,
+    settings_with,
+    trial_keys,
+)
 from drift.offline.hosts.local_host import serving
 from drift.offline.stack.stack import StackOptions
 
 
-async def serve(
-    options: StackOptions, port: int | None, allowed: Sequence[str], *, as_json: bool
-) -> None:
-    """Serve at SERVE_PORT, or at another when `port` is None and it is taken, until cancelled."""
-    async with running(options) as (stack, values), serving(port, SERVE_PORT, allowed) as url:
-        if port is None and not url.endswith(f":{SERVE_PORT}"):
-            stderr.print(f"Port {SERVE_PORT} is taken: another one is used.")
-        if as_json:
-            print_json({"env": stack.env, "pids": stack.pids, "url": url})
+@dataclass(frozen=True, slots=True)
+class HowToServe:
+    """The port, or None for SERVE_PORT or another when that is taken; the names of proxies.
 
-        await warm_up(values)
-        stderr.print(f"[green]Ready.[/] The function's routes are at {url}; Ctrl-C ends all of it.")
-        stderr.print(_example(url), markup=False)
-        await stack.wait()
+    `auth` says who may ask; None leaves that to AUTH_MODE.
+    """
+
+    port: int | None
+    allowed: Sequence[str]
+    auth: Auth | None
 
 
-def _example(url: str) -> str:
-    """Return a command that asks the demo's question."""
-    return f"""  curl -s {url}/retrieve -H 'content-type: application/json' \\
-    -d '{{"query": "{DEMO_QUESTION}", "project_id": "{DEMO_PROJECT}"}}'"""
+async def serve(options: StackOptions, how: HowToServe, *, as_json: bool) -> None:
+    """Serve until cancelled."""
+    access = {} if how.auth is None else WITHOUT_KEYS
+    async with running(options, access) as (stack, values):
+        keys: Sequence[TrialKey] = ()
+        if how.auth == "keys":
+            keys = await trial_keys(values)
+            settings.export(settings_with(keys))
+
+        async with serving(how.port, SERVE_PORT, how.allowed) as url:
+            if how.port is None and not url.endswith(f":{SERVE_PORT}"):
+                stderr.print(f"Port {SERVE_PORT} is taken: another one is used.")
+            if as_json:
+                shown = {"keys": {one.project: one.key for one in keys}} if keys else {}
+                print_json({"env": stack.env, "pids": stack.pids, "url": url, **shown})
+
+            await warm_up(values)
+            stderr.print(
+                f"[green]Ready.[/] The function's routes are at {url}; Ctrl-C ends all of it."
+            )
+            stderr.print(_how_to_ask(url, keys, values.auth_mode), markup=False)
+            await stack.wait()
+
+
+def _how_to_ask(url: str, keys: Sequence[TrialKey], mode: str) -> str:
+    if keys:
+        mine, other = keys
+        return instructions(url, mine, other)
+    if mode == "function":
+        return asking(url)
+    return (
+        f"AUTH_MODE={mode} says who may ask: send such a credential with this. With --auth none "
+        f"nobody is asked for one.\n{asking(url)}"
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 
 from drift.errors import DriftError
@@ -11,12 +11,18 @@ from drift.offline.commands.console import stderr
 from drift.offline.stack.data_folder import check_data_folder
 from drift.offline.stack.stack import VARIABLES, Stack, StackOptions
 
+WITHOUT_KEYS = {"AUTH_MODE": "function", "PROJECT_KEYS": "", "PROJECT_KEYS_SECRET": ""}
+"""Settings under which the local host asks nobody for a credential: no command has one."""
+
 
 @asynccontextmanager
-async def running(options: StackOptions) -> AsyncIterator[tuple[Stack, settings.Settings]]:
+async def running(
+    options: StackOptions, access: Mapping[str, str] = WITHOUT_KEYS
+) -> AsyncIterator[tuple[Stack, settings.Settings]]:
     """Have all servers running while the block runs.
 
-    Their addresses stand in this process's environment, and in the settings that are yielded.
+    Their addresses stand in this process's environment, and in the settings that are yielded. So
+    does `access`, which says who may ask a function that this process serves.
     """
     missing = [name for name, (first, *_) in VARIABLES.items() if not options.given.get(first)]
     if missing:
@@ -28,7 +34,7 @@ async def running(options: StackOptions) -> AsyncIterator[tuple[Stack, settings.
         )
 
     async with Stack(options) as stack:
-        settings.export(stack.env)
+        settings.export({**access, **stack.env})
         yield stack, settings.load()
 
 
