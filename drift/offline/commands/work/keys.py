@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from drift.access.project_keys import MAX_BYTES, KeysError, hash_of, parse
+from drift.access.project_keys import MAX_BYTES, KeyEntry, KeysError, hash_of, parse
 from drift.errors import LocalStackError
 from drift.offline.commands.console import print_json, print_result, say
 
@@ -34,6 +34,7 @@ _NEXT_OF_A_FILE = (
     "Its content is the value of PROJECT_KEYS, or of the secret which PROJECT_KEYS_SECRET names: "
     "put it there."
 )
+_DIFFERS = "An older key of this name has other projects, rights or quotas than this one."
 _ROTATION = (
     "To change a key without a gap, add a new one of the same name, move its callers, and take the "
     "old entry out."
@@ -90,7 +91,7 @@ async def new(wanted: Wanted, file: Path | None, *, as_json: bool) -> None:
     """
     key = new_key()
     entry = wanted.entry(key)
-    held = add(entry, file) if file else None
+    held = add(entry, file) if file else ()
     if as_json:
         print_json({"key": key, "entry": entry})
     else:
@@ -98,7 +99,9 @@ async def new(wanted: Wanted, file: Path | None, *, as_json: bool) -> None:
         print_json(entry)
 
     say("This key is shown once: give it to its callers now. The entry holds its hash alone.")
-    say(_NEXT if held is None else f"{file} holds {_counted(held, 'key')}. {_NEXT_OF_A_FILE}")
+    say(f"{file} holds {_counted(len(held), 'key')}. {_NEXT_OF_A_FILE}" if held else _NEXT)
+    if _differs(held):
+        say(_DIFFERS)
     say(_ROTATION)
 
 
@@ -121,8 +124,8 @@ async def check(file: Path, *, as_json: bool) -> None:
     print_result(counts, as_json=as_json)
 
 
-def add(entry: Entry, file: Path) -> int:
-    """Add an entry to the list in a file, which is made when it is absent; return how many it has.
+def add(entry: Entry, file: Path) -> tuple[KeyEntry, ...]:
+    """Add an entry to the list in a file, which is made when it is absent; return what it holds.
 
     A reader sees the list as it was or as it is now, whole.
 
@@ -134,14 +137,24 @@ def add(entry: Entry, file: Path) -> int:
         entries = [*_entries(file), entry] if _is_there(place, file) else [entry]
         value = value_of(entries)
         try:
-            parse(value)
+            held = parse(value).entries
         except KeysError as error:
             raise LocalStackError(f"{file} with this key in it: {error}.") from None
         try:
             _replace(place, value)
         except OSError as error:
             raise LocalStackError(f"{file} cannot be written: {error.strerror}.") from error
-    return len(entries)
+    return held
+
+
+def _differs(held: Sequence[KeyEntry]) -> bool:
+    """Tell whether the last entry opens or may use something else than the others of its name."""
+
+    def gives(one: KeyEntry) -> object:
+        caller = one.caller()
+        return frozenset(caller.grants), caller.quota
+
+    return any(one.name == held[-1].name and gives(one) != gives(held[-1]) for one in held)
 
 
 def _parts(text: str) -> list[str]:
