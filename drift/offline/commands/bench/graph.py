@@ -37,16 +37,16 @@ def graph(
     cache_dir: CacheDir = None,
     as_json: Json = False,
 ) -> None:
-    """Measure the graph's two statements on synthetic projects, beside those of other designs and
-    of neo4j-graphrag.
+    """Measure the graph's two statements and those of the read routes on synthetic projects,
+    beside other designs and neo4j-graphrag.
 
     Each database holds three tenants with 90, 8 and 2 % of the chunks; a second run loads nothing.
     With --json: `server`, `cores`, `rows` (one a size, length, tenant and statement: `p50_ms`,
     `p95_ms`, `db_hits`, `recall30` against exact scoring, `rows`, `trips`, and `error` where the
-    statement fails; `followup_exact` and `followup_indexed` are ours with all chunks scored and
-    with the index alone) and `ratios` (by length: `growth_p95` of ours, `others_p50` over the
-    follow-up's). NEO4J_URI, when set, must name a database whose vector indexes have the one length
-    of --dims, or none.
+    statement fails; `read_...` are those of the read routes; `followup_exact` and
+    `followup_indexed` are ours with all chunks scored and with the index alone) and `ratios` (by
+    length: `growth_p95` of ours, `others_p50` over the follow-up's). NEO4J_URI, when set, must name
+    a database whose vector indexes have the one length of --dims, or none.
     """
     sizes = numbers(chunks, "--chunks", MAX_CHUNKS)
     lengths = numbers(dims, "--dims", MAX_DIMENSIONS)

@@ -19,6 +19,7 @@ from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.errors import DriftError
 from drift.offline.evals.graph.library import Library
+from drift.offline.evals.graph.reading import Reading
 from drift.offline.evals.graph.records import load
 from drift.offline.evals.graph.report import Row
 from drift.offline.evals.graph.synthetic import Query, SyntheticProject, projects
@@ -94,6 +95,7 @@ async def measure(
             for project in tenants:
                 trials = Ours(graph, connection, project).trials()
                 trials += _both_ways(connection, names, project)
+                trials += Reading(graph.reader(), connection, project).trials()
                 trials += (
                     Others(connection, names, project, library).trials() if options.rivals else []
                 )

@@ -12,6 +12,8 @@ USUAL_SIZE = 10_000
 """Chunks that growth is counted from."""
 
 OURS = ("primer", "followup")
+READ = "read_"
+"""How the names of what the read routes ask begin."""
 LARGEST = next(iter(TENANTS))
 
 
@@ -79,7 +81,7 @@ def _others(rows: Sequence[Row]) -> dict[str, float]:
     largest: dict[str, float] = {}
     for row in sorted(rows, key=lambda row: row.chunks):
         if (
-            not row.statement.startswith(OURS)
+            not row.statement.startswith((*OURS, READ))
             and row.p50_ms
             and (ours := followups.get(row.chunks))
         ):
