@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from drift.access import caller as access
 from drift.access.ranges import next_id, readable_ranges
+from drift.source_uri import first_shown
 from drift.tasks import Deadline
 from drift.values.reading import (
     ChunkRead,
@@ -159,7 +160,8 @@ def _cut(
 def _document(held: Project, id_: str) -> DocumentRow:
     record = held.documents[id_]
     name = record.title if (record.title or "").strip() else record.id
-    return DocumentRow(id_, name, record.source, sum(d == id_ for d, _ in held.held))
+    address = first_shown([record.source_uri, record.source])
+    return DocumentRow(id_, name, address, sum(d == id_ for d, _ in held.held))
 
 
 def _community(held: Project, record: CommunityRecord) -> CommunityRow:

@@ -12,6 +12,7 @@ from drift.contracts import reading as out
 from drift.contracts.problem import Problem
 from drift.hosting import reading
 from drift.hosting.http import JSON, PROBLEM_JSON
+from drift.hosting.openapi_examples import ANSWERS
 from drift.hosting.query import LISTS, MAX_ID_CHARACTERS, TEXTS, Bounds
 
 MODELS: tuple[type[BaseModel], ...] = (
@@ -38,7 +39,12 @@ ERRORS = {
 }
 _NOT_FOUND = "The project holds nothing under this id, whoever else does (`not_found`)."
 
-EXAMPLE = {"project": "handbook", "document": "harbour-office.md"}
+EXAMPLE = {
+    "project": "handbook",
+    "document": "harbour-office.md",
+    "chunk": "0f5a2f0e-3c56-5d0b-9f1e-2b7d8a4c6e10",
+    "entity": "7d1c3b2a-8e4f-5a6b-8c9d-0e1f2a3b4c5d",
+}
 """What the examples name; a test sends them."""
 
 
@@ -131,7 +137,7 @@ OPERATIONS = (
         "A chunk, with its text, its document and what stands before and after it",
         out.ChunkRead,
         (_PROJECT_ID,),
-        "0f5a2f0e-3c56-5d0b-9f1e-2b7d8a4c6e10",
+        EXAMPLE["chunk"],
         is_found=True,
     ),
     Operation(
@@ -140,7 +146,7 @@ OPERATIONS = (
         "An entity, with its relations and the chunks that mention it",
         out.EntityRead,
         (_PROJECT_ID, _limit(TEXTS)),
-        "7d1c3b2a-8e4f-5a6b-8c9d-0e1f2a3b4c5d",
+        EXAMPLE["entity"],
         is_found=True,
     ),
 )
@@ -175,7 +181,7 @@ def _answer(one: Operation) -> dict[str, Any]:
     return {
         "description": "What was asked for.",
         "headers": _headers(),
-        "content": {JSON: {"schema": schema}},
+        "content": {JSON: {"schema": schema, "example": ANSWERS[one.name]}},
     }
 
 

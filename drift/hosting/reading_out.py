@@ -24,7 +24,7 @@ def document(found: reading.DocumentRow) -> out.DocumentOut:
     return out.DocumentOut(
         id=found.id,
         name=found.name,
-        source_uri=found.source or None,
+        source_uri=found.source_uri or None,
         chunk_count=found.chunks,
     )
 

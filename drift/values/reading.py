@@ -51,11 +51,14 @@ class ProjectOverview:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """A document in a list; `name` is how citations call it, `chunks` how many it has."""
+    """A document in a list; `name` is how citations call it, `chunks` how many it has.
+
+    `source_uri` is its address, where it has one to show.
+    """
 
     id: str
     name: str
-    source: str
+    source_uri: str
     chunks: int
 
 

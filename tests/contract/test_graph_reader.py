@@ -106,7 +106,7 @@ async def test_a_list_of_documents_is_whole_in_pages_of_any_size(
     assert [d.id for d in found] == sorted(ids)
     for document in found:
         assert document.name == f"Title of {document.id}"
-        assert (document.source, document.chunks) == ("source", 1)
+        assert (document.source_uri, document.chunks) == ("", 1)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 50])
@@ -353,7 +353,10 @@ async def test_a_damaged_graph_is_read_as_far_as_it_goes(backend: Backend, proje
     communities = await reader.communities(mine, None, PageQuery(5), soon())
     assert [(c.level, c.summary) for c in communities.rows] == [(None, "")] * 3
     documents = await reader.documents(mine, PageQuery(5), soon())
-    assert [(d.name, d.source, d.chunks) for d in documents.rows] == [("d1", "", 2), ("d2", "", 1)]
+    assert [(d.name, d.source_uri, d.chunks) for d in documents.rows] == [
+        ("d1", "", 2),
+        ("d2", "", 1),
+    ]
     assert (await reader.overview(mine, soon())).written_at is None
 
 
@@ -362,3 +365,29 @@ def long_document(id_: str, chunks: int, prefix: str = "k") -> list[ChunkRecord]
         replace(chunk(f"{prefix}{n}", f"text {n} of {id_}", axis(n), id_), ordinal=n)
         for n in range(chunks)
     ]
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        ({"source_uri": "https://docs.example.com/a", "source": "b"}, "https://docs.example.com/a"),
+        ({"source": "https://docs.example.com/b"}, "https://docs.example.com/b"),
+        ({"source": "/home/somebody/private/b.txt"}, ""),
+        ({"source_uri": "https://me:secret@docs.example.com/a"}, ""),
+        ({"url": "https://x.example.com/a?sig=secret", "path": "s3://bucket/a"}, "s3://bucket/a"),
+        ({"source_uri": [1], "url": 2.5}, ""),
+    ],
+    ids=["its own", "as a source", "a path", "a password", "signed", "no text"],
+)
+async def test_a_document_shows_an_address_that_others_can_follow_and_nothing_else(
+    backend: Backend, project: str, stored: dict[str, Any], shown: str
+) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return  # the fake holds what our own ingestion writes
+    await fill_all(backend, project)
+    await backend.connection.write(
+        "MATCH (d:__Document__ {project_id: $p}) REMOVE d.source, d.source_uri SET d += $stored",
+        {"p": project, "stored": stored},
+    )
+    page = await backend.reader().documents(of(project), PageQuery(1), soon())
+    assert [d.source_uri for d in page.rows] == [shown]

@@ -46,7 +46,7 @@ async def test_the_whole_database_is_read(database: Connection) -> None:
     assert (counts, found.written_at) == ((1, 3, 3, 2), None)
 
     (document,) = (await reader.documents(MINE, PageQuery(5), soon())).rows
-    assert (document.name, document.source, document.chunks) == ("a/b.txt", "a/b.txt", 3)
+    assert (document.name, document.source_uri, document.chunks) == ("a/b.txt", "", 3)
     read = await reader.document(MINE, document.id, PageQuery(2), soon())
     assert read
     assert [c.id for c in read.chunks.rows] == ["k1", "k2"]

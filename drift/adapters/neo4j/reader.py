@@ -8,6 +8,7 @@ from typing import Any
 
 from neo4j import Record
 
+from drift import source_uri
 from drift.access.caller import Caller, Project
 from drift.access.ranges import IdRange, next_id, readable_ranges
 from drift.adapters.neo4j import reading_rows as rows
@@ -42,6 +43,7 @@ _LAST_NUMBER = 2**63
 
 _BOUNDS: Mapping[str, Any] = {
     "longest_metadata": 10_000,
+    "longest_uri": source_uri.MOST_CHARACTERS,
     "most_parents": 10,
     "looked_at": LOOKED_AT,
     "beginning": BEGINNING,

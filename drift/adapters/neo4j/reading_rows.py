@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from drift.adapters.neo4j.rows import community_id, document_name, is_key, place_of, text_of
+from drift.source_uri import first_shown
 from drift.values.reading import (
     ChunkRead,
     ChunkRow,
@@ -56,7 +57,7 @@ def overview(project_id: str, row: Row) -> ProjectOverview:
 def document(row: Row) -> DocumentRow:
     """Return a document of a list."""
     chunks = row["chunks"] if type(row["chunks"]) is int else 0
-    return DocumentRow(str(row["id"]), document_name(row), text_of(row["source"]), chunks)
+    return DocumentRow(str(row["id"]), document_name(row), first_shown(row["uris"]), chunks)
 
 
 def community(row: Row) -> CommunityRow:

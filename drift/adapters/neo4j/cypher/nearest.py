@@ -162,21 +162,30 @@ def told(s: Schema) -> str:
     id: {s.chunk_id("ch")}, text: ch.text,
     heading: CASE WHEN ch.heading IS :: STRING THEN ch.heading END,
     ordinal: {s.ordinal("ch")},
-    pages: {_located("ch", PAGES, _short("one", "$longest_page"))},
-    starts: {_located("ch", STARTS, "one IS :: INTEGER NOT NULL")},
+    pages: {_where_asked(_usable("ch", PAGES, _short("one", "$longest_page")))},
+    starts: {_where_asked(_usable("ch", STARTS, "one IS :: INTEGER NOT NULL"))},
     document: head(COLLECT {{
       {s.document}
       WITH d, title, id ORDER BY coalesce(title, id) LIMIT 1
       RETURN {{title: title, id: id, metadata: {metadata("d", "title")},
         chunks: {s.chunks_of("d")},
-        uris: {_located("d", URIS, _short("one", "$longest_uri"))}}}
+        uris: {_where_asked(uris("d"))}}}
     }})"""
 
 
+def uris(d: str) -> str:
+    """Return the list of what may be a document's address, the likeliest first."""
+    return _usable(d, URIS, _short("one", "$longest_uri"))
+
+
 # Nothing of it is read for a question that does not ask where its citations stand.
-def _located(node: str, names: tuple[str, ...], usable: str) -> str:
+def _where_asked(values: str) -> str:
+    return f"CASE WHEN $asked.located THEN {values} ELSE [] END"
+
+
+def _usable(node: str, names: tuple[str, ...], usable: str) -> str:
     properties = ", ".join(f"{node}.{name}" for name in names)
-    return f"CASE WHEN $asked.located THEN [one IN [{properties}] WHERE {usable}] ELSE [] END"
+    return f"[one IN [{properties}] WHERE {usable}]"
 
 
 # CASE keeps the server from asking what is no text for its length.

@@ -7,7 +7,7 @@ before, so that a page costs the same wherever it stands.
 from __future__ import annotations
 
 from drift.adapters.neo4j.cypher.finding import finding
-from drift.adapters.neo4j.cypher.nearest import metadata, readable, still_there, visible
+from drift.adapters.neo4j.cypher.nearest import metadata, readable, still_there, uris, visible
 from drift.adapters.neo4j.cypher.schema import DEFAULT, Schema
 
 # A range of ids is asked for as one, so nothing beside it is looked at. Projects that no node
@@ -46,7 +46,7 @@ RETURN documents, chunks, entities, communities, models, written_at
 def _document(s: Schema) -> str:
     """Return the entries of a map that say what `d` is."""
     return f"""id: {s.document_id("d")}, title: {s.document_title("d")},
-    source: coalesce(toStringOrNull(d.source), toStringOrNull(d.path)),
+    uris: {uris("d")},
     metadata: {metadata("d", s.document_title("d"))}, chunks: {s.chunks_of("d")}"""
 
 
