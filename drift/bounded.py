@@ -112,6 +112,15 @@ def executor(
     return Reading(prompt, shown)
 
 
+def quick(question: str, chunks: Sequence[Chunk], handles: RequestHandles, most: int) -> Reading:
+    """Return what the user's question is read with in one look: its chunks, best first."""
+    question = _cut(question, most // _OF_A_QUESTION)
+    room = most - _cost(prompts.quick(question, [])) - _COST_OF_LABELS
+    shown, elements, _ = _leading(chunks, room, handles)
+    in_order = [elements[chunk.id] for chunk in context.in_reading_order(shown)]
+    return Reading(prompts.quick(question, in_order), shown)
+
+
 def primer(
     question: str, found: PrimerEvidence, handles: Handles[CommunityId], most: int
 ) -> Prompt:

@@ -95,6 +95,17 @@ class FollowupTree:
             yield from (chunk.document_name, chunk.heading, chunk.text)
         yield from (community.summary for community in self.communities)
 
+    def begin_with(self, look: Node, chunks: Sequence[Chunk]) -> None:
+        """Take in an answer from before the tree, with what it was found in.
+
+        What it has answered is not asked again. What it read is read again where another question
+        finds it.
+        """
+        self.nodes[look.question.id] = look
+        self.retrieved.update((chunk.id, chunk) for chunk in chunks)
+        if look.answer and look.answer.verdict == "answered":
+            self._pool.answered.append(look.question)
+
     async def run(self, proposals: Sequence[Proposal]) -> None:
         """Ask the proposals and what follows from them, until aggregation has to begin.
 

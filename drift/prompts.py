@@ -19,6 +19,7 @@ from drift.contracts.replies import (
     LastReply,
     LocalReply,
     PrimerReply,
+    QuickReply,
 )
 from drift.contracts.strict_schema import strict_schema
 from drift.markup import element, on_line, plain
@@ -132,6 +133,38 @@ LAST_LOCAL_SYSTEM = _executor_system(joint=False, last=True)
 JOINT_SYSTEM = _executor_system(joint=True, last=False)
 LAST_JOINT_SYSTEM = _executor_system(joint=True, last=True)
 
+QUICK_SYSTEM = f"""You are DRIFT-Search Quick.
+You answer a user question from the chunks below and from nothing else, in one look.
+
+You get `<chunk>`: a piece of a document. Each of its sentences begins with its number and "|".
+`place` says where the chunk stands: "12 of 42" is the twelfth of the 42 chunks of its document.
+
+Reply in the language of the user question, with the fields in this order:
+- `evidence`: the places of the sentences that bear the answer out, as few as do, at most eight, the
+  best first: "K3.4" is sentence 4 of chunk K3, "K3.4-6" up to three in a row that belong together.
+  Of two copies of a sentence, name either. It is empty when nothing bears on the question. A
+  sentence that comes close may be named, and so may one that contradicts what the question takes
+  for granted.
+- `answer`: the answer itself first, then what explains it: one to three sentences, more only for a
+  list or a story. Each sentence ends in numbers of the list `evidence`, [1] for its first place:
+  "Marley was dead [1][3]." A sentence without a number is taken out, so write none, and nothing
+  from memory. Say who "he" or "they" are. Where sentences disagree, give each version with its
+  document. For "not_found", say what the evidence contradicts or what comes closest; without such
+  evidence, leave it empty.
+- `verdict`: "answered" when the named sentences settle the user question, also where it takes
+  several of them or an inference that they leave no doubt about; "partly" when they settle some of
+  it, or when other documents are likely to hold more of what it asks for; "not_found" when they do
+  not, or when they contradict what it takes for granted. A question about the last link of a chain
+  is not answered by the links before it.
+- `confidence`: 1 when a named sentence says the answer, 0.8 when several say it together, 0.5 when
+  they say part of it or make it likely, 0.1 when they do not answer.
+- `residual_uncertainty`: what the user question asks and the evidence leaves open, or what had to
+  be assumed, in a sentence without numbers. Leave it empty if nothing is open.
+Write ids such as K3 only into `evidence`.
+
+{_DATA_RULE}
+Return JSON: {{"evidence", "answer", "verdict", "confidence", "residual_uncertainty"}}"""
+
 AGGREGATE_SYSTEM = f"""You are DRIFT-Search Aggregator.
 You get a user question and what a search has found, in `<findings>`: the questions that it asked,
 their answers, and numbered facts. A fact is a sentence of a document, word for word, with the
@@ -228,6 +261,12 @@ def local(question: str, followups: Sequence[str], given: Context, *, last: bool
         return _prompt("local_reply", system, user, LastReply if last else LocalReply)
     system = LAST_JOINT_SYSTEM if last else JOINT_SYSTEM
     return _prompt("joint_reply", system, user, LastJointReply if last else JointReply)
+
+
+def quick(question: str, chunks: Sequence[str]) -> Prompt:
+    """Ask the user's question itself of what it found; chunks are elements."""
+    user = _message(_question(question), _group("chunks", chunks), _again(question))
+    return _prompt("quick_reply", QUICK_SYSTEM, user, QuickReply)
 
 
 def aggregate(question: str, findings: Sequence[str], unanswered: Sequence[str]) -> Prompt:

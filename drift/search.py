@@ -1,12 +1,15 @@
 """One request, top to bottom: expand the query, prime from communities, follow up, aggregate.
 
+With another depth than `drift` one look comes before all that, and may be all (docs/depth.md).
+
 DRIFT search after Microsoft Research (2024), over a Neo4j graph with a community hierarchy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from drift import bounded, context, prompts
 from drift.answering import conclusion
@@ -17,6 +20,7 @@ from drift.citing import citations
 from drift.citing.handles_in_prose import without_handles
 from drift.contracts.answer import (
     NO_DATA_STATE,
+    DepthOut,
     RetrieveResponse,
     TraceOut,
     Verdict,
@@ -31,11 +35,12 @@ from drift.plan import Limits
 from drift.ports import Ports
 from drift.prices import PriceTable
 from drift.progress import Progress, escape_markdown, name_list
+from drift.quick import Look, QuickLook, unusable
 from drift.replies import ask
 from drift.tasks import Deadline
 from drift.telemetry import parts
 from drift.telemetry.logs import log
-from drift.values.graph import PrimerEvidence, PrimerQuery, Vector
+from drift.values.graph import Chunk, PrimerEvidence, PrimerQuery, Vector
 from drift.values.tree import CitationCounts, Node, Proposal
 
 HYPOTHESIS_CHARACTERS = 4000
@@ -99,20 +104,23 @@ class _Retrieval:
 
     async def answer(self) -> RetrieveResponse:
         self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
-        self.progress.report(Phase.EXPANDING_QUERY, "Imagining an ideal answer to search with")
         with parts.phase(Phase.EXPANDING_QUERY):
+            look = await self.look_first()
+            if look and (self.request.depth == "quick" or not look.open):
+                return self.answer_by(look)
+
             hypothesis = await self.expand_query()
             vector = await self.embed(f"{self.request.query}\n{hypothesis}".strip())
 
         with parts.phase(Phase.RETRIEVING_COMMUNITIES) as part:
             found = await self.find_communities(vector)
             part.add(communities=len(found.communities), chunks=len(found.all_chunks()))
-            if found.is_empty:
-                return self.no_data()
-            first, proposals = await self.prime(found)
+            if found.is_empty and not (look and look.found):
+                return self.no_data(self.depth("drift", look))
+            first, proposals = await self.prime(found, look)
 
         with parts.phase(Phase.EXECUTING_FOLLOWUP) as part:
-            tree = await self.follow_up(found, proposals)
+            tree = await self.follow_up(found, proposals, look)
             part.critical_path_s = tree.longest_chain_s()
             part.add(chunks=len(tree.retrieved))
             parts.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
@@ -128,10 +136,40 @@ class _Retrieval:
             concluded = await self.conclude(tree)
             part.add(facts=len(concluded.statements))
 
-        return self.respond(concluded, first, found, tree)
+        nodes, retrieved = tree.in_order(), tree.retrieved
+        traced = self.trace(self.depth("drift", look), nodes, tree.counts, first=first, found=found)
+        return self.respond(concluded, nodes, retrieved, traced)
+
+    async def look_first(self) -> Look | None:
+        """Return what one look finds; None where the whole search is asked for."""
+        if self.request.depth == "drift":
+            return None
+        self.progress.report(Phase.EXPANDING_QUERY, "Looking whether one look answers it")
+        quick = QuickLook(self.calls, self.limits, self.request.project_id, self.wants_locations)
+        try:
+            return await quick.look(self.request.query)
+        except UnusableReplyError as error:
+            if self.request.depth == "quick":
+                raise ModelUnavailableError("The model did not give a usable answer.") from error
+            return unusable(self.request.query, error)
+
+    def answer_by(self, look: Look) -> RetrieveResponse:
+        """Answer with what one look has found."""
+        used = self.depth("quick", look)
+        if not look.evidence.chunks:
+            return self.no_data(used)
+        self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together")
+        retrieved = {chunk.id: chunk for chunk in look.evidence.chunks}
+        traced = self.trace(used, [look.node], look.counts)
+        return self.respond(look.conclusion, [look.node], retrieved, traced)
+
+    def depth(self, used: Literal["quick", "drift"], look: Look | None) -> DepthOut:
+        """Return how far the search was to go, how far it went, and why."""
+        return DepthOut(asked=self.request.depth, used=used, reason=look.open if look else "")
 
     async def expand_query(self) -> str:
         """Return a hypothesis (HyDE); without a usable one, the question alone is searched with."""
+        self.progress.report(Phase.EXPANDING_QUERY, "Imagining an ideal answer to search with")
         try:
             reply = await self.calls.chat.complete(prompts.hypothesis(self.request.query))
         except UnusableReplyError as error:
@@ -161,7 +199,7 @@ class _Retrieval:
         )
         return found
 
-    def no_data(self) -> RetrieveResponse:
+    def no_data(self, used: DepthOut) -> RetrieveResponse:
         """Answer that the project holds nothing for the question."""
         response = RetrieveResponse(
             final_answer="",
@@ -169,15 +207,18 @@ class _Retrieval:
             residual_uncertainty="",
             no_data_found=True,
             verdict=self.verdict("not_found", 0.0),
-            trace=self.trace(PrimerReply(), PrimerEvidence(), (), CitationCounts()),
+            trace=self.trace(used, (), CitationCounts()),
         )
         self.progress.completed("Nothing was found in this project")
         return response
 
-    async def prime(self, found: PrimerEvidence) -> tuple[PrimerReply, list[Proposal]]:
-        """Return the first look at the answer, and the first follow-ups.
+    async def prime(
+        self, found: PrimerEvidence, look: Look | None
+    ) -> tuple[PrimerReply, list[Proposal]]:
+        """Return a coarse answer, and the first follow-ups.
 
-        Without a usable reply there is no initial answer, and the question itself is the follow-up.
+        Without a usable reply there is no such answer, and the question itself is the follow-up. It
+        is one also beside a single other, unless a look has found something with it.
         """
         handles = context.Handles.of("C", (c.id for c in found.communities))
         question = Proposal(self.request.query, handles.keys)
@@ -195,11 +236,13 @@ class _Retrieval:
             Proposal(followup.question, handles.resolved(followup.target_communities))
             for followup in first.followups[:MAX_PRIMER_FOLLOWUPS]
         ]
-        if len(proposals) < MIN_FOLLOWUPS:
+        if len(proposals) < MIN_FOLLOWUPS and not (look and look.found):
             proposals.append(question)
         return first, proposals
 
-    async def follow_up(self, found: PrimerEvidence, proposals: Sequence[Proposal]) -> FollowupTree:
+    async def follow_up(
+        self, found: PrimerEvidence, proposals: Sequence[Proposal], look: Look | None
+    ) -> FollowupTree:
         """Return the tree of follow-ups, each asked of the graph and of the model."""
         tree = FollowupTree(
             self.calls,
@@ -212,6 +255,9 @@ class _Retrieval:
             self.wants_locations,
         )
         tree.retrieved.update((chunk.id, chunk) for chunk in found.all_chunks())
+        if look and look.found:
+            tree.begin_with(look.node, look.evidence.chunks)
+            tree.counts += look.counts
         await tree.run(proposals)
         return tree
 
@@ -229,11 +275,14 @@ class _Retrieval:
         return conclusion.concluded(self.request.query, reply, facts, nodes, tree.shown_texts())
 
     def respond(
-        self, concluded: Conclusion, first: PrimerReply, found: PrimerEvidence, tree: FollowupTree
+        self,
+        concluded: Conclusion,
+        nodes: Sequence[Node],
+        retrieved: Mapping[str, Chunk],
+        traced: TraceOut | None,
     ) -> RetrieveResponse:
         """Return the answer: facts with their citations, what is uncertain, and the trace."""
-        nodes = tree.in_order()
-        located = tree.retrieved if self.wants_locations else None
+        located = retrieved if self.wants_locations else None
         facts = key_facts(concluded.statements, located)
         uncertainty = [*concluded.uncertainty, *caveats(nodes, concluded.left_out)]
 
@@ -244,7 +293,7 @@ class _Retrieval:
             key_facts=facts,
             residual_uncertainty=" ".join(uncertainty).strip(),
             verdict=self.verdict(concluded.verdict, concluded.confidence),
-            trace=self.trace(first, found, nodes, tree.counts),
+            trace=traced,
         )
 
     def verdict(self, verdict: Verdict, confidence: float) -> VerdictOut | None:
@@ -255,15 +304,17 @@ class _Retrieval:
 
     def trace(
         self,
-        first: PrimerReply,
-        found: PrimerEvidence,
+        used: DepthOut,
         nodes: Sequence[Node],
         counts: CitationCounts,
+        *,
+        first: PrimerReply = PrimerReply(),  # noqa: B008 - frozen
+        found: PrimerEvidence = PrimerEvidence(),  # noqa: B008 - the same
     ) -> TraceOut | None:
         """Return how the answer came about, for a caller who wants to see it."""
         if "trace" not in self.request.include:
             return None
-        return trace_of(first, found, nodes, counts)
+        return trace_of(used, first, found, nodes, counts)
 
 
 def _title(summary: str) -> str:

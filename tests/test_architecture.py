@@ -55,6 +55,7 @@ PURE = frozenset(
         "answering.verdict",
         "contracts",
         "cursors",
+        "depth",
         "errors",
     ]
 )
@@ -123,9 +124,12 @@ MODULES: dict[str, frozenset[str]] = {
         "answering.conclusion": "contracts answering.marks "
         "answering.statements answering.unmarked values "
         "answering.verdict",
+        "depth": "answering.conclusion plan values",
+        "quick": "bounded depth answering.conclusion answering.marks calls citing.citations "
+        "citing.handles_in_prose context contracts errors plan ranking replies telemetry values",
         "search": "bounded calls citing.citations answering.conclusion context contracts errors "
         "followups "
-        "citing.handles_in_prose values plan ports prices progress prompts replies "
+        "citing.handles_in_prose values plan ports prices progress prompts quick replies "
         "answering.response tasks telemetry",
         "__init__": "",
         "__main__": "offline.commands",

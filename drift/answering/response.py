@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from drift.answering.statements import Statement
 from drift.context import place_of
-from drift.contracts.answer import CitationCountsOut, CitationOut, KeyFact, TraceNode, TraceOut
+from drift.contracts.answer import (
+    CitationCountsOut,
+    CitationOut,
+    DepthOut,
+    KeyFact,
+    TraceNode,
+    TraceOut,
+)
 from drift.contracts.replies import PrimerReply
 from drift.values.graph import Chunk, PrimerEvidence
 from drift.values.tree import SKIPPED_DEADLINE, Citation, CitationCounts, Node
@@ -82,10 +89,15 @@ def caveats(nodes: Sequence[Node], left_out: int) -> list[str]:
 
 
 def trace_of(
-    first: PrimerReply, found: PrimerEvidence, nodes: Sequence[Node], counts: CitationCounts
+    depth: DepthOut,
+    first: PrimerReply,
+    found: PrimerEvidence,
+    nodes: Sequence[Node],
+    counts: CitationCounts,
 ) -> TraceOut:
     """Return how the answer came about."""
     return TraceOut(
+        depth=depth,
         initial_answer=first.initial_answer,
         rationale=first.rationale,
         communities=[community.id for community in found.communities],

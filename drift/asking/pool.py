@@ -49,13 +49,15 @@ class _Waiting:
 class Pool:
     """All questions of one request, and the slots of its budget; `question` is the user's own.
 
-    `known` are all follow-ups so far, whatever became of them, numbered in order. Who keeps the
+    `known` are all follow-ups so far, whatever became of them, numbered in order; `answered` were
+    answered before the first of them. Who keeps the
     pool says when the best of those that wait are taken.
     """
 
     question: str
     limits: Limits
     known: list[Question] = field(default_factory=list)
+    answered: list[Question] = field(default_factory=list)
     _waiting: list[_Waiting] = field(default_factory=list)
     _asked: set[int] = field(default_factory=set)
     _merged: set[int] = field(default_factory=set)
@@ -145,7 +147,7 @@ class Pool:
 
     def _state_of(self, question: Question, parent: Node | None) -> FollowupState | None:
         """Return how a proposal ends at once; None when it waits."""
-        if any(is_repeated(question, other) for other in self.known):
+        if any(is_repeated(question, other) for other in (*self.answered, *self.known)):
             return MERGED
         is_over = question.depth > self.limits.max_passes
         if is_over or (parent and parent.answer and is_enough(parent.answer)):

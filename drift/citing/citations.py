@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 
 from drift.citing.numbered_text import NumberedText, named
 from drift.citing.sentence_numbers import Run, runs
@@ -45,8 +45,22 @@ def check(
     reply that names neither sentences nor words gets the sentence that is closest to `answer`; one
     that names sentences apart from each other becomes a citation for each.
     """
-    evidence = _Evidence(answer, retrieved)
+    each, counts = check_each(replies, answer, ids, retrieved)
     kept: dict[tuple[str, str], Citation] = {}
+    for citation in chain.from_iterable(each):
+        kept.setdefault((citation.chunk_id, citation.span), citation)
+    return tuple(kept.values()), counts
+
+
+def check_each(
+    replies: Sequence[CitationReply],
+    answer: str,
+    ids: Sequence[str | None],
+    retrieved: Mapping[str, Chunk],
+) -> tuple[list[tuple[Citation, ...]], CitationCounts]:
+    """Return the citations of each reply, none where it does not hold; the rest as `check`."""
+    evidence = _Evidence(answer, retrieved)
+    each: list[tuple[Citation, ...]] = [() for _ in replies]
     dropped: Counter[str] = Counter()
     repaired = 0
     for index, (reply, chunk_id) in enumerate(zip(replies, ids, strict=True)):
@@ -70,17 +84,14 @@ def check(
             dropped["span_mismatch"] += 1
             log.warning("citation_validation_span_mismatch", extra=seen)
         repaired += found.is_repaired
-        for citation in found.citations:
-            kept.setdefault((citation.chunk_id, citation.span), citation)
+        each[index] = found.citations
 
     filtered = dropped.total()
     log.info(
         "citation_validation_summary",
         extra={"total": len(replies), "valid": len(replies) - filtered, "filtered": filtered},
     )
-    return tuple(kept.values()), CitationCounts(
-        len(replies), len(replies) - filtered, repaired, dict(dropped)
-    )
+    return each, CitationCounts(len(replies), len(replies) - filtered, repaired, dict(dropped))
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,9 +114,22 @@ class CitationCountsOut(BaseModel):
     dropped: dict[str, int]
 
 
-class TraceOut(BaseModel):
-    """How the answer came about."""
+class DepthOut(BaseModel):
+    """How far the search was to go, and how far it went: `quick` or `drift`.
 
+    `reason` says why one look left the question open (docs/depth.md); empty where it did not, or
+    where none was taken.
+    """
+
+    asked: Literal["drift", "quick", "auto"]
+    used: Literal["drift", "quick"]
+    reason: str = ""
+
+
+class TraceOut(BaseModel):
+    """How the answer came about; the quick look is the follow-up of number -1 and pass 0."""
+
+    depth: DepthOut
     initial_answer: str
     rationale: str
     communities: list[int | str]

@@ -14,6 +14,7 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
+    WithJsonSchema,
     model_validator,
 )
 
@@ -212,6 +213,30 @@ class LastJointReply(_Reply):
     """Reply to several follow-ups of the last pass; it is read as a JointReply."""
 
     answers: list[LastJointAnswer]
+
+
+class QuickReply(_Reply):
+    """Reply to one look: places of sentences ("K3.4"), and an answer that names them by number.
+
+    [1] is the first of `evidence`. Only a reply that has found nothing may be without an answer.
+    """
+
+    evidence: Annotated[
+        list[CitationReply],
+        first(MAX_CITATIONS),
+        BeforeValidator(listed),
+        WithJsonSchema({"type": "array", "items": {"type": "string"}}),
+    ] = Field(default_factory=list)
+    answer: Answer
+    verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
+    confidence: Annotated[float, Field(ge=0, le=1), BeforeValidator(score)] = 0.0
+    residual_uncertainty: Statement = ""
+
+    @model_validator(mode="after")
+    def _answers(self) -> QuickReply:
+        if not self.answer and self.verdict != "not_found":
+            raise ValueError(f"answer must not be empty when the verdict is {self.verdict}")
+        return self
 
 
 class AggregateReply(_Reply):

@@ -35,6 +35,8 @@ def _whole_number(value: object) -> object:
 
 
 # The patterns describe to readers of the schema what the validators check.
+Depth = Literal["drift", "quick", "auto"]
+"""How far a search goes: primer and follow-ups, one look, or one look and more where it is open."""
 Include = Literal["usage", "trace", "verdict", "locations"]
 Query = Annotated[
     str,
@@ -77,6 +79,7 @@ class RetrieveRequest(BaseModel):
     query: Query
     project_id: ProjectId | None = None
     top_k: TopK = 5
+    depth: Depth = "drift"
     retrieval_id: UUID | None = None
     # Of thousands of wrong items, the first is enough to say.
     include: Annotated[tuple[Include, ...], FailFast()] = ()

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from drift.contracts.answer import (
     CitationCountsOut,
     CitationOut,
+    DepthOut,
     KeyFact,
     PhaseUsage,
     RetrieveResponse,
@@ -75,6 +76,7 @@ def test_usage_and_trace_appear_when_they_are_set_and_a_trace_says_pass() -> Non
         seconds=0.5,
     )
     trace = TraceOut(
+        depth=DepthOut(asked="drift", used="drift"),
         initial_answer="i",
         rationale="r",
         communities=[1],

@@ -25,6 +25,10 @@ def ask(
     question: Question,
     project: Project = DEMO_PROJECT,
     top_k: Annotated[int, typer.Option(help="Communities the primer looks at.", min=1, max=50)] = 5,
+    depth: Annotated[
+        str,
+        typer.Option(help="How far to go: `drift`, `quick` (one look), or `auto` (more if open)."),
+    ] = "drift",
     include: Annotated[
         list[str] | None,
         typer.Option(help="Add `usage`, `trace`, `verdict` or `locations`; may be repeated."),
@@ -39,7 +43,13 @@ def ask(
     Succeeds only with a cited answer; exit code 1 says that there is none.
     """
     wanted = dict.fromkeys([*(include or []), *([] if as_json else ["locations"])])
-    body = {"query": question, "project_id": project, "top_k": top_k, "include": list(wanted)}
+    body = {
+        "query": question,
+        "project_id": project,
+        "top_k": top_k,
+        "depth": depth,
+        "include": list(wanted),
+    }
     _check(body)
 
     from drift.offline.commands.work import asking as work

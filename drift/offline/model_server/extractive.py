@@ -146,6 +146,26 @@ def _verdict(confidence: float) -> str:
     return "answered" if confidence >= CONTENT else "partly"
 
 
+def quick(user: str) -> Json:
+    """Answer the question itself with a few lines of the chunks, each with its place."""
+    chunks = [(chunk.sentences(), chunk) for chunk in elements(user, "chunk")]
+    best = _answering(_question(user), chunks, LOCAL_LINES)
+    places = list(dict.fromkeys(f"{found.chunk_id}.{found.number}" for found in best))
+
+    confidence = _confidence(best[0].score) if best else NO_CONFIDENCE
+    said = [
+        _numbered(found.line.text, [places.index(f"{found.chunk_id}.{found.number}") + 1])
+        for found in best
+    ]
+    return {
+        "evidence": places,
+        "answer": _joined(said),
+        "verdict": _verdict(confidence) if best else "not_found",
+        "confidence": confidence,
+        "residual_uncertainty": "",
+    }
+
+
 def aggregate(user: str) -> Json:
     """Answer with the best facts, word for word, each sentence with the numbers of its facts."""
     findings = elements(user, "finding")
@@ -170,6 +190,7 @@ REPLIES: Mapping[str, Callable[[str], Json | str]] = {
     "local_reply": local,
     "joint_reply": joint,
     "aggregate_reply": aggregate,
+    "quick_reply": quick,
 }
 
 

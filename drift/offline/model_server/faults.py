@@ -28,6 +28,7 @@ Kind = Literal[
     "local_reply",
     "joint_reply",
     "aggregate_reply",
+    "quick_reply",
     "ready",
     "embedding",
 ]

@@ -1,0 +1,131 @@
+"""One look at the documents: what the question itself finds, read in one call, checked as ever."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from drift import bounded, depth
+from drift.answering import conclusion
+from drift.answering.conclusion import Conclusion
+from drift.answering.marks import without_marks
+from drift.bounded import RequestHandles
+from drift.calls import Calls
+from drift.citing.citations import check_each
+from drift.citing.handles_in_prose import without_handles
+from drift.context import Handles, place_of
+from drift.contracts.replies import AggregateReply, QuickReply
+from drift.errors import UnusableReplyError
+from drift.plan import Limits
+from drift.ranking import ranked
+from drift.replies import ask
+from drift.telemetry import parts
+from drift.telemetry.logs import log
+from drift.values.graph import Chunk, Evidence, FollowupQuery
+from drift.values.tree import ANSWERED, NO_EVIDENCE, Answer, CitationCounts, Fact, Node, Question
+
+QUICK_ID = -1
+"""The look's number among the follow-ups, which count from 0; its depth is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look found, and `open`: why that does not settle the question (drift/depth.py).
+
+    `node` is the look as a follow-up of its own, for the search that goes on.
+    """
+
+    node: Node
+    evidence: Evidence
+    counts: CitationCounts = field(default_factory=CitationCounts)
+    conclusion: Conclusion = field(default_factory=Conclusion)
+    open: str = ""
+
+    @property
+    def found(self) -> bool:
+        """True when something stands on evidence that holds."""
+        return bool(self.conclusion.statements)
+
+
+@dataclass(frozen=True, slots=True)
+class QuickLook:
+    """Looks once, with the question's own search and the follow-ups' retriever."""
+
+    calls: Calls
+    limits: Limits
+    project_id: str
+    located: bool = False
+
+    async def look(self, question: str) -> Look:
+        """Return what is found and said.
+
+        Raises:
+            UnusableReplyError: neither of two replies can be used.
+            UpstreamError: from the graph or the model.
+        """
+        asked = Question(QUICK_ID, question, depth=0)
+        evidence = await self._search(question)
+        if not evidence.chunks:
+            return Look(Node(asked, NO_EVIDENCE), evidence, open=depth.NO_EVIDENCE)
+
+        chunks = bounded.leading(evidence.chunks, self.limits)
+        handles = RequestHandles(
+            Handles.of("C", ()), Handles.of("K", (chunk.id for chunk in chunks))
+        )
+        reading = bounded.quick(question, chunks, handles, self.limits.max_prompt_tokens)
+        with parts.reading(1) as part:
+            reply = await ask(self.calls.chat, reading.prompt, QuickReply)
+            part.add(chunks=len(reading.shown), answers=1)
+        return _checked(asked, reply, handles, evidence, reading.shown)
+
+    async def _search(self, question: str) -> Evidence:
+        embeddings = await self.calls.embedder.embed([question])
+        query = FollowupQuery(
+            self.project_id, question, embeddings.vectors[0], (), located=self.located
+        )
+        return ranked(await self.calls.graph.followup(query))
+
+
+def unusable(question: str, error: UnusableReplyError) -> Look:
+    """Return the look of a model whose reply cannot be used: nothing was found by it."""
+    log.warning("quick_unusable", extra={"reason": error.detail})
+    node = Node(Question(QUICK_ID, question, depth=0), NO_EVIDENCE)
+    return Look(node, Evidence(), open=depth.UNUSABLE)
+
+
+def _checked(
+    asked: Question,
+    reply: QuickReply,
+    handles: RequestHandles,
+    evidence: Evidence,
+    shown: Sequence[Chunk],
+) -> Look:
+    """Return what a reply says, over the evidence that holds."""
+    known = {chunk.id: chunk for chunk in evidence.chunks}
+    ids = [handles.chunks.resolve(citation.chunk_id) for citation in reply.evidence]
+    each, counts = check_each(reply.evidence, reply.answer, ids, known)
+    facts = tuple(
+        Fact(number, citations[0], reply.confidence, place_of(known[citations[0].chunk_id]))
+        for number, citations in enumerate(each, start=1)
+        if citations
+    )
+    citations = tuple(dict.fromkeys(fact.citation for fact in facts))
+
+    in_prose = handles.in_prose(known)
+    said_by = [chunk.text for chunk in shown]
+    said = AggregateReply.model_construct(
+        verdict=reply.verdict if facts else "not_found",
+        final_answer=without_handles(reply.answer, in_prose, said_by),
+        residual_uncertainty=without_handles(reply.residual_uncertainty, in_prose, said_by),
+    )
+    answer = Answer(
+        without_marks(said.final_answer, {fact.number for fact in facts}),
+        citations,
+        reply.confidence,
+        should_continue=False,
+        verdict=said.verdict,
+    )
+    node = Node(asked, ANSWERED, answer, tuple(chunk.id for chunk in shown))
+    texts = (text for c in shown for text in (c.document_name, c.heading, c.text))
+    concluded = conclusion.concluded(asked.text, said, facts, [node], texts)
+    return Look(node, evidence, counts, concluded, depth.open_question(concluded, counts))

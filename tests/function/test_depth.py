@@ -1,0 +1,69 @@
+"""How far a search goes, over HTTP and with the real servers behind it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.function.calling import Caller, assert_is_problem
+from tests.function.corpus import Corpus
+from tests.model_server_fixture import ModelServerControl
+
+INCLUDE = ["trace", "usage", "verdict", "locations"]
+
+
+async def test_a_quick_answer_is_cited_word_for_word_with_one_call(
+    function: Caller, corpus: Corpus
+) -> None:
+    answer = await function.answer(depth="quick", include=INCLUDE)
+    assert answer["key_facts"]
+    for fact in answer["key_facts"]:
+        for citation in fact["citations"]:
+            assert corpus.holds(citation["span"])
+            assert citation["place"]
+    assert answer["usage"]["chat_calls"] == 1
+    assert answer["usage"]["graph_round_trips"] == 1
+    assert set(answer["usage"]["phases"]) == {"expanding_query"}
+    assert answer["trace"]["depth"] == {"asked": "quick", "used": "quick", "reason": ""}
+
+
+async def test_auto_ends_or_goes_on_and_says_why(function: Caller) -> None:
+    settled = await function.answer(depth="auto", include=INCLUDE)
+    assert settled["trace"]["depth"]["used"] == "quick"
+    unanswered = await function.answer(
+        "Who painted the ceiling of the opera?", depth="auto", include=INCLUDE
+    )
+    assert unanswered["trace"]["depth"]["used"] == "drift"
+    assert unanswered["trace"]["depth"]["reason"] == "not_found"
+    assert unanswered["verdict"]["verdict"] == "not_found"
+
+
+async def test_a_stream_of_a_quick_answer_has_progress_and_one_result(function: Caller) -> None:
+    async with function.streaming(depth="quick") as reader:
+        events = await reader.all()
+    phases = [data["phase"] for name, data in events if name == "progress"]
+    assert phases == ["initializing", "expanding_query", "aggregating_results", "completed"]
+    assert [name for name, _ in events][-1] == "result"
+
+
+@pytest.mark.parametrize("depth", ["quick", "auto"])
+async def test_an_absent_project_has_no_data(function: Caller, depth: str) -> None:
+    answer = await function.answer(project_id="absent", depth=depth)
+    assert answer["no_data_found"]
+
+
+@pytest.mark.parametrize("wrong", ["deep", "", None, 1, ["quick"]])
+async def test_another_depth_is_refused_by_name(function: Caller, wrong: Any) -> None:
+    problem = assert_is_problem(await function.ask(depth=wrong), 400, "invalid_request")
+    assert [one["field"] for one in problem["errors"]] == ["depth"]
+
+
+async def test_a_model_that_fails_fails_a_quick_answer(
+    function: Caller, model_server: ModelServerControl
+) -> None:
+    model_server.fail({"fault": "invalid_json", "kind": "quick_reply", "times": None})
+    assert_is_problem(await function.ask(depth="quick"), 500, "model_unavailable")
+    answer = await function.answer(depth="auto", include=["trace"])
+    assert answer["key_facts"]
+    assert answer["trace"]["depth"]["reason"] == "unusable_reply"
