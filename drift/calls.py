@@ -68,7 +68,7 @@ class EmbedderCalls:
         """Return one vector a text, in order; errors as for Embedder."""
         with parts.waiting() as cost:
             embeddings = await self.port.embed(texts, self.deadline)
-            cost.embedding_calls += 1
+            cost.embedding_calls += not embeddings.is_cached
             cost.replied(embeddings)
             return embeddings
 

@@ -268,6 +268,13 @@ param maxCompletionTokens string = ''
 ])
 param promptCache string = 'auto'
 
+@description('CACHE: off asks the model for every embedding; otherwise one is kept for a day, in the process and in Redis.')
+@allowed([
+  'on'
+  'off'
+])
+param cache string = 'on'
+
 // ---- progress and cache
 @description('Whether Azure Managed Redis is created here, there already, or not used: then nobody sees progress.')
 @allowed([
@@ -908,6 +915,7 @@ module redisAccess 'modules/redis-access.bicep' = if (redisMode != 'off') {
 // AUTH_MODE and AUTH_TENANT_ID alone stand in modules/function.bicep, beside the platform's authentication
 var settings = {
   AZURE_CLIENT_ID: identity.outputs.clientId
+  CACHE: cache
   CHUNK_FULLTEXT_INDEX_NAME: chunkFulltextIndexName
   CHUNK_VECTOR_INDEX_NAME: chunkVectorIndexName
   COMMUNITY_VECTOR_INDEX_NAME: communityVectorIndexName

@@ -18,7 +18,7 @@ from drift.contracts.request import RetrieveRequest
 from drift.errors import BusyError, DriftError, NotConfiguredError, QuotaError, StoppingError
 from drift.hosting.settings import Settings
 from drift.plan import Limits
-from drift.ports import GraphReader, Ports, ProgressSink
+from drift.ports import Embedder, GraphReader, Ports, ProgressSink
 from drift.prices import PriceTable
 from drift.progress import Progress
 from drift.search import DriftSearch
@@ -34,7 +34,8 @@ HEALTH_TIMEOUT_S = 10.0
 class Service:
     """What every request of one event loop shares.
 
-    Clients, limits, and how many requests are in flight.
+    Clients, limits, and how many requests are in flight. `embedding_model` says whether the model
+    answers, which a cache in front of it does not.
     """
 
     ports: Ports
@@ -47,6 +48,7 @@ class Service:
     closers: tuple[Callable[[], Awaitable[None]], ...] = ()
     reader: GraphReader | None = None
     quotas: Quotas = field(default_factory=Quotas)
+    embedding_model: Embedder | None = None
     in_flight: int = 0
     _running: set[asyncio.Task[RetrieveResponse]] = field(default_factory=set)
     _stopping: bool = False
@@ -205,8 +207,9 @@ class Service:
         return {"graph": Readiness.ok(), "indexes": health.readiness(dimensions)}
 
     async def _model_readiness(self) -> Readiness:
+        model = self.embedding_model or self.ports.embedder
         try:
-            await self.ports.embedder.embed(["ready?"], Deadline.after(HEALTH_TIMEOUT_S))
+            await model.embed(["ready?"], Deadline.after(HEALTH_TIMEOUT_S))
         except DriftError as error:
             return Readiness.failing(error.detail)
         return Readiness.ok()

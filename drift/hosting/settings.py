@@ -161,6 +161,8 @@ class Settings(AccessSettings):
     redis_url: SecretStr | None = None
     redis_auth: Literal["url", "entra"] = "url"
     progress_channel: str | None = None
+    # caches
+    cache: Literal["on", "off"] = "on"
     # search and limits
     max_passes: Annotated[int, Field(ge=1, le=5)] = 2
     max_followups: Annotated[int, Field(ge=1, le=50)] = 10
@@ -176,7 +178,7 @@ class Settings(AccessSettings):
     max_reply_bytes: Annotated[int, Field(ge=64 * 1024, le=256 * 1024 * 1024)] = 4 * 1024 * 1024
     log_questions: bool = False
 
-    @field_validator("vector_index_similarity", mode="before")
+    @field_validator("vector_index_similarity", "cache", mode="before")
     @classmethod
     def _any_case(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from drift import prices
 from drift.access.quotas import Quotas
+from drift.adapters.embedding_cache import KEPT_S, CachedEmbedder, SharedEntries, Space
 from drift.adapters.entra import TokenSource, identity
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.adapters.openai.options import ChatOptions
 from drift.adapters.redis.counter import RedisCounter
 from drift.adapters.redis.entra import REDIS_SCOPE
+from drift.adapters.redis.entries import RedisEntries
 from drift.adapters.redis.progress import RedisProgress
 from drift.adapters.redis.server import RedisServer
 from drift.adapters.retry import RetryPolicy
@@ -26,7 +28,7 @@ from drift.hosting.service import Service
 from drift.hosting.settings import Settings
 from drift.list_prices import LIST_PRICES
 from drift.plan import Limits
-from drift.ports import GraphStore, Ports
+from drift.ports import Embedder, GraphStore, Ports
 from drift.prices import PriceTable
 
 if TYPE_CHECKING:
@@ -40,8 +42,9 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     `graph` stands in for the one that the settings name, and is not closed with the service; it is
     only searched.
     """
-    chat, embedder = build_models(settings)
+    chat, model = build_models(settings)
     redis = build_redis(settings)
+    entries = RedisEntries(redis, KEPT_S) if redis and settings.cache == "on" else None
     sink = RedisProgress(redis) if redis else None
     counter = RedisCounter(redis) if redis else None
     limits = Limits(
@@ -51,13 +54,13 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         max_followups_per_prompt=settings.max_followups_per_prompt,
         max_prompt_tokens=settings.max_prompt_tokens,
     )
-    closers = (chat.client.close, *(one.close for one in (sink, counter) if one))
+    closers = (chat.client.close, *(one.close for one in (sink, counter, entries) if one))
     reader = None
     if graph is None:
         neo4j = build_graph(settings)
         graph, reader, closers = neo4j, neo4j.reader(), (neo4j.close, *closers)
     return Service(
-        Ports(graph, chat, embedder),
+        Ports(graph, chat, cached(model, settings, entries)),
         limits,
         sink,
         settings.max_inflight,
@@ -67,7 +70,21 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         closers,
         reader,
         Quotas(counter),
+        model,
     )
+
+
+def cached(model: Embedder, settings: Settings, entries: SharedEntries | None) -> Embedder:
+    """Return the embedder of searches: the model behind a cache, or with `CACHE=off` alone."""
+    if settings.cache == "off":
+        return model
+    space = Space(
+        settings.oai_base_url,
+        settings.oai_embed_model_name,
+        settings.oai_embed_deployment_name,
+        settings.vector_index_dimensions,
+    )
+    return CachedEmbedder(model, space, entries)
 
 
 def build_prices(settings: Settings) -> PriceTable:

@@ -106,8 +106,9 @@ class ChatReply:
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """One vector a text, in order, with what it cost."""
+    """One vector a text, in order, with what it cost; `is_cached`: no model was asked."""
 
     vectors: tuple[Vector, ...]
     tokens: Tokens = field(default_factory=Tokens)
     retries: int = 0
+    is_cached: bool = False

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
+from redis import Redis
 
 import function_app  # noqa: F401 - its AUTH_MODE is that of its import
 from drift.hosting.settings import Settings, load
@@ -70,7 +71,13 @@ def environment(
     base_settings: Environment,
     valkey: ValkeyServer,
 ) -> pytest.MonkeyPatch:
-    """The settings of a function that works; a test changes them before its first request."""
+    """The settings of a function that works; a test changes them before its first request.
+
+    Redis keeps no embedding of another test.
+    """
+    with Redis.from_url(valkey.url, protocol=2) as redis:
+        for key in redis.scan_iter("embed:*", count=1000):
+            redis.delete(key)
     for name, value in {**base_settings, "REDIS_URL": valkey.url}.items():
         monkeypatch.setenv(name, value)
     return monkeypatch

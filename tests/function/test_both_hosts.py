@@ -33,8 +33,12 @@ needs_the_worker = pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)
 
 @pytest.fixture(scope="module")
 def worker(base_settings: dict[str, str], valkey: ValkeyServer) -> Iterator[WorkerHost]:
-    """The function in the real worker, with working servers behind it."""
-    with worker_host({**base_settings, **LIMITS, "REDIS_URL": valkey.url}) as host:
+    """The function in the real worker, with working servers behind it.
+
+    Its one process answers all of these tests, so it keeps no embedding.
+    """
+    ours = {"REDIS_URL": valkey.url, "CACHE": "off"}
+    with worker_host({**base_settings, **LIMITS, **ours}) as host:
         yield host
 
 

@@ -35,6 +35,7 @@ ONE_PASS = {
     "MAX_PASSES": "1",
     "MAX_FOLLOWUPS": str(FOLLOWUPS),
     "MAX_FOLLOWUPS_PER_PROMPT": "1",
+    "CACHE": "off",
 }
 _victims: list[str] = []
 """The last follow-up of the question as one prompt alone asks it, looked for once."""

@@ -169,6 +169,7 @@ def test_missing_wrong_unencrypted_and_mismatched_settings_are_named_at_once() -
         ("VECTOR_INDEX_SIMILARITY", "canary"),
         ("GRAPH_SCHEMA", "canary"),
         ("REDIS_AUTH", "canary"),
+        ("CACHE", "canary"),
         ("DEADLINE_SEC", "226"),
         ("MAX_INFLIGHT", "0"),
         ("RETRY_MAX_ATTEMPTS", "0"),

@@ -90,6 +90,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "reasoningEffort": _text("", maxLength=128),
     "maxCompletionTokens": _text("", maxLength=128),
     "promptCache": _choice("auto", "auto", "explicit", "unsent"),
+    "cache": _choice("on", "on", "off"),
     "redisMode": _choice("create", "create", "existing", "off"),
     "redisExistingId": _text("", **ID),
     "progressChannel": _text("", maxLength=256),

@@ -23,7 +23,7 @@ IDLE_SECONDS = 200.0
 """A connection that was idle for so long is replaced: networks in the cloud forget it after 240."""
 MAX_AT_ONCE = 500
 
-Word = str | int
+Word = str | int | bytes
 
 
 @dataclass(frozen=True, slots=True)

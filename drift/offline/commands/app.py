@@ -21,6 +21,7 @@ import typer
 from drift import __version__
 from drift.offline.commands.ask import ask
 from drift.offline.commands.bench.access import access
+from drift.offline.commands.bench.cache import cache
 from drift.offline.commands.bench.graph import graph
 from drift.offline.commands.bench.imports import import_
 from drift.offline.commands.bench.load import load
@@ -71,9 +72,9 @@ app.add_typer(keys, name="keys")
 
 bench = typer.Typer(
     no_args_is_help=True,
-    help="Measure: orchestration, a retrieval, load, the graph, access, quotas, the import.",
+    help="Measure: orchestration, a retrieval, load, the graph, access, quotas, cache, import.",
 )
-for measurement in (orchestration, retrieval, graph, load, access, quota):
+for measurement in (orchestration, retrieval, graph, load, access, quota, cache):
     bench.command(help=_help(measurement))(measurement)
 bench.command("import")(import_)
 app.add_typer(bench, name="bench")

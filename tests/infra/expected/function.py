@@ -19,6 +19,7 @@ SERVICE_TAG = {"azd-service-name": "api"}
 
 SOURCES = {
     "AUTH_MODE": "authMode",
+    "CACHE": "cache",
     "CHUNK_FULLTEXT_INDEX_NAME": "chunkFulltextIndexName",
     "CHUNK_VECTOR_INDEX_NAME": "chunkVectorIndexName",
     "COMMUNITY_VECTOR_INDEX_NAME": "communityVectorIndexName",

@@ -113,7 +113,7 @@ async def _servers(options: StackOptions, asked: LoadOptions) -> AsyncIterator[d
                 values = settings.load(env)
                 await ingest_sample(values)
                 await warm_up(values)
-            yield env
+            yield {**env, "CACHE": "off"}  # the same few questions are asked again and again
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 import httpx2
 
+from drift.hosting.settings import export
 from drift.offline.commands.console import print_result
 from drift.offline.commands.options import DEMO_PROJECT
 from drift.offline.commands.work.ingestion import ingest_sample
@@ -20,6 +21,7 @@ async def retrieval(options: StackOptions, question: str, *, as_json: bool) -> N
     body = {"query": question, "project_id": DEMO_PROJECT}
     async with running(options) as (_, values):
         await ingest_sample(values)
+        export({"CACHE": "off"})  # the same question is asked again and again
         async with serving() as url, httpx2.AsyncClient(timeout=240, trust_env=False) as client:
 
             async def ask_once() -> None:

@@ -1,0 +1,152 @@
+"""Entries of a cache in Redis: a look-up waits a moment at most, and nobody waits for a write."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from redis.exceptions import NoPermissionError
+
+from drift.adapters.redis.packets import Packets
+from drift.adapters.redis.server import RedisServer, in_words
+from drift.telemetry.logs import log
+
+WAIT_S = 0.05
+"""How long a look-up waits for Redis, also for one that is still opening its connection."""
+GIVE_UP_S = 2.0
+"""How long an answer may take that nobody waits for any more."""
+PAUSE_S = 5.0
+"""How long after a failure Redis is asked again."""
+_FORBIDDEN = "its user may not keep embeddings (docs/access.md)"
+_SLOW = "it does not answer in time"
+
+
+@dataclass(slots=True)
+class _Trouble:
+    """What keeps Redis from doing one thing, reading or writing; told once, and when it ends."""
+
+    doing: str
+    clock: Callable[[], float]
+    problem: str = ""
+    _again_at: float = 0.0
+
+    def lets_try(self) -> bool:
+        """Tell whether to ask: always, or in trouble one request in `PAUSE_S` seconds."""
+        if self.problem and self.clock() < self._again_at:
+            return False
+        self._again_at = self.clock() + PAUSE_S
+        return True
+
+    def began(self, problem: str) -> None:
+        """Note that it fails now."""
+        if problem != self.problem:
+            log.warning("embedding_cache_failed", extra={"doing": self.doing, "cause": problem})
+        self.problem, self._again_at = problem, self.clock() + PAUSE_S
+
+    def ended(self) -> None:
+        """Note that it works now."""
+        if self.problem:
+            self.problem = ""
+            log.info("embedding_cache_restored", extra={"doing": self.doing})
+
+
+class RedisEntries:
+    """SharedEntries in Redis; each is gone after its time.
+
+    A new connection may take longer than a look-up waits. So one late answer is no trouble, it is
+    waited for without the others; two in a row are.
+    """
+
+    def __init__(
+        self,
+        server: RedisServer,
+        kept_s: int,
+        wait_s: float = WAIT_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Prepare; nothing is opened yet. It belongs to the event loop that first asks."""
+        self._packets = Packets(server)
+        self._kept_s = kept_s
+        self._wait_s = wait_s
+        self._reading = _Trouble("reading", clock)
+        self._writing = _Trouble("writing", clock)
+        self._running: set[asyncio.Task[Any]] = set()
+        self._late: set[asyncio.Task[Any]] = set()
+        self._late_in_a_row = 0
+
+    async def get(self, keys: Sequence[str]) -> Mapping[str, bytes]:
+        """Return those entries that are there; none of them when Redis does not say so soon."""
+        if self._late or not self._reading.lets_try():
+            return {}
+        asked = self._start(self._read(keys))
+        done, _ = await asyncio.wait({asked}, timeout=self._wait_s)
+        if not done:
+            self._is_late(asked)
+            return {}
+
+        found: dict[str, bytes] | None = None if asked.cancelled() else asked.result()
+        if found is None:
+            return {}
+        self._late_in_a_row = 0
+        self._reading.ended()
+        return found
+
+    def put(self, entries: Mapping[str, bytes]) -> None:
+        """Keep entries for their time; while Redis does not answer, they are dropped."""
+        if not self._late and not self._reading.problem and self._writing.lets_try():
+            self._start(self._write(entries))
+
+    async def written(self) -> None:
+        """Return when nothing is on its way any more."""
+        await asyncio.gather(*self._running)
+
+    async def close(self) -> None:
+        """Close the connection; what was not written yet is lost."""
+        await self._packets.close()
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    def _start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return task
+
+    def _is_late(self, asked: asyncio.Task[Any]) -> None:
+        self._late.add(asked)
+        asked.add_done_callback(self._late.discard)
+        self._late_in_a_row += 1
+        if self._late_in_a_row > 1:
+            self._reading.began(_SLOW)
+
+    async def _read(self, keys: Sequence[str]) -> dict[str, bytes] | None:
+        """Return the entries; None after a failure, which is noted."""
+        try:
+            async with asyncio.timeout(GIVE_UP_S):
+                values = await self._packets.ask("MGET", *keys)
+            pairs = zip(keys, values, strict=True)
+            return {key: value for key, value in pairs if isinstance(value, bytes)}
+        except Exception as error:  # noqa: BLE001 - whatever it is, the model is asked instead
+            self._reading.began(_in_words(error))
+            return None
+
+    async def _write(self, entries: Mapping[str, bytes]) -> None:
+        asks = (
+            self._packets.ask("SET", key, entry, "EX", self._kept_s)
+            for key, entry in entries.items()
+        )
+        try:
+            async with asyncio.timeout(GIVE_UP_S):
+                await asyncio.gather(*asks)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the model is asked again
+            self._writing.began(_in_words(error))
+        else:
+            self._writing.ended()
+
+
+def _in_words(error: Exception) -> str:
+    return _FORBIDDEN if isinstance(error, NoPermissionError) else in_words(error)

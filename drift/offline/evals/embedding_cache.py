@@ -1,0 +1,100 @@
+"""How long an embedding takes that is kept already: in the process, and in Redis."""
+
+from __future__ import annotations
+
+import statistics
+import struct
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from drift.adapters.embedding_cache import KEPT_S, CachedEmbedder, Space
+from drift.adapters.redis.entries import RedisEntries
+from drift.adapters.redis.server import RedisServer
+from drift.errors import ModelUnavailableError
+from drift.offline.evals.timing import percentile
+from drift.tasks import Deadline
+from drift.values.calls import Embeddings
+from drift.values.graph import Vector
+
+DIMENSIONS = 3072
+TEXTS = 1000
+WAVE = 4
+"""As many texts as a wave of follow-ups usually has."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookUpTimes:
+    """Milliseconds of look-ups, each of so many texts, and how many of them had to be asked."""
+
+    case: str
+    texts: int
+    asked: int
+    p50_ms: float
+    p99_ms: float
+    most_ms: float
+
+
+class _Model:
+    """Embedder: random vectors of 32-bit floats; `asked` counts the texts."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self._random = Random(1)  # noqa: S311 - the same vectors in every run
+
+    async def embed(self, texts: Sequence[str], _deadline: Deadline) -> Embeddings:
+        self.asked += len(texts)
+        return Embeddings(tuple(self._vector() for _ in texts))
+
+    def _vector(self) -> Vector:
+        layout = f"<{DIMENSIONS}f"
+        numbers = (self._random.gauss(0, 1) for _ in range(DIMENSIONS))
+        return struct.unpack(layout, struct.pack(layout, *numbers))
+
+
+async def measure_cache(redis_url: str) -> list[LookUpTimes]:
+    """Time look-ups of one text and of a wave, in the process and in Redis.
+
+    Raises:
+        ModelUnavailableError: Redis did not take what was to be looked up.
+    """
+    entries = RedisEntries(RedisServer(redis_url), KEPT_S)
+    space, model = Space("bench", "bench", None, DIMENSIONS), _Model()
+    known = CachedEmbedder(model, space, entries)
+    texts = [f"text {number}" for number in range(TEXTS)]
+    try:
+        for at in range(0, TEXTS, WAVE):
+            await known.embed(texts[at : at + WAVE], Deadline.after(60))
+            await entries.written()
+        stored = await entries.get([space.key(text) for text in texts[-WAVE:]])
+        if len(stored) < WAVE:
+            raise ModelUnavailableError("Redis did not take the vectors to be looked up.")
+        return [
+            await _timed(f"in {place}", embedder, model, texts, at_once)
+            for at_once in (1, WAVE)
+            for place, embedder in (
+                ("the process", known),
+                ("Redis", CachedEmbedder(model, space, entries)),
+            )
+        ]
+    finally:
+        await entries.close()
+
+
+async def _timed(
+    case: str, embedder: CachedEmbedder, model: _Model, texts: Sequence[str], at_once: int
+) -> LookUpTimes:
+    seconds, before = [], model.asked
+    for at in range(0, len(texts), at_once):
+        begun = time.perf_counter()
+        await embedder.embed(texts[at : at + at_once], Deadline.after(60))
+        seconds.append(time.perf_counter() - begun)
+    return LookUpTimes(
+        case,
+        at_once,
+        model.asked - before,
+        round(statistics.median(seconds) * 1e3, 2),
+        round(percentile(seconds, 99) * 1e3, 2),
+        round(max(seconds) * 1e3, 2),
+    )
