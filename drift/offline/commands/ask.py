@@ -12,6 +12,7 @@ from drift.offline.commands.options import (
     DEMO_PROJECT,
     CacheDir,
     DataDir,
+    Depth,
     Json,
     Neo4jVersion,
     Project,
@@ -25,10 +26,7 @@ def ask(
     question: Question,
     project: Project = DEMO_PROJECT,
     top_k: Annotated[int, typer.Option(help="Communities the primer looks at.", min=1, max=50)] = 5,
-    depth: Annotated[
-        str,
-        typer.Option(help="How far to go: `drift`, `quick` (one look), or `auto` (more if open)."),
-    ] = "drift",
+    depth: Depth = "drift",
     include: Annotated[
         list[str] | None,
         typer.Option(help="Add `usage`, `trace`, `verdict` or `locations`; may be repeated."),

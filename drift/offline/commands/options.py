@@ -100,6 +100,14 @@ Embedder = Annotated[
 ChatLatency = Annotated[
     float, typer.Option("--chat-ms", help="Latency of each chat call, in milliseconds.", min=0)
 ]
+TokenLatency = Annotated[
+    float,
+    typer.Option("--token-ms", help="Latency of each token of a reply, in milliseconds.", min=0),
+]
+Depth = Annotated[
+    str,
+    typer.Option(help="How far to go: `drift`, `quick` (one look), or `auto` (more if open)."),
+]
 EmbeddingLatency = Annotated[
     float,
     typer.Option("--embed-ms", help="Latency of each embedding call, in milliseconds.", min=0),

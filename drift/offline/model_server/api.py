@@ -74,6 +74,7 @@ Make = Callable[[Json, Rule | None], Json]
 class ModelApi:
     """What the server knows: its latencies in seconds, the faults to make, and what was asked.
 
+    A chat call takes `chat_s`, and `token_s` for each token of its reply.
     `abandoned` counts the requests whose client went away during a latency or a hang. With
     `remembers`, what was asked word for word before gets the same answer at no cost, so that a
     benchmark's time is not this server's own work.
@@ -81,6 +82,7 @@ class ModelApi:
 
     chat_s: float = 0.0
     embed_s: float = 0.0
+    token_s: float = 0.0
     remembers: bool = False
     plan: Plan = field(default_factory=Plan)
     counts: Counter[str] = field(default_factory=Counter)
@@ -144,6 +146,7 @@ class ModelApi:
         try:
             answer = await self._made(raw, body, make, rule)
             # What the answer took is part of the latency: that is the time of the whole call.
+            wait += self.token_s * _tokens_written(answer) if self.token_s else 0.0
             left = max(0.0, wait - (time.perf_counter() - began))
             if await _client_goes(request, None if rule and rule.fault == HANG else left):
                 self.abandoned += 1
@@ -239,6 +242,12 @@ class ModelApi:
         self.most_in_flight = self.in_flight
         self.abandoned = 0
         return Response(status_code=204)
+
+
+def _tokens_written(answer: Response) -> int:
+    """Return the tokens of a chat reply; an embedding has none."""
+    usage = (parsed(bytes(answer.body)) or {}).get("usage", {})
+    return int(usage.get("completion_tokens", 0))
 
 
 async def _client_goes(request: Request, seconds: float | None) -> bool:

@@ -50,7 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error.detail}\n")
         return 1
     api = ModelApi(
-        chat_s=options.chat_ms / 1000, embed_s=options.embed_ms / 1000, remembers=options.remember
+        chat_s=options.chat_ms / 1000,
+        embed_s=options.embed_ms / 1000,
+        token_s=options.token_ms / 1000,
+        remembers=options.remember,
     )
     # An interrupted answer is what the faults are for: no line of log for it.
     config = uvicorn.Config(
@@ -76,6 +79,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--chat-ms", type=float, default=0.0, help="latency of a chat completion")
     parser.add_argument(
         "--embed-ms", type=float, default=0.0, help="latency of an embedding request"
+    )
+    parser.add_argument(
+        "--token-ms", type=float, default=0.0, help="latency of each token of a chat reply"
     )
     parser.add_argument(
         "--remember", action="store_true", help="answer what was asked before without any work"

@@ -27,12 +27,13 @@ class ModelProcess(Server):
         preferred_port: int | None = None,
         chat_ms: float = 0,
         embed_ms: float = 0,
+        token_ms: float = 0,
         remembers: bool = False,
     ) -> None:
         """Name the folder for its log and the port; None is a temporary folder and a free port.
 
-        `chat_ms` and `embed_ms` are latencies of each call, in milliseconds; with `remembers`, a
-        repeated request costs no work.
+        `chat_ms` and `embed_ms` are latencies of each call, `token_ms` that of each token of a
+        reply, in milliseconds; with `remembers`, a repeated request costs no work.
         """
         super().__init__(folder, port, preferred_port)
         self._options = [
@@ -40,6 +41,8 @@ class ModelProcess(Server):
             f"{chat_ms:g}",
             "--embed-ms",
             f"{embed_ms:g}",
+            "--token-ms",
+            f"{token_ms:g}",
             *(["--remember"] if remembers else []),
         ]
 

@@ -12,9 +12,11 @@ from drift.offline.commands.options import (
     CacheDir,
     ChatLatency,
     DataDir,
+    Depth,
     EmbeddingLatency,
     Json,
     Neo4jVersion,
+    TokenLatency,
     numbers,
     stack_options,
 )
@@ -44,6 +46,8 @@ def load(
     ] = "neo4j",
     chat_ms: ChatLatency = 0,
     embed_ms: EmbeddingLatency = 0,
+    token_ms: TokenLatency = 0,
+    depth: Depth = "drift",
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     cache_dir: CacheDir = None,
@@ -62,6 +66,14 @@ def load(
     from drift.offline.commands.work import load as work
 
     asked = work.LoadOptions(
-        levels, requests, soak, host=host, graph=graph_, chat_ms=chat_ms, embed_ms=embed_ms
+        levels,
+        requests,
+        soak,
+        host=host,
+        graph=graph_,
+        chat_ms=chat_ms,
+        embed_ms=embed_ms,
+        token_ms=token_ms,
+        depth=depth,
     )
     run(work.load(stack_options(version, data_dir, cache_dir), asked, as_json=as_json))

@@ -51,6 +51,8 @@ class LoadOptions:
     graph: GraphName = "neo4j"
     chat_ms: float = 0.0
     embed_ms: float = 0.0
+    token_ms: float = 0.0
+    depth: str = "drift"
 
 
 async def load(options: StackOptions, asked: LoadOptions, *, as_json: bool) -> None:
@@ -104,7 +106,12 @@ async def _servers(options: StackOptions, asked: LoadOptions) -> AsyncIterator[d
     if asked.graph == "memory":
         nowhere = {"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "unused"}
 
-    model = ModelProcess(chat_ms=asked.chat_ms, embed_ms=asked.embed_ms, remembers=True)
+    model = ModelProcess(
+        chat_ms=asked.chat_ms,
+        embed_ms=asked.embed_ms,
+        token_ms=asked.token_ms,
+        remembers=True,
+    )
     with await asyncio.to_thread(model.start):
         known = replace(options, given={**options.given, **nowhere, **model.env})
         async with Stack(known) as stack:
@@ -126,7 +133,7 @@ async def _target(process: LoadProcess, asked: LoadOptions) -> AsyncIterator[Tar
         trust_env=False,
     ) as client:
         questions = PYTHON_QUESTIONS if asked.graph == "neo4j" else (QUESTION,)
-        yield Target(client, DEMO_PROJECT, questions, process.held)
+        yield Target(client, DEMO_PROJECT, questions, process.held, asked.depth)
 
 
 async def _first_answer(target: Target, process: LoadProcess) -> dict[str, Any]:
@@ -137,9 +144,7 @@ async def _first_answer(target: Target, process: LoadProcess) -> dict[str, Any]:
     """
     before = await target.held()
     start = time.perf_counter()
-    reply = await target.client.post(
-        "/retrieve", json={"query": target.questions[0], "project_id": target.project_id}
-    )
+    reply = await target.client.post("/retrieve", json=target.body(0))
     seconds = time.perf_counter() - start
     if reply.status_code != HTTPStatus.OK:
         raise LocalStackError(f"The function answered {reply.status_code}: {reply.text}")

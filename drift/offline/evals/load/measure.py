@@ -50,6 +50,15 @@ class Target:
     project_id: str
     questions: Sequence[str]
     held: Callable[[], Awaitable[Held]]
+    depth: str = "drift"
+
+    def body(self, turn: int) -> dict[str, Any]:
+        """Return the request of a turn; the questions take turns."""
+        return {
+            "query": self.questions[turn % len(self.questions)],
+            "project_id": self.project_id,
+            "depth": self.depth,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +177,7 @@ async def _asked(target: Target, turn: int, tally: _Tally) -> float | None:
     """
     start = time.perf_counter()
     try:
-        reply = await target.client.post("/retrieve", json=_body(target, turn))
+        reply = await target.client.post("/retrieve", json=target.body(turn))
     except httpx2.HTTPError as error:
         tally.failed[type(error).__name__] += 1
         return None
@@ -181,13 +190,6 @@ async def _asked(target: Target, turn: int, tally: _Tally) -> float | None:
     else:
         tally.failed[f"{reply.status_code} {reply.json().get('code', '')}".strip()] += 1
     return None
-
-
-def _body(target: Target, turn: int) -> dict[str, Any]:
-    return {
-        "query": target.questions[turn % len(target.questions)],
-        "project_id": target.project_id,
-    }
 
 
 # --------------------------------------------------------------------------------------------- soak
@@ -235,7 +237,7 @@ async def _soaking(
     for turn in turns:
         way = next(ways)
         try:
-            outcome = await _once(target, way, _body(target, turn))
+            outcome = await _once(target, way, target.body(turn))
         except httpx2.HTTPError as error:
             outcome = type(error).__name__
         outcomes[f"{way}: {outcome}"] += 1
