@@ -7,14 +7,14 @@ DRIFT search after Microsoft Research (2024), over a Neo4j graph with a communit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from drift import bounded, context, prompts
 from drift.answering import conclusion
 from drift.answering.conclusion import Conclusion
-from drift.answering.response import caveats, checked_citations, key_facts, trace_of
+from drift.answering.response import Searched, checked_citations, delivered, nothing_found
 from drift.calls import Calls
 from drift.citing import citations
 from drift.citing.handles_in_prose import without_handles
@@ -22,9 +22,6 @@ from drift.contracts.answer import (
     NO_DATA_STATE,
     DepthOut,
     RetrieveResponse,
-    TraceOut,
-    Verdict,
-    VerdictOut,
 )
 from drift.contracts.progress import Phase
 from drift.contracts.replies import AggregateReply, PrimerReply
@@ -40,8 +37,8 @@ from drift.replies import ask
 from drift.tasks import Deadline
 from drift.telemetry import parts
 from drift.telemetry.logs import log
-from drift.values.graph import Chunk, PrimerEvidence, PrimerQuery, Vector
-from drift.values.tree import CitationCounts, Node, Proposal
+from drift.values.graph import PrimerEvidence, PrimerQuery, Vector
+from drift.values.tree import Proposal
 
 HYPOTHESIS_CHARACTERS = 4000
 """Characters of a hypothesis that are embedded: an embedding model refuses a longer text."""
@@ -116,7 +113,7 @@ class _Retrieval:
             found = await self.find_communities(vector)
             part.add(communities=len(found.communities), chunks=len(found.all_chunks()))
             if found.is_empty and not (look and look.found):
-                return self.no_data(self.depth("drift", look))
+                return self.no_data(Searched(self.depth("drift", look)))
             first, proposals = await self.prime(found, look)
 
         with parts.phase(Phase.EXECUTING_FOLLOWUP) as part:
@@ -136,9 +133,10 @@ class _Retrieval:
             concluded = await self.conclude(tree)
             part.add(facts=len(concluded.statements))
 
-        nodes, retrieved = tree.in_order(), tree.retrieved
-        traced = self.trace(self.depth("drift", look), nodes, tree.counts, first=first, found=found)
-        return self.respond(concluded, nodes, retrieved, traced)
+        used = self.depth("drift", look)
+        return self.respond(
+            concluded, Searched(used, tree.in_order(), tree.counts, tree.retrieved, first, found)
+        )
 
     async def look_first(self) -> Look | None:
         """Return what one look finds; None where the whole search is asked for."""
@@ -155,13 +153,12 @@ class _Retrieval:
 
     def answer_by(self, look: Look) -> RetrieveResponse:
         """Answer with what one look has found."""
-        used = self.depth("quick", look)
-        if not look.evidence.chunks:
-            return self.no_data(used)
-        self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together")
         retrieved = {chunk.id: chunk for chunk in look.evidence.chunks}
-        traced = self.trace(used, [look.node], look.counts)
-        return self.respond(look.conclusion, [look.node], retrieved, traced)
+        searched = Searched(self.depth("quick", look), [look.node], look.counts, retrieved)
+        if not retrieved:
+            return self.no_data(searched)
+        self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together")
+        return self.respond(look.conclusion, searched)
 
     def depth(self, used: Literal["quick", "drift"], look: Look | None) -> DepthOut:
         """Return how far the search was to go, how far it went, and why."""
@@ -199,18 +196,10 @@ class _Retrieval:
         )
         return found
 
-    def no_data(self, used: DepthOut) -> RetrieveResponse:
-        """Answer that the project holds nothing for the question."""
-        response = RetrieveResponse(
-            final_answer="",
-            key_facts=[],
-            residual_uncertainty="",
-            no_data_found=True,
-            verdict=self.verdict("not_found", 0.0),
-            trace=self.trace(used, (), CitationCounts()),
-        )
+    def no_data(self, searched: Searched) -> RetrieveResponse:
+        """Answer that the project holds nothing for the question, and report it."""
         self.progress.completed("Nothing was found in this project")
-        return response
+        return nothing_found(searched, self.request.include)
 
     async def prime(
         self, found: PrimerEvidence, look: Look | None
@@ -274,47 +263,13 @@ class _Retrieval:
             raise ModelUnavailableError("The model did not give a usable final answer.") from error
         return conclusion.concluded(self.request.query, reply, facts, nodes, tree.shown_texts())
 
-    def respond(
-        self,
-        concluded: Conclusion,
-        nodes: Sequence[Node],
-        retrieved: Mapping[str, Chunk],
-        traced: TraceOut | None,
-    ) -> RetrieveResponse:
-        """Return the answer: facts with their citations, what is uncertain, and the trace."""
-        located = retrieved if self.wants_locations else None
-        facts = key_facts(concluded.statements, located)
-        uncertainty = [*concluded.uncertainty, *caveats(nodes, concluded.left_out)]
-
-        names = citations.document_names(c for fact in facts for c in fact.citations)
+    def respond(self, concluded: Conclusion, searched: Searched) -> RetrieveResponse:
+        """Return the answer, and report it."""
+        answered = delivered(concluded, searched, self.request.include)
+        cited = (citation for fact in answered.key_facts for citation in fact.citations)
+        names = citations.document_names(cited)
         self.progress.completed("The answer is ready", name_list(names, bracketed=True))
-        return RetrieveResponse(
-            final_answer=concluded.text,
-            key_facts=facts,
-            residual_uncertainty=" ".join(uncertainty).strip(),
-            verdict=self.verdict(concluded.verdict, concluded.confidence),
-            trace=traced,
-        )
-
-    def verdict(self, verdict: Verdict, confidence: float) -> VerdictOut | None:
-        """Return whether the documents answer, for a caller who wants a program to see it."""
-        if "verdict" not in self.request.include:
-            return None
-        return VerdictOut(verdict=verdict, confidence=round(confidence, 2))
-
-    def trace(
-        self,
-        used: DepthOut,
-        nodes: Sequence[Node],
-        counts: CitationCounts,
-        *,
-        first: PrimerReply = PrimerReply(),  # noqa: B008 - frozen
-        found: PrimerEvidence = PrimerEvidence(),  # noqa: B008 - the same
-    ) -> TraceOut | None:
-        """Return how the answer came about, for a caller who wants to see it."""
-        if "trace" not in self.request.include:
-            return None
-        return trace_of(used, first, found, nodes, counts)
+        return answered
 
 
 def _title(summary: str) -> str:

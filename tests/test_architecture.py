@@ -120,7 +120,7 @@ MODULES: dict[str, frozenset[str]] = {
         "source_uri": "",
         "prices": "contracts values",
         "list_prices": "prices",
-        "answering.response": "context contracts answering.statements values",
+        "answering.response": "answering.conclusion context contracts answering.statements values",
         "answering.conclusion": "contracts answering.marks "
         "answering.statements answering.unmarked values "
         "answering.verdict",

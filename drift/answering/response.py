@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from drift.answering.conclusion import Conclusion
 from drift.answering.statements import Statement
 from drift.context import place_of
 from drift.contracts.answer import (
@@ -11,12 +13,63 @@ from drift.contracts.answer import (
     CitationOut,
     DepthOut,
     KeyFact,
+    RetrieveResponse,
     TraceNode,
     TraceOut,
+    VerdictOut,
 )
 from drift.contracts.replies import PrimerReply
+from drift.contracts.request import Include
 from drift.values.graph import Chunk, PrimerEvidence
 from drift.values.tree import SKIPPED_DEADLINE, Citation, CitationCounts, Node
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a search did, as far as an answer may tell it.
+
+    `first` and `found` are the primer's; a search of one look has none.
+    """
+
+    depth: DepthOut
+    nodes: Sequence[Node] = ()
+    counts: CitationCounts = field(default_factory=CitationCounts)
+    retrieved: Mapping[str, Chunk] = field(default_factory=dict)
+    first: PrimerReply = field(default_factory=PrimerReply)
+    found: PrimerEvidence = field(default_factory=PrimerEvidence)
+
+
+def delivered(
+    concluded: Conclusion, searched: Searched, include: Sequence[Include]
+) -> RetrieveResponse:
+    """Return the answer: facts with their citations, what is uncertain, and what was asked for."""
+    located = searched.retrieved if "locations" in include else None
+    uncertainty = [*concluded.uncertainty, *caveats(searched.nodes, concluded.left_out)]
+    return RetrieveResponse(
+        final_answer=concluded.text,
+        key_facts=key_facts(concluded.statements, located),
+        residual_uncertainty=" ".join(uncertainty).strip(),
+        verdict=_verdict(concluded, include),
+        trace=_trace(searched) if "trace" in include else None,
+    )
+
+
+def nothing_found(searched: Searched, include: Sequence[Include]) -> RetrieveResponse:
+    """Return the answer about a project that holds nothing for the question."""
+    return RetrieveResponse(
+        final_answer="",
+        key_facts=[],
+        residual_uncertainty="",
+        no_data_found=True,
+        verdict=_verdict(Conclusion(), include),
+        trace=_trace(searched) if "trace" in include else None,
+    )
+
+
+def _verdict(concluded: Conclusion, include: Sequence[Include]) -> VerdictOut | None:
+    if "verdict" not in include:
+        return None
+    return VerdictOut(verdict=concluded.verdict, confidence=round(concluded.confidence, 2))
 
 
 def checked_citations(nodes: Sequence[Node]) -> Iterator[Citation]:
@@ -88,20 +141,14 @@ def caveats(nodes: Sequence[Node], left_out: int) -> list[str]:
     return said
 
 
-def trace_of(
-    depth: DepthOut,
-    first: PrimerReply,
-    found: PrimerEvidence,
-    nodes: Sequence[Node],
-    counts: CitationCounts,
-) -> TraceOut:
-    """Return how the answer came about."""
+def _trace(searched: Searched) -> TraceOut:
+    counts = searched.counts
     return TraceOut(
-        depth=depth,
-        initial_answer=first.initial_answer,
-        rationale=first.rationale,
-        communities=[community.id for community in found.communities],
-        followups=[_traced(node) for node in nodes],
+        depth=searched.depth,
+        initial_answer=searched.first.initial_answer,
+        rationale=searched.first.rationale,
+        communities=[community.id for community in searched.found.communities],
+        followups=[_traced(node) for node in searched.nodes],
         citations=CitationCountsOut(
             total=counts.total,
             kept=counts.kept,
