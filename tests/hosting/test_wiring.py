@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from drift.adapters.embedding_cache import CachedEmbedder, Space
 from drift.adapters.openai.options import STEPS
 from drift.errors import BusyError, GraphUnavailableError, ModelUnavailableError, NotConfiguredError
 from drift.hosting.provider import ServiceProvider
@@ -94,6 +95,27 @@ def test_the_settings_of_the_chat_model_reach_it() -> None:
         16_000,
         9000,
     ]
+
+
+# ---------------------------------------------------------------------------------------- the cache
+def test_searches_have_a_cache_of_the_model_that_the_settings_name() -> None:
+    given = {"OAI_EMBED_DEPLOYMENT_NAME": "d"}
+    built = build_service(load({**LOCAL, **given}), StubGraph(PrimerEvidence()))
+    cached = built.ports.embedder
+    assert isinstance(cached, CachedEmbedder)
+    assert cached.space == Space("http://127.0.0.1:9/v1", "e", "d", 4)
+    assert cached.shared is not None
+    assert cached.model is built.embedding_model
+
+
+def test_without_redis_there_is_the_cache_of_the_process_and_with_cache_off_none() -> None:
+    without = {name: value for name, value in LOCAL.items() if name != "REDIS_URL"}
+    cached = build_service(load(without), StubGraph(PrimerEvidence())).ports.embedder
+    assert isinstance(cached, CachedEmbedder)
+    assert cached.shared is None
+    for off in ("off", "OFF"):
+        built = build_service(load({**LOCAL, "CACHE": off}), StubGraph(PrimerEvidence()))
+        assert built.ports.embedder is built.embedding_model
 
 
 # ------------------------------------------------------------------------------------- the provider

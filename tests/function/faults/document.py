@@ -40,7 +40,7 @@ what made them fail. Redis never costs an answer.
   of them, where nothing checked is left to answer from or a server refuses for ever.
 
 "any" call is the first that meets the fault. Follow-ups run at the same time: {followups} in the
-first pass here.
+first pass here. Nothing comes from a cache (`CACHE=off`).
 """
 TITLES = {
     "model": "Model",
@@ -57,7 +57,8 @@ Servers that are killed in the middle of a request and come back, with their own
 `tests/function/test_servers_that_die.py`. Idle connections that the network has dropped:
 `test_dropped_connections.py`. Time limits and Retry-After in its three forms: `test_deadlines.py`.
 Errors of Neo4j code by code, statements that are too slow among them:
-`tests/contract/test_graph_outage.py`.
+`tests/contract/test_graph_outage.py`. A cache that Redis does not give, or gives wrongly:
+`tests/wire/test_redis_embedding_cache.py`.
 """
 
 
