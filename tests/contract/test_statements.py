@@ -29,7 +29,7 @@ from tests.contract.statements.profiling import Measured, measure, planned
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(300, func_only=True)]
 
-WITHOUT_TENANTS = (":__Chunk__", ":__Community__", "[:FROM_DOCUMENT]->(d)")
+WITHOUT_TENANTS = (":__Chunk__", ":__Community__", ":FROM_DOCUMENT]->(d)")
 """Where the whole database is one project, its chunks and communities are found by their labels,
 its documents, which have none, by their edges, and nothing else is."""
 
