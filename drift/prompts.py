@@ -148,13 +148,15 @@ Reply in the language of the user question, with the fields in this order:
 - `answer`: the answer itself first, then what explains it: one to three sentences, more only for a
   list or a story. Each sentence ends in numbers of the list `evidence`, [1] for its first place:
   "Marley was dead [1][3]." A sentence without a number is taken out, so write none, and nothing
-  from memory. Say who "he" or "they" are. Where sentences disagree, give each version with its
-  document. For "not_found", say what the evidence contradicts or what comes closest; without such
-  evidence, leave it empty.
+  from memory. Each sentence is also shown alone: name in it whom or what it is about, in the first
+  one too. Where sentences disagree, give each version with its document. For "not_found", say what
+  the evidence contradicts or what comes closest, as it stands there; what is missing belongs into
+  `residual_uncertainty` only. Without such evidence, leave it empty.
 - `verdict`: "answered" when the named sentences settle the user question, also where it takes
   several of them or an inference that they leave no doubt about; "partly" when they settle some of
-  it, or when other documents are likely to hold more of what it asks for; "not_found" when they do
-  not, or when they contradict what it takes for granted. A question about the last link of a chain
+  it, when they settle it but contradict a detail of the question, or when other documents are
+  likely to hold more of what it asks for; "not_found" when they do not, or when they contradict
+  what it takes for granted. A question about the last link of a chain
   is not answered by the links before it.
 - `confidence`: 1 when a named sentence says the answer, 0.8 when several say it together, 0.5 when
   they say part of it or make it likely, 0.1 when they do not answer.

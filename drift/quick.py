@@ -43,8 +43,8 @@ class Look:
 
     @property
     def found(self) -> bool:
-        """True when something stands on evidence that holds."""
-        return bool(self.conclusion.statements)
+        """True when something of the answer stands on evidence that holds."""
+        return bool(self.conclusion.statements) and self.conclusion.verdict != "not_found"
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,9 +221,18 @@ async def test_what_the_look_has_answered_is_not_asked_again() -> None:
     assert states == {-1: "answered", 0: "merged", 1: "answered"}
 
 
-async def test_a_look_that_found_nothing_leaves_the_search_as_it_was() -> None:
-    empty = quick(evidence=[], answer="", verdict="not_found", confidence=0.1)
-    run = run_of(StubGraph(FOUND, by_question), quick_reply=empty, primer_reply=primer(QUESTION))
+@pytest.mark.parametrize(
+    "reply",
+    [
+        quick(evidence=[], answer="", verdict="not_found", confidence=0.1),
+        quick(answer="Ada made alpha, not delta [1].", verdict="not_found", confidence=0.1),
+    ],
+    ids=["without evidence", "with what comes closest"],
+)
+async def test_a_look_that_found_nothing_leaves_the_search_as_it_was(
+    reply: dict[str, Any],
+) -> None:
+    run = run_of(StubGraph(FOUND, by_question), quick_reply=reply, primer_reply=primer(QUESTION))
     response = await run(asked("auto"))
     assert response.trace
     assert response.trace.depth.reason == "not_found"
