@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from drift import prompts
 from drift.answering.conclusion import NOT_FOUND
 from drift.contracts.answer import CitationOut, RetrieveResponse
-from drift.contracts.request import MAX_BODY_BYTES
+from drift.contracts.request import MAX_BODY_BYTES, Depth
 from drift.hosting import wiring
 from drift.hosting.settings import load
 from drift.markup import element, on_line, plain
@@ -51,6 +51,7 @@ SYSTEM = {
     "primer_reply": {prompts.PRIMER_SYSTEM},
     "local_reply": {prompts.LOCAL_SYSTEM, prompts.LAST_LOCAL_SYSTEM},
     "joint_reply": {prompts.JOINT_SYSTEM, prompts.LAST_JOINT_SYSTEM},
+    "quick_reply": {prompts.QUICK_SYSTEM},
     "aggregate_reply": {prompts.AGGREGATE_SYSTEM},
 }
 MAY_HOLD = {
@@ -58,9 +59,14 @@ MAY_HOLD = {
     "primer_reply": ["question", "communities", "samples", "question_again"],
     "local_reply": LOCAL_TAGS,
     "joint_reply": LOCAL_TAGS,
+    "quick_reply": ["question", "chunks", "question_again"],
     "aggregate_reply": ["question", "findings", "unanswered", "question_again"],
 }
-MUST_HOLD = {"local_reply": {"chunks", "followups"}, "joint_reply": {"chunks", "followups"}}
+MUST_HOLD = {
+    "quick_reply": {"chunks"},
+    "local_reply": {"chunks", "followups"},
+    "joint_reply": {"chunks", "followups"},
+}
 REASKED = ["previous_reply", "problem"]
 TRACED = {"include": ("trace",)}
 
@@ -68,7 +74,7 @@ every_text = pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 
 
 async def searched(
-    chat: ScriptedChat, text: str, together: int = 1
+    chat: ScriptedChat, text: str, together: int = 1, depth: Depth = "drift"
 ) -> tuple[RetrieveResponse, ListSink]:
     """Search a graph that says this text everywhere; a later follow-up finds other chunks."""
 
@@ -80,17 +86,25 @@ async def searched(
         search = DriftSearch(
             ports(graph, chat), Limits(max_followups_per_prompt=together, max_prompt_tokens=100_000)
         )
-        return await search.retrieve(request(**TRACED), progress, Deadline.after(30)), sink
+        asked = request(depth=depth, **TRACED)
+        return await search.retrieve(asked, progress, Deadline.after(30)), sink
 
 
 def repeating(text: str) -> dict[str, Any]:
     """Return the replies of a model that repeats a text, and asks once more."""
     return script(
+        quick_reply={
+            "evidence": ["K1.1"],
+            "answer": f"{text} [1].",
+            "verdict": "not_found",
+            "confidence": 0.1,
+            "residual_uncertainty": text,
+        },
         local_reply=lambda prompt: {
             **cites_what_it_sees(prompt),
             "answer": f"So: {text}",
             "new_followups": proposals(THIRD),
-        }
+        },
     )
 
 
@@ -113,6 +127,12 @@ def assert_is_data(prompt: Prompt, text: str) -> dict[str, Tag]:
         assert [row.attributes.get("community") for row in samples] == ["C1", None]
         for row in samples:
             assert_says(row.content, text)
+            assert_names(row, text)
+    if prompt.name == "quick_reply":
+        chunks = found["chunks"].rows
+        assert [row.attributes["id"] for row in chunks] == ["K1", "K2"]
+        for row in chunks:
+            assert_says("\n".join(sentences(row)), text)
             assert_names(row, text)
     if prompt.name in {"local_reply", "joint_reply"}:
         chunks = found["chunks"].rows
@@ -197,7 +217,7 @@ def test_the_reader_of_findings_sees_a_forged_fact(rows: str) -> None:
 async def test_hostile_text_stays_inside_its_tag_in_every_prompt(text: str) -> None:
     chat = ScriptedChat(repeating(text))
     for together in (1, 4):
-        await searched(chat, text, together)
+        await searched(chat, text, together, "auto")
     assert {p.name for p in chat.prompts} == set(SYSTEM)
     seen = [(prompt.name, assert_is_data(prompt, text)) for prompt in chat.prompts]
     assert any("asked" in found for _, found in seen), "a later follow-up is told of those before"
@@ -224,7 +244,7 @@ def test_any_text_at_all_stays_inside_its_tag() -> None:
         def stays(text: str) -> None:
             chat = ScriptedChat(repeating(text))
             for together in (1, 4):
-                runner.run(searched(chat, text, together))
+                runner.run(searched(chat, text, together, "auto"))
             for prompt in chat.prompts:
                 found = assert_is_data(prompt, text)
                 if "findings" in found:
@@ -306,6 +326,13 @@ def obeying(text: str, *citations: dict[str, Any]) -> dict[str, Any]:
             "new_followups": [],
             **rest,
         },
+        "quick_reply": {
+            "evidence": [*FORGED, *(["K1.1"] if citations else [])],
+            "answer": f"It is so [{len(FORGED) + 1}]. {OBEYED[:-1]} [1]. {OBEYED}",
+            "verdict": "answered",
+            "confidence": 1,
+            **rest,
+        },
         "aggregate_reply": {
             "verdict": "answered",
             "final_answer": f"It is so [1]. {OBEYED[:-1]} [999]. {OBEYED}",
@@ -350,6 +377,19 @@ async def test_a_forged_fact_bears_out_nothing(text: str) -> None:
     assert len(fact.citations) == 1
     assert spans_hold(answer, {c.id: c for c in evidence_of(text).chunks})
     assert "without any evidence were left out" in answer.residual_uncertainty
+
+
+@every_text
+async def test_a_quick_answer_stands_on_what_holds_alone(text: str) -> None:
+    nothing, _ = await searched(ScriptedChat(obeying(text)), text, depth="quick")
+    assert (nothing.final_answer, nothing.key_facts) == (NOT_FOUND, [])
+
+    answer, _ = await searched(ScriptedChat(obeying(text, TRUE)), text, depth="quick")
+    assert answer.final_answer == "It is so."
+    assert spans_hold(answer, {c.id: c for c in evidence_of(text).chunks})
+    assert answer.trace
+    assert answer.trace.citations.dropped == {"unmatched_chunk_id": len(FORGED)}
+    assert answer.trace.depth.reason == "citation_dropped"
 
 
 @every_text

@@ -98,6 +98,10 @@ def test_no_prompt_is_over_its_bound(
     assert executor.shown
     assert len(chunks_of(executor.prompt)) == len(executor.shown)
 
+    quick = bounded.quick(asked, chunks, handles, BOUND)
+    assert cost(quick.prompt) <= BOUND
+    assert len(chunks_of(quick.prompt)) == len(quick.shown) > 0
+
     found = PrimerEvidence(tuple(communities), chunks)
     primer = bounded.primer(asked, found, handles.communities, BOUND)
     assert cost(primer) <= BOUND

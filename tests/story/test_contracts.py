@@ -26,10 +26,19 @@ from drift.contracts.replies import (
     LastReply,
     LocalReply,
     PrimerReply,
+    QuickReply,
 )
 from drift.contracts.strict_schema import strict_schema
 
-REPLIES = [PrimerReply, LocalReply, JointReply, LastReply, LastJointReply, AggregateReply]
+REPLIES = [
+    PrimerReply,
+    LocalReply,
+    JointReply,
+    LastReply,
+    LastJointReply,
+    QuickReply,
+    AggregateReply,
+]
 
 
 # ---------------------------------------------------------------------------------------- responses

@@ -76,6 +76,7 @@ def every_prompt(text: str) -> list[Prompt]:
         executor(2),
         executor(1, is_last=True),
         executor(2, is_last=True),
+        bounded.quick(text, evidence.chunks, handles, 1_000_000).prompt,
         bounded.aggregator(text, nodes, {"c1": evidence.chunks[0]}, 1_000_000)[0],
         prompts.corrected(hypothesis, text, text),
     ]
@@ -128,6 +129,7 @@ def test_each_prompt_is_named_after_its_reply_and_asks_for_its_shape() -> None:
         ("joint_reply", False),
         ("local_reply", False),
         ("joint_reply", False),
+        ("quick_reply", False),
         ("aggregate_reply", False),
         ("hypothesis", True),
     ]
@@ -156,9 +158,13 @@ def test_each_prompt_is_named_after_its_reply_and_asks_for_its_shape() -> None:
                 '"verdict", "answer", "confidence"}]}'
             ),
         ),
+        (
+            prompts.QUICK_SYSTEM,
+            '{"evidence", "answer", "verdict", "confidence", "residual_uncertainty"}',
+        ),
         (prompts.AGGREGATE_SYSTEM, '{"verdict", "final_answer", "residual_uncertainty"}'),
     ],
-    ids=["primer", "local", "last joint", "aggregate"],
+    ids=["primer", "local", "last joint", "quick", "aggregate"],
 )
 def test_the_system_text_shows_the_shape_of_the_reply(prompt: str, asked: str) -> None:
     assert f"Return JSON: {asked}" in " ".join(prompt.split())
