@@ -13,6 +13,7 @@ from drift.access.counting import CountingError, QuotaCounter, Refusal, Used
 from drift.access.local_counter import LocalCounter
 from drift.errors import QuotaError
 from drift.telemetry.logs import log
+from drift.telemetry.trouble import Trouble
 from drift.values.health import Readiness
 
 WAIT_S = 0.5
@@ -41,9 +42,7 @@ class Quotas:
         """Count with `shared`, or with this process's own counter where there is none."""
         self._shared = shared
         self._local = local or LocalCounter()
-        self._clock = clock
-        self._problem = ""
-        self._again_at = 0.0
+        self._trouble = Trouble(_say_failed, _say_restored, PAUSE_S, clock)
         self._spending: set[asyncio.Task[None]] = set()
 
     async def admit(self, caller: Caller) -> None:
@@ -109,27 +108,23 @@ class Quotas:
         """
         if self._shared is None:
             raise CountingError(NO_REDIS)
-        if self._problem:
-            if self._clock() < self._again_at:
-                raise CountingError(self._problem)
-            self._again_at = self._clock() + PAUSE_S  # one request tries, the others do not wait
+        if not self._trouble.lets_try():
+            raise CountingError(self._trouble.problem)
 
         try:
             async with asyncio.timeout(WAIT_S):
                 answer = await question(self._shared)
         except (CountingError, TimeoutError) as error:
-            raise self._failed(error) from error
-        self._restored()
+            problem = _SLOW if isinstance(error, TimeoutError) else str(error)
+            self._trouble.began(problem)
+            raise CountingError(problem) from error
+        self._trouble.ended()
         return answer
 
-    def _failed(self, error: CountingError | TimeoutError) -> CountingError:
-        problem = _SLOW if isinstance(error, TimeoutError) else str(error)
-        if problem != self._problem:
-            log.warning("quota_counting_failed", extra={"cause": problem})
-        self._problem, self._again_at = problem, self._clock() + PAUSE_S
-        return CountingError(problem)
 
-    def _restored(self) -> None:
-        if self._problem:
-            self._problem = ""
-            log.info("quota_counting_restored")
+def _say_failed(problem: str) -> None:
+    log.warning("quota_counting_failed", extra={"cause": problem})
+
+
+def _say_restored() -> None:
+    log.info("quota_counting_restored")

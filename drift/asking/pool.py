@@ -50,8 +50,8 @@ class Pool:
     """All questions of one request, and the slots of its budget; `question` is the user's own.
 
     `known` are all follow-ups so far, whatever became of them, numbered in order; `answered` were
-    answered before the first of them. Who keeps the
-    pool says when the best of those that wait are taken.
+    answered before the first of them. Who keeps the pool says when the best of those that wait are
+    taken.
     """
 
     question: str

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from drift.contracts.answer import RetrieveResponse
@@ -172,6 +172,12 @@ def result(response: RetrieveResponse, retrieval_id: str) -> Reply:
     return Reply(
         HTTPStatus.OK, response.to_json().encode(), headers={"x-retrieval-id": retrieval_id}
     )
+
+
+def read(body: BaseModel) -> Reply:
+    """Return what was read as HTTP; it is of one caller, so nothing on the way keeps it."""
+    headers = {"cache-control": "no-store"}
+    return Reply(HTTPStatus.OK, body.model_dump_json().encode(), headers=headers)
 
 
 def problem_body(error: DriftError, retrieval_id: str) -> bytes:

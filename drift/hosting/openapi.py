@@ -14,7 +14,8 @@ from drift.contracts.progress import ProgressMessage
 from drift.contracts.quota import QuotaRead
 from drift.contracts.request import RetrieveRequest
 from drift.hosting import openapi_reading
-from drift.hosting.http import EVENT_STREAM, JSON, PROBLEM_JSON
+from drift.hosting.http import EVENT_STREAM, JSON
+from drift.hosting.openapi_parts import headers, problem, ref
 
 _MODELS: tuple[type[BaseModel], ...] = (
     RetrieveRequest,
@@ -91,17 +92,17 @@ def document() -> dict[str, Any]:
 def _retrieve() -> dict[str, Any]:
     answer = {
         "description": f"The answer, or `no_data_found`. {_STREAM_TEXT}",
-        "headers": _headers(),
+        "headers": headers(),
         "content": {
-            JSON: {"schema": _ref(RetrieveResponse)},
+            JSON: {"schema": ref(RetrieveResponse)},
             EVENT_STREAM: {"schema": {"type": "string"}},
         },
     }
-    errors = {status: _problem(text) for status, text in _ERRORS.items()}
+    errors = {status: problem(text) for status, text in _ERRORS.items()}
     return {
         "operationId": "retrieve",
         "summary": "Answer a question from a project's knowledge graph, with checked citations",
-        "requestBody": {"required": True, "content": {JSON: {"schema": _ref(RetrieveRequest)}}},
+        "requestBody": {"required": True, "content": {JSON: {"schema": ref(RetrieveRequest)}}},
         "responses": {"200": answer, **errors},
     }
 
@@ -109,30 +110,15 @@ def _retrieve() -> dict[str, Any]:
 def _usage() -> dict[str, Any]:
     answer = {
         "description": "The limits of the key, and what is used of them; null where it has none.",
-        "headers": _headers(),
-        "content": {JSON: {"schema": _ref(QuotaRead)}},
+        "headers": headers(),
+        "content": {JSON: {"schema": ref(QuotaRead)}},
     }
-    errors = {status: _problem(_ERRORS[status]) for status in ("401", "503")}
+    errors = {status: problem(_ERRORS[status]) for status in ("401", "503")}
     return {
         "operationId": "usage",
         "summary": "What the caller has used of its quota; asking counts for none",
         "responses": {"200": answer, **errors},
     }
-
-
-def _problem(text: str) -> dict[str, Any]:
-    return {
-        "description": text,
-        "headers": _headers(retry="Retry-After" in text),
-        "content": {PROBLEM_JSON: {"schema": _ref(Problem)}},
-    }
-
-
-def _headers(*, retry: bool = False) -> dict[str, Any]:
-    headers = {"x-retrieval-id": {"required": True, "schema": {"type": "string", "format": "uuid"}}}
-    if retry:
-        headers["retry-after"] = {"required": True, "schema": {"type": "integer"}}
-    return headers
 
 
 def _plain(summary: str, name: str, *, secured: bool = True) -> dict[str, Any]:
@@ -142,7 +128,3 @@ def _plain(summary: str, name: str, *, secured: bool = True) -> dict[str, Any]:
         "responses": {"200": {"description": "Yes."}, "503": {"description": "No."}},
     }
     return operation if secured else {**operation, "security": []}
-
-
-def _ref(model: type[BaseModel]) -> dict[str, str]:
-    return {"$ref": f"#/components/schemas/{model.__name__}"}

@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from drift.contracts import reading as out
-from drift.contracts.problem import Problem
 from drift.hosting import reading
-from drift.hosting.http import JSON, PROBLEM_JSON
+from drift.hosting.http import JSON
 from drift.hosting.openapi_examples import ANSWERS
+from drift.hosting.openapi_parts import headers, problem, ref
 from drift.hosting.query import LISTS, MAX_ID_CHARACTERS, TEXTS, Bounds
 
 MODELS: tuple[type[BaseModel], ...] = (
@@ -171,33 +171,17 @@ def _described(one: Operation) -> dict[str, Any]:
         **({"parameters": parameters} if parameters else {}),
         "responses": {
             "200": _answer(one),
-            **{status: _problem(text) for status, text in sorted(errors.items())},
+            **{status: problem(text) for status, text in sorted(errors.items())},
         },
     }
 
 
 def _answer(one: Operation) -> dict[str, Any]:
-    schema = {"$ref": f"#/components/schemas/{one.model.__name__}"}
     return {
         "description": "What was asked for.",
-        "headers": _headers(),
-        "content": {JSON: {"schema": schema, "example": ANSWERS[one.name]}},
+        "headers": headers(),
+        "content": {JSON: {"schema": ref(one.model), "example": ANSWERS[one.name]}},
     }
-
-
-def _problem(text: str) -> dict[str, Any]:
-    return {
-        "description": text,
-        "headers": _headers(retry="Retry-After" in text),
-        "content": {PROBLEM_JSON: {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}},
-    }
-
-
-def _headers(*, retry: bool = False) -> dict[str, Any]:
-    headers = {"x-retrieval-id": {"required": True, "schema": {"type": "string", "format": "uuid"}}}
-    if retry:
-        headers["retry-after"] = {"required": True, "schema": {"type": "integer"}}
-    return headers
 
 
 def _path_parameter(one: Operation) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -16,7 +15,7 @@ from drift.access.caller import Caller, Project
 from drift.contracts import reading as out
 from drift.cursors import KEY, NUMBER, TEXT, ListName, cursor, position
 from drift.errors import NotFoundError
-from drift.hosting import reading_out
+from drift.hosting import http, reading_out
 from drift.hosting.http import Reply
 from drift.hosting.query import LISTS, TEXTS, Bounds, Query, path_id, project_of_path
 from drift.ports import GraphReader
@@ -32,7 +31,6 @@ CHUNK = "chunks/{*id}"
 ENTITY = "entities/{*id}"
 
 DEADLINE_S = 30.0
-HEADERS = {"cache-control": "no-store"}
 
 Answer = Callable[[GraphReader, Deadline], Awaitable[BaseModel]]
 """What is left to do when a request is known to be right, and its caller to be allowed."""
@@ -55,7 +53,7 @@ Route = Callable[[Asked], Answer]
 async def reply(answer: Answer, reader: GraphReader) -> Reply:
     """Read what was asked for, and return it as HTTP."""
     body = await answer(reader, Deadline.after(DEADLINE_S))
-    return Reply(HTTPStatus.OK, body.model_dump_json().encode(), headers=HEADERS)
+    return http.read(body)
 
 
 # ------------------------------------------------------------------------------------------ lists

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from http import HTTPStatus
 
 from drift.access.caller import Caller
 from drift.access.counting import DAY_S, WINDOW_S
 from drift.access.quotas import Quotas
 from drift.contracts.quota import LimitRead, QuotaRead
+from drift.hosting import http
 from drift.hosting.http import Reply
 
 USAGE = "usage"
-HEADERS = {"cache-control": "no-store"}
 
 
 async def reply(caller: Caller, quotas: Quotas) -> Reply:
@@ -22,13 +21,13 @@ async def reply(caller: Caller, quotas: Quotas) -> Reply:
     minute = now + timedelta(seconds=WINDOW_S)
     midnight = now + timedelta(seconds=DAY_S - now.timestamp() % DAY_S)
 
-    read = QuotaRead(
+    quota = QuotaRead(
         caller=caller.name,
         counted="together" if is_of_all else "alone",
         requests_per_minute=_limit(caller.quota.requests_per_minute, used.requests, minute),
         tokens_per_day=_limit(caller.quota.tokens_per_day, used.tokens, midnight),
     )
-    return Reply(HTTPStatus.OK, read.model_dump_json().encode(), headers=HEADERS)
+    return http.read(quota)
 
 
 def _limit(most: int | None, used: int, free_at: datetime) -> LimitRead | None:

@@ -19,8 +19,8 @@ from drift.access.caller import Caller, Quota
 from drift.access.counting import CountingError
 from drift.access.quotas import Quotas
 from drift.adapters.redis.counter import RedisCounter
-from drift.adapters.redis.packets import IDLE_SECONDS, Packets
-from drift.adapters.redis.server import RedisServer
+from drift.adapters.redis.packets import Packets
+from drift.adapters.redis.server import IDLE_SECONDS, RedisServer
 from drift.errors import QuotaError
 from drift.offline.servers.valkey_server import ValkeyServer
 from tests.proxy import proxied

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from redis.exceptions import NoPermissionError
@@ -13,6 +12,7 @@ from redis.exceptions import NoPermissionError
 from drift.adapters.redis.packets import Packets
 from drift.adapters.redis.server import RedisServer, in_words
 from drift.telemetry.logs import log
+from drift.telemetry.trouble import Trouble
 
 WAIT_S = 0.05
 """How long a look-up waits for Redis, also for one that is still opening its connection."""
@@ -22,35 +22,6 @@ PAUSE_S = 5.0
 """How long after a failure Redis is asked again."""
 _FORBIDDEN = "its user may not keep embeddings (docs/access.md)"
 _SLOW = "it does not answer in time"
-
-
-@dataclass(slots=True)
-class _Trouble:
-    """What keeps Redis from doing one thing, reading or writing; told once, and when it ends."""
-
-    doing: str
-    clock: Callable[[], float]
-    problem: str = ""
-    _again_at: float = 0.0
-
-    def lets_try(self) -> bool:
-        """Tell whether to ask: always, or in trouble one request in `PAUSE_S` seconds."""
-        if self.problem and self.clock() < self._again_at:
-            return False
-        self._again_at = self.clock() + PAUSE_S
-        return True
-
-    def began(self, problem: str) -> None:
-        """Note that it fails now."""
-        if problem != self.problem:
-            log.warning("embedding_cache_failed", extra={"doing": self.doing, "cause": problem})
-        self.problem, self._again_at = problem, self.clock() + PAUSE_S
-
-    def ended(self) -> None:
-        """Note that it works now."""
-        if self.problem:
-            self.problem = ""
-            log.info("embedding_cache_restored", extra={"doing": self.doing})
 
 
 class RedisEntries:
@@ -71,8 +42,8 @@ class RedisEntries:
         self._packets = Packets(server)
         self._kept_s = kept_s
         self._wait_s = wait_s
-        self._reading = _Trouble("reading", clock)
-        self._writing = _Trouble("writing", clock)
+        self._reading = _trouble("reading", clock)
+        self._writing = _trouble("writing", clock)
         self._running: set[asyncio.Task[Any]] = set()
         self._late: set[asyncio.Task[Any]] = set()
         self._late_in_a_row = 0
@@ -146,6 +117,18 @@ class RedisEntries:
             self._writing.began(_in_words(error))
         else:
             self._writing.ended()
+
+
+def _trouble(doing: str, clock: Callable[[], float]) -> Trouble:
+    """Return what keeps Redis from doing one thing, reading or writing."""
+
+    def say_began(problem: str) -> None:
+        log.warning("embedding_cache_failed", extra={"doing": doing, "cause": problem})
+
+    def say_ended() -> None:
+        log.info("embedding_cache_restored", extra={"doing": doing})
+
+    return Trouble(say_began, say_ended, PAUSE_S, clock)
 
 
 def _in_words(error: Exception) -> str:

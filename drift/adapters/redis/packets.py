@@ -1,6 +1,6 @@
 """Commands of many requests over one connection: those that wait go in one packet.
 
-A connection a request would be opened and signed in for each of a burst.
+So a burst of requests opens and signs in no connections of its own.
 """
 
 from __future__ import annotations
@@ -15,12 +15,10 @@ from redis.asyncio import Connection
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
-from drift.adapters.redis.server import RedisServer
+from drift.adapters.redis.server import IDLE_SECONDS, RedisServer
 
 ANSWER_SECONDS = 2.0
 """How long a packet may take before its connection is given up."""
-IDLE_SECONDS = 200.0
-"""A connection that was idle for so long is replaced: networks in the cloud forget it after 240."""
 MAX_AT_ONCE = 500
 
 Word = str | int | bytes

@@ -25,7 +25,7 @@ from contextlib import suppress
 from redis.asyncio import Connection
 from redis.exceptions import ResponseError
 
-from drift.adapters.redis.server import RedisServer
+from drift.adapters.redis.server import IDLE_SECONDS, RedisServer
 from drift.adapters.redis.waiting import Waiting, WaitingRoom
 from drift.contracts.progress import CHANNEL
 from drift.telemetry.logs import chain, log
@@ -39,8 +39,6 @@ SILENT_SECONDS = 0.3
 been answered."""
 LOOK_SECONDS = 1.0
 """How long that new one may take."""
-IDLE_SECONDS = 200.0
-"""A connection that was idle for so long is replaced: networks in the cloud forget it after 240."""
 PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)
 """Seconds between attempts that fail; the last one is repeated."""
 KEPT_SECONDS = 60.0

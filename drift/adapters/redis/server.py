@@ -34,6 +34,8 @@ from drift.values.health import Readiness
 OPEN_SECONDS = 5.0
 """How long a new connection may take: the token, the network, TLS, signing in and the first
 answer."""
+IDLE_SECONDS = 200.0
+"""A connection that was idle for so long is replaced: networks in the cloud forget it after 240."""
 
 
 class RedisServer:
