@@ -9,7 +9,7 @@ from drift.errors import UnusableReplyError
 from drift.ports import ChatModel, Embedder, GraphStore, Ports
 from drift.tasks import Deadline
 from drift.telemetry import parts
-from drift.values.calls import ChatReply, Embeddings, Prompt
+from drift.values.calls import ChatReply, Embeddings, Hear, Prompt
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
 
 
@@ -40,14 +40,14 @@ class ChatCalls:
     port: ChatModel
     deadline: Deadline
 
-    async def complete(self, prompt: Prompt) -> ChatReply:
-        """Return the model's reply; errors as for ChatModel.
+    async def complete(self, prompt: Prompt, hear: Hear | None = None) -> ChatReply:
+        """Return the model's reply, and tell of it as it grows; errors as for ChatModel.
 
         A reply that cannot be used is a call too, whose tokens are not known.
         """
         with parts.waiting() as cost:
             try:
-                reply = await self.port.complete(prompt, self.deadline)
+                reply = await self.port.complete(prompt, self.deadline, hear)
             except UnusableReplyError:
                 cost.chat_calls += 1
                 raise

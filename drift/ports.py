@@ -13,7 +13,7 @@ from typing import Protocol
 from drift.access.caller import Caller, Project
 from drift.contracts.progress import CHANNEL
 from drift.tasks import Deadline
-from drift.values.calls import ChatReply, Embeddings, Prompt
+from drift.values.calls import ChatReply, Embeddings, Hear, Prompt
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.values.health import GraphHealth, Readiness
 from drift.values.reading import (
@@ -178,8 +178,13 @@ class GraphWriter(Protocol):
 class ChatModel(Protocol):
     """One chat call with retries inside the deadline."""
 
-    async def complete(self, prompt: Prompt, deadline: Deadline) -> ChatReply:
-        """Return the model's reply.
+    async def complete(
+        self, prompt: Prompt, deadline: Deadline, hear: Hear | None = None
+    ) -> ChatReply:
+        """Return the model's reply; with `hear`, tell of it while the model writes.
+
+        A model that cannot be heard while it writes tells of its whole reply at the end. Cancelling
+        the call ends the model's own.
 
         Raises:
             ModelUnavailableError: after the last attempt, or when no attempt fits into the deadline

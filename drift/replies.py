@@ -11,7 +11,7 @@ from pydantic_core import from_json
 from drift.calls import ChatCalls
 from drift.errors import UnusableReplyError
 from drift.prompts import corrected
-from drift.values.calls import Prompt
+from drift.values.calls import Hear, Prompt
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -21,15 +21,17 @@ WORTH_ASKING_AGAIN = frozenset({"length", "empty"})
 _FENCED = re.compile(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
 
 
-async def ask(chat: ChatCalls, prompt: Prompt, shape: type[R]) -> R:
+async def ask(chat: ChatCalls, prompt: Prompt, shape: type[R], hear: Hear | None = None) -> R:
     """Return the model's reply as `shape`; one that does not fit is asked for again, with why.
+
+    `hear` is told of the first reply as it grows, and then of the second.
 
     Raises:
         UnusableReplyError: when the second reply does not fit either, or the model refuses.
         ModelUnavailableError, ModelMisconfiguredError: from the model.
     """
     try:
-        reply = await chat.complete(prompt)
+        reply = await chat.complete(prompt, hear)
         return parse(reply.text, shape)
     except _MisfitError as misfit:
         again = corrected(prompt, misfit.reply, misfit.problem)
@@ -38,7 +40,7 @@ async def ask(chat: ChatCalls, prompt: Prompt, shape: type[R]) -> R:
             raise
         again = corrected(prompt, "", f"it was unusable ({unusable.detail}); be shorter")
 
-    reply = await chat.complete(again)
+    reply = await chat.complete(again, hear)
     return parse(reply.text, shape)
 
 

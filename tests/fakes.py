@@ -13,7 +13,7 @@ from drift.contracts.progress import CHANNEL, LAST_PHASES
 from drift.contracts.request import ProjectRequest
 from drift.ports import Ports
 from drift.tasks import Deadline
-from drift.values.calls import ChatReply, Embeddings, Prompt, Tokens
+from drift.values.calls import ChatReply, Embeddings, Hear, Prompt, Tokens
 from drift.values.graph import (
     Candidate,
     Candidates,
@@ -26,6 +26,9 @@ from drift.values.graph import (
     Vector,
 )
 from drift.values.health import GraphHealth, Readiness
+
+PIECE = 4
+"""Characters that a scripted model writes at a time, for who listens."""
 
 Answering = Callable[[Prompt], Any]
 Script = Answering | Mapping[str, Any]
@@ -41,7 +44,9 @@ class ScriptedChat:
         self.script = script
         self.prompts: list[Prompt] = []
 
-    async def complete(self, prompt: Prompt, deadline: Deadline) -> ChatReply:
+    async def complete(
+        self, prompt: Prompt, deadline: Deadline, hear: Hear | None = None
+    ) -> ChatReply:
         deadline.require()
         self.prompts.append(prompt)
         answer = self.script(prompt) if callable(self.script) else self.script[prompt.name]
@@ -52,7 +57,14 @@ class ScriptedChat:
         if isinstance(answer, Exception):
             raise answer
         text = answer if isinstance(answer, str) else json.dumps(answer)
+        if hear is not None:
+            await self._tell(text, hear)
         return ChatReply(text, Tokens(prompt=10, completion=2, cached=1))
+
+    async def _tell(self, text: str, hear: Hear) -> None:
+        for end in range(PIECE, len(text) + PIECE, PIECE):
+            hear(text[:end])
+            await asyncio.sleep(0)
 
     async def health(self) -> Readiness:
         return Readiness.ok()

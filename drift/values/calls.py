@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -93,6 +93,13 @@ class Spending:
         self.uncounted += other.uncounted
         for name, use in other.models.items():
             self.models.setdefault(name, ModelUse()).add(use)
+
+
+Hear = Callable[[str], None]
+"""Is told what a model has written so far, each time there is more, and at the end.
+
+A second attempt begins anew, so what is told need not go on from what was told before.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.plan import Limits
 from drift.ports import GraphStore
 from drift.tasks import Deadline
-from drift.values.calls import ChatReply, Embeddings, Prompt, Tokens
+from drift.values.calls import ChatReply, Embeddings, Hear, Prompt, Tokens
 from drift.values.graph import Candidates, FollowupQuery
 from tests.contract.bulk_load import entangle, load, remove
 from tests.contract.graph_backends import DIMENSIONS, twin
@@ -92,7 +92,10 @@ class Parrot:
     def __init__(self) -> None:
         self.heard: defaultdict[str, list[str]] = defaultdict(list)
 
-    async def complete(self, prompt: Prompt, deadline: Deadline) -> ChatReply:
+    async def complete(
+        self, prompt: Prompt, deadline: Deadline, hear: Hear | None = None
+    ) -> ChatReply:
+        del hear
         deadline.require()
         await asyncio.sleep(0)
         shown = tags(prompt.user)

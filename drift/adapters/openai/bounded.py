@@ -22,6 +22,9 @@ from drift.errors import ModelMisconfiguredError
 MAX_ERROR_BYTES = 64 * 1024
 """Of an error's body as much as this is read; the status says the rest."""
 
+FRAMING = 16
+"""How many times longer than its text a stream of events may be: each piece is an object."""
+
 _ERRORS = 400
 
 
@@ -67,10 +70,17 @@ class BoundedClient(httpx2.AsyncClient):
     ) -> httpx2.Response:
         """Return the response with its whole body; an error's body may be cut.
 
+        A stream of events is returned as it begins, and counted while it is read.
+
         Raises:
             ModelMisconfiguredError: when a reply passes the limit, or is compressed more than once.
         """
         response = await super().send(request, stream=True, **options)
+        if _grows(response):
+            limit = _limit.get() or self._own_limit
+            response.stream = _Arriving(response.stream, limit.size * FRAMING, limit.passed)
+            return response
+
         try:
             body = await self._body(response)
         finally:
@@ -95,6 +105,13 @@ class BoundedClient(httpx2.AsyncClient):
         return body
 
 
+def _grows(response: httpx2.Response) -> bool:
+    """Whether a body is read while it comes: events that are not packed, so that they count."""
+    is_stream = "text/event-stream" in response.headers.get("content-type", "")
+    is_packed = response.headers.get("content-encoding", "identity") != "identity"
+    return is_stream and not is_packed and response.status_code < _ERRORS
+
+
 async def _read(response: httpx2.Response, most: int) -> tuple[bytes, bool]:
     """Return a body, unfolded, up to so many bytes, and whether that is all of it."""
     arriving = response.stream = _Arriving(response.stream, most)
@@ -113,9 +130,11 @@ class _Arriving(httpx2.AsyncByteStream):
     A compressed body may come for ever and unfold into nothing.
     """
 
-    def __init__(self, stream: Any, most: int) -> None:  # noqa: ANN401 - httpx2 types it as either kind of stream
+    def __init__(self, stream: Any, most: int, passed: str = "") -> None:  # noqa: ANN401 - httpx2 types it as either kind of stream
+        """Read from a stream; `passed` is what is raised at the limit, instead of ending there."""
         self._stream = stream
         self._most = most
+        self._passed = passed
         self.is_cut = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -124,6 +143,8 @@ class _Arriving(httpx2.AsyncByteStream):
             came += len(part)
             if came > self._most:
                 self.is_cut = True
+                if self._passed:
+                    raise ModelMisconfiguredError(self._passed)
                 return
             yield part
 

@@ -6,16 +6,17 @@ left out (`dialect`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx2
-from openai import APIStatusError, AsyncOpenAI
+from openai import APIStatusError, AsyncOpenAI, AsyncStream
 
 from drift.adapters.openai.caller import Caller
 from drift.adapters.openai.dialect import (
     JSON_SCHEMA,
+    STREAM,
     Dialect,
     Forms,
     Request,
@@ -27,11 +28,14 @@ from drift.adapters.openai.dialect import (
 from drift.adapters.openai.errors import is_known
 from drift.adapters.openai.options import EFFORTS, SMALL_STEPS, STEPS, ChatOptions, step_of
 from drift.adapters.openai.replies import ChatCompletion, tokens_of
+from drift.adapters.openai.streamed import EVENT_STREAM, put_together
 from drift.adapters.openai.watch import ModelWatch
 from drift.errors import UnusableReplyError
 from drift.tasks import Deadline
-from drift.values.calls import ChatReply, Prompt
+from drift.values.calls import ChatReply, Hear, Prompt
 from drift.values.health import Readiness
+
+_PATH = "/chat/completions"
 
 ASKED = Prompt(
     "ready",
@@ -97,7 +101,9 @@ class OpenAIChat:
         model = Model(setting, Dialect(name), ModelWatch(name, ask))
         return model
 
-    async def complete(self, prompt: Prompt, deadline: Deadline) -> ChatReply:
+    async def complete(
+        self, prompt: Prompt, deadline: Deadline, hear: Hear | None = None
+    ) -> ChatReply:
         """Return the model's reply; see ports.ChatModel for the errors.
 
         The detail of an UnusableReplyError is one of refused, content_filter, length, empty. A
@@ -105,7 +111,7 @@ class OpenAIChat:
         """
         small = self.options.small_model
         name = small if small and step_of(prompt.name) in SMALL_STEPS else self.model
-        return await self._complete(self.models[name], prompt, self.options, deadline)
+        return await self._complete(self.models[name], prompt, self.options, deadline, hear)
 
     async def health(self) -> Readiness:
         """Return whether the models answer: known from requests, or asked, but seldom."""
@@ -114,9 +120,14 @@ class OpenAIChat:
         )
 
     async def _complete(
-        self, model: Model, prompt: Prompt, options: ChatOptions, deadline: Deadline
+        self,
+        model: Model,
+        prompt: Prompt,
+        options: ChatOptions,
+        deadline: Deadline,
+        hear: Hear | None = None,
     ) -> ChatReply:
-        call = _Call(self, model.dialect, prompt, options)
+        call = _Call(self, model.dialect, prompt, options, hear)
         completion, retries = await self.caller.repeat(call.attempt, deadline, model.setting)
         model.watch.answered()
         try:
@@ -125,6 +136,8 @@ class OpenAIChat:
             if error.detail == "length" and options is self.options:
                 model.dialect.cut.add(step_of(prompt.name))
             raise
+        if hear is not None:  # which may have heard nothing of it yet
+            hear(text)
         call.judge(text)
         return ChatReply(text, tokens_of(completion), retries + call.refusals)
 
@@ -135,8 +148,20 @@ class OpenAIChat:
         time.
         """
         return ChatCompletion.read(
-            await self.client.post("/chat/completions", cast_to=httpx2.Response, body=body)
+            await self.client.post(_PATH, cast_to=httpx2.Response, body=body)
         )
+
+    async def post_streaming(self, body: dict[str, Any], hear: Hear) -> ChatCompletion:
+        """Send a request for a stream; a server may answer it with the whole all the same."""
+        stream = await self.client.post(
+            _PATH, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]
+        )
+        async with stream:
+            response = stream.response
+            if EVENT_STREAM in response.headers.get("content-type", ""):
+                return await put_together(stream, response.request, hear)
+
+            return ChatCompletion.read(response)
 
 
 @dataclass(slots=True)
@@ -147,6 +172,7 @@ class _Call:
     dialect: Dialect
     prompt: Prompt
     options: ChatOptions
+    hear: Hear | None = None
     refusals: int = 0
     """Requests that were refused and sent again with less."""
     rung: str = ""
@@ -159,7 +185,7 @@ class _Call:
         """
         while True:
             known = self.dialect.refused
-            request = self.dialect.request(self.prompt, self.options)
+            request = self._request()
             try:
                 return await self._send(request)
             except APIStatusError as error:
@@ -186,7 +212,7 @@ class _Call:
                 return None
             for without in plainer(request):
                 self.refusals += 1
-                less = self.dialect.request(self.prompt, self.options, without)
+                less = self._request(without)
                 try:
                     completion = await self._send(less)
                 except APIStatusError as error:
@@ -197,10 +223,19 @@ class _Call:
                     return completion
         raise first
 
+    def _request(self, without: Forms = frozenset()) -> Request:
+        streamed = self.hear is not None
+        return self.dialect.request(self.prompt, self.options, without, streamed=streamed)
+
     async def _send(self, request: Request) -> ChatCompletion:
-        completion = await self.chat.caller.send(
-            lambda: self.chat.post(request.body), "chat", self.dialect.model
-        )
+        hear = self.hear
+
+        def post() -> Awaitable[ChatCompletion]:
+            if hear is None or STREAM not in request.body:
+                return self.chat.post(request.body)
+            return self.chat.post_streaming(request.body, hear)
+
+        completion = await self.chat.caller.send(post, "chat", self.dialect.model)
         self.dialect.took(request)
         self.rung = request.rung
         return completion

@@ -29,6 +29,7 @@ SCHEMA_ALONE = "json_schema alone"
 """A schema that the prompt does not repeat: some servers take it and forget it."""
 EFFORT, CACHE, TEMPERATURE = "reasoning_effort", "prompt_cache_options", "temperature"
 LENGTH, OLD_LENGTH = "max_completion_tokens", "max_tokens"
+STREAM, STREAM_OPTIONS = "stream", "stream_options"
 IN_PROMPT = "the prompt alone"
 _FORMATS = frozenset({JSON_SCHEMA, JSON_OBJECT})
 
@@ -40,6 +41,8 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     OLD_LENGTH: (LENGTH, OLD_LENGTH),
     CACHE: ("prompt_cache",),
     TEMPERATURE: (TEMPERATURE,),
+    STREAM: ("'stream'", '"stream"', "`stream`", "streaming"),
+    STREAM_OPTIONS: (STREAM_OPTIONS, "include_usage"),
 }
 """By which words of an error a form is known."""
 _EFFORT = re.compile(rf"['\"`]({'|'.join(EFFORTS)})['\"`]")
@@ -92,7 +95,12 @@ class Dialect:
             log.info("model_ignored_schema", extra={"model": self.model})
 
     def request(
-        self, prompt: Prompt, options: ChatOptions, without: Forms = frozenset()
+        self,
+        prompt: Prompt,
+        options: ChatOptions,
+        without: Forms = frozenset(),
+        *,
+        streamed: bool = False,
     ) -> Request:
         """Build the request for a prompt, without what was refused and `without` these."""
         refused, step = self.refused | without, step_of(prompt.name)
@@ -113,6 +121,8 @@ class Dialect:
         elif rung == JSON_OBJECT:
             body["response_format"] = {"type": JSON_OBJECT}
         fields = self._fields(step, options, refused)
+        if streamed and STREAM not in refused:
+            fields |= _streaming(refused)
         return Request(body | fields, frozenset(fields) | ({rung} & _FORMATS), rung)
 
     def _fields(self, step: Step, options: ChatOptions, refused: Forms) -> dict[str, Any]:
@@ -145,6 +155,12 @@ class Dialect:
             refused and f"refuses {', '.join(sorted(refused))}",
         ]
         return "; ".join(str(one) for one in said if one)
+
+
+def _streaming(refused: Forms) -> dict[str, Any]:
+    """Return the wish for a stream, which ends in its usage where the server knows that."""
+    usage = {} if STREAM_OPTIONS in refused else {STREAM_OPTIONS: {"include_usage": True}}
+    return {STREAM: True, **usage}
 
 
 def _rung(prompt: Prompt, refused: Forms) -> str:
@@ -201,7 +217,9 @@ def named(error: Any, request: Request) -> Forms:  # noqa: ANN401 - the same
 
 
 def _found(text: str, forms: Forms) -> Forms:
-    return frozenset(form for form in forms if any(word in text for word in _WORDS[form]))
+    return frozenset(
+        form for form in forms if form == text or any(word in text for word in _WORDS[form])
+    )
 
 
 def _said(error: Any) -> str:  # noqa: ANN401 - the same

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from http import HTTPStatus
 
-from openai import APIConnectionError, APITimeoutError
+from openai import APIConnectionError, APIError, APITimeoutError
 
 from drift.adapters.causes import is_distrusted, name_is_unknown
 from drift.adapters.openai.replies import not_this_api
@@ -40,6 +40,8 @@ def is_transient(error: BaseException) -> bool:
         return (status in _TRANSIENT or status >= _SERVER_ERRORS) and _code(error) not in _SPENT
     if is_distrusted(error):
         return False
+    if type(error) is APIError:  # told within a stream, which has begun with status 200
+        return not _code(error)
     return isinstance(error, APIConnectionError | TimeoutError | json.JSONDecodeError)
 
 
@@ -59,7 +61,8 @@ def translated(error: Exception, setting: str) -> DriftError:
 
     `setting` names the one that the model comes from.
     """
-    status = getattr(error, "status_code", None)
+    told_within = type(error) is APIError
+    status = 0 if told_within else getattr(error, "status_code", None)
     if isinstance(status, int):
         return _of_status(error, status, setting)
     if isinstance(error, TimeoutError | APITimeoutError):
@@ -79,7 +82,7 @@ def translated(error: Exception, setting: str) -> DriftError:
 
 
 def _of_status(error: Exception, status: int, setting: str) -> DriftError:
-    code, said = _code(error), f"HTTP {status}"
+    code, said = _code(error), f"HTTP {status}" if status else "within its answer"
     if code in _FILTERED:
         return UnusableReplyError("content_filter")
     if code in _SPENT:

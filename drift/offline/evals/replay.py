@@ -23,7 +23,7 @@ from drift.ports import Ports
 from drift.progress import Progress
 from drift.search import DriftSearch
 from drift.tasks import Deadline
-from drift.values.calls import ChatReply, Embeddings, Prompt
+from drift.values.calls import ChatReply, Embeddings, Hear, Prompt
 from drift.values.graph import (
     Candidate,
     Candidates,
@@ -199,7 +199,12 @@ class _RecordedModel:
         self.figures = ReplayFigures(recorded.question)
         self.answered: set[str] = set()
 
-    async def complete(self, prompt: Prompt, deadline: Deadline) -> ChatReply:
+    async def complete(
+        self,
+        prompt: Prompt,
+        deadline: Deadline,
+        hear: Hear | None = None,  # noqa: ARG002 - nobody listens to a replay
+    ) -> ChatReply:
         deadline.require()
         tokens = (len(prompt.system) + len(prompt.user)) // 4
         self.figures.tokens += tokens

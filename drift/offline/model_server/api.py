@@ -11,8 +11,9 @@ import asyncio
 import json
 import time
 from collections import Counter, deque
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from pydantic import ValidationError
 from starlette.applications import Starlette
@@ -48,6 +49,7 @@ from drift.offline.model_server.faults import (
     Rule,
 )
 from drift.offline.model_server.refusals import Json, error_body, of_version
+from drift.offline.model_server.streams import Written, streamed, wants_stream
 
 RECORDED_REQUESTS = 500
 RECORDED_HEADERS = (
@@ -64,6 +66,7 @@ EMBEDDING = "embedding"
 READY = "ready"
 """Not a reply of a search: whether the model answers."""
 CLIENT_GONE = 499
+OK = 200
 """What nginx calls it; nobody reads it."""
 
 Make = Callable[[Json, Rule | None], Json]
@@ -92,6 +95,7 @@ class ModelApi:
     abandoned: int = 0
     seen_prefixes: set[str] = field(default_factory=set)
     remembered: dict[bytes, bytes] = field(default_factory=dict)
+    written: deque[Written] = field(default_factory=lambda: deque(maxlen=RECORDED_REQUESTS))
 
     def app(self) -> Starlette:
         """Return the routes, the API at the paths of OpenAI, Azure's v1 and Azure's deployments."""
@@ -145,8 +149,10 @@ class ModelApi:
         wait = seconds + sum(rule.seconds for rule in struck if rule.fault == LATENCY)
         try:
             answer = await self._made(raw, body, make, rule)
-            # What the answer took is part of the latency: that is the time of the whole call.
-            wait += self.token_s * _tokens_written(answer) if self.token_s else 0.0
+            is_streamed = wants_stream(body) and answer.status_code == OK and not _is_cut_off(rule)
+            if not is_streamed:
+                # What the answer took is part of the latency: that is the time of the whole call.
+                wait += self.token_s * _tokens_written(answer) if self.token_s else 0.0
             left = max(0.0, wait - (time.perf_counter() - began))
             if await _client_goes(request, None if rule and rule.fault == HANG else left):
                 self.abandoned += 1
@@ -156,7 +162,28 @@ class ModelApi:
         finally:
             self.in_flight -= 1
 
+        if is_streamed:
+            return self._stream(body, answer, rule)
         return CONNECTION[rule.fault](answer, rule) if rule and rule.fault in CONNECTION else answer
+
+    def _stream(self, body: Json, answer: Response, rule: Rule | None) -> Response:
+        """Return an answer as a stream, which is watched until it ends or its client goes."""
+        whole = json.loads(bytes(answer.body))
+        response, written = streamed(body, whole, self.token_s, rule)
+        response.body_iterator = self._watched(aiter(response.body_iterator))
+        self.written.append(written)
+        return response
+
+    async def _watched(self, events: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        has_ended = False
+        self.in_flight += 1
+        try:
+            async for event in events:
+                yield event
+            has_ended = True
+        finally:
+            self.in_flight -= 1
+            self.abandoned += not has_ended
 
     async def _made(self, raw: bytes, body: Json, make: Make, rule: Rule | None) -> Response:
         """Return an answer or its fault; without one, the answer that is remembered."""
@@ -232,16 +259,23 @@ class ModelApi:
                 "most_in_flight": self.most_in_flight,
                 "abandoned": self.abandoned,
                 "requests": list(self.requests),
+                "written": [asdict(one) for one in self.written],
             }
         )
 
     async def _forget_requests(self, _: Request) -> Response:
         self.counts.clear()
         self.requests.clear()
+        self.written.clear()
         self.seen_prefixes.clear()
         self.most_in_flight = self.in_flight
         self.abandoned = 0
         return Response(status_code=204)
+
+
+def _is_cut_off(rule: Rule | None) -> bool:
+    """Tell whether a fault strikes at the connection, or sends a body of its own."""
+    return rule is not None and (rule.fault in CONNECTION or rule.fault == BODY)
 
 
 def _tokens_written(answer: Response) -> int:

@@ -4,7 +4,7 @@ A rule says which requests it hits (`kind`), how often (`times`), and what goes 
 Rules are tried in order: every `latency` that fits is waited, of the others the first one is made.
 Faults come in tables, by where they strike: STATUS answers with an error, REPLY changes a chat
 completion, TEXT what the model wrote, VECTORS and DATA an embedding answer. What strikes at the
-connection has a table in `connection_faults`.
+connection has a table in `connection_faults`, what strikes within a stream one in `streams`.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ Fault = Literal[
     "refuses_cache_options", "refuses_temperature", "refuses_options_silently",
     "refuses_json_schema_silently", "refuses_response_format_silently",
     "ignores_schema", "bills_more",
+    "refuses_stream", "refuses_stream_options",
+    "stream_cut", "stream_dropped", "stream_error", "stream_garbage", "stream_empty",
+    "stream_endless",
     "wrong_count", "wrong_dimensions", "not_finite", "all_zero", "shuffled", "unnumbered",
     "words", "nested", "digits", "beyond_32_bit", "short_base64",
 ]  # fmt: skip

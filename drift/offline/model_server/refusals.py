@@ -18,6 +18,7 @@ _OPTIONS = ("reasoning_effort", "max_completion_tokens", "prompt_cache_options",
 KNOWN_SINCE: Mapping[str, str] = {
     "max_completion_tokens": "2024-09-01",
     "reasoning_effort": "2024-12-01",
+    "stream_options": "2024-09-01",
     "prompt_cache_options": "9999-12-31",
 }
 """Fields by the date of Azure's first version that has them; the v1 API alone has the last one."""
@@ -125,6 +126,8 @@ REFUSALS: Mapping[str, Refusal] = {
             "temperature",
         ),
     ),
+    "refuses_stream": Refusal(_has("stream"), _unsupported("stream")),
+    "refuses_stream_options": Refusal(_has("stream_options"), unrecognized("stream_options")),
     "refuses_options_silently": Refusal(
         lambda body: any(name in body for name in _OPTIONS), error_body("Bad request")
     ),

@@ -1,0 +1,113 @@
+"""A chat completion that comes in pieces, as server-sent events, put together as it grows."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx2
+from openai import APIConnectionError
+from pydantic import BaseModel, ValidationError
+
+from drift.adapters.openai.replies import ChatCompletion, Choice, Message, not_this_api
+from drift.errors import UnusableReplyError
+from drift.values.calls import Hear
+
+EVENT_STREAM = "text/event-stream"
+MAX_CHARACTERS = 200_000
+"""A reply that is longer is taken for one that would not end; no reply of a search comes near."""
+
+
+class _Piece(BaseModel):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _PieceOfChoice(BaseModel):
+    delta: _Piece | None = None
+    finish_reason: str | None = None
+
+
+class _Chunk(BaseModel):
+    """One event; the last one of some servers holds the usage and no choice."""
+
+    choices: list[_PieceOfChoice] | None = None
+    usage: object = None
+    model: object = None
+
+
+class GrowingCompletion:
+    """What has come so far; `hear` is told of every piece of text."""
+
+    def __init__(self, hear: Hear) -> None:
+        """Begin with nothing."""
+        self._hear = hear
+        self._text = ""
+        self._refusal = ""
+        self._finish_reason: str | None = None
+        self._usage: object = None
+        self._model: object = None
+
+    def take(self, event: object) -> None:
+        """Add one event.
+
+        Raises:
+            ModelMisconfiguredError: it is none of the API.
+            UnusableReplyError: the reply does not end.
+        """
+        try:
+            chunk = _Chunk.model_validate(event)
+        except (ValidationError, RecursionError) as error:
+            raise not_this_api() from error
+
+        self._usage = chunk.usage or self._usage
+        self._model = chunk.model or self._model
+        for choice in (chunk.choices or ())[:1]:
+            self._finish_reason = choice.finish_reason or self._finish_reason
+            piece = choice.delta or _Piece()
+            self._refusal += piece.refusal or ""
+            if piece.content:
+                self._text = _joined(self._text, piece.content)
+                if len(self._text) > MAX_CHARACTERS:
+                    raise UnusableReplyError("length")
+                self._hear(_whole_characters(self._text))
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the model has said why it ended; a stream without that was cut."""
+        return self._finish_reason is not None
+
+    def completion(self) -> ChatCompletion:
+        """Return all of it, as a server sends it at once."""
+        message = Message(content=self._text, refusal=self._refusal or None)
+        whole = Choice(message=message, finish_reason=self._finish_reason)
+        read = {"choices": [whole], "usage": self._usage, "model": self._model}
+        return ChatCompletion.model_validate(read)
+
+
+async def put_together(
+    events: AsyncIterator[object], request: httpx2.Request, hear: Hear
+) -> ChatCompletion:
+    """Return the completion of a stream, which `hear` is told of as it grows.
+
+    Raises:
+        APIConnectionError: the stream ended before the completion did.
+        ModelMisconfiguredError: it is none of the API.
+    """
+    growing = GrowingCompletion(hear)
+    async for event in events:
+        growing.take(event)
+    if not growing.has_ended:
+        raise APIConnectionError(message="The stream broke off.", request=request)
+    return growing.completion()
+
+
+def _joined(text: str, piece: str) -> str:
+    """Return two texts as one; halves of a character, in two escapes, become one again."""
+    if piece.isascii() or not "\udc00" <= piece[0] <= "\udfff":
+        return text + piece
+    return (text + piece).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+def _whole_characters(text: str) -> str:
+    """Return a text without the first half of a character at its end."""
+    return text[:-1] if "\ud800" <= text[-1] <= "\udbff" else text
