@@ -178,7 +178,7 @@ async def retrieve(call: Call) -> Response:
 
     if http.wants_stream(",".join(call.request.headers.getlist("accept"))):
         stream = EventStream(call.retrieval_id)
-        stream.follow(await service.start(project, request, call.retrieval_id, stream.listen))
+        stream.follow(await service.start(project, request, call.retrieval_id, stream))
         call.at_end = stream.cancel
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         return StreamingResponse(stream.events(), media_type=http.EVENT_STREAM, headers=headers)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from drift.access.caller import Caller, Project
+from drift.contracts.answer import KeyFact
 from drift.contracts.progress import CHANNEL
 from drift.tasks import Deadline
 from drift.values.calls import ChatReply, Embeddings, Hear, Prompt
@@ -211,6 +212,26 @@ class Embedder(Protocol):
         Raises:
             ModelUnavailableError, ModelMisconfiguredError: as for chat.
         """
+        ...
+
+
+class Listener(Protocol):
+    """Who follows one retrieval while it runs; no method waits or raises."""
+
+    def progress(self, message: str) -> None:
+        """Take one progress message, as JSON."""
+        ...
+
+    def answer_delta(self, text: str) -> None:
+        """Take what comes next of the final answer."""
+        ...
+
+    def answer_replaced(self, text: str) -> None:
+        """Take the answer so far, in place of all that was told of it."""
+        ...
+
+    def citations(self, key_facts: Sequence[KeyFact]) -> None:
+        """Take the sentences of the answer, which is all told, with their citations."""
         ...
 
 

@@ -175,23 +175,23 @@ tells who "he" or "they" are in them. A finding of a greater `depth` follows fro
 `<unanswered>` lists what was asked, or would have been, without evidence.
 
 Reply in the language of the user question, with the fields in this order:
-- `verdict`: "answered" when the facts settle the user question, "partly" when they settle some of
-  what it asks for, "not_found" when they do not, or when they contradict what it takes for granted.
-  A question about the last link of a chain is not answered by the links before it.
 - `final_answer`: the answer itself first, then what explains it: one to four sentences, more only
   for a list or a story, which is told in the order of its places. Each sentence ends in the numbers
   of the facts that bear it out: "Marley was dead [1][3]." A sentence without a number is taken out,
   so write none, and nothing from memory.
   Commit to what the facts support, also where it takes several of them together. Where they
   disagree, give each version with its document, and say which one is more specific or more recent.
-  For "not_found", say what the facts contradict or what comes closest. Without such a fact, leave
-  it empty.
+  Where they do not answer, say what they contradict or what comes closest. Without such a fact,
+  leave it empty.
+- `verdict`: "answered" when the facts settle the user question, "partly" when they settle some of
+  what it asks for, "not_found" when they do not, or when they contradict what it takes for granted.
+  A question about the last link of a chain is not answered by the links before it.
 - `residual_uncertainty`: what the user question asks and the facts leave open, or what had to be
   assumed, in a sentence without numbers. Leave it empty if nothing is open.
 Write no ids other than the numbers of facts.
 
 {_DATA_RULE}
-Return JSON: {{"verdict", "final_answer", "residual_uncertainty"}}"""
+Return JSON: {{"final_answer", "verdict", "residual_uncertainty"}}"""
 
 
 def _message(*elements: str) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
 
 from drift import bounded, depth
 from drift.answering import conclusion
 from drift.answering.conclusion import Conclusion
+from drift.answering.growing import GrowingAnswer
 from drift.answering.marks import without_marks
 from drift.bounded import RequestHandles
 from drift.calls import Calls
-from drift.citing.citations import check_each
+from drift.citing.citations import check_each, standing
 from drift.citing.handles_in_prose import without_handles
 from drift.context import Handles, place_of
 from drift.contracts.replies import AggregateReply, QuickReply
@@ -21,8 +25,18 @@ from drift.ranking import ranked
 from drift.replies import ask
 from drift.telemetry import parts
 from drift.telemetry.logs import log
+from drift.telling import Telling
 from drift.values.graph import Chunk, Evidence, FollowupQuery
-from drift.values.tree import ANSWERED, NO_EVIDENCE, Answer, CitationCounts, Fact, Node, Question
+from drift.values.tree import (
+    ANSWERED,
+    NO_EVIDENCE,
+    Answer,
+    Citation,
+    CitationCounts,
+    Fact,
+    Node,
+    Question,
+)
 
 QUICK_ID = -1
 """The look's number among the follow-ups, which count from 0; its depth is 0."""
@@ -55,6 +69,7 @@ class QuickLook:
     limits: Limits
     project_id: str
     located: bool = False
+    telling: Telling = field(default_factory=Telling)
 
     async def look(self, question: str) -> Look:
         """Return what is found and said.
@@ -74,7 +89,8 @@ class QuickLook:
         )
         reading = bounded.quick(question, chunks, handles, self.limits.max_prompt_tokens)
         with parts.reading(1) as part:
-            reply = await ask(self.calls.chat, reading.prompt, QuickReply)
+            hear = self.telling.hear(_growing(handles, evidence, reading.shown))
+            reply = await ask(self.calls.chat, reading.prompt, QuickReply, hear)
             part.add(chunks=len(reading.shown), answers=1)
         return _checked(asked, reply, handles, evidence, reading.shown)
 
@@ -93,6 +109,41 @@ def unusable(question: str, error: UnusableReplyError) -> Look:
     return Look(node, Evidence(), open=depth.UNUSABLE)
 
 
+def _growing(handles: RequestHandles, evidence: Evidence, shown: Sequence[Chunk]) -> GrowingAnswer:
+    """Return what can be delivered of a reply while it is written: its evidence comes first."""
+    known = {chunk.id: chunk for chunk in evidence.chunks}
+
+    def facts(begun: Mapping[str, Any]) -> Sequence[Fact]:
+        try:
+            named = QuickReply.model_validate({**begun, "verdict": "not_found"}).evidence
+        except ValidationError:
+            return ()
+        ids = [handles.chunks.resolve(citation.chunk_id) for citation in named]
+        return _facts(standing(named, ids, known), 0.0, known)
+
+    return GrowingAnswer("answer", facts, _prose(handles, evidence, shown))
+
+
+def _facts(
+    each: Sequence[tuple[Citation, ...]], confidence: float, known: Mapping[str, Chunk]
+) -> tuple[Fact, ...]:
+    """Return the evidence that holds, numbered by its place in the reply, from 1."""
+    return tuple(
+        Fact(number, citations[0], confidence, place_of(known[citations[0].chunk_id]))
+        for number, citations in enumerate(each, start=1)
+        if citations
+    )
+
+
+def _prose(
+    handles: RequestHandles, evidence: Evidence, shown: Sequence[Chunk]
+) -> Callable[[str], str]:
+    """Return what takes the handles out of a model's words."""
+    in_prose = handles.in_prose({chunk.id: chunk for chunk in evidence.chunks})
+    said_by = [chunk.text for chunk in shown]
+    return lambda text: without_handles(text, in_prose, said_by)
+
+
 def _checked(
     asked: Question,
     reply: QuickReply,
@@ -104,19 +155,14 @@ def _checked(
     known = {chunk.id: chunk for chunk in evidence.chunks}
     ids = [handles.chunks.resolve(citation.chunk_id) for citation in reply.evidence]
     each, counts = check_each(reply.evidence, reply.answer, ids, known)
-    facts = tuple(
-        Fact(number, citations[0], reply.confidence, place_of(known[citations[0].chunk_id]))
-        for number, citations in enumerate(each, start=1)
-        if citations
-    )
+    facts = _facts(each, reply.confidence, known)
     citations = tuple(dict.fromkeys(fact.citation for fact in facts))
 
-    in_prose = handles.in_prose(known)
-    said_by = [chunk.text for chunk in shown]
+    prose = _prose(handles, evidence, shown)
     said = AggregateReply.model_construct(
         verdict=reply.verdict if facts else "not_found",
-        final_answer=without_handles(reply.answer, in_prose, said_by),
-        residual_uncertainty=without_handles(reply.residual_uncertainty, in_prose, said_by),
+        final_answer=prose(reply.answer),
+        residual_uncertainty=prose(reply.residual_uncertainty),
     )
     answer = Answer(
         without_marks(said.final_answer, {fact.number for fact in facts}),

@@ -14,6 +14,7 @@ from typing import Literal
 from drift import bounded, context, prompts
 from drift.answering import conclusion
 from drift.answering.conclusion import Conclusion
+from drift.answering.growing import GrowingAnswer
 from drift.answering.response import Searched, checked_citations, delivered, nothing_found
 from drift.calls import Calls
 from drift.citing import citations
@@ -29,7 +30,7 @@ from drift.contracts.request import ProjectRequest
 from drift.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.followups import FollowupTree, require_answers
 from drift.plan import Limits
-from drift.ports import Ports
+from drift.ports import Listener, Ports
 from drift.prices import PriceTable
 from drift.progress import Progress, escape_markdown, name_list
 from drift.quick import Look, QuickLook, unusable
@@ -37,6 +38,7 @@ from drift.replies import ask
 from drift.tasks import Deadline
 from drift.telemetry import parts
 from drift.telemetry.logs import log
+from drift.telling import Telling
 from drift.values.graph import PrimerEvidence, PrimerQuery, Vector
 from drift.values.tree import Proposal
 
@@ -57,16 +59,23 @@ class DriftSearch:
         self._prices = prices
 
     async def retrieve(
-        self, request: ProjectRequest, progress: Progress, deadline: Deadline
+        self,
+        request: ProjectRequest,
+        progress: Progress,
+        deadline: Deadline,
+        listener: Listener | None = None,
     ) -> RetrieveResponse:
         """Answer a request, reporting progress up to and including the last message.
+
+        A listener is told of the answer while the model writes it.
 
         Raises:
             UpstreamError: when the graph or the model failed after its retries, or nothing was
                 found in time.
         """
         calls = Calls.within(deadline, self._ports)
-        retrieval = _Retrieval(calls, self._limits, request, progress, deadline)
+        telling = Telling(listener)
+        retrieval = _Retrieval(calls, self._limits, request, progress, deadline, telling)
         try:
             with parts.retrieval(progress.retrieval_id, request.project_id) as whole:
                 async with deadline.enforced():
@@ -93,6 +102,7 @@ class _Retrieval:
     request: ProjectRequest
     progress: Progress
     deadline: Deadline
+    telling: Telling
 
     @property
     def wants_locations(self) -> bool:
@@ -143,7 +153,11 @@ class _Retrieval:
         if self.request.depth == "drift":
             return None
         self.progress.report(Phase.EXPANDING_QUERY, "Looking whether one look answers it")
-        quick = QuickLook(self.calls, self.limits, self.request.project_id, self.wants_locations)
+        # What one look says is not told before it is known that it is the answer.
+        telling = self.telling if self.request.depth == "quick" else Telling()
+        quick = QuickLook(
+            self.calls, self.limits, self.request.project_id, self.wants_locations, telling
+        )
         try:
             return await quick.look(self.request.query)
         except UnusableReplyError as error:
@@ -258,7 +272,8 @@ class _Retrieval:
         if not facts:
             return Conclusion()
         try:
-            reply = await ask(self.calls.chat, prompt, AggregateReply)
+            hear = self.telling.hear(GrowingAnswer("final_answer", lambda _: facts))
+            reply = await ask(self.calls.chat, prompt, AggregateReply, hear)
         except UnusableReplyError as error:
             raise ModelUnavailableError("The model did not give a usable final answer.") from error
         return conclusion.concluded(self.request.query, reply, facts, nodes, tree.shown_texts())
@@ -266,6 +281,7 @@ class _Retrieval:
     def respond(self, concluded: Conclusion, searched: Searched) -> RetrieveResponse:
         """Return the answer, and report it."""
         answered = delivered(concluded, searched, self.request.include)
+        self.telling.whole(answered)
         cited = (citation for fact in answered.key_facts for citation in fact.citations)
         names = citations.document_names(cited)
         self.progress.completed("The answer is ready", name_list(names, bracketed=True))

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from drift.access.caller import EVERYBODY, Project
+from drift.contracts.answer import KeyFact
 from drift.contracts.progress import CHANNEL, LAST_PHASES
 from drift.contracts.request import ProjectRequest
 from drift.ports import Ports
@@ -95,6 +96,33 @@ class HashingEmbedder:
 def vector_of(text: str) -> Vector:
     """Return the vector that HashingEmbedder gives a text."""
     return tuple(byte / 255 for byte in hashlib.sha256(text.encode()).digest()[:4])
+
+
+class Heard:
+    """Listener that puts together what it is told."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+        self.text = ""
+        self.deltas = 0
+        self.replaced = 0
+        self.facts: list[KeyFact] = []
+
+    def progress(self, message: str) -> None:
+        self.messages.append(message)
+
+    def answer_delta(self, text: str) -> None:
+        assert text
+        self.deltas += 1
+        self.text += text
+
+    def answer_replaced(self, text: str) -> None:
+        self.replaced += 1
+        self.text = text
+
+    def citations(self, key_facts: Sequence[KeyFact]) -> None:
+        assert not self.facts
+        self.facts += key_facts
 
 
 class ListSink:

@@ -90,6 +90,7 @@ MODULES: dict[str, frozenset[str]] = {
         "answering.sentence_ends": "answering.marks",
         "answering.statement_parts": "answering.marks answering.sentence_ends",
         "answering.statements": "answering.sentence_ends answering.statement_parts values words",
+        "answering.growing": "answering.marks answering.statements contracts values",
         "answering.spelling": "",
         "answering.unmarked": "answering.spelling answering.statement_parts "
         "answering.statements values words",
@@ -125,12 +126,14 @@ MODULES: dict[str, frozenset[str]] = {
         "answering.statements answering.unmarked values "
         "answering.verdict",
         "depth": "answering.conclusion plan values",
-        "quick": "bounded depth answering.conclusion answering.marks calls citing.citations "
-        "citing.handles_in_prose context contracts errors plan ranking replies telemetry values",
-        "search": "bounded calls citing.citations answering.conclusion context contracts errors "
-        "followups "
+        "telling": "answering.growing contracts ports values",
+        "quick": "bounded depth answering.conclusion answering.growing answering.marks "
+        "calls citing.citations citing.handles_in_prose context contracts errors plan ranking "
+        "replies telemetry telling values",
+        "search": "bounded calls citing.citations answering.conclusion answering.growing context "
+        "contracts errors followups "
         "citing.handles_in_prose values plan ports prices progress prompts quick replies "
-        "answering.response tasks telemetry",
+        "answering.response tasks telemetry telling",
         "__init__": "",
         "__main__": "offline.commands",
     }.items()

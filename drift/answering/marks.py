@@ -4,6 +4,7 @@ The model is asked for `[1]`. What it writes instead is read too: `[1, 3]`, `[1-
 `[fact 1]`, `[^1]`, a raised ¹. Numbers that belong to the prose are left alone.
 """
 
+# ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
@@ -54,6 +55,11 @@ _HIGHEST_HANDLE = 999
 """No request has more facts: a higher number in brackets is a year."""
 _UNIT_CHARACTERS = 3
 """Of a unit of measure or a variable, behind which a raised number is a power."""
+LEADING_TO_A_MARK = frozenset(
+    "according and as cf et fact facts fakt fakten fait faits gem\u00e4\u00df laut no nr oder or "
+    "quelle quellen see siehe source sources und vgl y".split()
+)
+"""First words of what may belong to a mark that follows."""
 STOPS = ".!?\u2026\u3002\uff01\uff1f\u0964\u061f"
 _CLOSERS = "\"'\u201d\u2019\u00bb\u203a)]*_"
 

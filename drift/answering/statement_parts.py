@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from drift.answering.marks import STOPS, Mark, marks_in, without
+from drift.answering.marks import LEADING_TO_A_MARK, STOPS, Mark, marks_in, without
 from drift.answering.sentence_ends import sentence_ends
 
 
@@ -253,10 +253,14 @@ def may_lead_in(part: Part) -> bool:
 def settled(parts: Sequence[Part]) -> Sequence[Part]:
     """Return the parts of a growing answer that stay as they are, whatever follows.
 
-    How a part ends shows in the first word after it. What begins with a digit, a bracket or another
-    sign may yet become a mark or a marker, and shows nothing.
+    How a part ends shows in the first word after it, and in its first letters where no word that
+    leads to a mark begins so. What begins with a digit, a bracket or another sign may yet become a
+    mark or a marker, and shows nothing.
     """
     if not parts:
         return ()
-    shows = re.match(r"[^\W\d]\w*\s", parts[-1].raw)
+    word = re.match(r"(?P<letters>[^\W\d]\w*)(?P<ends>\s)?", parts[-1].raw)
+    begun = word["letters"].casefold() if word else ""
+    leads = any(one.startswith(begun) for one in LEADING_TO_A_MARK)
+    shows = word and (word["ends"] or not leads)
     return parts[: -1 if shows else -2]

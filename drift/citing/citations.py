@@ -94,6 +94,23 @@ def check_each(
     return each, CitationCounts(len(replies), len(replies) - filtered, repaired, dict(dropped))
 
 
+def standing(
+    replies: Sequence[CitationReply],
+    ids: Sequence[str | None],
+    retrieved: Mapping[str, Chunk],
+) -> list[tuple[Citation, ...]]:
+    """Return what `check_each` will, for a reply that is still written: nothing is counted.
+
+    A reply that names neither sentences nor words has no citation before the answer is there.
+    """
+    evidence = _Evidence("", retrieved)
+    chunks = [retrieved.get(at or reply.chunk_id) for reply, at in zip(replies, ids, strict=True)]
+    return [
+        evidence.of(reply, chunk).citations if chunk else ()
+        for reply, chunk in zip(replies, chunks, strict=True)
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class _Found:
     """The evidence that a reply means; repaired when it is not what the reply says."""

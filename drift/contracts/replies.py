@@ -240,14 +240,14 @@ class QuickReply(_Reply):
 
 
 class AggregateReply(_Reply):
-    """Reply of the aggregation: whether the facts answer, and sentences that end in their numbers.
+    """Reply of the aggregation: sentences that end in numbers of facts, and whether they answer.
 
     What else it holds is not looked at: key facts are made of the sentences. Only a reply that has
     found nothing may be without an answer.
     """
 
-    verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
     final_answer: Answer
+    verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
     residual_uncertainty: Statement = ""
 
     @model_validator(mode="after")

@@ -41,7 +41,9 @@ _ERRORS = {
 }
 _STREAM_TEXT = (
     "With `Accept: text/event-stream` the answer is a stream: `event: progress` for each progress "
-    "message, and exactly one last event, `event: result` with this document or `event: error` "
+    "message, `event: answer_delta` with the `text` that comes next of the final answer, `event: "
+    "answer_replaced` with a `text` in place of all before, `event: citations` with the "
+    "`key_facts`, and exactly one last event, `event: result` with this document or `event: error` "
     "with a Problem."
 )
 

@@ -18,7 +18,7 @@ from drift.contracts.request import RetrieveRequest
 from drift.errors import BusyError, DriftError, NotConfiguredError, QuotaError, StoppingError
 from drift.hosting.settings import Settings
 from drift.plan import Limits
-from drift.ports import Embedder, GraphReader, Ports, ProgressSink
+from drift.ports import Embedder, GraphReader, Listener, Ports, ProgressSink
 from drift.prices import PriceTable
 from drift.progress import Progress
 from drift.search import DriftSearch
@@ -63,7 +63,7 @@ class Service:
         project: Project,
         request: RetrieveRequest,
         retrieval_id: str,
-        listener: Callable[[str], None] | None = None,
+        listener: Listener | None = None,
     ) -> asyncio.Task[RetrieveResponse]:
         """Admit a request to a project that its caller may use, and start answering it.
 
@@ -115,7 +115,7 @@ class Service:
         project: Project,
         request: RetrieveRequest,
         retrieval_id: str,
-        listener: Callable[[str], None] | None,
+        listener: Listener | None,
     ) -> RetrieveResponse:
         deadline = Deadline.after(self.deadline_s)
         words = self.settings is not None and self.settings.log_questions
@@ -130,10 +130,14 @@ class Service:
             try:
                 with self._spending(project.caller):
                     async with Progress(
-                        project.id, retrieval_id, self.sink, listener, channel
+                        project.id,
+                        retrieval_id,
+                        self.sink,
+                        listener.progress if listener else None,
+                        channel,
                     ) as progress:
                         asked = request.within(project.id)
-                        return await self._search.retrieve(asked, progress, deadline)
+                        return await self._search.retrieve(asked, progress, deadline, listener)
             except asyncio.CancelledError:
                 if self._stopping:
                     raise StoppingError from None

@@ -1,33 +1,50 @@
-"""One request as server-sent events: progress, beats in silence, and exactly one last event."""
+"""One request as server-sent events: progress, the answer as it grows, one last event.
+
+A beat tells that a silent stream is alive.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Sequence
 
-from drift.contracts.answer import RetrieveResponse
+from drift.contracts.answer import KeyFact, RetrieveResponse
 from drift.errors import DriftError, StoppingError
 from drift.hosting import http
 from drift.telemetry.logs import log
 
 
 class EventStream:
-    """Relays the progress messages of a running request; a reader who leaves cancels the request.
+    """Listener that relays a running request; a reader who leaves cancels the request.
 
     The handler starts the request's task, not the generator, so that the task inherits the
     handler's context variables.
     """
 
     def __init__(self, retrieval_id: str, beat_s: float = http.BEAT_SECONDS) -> None:
-        """Prepare; `listen` may be called at once."""
+        """Prepare; it may be told something at once."""
         self._retrieval_id = retrieval_id
         self._beat_s = beat_s
         self._events: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._task: asyncio.Task[RetrieveResponse] | None = None
 
-    def listen(self, message: str) -> None:
+    def progress(self, message: str) -> None:
         """Relay one progress message."""
         self._events.put_nowait(http.event("progress", message))
+
+    def answer_delta(self, text: str) -> None:
+        """Relay what comes next of the final answer."""
+        self._events.put_nowait(http.event("answer_delta", json.dumps({"text": text})))
+
+    def answer_replaced(self, text: str) -> None:
+        """Relay the answer in place of all that was relayed of it."""
+        self._events.put_nowait(http.event("answer_replaced", json.dumps({"text": text})))
+
+    def citations(self, key_facts: Sequence[KeyFact]) -> None:
+        """Relay the sentences of the answer with their citations, as the result has them."""
+        facts = [fact.model_dump(mode="json") for fact in key_facts]
+        self._events.put_nowait(http.event("citations", json.dumps({"key_facts": facts})))
 
     def follow(self, task: asyncio.Task[RetrieveResponse]) -> None:
         """Relay how this task ends."""

@@ -14,9 +14,9 @@ ANSWER = RetrieveResponse(final_answer="A", key_facts=[], residual_uncertainty="
 
 
 async def answered(stream: EventStream, error: BaseException | None = None) -> RetrieveResponse:
-    stream.listen('{"phase":"initializing"}')
+    stream.progress('{"phase":"initializing"}')
     await asyncio.sleep(0)
-    stream.listen('{"phase":"completed"}')
+    stream.progress('{"phase":"completed"}')
     if error:
         raise error
     return ANSWER

@@ -20,6 +20,7 @@ from drift.values.graph import PrimerEvidence
 from drift.values.health import GraphHealth, Index, Readiness
 from tests.fakes import (
     HashingEmbedder,
+    Heard,
     ListSink,
     ScriptedChat,
     StubGraph,
@@ -278,12 +279,10 @@ async def test_a_failure_that_nobody_waits_for_makes_no_noise(
 
 
 async def test_a_listener_hears_what_the_sink_hears() -> None:
-    heard: list[str] = []
+    heard = Heard()
     shared = service()
-    await (
-        await shared.start(allowed("tenant"), request(project_id="tenant"), "the-id", heard.append)
-    )
-    assert len(heard) == len(shared.sink.messages) == 5
+    await (await shared.start(allowed("tenant"), request(project_id="tenant"), "the-id", heard))
+    assert len(heard.messages) == len(shared.sink.messages) == 5
     assert {m["retrieval_id"] for m in shared.sink.messages} == {"the-id"}
     assert {m["project_id"] for m in shared.sink.messages} == {"tenant"}
 

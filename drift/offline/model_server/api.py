@@ -49,7 +49,7 @@ from drift.offline.model_server.faults import (
     Rule,
 )
 from drift.offline.model_server.refusals import Json, error_body, of_version
-from drift.offline.model_server.streams import Written, streamed, wants_stream
+from drift.offline.model_server.streams import STREAMED, Written, streamed, wants_stream
 
 RECORDED_REQUESTS = 500
 RECORDED_HEADERS = (
@@ -226,7 +226,7 @@ class ModelApi:
         fault = rule.fault if rule else ""
         if fault == IGNORES_SCHEMA and repeats_schema(system):
             fault = ""
-        if rule and fault == SAYS:
+        if rule and (fault == SAYS or (fault in STREAMED and rule.text)):
             text = rule.text
         else:
             made = '{"ready": true}' if name == READY else extractive.reply(name, user)

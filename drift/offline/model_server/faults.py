@@ -46,7 +46,7 @@ Fault = Literal[
     "ignores_schema", "bills_more",
     "refuses_stream", "refuses_stream_options",
     "stream_cut", "stream_dropped", "stream_error", "stream_garbage", "stream_empty",
-    "stream_endless",
+    "stream_endless", "stream_stalls",
     "wrong_count", "wrong_dimensions", "not_finite", "all_zero", "shuffled", "unnumbered",
     "words", "nested", "digits", "beyond_32_bit", "short_base64",
 ]  # fmt: skip
@@ -65,7 +65,8 @@ class Rule(BaseModel):
 
     It strikes so many `times` (None: for ever) after it let `skip` fitting requests pass. A request
     fits when its body holds `contains`. `seconds` is the latency, or the pause between the pieces
-    of a trickle. `text` is what `says` and `body` send, a body as `content_type`.
+    of a trickle. `text` is what `says` and `body` send, a body as `content_type`, and what a fault
+    within a stream writes in place of its own reply.
     """
 
     model_config = ConfigDict(extra="forbid")

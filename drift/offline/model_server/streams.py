@@ -135,6 +135,12 @@ class _Events:
         """Yield a stream of no event but its end."""
         yield DONE
 
+    async def stalling(self) -> AsyncIterator[bytes]:
+        """Yield the first half of the text, then nothing, for as long as the client waits."""
+        async for event in self.half():
+            yield event
+        await asyncio.Event().wait()
+
     async def without_end(self) -> AsyncIterator[bytes]:
         """Yield the first half of the text, then words for ever."""
         async for event in self.half():
@@ -151,4 +157,5 @@ STREAMED: Mapping[str, Callable[[_Events], AsyncIterator[bytes]]] = {
     "stream_garbage": _Events.with_garbage,
     "stream_empty": _Events.of_nothing,
     "stream_endless": _Events.without_end,
+    "stream_stalls": _Events.stalling,
 }
