@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from drift.errors import UnusableReplyError
 from drift.ports import ChatModel, Embedder, GraphStore, Ports
-from drift.tasks import Deadline
+from drift.tasks import Deadline, Turns
 from drift.telemetry import parts
 from drift.values.calls import ChatReply, Embeddings, Hear, Prompt
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
@@ -19,18 +19,23 @@ class GraphCalls:
 
     port: GraphStore
     deadline: Deadline
+    turns: Turns
 
     async def primer(self, query: PrimerQuery) -> PrimerEvidence:
         """Ask the primer's statement; errors as for GraphStore."""
         with parts.waiting() as cost:
             cost.graph_round_trips += 1
-            return await self.port.primer(query, self.deadline)
+            found = await self.port.primer(query, self.deadline)
+        await self.turns.mine()  # what is made of it takes milliseconds
+        return found
 
     async def followup(self, query: FollowupQuery) -> Candidates:
         """Ask a follow-up's statement; errors as for GraphStore."""
         with parts.waiting() as cost:
             cost.graph_round_trips += 1
-            return await self.port.followup(query, self.deadline)
+            found = await self.port.followup(query, self.deadline)
+        await self.turns.mine()
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +87,10 @@ class Calls:
     embedder: EmbedderCalls
 
     @classmethod
-    def within(cls, deadline: Deadline, ports: Ports) -> Calls:
-        """Bind the servers to a request's deadline."""
+    def within(cls, deadline: Deadline, ports: Ports, turns: Turns) -> Calls:
+        """Bind the servers to a request's deadline; all requests share the turns."""
         return cls(
-            GraphCalls(ports.graph, deadline),
+            GraphCalls(ports.graph, deadline, turns),
             ChatCalls(ports.chat, deadline),
             EmbedderCalls(ports.embedder, deadline),
         )

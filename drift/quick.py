@@ -83,7 +83,7 @@ class QuickLook:
         if not evidence.chunks:
             return Look(Node(asked, NO_EVIDENCE), evidence, open=depth.NO_EVIDENCE)
 
-        chunks = bounded.leading(evidence.chunks, self.limits)
+        chunks = evidence.chunks[: self.limits.max_chunks_for_prompt]
         handles = RequestHandles(
             Handles.of("C", ()), Handles.of("K", (chunk.id for chunk in chunks))
         )

@@ -35,7 +35,7 @@ from drift.prices import PriceTable
 from drift.progress import Progress, escape_markdown, name_list
 from drift.quick import Look, QuickLook, unusable
 from drift.replies import ask
-from drift.tasks import Deadline
+from drift.tasks import Deadline, Turns
 from drift.telemetry import parts
 from drift.telemetry.logs import log
 from drift.telling import Telling
@@ -57,6 +57,7 @@ class DriftSearch:
         self._ports = ports
         self._limits = limits
         self._prices = prices
+        self._turns = Turns()
 
     async def retrieve(
         self,
@@ -73,7 +74,7 @@ class DriftSearch:
             UpstreamError: when the graph or the model failed after its retries, or nothing was
                 found in time.
         """
-        calls = Calls.within(deadline, self._ports)
+        calls = Calls.within(deadline, self._ports, self._turns)
         telling = Telling(listener)
         retrieval = _Retrieval(calls, self._limits, request, progress, deadline, telling)
         try:

@@ -1,4 +1,7 @@
-"""The deadline that a request's calls carry, and task groups that fail with the first failure."""
+"""The deadline that a request's calls carry, turns for what computes, and groups of tasks.
+
+A group fails with its first failure.
+"""
 
 from __future__ import annotations
 
@@ -67,6 +70,23 @@ class Deadline:
             if not scope.expired():
                 raise
             raise self.error() from error
+
+
+class Turns:
+    """Lets whoever computes for milliseconds go one after another, with everything else in between.
+
+    What many requests have to compute becomes ready together; the words of answers that are being
+    written would wait for all of it.
+    """
+
+    def __init__(self) -> None:
+        """Nobody waits."""
+        self._next = asyncio.Lock()
+
+    async def mine(self) -> None:
+        """Return in a round of the event loop that no other of the turns is in."""
+        async with self._next:
+            await asyncio.sleep(0)
 
 
 @asynccontextmanager

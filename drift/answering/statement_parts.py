@@ -90,6 +90,7 @@ _BOLD_LINE = re.compile(r"[ \t]*(\*\*|__)(?!\s)(?:(?!\1).)+\1:?[ \t]*$")
 _OPENING_QUOTES = frozenset("\"\u201c\u201e\u00ab\u2018'")
 _CLOSING_QUOTES = frozenset("\"\u201d\u201c\u00bb\u2019'")
 _CLOSERS = "\"'\u201d\u2019\u00bb\u203a)]*_"
+_FIRST_WORD = re.compile(r"[\"'`\u201c\u201e\u00ab\u2018]?(?P<letters>[^\W\d]\w*)(?P<ends>\s)?")
 _FEW_WORDS = 4
 _FEW_EMPHASISED_WORDS = 8
 _MANY_WORDS = 20
@@ -254,12 +255,12 @@ def settled(parts: Sequence[Part]) -> Sequence[Part]:
     """Return the parts of a growing answer that stay as they are, whatever follows.
 
     How a part ends shows in the first word after it, and in its first letters where no word that
-    leads to a mark begins so. What begins with a digit, a bracket or another sign may yet become a
-    mark or a marker, and shows nothing.
+    leads to a mark begins so; a quotation mark may stand before it. What begins with a digit, a
+    bracket or another sign may yet become a mark or a marker, and shows nothing.
     """
     if not parts:
         return ()
-    word = re.match(r"(?P<letters>[^\W\d]\w*)(?P<ends>\s)?", parts[-1].raw)
+    word = _FIRST_WORD.match(parts[-1].raw)
     begun = word["letters"].casefold() if word else ""
     leads = any(one.startswith(begun) for one in LEADING_TO_A_MARK)
     shows = word and (word["ends"] or not leads)

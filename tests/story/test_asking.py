@@ -18,7 +18,7 @@ from drift.followups import WAITS_FOR_SIBLINGS_S, FollowupTree
 from drift.grouping import Found
 from drift.plan import Limits
 from drift.progress import Progress
-from drift.tasks import Deadline
+from drift.tasks import Deadline, Turns
 from drift.values.calls import Prompt
 from drift.values.graph import Evidence, FollowupQuery
 from drift.values.tree import Proposal, Question
@@ -297,7 +297,9 @@ async def test_a_group_is_the_last_when_none_of_its_answers_leads_on(
     depths: list[int], budget: int, is_last: bool
 ) -> None:
     limits, deadline = Limits(max_passes=2, max_followups=budget), Deadline.after(30)
-    calls = Calls.within(deadline, ports(StubGraph(FOUND, own_chunk), ScriptedChat(script())))
+    calls = Calls.within(
+        deadline, ports(StubGraph(FOUND, own_chunk), ScriptedChat(script())), Turns()
+    )
     async with Progress("p", "r") as progress:
         tree = FollowupTree(calls, limits, "p", "What is asked?", (), progress, deadline)
         await tree.run([Proposal(FIRST)])

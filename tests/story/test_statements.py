@@ -227,7 +227,7 @@ SNIPPETS = st.sampled_from(
         "(", ")", "\u201c", "\u201d", "1", "¹", "【1】", "- ", "  - ", "1. ", "# ",
         "**", "*", "> ", "| ", " |", "|---|",
         "```", "`", "\n---\n", "[a](b)", '"', "。", "说", "and", "see", "fact",
-        "According to ", "Laut ", "Sources",
+        "According to ", "Laut ", "Sources", '"He', "`x`", "\u2018so\u2019", "\u201eDa\u201c",
         "<sup>1</sup>", "\\",
     ]
 )  # fmt: skip

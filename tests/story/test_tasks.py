@@ -2,11 +2,12 @@
 
 import asyncio
 import traceback
+from itertools import pairwise
 
 import pytest
 
 from drift.errors import DeadlineError, GraphUnavailableError
-from drift.tasks import Deadline, first_failure, task_group
+from drift.tasks import Deadline, Turns, first_failure, task_group
 
 
 class Clock:
@@ -99,3 +100,35 @@ def test_the_first_failure_is_found_in_nested_groups() -> None:
     first = ValueError("first")
     nested = BaseExceptionGroup("", [ExceptionGroup("", [first]), KeyError("second")])
     assert first_failure(nested) is first
+
+
+async def test_turns_let_everything_else_go_between_what_computes() -> None:
+    turns, order = Turns(), []
+
+    async def compute(name: str) -> None:
+        await turns.mine()
+        order.append(name)
+
+    async def tick() -> None:
+        for _ in range(20):
+            order.append("tick")
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as group:
+        for name in "abc":
+            group.create_task(compute(name))
+        group.create_task(tick())
+
+    computed = [at for at, name in enumerate(order) if name != "tick"]
+    assert [order[at] for at in computed] == ["a", "b", "c"]
+    assert all("tick" in order[one:other] for one, other in pairwise(computed))
+
+
+async def test_who_is_cancelled_while_it_waits_keeps_nobody_from_its_turn() -> None:
+    turns = Turns()
+    tasks = [asyncio.create_task(turns.mine()) for _ in range(3)]
+    await asyncio.sleep(0)
+    tasks[0].cancel()
+    tasks[1].cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert [task.cancelled() for task in tasks] == [True, True, False]

@@ -28,6 +28,7 @@ from drift.offline.commands.bench.load import load
 from drift.offline.commands.bench.orchestration import orchestration
 from drift.offline.commands.bench.quota import quota
 from drift.offline.commands.bench.retrieval import retrieval
+from drift.offline.commands.bench.streams import streams
 from drift.offline.commands.console import log_to_stderr, say, show_error
 from drift.offline.commands.demo import demo
 from drift.offline.commands.doctor.command import doctor
@@ -72,9 +73,10 @@ app.add_typer(keys, name="keys")
 
 bench = typer.Typer(
     no_args_is_help=True,
-    help="Measure: orchestration, a retrieval, load, the graph, access, quotas, cache, import.",
+    help="Measure: orchestration, a retrieval, load, streams, the graph, access, quotas, cache, "
+    "import.",
 )
-for measurement in (orchestration, retrieval, graph, load, access, quota, cache):
+for measurement in (orchestration, retrieval, graph, load, streams, access, quota, cache):
     bench.command(help=_help(measurement))(measurement)
 bench.command("import")(import_)
 app.add_typer(bench, name="bench")

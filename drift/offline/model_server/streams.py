@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from starlette.responses import StreamingResponse
 from starlette.types import Send
 
-from drift.offline.model_server.bodies import CHARACTERS_PER_TOKEN
+from drift.offline.model_server.bodies import CHARACTERS_PER_TOKEN, messages
 from drift.offline.model_server.faults import Rule
 from drift.offline.model_server.refusals import Json, error_body
+from drift.offline.prompt_elements import element
 
 EVENT_STREAM = "text/event-stream"
 DONE = b"data: [DONE]\n\n"
@@ -22,9 +23,10 @@ DROPPED = "stream_dropped"
 
 @dataclass(slots=True)
 class Written:
-    """What a stream has sent: its text, and at which second of the clock it had how much of it."""
+    """What a stream has sent, to which question, and at which second of the clock how much."""
 
     text: str
+    question: str = ""
     times: list[tuple[int, float]] = field(default_factory=list)
 
 
@@ -40,7 +42,8 @@ def streamed(
 
     The record beside it grows while the stream is sent.
     """
-    written = Written(_text(whole))
+    _, user = messages(body)
+    written = Written(_text(whole), element(user, "question").content)
     events = _Events(body, whole, written, token_s)
     fault = rule.fault if rule else ""
     sent = STREAMED.get(fault, _Events.sent)(events)

@@ -67,16 +67,16 @@ async def load(options: StackOptions, asked: LoadOptions, *, as_json: bool) -> N
             "The load is watched with psutil: install the extra, `pip install -e '.[local,eval]'`."
         )
     async with (
-        _servers(options, asked) as env,
+        servers(options, asked) as env,
         load_process(asked.host, asked.graph, {**settings.environment(), **env}) as process,
-        _target(process, asked) as target,
+        target(process, asked) as function,
     ):
         admitted = settings.load(env).max_inflight
-        start = await _first_answer(target, process)
-        levels = await measure_levels(target, asked.callers, asked.requests)
+        start = await _first_answer(function, process)
+        levels = await measure_levels(function, asked.callers, asked.requests)
         soaked = None
         if asked.soak:
-            soaked = await soak(target, asked.soak, asked.soak_callers, admitted, say)
+            soaked = await soak(function, asked.soak, asked.soak_callers, admitted, say)
 
     document = {
         "options": asdict(asked),
@@ -93,7 +93,7 @@ async def load(options: StackOptions, asked: LoadOptions, *, as_json: bool) -> N
 
 
 @asynccontextmanager
-async def _servers(options: StackOptions, asked: LoadOptions) -> AsyncIterator[dict[str, str]]:
+async def servers(options: StackOptions, asked: LoadOptions) -> AsyncIterator[dict[str, str]]:
     """Yield the settings of a model server with the latencies asked for, of Redis and of a graph.
 
     The graph holds the sample corpus, unless it is in the memory of the function's process.
@@ -124,7 +124,8 @@ async def _servers(options: StackOptions, asked: LoadOptions) -> AsyncIterator[d
 
 
 @asynccontextmanager
-async def _target(process: LoadProcess, asked: LoadOptions) -> AsyncIterator[Target]:
+async def target(process: LoadProcess, asked: LoadOptions) -> AsyncIterator[Target]:
+    """Yield the function that runs in a process, with the questions it is asked."""
     async with httpx2.AsyncClient(
         base_url=process.url,
         headers={"x-functions-key": process.key},
