@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
+from typing import Any
 from uuid import uuid4
 
 import azure.functions as func
@@ -17,6 +18,7 @@ from azurefunctions.extensions.http.fastapi import Request, Response, StreamingR
 from starlette.requests import ClientDisconnect
 
 from drift.access.caller import NOBODY
+from drift.contracts.rag import RagRequest
 from drift.errors import (
     DriftError,
     ForbiddenError,
@@ -69,6 +71,8 @@ class Call:
 
 Handler = Callable[[Call], Awaitable[Response]]
 
+Start = Callable[[EventStream | None], Awaitable[asyncio.Task[Any]]]
+"""Starts answering a question; the stream, where there is one, is told how far it is."""
 
 Endpoint = Callable[[Request, func.Context], Awaitable[Response]]
 
@@ -175,15 +179,35 @@ async def retrieve(call: Call) -> Response:
         call.retrieval_id = str(request.retrieval_id)
     project = call.caller.project(request.project_id)
     service = await provider.get()
+    return await _answer_to(
+        call, lambda stream: service.start(project, request, call.retrieval_id, stream)
+    )
 
+
+@app.route(route="api/rag/query", methods=["POST"])
+@endpoint
+async def rag_query(call: Call) -> Response:
+    """Answer a question from the nodes nearest to it, buffered or as a stream of events."""
+    service = await provider.get()
+    service.rag()
+    http.check_media_type(call.request.headers.get("content-type", ""))
+    request = http.parse(await read_body(call.request), RagRequest)
+    project = service.rag_project(call.caller, request.project_id)
+    return await _answer_to(
+        call, lambda stream: service.start_rag(project, request.question, call.retrieval_id, stream)
+    )
+
+
+async def _answer_to(call: Call, start: Start) -> Response:
+    """Start answering, and give the answer as the caller wants it; one who leaves ends it."""
     if http.wants_stream(",".join(call.request.headers.getlist("accept"))):
         stream = EventStream(call.retrieval_id)
-        stream.follow(await service.start(project, request, call.retrieval_id, stream))
+        stream.follow(await start(stream))
         call.at_end = stream.cancel
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         return StreamingResponse(stream.events(), media_type=http.EVENT_STREAM, headers=headers)
 
-    answering = await service.start(project, request, call.retrieval_id)
+    answering = await start(None)
     gone = asyncio.create_task(disconnected(call.request))
     try:
         await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)

@@ -21,6 +21,8 @@ TAGS = (
     "findings",
     "finding",
     "unanswered",
+    "context",
+    "node",
     "previous_reply",
     "problem",
 )

@@ -13,8 +13,10 @@ from typing import Protocol
 from drift.access.caller import Caller, Project
 from drift.contracts.answer import KeyFact
 from drift.contracts.progress import CHANNEL
+from drift.contracts.rag import SourceOut
 from drift.tasks import Deadline
 from drift.values.calls import ChatReply, Embeddings, Hear, Prompt
+from drift.values.found_nodes import FoundNodes, NodesQuery, Sampled
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.values.health import GraphHealth, Readiness
 from drift.values.reading import (
@@ -53,6 +55,32 @@ class GraphStore(Protocol):
 
     async def health(self) -> GraphHealth:
         """Return the server's agent and the state of the configured indexes."""
+        ...
+
+
+class NodeFinder(Protocol):
+    """Nodes of any kind, of one project at a time; each method is one round trip.
+
+    Errors as for GraphStore; "nothing found" is an empty value.
+    """
+
+    async def nearest_nodes(self, query: NodesQuery, deadline: Deadline) -> FoundNodes:
+        """Return the nodes nearest to a vector, each with the three most important around it."""
+        ...
+
+    async def sample(
+        self,
+        project_id: str,
+        dimensions: int,
+        pairs: Sequence[Sequence[float]],
+        least: int,
+        deadline: Deadline,
+    ) -> Sampled:
+        """Return the cosines of pairs of the project's texts with vectors of this length.
+
+        A pair is two places among the texts, as shares of their number. Of fewer texts than `least`
+        there is no cosine.
+        """
         ...
 
 
@@ -215,12 +243,8 @@ class Embedder(Protocol):
         ...
 
 
-class Listener(Protocol):
-    """Who follows one retrieval while it runs; no method waits or raises."""
-
-    def progress(self, message: str) -> None:
-        """Take one progress message, as JSON."""
-        ...
+class AnswerListener(Protocol):
+    """Who follows an answer while it is written; no method waits or raises."""
 
     def answer_delta(self, text: str) -> None:
         """Take what comes next of the final answer."""
@@ -230,8 +254,24 @@ class Listener(Protocol):
         """Take the answer so far, in place of all that was told of it."""
         ...
 
+
+class Listener(AnswerListener, Protocol):
+    """Who follows one retrieval while it runs; no method waits or raises."""
+
+    def progress(self, message: str) -> None:
+        """Take one progress message, as JSON."""
+        ...
+
     def citations(self, key_facts: Sequence[KeyFact]) -> None:
         """Take the sentences of the answer, which is all told, with their citations."""
+        ...
+
+
+class SourceListener(AnswerListener, Protocol):
+    """Who follows a question to the nodes; no method waits or raises."""
+
+    def sources(self, sources: Sequence[SourceOut]) -> None:
+        """Take the nodes that the answer, which is all told, was written from."""
         ...
 
 

@@ -193,6 +193,21 @@ Write no ids other than the numbers of facts.
 {_DATA_RULE}
 Return JSON: {{"final_answer", "verdict", "residual_uncertainty"}}"""
 
+RAG_SYSTEM = f"""You answer questions about a knowledge graph.
+
+You get `<context>`: the nodes of the graph that are nearest to the question, each with its number,
+its title and its text: "[Node 3] Title: text". Under "Related" stand the nodes that it has most to
+do with, and how.
+
+- Answer from this context alone, and nothing from memory, in the language of the question.
+- Cite as [Node X], behind each sentence the nodes that say it: "Marley was dead [Node 2]." Of
+  several: [Node 2] [Node 5]. Name no node that the context does not have.
+- Say the answer first, then what explains it, in as few sentences as it needs.
+- If the context is insufficient, reply "I don't have enough information" and nothing else. If it
+  is for a part of the question, answer the rest and say what is missing.
+
+{_DATA_RULE}"""
+
 
 def _message(*elements: str) -> str:
     return "\n\n".join(element for element in elements if element)
@@ -269,6 +284,12 @@ def quick(question: str, chunks: Sequence[str]) -> Prompt:
     """Ask the user's question itself of what it found; chunks are elements."""
     user = _message(_question(question), _group("chunks", chunks), _again(question))
     return _prompt("quick_reply", QUICK_SYSTEM, user, QuickReply)
+
+
+def rag(question: str, nodes: Sequence[str]) -> Prompt:
+    """Ask a question of the nodes nearest to it, which are elements; the answer is plain text."""
+    user = _message(_question(question), _group("context", nodes), _again(question))
+    return Prompt("rag_answer", RAG_SYSTEM, user)
 
 
 def aggregate(question: str, findings: Sequence[str], unanswered: Sequence[str]) -> Prompt:

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from drift.answering.growing import GrowingAnswer
+from typing import Protocol
+
 from drift.contracts.answer import RetrieveResponse
-from drift.ports import Listener
+from drift.ports import AnswerListener, Listener
 from drift.values.calls import Hear
 
 
-class Telling:
-    """What a listener has been told of one answer; without a listener nothing is."""
+class Growing(Protocol):
+    """An answer that is read while the model writes it."""
 
-    def __init__(self, listener: Listener | None = None) -> None:
+    def deliverable(self, reply: str) -> str:
+        """Return what can be delivered of a reply that has come so far."""
+        ...
+
+
+class Words:
+    """What a listener has been told of the words of one answer; without a listener nothing is."""
+
+    def __init__(self, listener: AnswerListener | None = None) -> None:
         """Begin with nothing told."""
-        self._listener = listener
+        self._hearer = listener
         self._told = ""
 
-    def hear(self, growing: GrowingAnswer) -> Hear | None:
+    def hear(self, growing: Growing) -> Hear | None:
         """Return what tells of a reply while it is written; None where nobody listens."""
-        if self._listener is None:
+        if self._hearer is None:
             return None
         return lambda reply: self._grown(growing.deliverable(reply))
 
@@ -27,20 +36,33 @@ class Telling:
         if not self._told.startswith(text):
             self._tell(text)
 
+    def ended(self, text: str) -> None:
+        """Tell what is left of the answer as it is delivered."""
+        if text != self._told:
+            self._tell(text)
+
+    def _tell(self, text: str) -> None:
+        if self._hearer is None:
+            return
+        if text.startswith(self._told):
+            self._hearer.answer_delta(text[len(self._told) :])
+        else:
+            self._hearer.answer_replaced(text)
+        self._told = text
+
+
+class Telling(Words):
+    """What a listener has been told of the answer of a whole search."""
+
+    def __init__(self, listener: Listener | None = None) -> None:
+        """Begin with nothing told."""
+        super().__init__(listener)
+        self._listener = listener
+
     def whole(self, response: RetrieveResponse) -> None:
         """Tell what is left of the answer as it is delivered, then its citations."""
         if self._listener is None:
             return
-        if response.final_answer != self._told:
-            self._tell(response.final_answer)
+        self.ended(response.final_answer)
         if response.key_facts:
             self._listener.citations(response.key_facts)
-
-    def _tell(self, text: str) -> None:
-        if self._listener is None:
-            return
-        if text.startswith(self._told):
-            self._listener.answer_delta(text[len(self._told) :])
-        else:
-            self._listener.answer_replaced(text)
-        self._told = text

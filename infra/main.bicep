@@ -275,6 +275,23 @@ param promptCache string = 'auto'
 ])
 param cache string = 'on'
 
+// ---- questions to the nodes
+@description('ENABLE_RAG_SEARCH: whether POST /api/rag/query is there.')
+param enableRagSearch bool = true
+
+@description('RAG_LABELS: labels of the nodes that are searched, with commas between.')
+@minLength(1)
+@maxLength(1024)
+param ragLabels string = 'Chunk,Entity,Community'
+
+@description('RAG_PROJECT: the project of a question to the nodes that names none; empty: there is no such project.')
+@maxLength(128)
+param ragProject string = ''
+
+@description('RAG_SCORE_THRESHOLD: the raw cosine from which a node is near enough, such as 0.35; empty: as measured of each project.')
+@maxLength(8)
+param ragScoreThreshold string = ''
+
 // ---- progress and cache
 @description('Whether Azure Managed Redis is created here, there already, or not used: then nobody sees progress.')
 @allowed([
@@ -920,6 +937,7 @@ var settings = {
   CHUNK_VECTOR_INDEX_NAME: chunkVectorIndexName
   COMMUNITY_VECTOR_INDEX_NAME: communityVectorIndexName
   DEADLINE_SEC: string(deadlineSec)
+  ENABLE_RAG_SEARCH: enableRagSearch ? 'true' : 'false'
   FOLLOWUP_SCOPE: followupScope
   GRAPH_SCHEMA: graphSchema
   LLM_TEMPERATURE: temperature
@@ -950,6 +968,9 @@ var settings = {
   PROJECT_CLAIM: projectClaim
   // an address and no reference: the function reads the secret itself, so that rotated keys need no deployment
   PROJECT_KEYS_SECRET: authMode == 'keys' ? (projectKeysAccess.?outputs.referenceUri ?? '') : ''
+  RAG_LABELS: ragLabels
+  RAG_PROJECT: ragProject
+  RAG_SCORE_THRESHOLD: ragScoreThreshold
   REDIS_AUTH: redisMode == 'off' ? 'url' : 'entra'
   REDIS_URL: redisMode == 'off' ? '' : (redisAccess.?outputs.url ?? '')
   RETRY_BACKOFF_BASE_SEC: string(retryBackoffBaseSec)

@@ -30,6 +30,9 @@ PURE = frozenset(
         "answering.conclusion",
         "answering.findings",
         "markup",
+        "rag.node_citations",
+        "rag.node_context",
+        "rag.threshold",
         "citing.sentences",
         "citing.sentence_numbers",
         "citing.wording",
@@ -67,6 +70,7 @@ MODULES: dict[str, frozenset[str]] = {
         "asking": "",
         "citing": "",
         "answering": "",
+        "rag": "",
         "values": "",
         "words": "",
         "tokens": "",
@@ -83,6 +87,12 @@ MODULES: dict[str, frozenset[str]] = {
         "answering.findings": "context markup plan values",
         "grouping": "values",
         "bounded": "values context answering.findings grouping markup plan prompts tokens",
+        "rag.node_citations": "",
+        "rag.threshold": "",
+        "rag.node_context": "markup prompts tokens values",
+        "rag.measuring": "errors ports rag.threshold tasks telemetry values",
+        "rag.query": "calls contracts errors ports rag.measuring rag.node_citations "
+        "rag.node_context replies tasks telemetry telling values",
         "naming": "words",
         "copies": "",
         "numbered_parts": "",
@@ -126,7 +136,7 @@ MODULES: dict[str, frozenset[str]] = {
         "answering.statements answering.unmarked values "
         "answering.verdict",
         "depth": "answering.conclusion plan values",
-        "telling": "answering.growing contracts ports values",
+        "telling": "contracts ports values",
         "quick": "bounded depth answering.conclusion answering.growing answering.marks "
         "calls citing.citations citing.handles_in_prose context contracts errors plan ranking "
         "replies telemetry telling values",

@@ -8,12 +8,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from drift.contracts.answer import RetrieveResponse
 from drift.contracts.problem import FieldErrorOut, Problem
 from drift.contracts.request import MAX_BODY_BYTES, ProjectRequest, RetrieveRequest
 from drift.errors import (
@@ -40,6 +39,17 @@ MAX_PROBLEMS = 32
 """Broken fields that are named: an error must not be many times the body that it is about."""
 MAX_NAME_CHARACTERS = 100
 _WEIGHT = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?")
+
+
+_Body = TypeVar("_Body", bound=BaseModel)
+
+
+class Answered(Protocol):
+    """What answers a question, as JSON."""
+
+    def to_json(self) -> str:
+        """Return it in the contract's exact shape."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +91,14 @@ def check_media_type(content_type: str) -> None:
 def parse_request(body: bytes, *, names_project: bool = True) -> RetrieveRequest:
     """Return the request in a body; `names_project` says whether it has to name its project.
 
+    Errors as for `parse`.
+    """
+    return parse(body, ProjectRequest if names_project else RetrieveRequest)
+
+
+def parse(body: bytes, kind: type[_Body]) -> _Body:
+    """Return a body as `kind`.
+
     Raises:
         InvalidRequestError: naming the broken fields, the first MAX_PROBLEMS of them.
     """
@@ -95,7 +113,6 @@ def parse_request(body: bytes, *, names_project: bool = True) -> RetrieveRequest
         raise InvalidRequestError(
             tuple(FieldProblem(_cut(n), "is given twice") for n in repeated[:MAX_PROBLEMS])
         )
-    kind = ProjectRequest if names_project else RetrieveRequest
     try:
         # Read once more from the text: strict mode takes a UUID from JSON, not from a string.
         return kind.model_validate_json(body)
@@ -167,7 +184,7 @@ def _weight(weights: Mapping[str, float], media_type: str) -> float:
     return next((weights[name] for name in (media_type, family, "*/*") if name in weights), 0.0)
 
 
-def result(response: RetrieveResponse, retrieval_id: str) -> Reply:
+def result(response: Answered, retrieval_id: str) -> Reply:
     """Return an answer as HTTP."""
     return Reply(
         HTTPStatus.OK, response.to_json().encode(), headers={"x-retrieval-id": retrieval_id}

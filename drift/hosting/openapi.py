@@ -13,12 +13,12 @@ from drift.contracts.problem import Problem
 from drift.contracts.progress import ProgressMessage
 from drift.contracts.quota import QuotaRead
 from drift.contracts.request import RetrieveRequest
-from drift.hosting import openapi_reading
+from drift.hosting import openapi_rag, openapi_reading
 from drift.hosting.http import EVENT_STREAM, JSON
 from drift.hosting.openapi_parts import headers, problem, ref
 
+_REQUESTS: tuple[type[BaseModel], ...] = (RetrieveRequest, *openapi_rag.REQUESTS)
 _MODELS: tuple[type[BaseModel], ...] = (
-    RetrieveRequest,
     RetrieveResponse,
     Problem,
     ProgressMessage,
@@ -52,8 +52,8 @@ def document() -> dict[str, Any]:
     """Return the description, OpenAPI 3.1."""
     _, schemas = models_json_schema(
         [
-            (model, "validation" if model is RetrieveRequest else "serialization")
-            for model in (*_MODELS, *openapi_reading.MODELS)
+            (model, "validation" if model in _REQUESTS else "serialization")
+            for model in (*_REQUESTS, *_MODELS, *openapi_rag.MODELS, *openapi_reading.MODELS)
         ],
         ref_template="#/components/schemas/{model}",
     )
@@ -66,6 +66,7 @@ def document() -> dict[str, Any]:
         },
         "paths": {
             "/retrieve": {"post": _retrieve()},
+            openapi_rag.PATH: {"post": openapi_rag.query(_ERRORS)},
             **openapi_reading.paths(),
             "/usage": {"get": _usage()},
             "/health/live": {

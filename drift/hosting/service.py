@@ -6,21 +6,39 @@ The search, admission, and the state of the servers behind it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from drift.access.caller import Caller, Project
 from drift.access.quotas import Quotas
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.progress import CHANNEL, channel_of
+from drift.contracts.rag import RagResponse
 from drift.contracts.request import RetrieveRequest
-from drift.errors import BusyError, DriftError, NotConfiguredError, QuotaError, StoppingError
+from drift.errors import (
+    BusyError,
+    DriftError,
+    NotConfiguredError,
+    NotFoundError,
+    QuotaError,
+    StoppingError,
+)
 from drift.hosting.settings import Settings
 from drift.plan import Limits
-from drift.ports import Embedder, GraphReader, Listener, Ports, ProgressSink
+from drift.ports import (
+    Embedder,
+    GraphReader,
+    Listener,
+    NodeFinder,
+    Ports,
+    ProgressSink,
+    SourceListener,
+)
 from drift.prices import PriceTable
 from drift.progress import Progress
+from drift.rag.query import RagRules, RagSearch
 from drift.search import DriftSearch
 from drift.tasks import Deadline
 from drift.telemetry import parts
@@ -28,6 +46,8 @@ from drift.telemetry.logs import bound, log
 from drift.values.health import Readiness
 
 HEALTH_TIMEOUT_S = 10.0
+
+_T = TypeVar("_T")
 
 
 @dataclass(slots=True)
@@ -47,16 +67,20 @@ class Service:
     prices: PriceTable | None = None
     closers: tuple[Callable[[], Awaitable[None]], ...] = ()
     reader: GraphReader | None = None
+    finder: NodeFinder | None = None
     quotas: Quotas = field(default_factory=Quotas)
     embedding_model: Embedder | None = None
     in_flight: int = 0
-    _running: set[asyncio.Task[RetrieveResponse]] = field(default_factory=set)
+    _running: set[asyncio.Task[Any]] = field(default_factory=set)
     _stopping: bool = False
     _search: DriftSearch = field(init=False)
+    _rag: RagSearch | None = field(init=False)
 
     def __post_init__(self) -> None:
-        """Build the search over the servers."""
+        """Build the searches over the servers."""
         self._search = DriftSearch(self.ports, self.limits, self.prices)
+        rules = rag_rules(self.settings) if self.settings else RagRules()
+        self._rag = RagSearch(self.ports, self.finder, rules) if self.finder else None
 
     async def start(
         self,
@@ -74,8 +98,52 @@ class Service:
             QuotaError: when the caller has used what it may.
             StoppingError: when the process is being stopped.
         """
+        return await self._begin(
+            project, lambda: self._answer(project, request, retrieval_id, listener)
+        )
+
+    def rag(self) -> RagSearch:
+        """Return what answers questions from nodes.
+
+        Raises:
+            NotFoundError: the settings hide it.
+            NotConfiguredError: this service was built over a graph that only searches.
+        """
+        if self.settings and not self.settings.enable_rag_search:
+            raise NotFoundError("There is nothing under this path.")
+        if self._rag is None:
+            raise NotConfiguredError(("This service has no graph whose nodes can be found.",))
+        return self._rag
+
+    def rag_project(self, caller: Caller, named: str | None) -> Project:
+        """Return the project of a question to the nodes: as named, the caller's only, the default.
+
+        Raises:
+            InvalidRequestError: there is none of them.
+            ForbiddenError: the caller may not read it.
+        """
+        default = self.settings.rag_project if self.settings else None
+        return caller.project(named or caller.only_project or default)
+
+    async def start_rag(
+        self,
+        project: Project,
+        question: str,
+        retrieval_id: str,
+        listener: SourceListener | None = None,
+    ) -> asyncio.Task[RagResponse]:
+        """Start answering from nodes; admission and errors as for `start`."""
+        rag = self.rag()
+        return await self._begin(
+            project, lambda: self._answer_from_nodes(rag, project, question, retrieval_id, listener)
+        )
+
+    async def _begin(
+        self, project: Project, work: Callable[[], Coroutine[Any, Any, _T]]
+    ) -> asyncio.Task[_T]:
+        """Admit a request, and have its work done in a task; see `start`."""
         await self._take_slot(project.caller)
-        task = asyncio.create_task(self._answer(project, request, retrieval_id, listener))
+        task = asyncio.create_task(work())
         self._running.add(task)
         task.add_done_callback(self._free_slot)
         return task
@@ -104,7 +172,7 @@ class Service:
         if self._stopping:  # meanwhile
             raise StoppingError
 
-    def _free_slot(self, task: asyncio.Task[RetrieveResponse]) -> None:
+    def _free_slot(self, task: asyncio.Task[Any]) -> None:
         self.in_flight -= 1
         self._running.discard(task)
         if not task.cancelled():
@@ -118,6 +186,39 @@ class Service:
         listener: Listener | None,
     ) -> RetrieveResponse:
         deadline = Deadline.after(self.deadline_s)
+        with self._on_behalf_of(project, retrieval_id):
+            log.info("retrieval_started", extra={"query": request.query, "top_k": request.top_k})
+            channel = channel_of(self._channel_template, retrieval_id)
+            async with Progress(
+                project.id,
+                retrieval_id,
+                self.sink,
+                listener.progress if listener else None,
+                channel,
+            ) as progress:
+                asked = request.within(project.id)
+                return await self._search.retrieve(asked, progress, deadline, listener)
+
+    async def _answer_from_nodes(
+        self,
+        rag: RagSearch,
+        project: Project,
+        question: str,
+        retrieval_id: str,
+        listener: SourceListener | None,
+    ) -> RagResponse:
+        deadline = Deadline.after(self.deadline_s)
+        with self._on_behalf_of(project, retrieval_id):
+            log.info("rag_started", extra={"query": question})
+            return await rag.answer(question, project.id, retrieval_id, deadline, listener)
+
+    @contextmanager
+    def _on_behalf_of(self, project: Project, retrieval_id: str) -> Iterator[None]:
+        """Name the request in the log lines of a block, and count its tokens for its caller.
+
+        Raises:
+            StoppingError: the block was cancelled because the process is being stopped.
+        """
         words = self.settings is not None and self.settings.log_questions
         with bound(
             retrieval_id=retrieval_id,
@@ -125,19 +226,9 @@ class Service:
             caller=project.caller.name,
             words=words,
         ):
-            log.info("retrieval_started", extra={"query": request.query, "top_k": request.top_k})
-            channel = channel_of(self._channel_template, retrieval_id)
             try:
                 with self._spending(project.caller):
-                    async with Progress(
-                        project.id,
-                        retrieval_id,
-                        self.sink,
-                        listener.progress if listener else None,
-                        channel,
-                    ) as progress:
-                        asked = request.within(project.id)
-                        return await self._search.retrieve(asked, progress, deadline, listener)
+                    yield
             except asyncio.CancelledError:
                 if self._stopping:
                     raise StoppingError from None
@@ -226,6 +317,13 @@ class Service:
         if health.is_ok:
             return health
         return Readiness.degraded(f"{health.reason}, nobody sees progress")
+
+
+def rag_rules(settings: Settings) -> RagRules:
+    """Return what questions to the nodes hold to."""
+    return RagRules(
+        settings.searched_labels, settings.rag_score_threshold, settings.oai_embed_model_name
+    )
 
 
 def _detail(error: Exception) -> str:

@@ -24,6 +24,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from drift import prices
 from drift.access import project_keys
 from drift.contracts.progress import CHANNEL, OWN_CHANNEL
+from drift.contracts.request import project_id_problem
 from drift.errors import NotConfiguredError
 from drift.hosting import per_step
 
@@ -36,6 +37,7 @@ KNOWN_EMBEDDING_DIMENSIONS = {
 
 _PLAINTEXT = {"bolt", "neo4j", "redis", "http"}
 _UNRESOLVED = "@Microsoft.KeyVault("
+_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 _CHANNEL = re.compile(r"[A-Za-z0-9:._/-]{1,200}")
 _SECRET_ADDRESS = re.compile(
     r"https://[A-Za-z0-9.-]+(:\d+)?/secrets/[A-Za-z0-9-]{1,127}(/[0-9a-f]{32})?"
@@ -163,6 +165,11 @@ class Settings(AccessSettings):
     progress_channel: str | None = None
     # caches
     cache: Literal["on", "off"] = "on"
+    # nodes
+    enable_rag_search: bool = True
+    rag_labels: str = "Chunk,Entity,Community"
+    rag_project: str | None = None
+    rag_score_threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
     # search and limits
     max_passes: Annotated[int, Field(ge=1, le=5)] = 2
     max_followups: Annotated[int, Field(ge=1, le=50)] = 10
@@ -205,6 +212,29 @@ class Settings(AccessSettings):
     @classmethod
     def _lengths(cls, value: str | None) -> str | None:
         per_step.lengths(value)
+        return value
+
+    @field_validator("rag_labels")
+    @classmethod
+    def _labels(cls, value: str) -> str:
+        labels = [label.strip() for label in value.split(",")]
+        if not all(map(_LABEL.fullmatch, labels)):
+            raise ValueError(
+                "must be labels with commas between, each a letter and up to 62 letters, digits "
+                "or _ behind it"
+            )
+        return ",".join(dict.fromkeys(labels))
+
+    @property
+    def searched_labels(self) -> tuple[str, ...]:
+        """The labels of nodes that are searched, as people write them."""
+        return tuple(self.rag_labels.split(","))
+
+    @field_validator("rag_project")
+    @classmethod
+    def _project(cls, value: str | None) -> str | None:
+        if value is not None and (problem := project_id_problem(value)):
+            raise ValueError(problem)
         return value
 
     @field_validator("progress_channel")

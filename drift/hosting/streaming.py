@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
-from drift.contracts.answer import KeyFact, RetrieveResponse
+from drift.contracts.answer import KeyFact
+from drift.contracts.rag import SourceOut
 from drift.errors import DriftError, StoppingError
 from drift.hosting import http
 from drift.telemetry.logs import log
@@ -27,7 +29,7 @@ class EventStream:
         self._retrieval_id = retrieval_id
         self._beat_s = beat_s
         self._events: asyncio.Queue[bytes | None] = asyncio.Queue()
-        self._task: asyncio.Task[RetrieveResponse] | None = None
+        self._task: asyncio.Task[Any] | None = None
 
     def progress(self, message: str) -> None:
         """Relay one progress message."""
@@ -46,7 +48,12 @@ class EventStream:
         facts = [fact.model_dump(mode="json") for fact in key_facts]
         self._events.put_nowait(http.event("citations", json.dumps({"key_facts": facts})))
 
-    def follow(self, task: asyncio.Task[RetrieveResponse]) -> None:
+    def sources(self, sources: Sequence[SourceOut]) -> None:
+        """Relay the nodes that the answer was written from, as the result has them."""
+        listed = [source.model_dump(mode="json") for source in sources]
+        self._events.put_nowait(http.event("sources", json.dumps({"sources": listed})))
+
+    def follow(self, task: asyncio.Task[Any]) -> None:
         """Relay how this task ends."""
         self._task = task
         task.add_done_callback(self._end)
@@ -56,11 +63,11 @@ class EventStream:
         if self._task is not None:
             self._task.cancel()
 
-    def _end(self, task: asyncio.Task[RetrieveResponse]) -> None:
+    def _end(self, task: asyncio.Task[Any]) -> None:
         self._events.put_nowait(self._last_event(task))
         self._events.put_nowait(None)
 
-    def _last_event(self, task: asyncio.Task[RetrieveResponse]) -> bytes:
+    def _last_event(self, task: asyncio.Task[Any]) -> bytes:
         if task.cancelled():  # its reader has gone
             return self._error_event(http.internal_error())
 

@@ -55,10 +55,11 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         max_prompt_tokens=settings.max_prompt_tokens,
     )
     closers = (chat.client.close, *(one.close for one in (sink, counter, entries) if one))
-    reader = None
+    reader = finder = None
     if graph is None:
         neo4j = build_graph(settings)
         graph, reader, closers = neo4j, neo4j.reader(), (neo4j.close, *closers)
+        finder = neo4j.finder()
     return Service(
         Ports(graph, chat, cached(model, settings, entries)),
         limits,
@@ -69,6 +70,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         build_prices(settings),
         closers,
         reader,
+        finder,
         Quotas(counter),
         model,
     )

@@ -40,8 +40,11 @@ _SECONDS = (
 )
 _TOKENS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
 
+_SCORES = tuple(n / 20 for n in range(-4, 21))
+
 COUNTERS: Mapping[str, tuple[str, str]] = {
     "drift.retrievals": ("{retrieval}", "Retrievals that ended, by outcome"),
+    "drift.rag.queries": ("{query}", "Questions to the nodes that ended, by outcome"),
     "drift.tokens": ("{token}", "Tokens as the provider reported them, by phase and kind"),
     "drift.retries": ("{retry}", "Calls to the model server that were repeated, by cause"),
     "drift.followups.failed": ("{followup}", "Follow-ups that a failure has cost, by code"),
@@ -51,6 +54,8 @@ COUNTERS: Mapping[str, tuple[str, str]] = {
 
 HISTOGRAMS: Mapping[str, tuple[str, str, tuple[float, ...]]] = {
     "drift.retrieval.duration": ("s", "Time of one retrieval, by outcome", _SECONDS),
+    "drift.rag.duration": ("s", "Time of one question to the nodes, by outcome", _SECONDS),
+    "drift.rag.score": ("1", "Raw cosine of a nearest node, by whether it is near", _SCORES),
     "drift.phase.duration": ("s", "Time of one phase, by phase and outcome", _SECONDS),
     "gen_ai.client.operation.duration": ("s", "Time of one request to the model server", _SECONDS),
     "gen_ai.client.token.usage": ("{token}", "Tokens of one request to the model server", _TOKENS),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -164,6 +164,26 @@ def retrieval(retrieval_id: str, project_id: str) -> AbstractContextManager[Part
     return _part(
         "retrieve", "retrieval_ended", ended, retrieval_id=retrieval_id, project_id=project_id
     )
+
+
+def rag(retrieval_id: str, project_id: str) -> AbstractContextManager[Part]:
+    """Measure a whole question to the nodes; its last line holds what it counted, and its cost."""
+
+    def ended(part: Part) -> Mapping[str, object]:
+        about = {"outcome": part.outcome}
+        otel.count("drift.rag.queries", 1, about)
+        otel.record("drift.rag.duration", part.duration_s, about)
+        return {**part.cost.of_models(), "graph_round_trips": part.cost.graph_round_trips}
+
+    return _part("rag query", "rag_ended", ended, retrieval_id=retrieval_id, project_id=project_id)
+
+
+def scored(scores: Sequence[float], threshold: float | None) -> None:
+    """Log how near the nearest nodes are, and count them, so that the threshold can be tuned."""
+    for score in scores:
+        is_near = threshold is None or score >= threshold
+        otel.record("drift.rag.score", score, {"near": str(is_near).lower()})
+    log.info("rag_scored", extra={"scores": list(scores), "threshold": threshold})
 
 
 def refused(code: str) -> None:

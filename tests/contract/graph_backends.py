@@ -22,7 +22,7 @@ from drift.adapters.neo4j.indexes import IndexNames
 from drift.adapters.neo4j.reader import Neo4jReader
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.writing.neo4j.writer import Neo4jWriter
-from drift.ports import GraphReader, GraphStore, GraphWriter
+from drift.ports import GraphReader, GraphStore, GraphWriter, NodeFinder
 from drift.ranking import ranked
 from drift.tasks import Deadline
 from drift.values.graph import (
@@ -43,6 +43,7 @@ from drift.values.records import (
     RelationRecord,
 )
 from tests.fakes_graph import FakeGraph, Project
+from tests.fakes_nodes import FakeNodeFinder
 from tests.fakes_reading import FakeReader
 
 DIMENSIONS = 256
@@ -62,6 +63,10 @@ class Backend(Protocol):
 
     def reader(self) -> GraphReader:
         """What reads without searching."""
+        ...
+
+    def finder(self, exact_limit: int | None = None) -> NodeFinder:
+        """What finds nodes of any kind; `exact_limit` as for a store."""
         ...
 
     async def orphan(self, project_id: str, chunk_id: str) -> None:
@@ -90,6 +95,10 @@ class FakeBackend:
 
     def reader(self) -> GraphReader:
         return FakeReader(self.projects)
+
+    def finder(self, exact_limit: int | None = None) -> NodeFinder:
+        del exact_limit
+        return FakeNodeFinder(self.projects)
 
     async def orphan(self, project_id: str, chunk_id: str) -> None:
         project = self.projects[project_id]
@@ -135,6 +144,9 @@ class Neo4jBackend:
 
     def reader(self) -> GraphReader:
         return Neo4jReader(self.connection)
+
+    def finder(self, exact_limit: int | None = None) -> NodeFinder:
+        return Neo4jGraph(self.connection, self.names, exact_limit=exact_limit).finder()
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Callable[[str, dict[str, Any]], Awaitable[Any]]]:

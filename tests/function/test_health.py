@@ -169,6 +169,7 @@ async def test_the_description_covers_every_route(function: Caller) -> None:
     assert document["openapi"].startswith("3.")
     assert set(document["paths"]) == {
         "/retrieve",
+        "/api/rag/query",
         "/usage",
         "/projects",
         "/projects/{id}",

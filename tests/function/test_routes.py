@@ -18,6 +18,7 @@ from tests.function.calling import calling
 
 ROUTES = {
     "/retrieve": (("POST",), "function"),
+    "/api/rag/query": (("POST",), "function"),
     "/usage": (("GET",), "function"),
     "/projects": (("GET",), "function"),
     "/projects/{id}": (("GET",), "function"),
@@ -73,6 +74,7 @@ def test_the_worker_is_not_given_the_words_that_choose_another_runtime() -> None
         ("GET", "/nothing"),
         ("GET", "/retrieve"),
         ("PUT", "/retrieve"),
+        ("GET", "/api/rag/query"),
         ("POST", "/health/live"),
     ],
 )

@@ -28,6 +28,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REAS
 
 ROUTES = {
     "retrieve": ("retrieve", ["POST"], "function"),
+    "rag_query": ("api/rag/query", ["POST"], "function"),
     "read_projects": ("projects", ["GET"], "function"),
     "read_project": ("projects/{id}", ["GET"], "function"),
     "read_documents": ("projects/{id}/documents", ["GET"], "function"),
@@ -102,7 +103,7 @@ async def test_live_answers_anyone_and_says_nothing(host: WorkerHost) -> None:
     "path", [route for route, _, level in ROUTES.values() if level == "function"]
 )
 async def test_without_a_key_nothing_else_is_reached(host: WorkerHost, path: str) -> None:
-    method = "POST" if path == "retrieve" else "GET"
+    method = "POST" if path in {"retrieve", "api/rag/query"} else "GET"
     async with host.client(key="wrong") as client:
         assert (await client.request(method, path)).status_code == 401
 

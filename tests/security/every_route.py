@@ -9,7 +9,9 @@ from tests.function.corpus import PROJECT, QUESTION
 from tests.security.canaries import SECRETS, Outputs
 from tests.security.raw_http import JSON, STREAM, Answer, call, events
 
+RAG = "/api/rag/query"
 ROUTES = (
+    ("POST", RAG),
     ("GET", "/health/live"),
     ("GET", "/health/ready"),
     ("GET", "/health/neo4j"),
@@ -41,6 +43,10 @@ async def call_every_route(url: str, outputs: Outputs, retrieval_id: str | None 
         "response",
         (await call(url, "POST", f"/retrieve{CODE}", HEADERS | JSON, b'{"query": 1}')).raw,
     )
+    to_nodes = json.dumps({"question": QUESTION, "project_id": PROJECT}).encode()
+    for accept in (JSON, STREAM):
+        nodes = await call(url, "POST", f"{RAG}{CODE}", HEADERS | accept, to_nodes)
+        outputs.keep("response", nodes.raw)
     streamed = await call(url, "POST", f"/retrieve{CODE}", HEADERS | STREAM, body)
     outputs.keep("response", streamed.raw)
     for name, data in events(streamed.body) if streamed.status == 200 else ():

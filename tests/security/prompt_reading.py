@@ -16,6 +16,7 @@ ROWS = {
     "chunks": "chunk",
     "followups": "followup",
     "findings": "finding",
+    "context": "node",
 }
 """Tags that hold others, and which."""
 LEAVES = {

@@ -134,6 +134,22 @@ class Pair:
             if self.status == 200:
                 self._is_answered(answer, id_, streamed=headers is STREAM)
 
+    async def questions_to_nodes(self) -> None:
+        """Ask the nodes, buffered and as a stream."""
+        named = {} if self.project is None else {"project_id": self.project}
+        for headers in (JSON, STREAM):
+            body = json.dumps({"question": QUESTION, **named}).encode()
+            answer = await self.ask("api/rag/query", "/api/rag/query", body, headers)
+            if self.status != 200:
+                continue
+            result = answer.body.decode()
+            if headers is STREAM:
+                *_, (name, result) = events(answer.body)
+                assert name == "result", self
+            sources = json.loads(result)["sources"]
+            assert bool(sources) is self.exists, self
+            assert (mark(self.meant or "") in result) if self.exists else ("mark" not in result)
+
     def _is_answered(self, answer: Answer, id_: str, *, streamed: bool) -> None:
         assert answer.status == 200, (self, answer.body)
         result = answer.body.decode()
@@ -286,6 +302,7 @@ async def test_a_caller_gets_its_own_projects_over_every_route_and_no_other(
             pair = Pair(url, world, cursors, chance, who, project, tried, met)
             set_for(who, world, monkeypatch)
             await pair.questions()
+            await pair.questions_to_nodes()
             await pair.projects()
             await pair.project_itself()
             await pair.look_alikes()

@@ -22,6 +22,7 @@ from drift.values.records import (
 from tests.contract.random_projects import VECTORS
 from tests.fakes import ListSink
 from tests.fakes_graph import FakeGraph
+from tests.fakes_nodes import FakeNodeFinder
 from tests.fakes_reading import FakeReader
 from tests.hosting.test_wiring import LOCAL
 from tests.security.random_callers import EXISTING, Asker
@@ -72,13 +73,20 @@ class World:
 
     def __post_init__(self) -> None:
         self.graph.dimensions = len(VECTORS[0])
-        graph, model, reader, sink = (
+        projects = self.graph.projects
+        graph, model, reader, finder, sink = (
             Watched(server, self.calls)
-            for server in (self.graph, Model(), FakeReader(self.graph.projects), self.sink)
+            for server in (
+                self.graph,
+                Model(),
+                FakeReader(projects),
+                FakeNodeFinder(projects),
+                self.sink,
+            )
         )
         limits = Limits(max_followups=1, max_passes=1)
         servers: Any = Ports(graph, model, model)
-        self.service = Service(servers, limits, sink, 100, 60, reader=reader)
+        self.service = Service(servers, limits, sink, 100, 60, reader=reader, finder=finder)
 
     def set_for(self, who: Asker) -> None:
         """Have the service as the settings of this caller's mode say."""

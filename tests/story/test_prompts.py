@@ -14,7 +14,9 @@ from drift.contracts.strict_schema import strict_schema
 from drift.grouping import Found
 from drift.markup import TAGS
 from drift.plan import Limits
+from drift.rag.node_context import asked_of
 from drift.values.calls import Prompt
+from drift.values.found_nodes import FoundNode, RelatedNode
 from drift.values.graph import Chunk, Community, Entity, Evidence, PrimerEvidence, Relationship
 from drift.values.tree import ANSWERED, NO_EVIDENCE, Answer, Citation, Node, Question
 
@@ -78,6 +80,9 @@ def every_prompt(text: str) -> list[Prompt]:
         executor(2, is_last=True),
         bounded.quick(text, evidence.chunks, handles, 1_000_000).prompt,
         bounded.aggregator(text, nodes, {"c1": evidence.chunks[0]}, 1_000_000)[0],
+        asked_of(
+            text, [FoundNode("n", text, text, text, 0.5, (RelatedNode("m", text, text, text),))]
+        )[0],
         prompts.corrected(hypothesis, text, text),
     ]
 
@@ -131,6 +136,7 @@ def test_each_prompt_is_named_after_its_reply_and_asks_for_its_shape() -> None:
         ("joint_reply", False),
         ("quick_reply", False),
         ("aggregate_reply", False),
+        ("rag_answer", True),
         ("hypothesis", True),
     ]
 

@@ -6,32 +6,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, Self
 
-from neo4j import EagerResult
-
-from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
+from drift.adapters.neo4j.careful import COLD_TIMEOUT_S, CarefulReads
+from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.cypher.schema import DEFAULT, SCHEMAS, Schema, SchemaName
 from drift.adapters.neo4j.features import Features, Probe
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.adapters.neo4j.inventory import take_inventory
-from drift.adapters.neo4j.odd_nodes import OddNodes
+from drift.adapters.neo4j.node_finder import Neo4jNodeFinder
 from drift.adapters.neo4j.parameters import Parameters, require_direction
 from drift.adapters.neo4j.reader import Neo4jReader
 from drift.adapters.neo4j.rows import candidates, odd_nodes, primer_evidence
-from drift.adapters.neo4j.unseen import Unseen, prepare_project, require_empty
-from drift.errors import (
-    GraphMisconfiguredError,
-    GraphTimeoutError,
-    GraphUnavailableError,
-    GraphVectorsError,
-)
+from drift.adapters.neo4j.unseen import Unseen, not_embedded, require_empty
+from drift.errors import GraphMisconfiguredError
 from drift.place import NOWHERE, asked_place
 from drift.tasks import Deadline
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery, Vector
 from drift.values.health import GraphHealth
 
 HEALTH_TIMEOUT_S = 5.0
-COLD_TIMEOUT_S = 30.0
-"""For a statement that the server has not seen: planning and compiling it takes seconds."""
 
 
 class Neo4jGraph:
@@ -63,9 +55,8 @@ class Neo4jGraph:
         self._names = names or IndexNames()
         self._parameters = Parameters(self._names, schema, followup_scope == "hard", exact_limit)
         self._probe = Probe(connection, self._names, schema)
-        self._odd = OddNodes()
+        self._reads = CarefulReads(connection)
         self._unseen = Unseen(connection, schema)
-        self._warm: set[str] = set()
 
     @classmethod
     def connect(  # noqa: PLR0913 - what a connection takes, and how to search
@@ -102,7 +93,7 @@ class Neo4jGraph:
             row = await self._row(features.primer, values, deadline)
 
             evidence = primer_evidence(row)
-            self._odd.left_out(query.project_id, odd_nodes(row))
+            self._reads.odd.left_out(query.project_id, odd_nodes(row))
             if evidence.is_empty:
                 await self._require_empty(query, row["chunk_count"], deadline)
         return evidence
@@ -114,11 +105,7 @@ class Neo4jGraph:
             GraphMisconfiguredError: when it does, and was not prepared or embedded.
         """
         if chunks:
-            prepare = prepare_project(query.project_id, embed=True)
-            raise GraphMisconfiguredError(
-                f"The project has chunks, but none with an embedding of {len(query.vector)} floats "
-                f"and a text: {prepare}, with the model of the questions."
-            )
+            raise not_embedded(query.project_id, len(query.vector))
         schema = self._parameters.schema
         await require_empty(self._connection, schema, query.project_id, deadline.require())
 
@@ -157,6 +144,10 @@ class Neo4jGraph:
         """Return what reads the same graph over the same connection."""
         return Neo4jReader(self._connection, self._parameters.schema)
 
+    def finder(self) -> Neo4jNodeFinder:
+        """Return what finds nodes of any kind in the same graph over the same connection."""
+        return Neo4jNodeFinder(self._connection, self._names, self._parameters)
+
     async def close(self) -> None:
         """Close the connection."""
         await self._connection.close()
@@ -171,17 +162,10 @@ class Neo4jGraph:
         self, text: str, parameters: Mapping[str, Any], deadline: Deadline
     ) -> dict[str, Any]:
         try:
-            result = await self._read(text, parameters, deadline)
-        except GraphTimeoutError:
-            raise
-        except GraphUnavailableError:
-            self._warm.clear()
-            raise
+            result = await self._reads.read(text, parameters, deadline)
         except GraphMisconfiguredError:
             await self._name_the_index(parameters["dimensions"])
             raise
-
-        self._warm.add(text)
         # `data()` would look for nodes in all of the row, and there are none.
         return dict(result.records[0])
 
@@ -195,23 +179,3 @@ class Neo4jGraph:
         inventory = await take_inventory(self._connection, self._names)
         inventory.require_vector_indexes()
         inventory.require_dimensions(dimensions)
-
-    async def _read(
-        self, text: str, parameters: Mapping[str, Any], deadline: Deadline
-    ) -> EagerResult:
-        """Run a statement.
-
-        Where a vector of the project cannot be compared, it is run again with a look at every
-        number.
-        """
-        timeout_s = READ_TIMEOUT_S if text in self._warm else COLD_TIMEOUT_S
-        project_id = parameters["asked"]["project_id"]
-        if not self._odd.need_care(project_id):
-            try:
-                values = {**parameters, "careful": False}
-                return await self._connection.read(text, values, min(timeout_s, deadline.require()))
-            except GraphVectorsError:
-                self._odd.take_care(project_id)
-
-        values = {**parameters, "careful": True}
-        return await self._connection.read(text, values, min(timeout_s, deadline.require()))

@@ -159,6 +159,13 @@ class Parameters:
             "count_limit": max(COUNTED_CHUNKS, values["exact_limit"] + 1),
         }
 
+    def exact(self, dimensions: int, *, searches: bool) -> int:
+        """Return the nodes of one label up to which all are scored."""
+        if self.exact_limit is not None:
+            return self.exact_limit
+        floats = EXACT_FLOATS_BESIDE_SEARCH if searches else EXACT_FLOATS
+        return floats // (dimensions + FLOATS_A_ROW)
+
     def _place(
         self, query: FollowupQuery, place: Place, project_id: str | None, *, covers_text: bool
     ) -> dict[str, Any]:
@@ -180,17 +187,11 @@ class Parameters:
             **BOUNDS,
             "vector": list(vector),
             "dimensions": len(vector),
-            "exact_limit": self._exact(len(vector), features),
+            "exact_limit": self.exact(len(vector), searches=features.searches),
             "chunk_index": self.names.chunk,
             "fulltext_index": self.names.fulltext,
             "names_index": NAMES_INDEX,
         }
-
-    def _exact(self, dimensions: int, features: Features) -> int:
-        if self.exact_limit is not None:
-            return self.exact_limit
-        floats = EXACT_FLOATS_BESIDE_SEARCH if features.searches else EXACT_FLOATS
-        return floats // (dimensions + FLOATS_A_ROW)
 
 
 def lucene(question: str, project_id: str | None) -> str:

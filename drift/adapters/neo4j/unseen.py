@@ -34,6 +34,15 @@ def prepare_project(project_id: str, *, embed: bool = False) -> str:
     return f"run `python -m drift prepare --project {shlex.quote(project_id)}{more}`"
 
 
+def not_embedded(project_id: str, dimensions: int) -> GraphMisconfiguredError:
+    """Return the error of a project that has chunks, and none that a search can compare."""
+    prepare = prepare_project(project_id, embed=True)
+    return GraphMisconfiguredError(
+        f"The project has chunks, but none with an embedding of {dimensions} floats and a text: "
+        f"{prepare}, with the model of the questions."
+    )
+
+
 async def require_empty(
     connection: Connection, schema: Schema, project_id: str, timeout_s: float
 ) -> None:

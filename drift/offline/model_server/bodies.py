@@ -22,6 +22,8 @@ CHARACTERS_PER_TOKEN = 4
 MAX_TEXTS = 2048
 _IN_PROMPT = re.compile(r'JSON schema, "(\w+)"')
 """How the adapter writes a schema into a prompt."""
+_CITES_NODES = "[Node X]"
+"""Stands in the prompt that asks for an answer from nodes."""
 
 
 class RefusedError(Exception):
@@ -45,14 +47,16 @@ def parsed(raw: bytes) -> Json | None:
 def reply_name(body: Json) -> str:
     """Return the name of the asked JSON schema, which may stand in the prompt.
 
-    Plain text is only asked for hypotheses.
+    Plain text is asked for hypotheses, and for answers from nodes.
     """
     given = body.get("response_format")
     schema = given.get("json_schema") if isinstance(given, dict) else None
     if isinstance(schema, dict):
         return str(schema.get("name"))
-    in_prompt = _IN_PROMPT.search(_texts_of(body, "system"))
-    return in_prompt[1] if in_prompt else "hypothesis"
+    system = _texts_of(body, "system")
+    if in_prompt := _IN_PROMPT.search(system):
+        return in_prompt[1]
+    return "rag_answer" if _CITES_NODES in system else "hypothesis"
 
 
 def repeats_schema(system: str) -> bool:

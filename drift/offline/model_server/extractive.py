@@ -45,6 +45,8 @@ FIRST_WORDS = 4
 
 _FACT = re.compile(r"\[(\d+)\] (?!as above$)(.*?)(?: \((?:[^()]|\([^()]*\))*\))?$")
 """A numbered fact, and behind it where it stands; names of documents may have brackets too."""
+_NODE = re.compile(r"\[Node (?P<number>\d+)\] (?P<title>.*?): ")
+"""How a node of a prompt begins."""
 _SAID_BY = re.compile(r" \([^()]*\)$")
 """The chunks behind a line of the graph, and the reason behind a question without an answer."""
 _OWN_NUMBERS = re.compile(r"\s*\[\d+(?:\s*[-,]\s*\d+)*\]")
@@ -184,6 +186,19 @@ def aggregate(user: str) -> Json:
     }
 
 
+def rag(user: str) -> str:
+    """Answer with a few lines of the nodes, each with the number of its node."""
+    texts = []
+    for node in elements(user, "node"):
+        if begins := _NODE.match(node.content):
+            text = node.content[begins.end() :].partition("\nRelated: ")[0]
+            title = {"id": begins["number"], "document": begins["title"]}
+            texts.append(({1: text.replace("\n   ", "\n")}, Element(title)))
+    best = _answering(_question(user), texts, LOCAL_LINES)
+    said = (f"{found.line.text} [Node {found.chunk_id}]" for found in best)
+    return "\n".join(said) or "I don't have enough information"
+
+
 REPLIES: Mapping[str, Callable[[str], Json | str]] = {
     "hypothesis": hypothesis,
     "primer_reply": primer,
@@ -191,6 +206,7 @@ REPLIES: Mapping[str, Callable[[str], Json | str]] = {
     "joint_reply": joint,
     "aggregate_reply": aggregate,
     "quick_reply": quick,
+    "rag_answer": rag,
 }
 
 

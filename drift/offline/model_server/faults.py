@@ -29,6 +29,7 @@ Kind = Literal[
     "joint_reply",
     "aggregate_reply",
     "quick_reply",
+    "rag_answer",
     "ready",
     "embedding",
 ]

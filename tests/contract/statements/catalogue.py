@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from drift.adapters.neo4j.cypher import reading
+from drift.adapters.neo4j.cypher import node_search, reading
 from drift.adapters.neo4j.cypher import schema as cypher_schema
 from drift.adapters.neo4j.cypher import statements as search
 from drift.adapters.neo4j.cypher import unseen_statements as unseen
-from drift.adapters.neo4j.cypher.schema import V1
+from drift.adapters.neo4j.cypher.legs import Leg
+from drift.adapters.neo4j.cypher.schema import DEFAULT, V1, Schema
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.offline.indexing.prepare import statements as prepare
 from drift.offline.indexing.prepare import vector_statements as vectors
@@ -33,6 +34,7 @@ MODULES: dict[str, ModuleType] = {
     "ddl": ddl,
     "lease": lease_statements,
     "prepare": prepare,
+    "nodes": node_search,
     "reading": reading,
     "unseen": unseen,
     "vectors": vectors,
@@ -54,6 +56,16 @@ EMBEDDED = {
 }
 
 
+def legs(schema: Schema, *, searches: bool = False) -> tuple[Leg, ...]:
+    """Return how a search of nodes of every kind looks where the writer has made its indexes."""
+    indexes = {"__Chunk__": NAMES.chunk, "__Entity__": None, "__Community__": NAMES.community}
+    labels = [*indexes] if schema.has_projects else ["__Chunk__", "__Community__"]
+    return tuple(
+        Leg(label, indexes.get(label), searches=searches and bool(indexes.get(label)))
+        for label in labels
+    )
+
+
 ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "search.primer": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
     "search.followup": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
@@ -63,6 +75,16 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         f"reading.{name}": {"": (), "v1": (V1,)}
         for name in ("overview", "documents", "communities", "document", "chunk", "entity")
     },
+    "nodes.nearest_nodes": {
+        "": (legs(DEFAULT),),
+        "searching": (legs(DEFAULT, searches=True),),
+        "v1": (legs(V1), V1),
+    },
+    "nodes.cosines": {
+        name: (tuple(Leg(leg.label) for leg in legs(schema)), schema)
+        for name, schema in (("", DEFAULT), ("v1", V1))
+    },
+    "nodes.any_chunk": {"": ()},
     "ddl.schema_objects": {
         schema: (schema, NAMES.community, NAMES.chunk, NAMES.fulltext)
         for schema in cypher_schema.SCHEMAS
@@ -156,7 +178,7 @@ def is_about_all(name: str) -> bool:
 
 def is_search(name: str) -> bool:
     """Tell whether a statement is one of those that requests run."""
-    return name.startswith(("search.primer", "search.followup", "search.placed_followup"))
+    return name.startswith(("search.primer", "search.followup", "search.placed_followup", "nodes."))
 
 
 def is_schema(text: str) -> bool:

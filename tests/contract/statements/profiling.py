@@ -18,12 +18,15 @@ from drift.access.caller import EVERYBODY
 from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
 from drift.adapters.neo4j.cypher.schema import DEFAULT, V1, Schema
 from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.adapters.neo4j.node_finder import LABELS
 from drift.adapters.neo4j.reader import Neo4jReader
 from drift.errors import GraphMisconfiguredError
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.writing.neo4j import project as neo4j_project
 from drift.offline.writing.neo4j.writer import Neo4jWriter
+from drift.rag.threshold import pairs
 from drift.tasks import Deadline
+from drift.values.found_nodes import NodesQuery
 from drift.values.graph import FollowupQuery, PrimerQuery
 from drift.values.reading import PageQuery
 from drift.values.records import RelationRecord
@@ -221,8 +224,22 @@ async def _read(profiler: Profiler, schema: Schema, ways: tuple[Way, ...] = WAYS
             )
 
 
+async def _find_nodes(profiler: Profiler, schema: Schema) -> None:
+    """Find nodes of every kind, near and nowhere, and sample them."""
+    deadline = Deadline.after(PATIENCE_S)
+    for limit in (None, 0):
+        graph = Neo4jGraph(profiler, NAMES, exact_limit=limit, schema=schema)
+        query = NodesQuery(MINE, VECTORS[0], (*LABELS, "Person"))
+        await graph.finder().nearest_nodes(query, deadline)
+    await graph.finder().nearest_nodes(replace(query, project_id="nobody"), deadline)
+    for parameters in profiler.parameters[STATEMENTS["nodes.nearest_nodes searching"]]:
+        await profiler.read(STATEMENTS["nodes.nearest_nodes"], parameters)
+    await graph.finder().sample(MINE, DIMENSIONS, pairs(50), 2, deadline)
+
+
 async def _look_around(profiler: Profiler, schema: Schema) -> None:
     """Read what the routes read, each list up to its end."""
+    await _find_nodes(profiler, schema)
     reader, mine = Neo4jReader(profiler, schema), EVERYBODY.project(MINE)
     deadline = Deadline.after(PATIENCE_S)
     await reader.overview(mine, deadline)

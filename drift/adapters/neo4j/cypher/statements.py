@@ -39,6 +39,9 @@ RETURN name, type, state, populationPercent AS percent, labelsOrTypes AS labels,
 ORDER BY name
 """
 
+CYPHER_25 = "CYPHER 25 EXPLAIN RETURN 1"
+"""Compiles only where the server speaks the newer language."""
+
 
 def probe_search(index: str) -> str:
     """Return the statement that compiles only where `index` can be searched inside one project."""

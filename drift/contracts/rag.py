@@ -1,0 +1,54 @@
+"""The body of `POST /api/rag/query`, and what it answers."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from drift.contracts.request import ProjectId, Query
+
+
+class RagRequest(BaseModel):
+    """A question to the nodes of one project; unknown fields are refused.
+
+    The project may be left out by a caller who has exactly one, or where `RAG_PROJECT` names it.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    question: Query
+    project_id: ProjectId | None = None
+
+
+class RelatedOut(BaseModel):
+    """A node around a source: what is between them is told by `relation`."""
+
+    node_id: str
+    title: str
+    node_type: str
+    relation: str
+
+
+class SourceOut(BaseModel):
+    """A node that the answer was written from; `score` is the raw cosine to the question.
+
+    `[Node n]` in the answer is the n-th source. `cited` says whether it stands there.
+    """
+
+    node_id: str
+    node_type: str
+    title: str
+    score: float
+    text: str
+    cited: bool
+    related: list[RelatedOut]
+
+
+class RagResponse(BaseModel):
+    """The answer with its sources, the nearest first; none where no node was near enough."""
+
+    answer: str
+    sources: list[SourceOut]
+
+    def to_json(self) -> str:
+        """Serialise to the contract's exact shape."""
+        return self.model_dump_json()

@@ -1,0 +1,1 @@
+"""A question answered from the nodes nearest to it, cited by their numbers."""

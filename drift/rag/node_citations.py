@@ -1,0 +1,75 @@
+"""Pure: `[Node 3]` in an answer: what names a node stays, in one form; the rest is taken out.
+
+An answer can be read while it grows. What is given of its beginning is the beginning of what is
+given of the whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+NOT_ENOUGH = "I don't have enough information"
+"""What is answered where the nodes do not carry an answer; seed 002 has the words."""
+
+_NUMBERS = r"#?\s{0,3}\d[^\[\]【】\n]*"
+_CITATION = re.compile(
+    rf"[\[【]\s{{0,3}}nodes?\s{{0,3}}(?P<numbers>{_NUMBERS}|[xn]\s{{0,3}}|)[\]】]", re.IGNORECASE
+)
+_BEGUN = re.compile(
+    rf"[\[【]\s{{0,3}}(?:no?|nod|nodes?\s{{0,3}}(?:#\s{{0,3}}|{_NUMBERS}|[xn]\s{{0,3}})?)?\Z",
+    re.IGNORECASE,
+)
+_OPENING = "[【"
+_PART = re.compile(r"\d+|[^\W\d_]+|[^\w\s]")
+_BETWEEN = frozenset({",", ";", "&", "#", "and", "node", "nodes"})
+_DASHES = frozenset({"-", "–", "—", "to"})
+_LONGEST_NUMBER = 4
+_LONGEST_RANGE = 20
+
+
+def cleaned(text: str, shown: int) -> str:
+    """Return an answer in which every citation names one of the nodes 1 to `shown`.
+
+    White space at its ends is left out, and a citation that its end cuts.
+    """
+    whole = _without_a_begun_one(text)
+    pieces: list[str] = []
+    at = 0
+    for found in _CITATION.finditer(whole):
+        known = dict.fromkeys(n for n in _named(found["numbers"]) if 1 <= n <= shown)
+        before = whole[at : found.start()]
+        marks = " ".join(f"[Node {number}]" for number in known)
+        pieces += [before, marks] if marks else [before.rstrip(" \t")]
+        at = found.end()
+    return "".join((*pieces, whole[at:])).strip()
+
+
+def cited(text: str) -> frozenset[int]:
+    """Return the numbers of the nodes that a cleaned answer cites."""
+    return frozenset(
+        number for found in _CITATION.finditer(text) for number in _named(found["numbers"])
+    )
+
+
+def _without_a_begun_one(text: str) -> str:
+    """Return a text without a citation that its end cuts, and without brackets that may be one."""
+    at = max(text.rfind(sign) for sign in _OPENING)
+    return text[:at] if at >= 0 and _BEGUN.match(text, at) else text
+
+
+def _named(numbers: str) -> Iterator[int]:
+    """Yield the numbers of a citation: `1, 2`, `1 and Node 2`, `1-3`; behind other words none."""
+    before: int | None = None
+    is_range = False
+    for part in _PART.findall(numbers.lower()):
+        if part.isdigit():
+            number = int(part) if len(part) <= _LONGEST_NUMBER else 0
+            if is_range and before is not None and 0 < number - before <= _LONGEST_RANGE:
+                yield from range(before + 1, number)
+            yield number
+            before, is_range = number, False
+        elif part in _DASHES:
+            is_range = True
+        elif part not in _BETWEEN:
+            return

@@ -1,0 +1,344 @@
+"""What every NodeFinder promises: the nearest nodes of any kind, of one project, by raw cosine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from drift.errors import GraphMisconfiguredError
+from drift.ports import NodeFinder
+from drift.rag.threshold import pairs
+from drift.tasks import Deadline
+from drift.values.found_nodes import FoundNode, NodesQuery, RelatedNode, Sampled
+from drift.values.graph import Vector
+from drift.values.records import CommunityRecord, EntityRecord, RelationRecord
+from tests.contract.graph_backends import (
+    DIMENSIONS,
+    INDEXED,
+    TWIN,
+    Backend,
+    Neo4jBackend,
+    axis,
+    chunk,
+    community,
+    entity,
+    fill,
+    twin,
+    vector,
+)
+
+pytestmark = pytest.mark.timeout(600)
+
+ways = pytest.mark.parametrize("exact_limit", [None, INDEXED], ids=["exact", "indexed"])
+ALL = ("Chunk", "Entity", "Community")
+CHUNKS = [
+    chunk("k1", "alpha", axis(0)),
+    chunk("k2", "beta", vector(1, 1)),
+    replace(chunk("k3", "gamma", axis(2)), heading="Title of d1 > Third"),
+]
+ENTITIES = [
+    replace(entity("e1", "Alpha", "k1", "k2"), embedding=vector(2, 1)),
+    replace(entity("e2", "Gamma", "k3"), embedding=axis(2)),
+    replace(entity("e3", "Delta", "k3"), embedding=axis(3)),
+    replace(entity("e4", "Omega", "k3"), embedding=()),
+]
+RELATIONS = [
+    RelationRecord("e1", "e2", "knows", 1.5),
+    RelationRecord("e2", "e1", "sees", 0.5),
+    RelationRecord("e1", "e3", "hears", 1.0),
+    RelationRecord("e4", "e1", "names", 3.0),
+]
+NODE_INDEX = """CREATE VECTOR INDEX drift_node_index IF NOT EXISTS FOR (n:__Node__)
+  ON (n.embedding) OPTIONS {indexConfig: {`vector.dimensions`: 256,
+  `vector.similarity_function`: 'cosine'}}"""
+COMMUNITIES = [
+    community(1, 1, None, vector(-1)),
+    community(2, 0, 1, vector(3, 1), ["k1", "k2"], ["e1"]),
+]
+
+
+async def fill_all(backend: Backend, project: str) -> None:
+    await fill(backend, project, CHUNKS, ENTITIES, RELATIONS, COMMUNITIES)
+
+
+async def nearest(
+    finder: NodeFinder,
+    project: str,
+    asked: Vector,
+    labels: tuple[str, ...] = ALL,
+    limit: int = 5,
+) -> tuple[FoundNode, ...]:
+    """Ask; nothing may come twice or from the twin."""
+    found = await finder.nearest_nodes(
+        NodesQuery(project, asked, labels, limit), Deadline.after(60)
+    )
+    nodes = found.nodes
+    assert len(nodes) <= limit
+    assert len({(node.node_type, node.id) for node in nodes}) == len(nodes)
+    assert not any(one.title.startswith(TWIN) for n in nodes for one in (n, *n.related))
+    assert [node.score for node in nodes] == sorted((n.score for n in nodes), reverse=True)
+    return nodes
+
+
+def named(nodes: Any) -> list[str]:
+    return [f"{node.node_type} {node.id}" for node in nodes]
+
+
+@ways
+async def test_the_nearest_nodes_of_all_kinds_come_by_raw_cosine(
+    backend: Backend, project: str, exact_limit: int | None
+) -> None:
+    await fill_all(backend, project)
+    nodes = await nearest(backend.finder(exact_limit), project, axis(0))
+    assert named(nodes) == ["Chunk k1", "Community 2", "Entity e1", "Chunk k2", "Entity e2"] or (
+        named(nodes)[:4] == ["Chunk k1", "Community 2", "Entity e1", "Chunk k2"]
+        and nodes[4].score == pytest.approx(0, abs=1e-6)
+    )
+    expected = [1, 3 / math.sqrt(10), 2 / math.sqrt(5), 1 / math.sqrt(2), 0]
+    assert [node.score for node in nodes] == pytest.approx(expected, abs=1e-6)
+    titles = {(node.title, node.text) for node in nodes[:4]}
+    assert titles == {
+        ("Title of d1", "alpha"),
+        ("title 2", "summary 2"),
+        ("Alpha", "about Alpha"),
+        ("Title of d1", "beta"),
+    }
+
+
+@ways
+async def test_only_the_labels_asked_for_are_searched(
+    backend: Backend, project: str, exact_limit: int | None
+) -> None:
+    await fill_all(backend, project)
+    finder = backend.finder(exact_limit)
+    assert named(await nearest(finder, project, axis(2), ("Chunk",), 2))[0] == "Chunk k3"
+    assert named(await nearest(finder, project, axis(2), ("Entity",), 1)) == ["Entity e2"]
+    assert named(await nearest(finder, project, vector(-1), ("Community",), 1)) == ["Community 1"]
+    assert await nearest(finder, project, axis(0), ("Person",)) == ()
+    assert await nearest(finder, project, axis(0), ()) == ()
+
+
+async def test_a_chunk_is_called_by_its_document_and_heading(
+    backend: Backend, project: str
+) -> None:
+    await fill_all(backend, project)
+    [found] = await nearest(backend.finder(), project, axis(2), ("Chunk",), 1)
+    assert (found.id, found.title, found.text) == ("k3", "Title of d1 > Third", "gamma")
+
+
+async def test_the_three_most_important_nodes_around_one_come_by_weight_then_degree(
+    backend: Backend, project: str
+) -> None:
+    await fill_all(backend, project)
+    finder = backend.finder()
+    [office] = await nearest(finder, project, vector(2, 1), ("Entity",), 1)
+    assert office.related == (
+        RelatedNode("e4", "Entity", "Omega", "names"),
+        RelatedNode("e2", "Entity", "Gamma", "knows"),
+        RelatedNode("e3", "Entity", "Delta", "hears"),
+    )
+    [third] = await nearest(finder, project, axis(2), ("Chunk",), 1)
+    assert named(third.related) == ["Entity e2", "Entity e3", "Entity e4"]
+    assert {one.relation for one in third.related} == {"HAS_ENTITY"}
+    [top] = await nearest(finder, project, vector(-1), ("Community",), 1)
+    assert named(top.related) == ["Community 2"]
+
+
+@ways
+async def test_an_absent_project_and_the_one_beside_bring_nothing(
+    backend: Backend, project: str, exact_limit: int | None
+) -> None:
+    finder = backend.finder(exact_limit)
+    assert await nearest(finder, project, axis(0)) == ()
+    await fill_all(backend, project)
+    only_there = EntityRecord("e9", "There", "", ("k1",), axis(7))
+    knowledge = community(9, 0, None, axis(7))
+    await fill(backend, f"{twin(project)}-c", CHUNKS, [only_there], [], [knowledge])
+    nodes = await nearest(finder, project, axis(7))
+    assert not {"e9", "9"} & {node.id for node in nodes}
+
+
+async def test_a_long_text_is_cut_to_what_is_searched(backend: Backend, project: str) -> None:
+    long = CommunityRecord(1, 0, None, "T" * 100, "s" * 9000, embedding=axis(0))
+    await fill(backend, project, CHUNKS, communities=[long])
+    [found] = await nearest(backend.finder(), project, axis(0), ("Community",), 1)
+    assert (found.title, len(found.text)) == ("T" * 100, 7900)
+
+
+async def test_random_pairs_of_texts_are_sampled_the_same_each_time(
+    backend: Backend, project: str
+) -> None:
+    await fill_all(backend, project)
+    finder = backend.finder()
+
+    async def sample(project_id: str = project, least: int = 5, dimensions: int = 256) -> Sampled:
+        drawn = pairs(400)
+        return await finder.sample(project_id, dimensions, drawn, least, Deadline.after(60))
+
+    found = await sample()
+    assert found.texts == 8
+    assert found == await sample()
+    assert 250 < len(found.cosines) < 400
+    expected = {
+        (x * u + y * v) / math.hypot(x, y) / math.hypot(u, v)
+        for x, y in [(1, 0), (1, 1), (2, 1), (3, 1), (-1, 0)]
+        for u, v in [(1, 0), (1, 1), (2, 1), (3, 1), (-1, 0)]
+    } | {0.0, 1.0}
+    assert all(any(abs(c - e) < 1e-6 for e in expected) for c in found.cosines)
+    assert await sample(least=9) == Sampled(8)
+    assert await sample(f"{project}-absent") in (Sampled(), Sampled(0))
+    assert await sample(dimensions=12) == Sampled(8)
+
+
+# ---------------------------------------------------------------- what only a real graph can hold
+async def damaged(backend: Backend, project: str, change: str, **values: Any) -> NodeFinder:
+    assert isinstance(backend, Neo4jBackend)
+    await fill_all(backend, project)
+    await backend.connection.write(change, {"p": project, "d": DIMENSIONS, **values})
+    return backend.finder()
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["'text'", "[1.0]", "['a', 'b']", "1.5", "null", "[x IN range(1, $d) | 0.0]"],
+)
+async def test_a_node_with_a_broken_vector_is_left_out(
+    backend: Backend, project: str, value: str
+) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return  # the writer writes none
+    finder = await damaged(
+        backend,
+        project,
+        f"MATCH (n {{project_id: $p}}) WHERE n.id IN ['k1', 'e2'] SET n.embedding = {value}",
+    )
+    nodes = await nearest(finder, project, axis(0))
+    assert named(nodes)[:3] == ["Community 2", "Entity e1", "Chunk k2"]
+    assert not {"k1", "e2"} & {node.id for node in nodes}
+
+
+async def test_a_vector_that_is_not_finite_costs_itself(backend: Backend, project: str) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return
+    finder = await damaged(
+        backend,
+        project,
+        "MATCH (n:__Chunk__ {project_id: $p, id: 'k1'}) SET n.embedding = $v",
+        v=[math.inf] * DIMENSIONS,
+    )
+    assert named(await nearest(finder, project, axis(0)))[0] == "Community 2"
+
+
+async def test_properties_of_other_types_count_as_missing(backend: Backend, project: str) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return
+    finder = await damaged(
+        backend,
+        project,
+        """MATCH (e:__Entity__ {project_id: $p, id: 'e1'})-[r]-(:__Entity__)
+        SET e.title = [1, 2], e.description = 5, r.weight = 'much', r.description = [1]
+        WITH DISTINCT e MATCH (c:__Community__ {project_id: $p, community: 2})
+        SET c.title = 7, c.summary = [true]
+        WITH c MATCH (k:__Chunk__ {project_id: $p, id: 'k1'})
+        SET k.text = 1, k.heading = [1], k.id = 5
+        WITH k MATCH (:__Document__ {project_id: $p})-[h:HAS_CHUNK]->(k) DELETE h""",
+    )
+    nodes = {f"{n.node_type} {n.id}": n for n in await nearest(finder, project, axis(0))}
+    told = {name: (node.title, node.text) for name, node in nodes.items()}
+    assert told["Entity e1"] == ("e1", "")
+    assert told["Community 2"] == ("7", "")
+    assert told["Chunk 5"] == ("5", "")
+    assert {one.relation for one in nodes["Entity e1"].related} <= {
+        "RELATED",
+        "HAS_ENTITY",
+        "IN_COMMUNITY",
+    }
+
+
+async def test_what_is_being_written_is_not_found(backend: Backend, project: str) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return  # the fake's writes take no time
+    finder = await damaged(
+        backend,
+        project,
+        """MATCH (p:__Project__ {id: $p}) SET p.building = 99
+        CREATE (e:__Entity__ {project_id: $p, id: 'e7', generation: 99, title: 'new'})
+        CREATE (:__StagedChunk__ {project_id: $p, id: 'k7', text: 'x', embedding: $v})
+        CREATE (c:__Community__ {project_id: $p, community: 7, generation: 99, level: 0})
+        SET e.embedding = $v, c.embedding = $v
+        WITH e MATCH (k:__Chunk__ {project_id: $p, id: 'k1'}) CREATE (k)-[:HAS_ENTITY]->(e)""",
+        v=list(axis(9)),
+    )
+    nodes = await nearest(finder, project, axis(9))
+    assert not {"e7", "k7", "7"} & {one.id for n in nodes for one in (n, *n.related)}
+
+
+async def test_a_project_without_any_vector_is_told_what_to_run(
+    backend: Backend, project: str
+) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return
+    finder = await damaged(
+        backend, project, "MATCH (n {project_id: $p}) WHERE n.id IS NOT NULL REMOVE n.embedding"
+    )
+    await backend.connection.write(
+        "MATCH (n:__Community__ {project_id: $p}) REMOVE n.embedding", {"p": project}
+    )
+    with pytest.raises(GraphMisconfiguredError, match=f"--project {project} --embed"):
+        await finder.nearest_nodes(NodesQuery(project, axis(0)), Deadline.after(60))
+
+
+async def test_people_s_own_nodes_are_found_by_their_label(backend: Backend, project: str) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return  # nobody writes them yet
+    await backend.connection.write(NODE_INDEX, {})
+    await backend.connection.write("CALL db.awaitIndexes(60)", {})
+    finder = await damaged(
+        backend,
+        project,
+        """UNWIND [$p, $p + '-b'] AS project
+        CREATE (a:__Node__:Person {project_id: project, id: 'p1', name: 'Ada', description: 'x',
+          embedding: $v})
+        CREATE (b:__Node__:Company {project_id: project, id: 'c1', title: 'Works',
+          embedding: $v})
+        CREATE (a)-[:WORKS_AT {weight: 2.0}]->(b)
+        WITH a, project MATCH (e:__Entity__ {project_id: project, id: 'e1'})
+        CREATE (a)-[:KNOWS]->(e)""",
+        v=list(axis(5)),
+    )
+    [ada] = await nearest(finder, project, axis(5), (*ALL, "Person"), 1)
+    assert (ada.id, ada.node_type, ada.title, ada.text) == ("p1", "Person", "Ada", "x")
+    assert ada.score == pytest.approx(1)
+    assert ada.related == (
+        RelatedNode("c1", "Company", "Works", "WORKS_AT"),
+        RelatedNode("e1", "Entity", "Alpha", "KNOWS"),
+    )
+    both = await nearest(finder, project, axis(5), ("Person", "Company"))
+    assert named(both) == ["Company c1", "Person p1"]
+    await backend.connection.write("DROP INDEX drift_node_index", {})
+
+
+async def test_what_was_measured_of_the_project_comes_with_its_nodes(
+    backend: Backend, project: str
+) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return
+    finder = await damaged(
+        backend,
+        project,
+        """MATCH (p:__Project__ {id: $p}) SET p.score_threshold = 0.25,
+        p.score_threshold_texts = 500, p.score_threshold_model = 'm',
+        p.score_threshold_dimensions = 256""",
+    )
+    found = await finder.nearest_nodes(NodesQuery(project, axis(0)), Deadline.after(60))
+    assert found.threshold
+    assert (found.threshold.score, found.threshold.texts) == (0.25, 500)
+    assert found.threshold.fits(256, "m")
+    await backend.connection.write(
+        "MATCH (p:__Project__ {id: $p}) SET p.score_threshold = 'x'", {"p": project}
+    )
+    found = await finder.nearest_nodes(NodesQuery(project, axis(0)), Deadline.after(60))
+    assert found.threshold is None

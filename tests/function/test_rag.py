@@ -1,0 +1,280 @@
+"""Questions to the nodes, over HTTP and with the real servers behind it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.function.calling import Caller, EventReader, assert_is_problem
+from tests.function.corpus import PROJECT, QUESTION
+from tests.model_server_fixture import ModelServerControl
+
+ROUTE = "/api/rag/query"
+NOT_ENOUGH = "I don't have enough information"
+SOURCE = {"node_id", "node_type", "title", "score", "text", "cited", "related"}
+RELATED = {"node_id", "title", "node_type", "relation"}
+CITES = "It is so [Node 1]. It is not [Node 9]. " + "And on it goes [Node 1, Node 2]. " * 20
+
+
+async def ask(
+    function: Caller, question: Any = QUESTION, project_id: Any = PROJECT, **more: Any
+) -> httpx2.Response:
+    body = {"question": question, "project_id": project_id, **more}
+    return await function.client.post(ROUTE, json=body)
+
+
+async def answer(function: Caller, *args: Any) -> dict[str, Any]:
+    response = await ask(function, *args)
+    assert response.status_code == 200, response.text
+    assert response.headers["x-retrieval-id"]
+    document: dict[str, Any] = response.json()
+    assert set(document) == {"answer", "sources"}
+    return document
+
+
+@asynccontextmanager
+async def streaming(function: Caller, **fields: Any) -> AsyncIterator[EventReader]:
+    body = {"question": QUESTION, "project_id": PROJECT, **fields}
+    accept = {"accept": "text/event-stream"}
+    async with function.client.stream("POST", ROUTE, json=body, headers=accept) as response:
+        yield EventReader(response)
+
+
+def told(events: list[tuple[str, dict[str, Any]]]) -> str:
+    text = ""
+    for name, data in events:
+        if name == "answer_delta":
+            text += data["text"]
+        elif name == "answer_replaced":
+            text = data["text"]
+    return text
+
+
+async def test_an_answer_cites_its_sources_by_their_place(function: Caller) -> None:
+    document = await answer(function)
+    sources = document["sources"]
+    assert 1 <= len(sources) <= 5
+    named = {int(n) for n in re.findall(r"\[Node (\d+)\]", document["answer"])}
+    assert named
+    assert {n for n, source in enumerate(sources, start=1) if source["cited"]} == named
+    for source in sources:
+        assert set(source) == SOURCE
+        assert source["node_type"] in {"Chunk", "Entity", "Community"}
+        assert -1 <= source["score"] <= 1
+        assert source["title"]
+        assert len(source["related"]) <= 3
+        for related in source["related"]:
+            assert set(related) == RELATED
+    scores = [source["score"] for source in sources]
+    assert scores == sorted(scores, reverse=True)
+    assert any(source["related"] for source in sources)
+
+
+async def test_what_stands_around_a_node_is_in_the_prompt(
+    function: Caller, model_server: ModelServerControl
+) -> None:
+    document = await answer(function)
+    [sent] = [one["body"] for one in model_server.requests() if "messages" in one["body"]]
+    prompt = sent["messages"][-1]["content"]
+    for n, source in enumerate(document["sources"], start=1):
+        assert f"[Node {n}] {source['title']}" in prompt
+        assert all(one["title"] in prompt for one in source["related"])
+    assert "response_format" not in sent
+    assert "stream" not in sent
+
+
+async def test_nothing_near_is_answered_without_the_model(
+    function: Caller, environment: pytest.MonkeyPatch, model_server: ModelServerControl
+) -> None:
+    environment.setenv("RAG_SCORE_THRESHOLD", "0.999")
+    assert await answer(function) == {"answer": NOT_ENOUGH, "sources": []}
+    assert await answer(function, "Who?", "absent") == {"answer": NOT_ENOUGH, "sources": []}
+    assert not any("messages" in one["body"] for one in model_server.requests())
+
+
+async def test_the_threshold_of_the_settings_counts_in_the_place_of_the_project_s(
+    function: Caller, environment: pytest.MonkeyPatch
+) -> None:
+    environment.setenv("RAG_SCORE_THRESHOLD", "-1")
+    assert len((await answer(function, "zzz qqq xxx"))["sources"]) == 5
+
+
+async def test_the_project_may_be_named_by_the_settings(
+    function: Caller, environment: pytest.MonkeyPatch
+) -> None:
+    environment.setenv("RAG_PROJECT", PROJECT)
+    response = await function.client.post(ROUTE, json={"question": QUESTION})
+    assert response.status_code == 200
+    assert response.json()["sources"]
+
+
+async def test_without_any_project_the_field_is_named(function: Caller) -> None:
+    problem = assert_is_problem(
+        await function.client.post(ROUTE, json={"question": "Who?"}), 400, "invalid_request"
+    )
+    assert [one["field"] for one in problem["errors"]] == ["project_id"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"question": ""}, "question"),
+        ({"question": "  "}, "question"),
+        ({"question": "x" * 4001}, "question"),
+        ({"question": 1}, "question"),
+        ({"question": ["Who?"]}, "question"),
+        ({"question": "a\x00b"}, "question"),
+        ({"project_id": "x" * 129}, "project_id"),
+        ({"project_id": 5}, "project_id"),
+        ({"query": "Who?"}, "query"),
+        ({"top_k": 3}, "top_k"),
+    ],
+    ids=str,
+)
+async def test_a_wrong_field_is_named(function: Caller, fields: dict[str, Any], wrong: str) -> None:
+    body = {"question": "Who?", "project_id": PROJECT, **fields}
+    problem = assert_is_problem(
+        await function.client.post(ROUTE, json=body), 400, "invalid_request"
+    )
+    assert [one["field"] for one in problem["errors"]] == [wrong]
+
+
+async def test_bodies_that_are_no_request_are_refused_like_those_of_retrieve(
+    function: Caller,
+) -> None:
+    async def send(body: bytes, content_type: str = "application/json") -> httpx2.Response:
+        headers = {"content-type": content_type}
+        return await function.client.post(ROUTE, content=body, headers=headers)
+
+    assert_is_problem(await send(b"{"), 400, "invalid_request")
+    assert_is_problem(await send(b"[]"), 400, "invalid_request")
+    assert_is_problem(await send(b"{}", "text/plain"), 415, "unsupported_media_type")
+    assert_is_problem(await send(b" " * 70_000), 413, "too_large")
+    twice = b'{"question": "a", "question": "b", "project_id": "p"}'
+    assert_is_problem(await send(twice), 400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["何が起こりますか？" * 444, "ما الذي يحدث؟ " * 285, "\U0001f6a2" * 4000, "क्या " * 800],
+    ids=["Japanese", "Arabic", "ships", "Hindi"],
+)
+async def test_a_long_question_in_any_script_is_answered(function: Caller, question: str) -> None:
+    assert (await answer(function, question[:4000]))["answer"]
+
+
+async def test_hidden_it_is_not_there(function: Caller, environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("ENABLE_RAG_SEARCH", "false")
+    assert_is_problem(await ask(function), 404, "not_found")
+    assert_is_problem(await ask(function, 1), 404, "not_found")
+
+
+# ----------------------------------------------------------------------------- a model that fails
+@pytest.mark.parametrize(
+    "text", ["", "   ", "[Node 9]", "[Node 7] [Node 8]"], ids=["empty", "blank", "no node", "none"]
+)
+async def test_a_reply_of_nothing_is_asked_for_again(
+    function: Caller, model_server: ModelServerControl, text: str
+) -> None:
+    rule = {"fault": "says", "kind": "rag_answer", "text": text}
+    model_server.fail(rule)
+    assert (await answer(function))["answer"]
+    model_server.fail({**rule, "times": None})
+    assert_is_problem(await ask(function), 500, "model_unavailable")
+
+
+async def test_a_refusal_is_an_error(function: Caller, model_server: ModelServerControl) -> None:
+    model_server.fail({"fault": "refusal", "kind": "rag_answer", "times": None})
+    assert_is_problem(await ask(function), 500, "model_unavailable")
+
+
+async def test_a_citation_of_a_node_that_is_not_there_is_taken_out(
+    function: Caller, model_server: ModelServerControl
+) -> None:
+    model_server.fail({"fault": "says", "kind": "rag_answer", "text": CITES})
+    document = await answer(function)
+    assert document["answer"].startswith("It is so [Node 1]. It is not. And on it goes [Node 1] [")
+    assert [source["cited"] for source in document["sources"][:3]] == [True, True, False]
+
+
+# ---------------------------------------------------------------------------------- as a stream
+async def test_a_stream_tells_the_answer_then_sources_then_the_result(function: Caller) -> None:
+    async with streaming(function) as reader:
+        events = await reader.all()
+    *deltas, sources, result = [name for name, _ in events]
+    assert set(deltas) == {"answer_delta"}
+    assert (sources, result) == ("sources", "result")
+    document = events[-1][1]
+    assert told(events) == document["answer"]
+    assert events[-2][1]["sources"] == document["sources"] != []
+
+
+async def test_a_stream_of_nothing_near_tells_the_sentence(
+    function: Caller, environment: pytest.MonkeyPatch
+) -> None:
+    environment.setenv("RAG_SCORE_THRESHOLD", "0.999")
+    async with streaming(function) as reader:
+        events = await reader.all()
+    assert events == [
+        ("answer_delta", {"text": NOT_ENOUGH}),
+        ("sources", {"sources": []}),
+        ("result", {"answer": NOT_ENOUGH, "sources": []}),
+    ]
+
+
+async def test_words_come_while_the_model_writes_and_who_leaves_ends_its_call(
+    function: Caller, model_server: ModelServerControl
+) -> None:
+    model_server.fail({"fault": "stream_stalls", "kind": "rag_answer", "text": CITES})
+    async with streaming(function) as reader:
+        text = ""
+        async for name, data in reader:
+            assert name == "answer_delta"
+            text += data["text"]
+            if "[Node 2]" in text:
+                break
+        assert text.startswith("It is so [Node 1]. It is not. And on")
+        assert "[Node 9" not in text
+        assert model_server.ask("GET", "/requests")[1]["in_flight"] == 1
+    await model_server.until(lambda seen: seen["abandoned"] == 1 and not seen["in_flight"])
+
+
+async def test_no_delta_holds_a_half_of_a_citation(
+    function: Caller, model_server: ModelServerControl
+) -> None:
+    model_server.fail({"fault": "says", "kind": "rag_answer", "text": CITES})
+    async with streaming(function) as reader:
+        events = await reader.all()
+    deltas = [data["text"] for name, data in events if name == "answer_delta"]
+    assert len(deltas) > 3
+    for delta in deltas:
+        assert delta.count("[") == delta.count("]")
+    assert told(events) == events[-1][1]["answer"]
+
+
+@pytest.mark.parametrize("fault", ["stream_cut", "stream_garbage", "stream_dropped"])
+async def test_a_stream_that_breaks_off_is_asked_for_again(
+    function: Caller, model_server: ModelServerControl, fault: str
+) -> None:
+    model_server.fail({"fault": fault, "kind": "rag_answer"})
+    async with streaming(function) as reader:
+        events = await reader.all()
+    assert events[-1][0] == "result"
+    assert told(events) == events[-1][1]["answer"] != ""
+
+
+async def test_an_error_is_the_last_event(
+    function: Caller, model_server: ModelServerControl
+) -> None:
+    model_server.fail({"fault": "refusal", "kind": "rag_answer", "times": None})
+    async with streaming(function) as reader:
+        events = await reader.all()
+    assert [name for name, _ in events] == ["error"]
+    assert events[-1][1]["code"] == "model_unavailable"
+    assert "sources" not in json.dumps(events)
