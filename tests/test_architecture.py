@@ -161,7 +161,8 @@ ROOMS: dict[str, frozenset[str]] = {
         "tasks telemetry values",
         "hosting": " ".join(sorted(STORY)) + " telemetry access adapters __init__",
         "offline.writing": "contracts errors naming values ports tasks telemetry adapters offline",
-        "offline.indexing": "contracts errors naming source_uri values words ports tasks telemetry "
+        "offline.indexing": "contracts errors naming source_uri values words ports tasks "
+        "telemetry rag.measuring "
         "adapters offline offline.writing",
         "offline.wiring": "hosting offline.writing offline.indexing",
         "offline.infra": "access errors hosting offline",

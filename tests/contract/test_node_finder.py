@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from drift.errors import GraphMisconfiguredError
+from drift.offline.indexing.thresholds import measure_and_keep
 from drift.ports import NodeFinder
 from drift.rag.threshold import pairs
 from drift.tasks import Deadline
-from drift.values.found_nodes import FoundNode, NodesQuery, RelatedNode, Sampled
+from drift.values.found_nodes import FoundNode, NodesQuery, RelatedNode, Sampled, ScoreThreshold
 from drift.values.graph import Vector
 from drift.values.records import CommunityRecord, EntityRecord, RelationRecord
 from tests.contract.graph_backends import (
@@ -321,24 +322,56 @@ async def test_people_s_own_nodes_are_found_by_their_label(backend: Backend, pro
     await backend.connection.write("DROP INDEX drift_node_index", {})
 
 
-async def test_what_was_measured_of_the_project_comes_with_its_nodes(
+async def test_what_was_measured_of_the_project_is_kept_and_comes_with_its_nodes(
     backend: Backend, project: str
 ) -> None:
     if not isinstance(backend, Neo4jBackend):
         return
-    finder = await damaged(
-        backend,
-        project,
-        """MATCH (p:__Project__ {id: $p}) SET p.score_threshold = 0.25,
-        p.score_threshold_texts = 500, p.score_threshold_model = 'm',
-        p.score_threshold_dimensions = 256""",
-    )
-    found = await finder.nearest_nodes(NodesQuery(project, axis(0)), Deadline.after(60))
-    assert found.threshold
-    assert (found.threshold.score, found.threshold.texts) == (0.25, 500)
-    assert found.threshold.fits(256, "m")
-    await backend.connection.write(
-        "MATCH (p:__Project__ {id: $p}) SET p.score_threshold = 'x'", {"p": project}
-    )
-    found = await finder.nearest_nodes(NodesQuery(project, axis(0)), Deadline.after(60))
-    assert found.threshold is None
+    await fill_all(backend, project)
+    finder = backend.finder()
+
+    async def found() -> ScoreThreshold | None:
+        query = NodesQuery(project, axis(0))
+        return (await finder.nearest_nodes(query, Deadline.after(60))).threshold
+
+    assert await found() is None
+    for threshold in (ScoreThreshold(0.25, 500, 256, "m"), ScoreThreshold(None, 7, 256, "m")):
+        await backend.writer.keep_threshold(project, threshold)
+        assert await backend.writer.kept_threshold(project) == await found() == threshold
+    assert await backend.writer.kept_threshold(twin(project)) is None
+    await backend.writer.keep_threshold(f"{project}-absent", threshold)
+    assert await backend.writer.kept_threshold(f"{project}-absent") is None
+
+    for damage in ("p.score_threshold = 'x'", "p.score_threshold_texts = 1.5"):
+        await backend.connection.write(
+            f"MATCH (p:__Project__ {{id: $p}}) SET {damage}", {"p": project}
+        )
+        assert await found() is None
+        await backend.writer.keep_threshold(project, threshold)
+    assert await found() == threshold
+
+
+async def test_the_threshold_is_measured_when_texts_were_indexed(
+    backend: Backend, project: str
+) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return
+    many = [chunk(f"k{n:03}", f"text {n}", vector(1, n / 100), "d1") for n in range(120)]
+    await fill(backend, project, many)
+    finder, keeper = backend.finder(), backend.writer
+    said: list[str] = []
+
+    measured = await measure_and_keep(finder, keeper, project, 256, "m", say=said.append)
+    assert measured
+    assert measured.texts == 120
+    assert measured.score
+    assert 0.99 < measured.score <= 1
+    assert await keeper.kept_threshold(project) == measured
+
+    await backend.writer.remove_documents(project, ["d1"])
+    same = await measure_and_keep(finder, keeper, project, 256, "m", has_changed=False)
+    assert same == measured
+    other = await measure_and_keep(finder, keeper, project, 256, "other", has_changed=False)
+    assert other == ScoreThreshold(None, 0, 256, "other")
+    assert await keeper.kept_threshold(project) == other
+    assert said == []

@@ -154,9 +154,10 @@ class Pair:
         assert answer.status == 200, (self, answer.body)
         result = answer.body.decode()
         if streamed:
-            *progress, (name, result) = events(answer.body)
+            *before, (name, result) = events(answer.body)
             assert name == "result", self
-            assert {json.loads(data)["project_id"] for _, data in progress} == {self.meant}
+            progress = [json.loads(data) for name, data in before if name == "progress"]
+            assert {message["project_id"] for message in progress} == {self.meant}
         assert ("no_data_found" in json.loads(result)) is not self.exists, self
         assert (mark(self.meant or "") in result) if self.exists else ("mark" not in result)
 

@@ -116,6 +116,7 @@ class Parrot:
         asked = shown["followups"].rows if "followups" in shown else ()
         replies: Mapping[str, object] = {
             "hypothesis": words,
+            "rag_answer": words,
             "primer_reply": {"initial_answer": words, "followups": followups},
             "local_reply": alone,
             "joint_reply": {

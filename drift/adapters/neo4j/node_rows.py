@@ -34,7 +34,7 @@ def found_nodes(records: Sequence[Row], labels: Sequence[str]) -> FoundNodes:
     shown = [
         record["row"] for record in records if record["is_there"] and is_key(record["row"]["id"])
     ]
-    threshold = _threshold(records[0]["threshold"]) if records else None
+    threshold = score_threshold(records[0]["threshold"]) if records else None
     return FoundNodes(tuple(_node(row, labels) for row in shown), threshold)
 
 
@@ -75,7 +75,7 @@ def _title(row: Row) -> str:
     return title[:MOST_CHARACTERS] or _UNTITLED
 
 
-def _threshold(stored: Row | None) -> ScoreThreshold | None:
+def score_threshold(stored: Row | None) -> ScoreThreshold | None:
     """Return what was measured of the project; None where that is damaged."""
     if stored is None:
         return None
@@ -87,3 +87,13 @@ def _threshold(stored: Row | None) -> ScoreThreshold | None:
     if score is not None and not is_score:
         return None
     return ScoreThreshold(score, texts, dimensions, text_of(model))
+
+
+def threshold_properties(threshold: ScoreThreshold) -> dict[str, Any]:
+    """Return what stands at a project's node for it."""
+    return {
+        "score_threshold": threshold.score,
+        "score_threshold_texts": threshold.texts,
+        "score_threshold_model": threshold.model,
+        "score_threshold_dimensions": threshold.dimensions,
+    }

@@ -26,7 +26,7 @@ from drift.offline.writing.neo4j import project as neo4j_project
 from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.rag.threshold import pairs
 from drift.tasks import Deadline
-from drift.values.found_nodes import NodesQuery
+from drift.values.found_nodes import NodesQuery, ScoreThreshold
 from drift.values.graph import FollowupQuery, PrimerQuery
 from drift.values.reading import PageQuery
 from drift.values.records import RelationRecord
@@ -190,6 +190,8 @@ async def _write(profiler: Profiler) -> None:
     await writer.remove_documents(MINE, [contents.documents.documents[0].id])
     await writer.write_documents(MINE, contents.documents)
     await writer.write_knowledge(MINE, contents.knowledge)
+    await writer.keep_threshold(MINE, ScoreThreshold(0.5, 500, DIMENSIONS))
+    await writer.kept_threshold(MINE)
 
 
 def _with_embedded_entities(contents: Contents) -> Contents:

@@ -19,6 +19,7 @@ from drift.offline.indexing import pipeline
 from drift.offline.indexing.progress_bar import progress_bar
 from drift.offline.indexing.report import STAGES, IngestReport, Report
 from drift.offline.indexing.sources import Source, read_source
+from drift.offline.indexing.thresholds import measure_and_keep
 from drift.offline.stack.stack import StackOptions
 from drift.offline.wiring import build_writer
 
@@ -84,7 +85,7 @@ async def ingest_documents(
             "ingest."
         )
 
-    writer = build_writer(values)
+    writer, graph = build_writer(values), wiring.build_graph(values)
     _, embedder = wiring.build_models(values)
     last = _LastStage()
     try:
@@ -102,11 +103,21 @@ async def ingest_documents(
                 say=say,
                 again=again,
             )
+        await measure_and_keep(
+            graph.finder(),
+            writer,
+            project,
+            values.vector_index_dimensions,
+            values.oai_embed_model_name,
+            has_changed=report.wrote,
+            say=say,
+        )
     except asyncio.CancelledError:
         say(f"Stopped: {last.stored()} The same command continues from there.")
         raise
     finally:
         await writer.close()
+        await graph.close()
 
     say_report(report)
     return report

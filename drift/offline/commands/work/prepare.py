@@ -7,10 +7,12 @@ from typing import Any
 
 from drift.errors import LocalStackError
 from drift.hosting import wiring
+from drift.hosting.settings import Settings
 from drift.offline.commands.console import print_json, stderr, stdout
 from drift.offline.commands.work.servers import running
+from drift.offline.indexing.thresholds import measure_and_keep
 from drift.offline.stack.stack import StackOptions
-from drift.offline.wiring import build_preparer
+from drift.offline.wiring import build_preparer, build_writer
 
 _NO_MODEL = {"OAI_BASE_URL": "http://127.0.0.1:1", "OAI_EMBED_MODEL_NAME": "unused"}
 _NOT_SPOKEN_TO = {"OAI_MODEL": "unused", "REDIS_URL": "redis://127.0.0.1:1"}
@@ -57,12 +59,34 @@ async def prepare(options: StackOptions, how: HowToPrepare, *, as_json: bool) ->
                     embedder=wiring.build_models(values)[1] if how.embed else None,
                     say=_remark,
                 )
+                if not how.dry_run:
+                    await _measure(values, how)
         finally:
             await preparer.close()
     if as_json:
         print_json(report.document())
     else:
         _show(report.document())
+
+
+async def _measure(values: Settings, how: HowToPrepare) -> None:
+    """Measure how near the project's nodes have to be to a question.
+
+    The model of vectors that others have made is not known.
+    """
+    writer, graph = build_writer(values), wiring.build_graph(values)
+    try:
+        await measure_and_keep(
+            graph.finder(),
+            writer,
+            str(how.project),
+            values.vector_index_dimensions,
+            values.oai_embed_model_name if how.embed else "",
+            say=_remark,
+        )
+    finally:
+        await writer.close()
+        await graph.close()
 
 
 def _graph_alone(options: StackOptions, *, embeds: bool) -> StackOptions:

@@ -283,3 +283,14 @@ UNWIND $rows AS row
 {_end("b", "__Entity__", "to")}
 CREATE (a)-[:RELATED {{description: row.description, weight: row.weight}}]->(b)
 """
+
+KEPT_THRESHOLD = """
+MATCH (p:__Project__ {id: $project_id})
+RETURN p {.score_threshold, .score_threshold_texts, .score_threshold_model,
+  .score_threshold_dimensions} AS threshold
+"""
+
+KEEP_THRESHOLD = """
+MATCH (p:__Project__ {id: $project_id})
+SET p += $threshold
+"""

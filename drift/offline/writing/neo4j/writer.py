@@ -10,6 +10,7 @@ from neo4j import Record
 
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.indexes import IndexNames
+from drift.adapters.neo4j.node_rows import score_threshold, threshold_properties
 from drift.offline.say import Say
 from drift.offline.writing.neo4j import statements
 from drift.offline.writing.neo4j.ensure import ensure_schema
@@ -17,6 +18,7 @@ from drift.offline.writing.neo4j.lease import LEASE_S, Lease, holding
 from drift.offline.writing.neo4j.project import Neo4jProject
 from drift.offline.writing.neo4j.schema import ONLINE_WAIT_S
 from drift.ports import MAX_WAIT_S, ProjectWriter
+from drift.values.found_nodes import ScoreThreshold
 from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
 
 
@@ -107,6 +109,12 @@ class Neo4jWriter:
             for r in result.records
         )
 
+    async def kept_threshold(self, project_id: str) -> ScoreThreshold | None:
+        """Return what was measured of the project; None where nothing was, or it is damaged."""
+        values = {"project_id": project_id}
+        found = (await self._connection.write(statements.KEPT_THRESHOLD, values)).records
+        return score_threshold(found[0]["threshold"]) if found else None
+
     async def _row(self, text: str, parameters: dict[str, Any]) -> Record:
         # Asked of the server that writes: one that follows it may not have the last run yet.
         return (await self._connection.write(text, parameters)).records[0]
@@ -128,6 +136,11 @@ class Neo4jWriter:
             project = Neo4jProject(self._connection, lease)
             await project.settle()
             yield project
+
+    async def keep_threshold(self, project_id: str, threshold: ScoreThreshold) -> None:
+        """Keep at the project's node what was measured; without such a node nothing is kept."""
+        values = {"project_id": project_id, "threshold": threshold_properties(threshold)}
+        await self._connection.write(statements.KEEP_THRESHOLD, values)
 
     async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
         """Hold the project and write documents into it; errors as for `writing` and there."""
