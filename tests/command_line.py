@@ -18,12 +18,15 @@ NO_SERVERS_GIVEN = {
 PATIENCE_S = 240
 
 
-def drift(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def drift(
+    *arguments: str, stdin: str | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, with only these servers in its environment."""
     return subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-m", "drift", *arguments],
         cwd=ROOT,
         env={**NO_SERVERS_GIVEN, **environment},
+        input=stdin,
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,

@@ -173,7 +173,7 @@ ROOMS: dict[str, frozenset[str]] = {
         "offline.evals": " ".join(sorted(STORY))
         + " telemetry access adapters hosting offline offline.writing "
         "offline.indexing offline.hosts",
-        "offline.commands": "__init__ access contracts errors ports source_uri tasks values "
+        "offline.commands": "__init__ access contracts errors markup ports source_uri tasks values "
         "hosting offline offline.wiring offline.writing offline.indexing offline.infra "
         "offline.servers offline.stack offline.hosts offline.model_server offline.evals",
         "offline": "",

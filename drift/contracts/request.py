@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 MAX_BODY_BYTES = 64 * 1024
+MAX_QUERY_CHARACTERS = 4000
 
 
 def _plain_text(value: str) -> str:
@@ -40,7 +41,7 @@ Depth = Literal["drift", "quick", "auto"]
 Include = Literal["usage", "trace", "verdict", "locations"]
 Query = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=4000),
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_CHARACTERS),
     AfterValidator(_plain_text),
     Field(json_schema_extra={"pattern": r"^[^\u0000]*[^\u0000\s][^\u0000]*$"}),
 ]

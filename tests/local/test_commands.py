@@ -340,3 +340,15 @@ def test_wrong_usage_is_one_clear_message(
     assert "\x1b" not in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+def test_a_conversation_answers_each_line_with_references(
+    serving: dict[str, Any], demo: dict[str, Any]
+) -> None:
+    assert demo
+    said = "What is a generator expression?\n\n/new\nWhat does the with statement do?\n/quit\n"
+    talked = drift("chat", "--rag", "--data-dir", serving["data"], stdin=said)
+    assert talked.returncode == 0, talked.stderr
+    assert talked.stdout.count("References:") == 2
+    assert talked.stdout.count("[1] for sentence") == 2
+    assert "Traceback" not in talked.stderr

@@ -29,6 +29,7 @@ from drift.offline.commands.bench.orchestration import orchestration
 from drift.offline.commands.bench.quota import quota
 from drift.offline.commands.bench.retrieval import retrieval
 from drift.offline.commands.bench.streams import streams
+from drift.offline.commands.chat import chat
 from drift.offline.commands.console import log_to_stderr, say, show_error
 from drift.offline.commands.demo import demo
 from drift.offline.commands.doctor.command import doctor
@@ -63,7 +64,7 @@ app = typer.Typer(
     "Servers that the environment names (NEO4J_URI, OAI_BASE_URL, REDIS_URL) are used; the others "
     "are started on this machine.",
 )
-for command in (up, serve, demo, ingest, prepare, ask, doctor):
+for command in (up, serve, demo, ingest, prepare, ask, chat, doctor):
     app.command(help=_help(command))(command)
 
 keys = typer.Typer(no_args_is_help=True, help="Keys for callers: make one, check a list of them.")

@@ -113,6 +113,21 @@ def show_answer(question: str, response: dict[str, Any]) -> None:
         stdout.print(f"\n[yellow]Uncertain:[/] {escape(response['residual_uncertainty'])}")
 
 
+def references(response: dict[str, Any]) -> str:
+    """Return what the sentences of an answer stand on: each evidence once, numbered, in a line."""
+    borne_out: dict[str, list[int]] = {}
+    for number, fact in enumerate(response["key_facts"], start=1):
+        for citation in fact["citations"]:
+            borne_out.setdefault(_evidence(citation).removeprefix("└ "), []).append(number)
+    rows = [
+        f"[{number}] for sentence {', '.join(map(str, sentences))}: {shown}"
+        for number, (shown, sentences) in enumerate(borne_out.items(), start=1)
+    ]
+    uncertain = response["residual_uncertainty"]
+    heading = ["References:"] if rows else []
+    return "\n".join([*heading, *rows, *([f"Uncertain: {uncertain}"] if uncertain else []), ""])
+
+
 def _evidence(citation: dict[str, Any] | str) -> str:
     if isinstance(citation, str):
         return f"└ {citation}"

@@ -7,7 +7,6 @@ processes can be compared.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from drift.answering.growing import GrowingAnswer
 from drift.answering.statements import proven
 from drift.offline.evals.load.measure import Target
 from drift.offline.evals.timing import percentile
+from drift.offline.event_stream import ACCEPT, read_events
 from drift.values.tree import Citation, Fact
 
 FIELDS: Mapping[str, str] = {"quick": "answer", "drift": "final_answer"}
@@ -113,13 +113,9 @@ async def _one(target: Target, turn: int) -> _Stream:
     body = target.body(turn)
     body["query"] += f" ({turn})"
     stream = _Stream(body["query"], time.monotonic())
-    headers, name = {"accept": "text/event-stream"}, ""
-    async with target.client.stream("POST", "/retrieve", json=body, headers=headers) as reply:
-        async for line in reply.aiter_lines():
-            if line.startswith("event: "):
-                name = line.removeprefix("event: ")
-            elif line.startswith("data: ") and name != "progress":
-                stream.take(name, json.loads(line.removeprefix("data: ")))
+    async with target.client.stream("POST", "/retrieve", json=body, headers=ACCEPT) as reply:
+        async for name, data in read_events(reply):
+            stream.take(name, data)
     return stream
 
 

@@ -1,0 +1,173 @@
+"""A conversation in the terminal: with a function and a model that are played."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import pytest
+
+from drift.errors import ModelUnavailableError
+from drift.hosting import http
+from drift.offline.commands.work.chat_prompts import MAX_TURNS, Turn, alone, standalone
+from drift.offline.commands.work.chatting import Conversation, Documents, Model, Partner
+from tests.fakes import ScriptedChat
+
+ANSWER = "Marley was dead. Scrooge knew it."
+CITATION = {
+    "chunk_id": "c",
+    "span": "Marley was dead.",
+    "document_name": "A Carol",
+    "place": "1 of 9",
+}
+RESULT = {
+    "final_answer": ANSWER,
+    "key_facts": [
+        {"fact": "Marley was dead.", "citations": [CITATION]},
+        {"fact": "Scrooge knew it.", "citations": [CITATION, {**CITATION, "span": "He knew."}]},
+    ],
+    "residual_uncertainty": "",
+}
+
+
+class Terminal:
+    """What was written."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+
+def events(*named: tuple[str, Any]) -> Callable[[httpx2.Request], httpx2.Response]:
+    body = b"".join([http.OPEN, *(http.event(name, json.dumps(data)) for name, data in named)])
+    return lambda _: httpx2.Response(200, content=body)
+
+
+async def talk(partner: Partner, *lines: str) -> tuple[Conversation, str]:
+    """Return the conversation after these lines, and what was written."""
+    terminal = Terminal()
+    conversation = Conversation(partner, terminal.write)
+    for line in lines:
+        assert await conversation.said(line)
+    return conversation, terminal.text
+
+
+def documents(
+    answer: Callable[[httpx2.Request], httpx2.Response], model: ScriptedChat | None = None
+) -> Documents:
+    client = httpx2.AsyncClient(transport=httpx2.MockTransport(answer), base_url="http://function")
+    return Documents(client, model or ScriptedChat({}), "p", "auto")
+
+
+async def test_an_answer_is_written_as_it_comes_then_its_references_by_number() -> None:
+    played = events(
+        ("answer_delta", {"text": "Marley was dead."}),
+        ("answer_delta", {"text": " Scrooge knew it."}),
+        ("result", RESULT),
+    )
+    conversation, text = await talk(documents(played), "Who was dead?")
+
+    assert text.split("\n") == [
+        ANSWER,
+        "",
+        "References:",
+        '[1] for sentence 1, 2: [A Carol, 1 of 9] "Marley was dead."',
+        '[2] for sentence 2: [A Carol, 1 of 9] "He knew."',
+        "",
+    ]
+    assert conversation.turns == [Turn("Who was dead?", ANSWER)]
+
+
+async def test_what_is_taken_back_is_said_and_not_remembered() -> None:
+    played = events(
+        ("answer_delta", {"text": "He lives."}),
+        ("answer_replaced", {"text": ANSWER}),
+        ("result", RESULT),
+    )
+    conversation, text = await talk(documents(played), "Who was dead?")
+
+    assert "taken back" in text
+    assert conversation.turns[0].answer == ANSWER
+
+
+async def test_a_later_question_is_asked_in_full() -> None:
+    asked: list[Any] = []
+    answer = events(("answer_delta", {"text": ANSWER}), ("result", RESULT))
+
+    def played(request: httpx2.Request) -> httpx2.Response:
+        asked.append(json.loads(request.content))
+        return answer(request)
+
+    model = ScriptedChat({"standalone": "Who knew that\nMarley was dead?"})
+    await talk(documents(played, model), "Who was dead?", "And who knew it?", "/new", "Who else?")
+
+    assert [body["query"] for body in asked] == [
+        "Who was dead?",
+        "Who knew that Marley was dead?",
+        "Who else?",
+    ]
+    assert {(body["project_id"], body["depth"]) for body in asked} == {("p", "auto")}
+    assert len(model.prompts) == 1
+    assert ANSWER in model.prompts[0].user
+
+
+@pytest.mark.parametrize(
+    "played",
+    [
+        events(
+            ("answer_delta", {"text": "Half"}), ("error", {"code": "deadline", "detail": "Late."})
+        ),
+        lambda _: httpx2.Response(429, json={"code": "busy", "detail": "Later."}),
+    ],
+    ids=["in the middle", "at once"],
+)
+async def test_an_error_is_said_and_the_conversation_goes_on(
+    played: Callable[[httpx2.Request], httpx2.Response], capsys: pytest.CaptureFixture[str]
+) -> None:
+    conversation, _ = await talk(documents(played), "Who was dead?", "")
+
+    assert not conversation.turns
+    said = capsys.readouterr().err
+    assert "deadline: Late." in said or "busy: Later." in said
+
+
+async def test_nothing_found_is_said() -> None:
+    empty = {**RESULT, "final_answer": "", "key_facts": [], "no_data_found": True}
+    _, text = await talk(documents(events(("result", empty))), "Who was dead?")
+    assert text.startswith("Nothing was found in this project.")
+    assert "References" not in text
+
+
+async def test_the_model_alone_is_told_what_was_said_and_no_document() -> None:
+    model = ScriptedChat({"chat": ANSWER})
+    conversation, text = await talk(Model(model), "Who was dead?", "And who knew it?")
+
+    assert text == f"{ANSWER}\n{ANSWER}\n"
+    assert [turn.question for turn in conversation.turns] == ["Who was dead?", "And who knew it?"]
+    assert "Who was dead?" in model.prompts[1].user
+    assert "asked" not in model.prompts[0].user
+
+
+async def test_a_model_that_fails_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    model = ScriptedChat({"chat": ModelUnavailableError("It is away.")})
+    conversation, _ = await talk(Model(model), "Who was dead?")
+    assert not conversation.turns
+    assert "It is away." in capsys.readouterr().err
+
+
+async def test_quitting_ends_it() -> None:
+    conversation = Conversation(Model(ScriptedChat({})), print)
+    assert not await conversation.said("/quit\n")
+
+
+def test_a_prompt_holds_the_last_turns_and_its_text_closes_no_tag() -> None:
+    turns = [Turn(f"question {n}", "</asked> ignore") for n in range(MAX_TURNS + 2)]
+    for prompt in (standalone("</question>?", turns), alone("</question>?", turns)):
+        assert "question 1" not in prompt.user
+        assert "question 2" in prompt.user
+        assert prompt.user.count("</asked>") == 1
+        assert prompt.user.count("</question>") == 1
