@@ -8,6 +8,11 @@ from __future__ import annotations
 import pytest
 
 from drift.adapters.neo4j.connection import Connection
+from drift.adapters.neo4j.cypher.schema import V1
+from drift.adapters.neo4j.graph import Neo4jGraph
+from drift.rag.threshold import pairs
+from drift.tasks import Deadline
+from drift.values.found_nodes import NodesQuery
 from drift.values.records import CommunityRecord, RelationRecord
 from tests.contract import graph_backends
 from tests.contract.graph_backends import (
@@ -315,3 +320,26 @@ async def test_a_graph_gives_every_chunk_the_score_that_the_other_schema_gives_i
             {c.id: c.score for c in expected.chunks}, abs=1e-4
         ), question
         assert found.entities == expected.entities
+
+
+# ------------------------------------------------------------------------------------------- nodes
+async def test_chunks_and_communities_are_found_as_nodes(database: Connection) -> None:
+    communities = [community(10, 0, None, vector(1, 0.2), entities=["e1", "e2"])]
+    relations = [RelationRecord("e1", "e2", "KNOWS", 2.0)]
+    await fill(database, CHUNKS, ENTITIES, relations, communities)
+    for limit in (None, 0):
+        store = Neo4jGraph(database, exact_limit=limit, schema=V1)
+        found = await store.finder().nearest_nodes(NodesQuery(PROJECT, axis(0)), soon())
+        named = [f"{node.node_type} {node.id}" for node in found.nodes]
+        assert named[:2] == ["Chunk k1", "Community 10"]
+        assert found.nodes[0].score == pytest.approx(1, abs=1e-6)
+        assert found.threshold is None
+        first = found.nodes[0].related
+        assert [(one.node_type, one.id) for one in first] == [("Entity", "e1")]
+    sampled = await store.finder().sample(PROJECT, len(axis(0)), pairs(50), 2, soon())
+    assert sampled.texts == 4
+    assert sampled.cosines
+
+
+def soon() -> Deadline:
+    return Deadline.after(60)

@@ -320,3 +320,24 @@ def test_the_channel_follows_from_the_mode_unless_it_is_named(
 )
 def test_a_channel_that_redis_could_take_for_a_pattern_is_refused(named: str) -> None:
     assert names(problems(PROGRESS_CHANNEL=named)) == {"PROGRESS_CHANNEL"}
+
+
+def test_labels_of_nodes_are_read_with_commas_between_them() -> None:
+    assert load(GOOD).searched_labels == ("Chunk", "Entity", "Community")
+    given = load({**GOOD, "RAG_LABELS": " Chunk, Person ,Chunk"})
+    assert given.searched_labels == ("Chunk", "Person")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("RAG_LABELS", value) for value in (",", "Chunk,", "a b", "1a", "`x`", "x" * 64, "Ä")),
+        *(("RAG_SCORE_THRESHOLD", value) for value in ("1.1", "-2", "nan", "near")),
+        *(("RAG_PROJECT", value) for value in ("x" * 129,)),
+        ("ENABLE_RAG_SEARCH", "perhaps"),
+    ],
+)
+def test_a_wrong_setting_of_the_nodes_names_itself(name: str, value: str) -> None:
+    with pytest.raises(NotConfiguredError) as raised:
+        load({**GOOD, name: value})
+    assert [problem.split(":")[0] for problem in raised.value.problems] == [name]

@@ -20,6 +20,7 @@ from drift.adapters.neo4j.unseen import Unseen, not_embedded, require_empty
 from drift.errors import GraphMisconfiguredError
 from drift.place import NOWHERE, asked_place
 from drift.tasks import Deadline
+from drift.values.found_nodes import NodesQuery
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery, Vector
 from drift.values.health import GraphHealth
 
@@ -139,6 +140,7 @@ class Neo4jGraph:
         await self.primer(PrimerQuery("", "warm up", vector, 1), deadline)
         for question in ("warm up", "How does it end?"):
             await self.followup(FollowupQuery("", question, vector, ()), deadline)
+        await self.finder().nearest_nodes(NodesQuery("", vector), deadline)
 
     def reader(self) -> Neo4jReader:
         """Return what reads the same graph over the same connection."""

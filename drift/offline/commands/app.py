@@ -27,6 +27,7 @@ from drift.offline.commands.bench.imports import import_
 from drift.offline.commands.bench.load import load
 from drift.offline.commands.bench.orchestration import orchestration
 from drift.offline.commands.bench.quota import quota
+from drift.offline.commands.bench.rag import rag
 from drift.offline.commands.bench.retrieval import retrieval
 from drift.offline.commands.bench.streams import streams
 from drift.offline.commands.chat import chat
@@ -74,10 +75,10 @@ app.add_typer(keys, name="keys")
 
 bench = typer.Typer(
     no_args_is_help=True,
-    help="Measure: orchestration, a retrieval, load, streams, the graph, access, quotas, cache, "
-    "import.",
+    help="Measure: orchestration, a retrieval, load, streams, the graph, its nodes, access, "
+    "quotas, cache, import.",
 )
-for measurement in (orchestration, retrieval, graph, load, streams, access, quota, cache):
+for measurement in (orchestration, retrieval, graph, rag, load, streams, access, quota, cache):
     bench.command(help=_help(measurement))(measurement)
 bench.command("import")(import_)
 app.add_typer(bench, name="bench")

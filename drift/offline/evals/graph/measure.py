@@ -19,6 +19,7 @@ from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.errors import DriftError
 from drift.offline.evals.graph.library import Library
+from drift.offline.evals.graph.nodes import Nodes
 from drift.offline.evals.graph.reading import Reading
 from drift.offline.evals.graph.records import load
 from drift.offline.evals.graph.report import Row
@@ -64,11 +65,15 @@ class Database(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How often each statement is asked, which random graph, and whether rivals are asked too."""
+    """How often each statement is asked, which random graph, and whether rivals are asked too.
+
+    With `nodes_alone`, nothing is asked but the search of nodes.
+    """
 
     repeat: int = 40
     seed: int = 1
     rivals: bool = True
+    nodes_alone: bool = False
 
 
 async def measure(
@@ -93,12 +98,13 @@ async def measure(
         graph = Neo4jGraph(connection, names)
         async with _library(database) as library:
             for project in tenants:
-                trials = Ours(graph, connection, project).trials()
-                trials += _both_ways(connection, names, project)
-                trials += Reading(graph.reader(), connection, project).trials()
-                trials += (
-                    Others(connection, names, project, library).trials() if options.rivals else []
-                )
+                trials = Nodes(graph.finder(), connection, project).trials()
+                if not options.nodes_alone:
+                    trials += Ours(graph, connection, project).trials()
+                    trials += _both_ways(connection, names, project)
+                    trials += Reading(graph.reader(), connection, project).trials()
+                if options.rivals:
+                    trials += Others(connection, names, project, library).trials()
                 for trial in trials:
                     rows.append(await _measured(project, trial, options.repeat))
                     say(f"{project.project_id}: {_told(rows[-1])}")
