@@ -91,7 +91,7 @@ async def test_a_second_run_changes_nothing_and_says_so(
     again = (await preparer.prepare(DIMENSIONS)).document()
     assert (again["changed"], again["created"], again["cypher"]) == ({}, [], [])
     assert await everything(database) == before
-    assert len(again["indexes"]) == 14
+    assert len(again["indexes"]) == 15
     assert {index["state"] for index in again["indexes"]} == {"ONLINE"}
 
 

@@ -10,8 +10,11 @@ import re
 import pytest
 
 from drift.adapters.neo4j.connection import Connection
+from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.errors import GraphMisconfiguredError
 from drift.offline.indexing.prepare.preparer import Neo4jPreparer
+from drift.tasks import Deadline
+from drift.values.found_nodes import NodesQuery
 from tests.contract.foreign_graphs import (
     DIMENSIONS,
     add_ferries,
@@ -235,5 +238,33 @@ async def test_an_empty_database_is_no_problem(
     database: Connection, preparer: Neo4jPreparer
 ) -> None:
     report = await preparer.prepare(DIMENSIONS)
-    assert (report.document()["problems"], report.changed, len(report.created)) == ([], {}, 14)
+    assert (report.document()["problems"], report.changed, len(report.created)) == ([], {}, 15)
     assert len(await rows(database, "SHOW CONSTRAINTS YIELD name")) == 3
+
+
+async def test_a_vector_index_of_entities_that_others_made_stays_as_it_is(
+    database: Connection, preparer: Neo4jPreparer
+) -> None:
+    await database.write(
+        "CREATE VECTOR INDEX theirs FOR (n:__Entity__) ON (n.embedding) OPTIONS {indexConfig: "
+        "{`vector.dimensions`: 8, `vector.similarity_function`: 'cosine'}}",
+        {},
+    )
+    report = await preparer.prepare(DIMENSIONS)
+    assert report.document()["problems"] == []
+    assert "drift_entity_index" not in report.created
+    listed = "SHOW INDEXES YIELD name, labelsOrTypes WHERE labelsOrTypes = ['__Entity__']"
+    names = {row["name"] for row in await rows(database, f"{listed} RETURN name")}
+    assert "theirs" in names
+    assert "drift_entity_index" not in names
+
+    # It has another length than the questions' vectors, so the entities are scored without it.
+    finder = Neo4jGraph(database).finder()
+    await database.write(
+        "CREATE (:__Entity__ {project_id: 'p', id: 'e', title: 'E', embedding: $v})",
+        {"v": [1.0] + [0.0] * (DIMENSIONS - 1)},
+    )
+    query = NodesQuery("p", (1.0,) + (0.0,) * (DIMENSIONS - 1), ("Entity",))
+    found = await finder.nearest_nodes(query, Deadline.after(60))
+    assert [node.id for node in found.nodes] == ["e"]
+    await database.write("DROP INDEX theirs", {})

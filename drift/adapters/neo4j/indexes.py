@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
 from drift.adapters.neo4j.cypher import statements
@@ -18,6 +18,9 @@ PREPARE = "run `python -m drift prepare`"
 
 NAMES_INDEX = "drift_entity_names"
 """Of the titles of entities, by their words; a graph without it is searched by whole titles."""
+
+ENTITY_INDEX, NODE_INDEX = "drift_entity_index", "drift_node_index"
+"""Of the vectors of entities, and of people's own nodes."""
 
 Kind = Literal["constraint", "range", "vector", "fulltext"]
 
@@ -46,7 +49,7 @@ class WantedIndex:
 
     A vector index is about the first of its properties; the others are its filters. `setting`
     names it, where a setting does. It is created over the `optional` properties too, and an index
-    without them serves as well.
+    without them serves as well. One that `yields` is not wanted where another index has its place.
     """
 
     name: str
@@ -55,6 +58,7 @@ class WantedIndex:
     properties: tuple[str, ...]
     setting: str = ""
     optional: tuple[str, ...] = ()
+    yields: bool = False
 
     @property
     def place(self) -> str:
@@ -121,6 +125,16 @@ def standing(wanted: WantedIndex, stored: Sequence[Index]) -> Standing:
         None,
         next((index for index in stored if index.name == wanted.name), None),
         next((index for index in stored if wanted.is_displaced_by(index)), None),
+    )
+
+
+_Wanted = TypeVar("_Wanted", bound=WantedIndex)
+
+
+def unyielding(wanted: Sequence[_Wanted], stored: Sequence[Index]) -> tuple[_Wanted, ...]:
+    """Return what is still wanted beside the stored indexes."""
+    return tuple(
+        one for one in wanted if not (one.yields and standing(one, stored).rival is not None)
     )
 
 

@@ -13,7 +13,14 @@ from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.cypher import node_search, statements
 from drift.adapters.neo4j.cypher.legs import PERSONAL, Leg
 from drift.adapters.neo4j.cypher.schema import Schema
-from drift.adapters.neo4j.indexes import IndexNames, WantedIndex, standing, wrong_dimensions
+from drift.adapters.neo4j.indexes import (
+    ENTITY_INDEX,
+    NODE_INDEX,
+    IndexNames,
+    WantedIndex,
+    standing,
+    wrong_dimensions,
+)
 from drift.adapters.neo4j.inventory import Inventory, take_inventory
 from drift.adapters.neo4j.node_rows import found_nodes
 from drift.adapters.neo4j.parameters import Parameters, require_direction
@@ -29,12 +36,10 @@ from drift.values.found_nodes import (
     NodesQuery,
     Sampled,
 )
+from drift.values.health import Index
 
 LABELS: Mapping[str, str] = {CHUNK: "__Chunk__", ENTITY: "__Entity__", COMMUNITY: "__Community__"}
 """What nodes of ingestion are called, and their labels in the graph."""
-
-ENTITY_INDEX, NODE_INDEX = "drift_entity_index", "drift_node_index"
-"""Of the vectors of entities, and of people's own nodes."""
 
 BOUNDS: Mapping[str, int] = {
     "longest_text": MOST_CHARACTERS,
@@ -160,11 +165,33 @@ class Neo4jNodeFinder:
         """
         known = await self._what_is_known()
         wanted = {LABELS.get(label, PERSONAL) for label in labels}
-        for label in wanted & known.legs.keys():
-            index = standing(self._wanted(label), known.inventory.indexes).serving
-            if index is not None and index.has_other_dimensions(dimensions):
-                raise GraphMisconfiguredError(wrong_dimensions(index, dimensions))
-        return tuple(leg for label, leg in known.legs.items() if label in wanted)
+        return tuple(
+            self._fitting(leg, known.inventory, dimensions)
+            for label, leg in known.legs.items()
+            if label in wanted
+        )
+
+    def _fitting(self, leg: Leg, inventory: Inventory, dimensions: int) -> Leg:
+        """Return a leg for vectors of this length; somebody else's index of another is not asked.
+
+        Raises:
+            GraphMisconfiguredError: our index holds vectors of another length.
+        """
+        index = self._index(leg.label, inventory)
+        if index is None or not index.has_other_dimensions(dimensions):
+            return leg
+        if index.name != self._wanted(leg.label).name:
+            return Leg(leg.label)
+        raise GraphMisconfiguredError(wrong_dimensions(index, dimensions))
+
+    def _index(self, label: str, inventory: Inventory) -> Index | None:
+        """Return the index of a label; of entities one of somebody else's serves as well."""
+        there = standing(self._wanted(label), inventory.indexes)
+        other = there.rival if label == LABELS[ENTITY] else None
+        # Its name stands in the statement, and Cypher takes no parameter there.
+        if other is not None and not (other.name.isascii() and other.name.isidentifier()):
+            other = None
+        return there.serving or other
 
     def _wanted(self, label: str) -> WantedIndex:
         names = {
@@ -186,7 +213,7 @@ class Neo4jNodeFinder:
         can_search = self._schema.has_projects and await self._speaks_cypher_25()
         legs = {}
         for label in self._searchable():
-            index = standing(self._wanted(label), inventory.indexes).serving
+            index = self._index(label, inventory)
             if index is not None and index.online:
                 filters = can_search and "project_id" in index.properties
                 legs[label] = Leg(label, index.name, searches=filters)

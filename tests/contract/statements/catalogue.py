@@ -16,7 +16,7 @@ from drift.adapters.neo4j.cypher import statements as search
 from drift.adapters.neo4j.cypher import unseen_statements as unseen
 from drift.adapters.neo4j.cypher.legs import Leg
 from drift.adapters.neo4j.cypher.schema import DEFAULT, V1, Schema
-from drift.adapters.neo4j.indexes import IndexNames
+from drift.adapters.neo4j.indexes import ENTITY_INDEX, IndexNames
 from drift.offline.indexing.prepare import statements as prepare
 from drift.offline.indexing.prepare import vector_statements as vectors
 from drift.offline.indexing.prepare.kinds import KINDS as NODE_KINDS
@@ -58,12 +58,13 @@ EMBEDDED = {
 
 def legs(schema: Schema, *, searches: bool = False) -> tuple[Leg, ...]:
     """Return how a search of nodes of every kind looks where the writer has made its indexes."""
-    indexes = {"__Chunk__": NAMES.chunk, "__Entity__": None, "__Community__": NAMES.community}
+    indexes = {
+        "__Chunk__": NAMES.chunk,
+        "__Entity__": ENTITY_INDEX,
+        "__Community__": NAMES.community,
+    }
     labels = [*indexes] if schema.has_projects else ["__Chunk__", "__Community__"]
-    return tuple(
-        Leg(label, indexes.get(label), searches=searches and bool(indexes.get(label)))
-        for label in labels
-    )
+    return tuple(Leg(label, indexes[label], searches=searches) for label in labels)
 
 
 ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {

@@ -15,7 +15,7 @@ from typing import Self
 
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.cypher.schema import SchemaName
-from drift.adapters.neo4j.indexes import IndexNames, read_indexes
+from drift.adapters.neo4j.indexes import IndexNames, read_indexes, unyielding
 from drift.adapters.neo4j.project_key import project_key
 from drift.errors import GraphMisconfiguredError
 from drift.naming import normalised_title
@@ -94,10 +94,10 @@ class Neo4jPreparer:
                 is not online in time.
             GraphUnavailableError: when the server fails; another run finishes the work.
         """
-        wanted = schema_objects(
-            self._schema, self._names.community, self._names.chunk, self._names.fulltext
-        )
         stored = await read_indexes(self._connection)
+        names = self._names
+        whole = schema_objects(self._schema, names.community, names.chunk, names.fulltext)
+        wanted = unyielding(whole, stored)
         surveyor = Surveyor(self._connection, self._schema, dimensions, say)
         survey = await surveyor.look()
         if refusals := [*obstacles(wanted, stored, dimensions), *survey.refusals]:

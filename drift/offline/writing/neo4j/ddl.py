@@ -9,7 +9,7 @@ drift.adapters.neo4j.indexes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from drift.adapters.neo4j import indexes
 from drift.adapters.neo4j.cypher.schema import SchemaName
@@ -78,7 +78,13 @@ def schema_objects(
             community, "__Community__", "COMMUNITY_VECTOR_INDEX_NAME", is_filtered=has_projects
         ),
         _vector(chunk, "__Chunk__", "CHUNK_VECTOR_INDEX_NAME", is_filtered=has_projects),
+        # Entities of V1 have no label of their own. An index of somebody else's serves as well.
+        *([_entities()] if has_projects else []),
     )
+
+
+def _entities() -> SchemaObject:
+    return replace(_vector(indexes.ENTITY_INDEX, "__Entity__", "", is_filtered=True), yields=True)
 
 
 def _keys() -> Iterator[SchemaObject]:

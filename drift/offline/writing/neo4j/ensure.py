@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 
 from drift.adapters.neo4j.connection import Connection
-from drift.adapters.neo4j.indexes import IndexNames, read_indexes
+from drift.adapters.neo4j.indexes import IndexNames, read_indexes, unyielding
 from drift.errors import GraphMisconfiguredError, GraphUnavailableError, UpstreamError
 from drift.offline.writing.neo4j.ddl import (
     FORMER_KEYS,
@@ -43,11 +43,12 @@ async def ensure_schema(
             `wait_s` seconds.
         GraphUnavailableError: when the server fails.
     """
-    wanted = schema_objects("default", names.community, names.chunk, names.fulltext)
+    whole = schema_objects("default", names.community, names.chunk, names.fulltext)
     created: list[str] = []
     give_up = time.monotonic() + wait_s
     for pause in (*_AGAIN_AFTER_S, None):
         stored = await read_indexes(connection)
+        wanted = unyielding(whole, stored)
         if pause is None or not _under_way(wanted, stored):
             _refuse(wanted, stored, dimensions)
         failures = await _create(connection, wanted, stored, dimensions, created)
