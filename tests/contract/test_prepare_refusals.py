@@ -254,7 +254,7 @@ async def test_a_vector_index_of_entities_that_others_made_stays_as_it_is(
     assert report.document()["problems"] == []
     assert "drift_entity_index" not in report.created
     listed = "SHOW INDEXES YIELD name, labelsOrTypes WHERE labelsOrTypes = ['__Entity__']"
-    names = {row["name"] for row in await rows(database, f"{listed} RETURN name")}
+    names = {name for (name,) in await rows(database, f"{listed} RETURN name")}
     assert "theirs" in names
     assert "drift_entity_index" not in names
 
