@@ -41,7 +41,7 @@ from drift.values.graph import Candidates, FollowupQuery
 from tests.contract.bulk_load import entangle, load, remove
 from tests.contract.graph_backends import DIMENSIONS, twin
 from tests.contract.random_projects import MARK, SHAPES, VECTORS, Contents, Shape, pair
-from tests.fakes import allowed, ports
+from tests.fakes import Heard, allowed, ports
 from tests.fakes_graph import FakeGraph
 from tests.hosting.test_wiring import LOCAL
 from tests.security.prompt_reading import tags
@@ -196,15 +196,16 @@ async def asked(
         request = ProjectRequest(
             query=question(tenant), project_id=ids[tenant], top_k=4, include=("trace", "usage")
         )
-        listened: list[str] = []
+        listened = Heard()
         with trace.get_tracer("test").start_as_current_span(f"request of {tenant}"):
             answering = await service.start(
-                allowed(request.project_id), request, str(uuid.uuid4()), listened.append
+                allowed(request.project_id), request, str(uuid.uuid4()), listened
             )
             answer = await answering
         seen[tenant].texts += [
             ("answer and trace", answer.to_json()),
-            *(("progress", m) for m in listened),
+            ("answer and trace", listened.text),
+            *(("progress", m) for m in listened.messages),
         ]
 
     log.seek(0)
