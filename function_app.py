@@ -26,7 +26,7 @@ from drift.errors import (
     StoppingError,
     UnauthenticatedError,
 )
-from drift.hosting import auth_mode, http, reading, usage
+from drift.hosting import auth_mode, http, nodes, reading, usage
 from drift.hosting.entrance import Entrance
 from drift.hosting.provider import ServiceProvider
 from drift.hosting.streaming import EventStream
@@ -198,6 +198,36 @@ async def rag_query(call: Call) -> Response:
     )
 
 
+@app.route(route=nodes.NODES, methods=["POST"])
+@endpoint
+async def create_node(call: Call) -> Response:
+    """Make a node of people's own, with its vector."""
+    http.check_media_type(call.request.headers.get("content-type", ""))
+    body = await read_body(call.request)
+    return to_response(await nodes.create(call.caller, body, await provider.get()))
+
+
+@app.route(route=nodes.NODE, methods=["PUT"])
+@endpoint
+async def replace_node(call: Call) -> Response:
+    """Give a node other properties, and another vector where its text is another."""
+    http.check_media_type(call.request.headers.get("content-type", ""))
+    body = await read_body(call.request)
+    return to_response(await nodes.replace(_asked(call), body, await provider.get()))
+
+
+@app.route(route=nodes.NODE, methods=["DELETE"])
+@endpoint
+async def remove_node(call: Call) -> Response:
+    """Remove a node with its vector."""
+    return to_response(await nodes.remove(_asked(call), await provider.get()))
+
+
+def _asked(call: Call) -> reading.Asked:
+    scope = call.request.scope
+    return reading.Asked(call.caller, scope["raw_path"], scope["query_string"])
+
+
 async def _answer_to(call: Call, start: Start) -> Response:
     """Start answering, and give the answer as the caller wants it; one who leaves ends it."""
     if http.wants_stream(",".join(call.request.headers.getlist("accept"))):
@@ -270,8 +300,7 @@ async def read_entity(call: Call) -> Response:
 
 async def _read(call: Call, route: reading.Route) -> Response:
     """Answer a read route: nothing is read before the caller's right on the project is known."""
-    scope = call.request.scope
-    answer = route(reading.Asked(call.caller, scope["raw_path"], scope["query_string"]))
+    answer = route(_asked(call))
     service = await provider.get()
     await service.quotas.admit(call.caller)
     return to_response(await reading.reply(answer, service.reads()))

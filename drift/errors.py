@@ -133,6 +133,24 @@ class NotFoundError(RequestError):
     status = 404
 
 
+class ConflictError(RequestError):
+    """What is asked for does not fit what is there."""
+
+    code = "conflict"
+    status = 409
+
+
+class ProjectHeldError(ConflictError):
+    """An ingest holds the project; come back after `retry_after_s` seconds."""
+
+    code = "project_held"
+    retry_after_s = 10
+
+    def __init__(self, project_id: str) -> None:
+        """Name the project."""
+        super().__init__(f"An ingest is writing the project {project_id!r}; try again later.")
+
+
 class BusyError(DriftError):
     """As many requests as allowed are in flight; come back after `retry_after_s` seconds."""
 

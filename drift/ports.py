@@ -19,6 +19,7 @@ from drift.values.calls import ChatReply, Embeddings, Hear, Prompt
 from drift.values.found_nodes import FoundNodes, NodesQuery, Sampled
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.values.health import GraphHealth, Readiness
+from drift.values.nodes import Embedded, Node, StoredNode
 from drift.values.reading import (
     ChunkRead,
     CommunityRow,
@@ -128,6 +129,43 @@ class GraphReader(Protocol):
         self, project: Project, entity_id: str, limit: int, deadline: Deadline
     ) -> EntityRead | None:
         """Return an entity with up to `limit` relations, and as many chunks that mention it."""
+        ...
+
+
+class NodeStore(Protocol):
+    """Writes people's own nodes, each with its vector in one write.
+
+    Every method raises ProjectHeldError while an ingest holds the project, ConflictError for an id
+    of ingestion's own, and errors as for GraphStore. Methods about a node that is not there raise
+    NotFoundError.
+    """
+
+    async def find_node(self, project: Project, node_id: str, deadline: Deadline) -> StoredNode:
+        """Return what stands under an id."""
+        ...
+
+    async def create_node(
+        self, project: Project, node: Node, embedded: Embedded | None, deadline: Deadline
+    ) -> None:
+        """Make a node; ConflictError when the id is known."""
+        ...
+
+    async def replace_node(
+        self,
+        project: Project,
+        node: Node,
+        embedded: Embedded | None,
+        kept: str,
+        deadline: Deadline,
+    ) -> bool:
+        """Give a node these properties and no others; tell whether it has a vector then.
+
+        A vector of the hash `kept` stays where no other is given.
+        """
+        ...
+
+    async def remove_node(self, project: Project, node_id: str, deadline: Deadline) -> None:
+        """Remove a node with its vector and its edges."""
         ...
 
 

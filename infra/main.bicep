@@ -279,6 +279,9 @@ param cache string = 'on'
 @description('ENABLE_RAG_SEARCH: whether POST /api/rag/query is there.')
 param enableRagSearch bool = true
 
+@description('ENABLE_INDEXING: whether the routes that write nodes are there.')
+param enableIndexing bool = false
+
 @description('RAG_LABELS: labels of the nodes that are searched, with commas between.')
 @minLength(1)
 @maxLength(1024)
@@ -937,6 +940,7 @@ var settings = {
   CHUNK_VECTOR_INDEX_NAME: chunkVectorIndexName
   COMMUNITY_VECTOR_INDEX_NAME: communityVectorIndexName
   DEADLINE_SEC: string(deadlineSec)
+  ENABLE_INDEXING: enableIndexing ? 'true' : 'false'
   ENABLE_RAG_SEARCH: enableRagSearch ? 'true' : 'false'
   FOLLOWUP_SCOPE: followupScope
   GRAPH_SCHEMA: graphSchema

@@ -33,6 +33,7 @@ PURE = frozenset(
         "rag.node_citations",
         "rag.node_context",
         "rag.threshold",
+        "rag.node_text",
         "citing.sentences",
         "citing.sentence_numbers",
         "citing.wording",
@@ -90,6 +91,8 @@ MODULES: dict[str, frozenset[str]] = {
         "rag.node_citations": "",
         "rag.threshold": "",
         "rag.node_context": "markup prompts tokens values",
+        "rag.node_text": "values",
+        "rag.writing": "access contracts errors ports rag.node_text tasks values",
         "rag.measuring": "errors ports rag.threshold tasks telemetry values",
         "rag.query": "calls contracts errors ports rag.measuring rag.node_citations "
         "rag.node_context replies tasks telemetry telling values",

@@ -21,7 +21,7 @@ MAX_BODY_BYTES = 64 * 1024
 MAX_QUERY_CHARACTERS = 4000
 
 
-def _plain_text(value: str) -> str:
+def plain_text(value: str) -> str:
     """Refuse what no database, log or prompt should carry."""
     if "\x00" in value:
         raise ValueError("must not contain NUL characters")
@@ -42,13 +42,13 @@ Include = Literal["usage", "trace", "verdict", "locations"]
 Query = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_CHARACTERS),
-    AfterValidator(_plain_text),
+    AfterValidator(plain_text),
     Field(json_schema_extra={"pattern": r"^[^\u0000]*[^\u0000\s][^\u0000]*$"}),
 ]
 ProjectId = Annotated[
     str,
     StringConstraints(min_length=1, max_length=128),
-    AfterValidator(_plain_text),
+    AfterValidator(plain_text),
     Field(json_schema_extra={"pattern": r"^[^\u0000]*$"}),
 ]
 _PROJECT_ID = TypeAdapter(ProjectId)

@@ -21,6 +21,7 @@ from drift.errors import (
     FieldProblem,
     InvalidRequestError,
     NotConfiguredError,
+    ProjectHeldError,
     QuotaError,
     StoppingError,
     TooLargeError,
@@ -217,7 +218,7 @@ def problem_body(error: DriftError, retrieval_id: str) -> bytes:
 def problem(error: DriftError, retrieval_id: str) -> Reply:
     """Return an error as HTTP."""
     headers = {"x-retrieval-id": retrieval_id}
-    if isinstance(error, BusyError | NotConfiguredError | StoppingError):
+    if isinstance(error, BusyError | NotConfiguredError | ProjectHeldError | StoppingError):
         headers["retry-after"] = str(error.retry_after_s)
     if isinstance(error, UnauthenticatedError):
         headers["www-authenticate"] = "Bearer"

@@ -13,16 +13,23 @@ from drift.contracts.problem import Problem
 from drift.contracts.progress import ProgressMessage
 from drift.contracts.quota import QuotaRead
 from drift.contracts.request import RetrieveRequest
-from drift.hosting import openapi_rag, openapi_reading
+from drift.hosting import openapi_nodes, openapi_rag, openapi_reading
 from drift.hosting.http import EVENT_STREAM, JSON
 from drift.hosting.openapi_parts import headers, problem, ref
 
-_REQUESTS: tuple[type[BaseModel], ...] = (RetrieveRequest, *openapi_rag.REQUESTS)
+_REQUESTS: tuple[type[BaseModel], ...] = (
+    RetrieveRequest,
+    *openapi_rag.REQUESTS,
+    *openapi_nodes.REQUESTS,
+)
 _MODELS: tuple[type[BaseModel], ...] = (
     RetrieveResponse,
     Problem,
     ProgressMessage,
     QuotaRead,
+    *openapi_rag.MODELS,
+    *openapi_nodes.MODELS,
+    *openapi_reading.MODELS,
 )
 _ERRORS = {
     "400": "The body is not JSON or breaks the contract (`invalid_request`); every broken field is "
@@ -53,7 +60,7 @@ def document() -> dict[str, Any]:
     _, schemas = models_json_schema(
         [
             (model, "validation" if model in _REQUESTS else "serialization")
-            for model in (*_REQUESTS, *_MODELS, *openapi_rag.MODELS, *openapi_reading.MODELS)
+            for model in (*_REQUESTS, *_MODELS)
         ],
         ref_template="#/components/schemas/{model}",
     )
@@ -67,6 +74,7 @@ def document() -> dict[str, Any]:
         "paths": {
             "/retrieve": {"post": _retrieve()},
             openapi_rag.PATH: {"post": openapi_rag.query(_ERRORS)},
+            **openapi_nodes.paths(_ERRORS),
             **openapi_reading.paths(),
             "/usage": {"get": _usage()},
             "/health/live": {

@@ -32,6 +32,7 @@ from drift.ports import (
     GraphReader,
     Listener,
     NodeFinder,
+    NodeStore,
     Ports,
     ProgressSink,
     SourceListener,
@@ -39,6 +40,7 @@ from drift.ports import (
 from drift.prices import PriceTable
 from drift.progress import Progress
 from drift.rag.query import RagRules, RagSearch
+from drift.rag.writing import NodeRules, NodeWriting
 from drift.search import DriftSearch
 from drift.tasks import Deadline
 from drift.telemetry import parts
@@ -68,6 +70,7 @@ class Service:
     closers: tuple[Callable[[], Awaitable[None]], ...] = ()
     reader: GraphReader | None = None
     finder: NodeFinder | None = None
+    store: NodeStore | None = None
     quotas: Quotas = field(default_factory=Quotas)
     embedding_model: Embedder | None = None
     in_flight: int = 0
@@ -114,6 +117,20 @@ class Service:
         if self._rag is None:
             raise NotConfiguredError(("This service has no graph whose nodes can be found.",))
         return self._rag
+
+    def nodes(self) -> NodeWriting:
+        """Return what writes people's own nodes.
+
+        Raises:
+            NotFoundError: the settings close it, as they do unless they say otherwise.
+            NotConfiguredError: the graph has no projects to write into.
+        """
+        settings = self.settings
+        if settings is None or not settings.enable_indexing:
+            raise NotFoundError("There is nothing under this path.")
+        if self.store is None:
+            raise NotConfiguredError(("GRAPH_SCHEMA must be default: v1 has no projects.",))
+        return NodeWriting(self.store, self.ports.embedder, node_rules(settings))
 
     def rag_project(self, caller: Caller, named: str | None) -> Project:
         """Return the project of a question to the nodes: as named, the caller's only, the default.
@@ -323,6 +340,16 @@ def rag_rules(settings: Settings) -> RagRules:
     """Return what questions to the nodes hold to."""
     return RagRules(
         settings.searched_labels, settings.rag_score_threshold, settings.oai_embed_model_name
+    )
+
+
+def node_rules(settings: Settings) -> NodeRules:
+    """Return what written nodes hold to."""
+    return NodeRules(
+        settings.searched_labels,
+        settings.oai_embed_model_name,
+        settings.vector_index_dimensions,
+        embeds=settings.enable_rag_search,
     )
 
 

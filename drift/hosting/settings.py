@@ -168,6 +168,7 @@ class Settings(AccessSettings):
     # nodes
     enable_rag_search: bool = True
     rag_labels: str = "Chunk,Entity,Community"
+    enable_indexing: bool = False
     rag_project: str | None = None
     rag_score_threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
     # search and limits

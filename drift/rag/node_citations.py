@@ -40,7 +40,7 @@ def cleaned(text: str, shown: int) -> str:
         known = dict.fromkeys(n for n in _named(found["numbers"]) if 1 <= n <= shown)
         before = whole[at : found.start()]
         marks = " ".join(f"[Node {number}]" for number in known)
-        pieces += [before, marks] if marks else [before.rstrip(" \t")]
+        pieces += [before, marks] if marks else [_without_a_begun_one(before).rstrip(" \t")]
         at = found.end()
     return "".join((*pieces, whole[at:])).strip()
 
@@ -54,8 +54,9 @@ def cited(text: str) -> frozenset[int]:
 
 def _without_a_begun_one(text: str) -> str:
     """Return a text without a citation that its end cuts, and without brackets that may be one."""
-    at = max(text.rfind(sign) for sign in _OPENING)
-    return text[:at] if at >= 0 and _BEGUN.match(text, at) else text
+    while (at := max(text.rfind(sign) for sign in _OPENING)) >= 0 and _BEGUN.match(text, at):
+        text = text[:at]
+    return text
 
 
 def _named(numbers: str) -> Iterator[int]:
@@ -63,7 +64,7 @@ def _named(numbers: str) -> Iterator[int]:
     before: int | None = None
     is_range = False
     for part in _PART.findall(numbers.lower()):
-        if part.isdigit():
+        if part.isdecimal():
             number = int(part) if len(part) <= _LONGEST_NUMBER else 0
             if is_range and before is not None and 0 < number - before <= _LONGEST_RANGE:
                 yield from range(before + 1, number)

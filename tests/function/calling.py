@@ -151,7 +151,8 @@ def assert_is_problem(response: httpx2.Response, status: int, code: str) -> dict
     assert document["detail"]
     assert document["retrieval_id"] == response.headers["x-retrieval-id"]
     assert UUID(document["retrieval_id"])
-    assert ("retry-after" in response.headers) == (status in (429, 503))
+    comes_back = status in (429, 503) or code == "project_held"
+    assert ("retry-after" in response.headers) == comes_back
     return document
 
 

@@ -170,6 +170,8 @@ async def test_the_description_covers_every_route(function: Caller) -> None:
     assert set(document["paths"]) == {
         "/retrieve",
         "/api/rag/query",
+        "/api/nodes",
+        "/api/nodes/{id}",
         "/usage",
         "/projects",
         "/projects/{id}",

@@ -29,6 +29,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REAS
 ROUTES = {
     "retrieve": ("retrieve", ["POST"], "function"),
     "rag_query": ("api/rag/query", ["POST"], "function"),
+    "create_node": ("api/nodes", ["POST"], "function"),
+    "replace_node": ("api/nodes/{*id}", ["PUT"], "function"),
+    "remove_node": ("api/nodes/{*id}", ["DELETE"], "function"),
     "read_projects": ("projects", ["GET"], "function"),
     "read_project": ("projects/{id}", ["GET"], "function"),
     "read_documents": ("projects/{id}/documents", ["GET"], "function"),
@@ -100,10 +103,12 @@ async def test_live_answers_anyone_and_says_nothing(host: WorkerHost) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [route for route, _, level in ROUTES.values() if level == "function"]
+    ("method", "path"),
+    [(one, path) for path, (one, *_), level in ROUTES.values() if level == "function"],
 )
-async def test_without_a_key_nothing_else_is_reached(host: WorkerHost, path: str) -> None:
-    method = "POST" if path in {"retrieve", "api/rag/query"} else "GET"
+async def test_without_a_key_nothing_else_is_reached(
+    host: WorkerHost, method: str, path: str
+) -> None:
     async with host.client(key="wrong") as client:
         assert (await client.request(method, path)).status_code == 401
 

@@ -12,6 +12,9 @@ from tests.security.raw_http import JSON, STREAM, Answer, call, events
 RAG = "/api/rag/query"
 ROUTES = (
     ("POST", RAG),
+    ("POST", "/api/nodes"),
+    ("PUT", "/api/nodes/nothing"),
+    ("DELETE", "/api/nodes/nothing"),
     ("GET", "/health/live"),
     ("GET", "/health/ready"),
     ("GET", "/health/neo4j"),

@@ -150,6 +150,20 @@ class Pair:
             assert bool(sources) is self.exists, self
             assert (mark(self.meant or "") in result) if self.exists else ("mark" not in result)
 
+    async def closed_routes(self) -> None:
+        """Ask to write nodes, which the settings do not allow: no server hears of it."""
+        node = json.dumps({"label": "Person", "properties": {}}).encode()
+        asked = {"POST": "/api/nodes", "PUT": "/api/nodes/ada", "DELETE": "/api/nodes/ada"}
+        for method, path in asked.items():
+            self.tried.add(path.replace("ada", "{*id}"))
+            self.world.forget()
+            headers = {**self.who.headers, **JSON}
+            body = b"" if method == "DELETE" else node
+            answer = await call(self.url, method, path, headers, body)
+            has_none = self.who.mode != "function" and not self.who.granted
+            wanted = 401 if self.who.is_stranger else 403 if has_none else 404
+            assert (answer.status, self.world.calls) == (wanted, []), (self, method)
+
     def _is_answered(self, answer: Answer, id_: str, *, streamed: bool) -> None:
         assert answer.status == 200, (self, answer.body)
         result = answer.body.decode()
@@ -304,6 +318,7 @@ async def test_a_caller_gets_its_own_projects_over_every_route_and_no_other(
             set_for(who, world, monkeypatch)
             await pair.questions()
             await pair.questions_to_nodes()
+            await pair.closed_routes()
             await pair.projects()
             await pair.project_itself()
             await pair.look_alikes()

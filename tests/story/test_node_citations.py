@@ -45,6 +45,8 @@ PIECES = st.lists(
         ("A list[3] of [1, 2] and [Node.js](https://nodejs.org).", None),
         ("[Nodes of interest] are [nodding].", None),
         ("[Node 1\n] is no citation.", None),
+        ("[Node [Node 9] 3]", "3]"),
+        ("[[No[Node 9]de 3]", "de 3]"),
         ("", ""),
     ],
 )
@@ -66,7 +68,7 @@ def test_what_is_delivered_of_a_beginning_is_the_beginning_of_what_is_delivered(
 def test_no_half_of_a_citation_comes_out(text: str) -> None:
     whole = cleaned(f"{text} so [Node 2] and [Node 7]", 3)
     assert whole.endswith("so [Node 2] and")
-    begun = cleaned(f"x{text} so [Node 1", 3)
+    begun = cleaned(f"x{text}] so [Node 1", 3)
     assert begun.endswith(" so")
     assert "[Node 1" not in begun[-8:]
 

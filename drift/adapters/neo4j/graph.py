@@ -13,6 +13,7 @@ from drift.adapters.neo4j.features import Features, Probe
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.adapters.neo4j.inventory import take_inventory
 from drift.adapters.neo4j.node_finder import Neo4jNodeFinder
+from drift.adapters.neo4j.node_store import Neo4jNodeStore
 from drift.adapters.neo4j.parameters import Parameters, require_direction
 from drift.adapters.neo4j.reader import Neo4jReader
 from drift.adapters.neo4j.rows import candidates, odd_nodes, primer_evidence
@@ -149,6 +150,10 @@ class Neo4jGraph:
     def finder(self) -> Neo4jNodeFinder:
         """Return what finds nodes of any kind in the same graph over the same connection."""
         return Neo4jNodeFinder(self._connection, self._names, self._parameters)
+
+    def node_store(self) -> Neo4jNodeStore:
+        """Return what writes people's own nodes into the same graph over the same connection."""
+        return Neo4jNodeStore(self._connection)
 
     async def close(self) -> None:
         """Close the connection."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -94,9 +94,16 @@ class LocalHost:
         """Return the routes as a Starlette app; wrong methods get 404, as on the platform."""
         routes = [
             Route("/", self._welcome, methods=["GET"]),
-            *(self._route(r) for r in self._routes),
+            *(self._route(path, by_method) for path, by_method in self._by_path().items()),
         ]
         return Starlette(routes=routes, middleware=[Middleware(AsWritten)])
+
+    def _by_path(self) -> dict[str, dict[str, RegisteredRoute]]:
+        """Return what answers each method of each path."""
+        found: dict[str, dict[str, RegisteredRoute]] = {}
+        for route in self._routes:
+            found.setdefault(route.path, {}).update(dict.fromkeys(route.methods, route))
+        return found
 
     def stop_reading(self) -> None:
         """Refuse requests whose body has not arrived yet."""
@@ -121,9 +128,10 @@ class LocalHost:
             f'{text}\nPOST /retrieve wants JSON: {{"query": "...", "project_id": "..."}}\n'
         )
 
-    def _route(self, registered: RegisteredRoute) -> Route:
+    def _route(self, path: str, by_method: Mapping[str, RegisteredRoute]) -> Route:
         async def call(request: Request) -> Response:
-            if request.method not in registered.methods:
+            registered = by_method.get(request.method)
+            if registered is None:
                 return Response(status_code=404)
             impatient = Request(request.scope, self._until_stopping(request))
             context = SimpleNamespace(invocation_id=str(uuid4()))
@@ -139,7 +147,7 @@ class LocalHost:
             return response
 
         return Route(
-            registered.path.replace("{*id}", "{id:path}"),
+            path.replace("{*id}", "{id:path}"),
             call,
             methods=["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"],
         )

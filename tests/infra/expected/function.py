@@ -24,6 +24,7 @@ SOURCES = {
     "CHUNK_VECTOR_INDEX_NAME": "chunkVectorIndexName",
     "COMMUNITY_VECTOR_INDEX_NAME": "communityVectorIndexName",
     "DEADLINE_SEC": "deadlineSec",
+    "ENABLE_INDEXING": "enableIndexing",
     "ENABLE_RAG_SEARCH": "enableRagSearch",
     "FOLLOWUP_SCOPE": "followupScope",
     "GRAPH_SCHEMA": "graphSchema",

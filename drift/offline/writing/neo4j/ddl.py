@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from drift.adapters.neo4j import indexes
 from drift.adapters.neo4j.cypher.schema import SchemaName
+from drift.adapters.neo4j.cypher.vector_indexes import create_key, create_vector_index
 from drift.adapters.neo4j.indexes import WantedIndex
 
 
@@ -89,8 +90,7 @@ def _entities() -> SchemaObject:
 
 def _keys() -> Iterator[SchemaObject]:
     for name, (label, properties) in _KEYS.items():
-        head = f"CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:{label})"
-        text = f"{head} REQUIRE ({_listed(properties)}) IS UNIQUE"
+        text = create_key(name, label, *properties)
         yield SchemaObject(name, "constraint", label, properties, statements=(text,))
 
 
@@ -128,27 +128,8 @@ def _fulltexts(chunks: str, *, has_projects: bool) -> Iterator[SchemaObject]:
 
 
 def _vector(name: str, label: str, setting: str, *, is_filtered: bool) -> SchemaObject:
-    """Return a vector index over `$dimensions` floats.
-
-    Where there are projects, `project_id` is its filter property.
-
-    Quantisation is stated, because the newest servers' default (binary) finds 82 of 100 where
-    scalar finds 99.
-    """
-    head = f"CREATE VECTOR INDEX `{name}` IF NOT EXISTS FOR (n:{label}) ON "
-    newer = f"CYPHER 25 {head}" + (
-        "n.embedding WITH [n.project_id] " if is_filtered else "(n.embedding) "
-    )
-    config = "`vector.dimensions`: $dimensions, `vector.similarity_function`: 'cosine'"
-    stated = (
-        f"{config}, `vector.quantization.type`: 'scalar', "
-        "`vector.default_search_expansion_factor`: 2.0"
-    )
-    statements = (
-        f"{newer}OPTIONS {{indexConfig: {{{stated}}}}}",
-        f"{newer}OPTIONS {{indexConfig: {{{config}}}}}",
-        f"{head}(n.embedding) OPTIONS {{indexConfig: {{{config}}}}}",
-    )
+    """Return a vector index; where there are projects, `project_id` is its filter property."""
+    statements = create_vector_index(name, label, is_filtered=is_filtered)
     properties = ("embedding", "project_id") if is_filtered else ("embedding",)
     return SchemaObject(name, "vector", label, properties, setting, statements=statements)
 

@@ -1,0 +1,37 @@
+"""People's own nodes, as they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from drift.values.graph import Vector
+
+Scalar = str | bool | int | float
+Properties = Mapping[str, Scalar | list[str] | list[bool] | list[int] | list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A vector, the model that made it, and the hash of that model with the text."""
+
+    vector: Vector
+    model: str
+    text_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of people's own: a label of theirs, and properties beside those that we keep."""
+
+    id: str
+    label: str
+    properties: Properties
+
+
+@dataclass(frozen=True, slots=True)
+class StoredNode:
+    """What stands under an id: its label, and the hash of the text that its vector is of."""
+
+    label: str
+    text_hash: str = ""
