@@ -165,7 +165,7 @@ ROOMS: dict[str, frozenset[str]] = {
         "hosting": " ".join(sorted(STORY)) + " telemetry access adapters __init__",
         "offline.writing": "contracts errors naming values ports tasks telemetry adapters offline",
         "offline.indexing": "contracts errors naming source_uri values words ports tasks "
-        "telemetry rag.measuring "
+        "telemetry rag.measuring rag.node_text "
         "adapters offline offline.writing",
         "offline.wiring": "hosting offline.writing offline.indexing",
         "offline.infra": "access errors hosting offline",

@@ -352,3 +352,43 @@ def test_a_conversation_answers_each_line_with_references(
     assert talked.stdout.count("References:") == 2
     assert talked.stdout.count("[1] for sentence") == 2
     assert "Traceback" not in talked.stderr
+
+
+def test_nodes_that_stand_in_the_graph_are_indexed_and_kept_right(
+    serving: dict[str, Any],
+) -> None:
+    def command(*arguments: str) -> tuple[int, list[dict[str, Any]]]:
+        done = drift(
+            *arguments, "--json", "--data-dir", serving["data"], RAG_LABELS="Chunk,Ferry", **env
+        )
+        return done.returncode, json.loads(done.stdout)["labels"] if done.stdout else []
+
+    def change(text: str) -> None:
+        auth = (env["NEO4J_USERNAME"], env["NEO4J_PASSWORD"])
+        with GraphDatabase.driver(env["NEO4J_URI"], auth=auth) as driver:
+            driver.execute_query(text)
+
+    env = serving["env"]
+    change(
+        "UNWIND range(1, 200) AS i CREATE (:Ferry {project_id: 'ferries', name: 'Ferry ' + i, "
+        "description: 'Sails at ' + i}) "
+        "WITH count(*) AS made CREATE (:Ferry {name: 'Nobody', description: 'Of no project'})"
+    )
+    status, [first] = command("nodes", "index", "-p", "ferries", "--label", "Ferry")
+    assert (status, first["seen"], first["missing"], first["mended"]) == (0, 200, 200, 200)
+    _, [adopted] = command("nodes", "index", "-p", "ferries", "--label", "Ferry", "--adopt")
+    assert (adopted["seen"], adopted["mended"]) == (201, 1)
+
+    change("MATCH (n:Ferry {name: 'Ferry 7'}) SET n.description = 'Sails no more'")
+    change("MATCH (n:Ferry {name: 'Ferry 8'}) REMOVE n.embedding")
+    change("MATCH (n:Ferry {name: 'Ferry 9'}) REMOVE n.description")
+    _, [mended] = command("reconcile")
+    assert (mended["stale"], mended["missing"], mended["without_text"]) == (1, 1, 1)
+    assert mended["mended"] == 3
+    _, [right] = command("reconcile", "-p", "ferries")
+    assert (right["stale"], right["missing"], right["mended"]) == (0, 0, 0)
+
+    refused = drift("nodes", "index", "-p", "x", "--label", "Chunk", "--data-dir", serving["data"])
+    assert refused.returncode == 2
+    assert "RAG_LABELS" in refused.stderr
+    change("MATCH (n:Ferry) DETACH DELETE n")

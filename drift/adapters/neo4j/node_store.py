@@ -62,7 +62,7 @@ class Neo4jNodeStore:
             await run(node_writing.CREATE, {"project_id": project.id, **values})
 
         if embedded is not None:
-            await self._require_index(len(embedded.vector))
+            await self.require_index(len(embedded.vector))
         await self._within(project, node.id, work, deadline)
 
     async def replace_node(
@@ -93,7 +93,7 @@ class Neo4jNodeStore:
 
         await self._within(project, node_id, work, deadline)
 
-    async def _require_index(self, dimensions: int) -> None:
+    async def require_index(self, dimensions: int) -> None:
         """Create the key and the index of people's nodes with the first of them.
 
         A login that may not do so leaves them to `drift prepare`; nodes are written all the same.

@@ -42,6 +42,7 @@ from drift.offline.commands.eval.replay import replay
 from drift.offline.commands.eval.terms import terms
 from drift.offline.commands.ingest import ingest
 from drift.offline.commands.keys import check, new
+from drift.offline.commands.nodes import index, reconcile
 from drift.offline.commands.prepare import prepare
 from drift.offline.commands.serve import serve
 from drift.offline.commands.terminal import OutputError, open_streams
@@ -65,13 +66,17 @@ app = typer.Typer(
     "Servers that the environment names (NEO4J_URI, OAI_BASE_URL, REDIS_URL) are used; the others "
     "are started on this machine.",
 )
-for command in (up, serve, demo, ingest, prepare, ask, chat, doctor):
+for command in (up, serve, demo, ingest, prepare, ask, chat, reconcile, doctor):
     app.command(help=_help(command))(command)
 
 keys = typer.Typer(no_args_is_help=True, help="Keys for callers: make one, check a list of them.")
 for deed in (new, check):
     keys.command(help=_help(deed))(deed)
 app.add_typer(keys, name="keys")
+
+nodes = typer.Typer(no_args_is_help=True, help="Nodes of your own: make them searchable.")
+nodes.command(help=_help(index))(index)
+app.add_typer(nodes, name="nodes")
 
 bench = typer.Typer(
     no_args_is_help=True,

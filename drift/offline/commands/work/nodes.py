@@ -1,0 +1,85 @@
+"""What `drift nodes index` and `drift reconcile` do: look at nodes, embed what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+
+from drift.errors import FieldProblem, InvalidRequestError
+from drift.hosting import wiring
+from drift.hosting.service import node_rules
+from drift.hosting.settings import Settings
+from drift.offline.commands.console import print_json, say
+from drift.offline.commands.work.servers import recommend_up, running
+from drift.offline.indexing.batch_embedder import BatchEmbedder
+from drift.offline.indexing.nodes import NodeIndexing, NodesReport
+from drift.offline.stack.stack import StackOptions
+from drift.offline.wiring import build_nodes
+from drift.offline.writing.neo4j.nodes import Neo4jNodes
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    nodes: Neo4jNodes
+    indexing: NodeIndexing
+    labels: tuple[str, ...]
+
+
+async def index(
+    options: StackOptions, project: str, label: str, *, adopts: bool, as_json: bool
+) -> None:
+    """Index the nodes of a label.
+
+    Raises:
+        InvalidRequestError: the label is not one of people's own.
+    """
+    async with running(options) as (stack, values), _tools(values) as tools:
+        if label not in tools.labels:
+            known = ", ".join(tools.labels) or "none, until RAG_LABELS names one"
+            message = f"must be a label of people's own that is searched: {known}"
+            raise InvalidRequestError((FieldProblem("--label", message),))
+        report = await tools.indexing.run(project, label, adopts=adopts, say=say)
+        _tell([report], as_json=as_json)
+        recommend_up(stack)
+
+
+async def reconcile(options: StackOptions, project: str | None, *, as_json: bool) -> None:
+    """Name and mend what differs, in one project or in all."""
+    async with running(options) as (stack, values), _tools(values) as tools:
+        reports = [
+            await tools.indexing.run(one, label, say=say)
+            for label in tools.labels
+            for one in ([project] if project else await tools.nodes.projects(label))
+        ]
+        _tell(reports, as_json=as_json)
+        recommend_up(stack)
+
+
+@asynccontextmanager
+async def _tools(values: Settings) -> AsyncIterator[_Tools]:
+    rules = node_rules(values)
+    chat, model = wiring.build_models(values)
+    nodes = build_nodes(values)
+    async with chat.client:
+        try:
+            await nodes.prepare(rules.dimensions)
+            embedder = BatchEmbedder(model, rules.dimensions)
+            indexing = NodeIndexing(nodes, embedder, rules.model, rules.dimensions)
+            yield _Tools(nodes, indexing, rules.own_labels)
+        finally:
+            await nodes.close()
+
+
+def _tell(reports: list[NodesReport], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"labels": [asdict(report) for report in reports]})
+        return
+    for report in reports:
+        say(
+            f"{report.label} in {report.project}: {report.seen} nodes, {report.missing} had no "
+            f"vector, {report.stale} one of another text or model, {report.without_text} have no "
+            f"title or description; {report.mended} mended."
+        )
+    if not reports:
+        say("No project has nodes of the labels in RAG_LABELS.")
