@@ -25,6 +25,7 @@ from drift.offline.commands.bench.cache import cache
 from drift.offline.commands.bench.graph import graph
 from drift.offline.commands.bench.imports import import_
 from drift.offline.commands.bench.load import load
+from drift.offline.commands.bench.nodes import nodes as written_nodes
 from drift.offline.commands.bench.orchestration import orchestration
 from drift.offline.commands.bench.quota import quota
 from drift.offline.commands.bench.rag import rag
@@ -86,6 +87,7 @@ bench = typer.Typer(
 for measurement in (orchestration, retrieval, graph, rag, load, streams, access, quota, cache):
     bench.command(help=_help(measurement))(measurement)
 bench.command("import")(import_)
+bench.command("nodes", help=_help(written_nodes))(written_nodes)
 app.add_typer(bench, name="bench")
 
 evaluate = typer.Typer(no_args_is_help=True, help="Evaluate: how much of the evidence is found.")

@@ -6,12 +6,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 
+import httpx2
+
 from drift.errors import FieldProblem, InvalidRequestError
 from drift.hosting import wiring
 from drift.hosting.service import node_rules
 from drift.hosting.settings import Settings
-from drift.offline.commands.console import print_json, say
-from drift.offline.commands.work.servers import recommend_up, running
+from drift.offline.commands.console import print_json, print_result, say
+from drift.offline.commands.work.servers import WITHOUT_KEYS, recommend_up, running
+from drift.offline.evals.nodes import LABEL, measure_nodes
+from drift.offline.hosts.local_host import serving
 from drift.offline.indexing.batch_embedder import BatchEmbedder
 from drift.offline.indexing.nodes import NodeIndexing, NodesReport
 from drift.offline.stack.stack import StackOptions
@@ -54,6 +58,18 @@ async def reconcile(options: StackOptions, project: str | None, *, as_json: bool
         ]
         _tell(reports, as_json=as_json)
         recommend_up(stack)
+
+
+async def bench(options: StackOptions, number: int, *, as_json: bool) -> None:
+    """Measure how long nodes take that are written over HTTP."""
+    opened = {**WITHOUT_KEYS, "ENABLE_INDEXING": "true", "RAG_LABELS": LABEL}
+    async with (
+        running(options, opened),
+        serving() as url,
+        httpx2.AsyncClient(base_url=url, timeout=60, trust_env=False) as client,
+    ):
+        for times in await measure_nodes(client, number):
+            print_result(asdict(times), as_json=as_json)
 
 
 @asynccontextmanager
