@@ -29,5 +29,6 @@ async def listening(connected: Connected) -> AsyncIterator[str]:
     finally:
         server.close()
         for writer in writers:
-            writer.transport.abort()
+            if not writer.transport.is_closing():
+                writer.transport.abort()
         await asyncio.sleep(0)
