@@ -115,9 +115,11 @@ async def test_only_the_labels_asked_for_are_searched(
 ) -> None:
     await fill_all(backend, project)
     finder = backend.finder(exact_limit)
-    assert named(await nearest(finder, project, axis(2), ("Chunk",), 2))[0] == "Chunk k3"
-    assert named(await nearest(finder, project, axis(2), ("Entity",), 1)) == ["Entity e2"]
-    assert named(await nearest(finder, project, vector(-1), ("Community",), 1)) == ["Community 1"]
+    # More than the project has: an index that other projects share may not have all of the nearest.
+    assert named(await nearest(finder, project, axis(2), ("Chunk",), 20))[0] == "Chunk k3"
+    assert named(await nearest(finder, project, axis(2), ("Entity",), 20))[0] == "Entity e2"
+    communities = await nearest(finder, project, vector(-1), ("Community",), 20)
+    assert named(communities)[0] == "Community 1"
     assert await nearest(finder, project, axis(0), ("Person",)) == ()
     assert await nearest(finder, project, axis(0), ()) == ()
 
