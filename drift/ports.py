@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel
 
 from drift.access.caller import Caller, Project
 from drift.contracts.answer import KeyFact
@@ -31,6 +33,8 @@ from drift.values.reading import (
     ProjectOverview,
 )
 from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
+
+Kept = TypeVar("Kept", bound=BaseModel)
 
 MAX_WAIT_S = 600.0
 """How long a writer waits for another one of the same project, unless it is told otherwise."""
@@ -101,6 +105,14 @@ class GraphReader(Protocol):
 
     async def overview(self, project: Project, deadline: Deadline) -> ProjectOverview:
         """Return what the project holds, counted."""
+        ...
+
+    async def version(self, project: Project, deadline: Deadline) -> str | None:
+        """Return what changes with every write of the project by ingestion or as nodes.
+
+        None where that cannot be told: while somebody holds the project to write it, of a graph
+        that others wrote, and where the whole database is one project.
+        """
         ...
 
     async def documents(
@@ -310,6 +322,26 @@ class SourceListener(AnswerListener, Protocol):
 
     def sources(self, sources: Sequence[SourceOut]) -> None:
         """Take the nodes that the answer, which is all told, was written from."""
+        ...
+
+
+class AnswerMemory(Protocol):
+    """Answers that are kept beyond their request."""
+
+    def slot(self, project: Project, asked: BaseModel) -> AnswerSlot:
+        """Return where the answer to what is asked of a project is kept."""
+        ...
+
+
+class AnswerSlot(Protocol):
+    """Where the answer to one request is kept, and may stand already; no method raises."""
+
+    async def recall(self, shape: type[Kept], deadline: Deadline) -> Kept | None:
+        """Return the answer that stands there, a new object each time; None where there is none."""
+        ...
+
+    def keep(self, answer: BaseModel) -> None:
+        """Keep an answer, of the project as it was when `recall` was asked; never waits."""
         ...
 
 

@@ -30,7 +30,7 @@ from drift.contracts.request import ProjectRequest
 from drift.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.followups import FollowupTree, require_answers
 from drift.plan import Limits
-from drift.ports import Listener, Ports
+from drift.ports import AnswerSlot, Listener, Ports
 from drift.prices import PriceTable
 from drift.progress import Progress, escape_markdown, name_list
 from drift.quick import Look, QuickLook, unusable
@@ -65,10 +65,12 @@ class DriftSearch:
         progress: Progress,
         deadline: Deadline,
         listener: Listener | None = None,
+        slot: AnswerSlot | None = None,
     ) -> RetrieveResponse:
         """Answer a request, reporting progress up to and including the last message.
 
-        A listener is told of the answer while the model writes it.
+        A listener is told of the answer while the model writes it. An answer that stands in the
+        slot is told again; one that is found without a failure is kept there.
 
         Raises:
             UpstreamError: when the graph or the model failed after its retries, or nothing was
@@ -80,7 +82,9 @@ class DriftSearch:
         try:
             with parts.retrieval(progress.retrieval_id, request.project_id) as whole:
                 async with deadline.enforced():
-                    response = await retrieval.answer()
+                    response = await retrieval.recalled(slot) or await retrieval.answer()
+                if slot and retrieval.is_whole:
+                    slot.keep(response)
                 if response.no_data_found:
                     whole.outcome = NO_DATA_STATE
         except DriftError as error:
@@ -89,6 +93,7 @@ class DriftSearch:
 
         if "usage" in request.include:
             response.usage = whole.usage()
+            response.usage.from_cache = retrieval.is_recalled
             if self._prices:
                 response.usage.cost = self._prices.cost(whole.spending)
         return response
@@ -96,7 +101,11 @@ class DriftSearch:
 
 @dataclass(slots=True)
 class _Retrieval:
-    """One request on its way."""
+    """One request on its way.
+
+    `is_whole` tells whether its answer was found without a failure and in time, and `is_recalled`
+    that it was found for an earlier request.
+    """
 
     calls: Calls
     limits: Limits
@@ -104,11 +113,23 @@ class _Retrieval:
     progress: Progress
     deadline: Deadline
     telling: Telling
+    is_whole: bool = False
+    is_recalled: bool = False
 
     @property
     def wants_locations(self) -> bool:
         """True for a caller who wants to see where each citation stands."""
         return "locations" in self.request.include
+
+    async def recalled(self, slot: AnswerSlot | None) -> RetrieveResponse | None:
+        """Tell an answer that was kept once more; None where there is none."""
+        known = await slot.recall(RetrieveResponse, self.deadline) if slot else None
+        if known is None:
+            return None
+        self.is_recalled = True
+        parts.recalled()
+        self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
+        return self.told(known)
 
     async def answer(self) -> RetrieveResponse:
         self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
@@ -280,8 +301,12 @@ class _Retrieval:
         return conclusion.concluded(self.request.query, reply, facts, nodes, tree.shown_texts())
 
     def respond(self, concluded: Conclusion, searched: Searched) -> RetrieveResponse:
-        """Return the answer, and report it."""
-        answered = delivered(concluded, searched, self.request.include)
+        """Return the answer that is made of a conclusion, and tell it."""
+        self.is_whole = not any(node.state.is_cut_short for node in searched.nodes)
+        return self.told(delivered(concluded, searched, self.request.include))
+
+    def told(self, answered: RetrieveResponse) -> RetrieveResponse:
+        """Tell whoever follows the answer, and report it."""
         self.telling.whole(answered)
         cited = (citation for fact in answered.key_facts for citation in fact.citations)
         names = citations.document_names(cited)

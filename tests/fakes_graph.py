@@ -260,6 +260,7 @@ class FakeGraph:
         if self.failure is not None:
             raise self.failure
         project = self.projects.setdefault(project_id, Project())
+        project.writes += 1
         project.fingerprint = ""
         return project
 

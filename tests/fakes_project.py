@@ -54,6 +54,7 @@ class Project:
     nested: set[tuple[CommunityId, CommunityId]] = field(default_factory=set)
     fingerprint: str = ""
     embedding_models: tuple[str, ...] = ()
+    writes: int = 0
 
     def mentions(self) -> dict[str, list[str]]:
         """Entity ids by chunk."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
 from drift.access import caller as access
@@ -35,10 +35,16 @@ _Record = TypeVar("_Record")
 
 
 class FakeReader:
-    """GraphReader over dictionaries; `failure` is raised by every call while it is set."""
+    """GraphReader over dictionaries; `failure` is raised by every call while it is set.
 
-    def __init__(self, projects: dict[str, Project] | None = None) -> None:
+    `busy` are the ids of projects that somebody holds to write them.
+    """
+
+    def __init__(
+        self, projects: dict[str, Project] | None = None, busy: Collection[str] = ()
+    ) -> None:
         self.held = {} if projects is None else projects
+        self.busy = busy
         self.failure: Exception | None = None
 
     async def projects(
@@ -62,6 +68,12 @@ class FakeReader:
             held.embedding_models,
             WRITTEN_AT if project.id in self.held else None,
         )
+
+    async def version(self, project: access.Project, deadline: Deadline) -> str | None:
+        self._answer(deadline)
+        if project.id in self.busy or project.id not in self.held:
+            return None
+        return str(self.held[project.id].writes)
 
     async def documents(
         self, project: access.Project, page: PageQuery, deadline: Deadline

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -66,13 +67,15 @@ class CostOut(BaseModel):
 class UsageOut(PhaseUsage):
     """What the request cost; the critical path is the longest chain of dependent calls.
 
-    `cost` is left out when a model has no price, or tokens were not reported.
+    `cost` is left out when a model has no price, or tokens were not reported. `from_cache` tells
+    that the answer was found for an earlier request (docs/caches.md); it is left out otherwise.
     """
 
     graph_round_trips: int = 0
     wall_seconds: float = 0.0
     critical_path_seconds: float = 0.0
     cost: CostOut | None = Field(default=None, exclude_if=_unknown)
+    from_cache: bool = Field(default=False, exclude_if=operator.not_)
     phases: dict[str, PhaseUsage] = Field(default_factory=dict)
 
 

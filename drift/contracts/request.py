@@ -94,3 +94,9 @@ class ProjectRequest(RetrieveRequest):
     """A question whose project is known."""
 
     project_id: ProjectId
+
+    @property
+    def remembered_by(self) -> ProjectRequest:
+        """What an answer to the same question is found by: all but the id and the account."""
+        included = tuple(sorted(set(self.include) - {"usage"}))
+        return self.model_copy(update={"retrieval_id": None, "include": included})

@@ -11,11 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from pydantic import BaseModel
+
 from drift.access.caller import Caller, Project
 from drift.access.quotas import Quotas
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.progress import CHANNEL, channel_of
-from drift.contracts.rag import RagResponse
+from drift.contracts.rag import RagRequest, RagResponse
 from drift.contracts.request import RetrieveRequest
 from drift.errors import (
     BusyError,
@@ -28,6 +30,8 @@ from drift.errors import (
 from drift.hosting.settings import Settings
 from drift.plan import Limits
 from drift.ports import (
+    AnswerMemory,
+    AnswerSlot,
     Embedder,
     GraphReader,
     Listener,
@@ -73,6 +77,7 @@ class Service:
     store: NodeStore | None = None
     quotas: Quotas = field(default_factory=Quotas)
     embedding_model: Embedder | None = None
+    answers: AnswerMemory | None = None
     in_flight: int = 0
     _running: set[asyncio.Task[Any]] = field(default_factory=set)
     _stopping: bool = False
@@ -214,7 +219,8 @@ class Service:
                 channel,
             ) as progress:
                 asked = request.within(project.id)
-                return await self._search.retrieve(asked, progress, deadline, listener)
+                slot = self._slot(project, asked.remembered_by)
+                return await self._search.retrieve(asked, progress, deadline, listener, slot)
 
     async def _answer_from_nodes(
         self,
@@ -227,7 +233,11 @@ class Service:
         deadline = Deadline.after(self.deadline_s)
         with self._on_behalf_of(project, retrieval_id):
             log.info("rag_started", extra={"query": question})
-            return await rag.answer(question, project.id, retrieval_id, deadline, listener)
+            slot = self._slot(project, RagRequest(question=question))
+            return await rag.answer(question, project.id, retrieval_id, deadline, listener, slot)
+
+    def _slot(self, project: Project, asked: BaseModel) -> AnswerSlot | None:
+        return self.answers.slot(project, asked) if self.answers else None
 
     @contextmanager
     def _on_behalf_of(self, project: Project, retrieval_id: str) -> Iterator[None]:

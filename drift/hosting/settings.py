@@ -165,6 +165,7 @@ class Settings(AccessSettings):
     progress_channel: str | None = None
     # caches
     cache: Literal["on", "off"] = "on"
+    cache_answers: bool = False
     # nodes
     enable_rag_search: bool = True
     rag_labels: str = "Chunk,Entity,Community"
@@ -254,6 +255,12 @@ class Settings(AccessSettings):
         if value is not None:
             prices.read(value)
         return value
+
+    @property
+    def of_answers(self) -> dict[str, Any]:
+        """All settings but secrets and who may ask, as JSON: what an answer may depend on."""
+        secrets = {"neo4j_password", "oai_key", "redis_url"}
+        return self.model_dump(mode="json", exclude={*AccessSettings.model_fields, *secrets})
 
     @property
     def channel_template(self) -> str:

@@ -7,12 +7,15 @@ them ask no model.
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import TYPE_CHECKING
 
-from drift import prices
+from drift import __version__, prices
 from drift.access.quotas import Quotas
-from drift.adapters.embedding_cache import KEPT_S, CachedEmbedder, SharedEntries, Space
+from drift.adapters.answer_cache import AnswerCache
+from drift.adapters.cache_entries import KEPT_S, SharedEntries
+from drift.adapters.embedding_cache import CachedEmbedder, Space
 from drift.adapters.entra import TokenSource, identity
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
@@ -55,10 +58,14 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         max_prompt_tokens=settings.max_prompt_tokens,
     )
     closers = (chat.client.close, *(one.close for one in (sink, counter, entries) if one))
-    reader = finder = store = None
+    reader = finder = store = answers = None
     if graph is None:
         neo4j = build_graph(settings)
         graph, reader, closers = neo4j, neo4j.reader(), (neo4j.close, *closers)
+        if settings.cache == "on" and settings.cache_answers:
+            kept = RedisEntries(redis, KEPT_S, what="answer") if redis else None
+            answers = AnswerCache(reader, _answered_by(settings), kept)
+            closers = (*closers, *((kept.close,) if kept else ()))
         finder = neo4j.finder()
         store = neo4j.node_store() if settings.graph_schema == "default" else None
     return Service(
@@ -75,6 +82,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         store,
         Quotas(counter),
         model,
+        answers,
     )
 
 
@@ -89,6 +97,11 @@ def cached(model: Embedder, settings: Settings, entries: SharedEntries | None) -
         settings.vector_index_dimensions,
     )
     return CachedEmbedder(model, space, entries)
+
+
+def _answered_by(settings: Settings) -> str:
+    """Return what names the service that answers: another release has other prompts."""
+    return json.dumps([__version__, settings.of_answers], sort_keys=True)
 
 
 def build_prices(settings: Settings) -> PriceTable:

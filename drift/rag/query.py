@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from drift.calls import Calls
 from drift.contracts.rag import RagResponse, RelatedOut, SourceOut
 from drift.errors import ModelUnavailableError, UnusableReplyError
-from drift.ports import NodeFinder, Ports, SourceListener
+from drift.ports import AnswerSlot, NodeFinder, Ports, SourceListener
 from drift.rag.measuring import Measuring
 from drift.rag.node_citations import NOT_ENOUGH, cited, cleaned
 from drift.rag.node_context import asked_of
@@ -60,15 +60,18 @@ class RagSearch:
         self._measuring = Measuring(finder)
         self._turns = Turns()
 
-    async def answer(
+    async def answer(  # noqa: PLR0913, PLR0917 - what is asked, until when, and who is told
         self,
         question: str,
         project_id: str,
         retrieval_id: str,
         deadline: Deadline,
         listener: SourceListener | None = None,
+        slot: AnswerSlot | None = None,
     ) -> RagResponse:
         """Answer a question, telling a listener of the answer while the model writes it.
+
+        An answer that stands in the slot is told again, another one is kept there.
 
         Raises:
             UpstreamError: when the graph or the model failed after its retries, or time ran out.
@@ -77,8 +80,14 @@ class RagSearch:
         words = Words(listener)
         with parts.rag(retrieval_id, project_id) as whole:
             async with deadline.enforced():
-                nodes = await self._near_enough(question, project_id, calls, deadline, whole)
-                response = await self._written(question, nodes, calls, words)
+                response = await slot.recall(RagResponse, deadline) if slot else None
+                if response:
+                    parts.recalled()
+                else:
+                    nodes = await self._near_enough(question, project_id, calls, deadline, whole)
+                    response = await self._written(question, nodes, calls, words)
+                    if slot:
+                        slot.keep(response)
             if not response.sources:
                 whole.outcome = "no_data_found"
             whole.add(sources=len(response.sources), cited=sum(s.cited for s in response.sources))

@@ -186,6 +186,13 @@ def scored(scores: Sequence[float], threshold: float | None) -> None:
     log.info("rag_scored", extra={"scores": list(scores), "threshold": threshold})
 
 
+def recalled() -> None:
+    """Count an answer that was found for an earlier request, and say so on the part's last line."""
+    otel.count("drift.answers.recalled", 1, {})
+    if part := _current.get():
+        part.add(from_cache=1)
+
+
 def refused(code: str) -> None:
     """Count a retrieval that was not begun."""
     otel.count("drift.retrievals", 1, {"outcome": code})

@@ -121,6 +121,11 @@ class FollowupState:
         """Return it as callers read it, `skipped: deadline`."""
         return f"{self.kind}: {self.reason}" if self.reason else self.kind
 
+    @property
+    def is_cut_short(self) -> bool:
+        """True where a failure or the deadline left the question unanswered."""
+        return self.kind == "failed" or self == SKIPPED_DEADLINE
+
 
 ANSWERED = FollowupState("answered")
 NO_EVIDENCE = FollowupState("no_evidence")

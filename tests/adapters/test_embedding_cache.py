@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from drift.adapters.embedding_cache import KEPT_S, CachedEmbedder, LocalEntries, Space
+from drift.adapters.cache_entries import KEPT_S, LocalEntries
+from drift.adapters.embedding_cache import CachedEmbedder, Space
 from drift.adapters.vector_entries import entry_of
 from drift.errors import ModelUnavailableError
 from drift.tasks import Deadline

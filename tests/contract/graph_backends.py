@@ -94,7 +94,7 @@ class FakeBackend:
         return graph
 
     def reader(self) -> GraphReader:
-        return FakeReader(self.projects)
+        return FakeReader(self.projects, self.writer.held)
 
     def finder(self, exact_limit: int | None = None) -> NodeFinder:
         del exact_limit

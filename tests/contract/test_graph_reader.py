@@ -75,6 +75,26 @@ async def test_an_overview_counts_what_the_project_holds(backend: Backend, proje
     assert (await reader.overview(of(twin(project)), soon())).embedding_models == ()
 
 
+async def test_a_version_changes_with_every_write_and_is_unknown_while_somebody_writes(
+    backend: Backend, project: str
+) -> None:
+    reader = backend.reader()
+    assert await reader.version(of(project), soon()) is None
+    await fill_all(backend, project)
+    versions = [await reader.version(of(project), soon())]
+    assert versions == [await reader.version(of(project), soon())]
+
+    await backend.writer.write_knowledge(project, KNOWLEDGE)
+    versions.append(await reader.version(of(project), soon()))
+    await backend.writer.remove_documents(project, ["d2"])
+    versions.append(await reader.version(of(project), soon()))
+    async with backend.writer.writing(project):
+        assert await reader.version(of(project), soon()) is None
+    assert await reader.version(of(project), soon()) == versions[-1]
+    assert None not in versions
+    assert len(set(versions)) == len(versions)
+
+
 async def test_of_a_project_that_is_not_there_lists_are_empty(
     backend: Backend, project: str
 ) -> None:

@@ -14,7 +14,8 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from drift.adapters.embedding_cache import KEPT_S, CachedEmbedder, Space
+from drift.adapters.cache_entries import KEPT_S
+from drift.adapters.embedding_cache import CachedEmbedder, Space
 from drift.adapters.redis.entries import PAUSE_S, RedisEntries
 from drift.adapters.redis.server import RedisServer
 from drift.offline.servers.valkey_server import ValkeyServer

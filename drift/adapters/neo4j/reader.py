@@ -84,6 +84,13 @@ class Neo4jReader:
         )
         return rows.overview(project.id, records[0])
 
+    async def version(self, project: Project, deadline: Deadline) -> str | None:
+        """Return what changes with every write of the project; None where that cannot be told."""
+        records = await self._read(
+            reading.version(self._schema), {"project_id": project.id}, deadline
+        )
+        return ":".join(str(value) for value in records[0].values()) if records else None
+
     async def documents(
         self, project: Project, page: PageQuery, deadline: Deadline
     ) -> Page[DocumentRow]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from redis.exceptions import NoPermissionError
 
@@ -20,7 +20,7 @@ GIVE_UP_S = 2.0
 """How long an answer may take that nobody waits for any more."""
 PAUSE_S = 5.0
 """How long after a failure Redis is asked again."""
-_FORBIDDEN = "its user may not keep embeddings (docs/access.md)"
+_FORBIDDEN = "its user may not keep entries (docs/access.md)"
 _SLOW = "it does not answer in time"
 
 
@@ -37,13 +37,17 @@ class RedisEntries:
         kept_s: int,
         wait_s: float = WAIT_S,
         clock: Callable[[], float] = time.monotonic,
+        what: Literal["embedding", "answer"] = "embedding",
     ) -> None:
-        """Prepare; nothing is opened yet. It belongs to the event loop that first asks."""
+        """Prepare; nothing is opened yet. It belongs to the event loop that first asks.
+
+        Log lines say `what` is kept.
+        """
         self._packets = Packets(server)
         self._kept_s = kept_s
         self._wait_s = wait_s
-        self._reading = _trouble("reading", clock)
-        self._writing = _trouble("writing", clock)
+        self._reading = _trouble(what, "reading", clock)
+        self._writing = _trouble(what, "writing", clock)
         self._running: set[asyncio.Task[Any]] = set()
         self._late: set[asyncio.Task[Any]] = set()
         self._late_in_a_row = 0
@@ -101,7 +105,7 @@ class RedisEntries:
                 values = await self._packets.ask("MGET", *keys)
             pairs = zip(keys, values, strict=True)
             return {key: value for key, value in pairs if isinstance(value, bytes)}
-        except Exception as error:  # noqa: BLE001 - whatever it is, the model is asked instead
+        except Exception as error:  # noqa: BLE001 - whatever it is, the entry is made anew
             self._reading.began(_in_words(error))
             return None
 
@@ -113,20 +117,21 @@ class RedisEntries:
         try:
             async with asyncio.timeout(GIVE_UP_S):
                 await asyncio.gather(*asks)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the model is asked again
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is made again
             self._writing.began(_in_words(error))
         else:
             self._writing.ended()
 
 
-def _trouble(doing: str, clock: Callable[[], float]) -> Trouble:
+def _trouble(what: str, doing: str, clock: Callable[[], float]) -> Trouble:
     """Return what keeps Redis from doing one thing, reading or writing."""
+    failed, restored = f"{what}_cache_failed", f"{what}_cache_restored"
 
     def say_began(problem: str) -> None:
-        log.warning("embedding_cache_failed", extra={"doing": doing, "cause": problem})
+        log.warning(failed, extra={"doing": doing, "cause": problem})
 
     def say_ended() -> None:
-        log.info("embedding_cache_restored", extra={"doing": doing})
+        log.info(restored, extra={"doing": doing})
 
     return Trouble(say_began, say_ended, PAUSE_S, clock)
 

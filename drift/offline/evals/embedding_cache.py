@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from drift.adapters.embedding_cache import KEPT_S, CachedEmbedder, Space
+from drift.adapters.cache_entries import KEPT_S
+from drift.adapters.embedding_cache import CachedEmbedder, Space
 from drift.adapters.redis.entries import RedisEntries
 from drift.adapters.redis.server import RedisServer
 from drift.errors import ModelUnavailableError

@@ -74,7 +74,15 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "search.probe_search": {"": (NAMES.chunk,)},
     **{
         f"reading.{name}": {"": (), "v1": (V1,)}
-        for name in ("overview", "documents", "communities", "document", "chunk", "entity")
+        for name in (
+            "overview",
+            "version",
+            "documents",
+            "communities",
+            "document",
+            "chunk",
+            "entity",
+        )
     },
     "nodes.nearest_nodes": {
         "": (legs(DEFAULT),),

@@ -13,6 +13,7 @@ from drift.adapters.neo4j.cypher.schema import DEFAULT, V1, Schema
 
 _BEING_WRITTEN = "d.chunks IS NULL AND coalesce(d.content_hash = '', false)"
 """Of a document that comes in several transactions and is not there yet."""
+NOW = "datetime.realtime().epochMillis"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Finding:
     `communities` give the first `$limit` nodes behind `$asked.text` and `$asked.number`, with their
     `key`. `counts` gives `documents`, `chunks`, `entities` and `communities`,
     `history` gives the `models` that made vectors, and when the project was `written_at`.
+    `version` gives one row at most, and none while somebody holds the project to write it.
     """
 
     chunk: str
@@ -32,6 +34,7 @@ class Finding:
     communities: str
     counts: str
     history: str
+    version: str
 
 
 # ------------------------------------------------------------------------------- with projects
@@ -111,6 +114,10 @@ WITH_PROJECTS = Finding(
   RETURN p.embedding_models AS models,
     CASE WHEN p.written_at IS :: INTEGER NOT NULL
       THEN toString(datetime({epochMillis: p.written_at})) END AS written_at""",
+    version=f"""MATCH (p:__Project__ {{id: $asked.project_id}})
+  WHERE NOT coalesce(p.writer IS NOT NULL AND p.writer_until > {NOW}, false)
+    AND p.written_at IS :: INTEGER NOT NULL
+  RETURN coalesce(p.generation, 0) AS generation, p.written_at AS written_at""",
 )
 
 
@@ -158,6 +165,7 @@ CALL () {
 CALL () {
   MATCH (c:__Community__) RETURN count(c) AS communities""",
     history="RETURN null AS models, null AS written_at",
+    version="UNWIND [] AS nothing RETURN nothing AS generation, nothing AS written_at",
 )
 
 

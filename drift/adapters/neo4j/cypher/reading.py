@@ -43,6 +43,13 @@ RETURN documents, chunks, entities, communities, models, written_at
 """
 
 
+def version(s: Schema = DEFAULT) -> str:
+    """Return the statement that tells one state of the project from another, where one is known."""
+    return f"""
+{finding(s).version}
+"""
+
+
 def _document(s: Schema) -> str:
     """Return the entries of a map that say what `d` is."""
     return f"""id: {s.document_id("d")}, title: {s.document_title("d")},
