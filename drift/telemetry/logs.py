@@ -24,7 +24,7 @@ from drift.errors import DriftError
 
 Fields = Mapping[str, object]
 
-TEXT_FIELDS = frozenset({"query", "question", "span", "fact"})
+TEXT_FIELDS = frozenset({"query", "question", "span", "fact", "text"})
 """Fields with words of a caller, a document or the model, written as length and hash unless words
 are allowed."""
 MAX_CHARACTERS = 300

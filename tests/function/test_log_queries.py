@@ -21,7 +21,7 @@ from drift.offline.hosts.local_host import serving
 from drift.offline.servers.loopback import free_port
 from tests.function.access_keys import entry, use_keys
 from tests.function.calling import calling
-from tests.function.corpus import Corpus
+from tests.function.corpus import PROJECT, QUESTION, Corpus
 from tests.model_server_fixture import ModelServerControl
 from tests.queries.fields import Line, wrong
 from tests.queries.kusto import of_alerts, of_documents
@@ -71,6 +71,14 @@ async def ask(**headers: str) -> int:
         return (await caller.ask()).status_code
 
 
+async def ask_nodes() -> int:
+    """Send one question to the nodes, as `ask` does."""
+    async with serving() as url, calling(url) as caller:
+        caller.client.timeout = PATIENCE_S
+        body = {"question": QUESTION, "project_id": PROJECT}
+        return (await caller.client.post("/api/rag/query", json=body)).status_code
+
+
 @pytest.fixture
 async def log(
     written: Any,
@@ -90,6 +98,10 @@ async def log(
         {"fault": "status", "status": 403, "kind": "local_reply", "times": 1},
     )
     assert await ask() == 200
+    assert await ask_nodes() == 200
+    environment.setenv("CACHE", "off")
+    model_server.fail({"fault": "status", "status": 401, "kind": "embedding", "times": 1})
+    assert await ask_nodes() == 500
     environment.setenv("NEO4J_URI", f"bolt://127.0.0.1:{nowhere}")
     assert await ask() == 500
     key, opens = entry("other", ["other-project"])

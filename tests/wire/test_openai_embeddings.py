@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from drift.errors import (
     ModelMisconfiguredError,
     ModelUnavailableError,
 )
+from drift.telemetry.logs import bound
 from tests.model_server_fixture import ModelServerControl
 from tests.wire.openai_clients import ATTEMPTS, embedder_of, soon
 
@@ -93,6 +96,27 @@ async def test_a_fault_of_an_embedding_ends_in_the_error_of_the_table(
             await embedder.embed(["one", "two"], soon())
     assert says in caught.value.detail
     assert model_server.counts() == {"embedding": requests}
+
+
+@pytest.mark.parametrize("words", [False, True])
+async def test_a_failed_embedding_names_its_texts_by_hash_and_length_or_by_words(
+    model_server: ModelServerControl, caplog: pytest.LogCaptureFixture, words: bool
+) -> None:
+    model_server.fail({"fault": "status", "status": 404, "kind": "embedding", "times": None})
+    texts = ["Straße", "two", "three", "four"]
+    async with embedder_of(model_server) as embedder:
+        with bound(words=words), pytest.raises(ModelMisconfiguredError):
+            await embedder.embed(texts, soon())
+    lines = [json.loads(record.getMessage()) for record in caplog.records]
+    failed = [line for line in lines if line["event"] == "embedding_failed"]
+    assert {(line["texts"], line["code"]) for line in failed} == {(4, "model_misconfigured")}
+    if words:
+        assert [line["text"] for line in failed] == texts[:3]
+    else:
+        assert [line["text_characters"] for line in failed] == [6, 3, 5]
+        hashed = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts[:3]]
+        assert [line["text_sha256"] for line in failed] == hashed
+        assert not any(text in caplog.text for text in texts)
 
 
 async def test_retries_of_all_batches_are_added_up(model_server: ModelServerControl) -> None:

@@ -20,13 +20,16 @@ from drift.adapters.openai.bounded import Limit, limited
 from drift.adapters.openai.caller import Caller
 from drift.adapters.openai.replies import tokens_of
 from drift.adapters.openai.vectors import ENCODING, most_bytes, vectors
-from drift.errors import ModelUnavailableError, UnusableReplyError
+from drift.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.tasks import Deadline, task_group
+from drift.telemetry.logs import log
 from drift.values.calls import Embeddings, Tokens
 
 TEXTS_PER_REQUEST = 256
 """Under the 2,048 texts and 300,000 tokens that one request may have."""
 EMBEDDING_REQUESTS_AT_ONCE = 4
+MAX_TEXTS_LOGGED = 3
+"""Of a request that failed: which of its texts the model refused is not known."""
 
 DEFAULT_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072}
 """Floats that these models give unless fewer are asked for, which no other model can be."""
@@ -55,7 +58,11 @@ class OpenAIEmbedder:
 
         async def embedded(batch: list[str]) -> Embeddings:
             async with limit:
-                return await self._embed_batch(batch, deadline)
+                try:
+                    return await self._embed_batch(batch, deadline)
+                except DriftError as error:
+                    _log_failed(batch, error)
+                    raise
 
         async with task_group() as group:
             tasks = [group.create_task(embedded(batch)) for batch in batches]
@@ -103,3 +110,10 @@ class OpenAIEmbedder:
                 f"({size:,} bytes): check OAI_BASE_URL and OAI_EMBED_DEPLOYMENT_NAME.",
             )
         )
+
+
+def _log_failed(batch: Sequence[str], error: DriftError) -> None:
+    """Log which texts have no vector; their words stand there only where words are allowed."""
+    about = {"texts": len(batch), "code": error.code, "detail": error.detail}
+    for text in batch[:MAX_TEXTS_LOGGED]:
+        log.warning("embedding_failed", extra={**about, "text": text})
