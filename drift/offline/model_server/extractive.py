@@ -35,6 +35,8 @@ NO_CONFIDENCE = 0.1
 
 FOLLOWUPS = 4
 LOCAL_LINES = 4
+QUICK_LINES = 2
+"""A large model's quick answers are as short (docs/benchmarks.md, "One look")."""
 MAX_FACTS = 6
 ANSWER_LINES = 4
 ANSWER_LENGTH = 700
@@ -151,7 +153,7 @@ def _verdict(confidence: float) -> str:
 def quick(user: str) -> Json:
     """Answer the question itself with a few lines of the chunks, each with its place."""
     chunks = [(chunk.sentences(), chunk) for chunk in elements(user, "chunk")]
-    best = _answering(_question(user), chunks, LOCAL_LINES)
+    best = _answering(_question(user), chunks, QUICK_LINES)
     places = list(dict.fromkeys(f"{found.chunk_id}.{found.number}" for found in best))
 
     confidence = _confidence(best[0].score) if best else NO_CONFIDENCE
