@@ -1,4 +1,4 @@
-"""How long an embedding takes that is kept already: in the process, and in Redis."""
+"""How long an embedding takes that is kept already, and what is ours of one that is asked for."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from drift.adapters.redis.entries import RedisEntries
 from drift.adapters.redis.server import RedisServer
 from drift.errors import ModelUnavailableError
 from drift.offline.evals.timing import percentile
+from drift.ports import Embedder
 from drift.tasks import Deadline
 from drift.values.calls import Embeddings
 from drift.values.graph import Vector
 
 DIMENSIONS = 3072
 TEXTS = 1000
+ASKED_TEXTS = 40
 WAVE = 4
 """As many texts as a wave of follow-ups usually has."""
 
@@ -83,6 +85,21 @@ async def measure_cache(redis_url: str) -> list[LookUpTimes]:
         await entries.close()
 
 
+async def measure_own_share(embedder: Embedder, model_s: float) -> LookUpTimes:
+    """Time what is ours of embeddings, one text each, by a model that takes `model_s` seconds.
+
+    It is the whole time but the model's: the client, the connection, and the server's own work. The
+    first embedding, which opens the connection, is not counted.
+    """
+    await embedder.embed(["a text before the first"], Deadline.after(60))
+    seconds = []
+    for number in range(ASKED_TEXTS):
+        begun = time.perf_counter()
+        await embedder.embed([f"question {number}"], Deadline.after(60))
+        seconds.append(time.perf_counter() - begun - model_s)
+    return _times(f"beside a model of {model_s * 1e3:g} ms", 1, ASKED_TEXTS, seconds)
+
+
 async def _timed(
     case: str, embedder: CachedEmbedder, model: _Model, texts: Sequence[str], at_once: int
 ) -> LookUpTimes:
@@ -91,10 +108,14 @@ async def _timed(
         begun = time.perf_counter()
         await embedder.embed(texts[at : at + at_once], Deadline.after(60))
         seconds.append(time.perf_counter() - begun)
+    return _times(case, at_once, model.asked - before, seconds)
+
+
+def _times(case: str, texts: int, asked: int, seconds: Sequence[float]) -> LookUpTimes:
     return LookUpTimes(
         case,
-        at_once,
-        model.asked - before,
+        texts,
+        asked,
         round(statistics.median(seconds) * 1e3, 2),
         round(percentile(seconds, 99) * 1e3, 2),
         round(max(seconds) * 1e3, 2),

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from typing import Annotated
 
-from drift.offline.commands.console import print_result
+import typer
+
 from drift.offline.commands.options import Json
 from drift.offline.commands.run import run
 
 
-def cache(as_json: Json = False) -> None:
-    """Look embeddings up in the process and in a Valkey of its own, one and four at once."""
-    from drift.offline.evals.embedding_cache import measure_cache
-    from drift.offline.servers.valkey_server import ValkeyServer
+def cache(
+    embed_ms: Annotated[
+        float, typer.Option(min=0, help="What the model takes for an embedding, milliseconds.")
+    ] = 490,
+    as_json: Json = False,
+) -> None:
+    """Look embeddings up in the process and in a Valkey of its own, one and four at once.
 
-    with ValkeyServer() as valkey:
-        for one in run(measure_cache(valkey.url)):
-            print_result(asdict(one), as_json=as_json)
+    Then embed texts that are not kept, with a model server that takes its time: what is ours of it.
+    """
+    from drift.offline.commands.work import embedding
+
+    run(embedding.bench(embed_ms, as_json=as_json))
