@@ -103,8 +103,7 @@ class FollowupTree:
         """
         self.nodes[look.question.id] = look
         self.retrieved.update((chunk.id, chunk) for chunk in chunks)
-        if look.answer and look.answer.verdict == "answered":
-            self._pool.answered.append(look.question)
+        self._pool.begin_with(look)
 
     async def run(self, proposals: Sequence[Proposal]) -> None:
         """Ask the proposals and what follows from them, until aggregation has to begin.

@@ -43,6 +43,12 @@ def is_enough(answer: Answer) -> bool:
     return not answer.should_continue and answer.confidence >= CONFIDENT
 
 
+def is_settling(answer: Answer) -> bool:
+    """Tell whether an answer leaves nothing of its question open: evidence says it for certain."""
+    is_answered = answer.verdict == "answered" and bool(answer.citations)
+    return is_answered and answer.confidence >= CONFIDENT
+
+
 def is_in_vain(answer: Answer) -> bool:
     """Tell whether an answer found nothing: then its question may be asked another way."""
     return not answer.citations or answer.verdict == "not_found"

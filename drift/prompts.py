@@ -93,10 +93,12 @@ _EVIDENCE = """- `citations`: the evidence, as little as bears the answer out, a
 
 _NEXT = f"""- `new_followups`: 0 to 3 questions that the user question still needs and that your
   answer makes possible, with the names that it has found. None that stands under `<asked>` or
-  `<followups>`, in these or in other words. None at all without a citation.
+  `<followups>`, in these or in other words. None at all without a citation, or where the user
+  question is settled by your answer and what has been found under `<asked>`.
 {_QUESTION_RULES}
   - `beside` is "after K3" or "before K3" to read what follows or precedes a chunk, else empty.
-- `should_continue`: true while your answer alone does not settle the user question."""
+- `should_continue`: true while the user question is open, by your answer and all that has been
+  found under `<asked>` together."""
 
 _NO_IDS = "Write ids such as K3 or C2 only into their fields, never into an answer or a question."
 
@@ -156,8 +158,8 @@ Reply in the language of the user question, with the fields in this order:
   several of them or an inference that they leave no doubt about; "partly" when they settle some of
   it, when they settle it but contradict a detail of the question, or when other documents are
   likely to hold more of what it asks for; "not_found" when they do not, or when they contradict
-  what it takes for granted. A question about the last link of a chain
-  is not answered by the links before it.
+  what it takes for granted. The links before the last one of a chain answer no part of a question
+  about the last one: they alone are "not_found".
 - `confidence`: 1 when a named sentence says the answer, 0.8 when several say it together, 0.5 when
   they say part of it or make it likely, 0.1 when they do not answer.
 - `residual_uncertainty`: what the user question asks and the evidence leaves open, or what had to
@@ -185,7 +187,8 @@ Reply in the language of the user question, with the fields in this order:
   leave it empty.
 - `verdict`: "answered" when the facts settle the user question, "partly" when they settle some of
   what it asks for, "not_found" when they do not, or when they contradict what it takes for granted.
-  A question about the last link of a chain is not answered by the links before it.
+  The links before the last one of a chain answer no part of a question about the last one: they
+  alone are "not_found".
 - `residual_uncertainty`: what the user question asks and the facts leave open, or what had to be
   assumed, in a sentence without numbers. Leave it empty if nothing is open.
 Write no ids other than the numbers of facts.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from drift.asking.memory import names_found, stands_in
 from drift.asking.promise import parts_of, promise
-from drift.asking.repetition import is_asked_again, is_repeated
-from drift.plan import Limits, is_enough, is_in_vain
+from drift.asking.repetition import is_asked_again, is_repeated, is_same_question
+from drift.plan import Limits, is_enough, is_in_vain, is_settling
 from drift.values.tree import (
     MERGED,
     SKIPPED_BUDGET,
@@ -51,13 +51,14 @@ class Pool:
 
     `known` are all follow-ups so far, whatever became of them, numbered in order; `answered` were
     answered before the first of them. Who keeps the pool says when the best of those that wait are
-    taken.
+    taken. Where an answer settles the user's own question, there is no further pass.
     """
 
     question: str
     limits: Limits
     known: list[Question] = field(default_factory=list)
     answered: list[Question] = field(default_factory=list)
+    _is_settled: bool = False
     _waiting: list[_Waiting] = field(default_factory=list)
     _asked: set[int] = field(default_factory=set)
     _merged: set[int] = field(default_factory=set)
@@ -92,9 +93,17 @@ class Pool:
         """
         if not parent.answer:
             return ()
+        if is_settling(parent.answer) and is_same_question(parent.question.text, self.question):
+            self._is_settled = True
         proposals = parent.answer.followups if parent.answer.citations else ()
         settled = self._offer(parent, proposals)
         return (*settled, *self._offer_again(parent)) if is_in_vain(parent.answer) else settled
+
+    def begin_with(self, look: Node) -> None:
+        """Take in an answer from before the first follow-up: what it answers is not asked again."""
+        if look.answer and look.answer.verdict == "answered":
+            self.answered.append(look.question)
+            self._is_settled = is_settling(look.answer)
 
     def take(self, settled: Sequence[Node]) -> Taken:
         """Give the free slots to the best of those that wait.
@@ -103,6 +112,7 @@ class Pool:
         have a slot by then. What finds none is over the budget; `settled` are the answers so far.
         """
         ended = self._give_hints(names_found(settled, self.question))
+        ended += self._end_what_is_settled()
         waiting, self._waiting = self._waiting, []
         taken: list[Question] = []
         while waiting and self.free_slots:
@@ -114,6 +124,14 @@ class Pool:
 
         ended += [Node(one.question, SKIPPED_BUDGET) for one in waiting]
         return Taken(tuple(sorted(taken, key=lambda question: question.id)), tuple(ended))
+
+    def _end_what_is_settled(self) -> list[Node]:
+        """Take what would be another pass out of those that wait, where nothing is left open."""
+        if not self._is_settled:
+            return []
+        ended = [Node(one.question, SKIPPED_ENOUGH) for one in self._waiting if one.parent]
+        self._waiting = [one for one in self._waiting if not one.parent]
+        return ended
 
     def _rank(self, one: _Waiting, asked: Sequence[Question]) -> float:
         if one.parent is None or one.parent.answer is None:
@@ -137,6 +155,8 @@ class Pool:
         """Take in a question that was asked in vain, unless it was asked again already."""
         asked = first.question
         depth = asked.depth + 1
+        if self._is_settled:
+            return ()
         before = self.known[asked.parent] if asked.parent is not None else None
         if depth > self.limits.max_passes or is_asked_again(asked, before):
             return ()
@@ -150,9 +170,13 @@ class Pool:
         if any(is_repeated(question, other) for other in (*self.answered, *self.known)):
             return MERGED
         is_over = question.depth > self.limits.max_passes
-        if is_over or (parent and parent.answer and is_enough(parent.answer)):
+        if is_over or (parent and self._is_over_behind(parent)):
             return SKIPPED_ENOUGH
         return None if self.free_slots else SKIPPED_BUDGET
+
+    def _is_over_behind(self, parent: Node) -> bool:
+        """Tell whether an answer leads to nothing more that has to be asked."""
+        return self._is_settled or (parent.answer is not None and is_enough(parent.answer))
 
     def _note(self, question: Question, parent: Node | None, state: FollowupState | None) -> None:
         self.known.append(question)

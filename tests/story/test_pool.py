@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -147,6 +149,44 @@ def test_only_a_confident_answer_without_wish_to_continue_ends_its_branch(
     )
     assert said(settled) == ([] if goes_on else ["skipped: enough"])
     assert texts(of.take(())) == (["beta"] if goes_on else [])
+
+
+def test_an_answer_that_settles_the_users_own_question_ends_the_search_with_its_pass() -> None:
+    of = pool()
+    sub, own = first(of, "Which writer lived there?", USERS).questions
+    assert said(of.offer(answered(sub, "What else did the writer own?"))) == []
+    settled = of.offer(answered(own, "Who painted the door?", confidence=0.8))
+    assert said(settled) == ["skipped: enough"]
+    assert said(of.take(()).settled) == ["skipped: enough"]
+    assert said(of.offer(answered(sub, "When was it built?"))) == ["skipped: enough"]
+    assert not of.is_waiting
+
+
+@pytest.mark.parametrize(
+    ("asked", "more"),
+    [
+        (USERS, {"confidence": 0.5}),
+        (USERS, {"confidence": 1.0, "verdict": "partly"}),
+        (USERS, {"confidence": 1.0, "cited": None}),
+        ("Which writer lived there?", {"confidence": 1.0}),
+    ],
+    ids=["unsure", "partly", "uncited", "another question"],
+)
+def test_what_leaves_something_open_is_followed_by_another_pass(
+    asked: str, more: dict[str, Any]
+) -> None:
+    of = pool()
+    [question, beside] = first(of, asked, "Where is the street of the harbour?").questions
+    of.offer(answered(question, **more))
+    assert said(of.offer(answered(beside, "When was the harbour street built?"))) == []
+    assert texts(of.take(())) == ["When was the harbour street built?"]
+
+
+def test_a_look_that_settles_the_question_leaves_one_pass() -> None:
+    of = pool()
+    of.begin_with(answered(Question(-1, USERS, depth=0), confidence=0.8))
+    [question] = first(of, "Which writer lived there?").questions
+    assert said(of.offer(answered(question, "When did the writer live?"))) == ["skipped: enough"]
 
 
 def test_the_same_question_beside_another_chunk_is_another_question() -> None:
