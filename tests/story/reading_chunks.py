@@ -8,6 +8,7 @@ from typing import Any
 from drift import bounded
 from drift.answering import conclusion
 from drift.answering.conclusion import Conclusion
+from drift.answering.growing import GrowingAnswer
 from drift.calls import ChatCalls
 from drift.context import Handles, Memory
 from drift.contracts.replies import AggregateReply
@@ -15,12 +16,19 @@ from drift.executor import Executor
 from drift.grouping import Found
 from drift.plan import Limits
 from drift.replies import ask
+from drift.telling import Telling
 from drift.values.graph import Chunk, Evidence
 from drift.values.tree import ANSWERED, Node, Question
 
 
-async def read_chunks(row: Mapping[str, Any], chat: ChatCalls, limits: Limits) -> Conclusion:
-    """Return the conclusion on a recorded question, as a search of one follow-up would."""
+async def read_chunks(
+    row: Mapping[str, Any], chat: ChatCalls, limits: Limits, telling: Telling | None = None
+) -> Conclusion:
+    """Return the conclusion on a recorded question, as a search of one follow-up would.
+
+    Who follows is told of the answer while the last reply grows.
+    """
+    telling = telling or Telling()
     chunks = tuple(_chunk(one) for one in row["chunks"])
     asked = Question(0, row["question"])
     group = (Found(asked, Evidence(chunks), chunks),)
@@ -34,9 +42,12 @@ async def read_chunks(row: Mapping[str, Any], chat: ChatCalls, limits: Limits) -
     if not facts:
         return Conclusion()
 
-    reply = await ask(chat, prompt, AggregateReply)
+    hear = telling.hear(GrowingAnswer("final_answer", lambda _: facts))
+    reply = await ask(chat, prompt, AggregateReply, hear)
     shown = [f"{c.document_name} {c.heading} {c.text}" for c in chunks]
-    return conclusion.concluded(row["question"], reply, facts, nodes, shown)
+    concluded = conclusion.concluded(row["question"], reply, facts, nodes, shown)
+    telling.ended(concluded.text)
+    return concluded
 
 
 def _chunk(row: Mapping[str, Any]) -> Chunk:

@@ -10,7 +10,8 @@ from drift.answering.conclusion import Conclusion
 from drift.calls import ChatCalls
 from drift.plan import Limits
 from drift.tasks import Deadline
-from tests.fakes import ScriptedChat
+from drift.telling import Telling
+from tests.fakes import Heard, ScriptedChat
 from tests.story.reading_chunks import read_chunks
 
 DATA = Path(__file__).parents[1] / "data"
@@ -51,6 +52,19 @@ async def test_what_the_chunks_say_is_answered_over_spans_of_them(row: dict[str,
     for statement in found.statements:
         assert statement.facts
         assert all(f.citation.span in texts[f.citation.chunk_id] for f in statement.facts)
+
+
+async def test_of_what_a_real_model_wrote_nothing_that_was_told_is_taken_back() -> None:
+    told = []
+    for row in QUESTIONS:
+        heard = Heard()
+        chat = ChatCalls(ScriptedChat(REPLIES[row["id"]]), Deadline.after(30))
+        found = await read_chunks(row, chat, Limits(), Telling(heard))
+        if heard.text:
+            told.append(heard)
+            assert heard.text == found.text
+    assert len(told) >= 15
+    assert sum(heard.replaced for heard in told) == 0
 
 
 async def test_an_answer_that_claims_more_than_its_evidence_is_overruled() -> None:
