@@ -16,6 +16,7 @@ from drift.hosting.settings import Settings, load
 from drift.hosting.timer import RUN_S, NodeTimer
 from drift.hosting.wiring import build_service
 from drift.offline import PROJECT
+from drift.values.health import Readiness
 
 BASE = {
     "OAI_BASE_URL": "http://127.0.0.1:1",
@@ -26,6 +27,7 @@ BASE = {
     "NEO4J_PASSWORD": "canary-password",
     "RAG_LABELS": "Chunk,Person",
     "RECONCILE_SCHEDULE": "0 0 3 * * *",
+    "RETRY_MAX_ATTEMPTS": "1",
 }
 
 
@@ -151,7 +153,13 @@ async def test_a_wrong_schedule_builds_the_service_and_is_said(
         ({"RECONCILE_SCHEDULE": ""}, None),
     ],
 )
-async def test_ready_tells_how_the_timer_stands(more: dict[str, str], word: str | None) -> None:
+async def test_ready_tells_how_the_timer_stands(
+    monkeypatch: pytest.MonkeyPatch, more: dict[str, str], word: str | None
+) -> None:
+    async def well(_self: Service) -> dict[str, Readiness]:
+        return {"graph": Readiness.ok()}
+
+    monkeypatch.setattr(Service, "graph_readiness", well)  # a graph that is away takes seconds
     built = await asyncio.to_thread(build_service, settings(**more))
     told = (await built.readiness()).get("reconcile")
     assert (told is None) == (word is None)
