@@ -81,6 +81,7 @@ async def test_a_schedule_without_other_settings_registers_a_timer_that_says_wha
     assert "NEO4J_URI is not set" in line
 
 
+@pytest.mark.deep
 async def test_a_wrong_schedule_registers_no_timer_and_breaks_no_route() -> None:
     with worker_host({"RECONCILE_SCHEDULE": "every night"}) as host:
         assert (host.told["timers"], set(host.told["triggers"])) == ({}, set(ROUTES))
