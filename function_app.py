@@ -1,7 +1,8 @@
 """The Azure edge: routes, the guard around each handler, and what lives as long as the process.
 
-No logic. Importing this module reads no setting but AUTH_MODE, which decides whether the platform
-asks for function keys, and opens nothing; the SDKs load with the first request.
+No logic. Importing this module reads no setting but two, which the platform wants to know by then:
+AUTH_MODE, whether it asks for function keys, and RECONCILE_SCHEDULE, when its timer fires. Neither
+can fail. Nothing is opened; the SDKs load with the first request.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ from drift.errors import (
     StoppingError,
     UnauthenticatedError,
 )
-from drift.hosting import auth_mode, http, nodes, reading, usage
+from drift.hosting import auth_mode, http, nodes, reading, schedule, usage
 from drift.hosting.entrance import Entrance
 from drift.hosting.provider import ServiceProvider
 from drift.hosting.streaming import EventStream
+from drift.hosting.timer import NodeTimer
 from drift.telemetry import otel
 from drift.telemetry.logs import log
 
@@ -45,12 +47,14 @@ except ImportError:
     _INVOCATIONS = None
 
 PLATFORM_ASKS = auth_mode.platform_asks_for_keys()
+SCHEDULE = schedule.at_import()
 
 app = func.FunctionApp(
     http_auth_level=func.AuthLevel.FUNCTION if PLATFORM_ASKS else func.AuthLevel.ANONYMOUS
 )
 entrance = Entrance(platform_asks_for_keys=PLATFORM_ASKS)
 provider = ServiceProvider()
+node_timer = NodeTimer(provider)
 
 CLIENT_GONE = 499
 
@@ -355,3 +359,13 @@ async def openapi(_call: Call) -> Response:
 
 def _json(status: int, body: dict[str, str]) -> Response:
     return Response(json.dumps(body), status, media_type=http.JSON)
+
+
+async def reconcile(timer: func.TimerRequest, context: func.Context) -> None:
+    """Name and mend what differs between people's nodes and their vectors."""
+    with otel.invocation(context, {}):
+        await node_timer.fire(is_late=timer.past_due)
+
+
+if SCHEDULE is not None:  # without one the platform knows of no timer, and wants no storage for it
+    app.timer_trigger(arg_name="timer", schedule=SCHEDULE)(reconcile)

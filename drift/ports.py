@@ -5,7 +5,7 @@ Adapters and fakes implement them and pass the same contract tests.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -21,7 +21,7 @@ from drift.values.calls import ChatReply, Embeddings, Hear, Prompt
 from drift.values.found_nodes import FoundNodes, NodesQuery, Sampled
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.values.health import GraphHealth, Readiness
-from drift.values.nodes import Embedded, Node, StoredNode
+from drift.values.nodes import Embedded, LabelledNode, Node, StoredNode
 from drift.values.reading import (
     ChunkRead,
     CommunityRow,
@@ -178,6 +178,46 @@ class NodeStore(Protocol):
 
     async def remove_node(self, project: Project, node_id: str, deadline: Deadline) -> None:
         """Remove a node with its vector and its edges."""
+        ...
+
+
+class LabelledNodes(Protocol):
+    """People's own nodes of a label, whoever has written them, and their vectors.
+
+    Every method raises errors as for GraphStore.
+    """
+
+    async def prepare(self, dimensions: int) -> None:
+        """Create the key and the vector index of people's nodes, if they are not there."""
+        ...
+
+    async def projects(self, label: str) -> list[str]:
+        """Return the projects that have nodes of a label of people's own, by id."""
+        ...
+
+    def labelled(
+        self, project_id: str, label: str, *, adopts: bool
+    ) -> AsyncGenerator[LabelledNode]:
+        """Yield the project's nodes of a label; with `adopts`, those of no project too."""
+        ...
+
+    async def require_free(self, project_id: str) -> None:
+        """Raise ProjectHeldError while an ingest holds the project."""
+        ...
+
+    async def put(
+        self,
+        project_id: str,
+        nodes: Sequence[tuple[LabelledNode, Embedded | None]],
+        deadline: Deadline,
+    ) -> int:
+        """Give nodes their vectors, or take away what is of no text; return how many it were.
+
+        A node whose texts have changed meanwhile, or that was removed, is left as it is.
+
+        Raises:
+            ProjectHeldError: an ingest holds the project; nothing was written.
+        """
         ...
 
 

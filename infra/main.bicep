@@ -295,6 +295,10 @@ param ragProject string = ''
 @maxLength(8)
 param ragScoreThreshold string = ''
 
+@description('RECONCILE_SCHEDULE: when the vectors of nodes of your own are looked at and mended, in UTC, as six fields such as 0 0 3 * * *; empty: never.')
+@maxLength(128)
+param reconcileSchedule string = ''
+
 // ---- progress and cache
 @description('Whether Azure Managed Redis is created here, there already, or not used: then nobody sees progress.')
 @allowed([
@@ -975,6 +979,7 @@ var settings = {
   RAG_LABELS: ragLabels
   RAG_PROJECT: ragProject
   RAG_SCORE_THRESHOLD: ragScoreThreshold
+  RECONCILE_SCHEDULE: reconcileSchedule
   REDIS_AUTH: redisMode == 'off' ? 'url' : 'entra'
   REDIS_URL: redisMode == 'off' ? '' : (redisAccess.?outputs.url ?? '')
   RETRY_BACKOFF_BASE_SEC: string(retryBackoffBaseSec)

@@ -40,6 +40,8 @@ param embeddingModelName = readEnvironmentVariable('EMBEDDING_MODEL_NAME', 'text
 param embeddingModelVersion = readEnvironmentVariable('EMBEDDING_MODEL_VERSION', '1')
 param embeddingCapacity = int(readEnvironmentVariable('EMBEDDING_CAPACITY', '30'))
 
+param reconcileSchedule = readEnvironmentVariable('RECONCILE_SCHEDULE', '')
+
 param redisMode = any(readEnvironmentVariable('REDIS_MODE', 'create'))
 param redisExistingId = readEnvironmentVariable('REDIS_EXISTING_ID', '')
 param progressChannel = readEnvironmentVariable('PROGRESS_CHANNEL', '')

@@ -97,4 +97,6 @@ class ServiceProvider:
         from drift.hosting import settings, wiring  # noqa: PLC0415 - most code loads with the first request
 
         values = (self._read_settings or settings.load)()
+        if values.schedule_problem:
+            log.warning("reconcile_schedule_refused", extra={"reason": values.schedule_problem})
         return (self._build_service or wiring.build_service)(values)

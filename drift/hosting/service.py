@@ -34,6 +34,7 @@ from drift.ports import (
     AnswerSlot,
     Embedder,
     GraphReader,
+    LabelledNodes,
     Listener,
     NodeFinder,
     NodeStore,
@@ -43,7 +44,9 @@ from drift.ports import (
 )
 from drift.prices import PriceTable
 from drift.progress import Progress
+from drift.rag.embedding_calls import EmbeddingCalls
 from drift.rag.query import RagRules, RagSearch
+from drift.rag.reconciling import NodeReconciling
 from drift.rag.writing import NodeRules, NodeWriting
 from drift.search import DriftSearch
 from drift.tasks import Deadline
@@ -75,6 +78,7 @@ class Service:
     reader: GraphReader | None = None
     finder: NodeFinder | None = None
     store: NodeStore | None = None
+    labelled: LabelledNodes | None = None
     quotas: Quotas = field(default_factory=Quotas)
     embedding_model: Embedder | None = None
     answers: AnswerMemory | None = None
@@ -136,6 +140,18 @@ class Service:
         if self.store is None:
             raise NotConfiguredError(("GRAPH_SCHEMA must be default: v1 has no projects.",))
         return NodeWriting(self.store, self.ports.embedder, node_rules(settings))
+
+    def reconciling(self) -> NodeReconciling:
+        """Return what mends the vectors of people's nodes; no cache stands before the model.
+
+        Raises:
+            NotConfiguredError: the graph has no projects to write into.
+        """
+        if self.labelled is None or self.settings is None:
+            raise NotConfiguredError(("GRAPH_SCHEMA must be default: v1 has no projects.",))
+        rules = node_rules(self.settings)
+        calls = EmbeddingCalls(self.embedding_model or self.ports.embedder, rules.dimensions)
+        return NodeReconciling(self.labelled, calls, rules)
 
     def rag_project(self, caller: Caller, named: str | None) -> Project:
         """Return the project of a question to the nodes: as named, the caller's only, the default.
@@ -299,9 +315,10 @@ class Service:
     async def readiness(self) -> dict[str, Readiness]:
         """Return how the graph, its indexes, the models and Redis stand, by these names.
 
-        `model` is that of the embeddings. With keys of our own there is `quota` too.
+        `model` is that of the embeddings. With keys of our own there is `quota` too, with a
+        schedule `reconcile`.
 
-        Redis and quota are at worst degraded.
+        Redis, quota and reconcile are at worst degraded.
         """
         graph, model, chat, redis = await asyncio.gather(
             self.graph_readiness(),
@@ -312,7 +329,13 @@ class Service:
         entries = {**graph, "model": model, "chat": chat, "redis": redis}
         if self.settings and self.settings.auth_mode == "keys":
             entries["quota"] = await self.quotas.readiness()
+        if self.settings and self.settings.reconcile_schedule:
+            entries["reconcile"] = self._timer_readiness(self.settings)
         return entries
+
+    def _timer_readiness(self, settings: Settings) -> Readiness:
+        reason = settings.schedule_problem or settings.nothing_to_reconcile
+        return Readiness.degraded(f"{reason}, nothing is reconciled") if reason else Readiness.ok()
 
     async def graph_readiness(self) -> dict[str, Readiness]:
         """Return how `graph` and its `indexes` stand."""

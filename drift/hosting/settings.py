@@ -26,7 +26,8 @@ from drift.access import project_keys
 from drift.contracts.progress import CHANNEL, OWN_CHANNEL
 from drift.contracts.request import project_id_problem
 from drift.errors import NotConfiguredError
-from drift.hosting import per_step
+from drift.hosting import per_step, schedule
+from drift.values.found_nodes import OF_INGESTION
 
 KNOWN_EMBEDDING_DIMENSIONS = {
     "text-embedding-3-small": 1536,
@@ -172,6 +173,8 @@ class Settings(AccessSettings):
     enable_indexing: bool = False
     rag_project: str | None = None
     rag_score_threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
+    reconcile_schedule: Annotated[str, StringConstraints(strip_whitespace=True)] | None = None
+    """As it was given: one that is wrong stops no route, see `schedule_problem`."""
     # search and limits
     max_passes: Annotated[int, Field(ge=1, le=5)] = 2
     max_followups: Annotated[int, Field(ge=1, le=50)] = 10
@@ -226,6 +229,23 @@ class Settings(AccessSettings):
                 "or _ behind it"
             )
         return ",".join(dict.fromkeys(labels))
+
+    @property
+    def schedule_problem(self) -> str | None:
+        """What is wrong with RECONCILE_SCHEDULE, so that there is no timer; None for nothing."""
+        wrong = schedule.problem(self.reconcile_schedule) if self.reconcile_schedule else None
+        return f"{schedule.SETTING} {wrong}" if wrong else None
+
+    @property
+    def nothing_to_reconcile(self) -> str | None:
+        """Why no vector of people's nodes is to be kept right here; None where they are."""
+        if self.graph_schema == "v1":
+            return "GRAPH_SCHEMA=v1 has no projects"
+        if not self.enable_rag_search:
+            return "ENABLE_RAG_SEARCH=false has no node embedded"
+        if OF_INGESTION.issuperset(self.searched_labels):
+            return "RAG_LABELS names no label of people's own"
+        return None
 
     @property
     def searched_labels(self) -> tuple[str, ...]:

@@ -3,10 +3,10 @@
 Building opens no connection, and whoever asks closes it.
 """
 
+from drift.adapters.neo4j.labelled_nodes import Neo4jLabelledNodes
 from drift.hosting.settings import Settings
 from drift.hosting.wiring import database, index_names
 from drift.offline.indexing.prepare.preparer import Neo4jPreparer
-from drift.offline.writing.neo4j.nodes import Neo4jNodes
 from drift.offline.writing.neo4j.writer import Neo4jWriter
 
 
@@ -15,9 +15,9 @@ def build_writer(settings: Settings) -> Neo4jWriter:
     return Neo4jWriter.connect(*database(settings), names=index_names(settings))
 
 
-def build_nodes(settings: Settings) -> Neo4jNodes:
+def build_nodes(settings: Settings) -> Neo4jLabelledNodes:
     """Return what reads and indexes people's own nodes."""
-    return Neo4jNodes.connect(*database(settings))
+    return Neo4jLabelledNodes.connect(*database(settings))
 
 
 def build_preparer(settings: Settings) -> Neo4jPreparer:

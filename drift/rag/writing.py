@@ -14,10 +14,9 @@ from drift.errors import ConflictError, FieldProblem, InvalidRequestError
 from drift.ports import Embedder, NodeStore
 from drift.rag.node_text import DESCRIPTION, TITLES, searchable_text, text_hash, title_of
 from drift.tasks import Deadline
-from drift.values.found_nodes import CHUNK, COMMUNITY, ENTITY
+from drift.values.found_nodes import OF_INGESTION
 from drift.values.nodes import Embedded, Node, Properties
 
-OF_INGESTION = frozenset({CHUNK, ENTITY, COMMUNITY})
 ATTEMPTS = 3
 """A node that others change all the time is given up after so many tries."""
 

@@ -46,6 +46,8 @@ COUNTERS: Mapping[str, tuple[str, str]] = {
     "drift.retrievals": ("{retrieval}", "Retrievals that ended, by outcome"),
     "drift.rag.queries": ("{query}", "Questions to the nodes that ended, by outcome"),
     "drift.answers.recalled": ("{answer}", "Answers that were found for an earlier request"),
+    "drift.nodes.reconciled": ("{label}", "Labels looked at in a project, by outcome"),
+    "drift.nodes.mended": ("{node}", "Nodes that were given a vector, or lost one of no text"),
     "drift.tokens": ("{token}", "Tokens as the provider reported them, by phase and kind"),
     "drift.retries": ("{retry}", "Calls to the model server that were repeated, by cause"),
     "drift.followups.failed": ("{followup}", "Follow-ups that a failure has cost, by code"),

@@ -178,6 +178,17 @@ def rag(retrieval_id: str, project_id: str) -> AbstractContextManager[Part]:
     return _part("rag query", "rag_ended", ended, retrieval_id=retrieval_id, project_id=project_id)
 
 
+def reconciling(project_id: str, label: str) -> AbstractContextManager[Part]:
+    """Measure a look at one label in one project; its line holds what differed."""
+
+    def ended(part: Part) -> Mapping[str, object]:
+        otel.count("drift.nodes.reconciled", 1, {"outcome": part.outcome})
+        otel.count("drift.nodes.mended", int(str(part.fields.get("mended", 0))), {})
+        return {}
+
+    return _part("reconcile", "nodes_reconciled", ended, project_id=project_id, label=label)
+
+
 def scored(scores: Sequence[float], threshold: float | None) -> None:
     """Log how near the nearest nodes are, and count them, so that the threshold can be tuned."""
     for score in scores:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from drift.values.graph import Vector
 
 CHUNK, ENTITY, COMMUNITY = "Chunk", "Entity", "Community"
+OF_INGESTION = frozenset({CHUNK, ENTITY, COMMUNITY})
 """What nodes of ingestion are called; people's own have a label of their own."""
 
 MOST_CHARACTERS = 8000

@@ -35,3 +35,19 @@ class StoredNode:
 
     label: str
     text_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledNode:
+    """A node as it stands: the texts that make up what is searched, and whose vector it has.
+
+    `id` names it to people: its own, or the graph's where it has none. `is_known` tells whether it
+    has all that a searchable node has, but for the vector.
+    """
+
+    element_id: str
+    id: str
+    texts: Mapping[str, object]
+    is_known: bool
+    has_vector: bool
+    text_hash: str

@@ -55,6 +55,7 @@ param enableRagSearch = false
 param ragLabels = 'Chunk,Person'
 param ragProject = 'handbook'
 param ragScoreThreshold = '0.25'
+param reconcileSchedule = '0 0 3 * * *'
 param redisName = 'amr-given'
 param progressChannel = 'progress:{retrieval_id}'
 param redisSkuName = 'Balanced_B5'

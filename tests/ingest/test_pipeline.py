@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from drift.errors import GraphUnavailableError, IngestError
+from drift.errors import GraphUnavailableError, IngestError, ModelMisconfiguredError
 from drift.offline.commands.work.sample import sample_sources
 from drift.offline.indexing.pipeline import ingest
 from drift.offline.indexing.report import IngestReport
@@ -289,7 +289,7 @@ async def test_vectors_of_another_length_are_refused_before_anything_is_written(
     folder: Path,
 ) -> None:
     writer = MemoryWriter()
-    with pytest.raises(IngestError, match=r"\[5\] floats.*8 floats each were expected"):
+    with pytest.raises(ModelMisconfiguredError, match=r"\[5\] floats.*8 floats each were expected"):
         await ingest(await _read(folder), "p", writer, HashEmbedder(5), DIMENSIONS)
     assert not writer.writes
 

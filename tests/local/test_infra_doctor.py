@@ -211,6 +211,7 @@ BY_VARIABLE = [
     ),
     ({"PRICES": "{"}, "prices", "is no JSON"),
     ({"FUNCTION_ACCESS": "private"}, "functionAccess", "VNET_ENABLED=true"),
+    ({"RECONCILE_SCHEDULE": "00:05:00"}, "reconcileSchedule", "six fields"),
     (
         {"EXISTING_APP_SUBNET_ID": f"{NETWORK}/subnets/a"},
         "existingEndpointSubnetId",

@@ -65,6 +65,30 @@ def test_indexing_finds_every_function_with_its_route_methods_and_key(host: Work
     assert found == ROUTES
 
 
+def test_without_a_schedule_there_is_no_timer(host: WorkerHost) -> None:
+    assert host.told["timers"] == {}
+
+
+async def test_a_schedule_without_other_settings_registers_a_timer_that_says_what_is_missing() -> (
+    None
+):
+    with worker_host({"RECONCILE_SCHEDULE": "0 0 3 * * *"}) as host:
+        assert set(host.told["timers"]) == {"reconcile"}
+        assert set(host.told["triggers"]) == set(ROUTES)
+        await host.fire("reconcile")
+        assert (await host.state())["outcomes"] == {"success": 1}
+        [line] = [line["message"] for line in host.log_lines() if "reconcile_" in line["message"]]
+    assert "NEO4J_URI is not set" in line
+
+
+@pytest.mark.deep
+async def test_a_wrong_schedule_registers_no_timer_and_breaks_no_route() -> None:
+    with worker_host({"RECONCILE_SCHEDULE": "every night"}) as host:
+        assert (host.told["timers"], set(host.told["triggers"])) == ({}, set(ROUTES))
+        async with host.client() as client:
+            assert (await client.get("/health/live")).status_code == 200
+
+
 def test_every_trigger_binds_the_parameter_of_its_handler(host: WorkerHost) -> None:
     assert {(t["name"], t["direction"].lower()) for t in host.told["triggers"].values()} == {
         ("req", "in")

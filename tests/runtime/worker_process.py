@@ -55,6 +55,11 @@ class WorkerHost:
             state: dict[str, Any] = (await client.get("/-/state")).json()
         return state
 
+    async def fire(self, timer: str) -> None:
+        """Let a timer fire, and wait for the end of its function."""
+        async with self.client() as client:
+            assert (await client.post(f"/-/timers/{timer}")).status_code == 200
+
     def log_text(self) -> str:
         """Return everything that the process has written to its log."""
         return self.log_file.read_text(encoding="utf-8")

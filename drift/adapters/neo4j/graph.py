@@ -12,6 +12,7 @@ from drift.adapters.neo4j.cypher.schema import DEFAULT, SCHEMAS, Schema, SchemaN
 from drift.adapters.neo4j.features import Features, Probe
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.adapters.neo4j.inventory import take_inventory
+from drift.adapters.neo4j.labelled_nodes import Neo4jLabelledNodes
 from drift.adapters.neo4j.node_finder import Neo4jNodeFinder
 from drift.adapters.neo4j.node_store import Neo4jNodeStore
 from drift.adapters.neo4j.parameters import Parameters, require_direction
@@ -154,6 +155,10 @@ class Neo4jGraph:
     def node_store(self) -> Neo4jNodeStore:
         """Return what writes people's own nodes into the same graph over the same connection."""
         return Neo4jNodeStore(self._connection)
+
+    def labelled_nodes(self) -> Neo4jLabelledNodes:
+        """Return what looks at people's own nodes in the same graph over the same connection."""
+        return Neo4jLabelledNodes(self._connection)
 
     async def close(self) -> None:
         """Close the connection."""

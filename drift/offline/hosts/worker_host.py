@@ -5,7 +5,7 @@ forwarded to the worker's own port, beside an invocation that holds only the rou
 
 Run `python -m drift.offline.hosts.worker_host FOLDER [KEY]`: it prints one JSON line with its URL
 and what the worker has named, then serves until its standard input ends. `GET /-/state` says what
-the worker holds.
+the worker holds, `POST /-/timers/NAME` lets a timer fire and waits for its function.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class InvocationLines(logging.Formatter):
 async def serving(folder: Path, key: str) -> AsyncIterator[dict[str, Any]]:
     """Serve the app of a folder on loopback while the block runs.
 
-    Yields its `url`, and the `capabilities` and `triggers` that the worker has named.
+    Yields its `url`, and the `capabilities`, `triggers` and `timers` that the worker has named.
     """
     sys.path.insert(0, str(folder))
     behind = Worker()
@@ -52,7 +52,8 @@ async def serving(folder: Path, key: str) -> AsyncIterator[dict[str, Any]]:
     listener = listen(0)
     async with await asyncio.start_server(Front(behind, key).serve, sock=listener):
         url = f"http://{HOST}:{listener.getsockname()[1]}"
-        yield {"url": url, "capabilities": behind.capabilities, "triggers": behind.triggers}
+        told = {"capabilities": behind.capabilities, "triggers": behind.triggers}
+        yield {"url": url, **told, "timers": behind.timers}
 
 
 async def main(folder: Path, key: str) -> None:

@@ -1,32 +1,25 @@
-"""Vectors for all that an ingestion writes: many texts at once, and checked."""
+"""Vectors for all that an ingestion writes."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from drift.errors import IngestError
 from drift.ports import Embedder
-from drift.tasks import Deadline, task_group
+from drift.rag.embedding_calls import EmbeddingCalls
 from drift.values.graph import Vector
 from drift.values.records import DocumentBatch, KnowledgeBatch
 
-TEXTS_A_CALL = 64
-CALLS_IN_FLIGHT = 4
-EMBEDDING_TIMEOUT_S = 120.0
 MAX_EMBEDDED_CHARS = 4000
 """A text is cut to this length before it is embedded; what is stored stays whole."""
 
 
 class BatchEmbedder:
-    """Embeds many texts with a few calls in flight, and checks what comes back."""
+    """Embeds chunks, entities and communities, each by its beginning."""
 
     def __init__(self, embedder: Embedder, dimensions: int) -> None:
         """Keep the embedder; each of its vectors is to have so many floats."""
-        self._embedder = embedder
-        self._dimensions = dimensions
-        self._in_flight = asyncio.Semaphore(CALLS_IN_FLIGHT)
+        self._calls = EmbeddingCalls(embedder, dimensions)
 
     async def embed_chunks(self, batch: DocumentBatch) -> DocumentBatch:
         """Return the documents with the vectors of their chunks."""
@@ -52,22 +45,5 @@ class BatchEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector a text, in order."""
-        parts = [texts[at : at + TEXTS_A_CALL] for at in range(0, len(texts), TEXTS_A_CALL)]
-        async with task_group() as group:
-            calls = [group.create_task(self._call(part)) for part in parts]
-        return [vector for call in calls for vector in call.result()]
-
-    async def _call(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        async with self._in_flight:
-            deadline = Deadline.after(EMBEDDING_TIMEOUT_S)
-            reply = await self._embedder.embed(
-                [text[:MAX_EMBEDDED_CHARS] for text in texts], deadline
-            )
-        lengths = {len(vector) for vector in reply.vectors}
-        if len(reply.vectors) != len(texts) or lengths - {self._dimensions}:
-            raise IngestError(
-                f"The embedding model gave {len(reply.vectors)} vectors of {sorted(lengths)} "
-                f"floats for {len(texts)} texts; {self._dimensions} floats each were expected. "
-                f"Check VECTOR_INDEX_DIMENSIONS against the model."
-            )
-        return reply.vectors
+        made = await self._calls.embed([text[:MAX_EMBEDDED_CHARS] for text in texts])
+        return list(made.vectors)

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterator
 
+from drift.hosting import schedule
 from drift.offline.infra import caller_rules
 from drift.offline.infra.finding import Rule, Said, Values
 from drift.offline.infra.model_rules import capacity, models, place
@@ -69,6 +70,13 @@ def origins(values: Values) -> Iterator[Said]:
                 "https://portal.example.com"
             )
             yield "corsOrigins", "problem", text
+
+
+def timer(values: Values) -> Iterator[Said]:
+    """A schedule that the platform takes; the function would run without its timer otherwise."""
+    given = values.get("reconcileSchedule")
+    if isinstance(given, str) and given.strip() and (wrong := schedule.problem(given)):
+        yield "reconcileSchedule", "problem", f"{wrong}: set {schedule.SETTING}"
 
 
 def existing_resources(values: Values) -> Iterator[Said]:
@@ -135,6 +143,7 @@ RULES: tuple[Rule, ...] = (
     credential,
     subnets,
     access,
+    timer,
     caller_rules.keys,
     caller_rules.entries,
     caller_rules.entra,

@@ -55,6 +55,7 @@ SOURCES = {
     "RAG_LABELS": "ragLabels",
     "RAG_PROJECT": "ragProject",
     "RAG_SCORE_THRESHOLD": "ragScoreThreshold",
+    "RECONCILE_SCHEDULE": "reconcileSchedule",
     "RETRY_BACKOFF_BASE_SEC": "retryBackoffBaseSec",
     "RETRY_BACKOFF_FACTOR": "retryBackoffFactor",
     "RETRY_BACKOFF_MAX_SEC": "retryBackoffMaxSec",

@@ -16,18 +16,27 @@ from drift.offline.commands.console import print_json, print_result, say
 from drift.offline.commands.work.servers import WITHOUT_KEYS, recommend_up, running
 from drift.offline.evals.nodes import LABEL, measure_nodes
 from drift.offline.hosts.local_host import serving
-from drift.offline.indexing.batch_embedder import BatchEmbedder
-from drift.offline.indexing.nodes import NodeIndexing, NodesReport
 from drift.offline.stack.stack import StackOptions
 from drift.offline.wiring import build_nodes
-from drift.offline.writing.neo4j.nodes import Neo4jNodes
+from drift.ports import LabelledNodes
+from drift.rag.embedding_calls import EmbeddingCalls
+from drift.rag.reconciling import UNFINISHED, NodeReconciling, NodesReport, Tell
+from drift.tasks import Deadline
+
+RUN_S = 24 * 3600.0
+"""How long one label of one project may take."""
+SAID_EVERY = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class _Tools:
-    nodes: Neo4jNodes
-    indexing: NodeIndexing
+    nodes: LabelledNodes
+    reconciling: NodeReconciling
     labels: tuple[str, ...]
+
+    async def run(self, project: str, label: str, *, adopts: bool = False) -> NodesReport:
+        deadline = Deadline.after(RUN_S)
+        return await self.reconciling.run(project, label, deadline, adopts=adopts, tell=_telling())
 
 
 async def index(
@@ -43,7 +52,7 @@ async def index(
             known = ", ".join(tools.labels) or "none, until RAG_LABELS names one"
             message = f"must be a label of people's own that is searched: {known}"
             raise InvalidRequestError((FieldProblem("--label", message),))
-        report = await tools.indexing.run(project, label, adopts=adopts, say=say)
+        report = await tools.run(project, label, adopts=adopts)
         _tell([report], as_json=as_json)
         recommend_up(stack)
 
@@ -52,7 +61,7 @@ async def reconcile(options: StackOptions, project: str | None, *, as_json: bool
     """Name and mend what differs, in one project or in all."""
     async with running(options) as (stack, values), _tools(values) as tools:
         reports = [
-            await tools.indexing.run(one, label, say=say)
+            await tools.run(one, label)
             for label in tools.labels
             for one in ([project] if project else await tools.nodes.projects(label))
         ]
@@ -80,11 +89,23 @@ async def _tools(values: Settings) -> AsyncIterator[_Tools]:
     async with chat.client:
         try:
             await nodes.prepare(rules.dimensions)
-            embedder = BatchEmbedder(model, rules.dimensions)
-            indexing = NodeIndexing(nodes, embedder, rules.model, rules.dimensions)
-            yield _Tools(nodes, indexing, rules.own_labels)
+            embedder = EmbeddingCalls(model, rules.dimensions)
+            yield _Tools(nodes, NodeReconciling(nodes, embedder, rules), rules.own_labels)
         finally:
             await nodes.close()
+
+
+def _telling() -> Tell:
+    """Return what says how far a label is, every thousand nodes."""
+    said = 0
+
+    def tell(report: NodesReport) -> None:
+        nonlocal said
+        if report.mended // SAID_EVERY > said:
+            said = report.mended // SAID_EVERY
+            say(f"{report.label}: {report.seen} seen, {report.mended} indexed")
+
+    return tell
 
 
 def _tell(reports: list[NodesReport], *, as_json: bool) -> None:
@@ -95,7 +116,14 @@ def _tell(reports: list[NodesReport], *, as_json: bool) -> None:
         say(
             f"{report.label} in {report.project}: {report.seen} nodes, {report.missing} had no "
             f"vector, {report.stale} one of another text or model, {report.without_text} have no "
-            f"title or description; {report.mended} mended."
+            f"title or description; {report.mended} mended{_named(report)}."
         )
+        if report.outcome == UNFINISHED:
+            say("That took too long, and was ended; what is done stays done. Run this again.")
     if not reports:
         say("No project has nodes of the labels in RAG_LABELS.")
+
+
+def _named(report: NodesReport) -> str:
+    more = " and others" if report.mended > len(report.examples) else ""
+    return f": {', '.join(report.examples)}{more}" if report.examples else ""

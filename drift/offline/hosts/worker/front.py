@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import uuid
+from collections.abc import Coroutine
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -14,6 +15,7 @@ from drift.offline.hosts.worker.carrying import answer, carried_up, connected, p
 from drift.offline.hosts.worker.functions import Worker
 
 STATE = "/-/state"
+TIMER = "/-/timers/"
 
 
 def _pattern(route: str) -> re.Pattern[str]:
@@ -49,6 +51,9 @@ class Front:
         if urlsplit(target).path == STATE:
             answer(writer, HTTPStatus.OK, json.dumps(self._state()).encode())
             return
+        if urlsplit(target).path.startswith(TIMER):
+            await self._fire(urlsplit(target).path.removeprefix(TIMER), writer)
+            return
         name = self._function(method, urlsplit(target).path)
         if name is None:
             answer(writer, HTTPStatus.NOT_FOUND)
@@ -61,6 +66,20 @@ class Front:
             lines = [first, *(f"{header}: {value}" for header, value in headers.items())]
             head = "\r\n".join([*lines, "", ""]).encode("latin-1")
             await self._forward(name, invocation_id, head, reader, writer)
+
+    async def _fire(self, name: str, writer: asyncio.StreamWriter) -> None:
+        """Let a timer fire, and answer when its function has ended."""
+        if name not in self._worker.timers:
+            answer(writer, HTTPStatus.NOT_FOUND)
+            return
+        await self._tracked(self._worker.fire(name, str(uuid.uuid4())))
+        answer(writer, HTTPStatus.OK)
+
+    def _tracked(self, invoking: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        invocation = asyncio.create_task(invoking)
+        self._invocations.add(invocation)
+        invocation.add_done_callback(self._invocations.discard)
+        return invocation
 
     def _function(self, method: str, path: str) -> str | None:
         for name, trigger in self._worker.triggers.items():
@@ -87,9 +106,7 @@ class Front:
         port_writer.write(head)
 
         # The invocation goes on when the client leaves: the host never cancels a Python function.
-        invocation = asyncio.create_task(self._worker.invoke(name, invocation_id))
-        self._invocations.add(invocation)
-        invocation.add_done_callback(self._invocations.discard)
+        self._tracked(self._worker.invoke(name, invocation_id))
 
         # The way up ends when the client hangs up, the way down with the response.
         up = asyncio.create_task(carried_up(head, reader, port_writer))

@@ -38,6 +38,7 @@ class Worker:
         self.capabilities: dict[str, str] = {}
         self.functions: dict[str, Any] = {}
         self.triggers: dict[str, dict[str, Any]] = {}
+        self.timers: dict[str, dict[str, Any]] = {}
         self.outcomes: Counter[str] = Counter()
 
     async def start(self, folder: Path) -> None:
@@ -52,17 +53,33 @@ class Worker:
             load = SimpleNamespace(function_id=metadata.function_id, metadata=metadata)
             successful(await worker.function_load_request(envelope(function_load_request=load)))
             bindings = [json.loads(binding) for binding in metadata.raw_bindings]
-            self.triggers[name] = next(b for b in bindings if b["type"] == "httpTrigger")
+            by_type = {binding["type"]: binding for binding in bindings}
+            if "httpTrigger" in by_type:
+                self.triggers[name] = by_type["httpTrigger"]
+            elif "timerTrigger" in by_type:
+                self.timers[name] = by_type["timerTrigger"]
 
     async def invoke(self, name: str, invocation_id: str) -> None:
         """Invoke a function whose HTTP request is forwarded at the same time."""
-        INVOCATION.set(invocation_id)
         http = Message(method="", url="", headers={}, query={}, params={}, body=Message())
+        data = Message(name=self.triggers[name]["name"], data=Message(http=http))
+        await self._invoke(name, invocation_id, data)
+
+    async def fire(self, name: str, invocation_id: str) -> None:
+        """Invoke a function as the host does when its timer fires, and wait for its end."""
+        due = "2026-11-24T03:00:00+00:00"
+        status = {"Last": due, "LastUpdated": due, "Next": due}
+        told = {"Schedule": {"AdjustForDST": True}, "ScheduleStatus": status, "IsPastDue": False}
+        data = Message(name=self.timers[name]["name"], data=Message(json=json.dumps(told)))
+        await self._invoke(name, invocation_id, data)
+
+    async def _invoke(self, name: str, invocation_id: str, data: Message) -> None:
+        INVOCATION.set(invocation_id)
         request = SimpleNamespace(
             invocation_id=invocation_id,
             function_id=self.functions[name].function_id,
             trigger_metadata={},
-            input_data=[Message(name=self.triggers[name]["name"], data=Message(http=http))],
+            input_data=[data],
             trace_context=SimpleNamespace(trace_parent="", trace_state="", attributes={}),
             retry_context=SimpleNamespace(retry_count=0, max_retry_count=0, exception=None),
         )

@@ -1,0 +1,71 @@
+"""People's own nodes of a label on real servers: read, held, and given their vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from drift.adapters.neo4j.labelled_nodes import Neo4jLabelledNodes
+from drift.errors import DeadlineError, ProjectHeldError
+from drift.tasks import Deadline
+from drift.values.nodes import Embedded, LabelledNode
+from tests.contract.graph_backends import Neo4jBackend, on_real_servers, twin
+
+pytestmark = pytest.mark.timeout(300)
+
+LABEL = "Bosun"
+MADE = Embedded((0.5, 0.5, 0.5), "a-model", "of-the-text")
+
+
+async def found(nodes: Neo4jLabelledNodes, project: str) -> dict[str, LabelledNode]:
+    return {one.id: one async for one in nodes.labelled(project, LABEL, adopts=False)}
+
+
+@on_real_servers
+async def test_nodes_are_read_and_given_vectors_by_project(
+    backend: Neo4jBackend, project: str
+) -> None:
+    connection = backend.connection
+    nodes, deadline = Neo4jLabelledNodes(connection), Deadline.after(60)
+    made: dict[str, Any] = {"p": project, "other": twin(project)}
+    await connection.write(
+        f"CREATE (:{LABEL} {{project_id: $p, id: 'ada', name: 'Ada', description: 'Rows'}}), "
+        f"(:{LABEL} {{project_id: $p, id: 7, name: 'Bo', description: 'Steers'}}), "
+        f"(:{LABEL} {{project_id: $p, name: 'Cy', description: 'Cooks'}}), "
+        f"(:{LABEL} {{project_id: $other, id: 'dee', name: 'Dee', description: 'Sings'}}), "
+        f"(:{LABEL}:__Entity__ {{project_id: $p, id: 'entity', title: 'Of ingestion'}})",
+        made,
+    )
+    assert await nodes.projects(LABEL) == sorted([project, twin(project)])
+
+    first = await found(nodes, project)
+    nameless = next(one for one in first.values() if one.texts["name"] == "Cy")
+    assert set(first) == {"ada", "7", nameless.element_id}
+    assert not any(one.is_known or one.has_vector for one in first.values())
+
+    await connection.write(f"MATCH (n:{LABEL} {{id: 'ada'}}) SET n.description = 'Rests'", {})
+    assert await nodes.put(project, [(one, MADE) for one in first.values()], deadline) == 2
+    second = await found(nodes, project)
+    state = {one.texts["name"]: (one.is_known, one.text_hash) for one in second.values()}
+    assert state == {"Ada": (False, ""), "Bo": (True, "of-the-text"), "Cy": (True, "of-the-text")}
+    assert nameless.element_id not in second  # it has an id of its own now
+
+    assert await nodes.put(project, [(second["7"], None)], deadline) == 1
+    assert not (await found(nodes, project))["7"].has_vector
+    await connection.write(f"MATCH (n:{LABEL}) DETACH DELETE n", {})
+
+
+@on_real_servers
+async def test_a_held_project_is_told_and_not_written(backend: Neo4jBackend, project: str) -> None:
+    nodes, deadline = Neo4jLabelledNodes(backend.connection), Deadline.after(60)
+    await nodes.require_free(project)
+    async with backend.writer.writing(project):
+        with pytest.raises(ProjectHeldError):
+            await nodes.require_free(project)
+        with pytest.raises(ProjectHeldError):
+            await nodes.put(project, [], deadline)
+        await nodes.require_free(twin(project))
+    await nodes.require_free(project)
+    with pytest.raises(DeadlineError):
+        await nodes.put(project, [], Deadline.after(0))
