@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from drift.access.caller import EVERYBODY
 from drift.adapters.neo4j.labelled_nodes import Neo4jLabelledNodes
 from drift.errors import DeadlineError, ProjectHeldError
 from drift.tasks import Deadline
@@ -53,6 +54,30 @@ async def test_nodes_are_read_and_given_vectors_by_project(
 
     assert await nodes.put(project, [(second["7"], None)], deadline) == 1
     assert not (await found(nodes, project))["7"].has_vector
+    await connection.write(f"MATCH (n:{LABEL}) DETACH DELETE n", {})
+
+
+@on_real_servers
+async def test_of_two_nodes_of_one_id_the_first_gets_a_vector_and_the_other_is_left(
+    backend: Neo4jBackend, project: str
+) -> None:
+    connection, deadline = backend.connection, Deadline.after(60)
+    nodes = Neo4jLabelledNodes(connection)
+    await connection.write(
+        f"UNWIND ['Ada', 'Eve', 'Bo'] AS name CREATE (:{LABEL} {{project_id: $p, name: name, "
+        "id: CASE name WHEN 'Bo' THEN 'bo' ELSE 'same' END, description: 'Rows'})",
+        {"p": project},
+    )
+
+    async def rows() -> list[LabelledNode]:
+        return [one async for one in nodes.labelled(project, LABEL, adopts=False)]
+
+    before = await backend.reader().version(EVERYBODY.project(project), deadline)
+    assert await nodes.put(project, [(one, MADE) for one in await rows()], deadline) == 2
+    left = [one for one in await rows() if not one.has_vector]
+    assert [one.id for one in left] == ["same"]
+    assert await nodes.put(project, [(one, MADE) for one in left], deadline) == 0
+    assert await backend.reader().version(EVERYBODY.project(project), deadline) != before
     await connection.write(f"MATCH (n:{LABEL}) DETACH DELETE n", {})
 
 

@@ -61,7 +61,8 @@ class Neo4jLabelledNodes:
         deadline: Deadline,
     ) -> int:
         """Give nodes their vectors, or take them away; see drift.ports.LabelledNodes."""
-        rows = [_row(node, embedded) for node, embedded in nodes]
+        first_of = {node.id: (node, embedded) for node, embedded in reversed(nodes)}
+        rows = [_row(node, embedded) for node, embedded in first_of.values()]
         about = {"project_id": project_id, "id": ""}
 
         async def work(run: Statement) -> int:

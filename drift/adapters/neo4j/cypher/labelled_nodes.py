@@ -21,14 +21,21 @@ _SAME = " AND ".join(
     for name in _TEXTS
 )
 
-# A node that was changed or removed meanwhile is left for the next run.
+# A node that was changed or removed meanwhile is left for the next run, and one whose id another
+# searchable node of the project has is left for good.
 PUT = f"""
 UNWIND $rows AS row
 MATCH (n) WHERE elementId(n) = row.element_id AND {_SAME}
+  AND NOT EXISTS {{
+    MATCH (other:__Node__ {{project_id: $project_id, id: n.id}}) WHERE other <> n
+  }}
 SET n:__Node__, n.project_id = $project_id, n.id = coalesce(n.id, row.new_id),
   n.embedding = row.embedding, n.embedding_model = row.embedding_model,
   n.embedding_hash = row.embedding_hash
-RETURN count(n) AS written
+WITH count(n) AS written
+MATCH (p:__Project__ {{id: $project_id}})
+SET p.written_at = datetime.realtime().epochMillis
+RETURN written
 """
 
 PROJECTS = f"""
