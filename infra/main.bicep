@@ -268,12 +268,15 @@ param maxCompletionTokens string = ''
 ])
 param promptCache string = 'auto'
 
-@description('CACHE: off asks the model for every embedding; otherwise one is kept for a day, in the process and in Redis.')
+@description('CACHE: off keeps nothing beyond a request; otherwise an embedding is kept for a day, in the process and in Redis.')
 @allowed([
   'on'
   'off'
 ])
 param cache string = 'on'
+
+@description('CACHE_ANSWERS: whether the same question to the same state of a project gets the same answer for a day.')
+param cacheAnswers bool = false
 
 // ---- questions to the nodes
 @description('ENABLE_RAG_SEARCH: whether POST /api/rag/query is there.')
@@ -940,6 +943,7 @@ module redisAccess 'modules/redis-access.bicep' = if (redisMode != 'off') {
 var settings = {
   AZURE_CLIENT_ID: identity.outputs.clientId
   CACHE: cache
+  CACHE_ANSWERS: cacheAnswers ? 'true' : 'false'
   CHUNK_FULLTEXT_INDEX_NAME: chunkFulltextIndexName
   CHUNK_VECTOR_INDEX_NAME: chunkVectorIndexName
   COMMUNITY_VECTOR_INDEX_NAME: communityVectorIndexName

@@ -59,7 +59,7 @@ var alerts = [
     threshold: alertFailurePercent
     query: '''
 requests
-| where name == 'retrieve'
+| where name in ('retrieve', 'rag_query')
 | summarize total = count(), failed = countif(toint(resultCode) >= 500)
 | where total >= 5
 | project value = 100.0 * failed / total
@@ -72,7 +72,7 @@ requests
     threshold: 0
     query: '''
 requests
-| where name == 'retrieve'
+| where name in ('retrieve', 'rag_query')
 | summarize failed = countif(toint(resultCode) >= 500), succeeded = countif(toint(resultCode) < 400)
 | where succeeded == 0
 | project value = failed
@@ -98,9 +98,9 @@ requests
     threshold: 0
     query: '''
 traces
-| where message has 'retrieval_ended' and message has 'graph_unavailable'
+| where message has 'graph_unavailable'
 | extend line = parse_json(message)
-| where tostring(line.event) == 'retrieval_ended' and tostring(line.outcome) == 'graph_unavailable'
+| where tostring(line.event) in ('retrieval_ended', 'rag_ended') and tostring(line.outcome) == 'graph_unavailable'
 | summarize value = count()
 '''
   }

@@ -50,6 +50,7 @@ param reasoningEffort = 'primer=none,aggregation=medium'
 param maxCompletionTokens = 'hypothesis=500,followup=5000'
 param promptCache = 'unsent'
 param cache = 'off'
+param cacheAnswers = true
 param enableIndexing = true
 param enableRagSearch = false
 param ragLabels = 'Chunk,Person'

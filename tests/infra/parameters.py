@@ -91,6 +91,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "maxCompletionTokens": _text("", maxLength=128),
     "promptCache": _choice("auto", "auto", "explicit", "unsent"),
     "cache": _choice("on", "on", "off"),
+    "cacheAnswers": _switch(default=False),
     "enableIndexing": _switch(default=False),
     "enableRagSearch": _switch(default=True),
     "ragLabels": _text("Chunk,Entity,Community", minLength=1, maxLength=1024),

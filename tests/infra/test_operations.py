@@ -18,11 +18,13 @@ SOURCE = "".join(path.read_text() for path in sorted((ROOT / "drift").rglob("*.p
 
 def test_queries_ask_for_what_the_function_writes() -> None:
     queries = "".join(alert.query for alert in ALERTS.values())
-    names = set(re.findall(r"\bname == '(\w+)'", queries))
-    assert names
+    named = re.findall(r"\bname (?:== |in \()('[^|\n)]*')", queries)
+    names = set(re.findall(r"'(\w+)'", " ".join(named)))
+    assert names == {"retrieve", "rag_query"}
     assert all(hasattr(function_app, name) for name in names)
     asked = set(re.findall(r"has '(\w+)'", queries)) | set(re.findall(r"line\.(\w+)", queries))
     asked |= set(re.findall(r"line\.\w+\) == '(\w+)'", queries))
+    asked |= set(re.findall(r"'(\w+_ended)'", queries))
     assert {"graph_unavailable", "phase_ended", "expanding_query", "embedding_s"} <= asked
     for word in asked:
         assert re.search(rf'"{word}"|\b{word}=', SOURCE), f"no line of the log holds {word}"

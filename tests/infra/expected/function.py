@@ -20,6 +20,7 @@ SERVICE_TAG = {"azd-service-name": "api"}
 SOURCES = {
     "AUTH_MODE": "authMode",
     "CACHE": "cache",
+    "CACHE_ANSWERS": "cacheAnswers",
     "CHUNK_FULLTEXT_INDEX_NAME": "chunkFulltextIndexName",
     "CHUNK_VECTOR_INDEX_NAME": "chunkVectorIndexName",
     "COMMUNITY_VECTOR_INDEX_NAME": "communityVectorIndexName",
