@@ -15,7 +15,13 @@ from drift import bounded, context, prompts
 from drift.answering import conclusion
 from drift.answering.conclusion import Conclusion
 from drift.answering.growing import GrowingAnswer
-from drift.answering.response import Searched, checked_citations, delivered, nothing_found
+from drift.answering.response import (
+    Searched,
+    checked_citations,
+    delivered,
+    nothing_found,
+    with_references,
+)
 from drift.calls import Calls
 from drift.citing import citations
 from drift.citing.handles_in_prose import without_handles
@@ -34,6 +40,7 @@ from drift.ports import Listener, Ports
 from drift.prices import PriceTable
 from drift.progress import Progress, escape_markdown, name_list
 from drift.quick import Look, QuickLook, unusable
+from drift.referring import Clock, Referring, utc_now
 from drift.replies import ask
 from drift.tasks import Deadline, Turns
 from drift.telemetry import parts
@@ -52,12 +59,24 @@ MAX_TITLE_CHARACTERS = 80
 class DriftSearch:
     """Answers questions from one graph with one model; it holds nothing about a request."""
 
-    def __init__(self, ports: Ports, limits: Limits, prices: PriceTable | None = None) -> None:
-        """Keep the servers, the bounds of each search, and what the models cost."""
+    def __init__(
+        self,
+        ports: Ports,
+        limits: Limits,
+        prices: PriceTable | None = None,
+        embedding_model: str = "",
+        clock: Clock = utc_now,
+    ) -> None:
+        """Keep the servers, the bounds of each search, and what the models cost.
+
+        A project's threshold holds for its `embedding_model`; the clock says how old documents are.
+        """
         self._ports = ports
         self._limits = limits
         self._prices = prices
         self._turns = Turns()
+        self._model = embedding_model
+        self._clock = clock
 
     async def retrieve(
         self,
@@ -76,7 +95,8 @@ class DriftSearch:
         """
         calls = Calls.within(deadline, self._ports, self._turns)
         telling = Telling(listener)
-        retrieval = _Retrieval(calls, self._limits, request, progress, deadline, telling)
+        referring = Referring(self._ports, self._turns, deadline, self._model, self._clock)
+        retrieval = _Retrieval(calls, self._limits, request, progress, deadline, telling, referring)
         try:
             with parts.retrieval(progress.retrieval_id, request.project_id) as whole:
                 async with deadline.enforced():
@@ -104,18 +124,19 @@ class _Retrieval:
     progress: Progress
     deadline: Deadline
     telling: Telling
+    referring: Referring
 
     @property
     def wants_locations(self) -> bool:
         """True for a caller who wants to see where each citation stands."""
-        return "locations" in self.request.include
+        return "locations" in self.request.include or "references" in self.request.include
 
     async def answer(self) -> RetrieveResponse:
         self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
         with parts.phase(Phase.EXPANDING_QUERY):
             look = await self.look_first()
             if look and (self.request.depth == "quick" or not look.open):
-                return self.answer_by(look)
+                return await self.answer_by(look)
 
             hypothesis = await self.expand_query()
             vector = await self.embed(f"{self.request.query}\n{hypothesis}".strip())
@@ -143,11 +164,9 @@ class _Retrieval:
         with parts.phase(Phase.AGGREGATING_RESULTS) as part:
             concluded = await self.conclude(tree)
             part.add(facts=len(concluded.statements))
-
-        used = self.depth("drift", look)
-        return self.respond(
-            concluded, Searched(used, tree.in_order(), tree.counts, tree.retrieved, first, found)
-        )
+            used = self.depth("drift", look)
+            searched = Searched(used, tree.in_order(), tree.counts, tree.retrieved, first, found)
+            return await self.respond(concluded, searched, look)
 
     async def look_first(self) -> Look | None:
         """Return what one look finds; None where the whole search is asked for."""
@@ -166,14 +185,14 @@ class _Retrieval:
                 raise ModelUnavailableError("The model did not give a usable answer.") from error
             return unusable(self.request.query, error)
 
-    def answer_by(self, look: Look) -> RetrieveResponse:
+    async def answer_by(self, look: Look) -> RetrieveResponse:
         """Answer with what one look has found."""
         retrieved = {chunk.id: chunk for chunk in look.evidence.chunks}
         searched = Searched(self.depth("quick", look), [look.node], look.counts, retrieved)
         if not retrieved:
             return self.no_data(searched)
         self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together")
-        return self.respond(look.conclusion, searched)
+        return await self.respond(look.conclusion, searched, look)
 
     def depth(self, used: Literal["quick", "drift"], look: Look | None) -> DepthOut:
         """Return how far the search was to go, how far it went, and why."""
@@ -279,9 +298,18 @@ class _Retrieval:
             raise ModelUnavailableError("The model did not give a usable final answer.") from error
         return conclusion.concluded(self.request.query, reply, facts, nodes, tree.shown_texts())
 
-    def respond(self, concluded: Conclusion, searched: Searched) -> RetrieveResponse:
+    async def respond(
+        self, concluded: Conclusion, searched: Searched, look: Look | None
+    ) -> RetrieveResponse:
         """Return the answer, and report it."""
         answered = delivered(concluded, searched, self.request.include)
+        if "references" in self.request.include:
+            self.telling.ended(answered.final_answer)
+            vector = look.vector if look else ()
+            references = await self.referring.references(
+                self.request, concluded, searched.retrieved, vector
+            )
+            answered = with_references(answered, concluded, references)
         self.telling.whole(answered)
         cited = (citation for fact in answered.key_facts for citation in fact.citations)
         names = citations.document_names(cited)

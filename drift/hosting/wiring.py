@@ -55,14 +55,14 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         max_prompt_tokens=settings.max_prompt_tokens,
     )
     closers = (chat.client.close, *(one.close for one in (sink, counter, entries) if one))
-    reader = finder = store = None
+    reader = finder = store = passages = None
     if graph is None:
         neo4j = build_graph(settings)
         graph, reader, closers = neo4j, neo4j.reader(), (neo4j.close, *closers)
-        finder = neo4j.finder()
+        finder, passages = neo4j.finder(), neo4j.passages()
         store = neo4j.node_store() if settings.graph_schema == "default" else None
     return Service(
-        Ports(graph, chat, cached(model, settings, entries)),
+        Ports(graph, chat, cached(model, settings, entries), passages),
         limits,
         sink,
         settings.max_inflight,
