@@ -5,13 +5,8 @@ It holds to what `statements` says: one round trip for all chunks of an answer, 
 
 from __future__ import annotations
 
-from drift.adapters.neo4j.cypher.nearest import (
-    COSINE,
-    comparable,
-    still_there,
-    threshold,
-    visible,
-)
+from drift.adapters.neo4j.cypher import nearest
+from drift.adapters.neo4j.cypher.nearest import comparable, still_there, threshold, visible
 from drift.adapters.neo4j.cypher.schema import DEFAULT, Schema
 
 TIMES = ("updated_at", "last_modified", "last_modified_date", "modified_at")
@@ -33,7 +28,7 @@ CALL (asked) {{
 {_witnesses(s)}
 WITH threshold, asked, ch, home, named, witnesses, ch.embedding AS embedding
 WITH threshold, asked, ch, home, named, witnesses,
-  CASE WHEN {comparable()} THEN {COSINE} END AS similarity
+  CASE WHEN {comparable()} THEN {nearest.COSINE} END AS similarity
 RETURN threshold, asked.id AS id, {still_there()} AS is_there, similarity, named, witnesses,
   [one IN home.times WHERE {_is_a_time("one")}] AS times, home IS NOT NULL AS has_document
 """
