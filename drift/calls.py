@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from drift.errors import UnusableReplyError
-from drift.ports import ChatModel, Embedder, GraphStore, Ports
+from drift.ports import ChatModel, Embedder, GraphStore, PassageReader, Ports
 from drift.tasks import Deadline, Turns
 from drift.telemetry import parts
 from drift.values.calls import ChatReply, Embeddings, Hear, Prompt
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
+from drift.values.passages import Passages, PassagesQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +80,32 @@ class EmbedderCalls:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageCalls:
+    """PassageReader within one request."""
+
+    port: PassageReader | None
+    deadline: Deadline
+
+    async def passages(self, query: PassagesQuery) -> Passages:
+        """Ask the statement about cited chunks; errors as for PassageReader.
+
+        A graph that only searches knows nothing of them.
+        """
+        if self.port is None:
+            return Passages()
+        with parts.waiting() as cost:
+            cost.graph_round_trips += 1
+            return await self.port.passages(query, self.deadline)
+
+
+@dataclass(frozen=True, slots=True)
 class Calls:
     """The servers of one request."""
 
     graph: GraphCalls
     chat: ChatCalls
     embedder: EmbedderCalls
+    passages: PassageCalls
 
     @classmethod
     def within(cls, deadline: Deadline, ports: Ports, turns: Turns) -> Calls:
@@ -93,4 +114,5 @@ class Calls:
             GraphCalls(ports.graph, deadline, turns),
             ChatCalls(ports.chat, deadline),
             EmbedderCalls(ports.embedder, deadline),
+            PassageCalls(ports.passages, deadline),
         )

@@ -22,6 +22,7 @@ from drift.values.found_nodes import FoundNodes, NodesQuery, Sampled
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.values.health import GraphHealth, Readiness
 from drift.values.nodes import Embedded, LabelledNode, Node, StoredNode
+from drift.values.passages import Passages, PassagesQuery
 from drift.values.reading import (
     ChunkRead,
     CommunityRow,
@@ -60,6 +61,17 @@ class GraphStore(Protocol):
 
     async def health(self) -> GraphHealth:
         """Return the server's agent and the state of the configured indexes."""
+        ...
+
+
+class PassageReader(Protocol):
+    """What is known of chunks that an answer cites, of one project at a time; one round trip.
+
+    Errors as for GraphStore. A chunk that the project does not hold is left out.
+    """
+
+    async def passages(self, query: PassagesQuery, deadline: Deadline) -> Passages:
+        """Return how near each is to the question, how old, and which documents say the same."""
         ...
 
 
@@ -411,8 +423,9 @@ class ProgressSink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The servers that a search asks."""
+    """The servers that a search asks; without `passages` references have only the model's word."""
 
     graph: GraphStore
     chat: ChatModel
     embedder: Embedder
+    passages: PassageReader | None = None

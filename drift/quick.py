@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -26,7 +26,7 @@ from drift.replies import ask
 from drift.telemetry import parts
 from drift.telemetry.logs import log
 from drift.telling import Telling
-from drift.values.graph import Chunk, Evidence, FollowupQuery
+from drift.values.graph import Chunk, Evidence, FollowupQuery, Vector
 from drift.values.tree import (
     ANSWERED,
     NO_EVIDENCE,
@@ -46,7 +46,8 @@ QUICK_ID = -1
 class Look:
     """What one look found, and `open`: why that does not settle the question (drift/depth.py).
 
-    `node` is the look as a follow-up of its own, for the search that goes on.
+    `node` is the look as a follow-up of its own, for the search that goes on, and `vector` that of
+    the question.
     """
 
     node: Node
@@ -54,6 +55,7 @@ class Look:
     counts: CitationCounts = field(default_factory=CitationCounts)
     conclusion: Conclusion = field(default_factory=Conclusion)
     open: str = ""
+    vector: Vector = ()
 
     @property
     def found(self) -> bool:
@@ -79,9 +81,10 @@ class QuickLook:
             UpstreamError: from the graph or the model.
         """
         asked = Question(QUICK_ID, question, depth=0)
-        evidence = await self._search(question)
+        vector = (await self.calls.embedder.embed([question])).vectors[0]
+        evidence = await self._search(question, vector)
         if not evidence.chunks:
-            return Look(Node(asked, NO_EVIDENCE), evidence, open=depth.NO_EVIDENCE)
+            return Look(Node(asked, NO_EVIDENCE), evidence, open=depth.NO_EVIDENCE, vector=vector)
 
         chunks = evidence.chunks[: self.limits.max_chunks_for_prompt]
         handles = RequestHandles(
@@ -92,13 +95,11 @@ class QuickLook:
             hear = self.telling.hear(_growing(handles, evidence, reading.shown))
             reply = await ask(self.calls.chat, reading.prompt, QuickReply, hear)
             part.add(chunks=len(reading.shown), answers=1)
-        return _checked(asked, reply, handles, evidence, reading.shown)
+        looked = _checked(asked, reply, handles, evidence, reading.shown)
+        return replace(looked, vector=vector)
 
-    async def _search(self, question: str) -> Evidence:
-        embeddings = await self.calls.embedder.embed([question])
-        query = FollowupQuery(
-            self.project_id, question, embeddings.vectors[0], (), located=self.located
-        )
+    async def _search(self, question: str, vector: Vector) -> Evidence:
+        query = FollowupQuery(self.project_id, question, vector, (), located=self.located)
         return ranked(await self.calls.graph.followup(query))
 
 

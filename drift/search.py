@@ -11,29 +11,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from drift import bounded, context, prompts
+from drift import bounded, prompts
 from drift.answering import conclusion
 from drift.answering.conclusion import Conclusion
 from drift.answering.growing import GrowingAnswer
-from drift.answering.response import Searched, checked_citations, delivered, nothing_found
+from drift.answering.response import (
+    Searched,
+    checked_citations,
+    delivered,
+    nothing_found,
+    with_references,
+)
 from drift.calls import Calls
 from drift.citing import citations
-from drift.citing.handles_in_prose import without_handles
 from drift.contracts.answer import (
     NO_DATA_STATE,
     DepthOut,
     RetrieveResponse,
 )
 from drift.contracts.progress import Phase
-from drift.contracts.replies import AggregateReply, PrimerReply
+from drift.contracts.replies import AggregateReply
 from drift.contracts.request import ProjectRequest
 from drift.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.followups import FollowupTree, require_answers
 from drift.plan import Limits
 from drift.ports import AnswerSlot, Listener, Ports
 from drift.prices import PriceTable
+from drift.primer import planned
 from drift.progress import Progress, escape_markdown, name_list
 from drift.quick import Look, QuickLook, unusable
+from drift.referring import Clock, Referring, is_unread, utc_now
 from drift.replies import ask
 from drift.tasks import Deadline, Turns
 from drift.telemetry import parts
@@ -44,20 +51,30 @@ from drift.values.tree import Proposal
 
 HYPOTHESIS_CHARACTERS = 4000
 """Characters of a hypothesis that are embedded: an embedding model refuses a longer text."""
-MIN_FOLLOWUPS = 2
-MAX_PRIMER_FOLLOWUPS = 6
 MAX_TITLE_CHARACTERS = 80
 
 
 class DriftSearch:
     """Answers questions from one graph with one model; it holds nothing about a request."""
 
-    def __init__(self, ports: Ports, limits: Limits, prices: PriceTable | None = None) -> None:
-        """Keep the servers, the bounds of each search, and what the models cost."""
+    def __init__(
+        self,
+        ports: Ports,
+        limits: Limits,
+        prices: PriceTable | None = None,
+        embedding_model: str = "",
+        clock: Clock = utc_now,
+    ) -> None:
+        """Keep the servers, the bounds of each search, and what the models cost.
+
+        A project's threshold holds for its `embedding_model`; the clock says how old documents are.
+        """
         self._ports = ports
         self._limits = limits
         self._prices = prices
         self._turns = Turns()
+        self._model = embedding_model
+        self._clock = clock
 
     async def retrieve(
         self,
@@ -78,7 +95,8 @@ class DriftSearch:
         """
         calls = Calls.within(deadline, self._ports, self._turns)
         telling = Telling(listener)
-        retrieval = _Retrieval(calls, self._limits, request, progress, deadline, telling)
+        referring = Referring(self._ports, self._turns, deadline, self._model, self._clock)
+        retrieval = _Retrieval(calls, self._limits, request, progress, deadline, telling, referring)
         try:
             with parts.retrieval(progress.retrieval_id, request.project_id) as whole:
                 async with deadline.enforced():
@@ -113,13 +131,14 @@ class _Retrieval:
     progress: Progress
     deadline: Deadline
     telling: Telling
+    referring: Referring
     is_whole: bool = False
     is_recalled: bool = False
 
     @property
     def wants_locations(self) -> bool:
         """True for a caller who wants to see where each citation stands."""
-        return "locations" in self.request.include
+        return "locations" in self.request.include or "references" in self.request.include
 
     async def recalled(self, slot: AnswerSlot | None) -> RetrieveResponse | None:
         """Tell an answer that was kept once more; None where there is none."""
@@ -136,7 +155,7 @@ class _Retrieval:
         with parts.phase(Phase.EXPANDING_QUERY):
             look = await self.look_first()
             if look and (self.request.depth == "quick" or not look.open):
-                return self.answer_by(look)
+                return await self.answer_by(look)
 
             hypothesis = await self.expand_query()
             vector = await self.embed(f"{self.request.query}\n{hypothesis}".strip())
@@ -146,7 +165,9 @@ class _Retrieval:
             part.add(communities=len(found.communities), chunks=len(found.all_chunks()))
             if found.is_empty and not (look and look.found):
                 return self.no_data(Searched(self.depth("drift", look)))
-            first, proposals = await self.prime(found, look)
+            most = self.limits.max_primer_tokens
+            plan = await planned(self.calls.chat, self.request.query, found, most)
+            first, proposals = plan.first, plan.beside(look is not None and look.found)
 
         with parts.phase(Phase.EXECUTING_FOLLOWUP) as part:
             tree = await self.follow_up(found, proposals, look)
@@ -164,11 +185,9 @@ class _Retrieval:
         with parts.phase(Phase.AGGREGATING_RESULTS) as part:
             concluded = await self.conclude(tree)
             part.add(facts=len(concluded.statements))
-
-        used = self.depth("drift", look)
-        return self.respond(
-            concluded, Searched(used, tree.in_order(), tree.counts, tree.retrieved, first, found)
-        )
+            used = self.depth("drift", look)
+            searched = Searched(used, tree.in_order(), tree.counts, tree.retrieved, first, found)
+            return await self.respond(concluded, searched, look)
 
     async def look_first(self) -> Look | None:
         """Return what one look finds; None where the whole search is asked for."""
@@ -187,14 +206,14 @@ class _Retrieval:
                 raise ModelUnavailableError("The model did not give a usable answer.") from error
             return unusable(self.request.query, error)
 
-    def answer_by(self, look: Look) -> RetrieveResponse:
+    async def answer_by(self, look: Look) -> RetrieveResponse:
         """Answer with what one look has found."""
         retrieved = {chunk.id: chunk for chunk in look.evidence.chunks}
         searched = Searched(self.depth("quick", look), [look.node], look.counts, retrieved)
         if not retrieved:
             return self.no_data(searched)
         self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together")
-        return self.respond(look.conclusion, searched)
+        return await self.respond(look.conclusion, searched, look)
 
     def depth(self, used: Literal["quick", "drift"], look: Look | None) -> DepthOut:
         """Return how far the search was to go, how far it went, and why."""
@@ -237,34 +256,6 @@ class _Retrieval:
         self.progress.completed("Nothing was found in this project")
         return nothing_found(searched, self.request.include)
 
-    async def prime(
-        self, found: PrimerEvidence, look: Look | None
-    ) -> tuple[PrimerReply, list[Proposal]]:
-        """Return a coarse answer, and the first follow-ups.
-
-        Without a usable reply there is no such answer, and the question itself is the follow-up. It
-        is one also beside a single other, unless a look has found something with it.
-        """
-        handles = context.Handles.of("C", (c.id for c in found.communities))
-        question = Proposal(self.request.query, handles.keys)
-        prompt = bounded.primer(self.request.query, found, handles, self.limits.max_primer_tokens)
-        try:
-            reply = await ask(self.calls.chat, prompt, PrimerReply)
-        except UnusableReplyError as error:
-            log.warning("primer_unusable", extra={"reason": error.detail})
-            return PrimerReply(), [question]
-
-        in_prose = dict.fromkeys(handles.all_short(), "")
-        said_by = [self.request.query, *(c.summary for c in found.communities)]
-        first = reply.said(lambda text: without_handles(text, in_prose, said_by))
-        proposals = [
-            Proposal(followup.question, handles.resolved(followup.target_communities))
-            for followup in first.followups[:MAX_PRIMER_FOLLOWUPS]
-        ]
-        if len(proposals) < MIN_FOLLOWUPS and not (look and look.found):
-            proposals.append(question)
-        return first, proposals
-
     async def follow_up(
         self, found: PrimerEvidence, proposals: Sequence[Proposal], look: Look | None
     ) -> FollowupTree:
@@ -300,10 +291,21 @@ class _Retrieval:
             raise ModelUnavailableError("The model did not give a usable final answer.") from error
         return conclusion.concluded(self.request.query, reply, facts, nodes, tree.shown_texts())
 
-    def respond(self, concluded: Conclusion, searched: Searched) -> RetrieveResponse:
+    async def respond(
+        self, concluded: Conclusion, searched: Searched, look: Look | None
+    ) -> RetrieveResponse:
         """Return the answer that is made of a conclusion, and tell it."""
         self.is_whole = not any(node.state.is_cut_short for node in searched.nodes)
-        return self.told(delivered(concluded, searched, self.request.include))
+        answered = delivered(concluded, searched, self.request.include)
+        if "references" in self.request.include:
+            self.telling.ended(answered.final_answer)
+            vector = look.vector if look else ()
+            references = await self.referring.references(
+                self.request, concluded, searched.retrieved, vector
+            )
+            self.is_whole = self.is_whole and not is_unread(references)
+            answered = with_references(answered, concluded, references)
+        return self.told(answered)
 
     def told(self, answered: RetrieveResponse) -> RetrieveResponse:
         """Tell whoever follows the answer, and report it."""

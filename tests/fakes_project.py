@@ -112,6 +112,8 @@ class Project:
             places if is_placed else None,
             start=record.start,
             source_uri=self.source_uri(chunk_id),
+            first_line=record.first_line,
+            document_id=self.document_id(chunk_id),
         )
 
     def nearest(self, vector: Vector, ids: Iterable[str]) -> list[tuple[str, float]]:

@@ -47,6 +47,10 @@ PURE = frozenset(
         "ranking",
         "prompts",
         "answering.response",
+        "answering.references",
+        "answering.signals",
+        "answering.labels",
+        "answering.limits",
         "source_uri",
         "prices",
         "list_prices",
@@ -137,18 +141,28 @@ MODULES: dict[str, frozenset[str]] = {
         "source_uri": "",
         "prices": "contracts values",
         "list_prices": "prices",
-        "answering.response": "answering.conclusion context contracts answering.statements values",
+        "answering.signals": "values",
+        "answering.labels": "context tokens values",
+        "answering.limits": "answering.signals values",
+        "answering.references": "answering.conclusion answering.labels answering.limits "
+        "answering.signals answering.statements answering.verdict contracts values",
+        "answering.response": "answering.conclusion answering.references context contracts "
+        "answering.statements values",
         "answering.conclusion": "contracts answering.marks "
         "answering.statements answering.unmarked values "
         "answering.verdict",
         "depth": "answering.conclusion plan values",
+        "referring": "answering.conclusion answering.references calls contracts errors ports "
+        "tasks telemetry values",
         "telling": "contracts ports values",
         "quick": "bounded depth answering.conclusion answering.growing answering.marks "
         "calls citing.citations citing.handles_in_prose context contracts errors plan ranking "
         "replies telemetry telling values",
-        "search": "bounded calls citing.citations answering.conclusion answering.growing context "
-        "contracts errors followups "
-        "citing.handles_in_prose values plan ports prices progress prompts quick replies "
+        "primer": "bounded calls citing.handles_in_prose context contracts errors replies "
+        "telemetry values",
+        "search": "bounded calls citing.citations answering.conclusion answering.growing "
+        "contracts errors followups primer referring "
+        "values plan ports prices progress prompts quick replies "
         "answering.response tasks telemetry telling",
         "__init__": "",
         "__main__": "offline.commands",
@@ -183,7 +197,7 @@ ROOMS: dict[str, frozenset[str]] = {
         "rag.reconciling source_uri tasks values "
         "hosting offline offline.wiring offline.writing offline.indexing offline.infra "
         "offline.servers offline.stack offline.hosts offline.model_server offline.evals",
-        "offline": "",
+        "offline": "tokens",
     }.items()
 }
 """The same for every module of a room. A row names only rows above it; a room imports itself."""

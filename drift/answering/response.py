@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from drift.answering.conclusion import Conclusion
+from drift.answering.references import numbered, numbers_of, without_references
 from drift.answering.statements import Statement
 from drift.context import place_of
 from drift.contracts.answer import (
@@ -13,6 +14,7 @@ from drift.contracts.answer import (
     CitationOut,
     DepthOut,
     KeyFact,
+    ReferencesOut,
     RetrieveResponse,
     TraceNode,
     TraceOut,
@@ -54,6 +56,19 @@ def delivered(
     )
 
 
+def with_references(
+    answered: RetrieveResponse, concluded: Conclusion, references: ReferencesOut
+) -> RetrieveResponse:
+    """Return an answer with its references, and each sentence with the numbers of its own."""
+    found = numbered(concluded.statements)
+    pairs = zip(answered.key_facts, concluded.statements, strict=True)
+    facts = [
+        fact.model_copy(update={"references": numbers_of(statement, found)})
+        for fact, statement in pairs
+    ]
+    return answered.model_copy(update={"key_facts": facts, "references": references})
+
+
 def nothing_found(searched: Searched, include: Sequence[Include]) -> RetrieveResponse:
     """Return the answer about a project that holds nothing for the question."""
     return RetrieveResponse(
@@ -63,6 +78,7 @@ def nothing_found(searched: Searched, include: Sequence[Include]) -> RetrieveRes
         no_data_found=True,
         verdict=_verdict(Conclusion(), include),
         trace=_trace(searched) if "trace" in include else None,
+        references=without_references("") if "references" in include else None,
     )
 
 

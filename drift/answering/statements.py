@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from drift.answering.sentence_ends import open_from
@@ -30,10 +30,14 @@ _SHORT_ANSWERS = frozenset("yes no ja nein oui non sí si".split())  # noqa: SIM
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of the final answer, without numbers, and the facts that it names, in order."""
+    """A sentence of the final answer, without numbers, and the facts that it names, in order.
+
+    `ends` is the character of the answer behind its last one.
+    """
 
     text: str
     facts: tuple[Fact, ...]
+    ends: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +89,18 @@ def from_answers(nodes: Iterable[Node], facts: Sequence[Fact]) -> Proven:
                 text = answer.text.strip()
                 statements.setdefault(text, Statement(text, named))
         if statements:
-            return Proven("\n\n".join(statements), tuple(statements.values()))
+            return _joined(tuple(statements.values()))
     return Proven()
+
+
+def _joined(statements: Iterable[Statement]) -> Proven:
+    """Return statements as an answer of paragraphs."""
+    text = ""
+    placed = []
+    for statement in statements:
+        text += f"\n\n{statement.text}" if text else statement.text
+        placed.append(replace(statement, ends=len(text)))
+    return Proven(text, tuple(placed))
 
 
 def _span(citation: Citation) -> tuple[str, str]:
@@ -157,7 +171,7 @@ class _Kept:
             if introduced or label.part.rank != Rank.INTRODUCTION:
                 said = self._write(label)
                 if label.facts and label.part.says_something:
-                    self.statements.append(Statement(said, label.facts))
+                    self.statements.append(Statement(said, label.facts, len(self.text)))
         self._labels = []
 
         leads = [one for one in self._leads if _holds_up(one.part, placed.facts)]
@@ -165,7 +179,7 @@ class _Kept:
         self._leads = []
         words = [self._write(one) for one in (*leads, placed)]
         if placed.part.rank != Rank.CODE:
-            self.statements.append(Statement(" ".join(words), placed.facts))
+            self.statements.append(Statement(" ".join(words), placed.facts, len(self.text)))
 
     def _write(self, placed: _Placed) -> str:
         """Append a part to the text with what stands before it, and return its words."""

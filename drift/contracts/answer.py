@@ -34,10 +34,63 @@ class CitationOut(BaseModel):
 
 
 class KeyFact(BaseModel):
-    """One sentence of the answer with its evidence; a citation may be a plain chunk id."""
+    """One sentence of the answer with its evidence; a citation may be a plain chunk id.
+
+    With `references`, these are the numbers of the references that it stands on.
+    """
 
     fact: str
     citations: list[CitationOut | str]
+    references: list[int] | None = Field(default=None, exclude_if=_unknown)
+
+
+class SignalsOut(BaseModel):
+    """What the confidence in a reference is made of, 0..1 each; what is not known is left out.
+
+    How near the passage is to the question, how new its document is, how many other documents say
+    the same, and how sure the model was of what it read there.
+    """
+
+    similarity: float | None = Field(default=None, exclude_if=_unknown)
+    freshness: float | None = Field(default=None, exclude_if=_unknown)
+    citations: float | None = Field(default=None, exclude_if=_unknown)
+    model: float | None = Field(default=None, exclude_if=_unknown)
+
+
+class ReferenceOut(BaseModel):
+    """A passage that the answer stands on, by the number that the answer names it by.
+
+    `label` says where it is, as far as that is known: the lines of a file, a page, a heading.
+    `first_line` and `last_line` are those of the span in the document's file, from 1. `match` is
+    how near the passage is to the question, and `confidence` the weighted mean of the signals
+    (docs/references.md). What is not known is left out.
+    """
+
+    number: int
+    label: str
+    chunk_id: str
+    document_name: str
+    span: str
+    first_line: int | None = Field(default=None, exclude_if=_unknown)
+    last_line: int | None = Field(default=None, exclude_if=_unknown)
+    page: int | str | None = Field(default=None, exclude_if=_unknown)
+    source_uri: str | None = Field(default=None, exclude_if=_unknown)
+    match: float | None = Field(default=None, exclude_if=_unknown)
+    confidence: float
+    signals: SignalsOut
+
+
+class ReferencesOut(BaseModel):
+    """The answer once more, with the numbers of its references, and how sure they are.
+
+    `answer` is the final answer with the numbers behind its sentences, then a line for each
+    reference, then the limits. Under a confidence of 0.7 the limits say what makes it low.
+    """
+
+    answer: str
+    items: list[ReferenceOut]
+    confidence: float
+    limits: list[str]
 
 
 class PhaseUsage(BaseModel):
@@ -141,7 +194,7 @@ class TraceOut(BaseModel):
 
 
 class RetrieveResponse(BaseModel):
-    """The answer; the last four fields appear only when they are set."""
+    """The answer; the last five fields appear only when they are set."""
 
     final_answer: str
     key_facts: list[KeyFact]
@@ -150,9 +203,10 @@ class RetrieveResponse(BaseModel):
     verdict: VerdictOut | None = None
     usage: UsageOut | None = None
     trace: TraceOut | None = None
+    references: ReferencesOut | None = None
 
     def to_json(self) -> str:
         """Serialise to the contract's exact shape."""
-        optional = ("no_data_found", "verdict", "usage", "trace")
+        optional = ("no_data_found", "verdict", "usage", "trace", "references")
         unset = {name for name in optional if getattr(self, name) is None}
         return self.model_dump_json(by_alias=True, exclude=unset)

@@ -16,6 +16,7 @@ from drift.contracts.request import RetrieveRequest
 from drift.hosting import openapi_nodes, openapi_rag, openapi_reading
 from drift.hosting.http import EVENT_STREAM, JSON
 from drift.hosting.openapi_parts import headers, problem, ref
+from drift.hosting.openapi_references import ANSWER, QUESTION
 
 _REQUESTS: tuple[type[BaseModel], ...] = (
     RetrieveRequest,
@@ -105,7 +106,7 @@ def _retrieve() -> dict[str, Any]:
         "description": f"The answer, or `no_data_found`. {_STREAM_TEXT}",
         "headers": headers(),
         "content": {
-            JSON: {"schema": ref(RetrieveResponse)},
+            JSON: {"schema": ref(RetrieveResponse), "example": ANSWER},
             EVENT_STREAM: {"schema": {"type": "string"}},
         },
     }
@@ -113,7 +114,10 @@ def _retrieve() -> dict[str, Any]:
     return {
         "operationId": "retrieve",
         "summary": "Answer a question from a project's knowledge graph, with checked citations",
-        "requestBody": {"required": True, "content": {JSON: {"schema": ref(RetrieveRequest)}}},
+        "requestBody": {
+            "required": True,
+            "content": {JSON: {"schema": ref(RetrieveRequest), "example": QUESTION}},
+        },
         "responses": {"200": answer, **errors},
     }
 

@@ -90,7 +90,8 @@ class Service:
 
     def __post_init__(self) -> None:
         """Build the searches over the servers."""
-        self._search = DriftSearch(self.ports, self.limits, self.prices)
+        model = self.settings.oai_embed_model_name if self.settings else ""
+        self._search = DriftSearch(self.ports, self.limits, self.prices, model)
         rules = rag_rules(self.settings) if self.settings else RagRules()
         self._rag = RagSearch(self.ports, self.finder, rules) if self.finder else None
 

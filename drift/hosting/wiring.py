@@ -58,19 +58,19 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         max_prompt_tokens=settings.max_prompt_tokens,
     )
     closers = (chat.client.close, *(one.close for one in (sink, counter, entries) if one))
-    reader = finder = store = labelled = answers = None
+    reader = finder = store = labelled = passages = answers = None
     if graph is None:
         neo4j = build_graph(settings)
         graph, reader, closers = neo4j, neo4j.reader(), (neo4j.close, *closers)
+        finder, passages = neo4j.finder(), neo4j.passages()
+        if settings.graph_schema == "default":
+            store, labelled = neo4j.node_store(), neo4j.labelled_nodes()
         if settings.cache == "on" and settings.cache_answers:
             shared = RedisEntries(redis, KEPT_S, what="answer") if redis else None
             answers = AnswerCache(reader, _answered_by(settings), shared)
             closers = (*closers, shared.close) if shared else closers
-        finder = neo4j.finder()
-        if settings.graph_schema == "default":
-            store, labelled = neo4j.node_store(), neo4j.labelled_nodes()
     return Service(
-        Ports(graph, chat, cached(model, settings, entries)),
+        Ports(graph, chat, cached(model, settings, entries), passages),
         limits,
         sink,
         settings.max_inflight,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from drift.errors import GraphTimeoutError
 from drift.ports import NodeFinder
-from drift.rag.threshold import LEAST_TEXTS, measured, pairs
+from drift.rag.threshold import LEAST_TEXTS, floor, measured, pairs
 from drift.tasks import Deadline
 from drift.telemetry.logs import log
 from drift.values.found_nodes import ScoreThreshold
@@ -25,7 +25,8 @@ async def measure(
     """Return the threshold of a project as its texts are now; errors as for the finder."""
     sampled = await finder.sample(project_id, dimensions, pairs(), LEAST_TEXTS, deadline)
     score = measured(sampled.cosines, sampled.texts)
-    return ScoreThreshold(score, sampled.texts, dimensions, model)
+    lowest = floor(sampled.cosines, sampled.texts)
+    return ScoreThreshold(score, sampled.texts, dimensions, model, lowest)
 
 
 class Measuring:

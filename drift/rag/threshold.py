@@ -39,3 +39,12 @@ def measured(cosines: Sequence[float], texts: int) -> float | None:
     if texts < LEAST_TEXTS or not usable:
         return None
     return usable[math.ceil(SHARE * len(usable)) - 1]
+
+
+def floor(cosines: Sequence[float], texts: int) -> float | None:
+    """Return the 1st percentile of the cosines of random pairs; None for too few texts.
+
+    It is the largest of them that at least 99 of 100 reach.
+    """
+    highest = measured([-cosine for cosine in cosines], texts)
+    return None if highest is None else -highest

@@ -55,13 +55,15 @@ class ScoreThreshold:
     """How near a node of a project has to be, as measured over so many `texts` of it.
 
     The score is None where there were too few of them. It holds for vectors of that model, which
-    may be unknown and then is empty, and of that length.
+    may be unknown and then is empty, and of that length. `floor` is the cosine that 99 of 100
+    of the same pairs reach; None where it was not kept.
     """
 
     score: float | None
     texts: int
     dimensions: int
     model: str = ""
+    floor: float | None = None
 
     def fits(self, dimensions: int, model: str) -> bool:
         """Tell whether it was measured with vectors of this kind."""

@@ -17,7 +17,9 @@ class Chunk:
     `text` is verbatim, `score` the rank it came with (higher is better), `heading` the path of
     headings above it. It is the `place`th of the `places` chunks of its document, from 1, stands on
     its `page`, a number or a label, and begins at character `start` of the document's text, from 0.
-    `source_uri` is where the document is from. What the graph does not say is None, or empty.
+    `source_uri` is where the document is from, and `document_id` its id. `first_line` is the line
+    of the document's file at which the chunk begins, from 1. What the graph does not say is None,
+    or empty.
     """
 
     id: str
@@ -30,6 +32,8 @@ class Chunk:
     page: int | str | None = None
     start: int | None = None
     source_uri: str = ""
+    first_line: int | None = None
+    document_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ class Relationship:
 class PrimerQuery:
     """What the primer asks the graph: the `top_k` best communities, highest level first.
 
-    Chunks say their page, start and address only where `located` asks for that.
+    Chunks say their page, start, line and address only where `located` asks for that.
     """
 
     project_id: str
@@ -131,7 +135,7 @@ class FollowupQuery:
     """What one follow-up asks the graph; `communities` empty means the whole project.
 
     What its question says about a place is read from the question; `beside` asks for more. Chunks
-    say their page, start and address only where `located` asks for that.
+    say their page, start, line and address only where `located` asks for that.
     """
 
     project_id: str

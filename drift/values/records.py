@@ -13,7 +13,8 @@ class DocumentRecord:
     """A source document; a new `content_hash` means that it must be written again.
 
     The hash is the SHA-256, in hex, of its text and of how it was cut, with what tells its
-    `source_uri` behind it. That is the address at which a reader finds it, or empty.
+    `source_uri` behind it. That is the address at which a reader finds it, or empty. `updated_at`
+    is when its text last changed, in milliseconds since 1970; None where that is not known.
     """
 
     id: str
@@ -21,6 +22,7 @@ class DocumentRecord:
     source: str
     content_hash: str
     source_uri: str = ""
+    updated_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,8 @@ class ChunkRecord:
 
     `text` is an exact slice of the document, `heading` the path of headings above it, and
     `ordinal` its place among the document's chunks. It is the characters `start` to `end` of the
-    document's text; both are None where that is not known.
+    document's text; both are None where that is not known. `first_line` is the line of the file
+    that it begins in, from 1; None where the text is not that of a file.
     """
 
     id: str
@@ -40,6 +43,7 @@ class ChunkRecord:
     embedding: Vector = ()
     start: int | None = None
     end: int | None = None
+    first_line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

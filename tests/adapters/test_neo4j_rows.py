@@ -34,6 +34,7 @@ CHUNK = {
     "ordinal": STORED,
     "pages": st.lists(st.text(max_size=5) | st.integers(-(2**63), 2**63 - 1), max_size=3),
     "starts": st.lists(st.integers(-(2**63), 2**63 - 1), max_size=3),
+    "lines": st.lists(st.integers(-(2**63), 2**63 - 1), max_size=1),
     "document": st.none()
     | st.fixed_dictionaries(
         {

@@ -22,7 +22,7 @@ from drift.adapters.neo4j.indexes import IndexNames
 from drift.adapters.neo4j.reader import Neo4jReader
 from drift.offline.servers.neo4j.server import Neo4jServer
 from drift.offline.writing.neo4j.writer import Neo4jWriter
-from drift.ports import GraphReader, GraphStore, GraphWriter, NodeFinder
+from drift.ports import GraphReader, GraphStore, GraphWriter, NodeFinder, PassageReader
 from drift.ranking import ranked
 from drift.tasks import Deadline
 from drift.values.graph import (
@@ -44,6 +44,7 @@ from drift.values.records import (
 )
 from tests.fakes_graph import FakeGraph, Project
 from tests.fakes_nodes import FakeNodeFinder
+from tests.fakes_passages import FakePassages
 from tests.fakes_reading import FakeReader
 
 DIMENSIONS = 256
@@ -67,6 +68,10 @@ class Backend(Protocol):
 
     def finder(self, exact_limit: int | None = None) -> NodeFinder:
         """What finds nodes of any kind; `exact_limit` as for a store."""
+        ...
+
+    def passages(self) -> PassageReader:
+        """What reads of cited chunks."""
         ...
 
     async def orphan(self, project_id: str, chunk_id: str) -> None:
@@ -99,6 +104,9 @@ class FakeBackend:
     def finder(self, exact_limit: int | None = None) -> NodeFinder:
         del exact_limit
         return FakeNodeFinder(self.projects)
+
+    def passages(self) -> PassageReader:
+        return FakePassages(self.projects)
 
     async def orphan(self, project_id: str, chunk_id: str) -> None:
         project = self.projects[project_id]
@@ -147,6 +155,9 @@ class Neo4jBackend:
 
     def finder(self, exact_limit: int | None = None) -> NodeFinder:
         return Neo4jGraph(self.connection, self.names, exact_limit=exact_limit).finder()
+
+    def passages(self) -> PassageReader:
+        return Neo4jGraph(self.connection, self.names).passages()
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Callable[[str, dict[str, Any]], Awaitable[Any]]]:

@@ -337,7 +337,10 @@ async def test_what_was_measured_of_the_project_is_kept_and_comes_with_its_nodes
         return (await finder.nearest_nodes(query, Deadline.after(60))).threshold
 
     assert await found() is None
-    for threshold in (ScoreThreshold(0.25, 500, 256, "m"), ScoreThreshold(None, 7, 256, "m")):
+    for threshold in (
+        ScoreThreshold(0.25, 500, 256, "m", -0.25),
+        ScoreThreshold(None, 7, 256, "m"),
+    ):
         await backend.writer.keep_threshold(project, threshold)
         assert await backend.writer.kept_threshold(project) == await found() == threshold
     assert await backend.writer.kept_threshold(twin(project)) is None
@@ -368,11 +371,16 @@ async def test_the_threshold_is_measured_when_texts_were_indexed(
     assert measured.texts == 120
     assert measured.score
     assert 0.99 < measured.score <= 1
+    assert measured.floor
+    assert measured.floor < measured.score
     assert await keeper.kept_threshold(project) == measured
 
     await backend.writer.remove_documents(project, ["d1"])
     same = await measure_and_keep(finder, keeper, project, 256, "m", has_changed=False)
     assert same == measured
+    await keeper.keep_threshold(project, replace(measured, floor=None))  # of an earlier version
+    again = await measure_and_keep(finder, keeper, project, 256, "m", has_changed=False)
+    assert again == ScoreThreshold(None, 0, 256, "m")
     other = await measure_and_keep(finder, keeper, project, 256, "other", has_changed=False)
     assert other == ScoreThreshold(None, 0, 256, "other")
     assert await keeper.kept_threshold(project) == other

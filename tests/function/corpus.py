@@ -5,6 +5,7 @@ What the function is asked about in these tests.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from drift.hosting import wiring
@@ -64,6 +65,9 @@ Buoy until the signal ends.
 ADDRESS = "https://docs.example.com/harbour"
 """Where the documents are from."""
 
+LAST_CHANGED = int(1000 * time.time())
+"""When they were changed, in milliseconds since 1970: just now, so that all of them are fresh."""
+
 PROJECT = "harbour"
 WITHOUT_COMMUNITIES = "harbour-chunks-only"
 QUESTION = "When does the Harbour Office refuse a berth at the North Quay?"
@@ -85,7 +89,15 @@ async def fill(settings: Settings) -> Corpus:
     writer = build_writer(settings)
     _, embedder = wiring.build_models(settings)
     documents = tuple(
-        SourceDocument(f"{title}.md", title, text, "markdown", below(ADDRESS, f"{title}.md"))
+        SourceDocument(
+            f"{title}.md",
+            title,
+            text,
+            "markdown",
+            below(ADDRESS, f"{title}.md"),
+            has_lines=True,
+            updated_at=LAST_CHANGED,
+        )
         for title, text in TEXTS.items()
     )
     try:

@@ -96,7 +96,7 @@ def test_the_catalogue_knows_every_module_that_holds_whole_statements() -> None:
     root = Path(drift.__file__).parent
     files = {*root.rglob("*statements.py"), *root.rglob("*ddl.py")}
     cypher = root / "adapters" / "neo4j" / "cypher"
-    files |= {cypher / "reading.py", cypher / "node_search.py"}
+    files |= {cypher / name for name in ("reading.py", "node_search.py", "passages.py")}
     # The statements there are of another kind: those that a model makes.
     files -= {*(root / "answering").glob("*.py")}
     assert {Path(str(module.__file__)) for module in MODULES.values()} == files

@@ -16,19 +16,24 @@ from drift.offline.commands.work.chatting import Conversation, Documents, Model,
 from tests.fakes import ScriptedChat
 
 ANSWER = "Marley was dead. Scrooge knew it."
-CITATION = {
-    "chunk_id": "c",
-    "span": "Marley was dead.",
-    "document_name": "A Carol",
-    "place": "1 of 9",
-}
+CITATION = {"chunk_id": "c", "span": "Marley was dead.", "document_name": "A Carol"}
+KNEW = {**CITATION, "span": "He knew."}
 RESULT = {
     "final_answer": ANSWER,
     "key_facts": [
-        {"fact": "Marley was dead.", "citations": [CITATION]},
-        {"fact": "Scrooge knew it.", "citations": [CITATION, {**CITATION, "span": "He knew."}]},
+        {"fact": "Marley was dead.", "citations": [CITATION], "references": [1]},
+        {"fact": "Scrooge knew it.", "citations": [CITATION, KNEW], "references": [1, 2]},
     ],
     "residual_uncertainty": "",
+    "references": {
+        "answer": "Marley was dead[1]. Scrooge knew it[1,2].",
+        "items": [
+            {**CITATION, "number": 1, "label": "carol.txt:9", "match": 0.95, "confidence": 0.9},
+            {**KNEW, "number": 2, "label": "A Carol, Stave I\n", "confidence": 0.5},
+        ],
+        "confidence": 0.9,
+        "limits": ["The graph did not answer."],
+    },
 }
 
 
@@ -75,8 +80,9 @@ async def test_an_answer_is_written_as_it_comes_then_its_references_by_number() 
         ANSWER,
         "",
         "References:",
-        '[1] for sentence 1, 2: [A Carol, 1 of 9] "Marley was dead."',
-        '[2] for sentence 2: [A Carol, 1 of 9] "He knew."',
+        '[1] carol.txt:9 (95% match), for sentence 1, 2: "Marley was dead."',
+        '[2] A Carol, Stave I\u240a, for sentence 2: "He knew."',
+        "Limit: The graph did not answer.",
         "",
     ]
     assert conversation.turns == [Turn("Who was dead?", ANSWER)]
@@ -136,7 +142,13 @@ async def test_an_error_is_said_and_the_conversation_goes_on(
 
 
 async def test_nothing_found_is_said() -> None:
-    empty = {**RESULT, "final_answer": "", "key_facts": [], "no_data_found": True}
+    empty = {
+        **RESULT,
+        "final_answer": "",
+        "key_facts": [],
+        "no_data_found": True,
+        "references": {"answer": "", "items": [], "confidence": 0.0, "limits": ["Nothing."]},
+    }
     _, text = await talk(documents(events(("result", empty))), "Who was dead?")
     assert text.startswith("Nothing was found in this project.")
     assert "References" not in text

@@ -168,6 +168,10 @@ def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path
     assert all(text[c["start"] : c["end"]] == c["span"] for c in cited)
     assert {c["source_uri"] for c in cited} == {"https://a.example/ferries/ferry.md"}
 
+    shown = drift(*asked.args[3:-3], "--references", "--data-dir", serving["data"]).stdout
+    assert re.search(r"^\[1\] ferry\.md:3 \(\d+% match\)$", shown, re.MULTILINE), shown
+    assert re.search(r"^\[1\] \d+%: similarity \d+%, freshness 100%, model", shown, re.MULTILINE)
+
 
 def test_an_address_without_a_redis_costs_one_line_and_no_answer(
     serving: dict[str, Any], demo: dict[str, Any]

@@ -16,6 +16,7 @@ from drift.adapters.neo4j.labelled_nodes import Neo4jLabelledNodes
 from drift.adapters.neo4j.node_finder import Neo4jNodeFinder
 from drift.adapters.neo4j.node_store import Neo4jNodeStore
 from drift.adapters.neo4j.parameters import Parameters, require_direction
+from drift.adapters.neo4j.passages import Neo4jPassages
 from drift.adapters.neo4j.reader import Neo4jReader
 from drift.adapters.neo4j.rows import candidates, odd_nodes, primer_evidence
 from drift.adapters.neo4j.unseen import Unseen, not_embedded, require_empty
@@ -151,6 +152,10 @@ class Neo4jGraph:
     def finder(self) -> Neo4jNodeFinder:
         """Return what finds nodes of any kind in the same graph over the same connection."""
         return Neo4jNodeFinder(self._connection, self._names, self._parameters)
+
+    def passages(self) -> Neo4jPassages:
+        """Return what reads of cited chunks, in the same graph over the same connection."""
+        return Neo4jPassages(self._connection, self._parameters.schema)
 
     def node_store(self) -> Neo4jNodeStore:
         """Return what writes people's own nodes into the same graph over the same connection."""

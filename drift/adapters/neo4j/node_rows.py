@@ -86,7 +86,9 @@ def score_threshold(stored: Row | None) -> ScoreThreshold | None:
     is_score = isinstance(score, float) and math.isfinite(score)
     if score is not None and not is_score:
         return None
-    return ScoreThreshold(score, texts, dimensions, text_of(model))
+    floor = stored["score_floor"]
+    is_floor = isinstance(floor, float) and math.isfinite(floor)
+    return ScoreThreshold(score, texts, dimensions, text_of(model), floor if is_floor else None)
 
 
 def threshold_properties(threshold: ScoreThreshold) -> dict[str, Any]:
@@ -96,4 +98,5 @@ def threshold_properties(threshold: ScoreThreshold) -> dict[str, Any]:
         "score_threshold_texts": threshold.texts,
         "score_threshold_model": threshold.model,
         "score_threshold_dimensions": threshold.dimensions,
+        "score_floor": threshold.floor,
     }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from drift.numbered_parts import line_of
 from drift.place import EDGE_MARKS, Place
 from drift.ranking import MIN_MASS
 from drift.values.graph import FollowupQuery, PrimerQuery, Vector
+from drift.values.reading import Key
 
 EXACT_FLOATS = 650_000
 """A project with more floats in its chunks is searched by its index; below, all of them are
@@ -53,6 +55,7 @@ LONGEST_PAGE = 32
 """Characters of a page's label."""
 
 _LONG_DIGITS = 19
+_LAST_NUMBER = 2**63
 _MIN_LENGTH = 1e-30
 _MAX_FLOAT = 3.4e38
 """A vector between these has a direction in numbers of 32 bits."""
@@ -246,6 +249,15 @@ def stored_ids(chunk_id: str) -> list[str | int]:
     """Return the ids that a chunk may be stored under: some graphs number them."""
     is_number = chunk_id.isascii() and chunk_id.isdigit() and len(chunk_id) < _LONG_DIGITS
     return [chunk_id, int(chunk_id)] if is_number else [chunk_id]
+
+
+def stored_keys(id_: str) -> list[Key]:
+    """Return the keys that are told as this id: some graphs number their nodes."""
+    keys: list[Key] = [id_]
+    for number in (int, float):
+        with suppress(ValueError, OverflowError):
+            keys += [key for key in (number(id_),) if str(key) == id_ and abs(key) < _LAST_NUMBER]
+    return keys
 
 
 def require_direction(vector: Vector) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from neo4j import Record
@@ -15,6 +14,7 @@ from drift.adapters.neo4j import reading_rows as rows
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.cypher import reading
 from drift.adapters.neo4j.cypher.schema import DEFAULT, Schema
+from drift.adapters.neo4j.parameters import stored_keys
 from drift.tasks import Deadline
 from drift.values.reading import (
     ChunkRead,
@@ -22,7 +22,6 @@ from drift.values.reading import (
     DocumentRead,
     DocumentRow,
     EntityRead,
-    Key,
     Page,
     PageQuery,
     Position,
@@ -39,7 +38,6 @@ BEGINNING = 200
 """Characters that are told of a chunk that mentions an entity."""
 _NO_PLACE = 2**62
 """Where chunks without a place stand."""
-_LAST_NUMBER = 2**63
 
 _BOUNDS: Mapping[str, Any] = {
     "longest_metadata": 10_000,
@@ -151,16 +149,7 @@ class Neo4jReader:
 
 
 def _named(project: Project, id_: str) -> dict[str, Any]:
-    return {"project_id": project.id, "id": id_, "ids": _stored(id_)}
-
-
-def _stored(id_: str) -> list[Key]:
-    """Return the keys that are told as this id: some graphs number their nodes."""
-    keys: list[Key] = [id_]
-    for number in (int, float):
-        with suppress(ValueError, OverflowError):
-            keys += [key for key in (number(id_),) if str(key) == id_ and abs(key) < _LAST_NUMBER]
-    return keys
+    return {"project_id": project.id, "id": id_, "ids": stored_keys(id_)}
 
 
 def _behind(after: Position | None) -> dict[str, Any]:

@@ -83,6 +83,8 @@ def _chunk(row: Mapping[str, Any]) -> Chunk:
         page=next((page for page in map(_page, row["pages"]) if page not in {None, ""}), None),
         start=next((start for start in row["starts"] if 0 <= start < _MOST_CHARACTERS), None),
         source_uri=source_uri.first_shown(document["uris"]),
+        first_line=next((line for line in row["lines"] if 0 < line < _MOST_CHARACTERS), None),
+        document_id=text_of(document["id"]),
     )
 
 

@@ -29,8 +29,16 @@ def ask(
     depth: Depth = "drift",
     include: Annotated[
         list[str] | None,
-        typer.Option(help="Add `usage`, `trace`, `verdict` or `locations`; may be repeated."),
+        typer.Option(
+            help="Add `usage`, `trace`, `verdict`, `locations` or `references`; may be repeated."
+        ),
     ] = None,
+    references: Annotated[
+        bool,
+        typer.Option(
+            "--references", help="Show the answer with numbered references and how sure they are."
+        ),
+    ] = False,
     version: Neo4jVersion = DEFAULT_VERSION,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     cache_dir: CacheDir = None,
@@ -40,7 +48,8 @@ def ask(
 
     Succeeds only with a cited answer; exit code 1 says that there is none.
     """
-    wanted = dict.fromkeys([*(include or []), *([] if as_json else ["locations"])])
+    shown = ["references"] if references else []
+    wanted = dict.fromkeys([*(include or []), *shown, *([] if as_json else ["locations"])])
     body = {
         "query": question,
         "project_id": project,

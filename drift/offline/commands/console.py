@@ -104,28 +104,58 @@ def show_answer(question: str, response: dict[str, Any]) -> None:
     if response.get("no_data_found"):
         stdout.print("Nothing was found in this project. Is the name right, and was it ingested?")
         return
+    if "references" in response:
+        _show_references(response)
+        return
     stdout.print(f"{escape(response['final_answer'])}\n")
     for number, fact in enumerate(response["key_facts"], start=1):
         stdout.print(f"[bold]{number}.[/] {escape(fact['fact'])}")
         for citation in fact["citations"]:
             stdout.print(f"   [green]{escape(_evidence(citation))}[/]")
+    _show_uncertainty(response)
+
+
+def _show_references(response: dict[str, Any]) -> None:
+    """Show an answer with the numbers of its references, and what each is made of."""
+    references = response["references"]
+    stdout.print(f"{escape(references['answer'])}\n")
+    if references["items"]:
+        stdout.print(f"[bold]Confidence: {references['confidence']:.0%}[/]")
+    for item in references["items"]:
+        signals = ", ".join(f"{name} {value:.0%}" for name, value in item["signals"].items())
+        stdout.print(escape(f"[{item['number']}] {item['confidence']:.0%}: {signals}"))
+        stdout.print(f'   [green]└ "{escape(_shortened(" ".join(item["span"].split())))}"[/]')
+    _show_uncertainty(response)
+
+
+def _show_uncertainty(response: dict[str, Any]) -> None:
     if response["residual_uncertainty"]:
         stdout.print(f"\n[yellow]Uncertain:[/] {escape(response['residual_uncertainty'])}")
 
 
 def references(response: dict[str, Any]) -> str:
-    """Return what the sentences of an answer stand on: each evidence once, numbered, in a line."""
-    borne_out: dict[str, list[int]] = {}
-    for number, fact in enumerate(response["key_facts"], start=1):
-        for citation in fact["citations"]:
-            borne_out.setdefault(_evidence(citation).removeprefix("└ "), []).append(number)
-    rows = [
-        f"[{number}] for sentence {', '.join(map(str, sentences))}: {shown}"
-        for number, (shown, sentences) in enumerate(borne_out.items(), start=1)
-    ]
+    """Return what the sentences of an answer stand on: a line for each reference, by number."""
+    sentences: dict[int, list[int]] = {}
+    for place, fact in enumerate(response["key_facts"], start=1):
+        for number in fact["references"]:
+            sentences.setdefault(number, []).append(place)
+    items = response["references"]["items"]
+    rows = [_reference(item, sentences[item["number"]]) for item in items]
+    limits = [f"Limit: {limit}" for limit in response["references"]["limits"]] if rows else []
     uncertain = response["residual_uncertainty"]
     heading = ["References:"] if rows else []
-    return "\n".join([*heading, *rows, *([f"Uncertain: {uncertain}"] if uncertain else []), ""])
+    said = [f"Uncertain: {uncertain}"] if uncertain else []
+    return "\n".join([*heading, *rows, *limits, *said, ""])
+
+
+def _reference(item: dict[str, Any], sentences: list[int]) -> str:
+    """Return a reference as seed 004 writes it, with the sentences it bears out and its words."""
+    match = f" ({item['match']:.0%} match)" if "match" in item else ""
+    places, words = ", ".join(map(str, sentences)), " ".join(item["span"].split())
+    return (
+        f"[{item['number']}] {on_one_line(item['label'])}{match}, for sentence {places}: "
+        f'"{_shortened(words)}"'
+    )
 
 
 def _evidence(citation: dict[str, Any] | str) -> str:

@@ -184,7 +184,12 @@ class _Run:
                 self.result.unchanged.append(name)
             else:
                 record = DocumentRecord(
-                    name, document.title, self.source.name, new_hash, document.source_uri
+                    name,
+                    document.title,
+                    self.source.name,
+                    new_hash,
+                    document.source_uri,
+                    document.updated_at,
                 )
                 changed += self._cut(record, document, known=name in state.documents)
             self.report(READ, done, len(self.source.documents))

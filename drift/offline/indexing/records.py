@@ -40,13 +40,22 @@ def chunk_records(
 ) -> tuple[ChunkRecord, ...]:
     """Return the chunks of a document, without vectors."""
     chunks = []
+    line, counted = 1, 0
     for ordinal, piece in enumerate(cut(document.text, document.format)):
+        line, counted = line + document.text.count("\n", counted, piece.start), piece.start
         text = document.text[piece.start : piece.end]
         chunk_id = stable_id(project_id, record.id, str(ordinal), text)
         heading = piece.heading or record.title
         chunks.append(
             ChunkRecord(
-                chunk_id, record.id, ordinal, heading, text, start=piece.start, end=piece.end
+                chunk_id,
+                record.id,
+                ordinal,
+                heading,
+                text,
+                start=piece.start,
+                end=piece.end,
+                first_line=line if document.has_lines else None,
             )
         )
     return tuple(chunks)

@@ -52,7 +52,8 @@ async def measure_and_keep(  # noqa: PLR0913 - what is measured, of what, and wh
     """
     try:
         kept = await keeper.kept_threshold(project_id)
-        if kept is not None and not has_changed and kept.fits(dimensions, model):
+        is_whole = kept is not None and (kept.score is None or kept.floor is not None)
+        if kept is not None and is_whole and not has_changed and kept.fits(dimensions, model):
             return kept
         found = await measure(finder, project_id, dimensions, Deadline.after(PATIENCE_S), model)
         await keeper.keep_threshold(project_id, found)

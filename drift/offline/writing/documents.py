@@ -40,7 +40,9 @@ class SourceDocument:
     """A document as it is read.
 
     `id` is its path below the source with forward slashes; lines of `text` end with line feeds.
-    `source_uri` is the address at which a reader finds it, or empty.
+    `source_uri` is the address at which a reader finds it, or empty. `has_lines` says that the
+    lines of the text are those of the file, as people find them there; what was converted has none.
+    `updated_at` is when the file was last changed, in milliseconds since 1970.
     """
 
     id: str
@@ -48,6 +50,8 @@ class SourceDocument:
     text: str
     format: Format
     source_uri: str = ""
+    has_lines: bool = False
+    updated_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +113,14 @@ def _read(path: Path, name: str) -> SourceDocument | Skipped:
         return Skipped(
             name, "has another length than it says: it may just be written", unreadable=True
         )
-    return _decode(content, name)
+    return _decode(content, name, facts.st_mtime_ns // 1_000_000)
 
 
 def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)
 
 
-def _decode(content: bytes, name: str) -> SourceDocument | Skipped:
+def _decode(content: bytes, name: str, updated_at: int) -> SourceDocument | Skipped:
     if b"\0" in content:
         return Skipped(name, "is a binary file: it holds NUL bytes")
     try:
@@ -124,11 +128,14 @@ def _decode(content: bytes, name: str) -> SourceDocument | Skipped:
     except UnicodeDecodeError as error:
         return Skipped(name, f"is not UTF-8: byte {error.start:,} is 0x{content[error.start]:02x}")
     title, suffix = "", Path(name).suffix.lower()
-    if suffix in {".html", ".htm"}:
+    is_converted = suffix in {".html", ".htm"}
+    if is_converted:
         text, title = html_to_markdown(text)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         return Skipped(name, "is empty" if not content else "holds no text")
     text_format = "markdown" if suffix == ".txt" and _MARKDOWN.search(text) else FORMATS[suffix]
     title = first_heading(text, text_format) or title[:MAX_TITLE_CHARS].strip() or Path(name).name
-    return SourceDocument(name, title, text, text_format)
+    return SourceDocument(
+        name, title, text, text_format, has_lines=not is_converted, updated_at=updated_at
+    )

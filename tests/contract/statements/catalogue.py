@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from drift.adapters.neo4j.cypher import node_search, reading
+from drift.adapters.neo4j.cypher import node_search, passages, reading
 from drift.adapters.neo4j.cypher import schema as cypher_schema
 from drift.adapters.neo4j.cypher import statements as search
 from drift.adapters.neo4j.cypher import unseen_statements as unseen
@@ -35,6 +35,7 @@ MODULES: dict[str, ModuleType] = {
     "lease": lease_statements,
     "prepare": prepare,
     "nodes": node_search,
+    "passages": passages,
     "reading": reading,
     "unseen": unseen,
     "vectors": vectors,
@@ -84,6 +85,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
             "entity",
         )
     },
+    "passages.passages": {"": (), "v1": (V1,)},
     "nodes.nearest_nodes": {
         "": (legs(DEFAULT),),
         "searching": (legs(DEFAULT, searches=True),),
@@ -187,7 +189,9 @@ def is_about_all(name: str) -> bool:
 
 def is_search(name: str) -> bool:
     """Tell whether a statement is one of those that requests run."""
-    return name.startswith(("search.primer", "search.followup", "search.placed_followup", "nodes."))
+    return name.startswith(
+        ("search.primer", "search.followup", "search.placed_followup", "nodes.", "passages.")
+    )
 
 
 def is_schema(text: str) -> bool:

@@ -28,6 +28,7 @@ from drift.rag.threshold import pairs
 from drift.tasks import Deadline
 from drift.values.found_nodes import NodesQuery, ScoreThreshold
 from drift.values.graph import FollowupQuery, PrimerQuery
+from drift.values.passages import PassagesQuery
 from drift.values.reading import PageQuery
 from drift.values.records import RelationRecord
 from tests.contract import v1_graphs
@@ -239,9 +240,19 @@ async def _find_nodes(profiler: Profiler, schema: Schema) -> None:
     await graph.finder().sample(MINE, DIMENSIONS, pairs(50), 2, deadline)
 
 
+async def _read_passages(profiler: Profiler, schema: Schema) -> None:
+    """Read of chunks that are there, of one that is not, and without a vector."""
+    reader = Neo4jGraph(profiler, NAMES, schema=schema).passages()
+    chunks = tuple(chunk.id for chunk in pair(SIZE)[0].documents.chunks[:20])
+    for vector in (VECTORS[0], ()):
+        query = PassagesQuery(MINE, (*chunks, "absent"), vector)
+        await reader.passages(query, Deadline.after(PATIENCE_S))
+
+
 async def _look_around(profiler: Profiler, schema: Schema) -> None:
     """Read what the routes read, each list up to its end."""
     await _find_nodes(profiler, schema)
+    await _read_passages(profiler, schema)
     reader, mine = Neo4jReader(profiler, schema), EVERYBODY.project(MINE)
     deadline = Deadline.after(PATIENCE_S)
     await reader.overview(mine, deadline)

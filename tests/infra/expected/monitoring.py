@@ -136,7 +136,8 @@ requests
 traces
 | where message has 'graph_unavailable'
 | extend line = parse_json(message)
-| where tostring(line.event) in ('retrieval_ended', 'rag_ended') and tostring(line.outcome) == 'graph_unavailable'
+| where tostring(line.event) in ('retrieval_ended', 'rag_ended')
+| where tostring(line.outcome) == 'graph_unavailable'
 | summarize value = count()
 """,
     ),

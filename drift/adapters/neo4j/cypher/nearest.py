@@ -14,6 +14,8 @@ PAGES = ("page_number", "page_label", "page")
 0 beside it."""
 STARTS = ("start", "start_index", "start_char_idx")
 """Where they leave the character of its document at which a chunk begins."""
+LINES = ("first_line",)
+"""Where ingestion leaves the line of its file at which a chunk begins."""
 URIS = ("source_uri", "url", "uri", "source", "path")
 """Where they leave a document's address, and other things."""
 
@@ -38,6 +40,15 @@ def comparable(vector: str = "embedding") -> str:
 def readable(node: str = "ch", name: str = "text") -> str:
     """Return the condition that what is to be read of a node is text, or missing."""
     return f"{node}.{name} IS :: STRING"
+
+
+def threshold(s: Schema) -> str:
+    """Return the body that gives the project's `threshold` as it was measured; null for none."""
+    if not s.has_projects:
+        return "RETURN null AS threshold"
+    return """OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
+  RETURN p {.score_threshold, .score_threshold_texts, .score_threshold_model,
+    .score_threshold_dimensions, .score_floor} AS threshold"""
 
 
 def scored() -> str:
@@ -164,6 +175,7 @@ def told(s: Schema) -> str:
     ordinal: {s.ordinal("ch")},
     pages: {_where_asked(_usable("ch", PAGES, _short("one", "$longest_page")))},
     starts: {_where_asked(_usable("ch", STARTS, "one IS :: INTEGER NOT NULL"))},
+    lines: {_where_asked(_usable("ch", LINES, "one IS :: INTEGER NOT NULL"))},
     document: head(COLLECT {{
       {s.document}
       WITH d, title, id ORDER BY coalesce(title, id) LIMIT 1

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from drift.adapters.neo4j.cypher import legs, nearest
 from drift.adapters.neo4j.cypher.legs import Leg
-from drift.adapters.neo4j.cypher.nearest import comparable, metadata
+from drift.adapters.neo4j.cypher.nearest import comparable, metadata, threshold
 from drift.adapters.neo4j.cypher.schema import DEFAULT, Of, Schema
 
 
@@ -22,7 +22,7 @@ CALL () {{
   {s.visible}
 }}
 CALL () {{
-  {_threshold(s)}
+  {threshold(s)}
 }}
 CALL (generation) {{
 {_union(_leg(leg, s) for leg in searched)}
@@ -156,14 +156,6 @@ def _embedded(leg: Leg, s: Schema) -> str:
   {_all_of(leg, s)} AND n.embedding IS NOT NULL
   WITH n LIMIT $most
   RETURN n"""
-
-
-def _threshold(s: Schema) -> str:
-    if not s.has_projects:
-        return "RETURN null AS threshold"
-    return """OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
-  RETURN p {.score_threshold, .score_threshold_texts, .score_threshold_model,
-    .score_threshold_dimensions} AS threshold"""
 
 
 # Relations first: what mentions an entity is looked at behind them, so that a hub's relations are

@@ -98,6 +98,7 @@ def document_row(document: DocumentRecord, chunks: int) -> Row:
         "source": document.source,
         "content_hash": document.content_hash,
         "source_uri": document.source_uri or None,
+        "updated_at": document.updated_at,
         "chunks": chunks,
     }
 
@@ -112,6 +113,7 @@ def chunk_row(chunk: ChunkRecord) -> Row:
         "text": chunk.text,
         "start": chunk.start,
         "end": chunk.end,
+        "first_line": chunk.first_line,
         "embedding": _stored(chunk.embedding),
     }
 

@@ -98,7 +98,7 @@ WITH p
 UNWIND $rows AS row
 MERGE (d:__Document__ {{project_id: $project_id, id: row.id}})
 SET d.title = row.title, d.source = row.source, d.content_hash = row.content_hash,
-  d.chunks = row.chunks, d.source_uri = row.source_uri
+  d.chunks = row.chunks, d.source_uri = row.source_uri, d.updated_at = row.updated_at
 MERGE (d)-[:IN_PROJECT]->(p)
 """
 
@@ -106,7 +106,7 @@ PUT_CHUNKS = f"""
 {_DOCUMENT_OF_CHUNK}
 MERGE (n:__Chunk__ {{project_id: $project_id, id: row.id}})
 SET n.text = row.text, n.heading = row.heading, n.ordinal = row.ordinal, n.start = row.start,
-  n.end = row.end, n.project_key = $project_key
+  n.end = row.end, n.first_line = row.first_line, n.project_key = $project_key
 FOREACH (_ IN CASE WHEN row.embedding IS NULL THEN [1] ELSE [] END | REMOVE n.embedding)
 MERGE (d)-[r:HAS_CHUNK]->(n) SET r.run = $run
 MERGE (n)-[:IN_PROJECT]->(p)
@@ -164,7 +164,8 @@ STAGE_CHUNKS = f"""
 {_DOCUMENT_OF_CHUNK}
 CREATE (d)-[:HAS_CHUNK {{run: $run}}]->(n:{_STAGED} {{
   project_id: $project_id, id: row.id, text: row.text, heading: row.heading,
-  ordinal: row.ordinal, start: row.start, end: row.end, project_key: $project_key
+  ordinal: row.ordinal, start: row.start, end: row.end, first_line: row.first_line,
+  project_key: $project_key
 }})-[:IN_PROJECT]->(p)
 {_SET_VECTOR}
 """
@@ -178,7 +179,7 @@ WHERE s:{_STAGED}
 MATCH (ch:__Chunk__ {{project_id: $project_id, id: s.id}})
   USING INDEX SEEK ch:__Chunk__(project_id, id)
 SET ch.text = s.text, ch.heading = s.heading, ch.ordinal = s.ordinal, ch.start = s.start,
-  ch.end = s.end, ch.embedding = s.embedding
+  ch.end = s.end, ch.first_line = s.first_line, ch.embedding = s.embedding
 MERGE (d)-[r:HAS_CHUNK]->(ch) SET r.run = $run
 DETACH DELETE s
 """
@@ -287,7 +288,7 @@ CREATE (a)-[:RELATED {{description: row.description, weight: row.weight}}]->(b)
 KEPT_THRESHOLD = """
 MATCH (p:__Project__ {id: $project_id})
 RETURN p {.score_threshold, .score_threshold_texts, .score_threshold_model,
-  .score_threshold_dimensions} AS threshold
+  .score_threshold_dimensions, .score_floor} AS threshold
 """
 
 KEEP_THRESHOLD = """

@@ -1,0 +1,280 @@
+"""What a graph says of cited chunks: how near, how old, and which documents say the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from drift.adapters.neo4j.connection import Connection
+from drift.offline.indexing.pipeline import ingest
+from drift.offline.indexing.sources import Source, read_source
+from drift.offline.writing.documents import SourceDocument
+from drift.offline.writing.neo4j import project as neo4j_project
+from drift.ports import PassageReader
+from drift.tasks import Deadline
+from drift.values.found_nodes import ScoreThreshold
+from drift.values.graph import Vector
+from drift.values.passages import MOST_WITNESSES, Passage, Passages, PassagesQuery
+from drift.values.records import DocumentBatch
+from tests.contract.graph_backends import (
+    CHUNKS,
+    DIMENSIONS,
+    Backend,
+    Neo4jBackend,
+    ask_followup,
+    axis,
+    chunk,
+    documents,
+    entity,
+    fill,
+    on_real_servers,
+    twin,
+    vector,
+)
+from tests.contract.test_bad_evidence import LocalEmbedder
+from tests.contract.v1_graphs import PROJECT, database, prepare, searched
+
+__all__ = ["database"]
+
+pytestmark = pytest.mark.timeout(600)
+
+WRITTEN = 1_700_000_000_000
+ALPHA = axis(0)
+
+
+async def known(
+    reader: PassageReader, project: str, *ids: str, embedding: Vector = ALPHA
+) -> dict[str, Passage]:
+    """Return what is known, by chunk."""
+    found = await reader.passages(PassagesQuery(project, ids, embedding), Deadline.after(60))
+    assert len({one.chunk_id for one in found.passages}) == len(found.passages)
+    return {one.chunk_id: one for one in found.passages}
+
+
+async def test_each_chunk_says_how_near_it_is(backend: Backend, project: str) -> None:
+    mixed = [
+        chunk("k1", "alpha", axis(0)),
+        chunk("k2", "beta", vector(1, 1)),
+        chunk("k3", "gamma", vector(-1)),
+        chunk("bare", "delta", ()),
+    ]
+    await fill(backend, project, mixed)
+    reader = backend.passages()
+
+    found = await known(reader, project, "k2", "k1", "absent", "k3", "bare", "k1")
+    near = {k: one.similarity and round(one.similarity, 5) for k, one in found.items()}
+    assert near == {"k1": 1.0, "k2": 0.70711, "k3": -1.0, "bare": None}
+
+    for without in ((), (1.0, 0.0)):
+        found = await known(reader, project, "k1", "k2", embedding=without)
+        assert [one.similarity for one in found.values()] == [None, None]
+
+
+async def test_no_other_project_is_looked_at(backend: Backend, project: str) -> None:
+    own = [chunk("k1", "alpha", axis(0), "d1")]
+    shared = [entity("e1", "Mill", "k1", "k9"), entity("e2", "Wheel", "k1", "k9")]
+    await fill(backend, project, own, shared)
+    other = [*own, chunk("k9", "omega", axis(1), "d9")]
+    await fill(backend, twin(project), other, shared)
+
+    found = await known(backend.passages(), project, "k1", "k9")
+    assert list(found) == ["k1"]
+    assert found["k1"].witnesses == ()
+    assert (
+        await backend.passages().passages(
+            PassagesQuery(f"{project}-absent", ("k1",), axis(0)), Deadline.after(60)
+        )
+        == Passages()
+    )
+
+
+async def test_other_documents_that_name_two_of_its_entities_bear_it_out(
+    backend: Backend, project: str
+) -> None:
+    chunks = [
+        chunk("k1", "the mill has a wheel", axis(0), "d1"),
+        chunk("own", "the mill and its wheel", axis(1), "d1"),
+        chunk("both", "a wheel at a mill", axis(2), "d2"),
+        chunk("one", "a mill", axis(3), "d3"),
+        chunk("apart", "a wheel", axis(4), "d3"),
+        chunk("lone", "a pond", axis(5), "d4"),
+        chunk("none", "nothing", axis(6), "d5"),
+    ]
+    entities = [
+        entity("e1", "Mill", "k1", "own", "both", "one"),
+        entity("e2", "Wheel", "k1", "own", "both", "apart"),
+        entity("e3", "Pond", "lone"),
+    ]
+    await fill(backend, project, chunks, entities)
+    found = await known(backend.passages(), project, "k1", "both", "lone", "none")
+    assert {k: one.witnesses for k, one in found.items()} == {
+        "k1": ("d2",),
+        "both": ("d1",),
+        "lone": None,  # one name alone says nothing
+        "none": None,
+    }
+
+    await backend.orphan(project, "k1")
+    found = await known(backend.passages(), project, "k1")
+    assert found["k1"].witnesses is None
+
+
+async def test_witnesses_are_counted_up_to_a_bound_and_hubs_are_none(
+    backend: Backend, project: str
+) -> None:
+    many = [chunk(f"k{n}", "a mill, a wheel", axis(n % 9), f"d{n}") for n in range(210)]
+    all_of = [one.id for one in many]
+    hubs = [entity("e1", "Mill", *all_of), entity("e2", "Wheel", *all_of)]
+    rare = [entity(f"r{n}", f"Rare {n}", *all_of[:8]) for n in range(2)]
+    await fill(backend, project, many, [*hubs, *rare])
+    found = await known(backend.passages(), project, "k0", "k100")
+    assert found["k0"].witnesses == ("d1", "d2", "d3", "d4", "d5")
+    assert len(found["k0"].witnesses) == MOST_WITNESSES
+    assert found["k100"].witnesses is None
+
+
+async def test_a_document_says_when_it_was_changed(backend: Backend, project: str) -> None:
+    batch = documents(CHUNKS[:1], {})
+    dated = replace(batch.documents[0], updated_at=WRITTEN)
+    await backend.writer.write_documents(project, DocumentBatch((dated,), batch.chunks))
+    assert (await known(backend.passages(), project, "k1"))["k1"].updated_at == WRITTEN
+    await backend.writer.write_documents(project, batch)
+    assert (await known(backend.passages(), project, "k1"))["k1"].updated_at is None
+
+
+TIMES: list[tuple[dict[str, Any], int | None]] = [
+    ({}, None),
+    ({"updated_at": WRITTEN}, WRITTEN),
+    ({"updated_at": WRITTEN // 1000}, WRITTEN),
+    ({"updated_at": WRITTEN / 1000}, WRITTEN),
+    ({"updated_at": datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)}, WRITTEN),
+    ({"last_modified": datetime(2023, 11, 14, 22, 13, 20)}, WRITTEN),  # noqa: DTZ001 - stored so
+    ({"last_modified_date": "2023-11-14"}, 1_699_920_000_000),
+    ({"modified_at": date(2023, 11, 14)}, 1_699_920_000_000),
+    ({"updated_at": "2023-11-14T23:13:20+01:00"}, WRITTEN),
+    ({"updated_at": "yesterday", "last_modified": WRITTEN}, WRITTEN),
+    ({"updated_at": [WRITTEN], "modified_at": True}, None),
+    ({"updated_at": float("nan"), "last_modified": -5, "modified_at": 2**60}, None),
+    ({"updated_at": "2023-11-14" * 1000}, None),
+]
+
+
+@pytest.mark.parametrize(("stored", "read"), TIMES)
+@on_real_servers
+async def test_what_other_pipelines_leave_as_a_time_is_read(
+    backend: Neo4jBackend, project: str, stored: dict[str, Any], read: int | None
+) -> None:
+    await fill(backend, project, CHUNKS[:1])
+    await backend.connection.write(
+        "MATCH (d:__Document__ {project_id: $p}) SET d += $stored", {"p": project, "stored": stored}
+    )
+    assert (await known(backend.passages(), project, "k1"))["k1"].updated_at == read
+
+
+@on_real_servers
+async def test_the_projects_threshold_comes_with_them(backend: Neo4jBackend, project: str) -> None:
+    await fill(backend, project, CHUNKS)
+    query = PassagesQuery(project, ("k1",), axis(0))
+    reader = backend.passages()
+    assert (await reader.passages(query, Deadline.after(60))).threshold is None
+    measured = ScoreThreshold(0.6, 500, DIMENSIONS, "m", 0.1)
+    await backend.writer.keep_threshold(project, measured)
+    assert (await reader.passages(query, Deadline.after(60))).threshold == measured
+
+
+@on_real_servers
+async def test_a_vector_that_cannot_be_compared_costs_its_own_chunk(
+    backend: Neo4jBackend, project: str
+) -> None:
+    await fill(backend, project, CHUNKS)
+    odd = [float("inf"), *([0.0] * (DIMENSIONS - 1))]
+    await backend.connection.write(
+        "MATCH (ch:__Chunk__ {project_id: $p, id: 'k2'}) SET ch.embedding = $odd",
+        {"p": project, "odd": odd},
+    )
+    found = await known(backend.passages(), project, "k1", "k2", "k3")
+    assert {k: one.similarity for k, one in found.items()} == {"k1": 1.0, "k2": None, "k3": 0.0}
+
+
+@pytest.mark.neo4j
+@pytest.mark.slow
+async def test_without_projects_the_same_is_read(database: Connection) -> None:
+    await database.write(
+        """UNWIND range(1, 3) AS n
+        CREATE (d:Document {id: 'd' + n, last_modified: $written})
+        CREATE (ch:__Chunk__ {text: 'alpha ' + n, embedding: $vector})-[:FROM_DOCUMENT]->(d)
+        SET ch.id = CASE n WHEN 1 THEN 'k1' WHEN 2 THEN 2 END
+        WITH collect(ch) AS chunks
+        UNWIND ['Mill', 'Wheel'] AS name
+        CREATE (e:Thing {name: name})
+        WITH chunks, e UNWIND chunks AS ch CREATE (e)-[:FROM_CHUNK]->(ch)""",
+        {"written": WRITTEN, "vector": list(axis(0))},
+    )
+    await prepare(database)
+    store = searched(database)
+    ids = [one.id for one in (await ask_followup(store, PROJECT, "alpha?", axis(0))).chunks]
+    assert len(ids) == 3
+    assert {"k1", "2"} < set(ids)
+
+    found = await known(store.passages(), PROJECT, *ids)
+    assert {one.similarity for one in found.values()} == {1.0}
+    assert {one.updated_at for one in found.values()} == {WRITTEN}
+    assert found["k1"].witnesses == ("d2", "d3")
+
+
+# -------------------------------------------------------------------------------- lines and times
+TEXT = "# Mill\n\nThe mill grinds corn.\n\n" + "\n\n".join(
+    f"## Part {n}\n\nThe wheel number {n} turns.\n{'It turns on. ' * 40}" for n in range(6)
+)
+
+
+@pytest.mark.parametrize("at_once", [2000, 2])
+async def test_what_is_ingested_says_which_lines_of_its_file_it_is(
+    backend: Backend, project: str, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(neo4j_project, "CHUNKS_AT_ONCE", at_once)
+    document = SourceDocument(
+        "docs/mill.md", "Mill", TEXT, "markdown", has_lines=True, updated_at=WRITTEN
+    )
+    source = Source("/a/folder", (document,))
+    for force in (False, True):
+        await ingest(source, project, backend.writer, LocalEmbedder(), DIMENSIONS, force=force)
+    found = await ask_followup(backend.store(), project, "which wheel turns?", axis(0))
+    assert len(found.chunks) > 2
+    for one in found.chunks:
+        assert one.first_line is not None
+        assert one.document_id == "docs/mill.md"
+        lines = TEXT.split("\n")[one.first_line - 1 :]
+        assert "\n".join(lines).startswith(one.text)
+    passages = await known(backend.passages(), project, *(one.id for one in found.chunks))
+    assert {one.updated_at for one in passages.values()} == {WRITTEN}
+
+
+async def test_a_converted_document_has_no_lines(
+    backend: Backend, project: str, tmp_path: Any
+) -> None:
+    (tmp_path / "a.html").write_text("<h1>Mill</h1>\n\n<p>The mill grinds corn.</p>")
+    (tmp_path / "b.txt").write_bytes(b"\r\nThe wheel turns.\r\nIt turns on.\r")
+    await ingest(read_source(tmp_path), project, backend.writer, LocalEmbedder(), DIMENSIONS)
+    found = await ask_followup(backend.store(), project, "mill and wheel?", axis(0))
+    assert {one.document_id: one.first_line for one in found.chunks} == {"a.html": None, "b.txt": 2}
+    passages = await known(backend.passages(), project, *(one.id for one in found.chunks))
+    changed = {
+        int((tmp_path / name).stat().st_mtime_ns // 1_000_000) for name in ("a.html", "b.txt")
+    }
+    assert {one.updated_at for one in passages.values()} == changed
+
+
+async def test_a_project_that_was_ingested_before_has_no_lines_until_it_is_forced(
+    backend: Backend, project: str
+) -> None:
+    before = SourceDocument("mill.md", "Mill", TEXT, "markdown")
+    now = replace(before, has_lines=True, updated_at=WRITTEN)
+    for document, force, has in ((before, False, False), (now, False, False), (now, True, True)):
+        source = Source("/a/folder", (document,))
+        await ingest(source, project, backend.writer, LocalEmbedder(), DIMENSIONS, force=force)
+        found = await ask_followup(backend.store(), project, "which wheel turns?", axis(0))
+        assert {one.first_line is not None for one in found.chunks} == {has}
