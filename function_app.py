@@ -27,7 +27,7 @@ from drift.errors import (
     StoppingError,
     UnauthenticatedError,
 )
-from drift.hosting import auth_mode, http, nodes, reading, schedule, usage
+from drift.hosting import auth_mode, http, nodes, page, reading, schedule, usage
 from drift.hosting.entrance import Entrance
 from drift.hosting.provider import ServiceProvider
 from drift.hosting.streaming import EventStream
@@ -316,6 +316,25 @@ async def read_usage(call: Call) -> Response:
     """Tell a caller what it has used of its quota; asking counts for none."""
     service = await provider.get()
     return to_response(await usage.reply(call.caller, service.quotas))
+
+
+@app.route(route=page.PAGE, methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@open_endpoint
+async def show_page(call: Call) -> Response:
+    """Show the page to ask in, which holds no data."""
+    return await _of_the_page(call)
+
+
+@app.route(route=page.FILE, methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@open_endpoint
+async def show_page_file(call: Call) -> Response:
+    """Give a file of the page."""
+    return await _of_the_page(call)
+
+
+async def _of_the_page(call: Call) -> Response:
+    path, headers = call.request.scope["raw_path"], call.request.headers
+    return to_response(await asyncio.to_thread(page.reply, path, headers))
 
 
 @app.route(route="health/live", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)

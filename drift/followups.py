@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from drift import bounded, context, plan
-from drift.answering.response import checked_citations
+from drift.answering.response import asked, checked_citations, traced
 from drift.asking.memory import names_found
 from drift.asking.pool import Pool
 from drift.asking.repetition import is_asked_again, searched
 from drift.calls import Calls
 from drift.context import Handles, Memory
+from drift.contracts.answer import TraceNode
 from drift.contracts.progress import Phase
 from drift.errors import DriftError
 from drift.executor import Answers, Executor
@@ -58,7 +59,10 @@ class _Wave:
 
 @dataclass(slots=True)
 class FollowupTree:
-    """The growing tree of one request; `nodes` are the follow-ups that have ended, by id."""
+    """The growing tree of one request; `nodes` are the follow-ups that have ended, by id.
+
+    `tell` hears of each that begins and of each that has ended.
+    """
 
     calls: Calls
     limits: plan.Limits
@@ -68,6 +72,7 @@ class FollowupTree:
     progress: Progress
     deadline: Deadline
     located: bool = False
+    tell: Callable[[TraceNode], None] | None = None
     nodes: dict[int, Node] = field(default_factory=dict)
     retrieved: dict[str, Chunk] = field(default_factory=dict)
     counts: CitationCounts = field(default_factory=CitationCounts)
@@ -187,6 +192,8 @@ class FollowupTree:
     async def _find(self, question: Question, vector: Vector, wave: _Wave) -> Found | None:
         """Return what a follow-up found; None when it ends here, without anything new to read."""
         self._report(f"Looking into: {question.text}")
+        if self.tell:
+            self.tell(asked(question))
         query = FollowupQuery(
             self.project_id,
             searched(question),
@@ -324,6 +331,8 @@ class FollowupTree:
 
     def _end(self, node: Node) -> None:
         self.nodes[node.question.id] = node
+        if self.tell:
+            self.tell(traced(node))
         if not self._may_propose():
             self._all_are_heard.set()
         question, chunks = node.question, len(node.chunk_ids)

@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 from pydantic import BaseModel
 
 from drift.access.caller import Caller, Project
-from drift.contracts.answer import KeyFact
+from drift.contracts.answer import KeyFact, TraceNode
 from drift.contracts.progress import CHANNEL
 from drift.contracts.rag import SourceOut
 from drift.tasks import Deadline
@@ -362,6 +362,10 @@ class Listener(AnswerListener, Protocol):
 
     def progress(self, message: str) -> None:
         """Take one progress message, as JSON."""
+        ...
+
+    def followup(self, node: TraceNode) -> None:
+        """Take a follow-up as it begins, in the state `asked`, and as it has ended."""
         ...
 
     def citations(self, key_facts: Sequence[KeyFact]) -> None:

@@ -269,6 +269,7 @@ class _Retrieval:
             self.progress,
             self.deadline,
             self.wants_locations,
+            self.telling.followup if "trace" in self.request.include else None,
         )
         tree.retrieved.update((chunk.id, chunk) for chunk in found.all_chunks())
         if look and look.found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from drift.contracts.answer import RetrieveResponse
+from drift.contracts.answer import RetrieveResponse, TraceNode
 from drift.ports import AnswerListener, Listener
 from drift.values.calls import Hear
 
@@ -58,6 +58,11 @@ class Telling(Words):
         """Begin with nothing told."""
         super().__init__(listener)
         self._listener = listener
+
+    def followup(self, node: TraceNode) -> None:
+        """Tell of a follow-up that begins, or has ended."""
+        if self._listener is not None:
+            self._listener.followup(node)
 
     def whole(self, response: RetrieveResponse) -> None:
         """Tell what is left of the answer as it is delivered, then its citations."""

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from drift.access.caller import EVERYBODY, Project
-from drift.contracts.answer import KeyFact
+from drift.contracts.answer import KeyFact, TraceNode
 from drift.contracts.progress import CHANNEL, LAST_PHASES
 from drift.contracts.request import ProjectRequest
 from drift.ports import Ports
@@ -107,6 +107,7 @@ class Heard:
         self.deltas = 0
         self.replaced = 0
         self.facts: list[KeyFact] = []
+        self.followups: list[TraceNode] = []
 
     def progress(self, message: str) -> None:
         self.messages.append(message)
@@ -119,6 +120,9 @@ class Heard:
     def answer_replaced(self, text: str) -> None:
         self.replaced += 1
         self.text = text
+
+    def followup(self, node: TraceNode) -> None:
+        self.followups.append(node)
 
     def citations(self, key_facts: Sequence[KeyFact]) -> None:
         assert not self.facts

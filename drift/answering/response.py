@@ -23,7 +23,7 @@ from drift.contracts.answer import (
 from drift.contracts.replies import PrimerReply
 from drift.contracts.request import Include
 from drift.values.graph import Chunk, PrimerEvidence
-from drift.values.tree import SKIPPED_DEADLINE, Citation, CitationCounts, Node
+from drift.values.tree import ASKED, SKIPPED_DEADLINE, Citation, CitationCounts, Node, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def _trace(searched: Searched) -> TraceOut:
         initial_answer=searched.first.initial_answer,
         rationale=searched.first.rationale,
         communities=[community.id for community in searched.found.communities],
-        followups=[_traced(node) for node in searched.nodes],
+        followups=[traced(node) for node in searched.nodes],
         citations=CitationCountsOut(
             total=counts.total,
             kept=counts.kept,
@@ -174,7 +174,13 @@ def _trace(searched: Searched) -> TraceOut:
     )
 
 
-def _traced(node: Node) -> TraceNode:
+def asked(question: Question) -> TraceNode:
+    """Return a follow-up that begins, as who follows the search sees it."""
+    return traced(Node(question, ASKED))
+
+
+def traced(node: Node) -> TraceNode:
+    """Return a follow-up as the trace tells it."""
     question = node.question
     return TraceNode(
         id=question.id,

@@ -51,8 +51,9 @@ _STREAM_TEXT = (
     "With `Accept: text/event-stream` the answer is a stream: `event: progress` for each progress "
     "message, `event: answer_delta` with the `text` that comes next of the final answer, `event: "
     "answer_replaced` with a `text` in place of all before, `event: citations` with the "
-    "`key_facts`, and exactly one last event, `event: result` with this document or `event: error` "
-    "with a Problem."
+    '`key_facts`, with `include: ["trace"]` an `event: followup` for each follow-up that begins or '
+    "has ended, as the trace has it, and exactly one last event, `event: result` with this "
+    "document or `event: error` with a Problem."
 )
 
 

@@ -44,7 +44,7 @@ _SECRET_ADDRESS = re.compile(
     r"https://[A-Za-z0-9.-]+(:\d+)?/secrets/[A-Za-z0-9-]{1,127}(/[0-9a-f]{32})?"
 )
 
-_S = TypeVar("_S", bound="AccessSettings")
+_S = TypeVar("_S", bound=BaseSettings)
 
 Required = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 IndexName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]
@@ -125,6 +125,22 @@ class AccessSettings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Read arguments and the environment only: no .env file may change a deployed service."""
         return init_settings, env_settings
+
+
+class PageSettings(BaseSettings):
+    """What the page to ask in has to know; it is there also where others are missing."""
+
+    model_config = SettingsConfigDict(
+        frozen=True, extra="ignore", env_ignore_empty=True, case_sensitive=False
+    )
+
+    auth_mode: AuthMode = "function"
+    enable_rag_search: bool = True
+
+    @field_validator("auth_mode", mode="before")
+    @classmethod
+    def _any_case(cls, value: object) -> object:
+        return value.strip().lower() if isinstance(value, str) else value
 
 
 class Settings(AccessSettings):
@@ -362,6 +378,11 @@ def load(values: Mapping[str, Any] | None = None) -> Settings:
             value's text.
     """
     return _load(Settings, values or {})
+
+
+def load_page(values: Mapping[str, Any] | None = None) -> PageSettings:
+    """Return the few settings of the page; arguments and errors are those of `load`."""
+    return _load(PageSettings, values or {})
 
 
 def load_access(values: Mapping[str, Any] | None = None) -> AccessSettings:

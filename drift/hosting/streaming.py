@@ -10,7 +10,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from drift.contracts.answer import KeyFact
+from drift.contracts.answer import KeyFact, TraceNode
 from drift.contracts.rag import SourceOut
 from drift.errors import DriftError, StoppingError
 from drift.hosting import http
@@ -47,6 +47,10 @@ class EventStream:
         """Relay the sentences of the answer with their citations, as the result has them."""
         facts = [fact.model_dump(mode="json") for fact in key_facts]
         self._events.put_nowait(http.event("citations", json.dumps({"key_facts": facts})))
+
+    def followup(self, node: TraceNode) -> None:
+        """Relay a follow-up as the trace has it; one that begins is in the state `asked`."""
+        self._events.put_nowait(http.event("followup", node.model_dump_json(by_alias=True)))
 
     def sources(self, sources: Sequence[SourceOut]) -> None:
         """Relay the nodes that the answer was written from, as the result has them."""

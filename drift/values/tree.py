@@ -109,12 +109,12 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class FollowupState:
-    """How a follow-up ended.
+    """How a follow-up ended, or that it is asked.
 
     `reason` says why it was skipped; for one that failed it is the error's code.
     """
 
-    kind: Literal["answered", "no_evidence", "merged", "skipped", "failed"]
+    kind: Literal["asked", "answered", "no_evidence", "merged", "skipped", "failed"]
     reason: str = ""
 
     def __str__(self) -> str:
@@ -127,6 +127,8 @@ class FollowupState:
         return self.kind == "failed" or self == SKIPPED_DEADLINE
 
 
+ASKED = FollowupState("asked")
+"""Told while it is looked into; no node of the tree, which holds what has ended, is in it."""
 ANSWERED = FollowupState("answered")
 NO_EVIDENCE = FollowupState("no_evidence")
 MERGED = FollowupState("merged")

@@ -22,6 +22,7 @@ param tenantId string
 // They answer everybody and hold no data; everything under a path that is named here is open.
 var openPaths = [
   '/health/live'
+  '/rag'
 ]
 var entra = {
   enabled: true

@@ -20,8 +20,8 @@ READER, READERS = entry("reader", [PROJECT])
 OTHER, OTHERS = entry("other", ["other-project"])
 SEVERAL, OF_SEVERAL = entry("several", ["other-project", f"{PROJECT[:2]}*"])
 
-OPEN = {"/health/live"}
-"""What answers everybody, because it holds nothing."""
+OPEN = {"/health/live", "/rag", "/rag/{*file}"}
+"""What answers everybody, because it holds no data."""
 CREDENTIALS: dict[str, dict[str, str]] = {
     "none": {},
     "a wrong key": {"x-api-key": "wrong"},

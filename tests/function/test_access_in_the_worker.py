@@ -53,6 +53,8 @@ async def test_the_platform_asks_for_no_key_and_every_route_asks_for_one_of_ours
                 reply = await nobody.request(method, path, json={})
                 answers[trigger["route"]] = reply.status_code
     assert answers.pop("health/live") == 200
+    assert answers.pop("rag") == 200
+    assert answers.pop("rag/{*file}") == 404  # there is no such file
     assert set(answers.values()) == {401}
     assert len(answers) >= 4
 

@@ -147,3 +147,21 @@ async def test_a_buffered_answer_is_not_streamed_by_the_model(
     bodies = [one["body"] for one in model_server.requests()]
     assert bodies
     assert not any("stream" in body for body in bodies)
+
+
+async def test_who_asks_for_the_trace_sees_the_tree_grow(function: Caller) -> None:
+    events = await asked(function, depth="drift", include=["trace"])
+    told_of = [data for name, data in events if name == "followup"]
+    trace = events[-1][1]["trace"]["followups"]
+
+    assert trace
+    for node in trace:
+        first, *_, last = [one for one in told_of if one["id"] == node["id"]] or [node, node]
+        assert last == node
+        assert first["state"] == "asked" or first == node
+        assert (first["question"], first["parent"]) == (node["question"], node["parent"])
+    assert [one for one in told_of if one["state"] == "asked"]
+
+
+async def test_who_does_not_ask_for_the_trace_hears_of_no_followup(function: Caller) -> None:
+    assert "followup" not in named(await asked(function, depth="drift", include=["usage"]))

@@ -29,6 +29,8 @@ ROUTES = {
     "/documents/{*id}": (("GET",), "function"),
     "/chunks/{*id}": (("GET",), "function"),
     "/entities/{*id}": (("GET",), "function"),
+    "/rag": (("GET",), "anonymous"),
+    "/rag/{*file}": (("GET",), "anonymous"),
     "/health/live": (("GET",), "anonymous"),
     "/health/ready": (("GET",), "function"),
     "/health/neo4j": (("GET",), "function"),

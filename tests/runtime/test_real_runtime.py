@@ -40,6 +40,8 @@ ROUTES = {
     "read_chunk": ("chunks/{*id}", ["GET"], "function"),
     "read_entity": ("entities/{*id}", ["GET"], "function"),
     "read_usage": ("usage", ["GET"], "function"),
+    "show_page": ("rag", ["GET"], "anonymous"),
+    "show_page_file": ("rag/{*file}", ["GET"], "anonymous"),
     "health_live": ("health/live", ["GET"], "anonymous"),
     "health_ready": ("health/ready", ["GET"], "function"),
     "health_neo4j": ("health/neo4j", ["GET"], "function"),

@@ -15,6 +15,8 @@ ROUTES = (
     ("POST", "/api/nodes"),
     ("PUT", "/api/nodes/nothing"),
     ("DELETE", "/api/nodes/nothing"),
+    ("GET", "/rag"),
+    ("GET", "/rag/version/main.js"),
     ("GET", "/health/live"),
     ("GET", "/health/ready"),
     ("GET", "/health/neo4j"),

@@ -39,7 +39,15 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 PAIRS, FEW_PAIRS = 500, 60
 """How many `make test-deep` draws, and how many `make test`."""
-ABOUT_NO_PROJECT = {"/health/live", "/health/ready", "/health/neo4j", "/openapi.yaml", "/usage"}
+ABOUT_NO_PROJECT = {
+    "/rag",
+    "/rag/{*file}",
+    "/health/live",
+    "/health/ready",
+    "/health/neo4j",
+    "/openapi.yaml",
+    "/usage",
+}
 SINGLE = {"documents": reading.DOCUMENT, "chunks": reading.CHUNK, "entities": reading.ENTITY}
 LISTS = {"documents": reading.DOCUMENTS, "communities": reading.COMMUNITIES}
 NO_RIGHT = "This credential has no read right on {} project."

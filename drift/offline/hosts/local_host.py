@@ -9,6 +9,7 @@ names alone.
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
@@ -147,7 +148,7 @@ class LocalHost:
             return response
 
         return Route(
-            path.replace("{*id}", "{id:path}"),
+            re.sub(r"{\*(\w+)}", r"{\1:path}", path),
             call,
             methods=["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"],
         )

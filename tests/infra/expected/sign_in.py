@@ -10,7 +10,7 @@ from tests.infra.ways import Body, Way
 
 CONFIG = f"{SITE}/config"
 
-OPEN_PATHS = ["/health/live"]
+OPEN_PATHS = ["/health/live", "/rag"]
 """What answers everybody: it holds no data."""
 
 

@@ -52,8 +52,17 @@ async def serve(options: StackOptions, how: HowToServe, *, as_json: bool) -> Non
             stderr.print(
                 f"[green]Ready.[/] The function's routes are at {url}; Ctrl-C ends all of it."
             )
+            stderr.print(where_to_look(url, keys), markup=False)
             stderr.print(_how_to_ask(url, keys, values.auth_mode), markup=False)
             await stack.wait()
+
+
+def where_to_look(url: str, keys: Sequence[TrialKey]) -> str:
+    """Return the page's address.
+
+    A key stands behind the #, which no browser sends: the page takes it out of the address.
+    """
+    return f"The page to ask in: {url}/rag{f'#key={keys[0].key}' if keys else ''}"
 
 
 def _how_to_ask(url: str, keys: Sequence[TrialKey], mode: str) -> str:

@@ -1,0 +1,141 @@
+/**
+ * The function's routes: questions as streams, reading as JSON, and every failure as a Problem.
+ */
+import { credential } from "./credential.js";
+import { eventsOf } from "./event_stream.js";
+
+/** What is asked for beside the answer; the one place of this list. */
+const INCLUDE = ["usage", "trace", "verdict", "locations", "references"];
+
+/** Codes of what never reached the function's own words, by status. */
+const CODES = /** @type {Record<number, string>} */ ({
+  401: "unauthenticated", 403: "forbidden", 404: "not_found", 413: "too_large", 429: "busy",
+});
+
+/** What went wrong, by the function's stable code or one of the page's own. */
+export class Problem extends Error {
+  /**
+   * @param {string} code
+   * @param {{ detail?: string, status?: number, retryAfter?: number, id?: string, fields?: {field: string, message: string}[] }} [about]
+   */
+  constructor(code, about = {}) {
+    super(about.detail ?? code);
+    this.code = code;
+    this.detail = about.detail ?? "";
+    this.status = about.status ?? 0;
+    this.retryAfter = about.retryAfter ?? 0;
+    this.id = about.id ?? "";
+    this.fields = about.fields ?? [];
+  }
+}
+
+/**
+ * Read a route.
+ * @param {string} path segments are encoded already
+ * @param {Record<string, string | number | null | undefined>} [parameters]
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<any>}
+ */
+export async function read(path, parameters = {}, signal) {
+  const address = new URL(path, document.baseURI);
+  address.search = "";
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== null && value !== undefined) address.searchParams.set(name, String(value));
+  }
+  const reply = await sent(address, { signal });
+  try {
+    return await reply.json();
+  } catch (error) {
+    throw asProblem(error, signal);
+  }
+}
+
+/**
+ * Ask a question, and yield the events of its answer; the last one is `result`.
+ * @param {{ question: string, project: string, depth: string }} asked
+ * @param {AbortSignal} signal leaving ends the search at the server
+ */
+export async function* ask(asked, signal) {
+  const nodes = asked.depth === "nodes";
+  const project = asked.project ? { project_id: asked.project } : {};
+  const body = nodes
+    ? { question: asked.question, ...project }
+    : { query: asked.question, depth: asked.depth, include: INCLUDE, ...project };
+  const address = new URL(nodes ? "api/rag/query" : "retrieve", document.baseURI);
+  address.search = "";
+  const reply = await sent(address, {
+    method: "POST", body: JSON.stringify(body), signal,
+    headers: { "content-type": "application/json", accept: "text/event-stream" },
+  });
+  if (!reply.body || !isStream(reply)) throw new Problem("cut");
+
+  let isWhole = false;
+  try {
+    // to the end of the stream: leaving after the result would look like leaving the search
+    for await (const event of eventsOf(reply.body)) {
+      if (event.name === "error") throw problemIn(event.data, reply);
+      yield event;
+      isWhole ||= event.name === "result";
+    }
+  } catch (error) {
+    if (!isWhole) throw asProblem(error, signal, "cut");
+  }
+  if (!isWhole) throw new Problem("cut");
+}
+
+/** @param {Response} reply */
+function isStream(reply) {
+  return (reply.headers.get("content-type") ?? "").startsWith("text/event-stream");
+}
+
+/**
+ * @param {URL} address
+ * @param {RequestInit} options
+ */
+async function sent(address, options) {
+  address.hash = "";
+  let reply;
+  try {
+    reply = await fetch(address, {
+      ...options, headers: { ...options.headers, ...credential() },
+      cache: "no-store", credentials: "same-origin", redirect: "error", referrerPolicy: "no-referrer",
+    });
+  } catch (error) {
+    throw asProblem(error, options.signal ?? undefined);
+  }
+  if (reply.ok) return reply;
+  throw problemIn(await reply.json().catch(() => ({})), reply);
+}
+
+/**
+ * @param {any} body
+ * @param {Response} reply
+ */
+function problemIn(body, reply) {
+  const status = Number(body.status) || reply.status;
+  const code = typeof body.code === "string" ? body.code : CODES[status] ?? "unavailable";
+  return new Problem(code, {
+    detail: typeof body.detail === "string" ? body.detail : "", status,
+    retryAfter: seconds(reply.headers.get("retry-after")),
+    id: typeof body.retrieval_id === "string" ? body.retrieval_id : "",
+    fields: Array.isArray(body.errors) ? body.errors : [],
+  });
+}
+
+/** @param {string | null} value a number of seconds, or a date */
+function seconds(value) {
+  if (!value) return 0;
+  const given = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
+  return Number.isFinite(given) ? Math.max(0, Math.ceil(given)) : 0;
+}
+
+/**
+ * @param {unknown} error
+ * @param {AbortSignal} [signal]
+ * @param {string} [otherwise]
+ */
+function asProblem(error, signal, otherwise = "unreachable") {
+  if (error instanceof Problem) return error;
+  if (signal?.aborted) return new Problem("stopped");
+  return new Problem(navigator.onLine ? otherwise : "offline");
+}

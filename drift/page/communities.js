@@ -1,0 +1,85 @@
+/**
+ * A project as a whole, for who has just filled it: its communities from the widest to the
+ * narrowest, with their sizes and summaries.
+ */
+import { read } from "./api.js";
+import { add, element, foreign, seen } from "./elements.js";
+import { openPanel } from "./panel.js";
+import { counted, word } from "./words.js";
+
+/**
+ * @typedef {{ id: string, level: number, title: string, summary: string, members: number, parents: string[] }} Community
+ * @typedef {{ community: Community, below: Nested[] }} Nested
+ */
+
+const MOST_PAGES = 6;
+const MOST_LEVELS = 8;
+
+/** @param {string} project */
+export function openCommunities(project) {
+  return openPanel({ title: project, load: async (signal) => view(await all(project, signal)) });
+}
+
+/** @param {string} project @param {AbortSignal} signal */
+async function all(project, signal) {
+  /** @type {Community[]} */
+  const communities = [];
+  let cursor = null, page = 0;
+  do {
+    const found = await read(`projects/${encodeURIComponent(project)}/communities`, { limit: 100, cursor }, signal);
+    communities.push(...found.communities.map(asCommunity));
+    cursor = found.next;
+    page += 1;
+  } while (cursor && page < MOST_PAGES);
+  return { communities, isAll: !cursor };
+}
+
+/** @param {any} one @returns {Community} */
+function asCommunity(one) {
+  return {
+    id: String(one.id), level: Number(one.level ?? 0), title: String(one.title || one.id), summary: String(one.summary ?? ""),
+    members: Number(one.members) || 0, parents: (one.parents ?? []).map(String),
+  };
+}
+
+/**
+ * Pure: the communities below those that they are in, the largest first; what is in none that is
+ * known, or in itself, stands at the top.
+ * @param {Community[]} communities
+ * @returns {Nested[]}
+ */
+export function nested(communities) {
+  const known = new Map(communities.map((one) => [one.id, { community: one, below: /** @type {Nested[]} */ ([]) }]));
+  /** @type {Nested[]} */
+  const top = [];
+  for (const one of known.values()) {
+    const parent = one.community.parents.map((id) => known.get(id)).find((other) => other && other.community.level > one.community.level);
+    (parent?.below ?? top).push(one);
+  }
+  for (const list of [top, ...[...known.values()].map((one) => one.below)]) {
+    list.sort((a, b) => b.community.level - a.community.level || b.community.members - a.community.members);
+  }
+  return top;
+}
+
+/** @param {{ communities: Community[], isAll: boolean }} found */
+function view({ communities, isAll }) {
+  const made = element("div", { class: "passage" });
+  if (!communities.length) return element("p", {}, word("communities.none"));
+  const most = communities.reduce((sum, one) => Math.max(sum, one.members), 1);
+  add(made, element("p", { class: "facts" }, word("communities.about")),
+    element("ul", { class: "communities" }, ...nested(communities).map((one) => row(one, most, 0))),
+    !isAll && element("p", { class: "facts" }, word("communities.more", { count: communities.length })));
+  return made;
+}
+
+/** @param {Nested} one @param {number} most @param {number} level */
+function row({ community, below }, most, level) {
+  const bar = element("i", { class: "size", "aria-hidden": "true" });
+  bar.style.inlineSize = `${Math.max(2, Math.round(community.members / most * 100))}%`;
+  const made = element("details", {}, element("summary", {}, element("span", {}, foreign(community.title)),
+    element("span", { class: "facts" }, counted("communities.members", community.members)), bar),
+  element("div", { class: "text", dir: "auto" }, seen(community.summary)));
+  if (below.length && level < MOST_LEVELS) add(made, element("ul", { class: "communities" }, ...below.map((other) => row(other, most, level + 1))));
+  return element("li", {}, made);
+}

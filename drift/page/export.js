@@ -1,0 +1,63 @@
+/**
+ * An answer as Markdown, with its references.
+ */
+import { OPEN, SHUT } from "./markdown.js";
+import { plain, webAddress } from "./elements.js";
+import { dateTime, percent, word } from "./words.js";
+
+/** @typedef {import("./references.js").Reference} Reference */
+
+/**
+ * @param {{ question: string, project: string, depth: string }} asked
+ * @param {import("./references.js").Referred} answer
+ * @param {string} uncertain
+ * @param {number} when
+ * @param {boolean} confidence whether it is told
+ */
+export function asMarkdown(asked, answer, uncertain, when, confidence) {
+  const parts = [`# ${oneLine(asked.question)}`, withNumbers(answer.text).trim()];
+  if (uncertain) parts.push(`**${word("answer.uncertain")}:** ${plain(uncertain)}`);
+  for (const limit of answer.limits) parts.push(`- ${oneLine(limit)}`);
+  if (answer.items.length) parts.push(`## ${word("references.title")}`, answer.items.map((one) => reference(one, confidence)).join("\n\n"));
+  parts.push(`${word("ask.project")}: ${oneLine(asked.project)} · ${word(`depth.${asked.depth}`)} · ${dateTime(when)}`);
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** @param {string} text */
+export function withNumbers(text) {
+  return text.replace(new RegExp(`${OPEN}([\\d,]+)${SHUT}`, "g"), (_, numbers) => ` [${numbers.split(",").join(", ")}]`);
+}
+
+/** @param {Reference} one @param {boolean} confidence */
+function reference(one, confidence) {
+  const facts = [oneLine(one.title), oneLine(one.where), one.lines && word("references.lines", { lines: one.lines }),
+    one.match !== null && confidence && word("references.match", { match: percent(one.match) }),
+    webAddress(one.address)?.href].filter(Boolean);
+  const quote = plain(one.quote).trim().split("\n").map((line) => `> ${line}`).join("\n");
+  return `[${one.number}] ${facts.join(" · ")}${one.quote ? `\n\n${quote}` : ""}`;
+}
+
+/** @param {string} text of a graph, which could hold Markdown */
+function oneLine(text) {
+  return plain(text).replace(/\s+/g, " ").trim().replace(/([\\`*_[\]<>#|])/g, "\\$1");
+}
+
+/**
+ * Hand a text to the reader as a file.
+ * @param {string} name
+ * @param {string} text
+ */
+export function download(name, text) {
+  const address = URL.createObjectURL(new Blob([text], { type: "text/markdown;charset=utf-8" }));
+  const way = document.createElement("a");
+  way.href = address;
+  way.download = name;
+  way.click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+/** @param {string} question */
+export function fileName(question) {
+  const words = question.toLowerCase().normalize("NFKD").match(/[\p{L}\p{N}]+/gu) ?? [];
+  return `${words.join("-").slice(0, 60) || "answer"}.md`;
+}

@@ -1,0 +1,134 @@
+/**
+ * The page from top to bottom: a key out of the address, words, projects, then questions.
+ */
+import { asked, takeKey } from "./address.js";
+import { Problem, read } from "./api.js";
+import { focusQuestion, hint, prepareForm, setBusy, write, written } from "./ask_form.js";
+import { openCommunities } from "./communities.js";
+import { isShown, showAsLastTime, showConfidence } from "./confidence.js";
+import { canBeSent, key, useKey } from "./credential.js";
+import { button, byId, element } from "./elements.js";
+import { historyView, remember } from "./history.js";
+import { openKeyDialog, prepareKeyDialog } from "./key_dialog.js";
+import { closePanel, openPanel, preparePanel } from "./panel.js";
+import { problemView } from "./problems.js";
+import { choose, chosen, listProjects, showProject } from "./project.js";
+import { Turn } from "./turn.js";
+import { keepLanguage, speak, wantedLanguage, word } from "./words.js";
+
+/** @typedef {import("./address.js").Asked} Asked */
+
+const inAddress = takeKey(); // before anything else: it stands in no history and no screenshot
+if (inAddress.key && canBeSent(inAddress.key)) useKey(inAddress.key);
+
+const wanted = asked();
+let caller = "";
+/** @type {Turn | null} */
+let running = null;
+let looking = new AbortController();
+
+/** Ask what the form says; a question at a time. */
+async function ask() {
+  running?.stop();
+  closePanel();
+  const what = written();
+  const turn = new Turn(what, { again: askAgain, askKey: (/** @type {boolean} */ isSameCaller) => openKeyDialog("", isSameCaller) });
+  running = turn;
+  document.body.classList.remove("is-empty");
+  byId("notices").replaceChildren();
+  byId("about-project").hidden = true;
+  for (const one of byId("turns").querySelectorAll(".turn > details[open]")) one.removeAttribute("open");
+  byId("turns").prepend(turn.view);
+  setBusy(true);
+  remember({ ...what, when: Date.now(), caller });
+  await turn.run();
+  if (running !== turn) return;
+  running = null;
+  setBusy(false);
+  if (document.activeElement === document.body) turn.view.querySelector("h2")?.focus({ preventScroll: true });
+}
+
+/** @param {Partial<Asked>} what */
+function askAgain(what) {
+  write(what);
+  void ask();
+  byId("turns").firstElementChild?.scrollIntoView({ block: "nearest" });
+}
+
+/** @param {string} question */
+function begin(question) {
+  askAgain({ question });
+}
+
+async function projectChanged() {
+  looking.abort();
+  looking = new AbortController();
+  if (document.body.classList.contains("is-empty")) await showProject(begin, looking.signal);
+}
+
+/** Learn what the caller may ask; who is not known is asked for a key. */
+async function enter() {
+  byId("notices").querySelector(".problem")?.remove();
+  try {
+    await listProjects(wanted.project || chosen());
+    caller = String((await read("usage")).caller ?? "");
+    await projectChanged();
+  } catch (error) {
+    choose(wanted.project);
+    const ways = { again: () => void enter(), askKey: (/** @type {boolean} */ isSameCaller) => openKeyDialog("", isSameCaller) };
+    byId("notices").append(problemView(error, ways));
+    if (error instanceof Problem && error.code === "unauthenticated") {
+      openKeyDialog(key() ? word("key.unknown") : "", true);
+    }
+  }
+}
+
+function showNotices() {
+  const notices = byId("notices");
+  if (inAddress.key) notices.append(note(word(`key.taken.${inAddress.from}`)));
+  if (wanted.question) notices.append(note(word("ask.fromLink")));
+}
+
+/** @param {string} text */
+function note(text) {
+  const made = element("p", { class: "note", role: "status" }, text, " ", button(word("panel.close"), () => made.remove()));
+  return made;
+}
+
+function prepareTools() {
+  const language = /** @type {HTMLSelectElement} */ (byId("language"));
+  language.addEventListener("change", async () => {
+    keepLanguage(language.value);
+    await speak(language.value);
+    hint();
+    if (document.body.classList.contains("is-empty")) await projectChanged();
+  });
+  byId("show-communities").addEventListener("click", () => void openCommunities(chosen()));
+  byId("show-history").addEventListener("click", () => void openPanel({
+    title: word("history.title"),
+    load: async () => {
+      const made = historyView(caller, (entry) => {
+        closePanel();
+        write(entry);
+        focusQuestion();
+      });
+      const shown = element("input", { type: "checkbox", id: "confidence", onchange: (event) => showConfidence(event.target.checked) });
+      shown.checked = isShown();
+      made.append(element("p", { class: "setting" }, element("label", {}, shown, " ", word("confidence.show"))));
+      return made;
+    },
+  }));
+}
+
+showAsLastTime();
+const language = wantedLanguage();
+/** @type {HTMLSelectElement} */ (byId("language")).value = language;
+await speak(language).catch(() => speak("en"));
+preparePanel();
+prepareKeyDialog();
+prepareTools();
+prepareForm({ ask: () => void ask(), stop: () => running?.stop(), projectChanged: () => void projectChanged() });
+write(wanted);
+showNotices();
+await enter();
+document.documentElement.dataset.ready = "true";

@@ -1,0 +1,180 @@
+/**
+ * Markdown as elements: `marked` reads it, and each of its tokens becomes nodes here. HTML in it is
+ * text, pictures are their words, and links of other schemes are not links.
+ */
+import { lexer } from "./vendor/marked/marked.esm.js";
+import { add, element, link, plain, seen } from "./elements.js";
+
+/** Around the numbers of references in a text, in place of characters that it cannot hold. */
+export const OPEN = "\ue000", SHUT = "\ue001";
+const MARK = /\ue000([\d,]+)\ue001/g;
+
+/** Longer texts are shown without their form. */
+const MOST_CHARACTERS = 120_000;
+const MOST_LEVELS = 24;
+/** A name such as __init__ is not bold. */
+const NAME = /^__\w+__$/;
+
+/**
+ * @typedef {any} Token one of marked's
+ * @typedef {(number: number) => Node} Mark makes what stands for a reference
+ */
+
+/**
+ * Return the blocks of a text: `raw` of all of them together is the text.
+ * @param {string} text
+ * @returns {Token[]}
+ */
+export function blocks(text) {
+  if (text.length > MOST_CHARACTERS) return [{ type: "text", raw: text, text }];
+  try {
+    return lexer(text, { gfm: true, async: false });
+  } catch {
+    return [{ type: "text", raw: text, text }];
+  }
+}
+
+/**
+ * Put blocks into an element.
+ * @param {Node} parent
+ * @param {Token[]} tokens
+ * @param {Mark} mark
+ * @param {number} [level]
+ */
+export function showBlocks(parent, tokens, mark, level = 0) {
+  for (const token of tokens) {
+    if (level > MOST_LEVELS) add(parent, text(token.raw, mark));
+    else add(parent, block(token, mark, level));
+  }
+}
+
+/**
+ * @param {Token} token
+ * @param {Mark} mark
+ * @param {number} level
+ * @returns {Node | null}
+ */
+function block(token, mark, level) {
+  switch (token.type) {
+    case "space":
+      return null;
+    case "heading":
+      // The page has headings of its own above these.
+      return spans(element(`h${/** @type {4} */ (Math.min(6, token.depth + 3))}`, { dir: "auto" }), token, mark);
+    case "hr":
+      return element("hr");
+    case "code":
+      return element("pre", { dir: "ltr", tabindex: "0" }, element("code", {}, seen(unmarked(token.text))));
+    case "blockquote": {
+      const quote = element("blockquote", { dir: "auto" });
+      showBlocks(quote, token.tokens, mark, level + 1);
+      return quote;
+    }
+    case "list":
+      return list(token, mark, level);
+    case "table":
+      return table(token, mark);
+    case "paragraph":
+      return spans(element("p", { dir: "auto" }), token, mark);
+    case "text":
+      return token.tokens ? spans(element("p", { dir: "auto" }), token, mark)
+        : element("p", { dir: "auto" }, text(token.text, mark));
+    default: // HTML, definitions of links, and what a later version may find
+      return element("p", { dir: "auto" }, text(token.raw, mark));
+  }
+}
+
+/** @param {Token} token @param {Mark} mark @param {number} level */
+function list(token, mark, level) {
+  const start = token.ordered && token.start !== 1 ? token.start : null;
+  const made = element(token.ordered ? "ol" : "ul", { dir: "auto", start });
+  for (const item of token.items) {
+    const line = element("li", {});
+    if (item.task) add(line, item.checked ? "☑ " : "☐ ");
+    const parts = item.tokens.filter((/** @type {Token} */ one) => one.type !== "checkbox");
+    if (item.loose) showBlocks(line, parts, mark, level + 1);
+    else for (const part of parts) add(line, part.type === "text" ? spans(document.createDocumentFragment(), part, mark) : block(part, mark, level + 1));
+    add(made, line);
+  }
+  return made;
+}
+
+/** @param {Token} token @param {Mark} mark */
+function table(token, mark) {
+  const row = (/** @type {Token[]} */ cells, /** @type {"th" | "td"} */ kind) =>
+    element("tr", {}, ...cells.map((cell) => spans(element(kind, { dir: "auto", scope: kind === "th" ? "col" : null }), cell, mark)));
+  const body = element("tbody", {}, ...token.rows.map((/** @type {Token[]} */ cells) => row(cells, "td")));
+  const made = element("table", {}, element("thead", {}, row(token.header, "th")), body);
+  return element("div", { class: "table", tabindex: "0" }, made);
+}
+
+/**
+ * @template {Node} Kind
+ * @param {Kind} parent
+ * @param {Token} token
+ * @param {Mark} mark
+ */
+function spans(parent, token, mark) {
+  for (const one of token.tokens ?? []) add(parent, span(one, mark));
+  return parent;
+}
+
+/** @param {Token} token @param {Mark} mark @returns {Node} */
+function span(token, mark) {
+  switch (token.type) {
+    case "strong":
+      if (NAME.test(token.raw)) return text(token.raw, mark);
+      return spans(element("strong"), token, mark);
+    case "em":
+      return spans(element("em"), token, mark);
+    case "del":
+      return spans(element("del"), token, mark);
+    case "codespan":
+      return element("code", {}, seen(unmarked(token.text)));
+    case "br":
+      return element("br");
+    case "link": {
+      const inner = document.createDocumentFragment();
+      return link(token.href, spans(inner, token, mark));
+    }
+    case "image": // nothing is loaded from elsewhere
+      return link(token.href, text(token.text || plain(token.href), mark));
+    case "escape":
+      return text(token.text, mark);
+    case "text":
+      return token.tokens ? spans(document.createDocumentFragment(), token, mark) : text(token.raw, mark);
+    default:
+      return text(token.raw, mark);
+  }
+}
+
+/**
+ * A text with what stands for its references.
+ * @param {string} value
+ * @param {Mark} mark
+ */
+function text(value, mark) {
+  const nodes = document.createDocumentFragment();
+  let done = 0;
+  for (const found of value.matchAll(MARK)) {
+    add(nodes, seen(entities(value.slice(done, found.index))), ...found[1].split(",").map((one) => mark(Number(one))));
+    done = found.index + found[0].length;
+  }
+  add(nodes, seen(entities(value.slice(done))));
+  return nodes;
+}
+
+/** @param {string} value */
+function unmarked(value) {
+  return value.replace(MARK, (_, numbers) => `[${numbers}]`);
+}
+
+const ENTITIES = /** @type {Record<string, string>} */ ({ amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", nbsp: "\u00a0" });
+
+/**
+ * The few entities that models write; any other stays as it was written.
+ * @param {string} value
+ */
+function entities(value) {
+  return value.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (_, name) => ENTITIES[name]);
+}

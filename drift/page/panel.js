@@ -1,0 +1,84 @@
+/**
+ * The panel beside the answer: what is read there, with a way back, and the focus where it was.
+ */
+import { byId, element, plain } from "./elements.js";
+import { word } from "./words.js";
+import { problemView } from "./problems.js";
+
+/** @typedef {{ title: string, load: (signal: AbortSignal) => Promise<Node> }} Shown */
+
+/** @type {Shown[]} */
+let opened = [];
+/** @type {HTMLElement | null} */
+let cameFrom = null;
+let loading = new AbortController();
+
+const panel = () => /** @type {HTMLDialogElement} */ (byId("panel"));
+
+export function preparePanel() {
+  byId("panel-close").addEventListener("click", () => panel().close());
+  byId("panel-back").addEventListener("click", () => {
+    opened.pop();
+    void show();
+  });
+  panel().addEventListener("close", closed);
+  // a dialog beside the page does not hear Escape by itself
+  panel().addEventListener("keydown", (event) => {
+    if (event.key === "Escape") panel().close();
+  });
+}
+
+function closed() {
+  loading.abort();
+  opened = [];
+  document.body.classList.remove("has-panel");
+  byId("panel-body").replaceChildren();
+  if (cameFrom?.isConnected) cameFrom.focus();
+  cameFrom = null;
+}
+
+/**
+ * Open the panel with something, or go on to it from what is open.
+ * @param {Shown} shown
+ */
+export async function openPanel(shown) {
+  const at = document.activeElement;
+  if (!panel().contains(at)) {
+    opened = [];
+    cameFrom = at instanceof HTMLElement ? at : null;
+  }
+  opened.push(shown);
+  if (!panel().open) {
+    // on a narrow screen it covers the page, so nothing behind it can be reached
+    if (matchMedia("(max-width: 60rem)").matches) panel().showModal();
+    else panel().show();
+    document.body.classList.add("has-panel");
+  }
+  await show();
+}
+
+export function closePanel() {
+  if (panel().open) panel().close();
+}
+
+async function show() {
+  const shown = opened.at(-1);
+  if (!shown) return panel().close();
+  loading.abort();
+  loading = new AbortController();
+  const { signal } = loading, body = byId("panel-body");
+  byId("panel-back").hidden = opened.length < 2;
+  byId("panel-title").textContent = plain(shown.title);
+  body.replaceChildren(element("p", { class: "busy" }, word("panel.loading")));
+  byId("panel-title").focus();
+  try {
+    const content = await shown.load(signal);
+    if (signal.aborted) return undefined;
+    body.replaceChildren(content);
+    body.scrollTop = 0;
+    body.querySelector("mark")?.scrollIntoView({ block: "center" });
+  } catch (error) {
+    if (!signal.aborted) body.replaceChildren(problemView(error, { again: () => void show() }));
+  }
+  return undefined;
+}

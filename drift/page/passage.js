@@ -1,0 +1,126 @@
+/**
+ * What a reference opens: a passage in its document, with its words marked and its neighbours; an
+ * entity with its relations and passages; the text of any other node.
+ */
+import { read } from "./api.js";
+import { add, button, element, foreign, link, seen, webAddress } from "./elements.js";
+import { openPanel } from "./panel.js";
+import { place, word } from "./words.js";
+
+/** @typedef {import("./references.js").Reference} Reference */
+
+/**
+ * @param {Reference} reference
+ * @param {string} project
+ */
+export function openReference(reference, project) {
+  if (reference.kind === "chunk") return openPassage(reference.id, project, reference.quote, reference.title, reference.address);
+  if (reference.kind === "entity") return openEntity(reference.id, project, reference.title);
+  return openPanel({ title: reference.title, load: async () => element("div", { class: "passage" },
+    element("p", { class: "facts" }, foreign(reference.where)),
+    element("div", { class: "text", dir: "auto" }, seen(reference.quote))) });
+}
+
+/**
+ * @param {string} id
+ * @param {string} project
+ * @param {string} [quote] the words to mark
+ * @param {string} [title]
+ * @param {unknown} [address]
+ */
+export function openPassage(id, project, quote = "", title = "", address = null) {
+  return openPanel({ title: title || word("passage.title"), load: async (signal) => {
+    const chunk = await read(`chunks/${encodeURIComponent(id)}`, { project_id: project || null }, signal);
+    return passage(chunk, project, quote, address);
+  } });
+}
+
+/** @param {any} chunk @param {string} project @param {string} quote @param {unknown} address */
+function passage(chunk, project, quote, address) {
+  const made = element("div", { class: "passage" });
+  const where = [chunk.heading, chunk.place && word("passage.place", { place: place(chunk.place) })].filter(Boolean);
+  add(made, element("p", { class: "facts" }, ...where.flatMap((one, index) => [index ? " · " : "", foreign(one)])));
+  if (webAddress(address)) add(made, element("p", { class: "facts" }, link(address, document.createTextNode(word("passage.source")))));
+  add(made, neighbour(chunk.before, project, "passage.before"));
+  const marked = markedText(String(chunk.text), quote);
+  if (quote && !marked.found) add(made, element("p", { class: "note" }, word("passage.changed")));
+  add(made, element("div", { class: "text here", dir: "auto" }, marked.nodes));
+  add(made, neighbour(chunk.after, project, "passage.after"));
+  return made;
+}
+
+/** @param {any} chunk @param {string} project @param {string} key */
+function neighbour(chunk, project, key) {
+  if (!chunk) return null;
+  const open = button(word(key), () => void openPassage(chunk.id, project, "", chunk.heading ?? ""));
+  return element("section", { class: "beside" }, open, element("div", { class: "text", dir: "auto", tabindex: "0" }, seen(unwrapped(String(chunk.text)))));
+}
+
+/**
+ * A text with a quote of it marked: letter by letter, else whatever its white space is.
+ * @param {string} text
+ * @param {string} quote
+ */
+export function markedText(text, quote) {
+  const nodes = document.createDocumentFragment();
+  const [from, to] = placeOf(text, quote);
+  text = unwrapped(text);
+  add(nodes, seen(text.slice(0, from)));
+  if (to > from) add(nodes, element("mark", {}, seen(text.slice(from, to))));
+  add(nodes, seen(text.slice(to)));
+  return { nodes, found: to > from };
+}
+
+/** Shorter lines were ended by their author. */
+const WRAPPED = 40;
+
+/**
+ * Prose whose lines were wrapped for a narrower page, as whole lines: letter for letter as long, so
+ * that places in it stay. Code, lists, tables and headings keep their lines.
+ * @param {string} text
+ */
+export function unwrapped(text) {
+  const lines = text.split("\n");
+  let isCode = false, whole = lines[0];
+  for (let at = 1; at < lines.length; at += 1) {
+    if (/^\s*(```|~~~)/.test(lines[at - 1])) isCode = !isCode;
+    const goesOn = !isCode && lines[at - 1].length >= WRAPPED && /^[\p{L}\p{Pi}("]/u.test(lines[at]);
+    whole += (goesOn ? " " : "\n") + lines[at];
+  }
+  return whole;
+}
+
+/** @param {string} text @param {string} quote @returns {[number, number]} */
+export function placeOf(text, quote) {
+  if (!quote.trim()) return [0, 0];
+  const exact = text.indexOf(quote);
+  if (exact >= 0) return [exact, exact + quote.length];
+  const words = quote.trim().split(/\s+/).map((one) => one.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const found = new RegExp(words.join("\\s+")).exec(text);
+  return found ? [found.index, found.index + found[0].length] : [0, 0];
+}
+
+/** @param {string} id @param {string} project @param {string} title */
+export function openEntity(id, project, title) {
+  return openPanel({ title, load: async (signal) => {
+    const found = await read(`entities/${encodeURIComponent(id)}`, { project_id: project || null }, signal);
+    return entity(found, project);
+  } });
+}
+
+/** @param {any} found @param {string} project */
+function entity(found, project) {
+  const made = element("div", { class: "passage" }, element("p", { dir: "auto" }, seen(found.description)));
+  if (found.relations.length) {
+    add(made, element("h3", {}, word("entity.relations")), element("ul", { class: "rows" }, ...found.relations.map((/** @type {any} */ one) =>
+      element("li", {}, element("button", { type: "button", class: "row", onclick: () => void openEntity(one.entity_id, project, one.title) },
+        element("span", { "aria-hidden": "true" }, one.direction === "out" ? "→ " : "← "), foreign(one.title)),
+      one.description && element("p", { class: "facts", dir: "auto" }, seen(one.description))))));
+  }
+  if (found.more_relations) add(made, element("p", { class: "facts" }, word("entity.more")));
+  add(made, element("h3", {}, word("entity.passages")), element("ul", { class: "rows" }, ...found.chunks.map((/** @type {any} */ one) =>
+    element("li", {}, element("button", { type: "button", class: "row", onclick: () => void openPassage(one.id, project, "", one.document_name) },
+      foreign(one.document_name), one.place && ` · ${word("passage.place", { place: place(one.place) })}`),
+    element("p", { class: "facts", dir: "auto" }, seen(one.beginning))))));
+  return made;
+}

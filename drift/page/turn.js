@@ -1,0 +1,152 @@
+/**
+ * One question with its answer: the search at work, the answer as it is written, its references.
+ */
+import { ask, Problem } from "./api.js";
+import { addressOf } from "./address.js";
+import { AnswerText } from "./answer_text.js";
+import { isShown, meter } from "./confidence.js";
+import { add, button, element, foreign, say, seen } from "./elements.js";
+import { asMarkdown, download, fileName, withNumbers } from "./export.js";
+import { problemView } from "./problems.js";
+import { marks, referenceList } from "./reference_list.js";
+import { referred } from "./references.js";
+import { counted, hasWord, word } from "./words.js";
+import { Work } from "./work.js";
+
+/**
+ * @typedef {import("./address.js").Asked} Asked
+ * @typedef {{ again: (asked: Asked) => void, askKey: (isSameCaller: boolean) => void }} Ways
+ */
+
+export class Turn {
+  /**
+   * @param {Asked} asked
+   * @param {Ways} ways
+   */
+  constructor(asked, ways) {
+    this.asked = asked;
+    this.ways = ways;
+    this.leaving = new AbortController();
+    this.work = new Work();
+    this.text = element("div", { class: "answer", "aria-busy": "true" });
+    this.answer = new AnswerText(this.text, (number) => document.createTextNode(`[${number}]`));
+    this.below = element("div", { class: "below" });
+    this.view = element("article", { class: "turn" },
+      element("h2", { class: "asked", dir: "auto", tabindex: "-1" }, seen(asked.question)), this.work.view, this.text, this.below);
+  }
+
+  stop() {
+    this.leaving.abort();
+  }
+
+  /** Ask, and follow the answer to its end, however it ends. */
+  async run() {
+    try {
+      for await (const { name, data } of ask(this.asked, this.leaving.signal)) this.hear(name, data);
+    } catch (error) {
+      this.failed(error);
+    }
+    this.text.removeAttribute("aria-busy");
+  }
+
+  /** @param {string} name @param {any} data */
+  hear(name, data) {
+    if (name === "progress") this.work.progress(data);
+    else if (name === "followup") this.work.followup(data);
+    else if (name === "answer_delta") this.answer.append(String(data.text));
+    else if (name === "answer_replaced") this.answer.replace(String(data.text));
+    else if (name === "result") this.finished(data);
+  }
+
+  /** @param {any} result */
+  finished(result) {
+    this.work.end(result);
+    const found = referred(result), when = Date.now();
+    const isEmpty = result.no_data_found || !found.text.trim();
+    if (isEmpty) {
+      this.answer.end();
+      this.below.append(this.nothing(result));
+      say(word("answer.nothing"));
+      return;
+    }
+    // with the numbers of its references in it
+    this.answer.end();
+    this.answer = new AnswerText(this.text, marks(found.items, this.asked.project));
+    this.answer.append(found.text);
+    add(this.below, this.verdict(result, found), this.uncertain(result, found));
+    if (found.items.length) add(this.below, referenceList(found.items, this.asked.project));
+    add(this.below, this.open(result), this.actions(result, found, when));
+    say(counted("answer.ready", found.items.length));
+  }
+
+  /** @param {any} result @param {import("./references.js").Referred} found */
+  verdict(result, found) {
+    const { verdict } = result;
+    if (!verdict || !hasWord(`verdict.${verdict.verdict}`)) return null;
+    return element("p", { class: `verdict is-${verdict.verdict}` },
+      element("strong", {}, word(`verdict.${verdict.verdict}`)), " ", meter(found.confidence ?? verdict.confidence));
+  }
+
+  /** @param {any} result @param {import("./references.js").Referred} found */
+  uncertain(result, found) {
+    const said = [result.residual_uncertainty, ...found.limits].filter((one) => typeof one === "string" && one.trim());
+    if (!said.length) return null;
+    return element("section", { class: "uncertain" }, element("h3", {}, word("answer.uncertain")),
+      ...said.map((one) => element("p", { dir: "auto" }, seen(one))));
+  }
+
+  /** Questions of the search that stayed open, as what to ask next. @param {any} result */
+  open(result) {
+    const left = (result.trace?.followups ?? []).filter((/** @type {any} */ one) => one.state.startsWith("skipped") || one.verdict === "not_found" || one.verdict === "partly");
+    const questions = [...new Set(left.map((/** @type {any} */ one) => String(one.question)))].slice(0, 4);
+    if (!questions.length) return null;
+    const ask = (/** @type {string} */ question) => () => this.ways.again({ ...this.asked, question });
+    return element("section", { class: "open-questions" }, element("h3", {}, word("answer.open")),
+      element("ul", { class: "examples" }, ...questions.map((one) =>
+        element("li", {}, element("button", { type: "button", class: "example", onclick: ask(one) }, foreign(one))))));
+  }
+
+  /** @param {any} result */
+  nothing(result) {
+    const next = this.asked.depth === "quick" || this.asked.depth === "nodes" ? "answer.nothing.deeper" : "answer.nothing.next";
+    const made = element("div", { class: "nothing" }, element("p", { class: "what" }, word("answer.nothing")), element("p", {}, word(next)));
+    if (result.residual_uncertainty) add(made, element("p", { class: "detail", dir: "auto" }, seen(result.residual_uncertainty)));
+    if (next.endsWith("deeper")) {
+      add(made, element("p", { class: "buttons" }, button(word("answer.deeper"), () => this.ways.again({ ...this.asked, depth: "drift" }), "")));
+    }
+    return made;
+  }
+
+  /** @param {any} result @param {import("./references.js").Referred} found @param {number} when */
+  actions(result, found, when) {
+    const markdown = () => asMarkdown(this.asked, found, result.residual_uncertainty ?? "", when, isShown());
+    return element("p", { class: "buttons actions" },
+      button(word("answer.copy"), (event) => void copy(event, withNumbers(found.text))),
+      button(word("answer.copyMarkdown"), (event) => void copy(event, markdown())),
+      button(word("answer.download"), () => download(fileName(this.asked.question), markdown())),
+      button(word("answer.share"), (event) => void copy(event, addressOf(this.asked))),
+      button(word("answer.again"), () => this.ways.again(this.asked)));
+  }
+
+  /** @param {unknown} error */
+  failed(error) {
+    this.work.end(null);
+    this.work.view.hidden = this.work.phases.size === 0;
+    const code = error instanceof Problem ? error.code : "page";
+    const told = this.answer.whole.trim() !== "";
+    if (told && code !== "stopped") this.text.before(element("p", { class: "note" }, word("answer.incomplete")));
+    if (told) this.text.classList.add("is-incomplete");
+    this.work.now.replaceChildren(word(code === "stopped" ? "work.stopped" : "work.failed"));
+    this.below.append(problemView(error, { again: () => this.ways.again(this.asked), askKey: this.ways.askKey }));
+    if (code === "stopped") say(word("work.stopped"));
+  }
+}
+
+/** @param {MouseEvent} event @param {string} text */
+async function copy(event, text) {
+  const place = /** @type {HTMLElement} */ (event.currentTarget), before = place.textContent;
+  const done = await navigator.clipboard.writeText(text).then(() => true, () => false);
+  place.textContent = word(done ? "answer.copied" : "answer.notCopied");
+  say(place.textContent);
+  setTimeout(() => { place.textContent = before; }, 2000);
+}

@@ -1,0 +1,310 @@
+"""Asking, watching and reading, over the real function."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from tests.function.corpus import PROJECT, QUESTION, TEXTS
+from tests.model_server_fixture import ModelServerControl
+from tests.page.browser import Visit
+from tests.page.conftest import Visits
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)]
+
+
+async def test_the_empty_page_shows_the_projects_and_questions_to_begin_with(visit: Visit) -> None:
+    projects = await visit.page.locator("#project option").all_inner_texts()
+    assert PROJECT in projects
+    await visit.page.select_option("#project", PROJECT)
+    await visit.page.wait_for_function(
+        f"() => document.querySelector('#project-facts').textContent.startsWith('{PROJECT}: 4 ')"
+    )
+    examples = await visit.page.locator("#examples button").all_inner_texts()
+    assert len(examples) == 3
+    assert all(any(title in example for title in TEXTS) for example in examples)
+
+
+@pytest.mark.parametrize("depth", ["quick", pytest.param("auto", marks=pytest.mark.deep), "drift"])
+async def test_an_answer_has_numbers_that_open_its_passages(visit: Visit, depth: str) -> None:
+    await visit.page.select_option("#project", PROJECT)
+    await visit.ask(QUESTION, depth)
+    await visit.page.wait_for_selector(".actions")
+
+    numbers = await visit.page.locator(".answer .cite").all_inner_texts()
+    assert numbers
+    assert "1" in numbers
+    listed = await visit.page.locator(".references > li").count()
+    assert set(numbers) <= {str(one) for one in range(1, listed + 1)}
+
+    await visit.page.locator(".answer .cite").first.click()
+    marked = await visit.text("#panel mark")
+    assert any(" ".join(marked.split()) in " ".join(text.split()) for text in TEXTS.values())
+    assert "passage 1 of" in await visit.text(
+        "#panel .facts"
+    ) or "passage 2 of" in await visit.text("#panel .facts")
+    source = await visit.page.locator("#panel a").first.get_attribute("href")
+    assert (source or "").startswith("https://docs.example.com/harbour/")
+
+
+async def test_the_search_is_seen_at_work_with_its_tree_tokens_and_time(visit: Visit) -> None:
+    await visit.page.select_option("#project", PROJECT)
+    await visit.ask(QUESTION, "drift")
+    await visit.page.wait_for_selector(".actions")
+    summary = await visit.text(".work summary")
+    assert "Answered in" in summary
+    assert "follow-up" in summary
+    assert "tokens" in summary
+    await visit.page.click(".work summary")
+    phases = await visit.page.locator(".phases .name").all_inner_texts()
+    assert phases == [
+        "Beginning",
+        "Understanding the question",
+        "Looking for communities",
+        "Following up",
+        "Writing the answer",
+    ]
+    assert all("s" in time for time in await visit.page.locator(".phases .time").all_inner_texts())
+    assert await visit.page.locator(".tree .followup").count() >= 2
+
+
+async def test_the_nearest_nodes_answer_with_their_sources(visit: Visit) -> None:
+    await visit.page.select_option("#project", PROJECT)
+    await visit.ask(QUESTION, "nodes")
+    await visit.page.wait_for_selector(".actions")
+    assert await visit.page.locator(".references > li").count() >= 1
+    await visit.page.locator(".references .open").first.click()
+    await visit.page.wait_for_selector("#panel .passage")
+    assert await visit.text("#panel .passage")
+
+
+async def test_stopping_ends_the_search_and_says_so(
+    visit: Visit, model_server: ModelServerControl
+) -> None:
+    model_server.fail({"fault": "hang", "kind": "quick_reply"})
+    await visit.page.select_option("#project", PROJECT)
+    await visit.ask(QUESTION)
+    await visit.page.wait_for_selector("#stop:visible")
+    await visit.page.click("#stop")
+    await visit.answered()
+    assert "You stopped it" in await visit.text(".turn")
+    assert await visit.page.locator(".turn .problem button").count() == 1
+
+
+async def test_the_answer_is_copied_and_saved_with_its_references(visits: Visits) -> None:
+    visit = await visits(permissions=["clipboard-read", "clipboard-write"])
+    await visit.open()
+    await visit.page.select_option("#project", PROJECT)
+    await visit.ask(QUESTION)
+    await visit.page.wait_for_selector(".actions")
+
+    await visit.page.get_by_role("button", name="Copy with references").click()
+    copied = await visit.page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(f"# {QUESTION}")
+    assert "[1]" in copied
+    assert "## References" in copied
+    assert "https://docs.example.com/harbour/" in copied
+    assert "\n> " in copied
+
+    async with visit.page.expect_download() as saving:
+        await visit.page.get_by_role("button", name="Save as Markdown").click()
+    saved = await saving.value
+    assert (
+        saved.suggested_filename
+        == "when-does-the-harbour-office-refuse-a-berth-at-the-north-qua.md"
+    )
+
+
+async def test_a_link_holds_the_question_and_asks_nothing_by_itself(visits: Visits) -> None:
+    visit = await visits(permissions=["clipboard-read", "clipboard-write"])
+    await visit.open()
+    await visit.page.select_option("#project", PROJECT)
+    await visit.ask(QUESTION)
+    await visit.page.wait_for_selector(".actions")
+    await visit.page.get_by_role("button", name="Copy link").click()
+    address = await visit.page.evaluate("navigator.clipboard.readText()")
+    assert "?q=When+does" in address
+    assert f"project={PROJECT}" in address
+    assert "depth=quick" in address
+    assert "berth+when" not in address
+
+    asked: list[str] = []
+    visit.page.on(
+        "request", lambda request: asked.append(request.url) if request.method == "POST" else None
+    )
+    await visit.page.goto(address)
+    await visit.page.wait_for_selector("html[data-ready]")
+    assert await visit.page.input_value("#question") == QUESTION
+    assert await visit.page.input_value("#project") == PROJECT
+    assert await visit.page.is_checked("input[value=quick]")
+    assert "Nothing has been asked yet" in await visit.text("#notices")
+    assert asked == []
+
+
+async def test_questions_are_remembered_without_their_answers_and_can_be_forgotten(
+    visit: Visit,
+) -> None:
+    await visit.page.select_option("#project", PROJECT)
+    await visit.ask(QUESTION)
+    await visit.page.wait_for_selector(".actions")
+    kept = await visit.page.evaluate("JSON.parse(localStorage.getItem('drift.history'))")
+    (entry,) = kept
+    assert set(entry) == {"question", "project", "depth", "when", "caller"}
+    assert (entry["question"], entry["project"], entry["depth"]) == (QUESTION, PROJECT, "quick")
+
+    await visit.page.click("#show-history")
+    await visit.page.locator(".history .entry").click()
+    assert await visit.page.input_value("#question") == QUESTION
+    await visit.page.click("#show-history")
+    await visit.page.get_by_role("button", name="Forget all").click()
+    assert await visit.page.evaluate("localStorage.getItem('drift.history')") == "[]"
+
+
+async def test_confidence_can_be_hidden_and_stays_so(visit: Visit) -> None:
+    await visit.page.select_option("#project", PROJECT)
+    await visit.ask(QUESTION)
+    await visit.page.wait_for_selector(".actions")
+    assert await visit.page.locator(".verdict .meter").is_visible()
+    await visit.page.click("#show-history")
+    await visit.page.uncheck("#confidence")
+    assert not await visit.page.locator(".verdict .meter").is_visible()
+    await visit.page.reload()
+    assert await visit.page.evaluate(
+        "document.documentElement.classList.contains('without-confidence')"
+    )
+
+
+async def test_a_project_without_data_says_what_to_do(visit: Visit) -> None:
+    await visit.page.select_option("#project", label="Another project …")
+    await visit.page.fill("#other-project", "nothing-here")
+    await visit.ask(QUESTION, "drift")
+    await visit.page.wait_for_selector(".nothing")
+    assert "Nothing was found" in await visit.text(".nothing")
+    assert "another project" in await visit.text(".nothing")
+
+
+async def test_one_question_by_keyboard_alone(visits: Visits) -> None:
+    visit = await visits()
+    await visit.open()
+    keyboard = visit.page.keyboard
+
+    async def at() -> str:
+        return str(
+            await visit.page.evaluate(
+                "((at) => at.id || at.className || at.tagName)(document.activeElement)"
+            )
+        )
+
+    await keyboard.press("Tab")
+    assert await at() == "skip"
+    await keyboard.press("Enter")
+    await keyboard.press("Tab") if await at() != "question" else None
+    assert await at() == "question"
+    await keyboard.type(QUESTION)
+    await keyboard.press("Tab")
+    assert await at() == "project"
+    await keyboard.type(PROJECT)
+    await keyboard.press("Tab")
+    await keyboard.press("ArrowLeft")  # from "as needed" to "one look"
+    assert await visit.page.is_checked("input[value=quick]")
+    await keyboard.press("Tab")
+    assert await at() == "send"
+    await keyboard.press("Enter")
+    await visit.page.wait_for_selector(".actions")
+
+    for _ in range(12):
+        await keyboard.press("Tab")
+        if await at() == "cite":
+            break
+    assert await at() == "cite"
+    await keyboard.press("Enter")
+    await visit.page.wait_for_selector("#panel mark")
+    assert await at() == "panel-title"
+    await keyboard.press("Escape")
+    assert not await visit.page.locator("#panel").is_visible()
+    assert await at() == "cite"
+
+
+async def test_readers_of_the_screen_are_told_phases_and_the_end_alone(visit: Visit) -> None:
+    await visit.page.evaluate("""
+      window.__told = [];
+      const place = document.getElementById("status");
+      new MutationObserver(() => window.__told.push(place.textContent))
+        .observe(place, { childList: true, characterData: true, subtree: true });
+    """)
+    await visit.page.select_option("#project", PROJECT)
+    await visit.ask(QUESTION, "drift")
+    await visit.page.wait_for_selector(".actions")
+    told = await visit.page.evaluate("window.__told")
+    assert told[-1].startswith("The answer is ready, with ")
+    assert len(told) == len(set(told)) <= 7
+
+
+@pytest.mark.deep
+async def test_the_page_speaks_german_and_remembers_it(visits: Visits) -> None:
+    visit = await visits(locale="de-DE")
+    await visit.open()
+    assert await visit.text("h1") == "Was möchten Sie wissen?"
+    assert await visit.page.get_attribute("html", "lang") == "de"
+    await visit.page.select_option("#language", "en")
+    await visit.page.wait_for_selector("text=What would you like to know?")
+    await visit.page.reload()
+    await visit.page.wait_for_selector("html[data-ready]")
+    assert await visit.text("h1") == "What would you like to know?"
+
+
+async def test_a_project_is_looked_through_by_its_communities(visit: Visit) -> None:
+    await visit.page.select_option("#project", PROJECT)
+    await visit.page.click("#show-communities")
+    row = visit.page.locator(".communities summary").first
+    assert "members" in await row.inner_text()
+    await row.click()
+    summary = await visit.text(".communities details[open] > .text")
+    assert len(summary) > 20
+
+
+@pytest.mark.deep
+async def test_two_tabs_share_the_history_and_nothing_else(visits: Visits) -> None:
+    first = await visits()
+    await first.open("#key=of-the-first-tab")
+    second = Visit(await first.page.context.new_page(), first.url)
+    second.watch()
+    await second.open()
+    assert await second.page.evaluate("sessionStorage.getItem('drift.key')") is None
+
+    await second.page.click("#show-history")
+    assert "No question yet" in await second.text(".history")
+    await first.page.select_option("#project", PROJECT)
+    await first.ask(QUESTION)
+    await second.page.wait_for_selector(".history .entry")
+    await first.page.wait_for_selector(".actions")
+    assert await second.page.locator(".turn").count() == 0
+    await second.assert_calm()
+
+
+async def test_an_answer_is_seen_while_it_is_written(
+    visit: Visit, model_server: ModelServerControl
+) -> None:
+    reply = json.dumps(
+        {
+            "evidence": ["K1.1"],
+            "answer": "It is said there [1]. It is said there again [1]. "
+            + "And so it goes on [1]. " * 40,
+            "verdict": "answered",
+            "confidence": 1,
+            "residual_uncertainty": "",
+        }
+    )
+    model_server.fail({"fault": "stream_stalls", "kind": "quick_reply", "text": reply})
+    await visit.page.select_option("#project", PROJECT)
+    await visit.ask(QUESTION)
+    await visit.page.wait_for_function(
+        "() => document.querySelector('.answer')?.textContent.includes('It is said there.')"
+    )
+    assert await visit.page.get_attribute(".answer", "aria-busy") == "true"
+    await visit.page.click("#stop")
+    await visit.answered()
+    assert "It is said there." in await visit.text(".answer")
+    await asyncio.sleep(0)

