@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from drift.adapters.neo4j.connection import Connection
-from drift.errors import IngestError, ModelUnavailableError
+from drift.errors import ModelMisconfiguredError, ModelUnavailableError
 from drift.offline.indexing.prepare import vectors
 from drift.offline.indexing.prepare.changes import PrepareReport
 from drift.offline.indexing.prepare.preparer import Neo4jPreparer
@@ -130,7 +130,7 @@ async def test_vectors_of_another_length_are_refused_and_none_is_written(
 ) -> None:
     await add_ferries(database, "north")
     await database.write(NO_VECTORS, {})
-    with pytest.raises(IngestError, match="4 floats each were expected"):
+    with pytest.raises(ModelMisconfiguredError, match="4 floats each were expected"):
         await embed(preparer, "north", Embedding(floats=3))
     assert await rows(database, BARE) == [["north", 7]]
 

@@ -26,7 +26,7 @@ from tests.function.corpus import Corpus
 from tests.function.faults.document import document
 from tests.function.faults.making import Got, Stage, ask, reader_of
 from tests.function.faults.of_model import KINDS
-from tests.function.faults.row import FOLLOWUPS, Row
+from tests.function.faults.row import FOLLOWUPS, MODEL_DOWN, MODEL_WRONG, Row
 from tests.function.faults.said import SAID, Said
 from tests.function.faults.table import ROWS
 from tests.model_server_fixture import ModelServerControl
@@ -142,6 +142,15 @@ def is_of_the_machine(row: Row, line: dict[str, Any]) -> bool:
     return late and line["event"] not in row.logged
 
 
+def loses_an_embedding(row: Row) -> bool:
+    """Tell whether texts are left without a vector, each of which has a line in the log.
+
+    Zeros are a vector, which no search can be made with.
+    """
+    lost = row.code in {MODEL_DOWN, MODEL_WRONG} or "followup_failed" in row.logged
+    return row.part == "embeddings" and lost and row.fault != "a vector of zeros"
+
+
 async def check_log(row: Row, caplog: pytest.LogCaptureFixture) -> None:
     """Check the events, their causes, and the outcome on the last line."""
     if row.outcome:
@@ -152,6 +161,9 @@ async def check_log(row: Row, caplog: pytest.LogCaptureFixture) -> None:
                 await asyncio.sleep(0.01)
         assert json.loads(last[-1].getMessage())["outcome"] == row.outcome
     lines = [line for line in problems(caplog) if not is_of_the_machine(row, line)]
+    unembedded = [line for line in lines if line["event"] == "embedding_failed"]
+    lines = [line for line in lines if line not in unembedded]
+    assert bool(unembedded) == loses_an_embedding(row), unembedded
     assert Counter(line["event"] for line in lines) == row.logged, lines
     causes = [line["cause"] for line in lines if "cause" in line]
     assert not row.cause or causes
