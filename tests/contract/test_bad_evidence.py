@@ -43,7 +43,12 @@ meister Mercer juhtis tööd kolm aastat. Hiljem põles torn kaks korda maha."""
 
 
 class LocalEmbedder:
-    """Embedder in this process, the one of the local model server."""
+    """Embedder in this process, the one of the local model server.
+
+    Its weights are there before the event loop needs them.
+    """
+
+    weights = embedding.load()
 
     async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
         deadline.require()
