@@ -279,7 +279,7 @@ param cache string = 'on'
 param cacheAnswers bool = false
 
 // ---- questions to the nodes
-@description('ENABLE_RAG_SEARCH: whether POST /api/rag/query is there.')
+@description('ENABLE_RAG_SEARCH: whether POST /api/rag/query and the page GET /rag are there.')
 param enableRagSearch bool = true
 
 @description('ENABLE_INDEXING: whether the routes that write nodes are there.')
