@@ -13,8 +13,10 @@ from drift.values.reading import (
     ChunkRead,
     ChunkRow,
     CommunityRow,
+    CommunityTold,
     DocumentRead,
     DocumentRow,
+    EntityMentioned,
     EntityRead,
     Key,
     MentionRead,
@@ -29,6 +31,7 @@ from drift.values.records import ChunkRecord, CommunityRecord
 from tests.fakes_project import Project, key_order, level_of
 
 BEGINNING = 200
+MENTIONED = 50
 WRITTEN_AT = "2026-01-02T03:04:05.006Z"
 
 _Record = TypeVar("_Record")
@@ -126,6 +129,7 @@ class FakeReader:
                 Neighbour(_standing(held, n[0].id), n[0].text) if n else None
                 for n in (before, after)
             ),
+            *_mentioned(held, chunk_id),
         )
 
     async def entity(
@@ -206,6 +210,26 @@ def _mention(held: Project, chunk_id: str) -> MentionRead:
         held.document(chunk_id)[0],
         held.chunks[chunk_id].text[:BEGINNING],
     )
+
+
+def _mentioned(
+    held: Project, chunk_id: str
+) -> tuple[tuple[EntityMentioned, ...], tuple[CommunityTold, ...], bool]:
+    """Return a chunk's entities, its own communities, and whether there are more entities."""
+    of_chunk = [e for e in held.entities.values() if chunk_id in e.chunk_ids]
+    entities = sorted(
+        (EntityMentioned(e.id, e.title, _told(held, e.id, "entity_ids")) for e in of_chunk),
+        key=lambda e: (e.title, e.id),
+    )
+    own = _told(held, chunk_id, "chunk_ids")
+    return tuple(entities[:MENTIONED]), own, len(entities) > MENTIONED
+
+
+def _told(held: Project, id_: str, members: str) -> tuple[CommunityTold, ...]:
+    """Return the communities that something is directly in."""
+    inside = [c for c in held.communities.values() if id_ in getattr(c, members)]
+    told = (CommunityTold(c.community, level_of(c), c.title, c.summary) for c in inside)
+    return tuple(sorted(told, key=lambda one: str(one.id)))
 
 
 def _relations(held: Project, entity_id: str) -> list[RelationRead]:

@@ -101,12 +101,36 @@ class ChunkText(ChunkItem):
     text: str
 
 
+class CommunityTold(BaseModel):
+    """A community beside what is in it."""
+
+    id: int | str
+    level: int | None
+    title: str
+    summary: str
+
+
+class EntityMentioned(BaseModel):
+    """An entity that a chunk mentions; `communities` are the ids of those it is directly in."""
+
+    id: str
+    title: str
+    communities: list[int | str]
+
+
 class ChunkRead(ChunkText):
-    """A chunk with its document, and what stands before and after it there."""
+    """A chunk with its document, what stands before and after it there, and what it mentions.
+
+    `entities` are up to 50, by title. `communities` are those that these, or the chunk itself, are
+    directly in.
+    """
 
     document: DocumentName | None
     before: ChunkText | None
     after: ChunkText | None
+    entities: list[EntityMentioned]
+    communities: list[CommunityTold]
+    more_entities: bool = Field(description="Whether it mentions entities beyond these.")
 
 
 class RelationOut(BaseModel):

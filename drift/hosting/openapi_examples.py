@@ -83,6 +83,27 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
             "place": "3 of 3",
             "text": "A ship reports two hours before it arrives.",
         },
+        "entities": [
+            {
+                "id": "7d1c3b2a-8e4f-5a6b-8c9d-0e1f2a3b4c5d",
+                "title": "HARBOUR OFFICE",
+                "communities": [1],
+            },
+            {
+                "id": "3e8b5a90-2c7d-5f14-a6b3-918c0d5e7f26",
+                "title": "TIDE TABLE",
+                "communities": [1],
+            },
+        ],
+        "communities": [
+            {
+                "id": 1,
+                "level": 0,
+                "title": "Berths",
+                "summary": "Who assigns berths, and when they are refused.",
+            }
+        ],
+        "more_entities": False,
     },
     "readEntity": {
         "id": "7d1c3b2a-8e4f-5a6b-8c9d-0e1f2a3b4c5d",

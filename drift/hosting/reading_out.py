@@ -61,6 +61,9 @@ def chunk_read(found: reading.ChunkRead) -> out.ChunkRead:
         document=home,
         before=_neighbour(found.before),
         after=_neighbour(found.after),
+        entities=[_mentioned(row) for row in found.entities],
+        communities=_communities_around(found),
+        more_entities=found.has_more_entities,
     )
 
 
@@ -86,6 +89,22 @@ def _neighbour(found: reading.Neighbour | None) -> out.ChunkText | None:
     if found is None:
         return None
     return out.ChunkText(**_item(found.chunk).model_dump(), text=found.text)
+
+
+def _mentioned(row: reading.EntityMentioned) -> out.EntityMentioned:
+    return out.EntityMentioned(
+        id=row.id, title=row.title, communities=[one.id for one in row.communities]
+    )
+
+
+def _communities_around(found: reading.ChunkRead) -> list[out.CommunityTold]:
+    """Return each community of a chunk and its entities once: many entities share one."""
+    every = [*found.communities, *(one for e in found.entities for one in e.communities)]
+    told = {one.id: one for one in every}
+    return [
+        out.CommunityTold(id=one.id, level=one.level, title=one.title, summary=one.summary)
+        for one in sorted(told.values(), key=lambda one: str(one.id))
+    ]
 
 
 def _relation(row: reading.RelationRead) -> out.RelationOut:

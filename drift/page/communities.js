@@ -5,6 +5,7 @@
 import { read } from "./api.js";
 import { add, element, foreign, seen } from "./elements.js";
 import { openPanel } from "./panel.js";
+import { picturePlace } from "./picture_place.js";
 import { counted, word } from "./words.js";
 
 /**
@@ -12,7 +13,7 @@ import { counted, word } from "./words.js";
  * @typedef {{ community: Community, below: Nested[] }} Nested
  */
 
-const MOST_PAGES = 6;
+const MOST_PAGES = 10;
 const MOST_LEVELS = 8;
 
 /** @param {string} project */
@@ -67,19 +68,50 @@ function view({ communities, isAll }) {
   const made = element("div", { class: "passage" });
   if (!communities.length) return element("p", {}, word("communities.none"));
   const most = communities.reduce((sum, one) => Math.max(sum, one.members), 1);
+  /** @type {Map<string, HTMLDetailsElement>} */
+  const rows = new Map();
+  const list = element("ul", { class: "communities" }, ...nested(communities).map((one) => row(one, most, 0, rows)));
   add(made, element("p", { class: "facts" }, word("communities.about")),
-    element("ul", { class: "communities" }, ...nested(communities).map((one) => row(one, most, 0))),
+    communities.length > 1 && picturePlace(word("picture.project"), async () => drawn(communities, most, rows)), list,
     !isAll && element("p", { class: "facts" }, word("communities.more", { count: communities.length })));
   return made;
 }
 
-/** @param {Nested} one @param {number} most @param {number} level */
-function row({ community, below }, most, level) {
+/**
+ * The communities as a picture, each as large as what is in it, and next to what it is in.
+ * @param {Community[]} communities
+ * @param {number} most
+ * @param {Map<string, HTMLDetailsElement>} rows where each one is read
+ */
+async function drawn(communities, most, rows) {
+  const { picture } = await import("./picture.js"), top = communities.reduce((found, one) => Math.max(found, one.level), 0);
+  const things = communities.map((one) => ({
+    id: one.id, kind: /** @type {const} */ ("community"), name: one.title, isUsed: top > 0 && one.level === top,
+    size: 4 + 18 * Math.sqrt(one.members / most), open: () => show(rows, one.id),
+  }));
+  const edges = communities.flatMap((one) => one.parents.map((parent) => ({ source: one.id, target: parent })));
+  return picture({ things, edges }, { hasList: false });
+}
+
+/** Open a community in the list, and go there. @param {Map<string, HTMLDetailsElement>} rows @param {string} id */
+function show(rows, id) {
+  const found = rows.get(id);
+  for (let at = found?.parentElement; at; at = at.parentElement) if (at instanceof HTMLDetailsElement) at.open = true;
+  if (!found) return;
+  found.open = true;
+  const summary = found.querySelector("summary");
+  summary?.focus({ preventScroll: true });
+  summary?.scrollIntoView({ block: "center" });
+}
+
+/** @param {Nested} one @param {number} most @param {number} level @param {Map<string, HTMLDetailsElement>} rows */
+function row({ community, below }, most, level, rows) {
   const bar = element("i", { class: "size", "aria-hidden": "true" });
   bar.style.inlineSize = `${Math.max(2, Math.round(community.members / most * 100))}%`;
   const made = element("details", {}, element("summary", {}, element("span", {}, foreign(community.title)),
     element("span", { class: "facts" }, counted("communities.members", community.members)), bar),
   element("div", { class: "text", dir: "auto" }, seen(community.summary)));
-  if (below.length && level < MOST_LEVELS) add(made, element("ul", { class: "communities" }, ...below.map((other) => row(other, most, level + 1))));
+  if (below.length && level < MOST_LEVELS) add(made, element("ul", { class: "communities" }, ...below.map((other) => row(other, most, level + 1, rows))));
+  rows.set(community.id, made);
   return element("li", {}, made);
 }

@@ -7,6 +7,7 @@ import { AnswerText } from "./answer_text.js";
 import { isShown, meter } from "./confidence.js";
 import { add, button, element, foreign, say, seen } from "./elements.js";
 import { asMarkdown, download, fileName, withNumbers } from "./export.js";
+import { answerPicture } from "./picture_place.js";
 import { problemView } from "./problems.js";
 import { marks, referenceList } from "./reference_list.js";
 import { referred } from "./references.js";
@@ -74,7 +75,9 @@ export class Turn {
     this.answer = new AnswerText(this.text, marks(found.items, this.asked.project));
     this.answer.append(found.text);
     add(this.below, this.verdict(result, found), this.uncertain(result, found));
-    if (found.items.length) add(this.below, referenceList(found.items, this.asked.project));
+    if (found.items.length) {
+      add(this.below, referenceList(found.items, this.asked.project), answerPicture(found.items, result, this.asked.project));
+    }
     add(this.below, this.open(result), this.actions(result, found, when));
     say(counted("answer.ready", found.items.length));
   }

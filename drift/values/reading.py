@@ -105,8 +105,30 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
+class CommunityTold:
+    """A community that something is directly in, as it is told beside it."""
+
+    id: CommunityId
+    level: int | None
+    title: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntityMentioned:
+    """An entity that a chunk mentions, and the communities that it is directly in."""
+
+    id: str
+    title: str
+    communities: tuple[CommunityTold, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkRead:
-    """A chunk with its text, its document (None for none) and its neighbours."""
+    """A chunk with its text, its document (None for none) and its neighbours.
+
+    `entities` are those that it mentions, `communities` those that it is directly in itself.
+    """
 
     chunk: ChunkRow
     text: str
@@ -114,6 +136,9 @@ class ChunkRead:
     document_name: str = "unknown"
     before: Neighbour | None = None
     after: Neighbour | None = None
+    entities: tuple[EntityMentioned, ...] = ()
+    communities: tuple[CommunityTold, ...] = ()
+    has_more_entities: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,6 +197,46 @@ async def test_a_chunk_is_read_with_its_place_and_its_neighbours(
     assert (alone.chunk.place, alone.before, alone.after) == (None, None, None)
 
 
+async def test_a_chunk_tells_what_it_mentions_and_the_communities_around_it(
+    backend: Backend, project: str
+) -> None:
+    await fill_all(backend, project)
+    reader = backend.reader()
+    read = await reader.chunk(of(project), "k1", soon())
+    assert read
+    held = {
+        e.id: sorted(c.community for c in COMMUNITIES if e.id in c.entity_ids)
+        for e in ENTITIES
+        if "k1" in e.chunk_ids
+    }
+    assert held
+    assert {e.id: [c.id for c in e.communities] for e in read.entities} == held
+    assert [c.id for c in read.communities] == sorted(
+        c.community for c in COMMUNITIES if "k1" in c.chunk_ids
+    )
+    around = {
+        c.id: c for c in (*read.communities, *(x for e in read.entities for x in e.communities))
+    }
+    assert around
+    known = {c.community: c for c in COMMUNITIES}
+    for id_, told in around.items():
+        assert (told.title, told.summary) == (known[id_].title, known[id_].summary)
+        assert told.level == known[id_].level
+    assert not read.has_more_entities
+
+
+async def test_of_very_many_entities_the_first_by_title_are_told(
+    backend: Backend, project: str
+) -> None:
+    await fill_all(backend, project)
+    many = tuple(EntityRecord(f"m{n:02}", f"Title {n:02}", "", ("k3",)) for n in range(60))
+    await backend.writer.write_knowledge(project, KnowledgeBatch(many, (), (), "f2"))
+    read = await backend.reader().chunk(of(project), "k3", soon())
+    assert read
+    assert [e.title for e in read.entities] == [f"Title {n:02}" for n in range(50)]
+    assert read.has_more_entities
+
+
 async def test_an_entity_is_read_with_its_relations_and_the_chunks_that_say_it(
     backend: Backend, project: str
 ) -> None:
@@ -239,7 +279,9 @@ async def test_the_project_beside_is_never_seen(backend: Backend, project: str) 
     assert await reader.document(mine, "d9", PageQuery(5), soon()) is None
     assert await reader.chunk(mine, "k9", soon()) is None
     assert await reader.entity(mine, "e9", 5, soon()) is None
-    assert await reader.chunk(beside, "k9", soon())
+    there = await reader.chunk(beside, "k9", soon())
+    assert there
+    assert [e.id for e in there.entities] == ["e9"]
     assert await reader.entity(beside, "e9", 5, soon())
     assert (await reader.overview(mine, soon())).documents == 2
 
@@ -301,7 +343,8 @@ async def test_what_is_being_written_is_not_read(backend: Backend, project: str)
         """MATCH (p:__Project__ {id: $p}) SET p.building = 99
         CREATE (:__Document__ {project_id: $p, id: 'new', content_hash: ''})-[:HAS_CHUNK]->
           (:__StagedChunk__ {project_id: $p, id: 'staged', text: 'x', ordinal: 0})
-        CREATE (:__Entity__ {project_id: $p, id: 'e1', generation: 99, title: 'new'})
+        CREATE (e:__Entity__ {project_id: $p, id: 'e1', generation: 99, title: 'new'})
+        WITH e MATCH (k:__Chunk__ {project_id: $p, id: 'k1'}) CREATE (k)-[:HAS_ENTITY]->(e)
         CREATE (:__Entity__ {project_id: $p, id: 'e5', generation: 99, title: 'new'})
         CREATE (:__Community__ {project_id: $p, community: 5, generation: 99, level: 0})""",
         {"p": project},
@@ -311,6 +354,7 @@ async def test_what_is_being_written_is_not_read(backend: Backend, project: str)
     assert await reader.chunk(mine, "staged", soon()) is None
     assert await reader.entity(mine, "e5", 5, soon()) is None
     assert (await reader.entity(mine, "e1", 5, soon())).title == "Alpha"
+    assert [e.title for e in (await reader.chunk(mine, "k1", soon())).entities] == ["Alpha"]
     documents = await reader.documents(mine, PageQuery(9), soon())
     assert [d.id for d in documents.rows] == ["d1", "d2"]
     communities = await reader.communities(mine, None, PageQuery(9), soon())

@@ -58,6 +58,9 @@ async def test_the_whole_database_is_read(database: Connection) -> None:
     assert text.after
     assert (text.before.chunk.id, text.chunk.place, text.after.chunk.id) == ("k1", 2, "k3")
     assert (text.document_id, text.document_name) == (document.id, "a/b.txt")
+    mentioned = await reader.chunk(MINE, "k1", soon())
+    assert mentioned
+    assert [(e.id, [c.id for c in e.communities]) for e in mentioned.entities] == [("e1", [2])]
 
     entity = await reader.entity(MINE, "e1", 5, soon())
     assert entity

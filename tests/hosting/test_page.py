@@ -35,6 +35,11 @@ def addresses() -> list[str]:
     return re.findall(r'(?:src|href)="(rag/[^"]+)"', get("/rag").body.decode())
 
 
+PICTURE = ("answer_graph.js", "picture.js")
+"""What is loaded when a picture is opened."""
+FORCES = ("d3-dispatch", "d3-force", "d3-quadtree", "d3-timer")
+
+
 def modules(name: str = "main.js") -> Iterator[str]:
     """Yield the modules that are loaded with one, and itself."""
     seen, ahead = set(), [name]
@@ -65,15 +70,24 @@ def test_the_page_names_every_module_that_it_needs_once() -> None:
 
 
 def test_no_file_of_the_page_is_left_over() -> None:
-    told = set(modules()) | {"index.html", "page.css", "icon.svg"}
-    told |= {"words/en.json", "words/de.json", "vendor/marked/LICENSE"}
+    told = {"index.html", "page.css", "icon.svg", "words/en.json", "words/de.json"}
+    told |= {one for start in ("main.js", *PICTURE) for one in modules(start)}
+    told |= {f"vendor/{name}/{name}.min.js" for name in FORCES}
+    told |= {f"vendor/{name}/LICENSE" for name in ("marked", *FORCES)}
     files = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file()}
     assert files == told
 
 
-def test_all_of_it_is_deployed_the_licence_too() -> None:
+def test_a_picture_is_loaded_when_it_is_opened_and_not_before() -> None:
+    at_once = set(modules())
+    assert at_once.isdisjoint({"graph_layout.js", "graph_canvas.js", *PICTURE})
+    assert not [name for name in addresses() if "d3-" in name]
+
+
+def test_all_of_it_is_deployed_the_licences_too() -> None:
     files = {f"drift/page/{path.relative_to(FOLDER).as_posix()}" for path in FOLDER.rglob("*.*")}
-    assert {*files, "drift/page/vendor/marked/LICENSE"} <= set(deployed_files())
+    licences = {f"drift/page/vendor/{name}/LICENSE" for name in ("marked", *FORCES)}
+    assert files | licences <= set(deployed_files())
 
 
 @pytest.mark.parametrize(

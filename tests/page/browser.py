@@ -28,6 +28,17 @@ QUIET = (
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 860}
 
+FRAMES = """
+window.__frames = [];
+const real = window.requestAnimationFrame;
+window.requestAnimationFrame = (work) => real.call(window, (time) => {
+  const began = performance.now();
+  work(time);
+  window.__frames.push(performance.now() - began);
+});
+"""
+"""How long the page's script takes in each frame."""
+
 _WATCH = """
 window.__refused = [];
 addEventListener("securitypolicyviolation", (event) =>

@@ -12,10 +12,19 @@ from typing import Any
 
 from playwright.async_api import Browser, Page, async_playwright
 
-from tests.page.browser import DESK, MISSING, QUIET, find_chromium
-from tests.page.replies import answer, answering, citation, node, stream
+from tests.page.browser import DESK, FRAMES, MISSING, QUIET, find_chromium
+from tests.page.replies import (
+    answer,
+    answering,
+    citation,
+    large_project,
+    node,
+    reading,
+    stream,
+)
 
 VISITS = 15
+FRAME_MS = 16
 WORDS = 3_800
 """About 5,000 tokens of English."""
 
@@ -68,6 +77,28 @@ async def longest_task(page: Page, pieces: int) -> tuple[float, int]:
     return max(await page.evaluate("() => window.__long"), default=0.0), len(text)
 
 
+async def frames_of_a_picture(page: Page) -> dict[str, float]:
+    """Return how long the script of a frame takes while 1,000 things find their places."""
+    await page.add_init_script(FRAMES)
+    await page.reload()
+    await page.wait_for_selector("html[data-ready]")
+    path = f"/projects/{await page.input_value('#project')}/communities"
+    await reading(page, path, large_project())
+    await page.click("#show-communities")
+    await page.wait_for_selector(".communities summary")
+    await page.evaluate("() => { window.__frames = []; }")
+    await page.click("#panel .picture > summary")
+    await page.wait_for_selector("#panel canvas[data-settled=true]", timeout=60_000)
+    taken = sorted(await page.evaluate("() => window.__frames"))
+    return {
+        "frames": len(taken),
+        "median": statistics.median(taken),
+        "95 of 100 under": taken[int(len(taken) * 0.95)],
+        "most": taken[-1],
+        "over 16": sum(one > FRAME_MS for one in taken),
+    }
+
+
 async def main(url: str) -> None:
     """Print what was measured, as JSON."""
     path = find_chromium()
@@ -84,6 +115,7 @@ async def main(url: str) -> None:
         page = await opened(browser, url)
         at_once, letters = await longest_task(page, 1)
         in_pieces, _ = await longest_task(page, 250)
+        frames = await frames_of_a_picture(await opened(browser, url))
         await browser.close()
     print(  # noqa: T201 - what it is for
         json.dumps(
@@ -95,6 +127,7 @@ async def main(url: str) -> None:
                 },
                 "letters": letters,
                 "longest_task_ms": {"at once": at_once, "in 250 pieces": in_pieces},
+                "frame_ms": frames,
             }
         )
     )

@@ -33,6 +33,8 @@ def node(number: int, parent: int | None = None, **about: Any) -> dict[str, Any]
     }  # fmt: skip
 
 
+LARGE = 1000
+"""Communities of a large project."""
 USAGE = {
     "chat_calls": 7, "embedding_calls": 2, "prompt_tokens": 14_000, "completion_tokens": 1_200,
     "graph_round_trips": 8, "wall_seconds": 12.3,
@@ -61,6 +63,23 @@ def problem(status: int, code: str, detail: str = "The server's own words.") -> 
         "type": "about:blank", "title": "-", "status": status, "detail": detail, "code": code,
         "retrieval_id": "0b9d",
     }  # fmt: skip
+
+
+def large_project() -> dict[str, Any]:
+    """Return 1,000 communities with 1,500 edges between them."""
+    rows = []
+    for one in range(LARGE):
+        level = 3 if one < 5 else 2 if one < 40 else 1 if one < 250 else 0
+        count = {3: 0, 2: 5, 1: 35, 0: 210}[level]
+        start = {3: 0, 2: 0, 1: 5, 0: 40}[level]
+        parents = [start + one % count] if count else []
+        if one % 2 and count:
+            parents.append(start + (one * 7 + 3) % count)
+        rows.append(
+            {"id": one, "level": level, "title": f"Community {one}", "summary": "About it.",
+             "members": 1 + one % 37 + 100 * level, "parents": parents}
+        )  # fmt: skip
+    return {"communities": rows, "next": None}
 
 
 async def answering(

@@ -24,9 +24,17 @@ WORDS = {
 }
 MADE_OF_PARTS = (
     "phase.", "state.", "verdict.", "problem.", "signal.", "depth.", "key.about.", "key.taken.",
-    "examples.", "project.", "sample.", "answer.nothing.",
+    "examples.", "project.", "sample.", "answer.nothing.", "picture.kind.", "picture.count.",
 )  # fmt: skip
 """Beginnings of keys whose end is a value."""
+LIBRARIES = {
+    "marked": "lib/marked.esm.js",
+    "d3-dispatch": "dist/d3-dispatch.min.js",
+    "d3-force": "dist/d3-force.min.js",
+    "d3-quadtree": "dist/d3-quadtree.min.js",
+    "d3-timer": "dist/d3-timer.min.js",
+}
+"""Where each package has the file that stands in vendor/."""
 FORBIDDEN = (
     "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function",
     "DOMParser", "setHTML", "createContextualFragment", "javascript:",
@@ -50,11 +58,18 @@ def test_the_types_in_the_comments_are_right() -> None:
 
 
 @pytest.mark.slow
-def test_the_library_is_the_one_that_is_published_letter_by_letter() -> None:
-    published = installed(HERE, "page-types") / "node_modules" / "marked"
-    for mine, theirs in {"marked.esm.js": "lib/marked.esm.js", "LICENSE": "LICENSE"}.items():
-        ours = (FOLDER / "vendor" / "marked" / mine).read_bytes()
-        assert ours == (published / theirs).read_bytes(), mine
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_library_is_the_one_that_is_published_letter_by_letter(library: str) -> None:
+    published = installed(HERE, "page-types") / "node_modules" / library
+    mine = FOLDER / "vendor" / library
+    theirs = {"LICENSE": "LICENSE", Path(LIBRARIES[library]).name: LIBRARIES[library]}
+    assert {path.name for path in mine.iterdir()} == set(theirs)
+    for name, path in theirs.items():
+        assert (mine / name).read_bytes() == (published / path).read_bytes(), name
+
+
+def test_every_library_that_stands_here_is_compared() -> None:
+    assert {path.name for path in (FOLDER / "vendor").iterdir()} == set(LIBRARIES)
 
 
 def test_the_languages_have_the_same_words_with_the_same_places() -> None:

@@ -34,6 +34,8 @@ MAX_RANGES = 200
 """Of ids, that one statement looks at."""
 LOOKED_AT = 1000
 """Edges of an entity, of either kind, that are looked at."""
+MENTIONED = 50
+"""Entities that are told of a chunk."""
 BEGINNING = 200
 """Characters that are told of a chunk that mentions an entity."""
 _NO_PLACE = 2**62
@@ -119,9 +121,11 @@ class Neo4jReader:
         return rows.document_read(found, page.limit) if found else None
 
     async def chunk(self, project: Project, chunk_id: str, deadline: Deadline) -> ChunkRead | None:
-        """Return a chunk with its text, its document, and what stands before and after it."""
-        found = await self._one(reading.chunk(self._schema), _named(project, chunk_id), deadline)
-        return rows.chunk_read(found) if found else None
+        """Return a chunk with its text, its document, and what it mentions and stands beside."""
+        found = await self._one(
+            reading.chunk(self._schema), _named(project, chunk_id), deadline, MENTIONED
+        )
+        return rows.chunk_read(found, MENTIONED) if found else None
 
     async def entity(
         self, project: Project, entity_id: str, limit: int, deadline: Deadline

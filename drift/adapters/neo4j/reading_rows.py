@@ -15,8 +15,10 @@ from drift.values.reading import (
     ChunkRead,
     ChunkRow,
     CommunityRow,
+    CommunityTold,
     DocumentRead,
     DocumentRow,
+    EntityMentioned,
     EntityRead,
     MentionRead,
     Neighbour,
@@ -79,8 +81,8 @@ def document_read(row: Row, limit: int) -> DocumentRead:
     return DocumentRead(read, chunks)
 
 
-def chunk_read(row: Row) -> ChunkRead:
-    """Return a chunk with what is around it."""
+def chunk_read(row: Row, limit: int) -> ChunkRead:
+    """Return a chunk with what is around it, and up to `limit` entities that it mentions."""
     home = row["document"] or _NO_DOCUMENT
     return ChunkRead(
         _standing(row["chunk"], home["chunks"]),
@@ -89,6 +91,9 @@ def chunk_read(row: Row) -> ChunkRead:
         document_name(home),
         _neighbour(row["before"], home["chunks"]),
         _neighbour(row["after"], home["chunks"]),
+        tuple(_mentioned(e) for e in row["entities"][:limit] if is_key(e["id"])),
+        _told(row["communities"]),
+        len(row["entities"]) > limit,
     )
 
 
@@ -112,6 +117,21 @@ def _standing(row: Row, chunks: object) -> ChunkRow:
 
 def _neighbour(row: Row | None, chunks: object) -> Neighbour | None:
     return Neighbour(_standing(row, chunks), text_of(row["text"])) if row else None
+
+
+def _mentioned(row: Row) -> EntityMentioned:
+    return EntityMentioned(str(row["id"]), text_of(row["title"]), _told(row["communities"]))
+
+
+def _told(rows: Sequence[Row]) -> tuple[CommunityTold, ...]:
+    told = (
+        CommunityTold(
+            community_id(row["id"]), row["level"], text_of(row["title"]), text_of(row["summary"])
+        )
+        for row in rows
+        if is_key(row["id"])
+    )
+    return tuple(sorted(told, key=lambda one: str(one.id)))
 
 
 def _relation(row: Row) -> RelationRead:

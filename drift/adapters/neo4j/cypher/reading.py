@@ -119,20 +119,51 @@ RETURN {{{_document(s)}}} AS document, chunks
 
 
 def chunk(s: Schema = DEFAULT) -> str:
-    """Return the statement of a chunk, with its document and what stands beside it there."""
+    """Return the statement of a chunk, with what is beside it in its document and in the graph."""
     return f"""
+{visible(s)}
 CALL () {{
   {finding(s).chunk}
 }}
-WITH ch, {_home(s)} AS document
-WITH ch, document, document.node AS home, {s.ordinal("ch")} AS here
+WITH ch, generation, {_home(s)} AS document
+WITH ch, generation, document, document.node AS home, {s.ordinal("ch")} AS here
 {_neighbour(s, "before", "<", "DESC")}
 {_neighbour(s, "after", ">", "ASC")}
+{_mentioned(s)}
 WITH {{{_standing(s)}, text: ch.text}} AS chunk, document {{.*, node: null}} AS document,
-  before, after, {still_there()} AS is_there
+  before, after, entities, {_communities_of(s, "ch")} AS communities, {still_there()} AS is_there
 WHERE is_there
-RETURN chunk, document, before, after
+RETURN chunk, document, before, after, entities, communities
 """
+
+
+def _mentioned(s: Schema) -> str:
+    """Return the subquery that gives the `entities` of `ch`, by title."""
+    return f"""CALL (ch, generation) {{
+  MATCH (ch){s.mentions}(e)
+  WITH e, generation LIMIT $looked_at
+  WITH DISTINCT e, generation
+  WHERE {s.is_entity("e")} AND {s.project_entity("e")}
+  WITH e, generation, coalesce({s.title("e")}, '') AS title
+  ORDER BY title, {s.entity_id("e")} LIMIT $limit
+  WITH {{
+    id: {s.entity_id("e")}, title: title, communities: {_communities_of(s, "e")}
+  }} AS entity
+  RETURN collect(entity) AS entities
+}}"""
+
+
+def _communities_of(s: Schema, n: str) -> str:
+    """Return the list of the communities that `n` is directly in."""
+    return f"""COLLECT {{
+    MATCH ({n})-[:IN_COMMUNITY]->(c)
+    WITH DISTINCT c, generation
+    WHERE c:__Community__ AND {s.project_community("c")}
+    RETURN {{
+      id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
+      summary: c.summary
+    }} LIMIT $most_parents
+  }}"""
 
 
 def _home(s: Schema) -> str:
