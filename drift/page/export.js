@@ -3,6 +3,7 @@
  */
 import { OPEN, SHUT } from "./markdown.js";
 import { plain, webAddress } from "./elements.js";
+import { linesInWords } from "./references.js";
 import { dateTime, percent, word } from "./words.js";
 
 /** @typedef {import("./references.js").Reference} Reference */
@@ -30,7 +31,7 @@ export function withNumbers(text) {
 
 /** @param {Reference} one @param {boolean} confidence */
 function reference(one, confidence) {
-  const facts = [oneLine(one.title), oneLine(one.where), one.lines && word("references.lines", { lines: one.lines }),
+  const facts = [oneLine(one.title), oneLine(one.where), one.lines && linesInWords(one.lines),
     one.match !== null && confidence && word("references.match", { match: percent(one.match) }),
     webAddress(one.address)?.href].filter(Boolean);
   const quote = plain(one.quote).trim().split("\n").map((line) => `> ${line}`).join("\n");

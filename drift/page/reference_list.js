@@ -4,6 +4,7 @@
 import { add, element, foreign, forReaders, link, plain, seen, webAddress } from "./elements.js";
 import { meter } from "./confidence.js";
 import { openReference } from "./passage.js";
+import { linesInWords } from "./references.js";
 import { percent, word } from "./words.js";
 
 /** @typedef {import("./references.js").Reference} Reference */
@@ -48,7 +49,7 @@ export function referenceList(items, project) {
 
 /** @param {Reference} one @param {string} project */
 function row(one, project) {
-  const facts = element("span", { class: "facts" }, foreign(one.where), one.lines && ` · ${word("references.lines", { lines: one.lines })}`);
+  const facts = element("span", { class: "facts" }, foreign(one.where), one.lines && ` · ${linesInWords(one.lines)}`);
   const open = element("button", { type: "button", class: "open", onclick: () => void openReference(one, project) },
     element("span", { class: "number", "aria-hidden": "true" }, String(one.number)), forReaders(`${one.number}. `),
     element("span", { class: "title" }, foreign(one.title || one.id)));

@@ -46,11 +46,29 @@ function byServer(references, result) {
     ({ ...fromCitation({ ...located.get(`${one.chunk_id}\n${one.span}`), ...one }, one.number),
       lines: lines(one), match: share(one.match), confidence: share(one.confidence), signals: one.signals ?? {} }));
   const known = new Set(items.map((/** @type {Reference} */ one) => one.number));
-  const text = clean(references.answer ?? result.final_answer).replace(NUMBERS, (whole, list) => {
+  const text = clean(answerAlone(references, result)).replace(NUMBERS, (whole, list) => {
     const numbers = list.split(",").map(Number);
     return numbers.every((/** @type {number} */ one) => known.has(one)) ? marked(numbers) : whole;
   });
   return { text, items, confidence: share(references.confidence), limits: (references.limits ?? []).map(String) };
+}
+
+/**
+ * The answer without the lines that follow it: references and limits have places of their own here.
+ * @param {any} references @param {any} result
+ */
+function answerAlone(references, result) {
+  let text = String(references.answer ?? result.final_answer ?? "");
+  for (const [heading, listed] of [["Limits", references.limits], ["References", references.items]]) {
+    const at = listed?.length ? text.lastIndexOf(`\n\n${heading}:\n`) : -1;
+    if (at >= 0) text = text.slice(0, at);
+  }
+  return text;
+}
+
+/** @param {string} text "3" or "3-5" */
+export function linesInWords(text) {
+  return word(text.includes("-") ? "references.lines" : "references.line", { lines: text });
 }
 
 /**

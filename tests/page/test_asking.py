@@ -36,6 +36,7 @@ async def test_an_answer_has_numbers_that_open_its_passages(visit: Visit, depth:
     numbers = await visit.page.locator(".answer .cite").all_inner_texts()
     assert numbers
     assert "1" in numbers
+    assert "References:" not in await visit.text(".answer")
     listed = await visit.page.locator(".references > li").count()
     assert set(numbers) <= {str(one) for one in range(1, listed + 1)}
 

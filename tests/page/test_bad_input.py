@@ -199,7 +199,9 @@ async def test_references_of_the_server_are_shown_as_it_tells_them(visit: Visit)
         "signals": {"similarity": 0.9, "freshness": 0.5, "citations": 0.1, "model": 0.7},
     }  # fmt: skip
     told = {
-        "answer": "It is so [1,2]. Not this [7], nor `a[1]`.",
+        "answer": "It is so [1,2]. Not this [7], nor `a[1]`.\n\n"
+        "References:\n[1] a.md:3-5 (95% match)\n[2] a.md:3-5 (95% match)\n\n"
+        "Limits:\n- Below 70%: the answer is limited.",
         "items": [item, {**item, "number": 2, "confidence": None}],
         "confidence": 0.6,
         "limits": ["Below 70%: the answer is limited."],
@@ -209,6 +211,8 @@ async def test_references_of_the_server_are_shown_as_it_tells_them(visit: Visit)
     await visit.page.wait_for_selector(".actions")
     assert await visit.page.locator(".answer .cite").all_inner_texts() == ["1", "2"]
     assert "Not this [7], nor a[1]" in await visit.text(".answer")
+    assert "References" not in await visit.text(".answer")
+    assert "Below" not in await visit.text(".answer")
     row = await visit.text(".references > li")
     assert "95% match" in row
     assert "80%" in row
