@@ -268,11 +268,13 @@ async def test_an_event_of_a_stream_holds_the_text_and_ends_where_it_should(
     answer = await retrieved(url, text, STREAM)
     found = events(answer.body)
     assert [name for name, _ in found].count("result") == 1
-    assert {name for name, _ in found[:-1]} <= {"progress", "answer_delta", "citations"}
+    told = {"progress", "answer_delta", "citations", "followup"}
+    assert {name for name, _ in found[:-1]} <= told
+    assert all(isinstance(json.loads(data), dict) for _, data in found)
     result = json.loads(found[-1][1])
     assert result["residual_uncertainty"] == f"Or: {text}".strip()
-    told = "".join(json.loads(data)["text"] for name, data in found if name == "answer_delta")
-    assert told == result["final_answer"]
+    text_told = "".join(json.loads(data)["text"] for name, data in found if name == "answer_delta")
+    assert text_told == result["final_answer"]
     assert {json.loads(data)["project_id"] for name, data in found if name == "progress"} == {text}
 
 

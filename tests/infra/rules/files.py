@@ -71,7 +71,7 @@ IGNORED = {
     ".*",
     "*.md",
     "Makefile",
-    "LICENSE",
+    "/LICENSE",
     "azure.yaml",
     "docker-compose.yml",
     "build",
