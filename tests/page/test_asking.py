@@ -27,7 +27,10 @@ async def test_the_empty_page_shows_the_projects_and_questions_to_begin_with(vis
     assert all(any(title in example for title in TEXTS) for example in examples)
 
 
-@pytest.mark.parametrize("depth", ["quick", pytest.param("auto", marks=pytest.mark.deep), "drift"])
+@pytest.mark.parametrize(
+    "depth",
+    ["quick", *(pytest.param(deeper, marks=pytest.mark.deep) for deeper in ("auto", "drift"))],
+)
 async def test_an_answer_has_numbers_that_open_its_passages(visit: Visit, depth: str) -> None:
     await visit.page.select_option("#project", PROJECT)
     await visit.ask(QUESTION, depth)

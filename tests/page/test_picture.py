@@ -145,6 +145,7 @@ async def test_everything_in_it_is_read_by_keyboard(visit: Visit) -> None:
     await visit.page.keyboard.press("Escape")
 
 
+@pytest.mark.deep
 async def test_a_click_in_it_opens_what_is_there_and_moving_it_does_not(visit: Visit) -> None:
     await harbour(visit)
     await opened(visit)

@@ -243,7 +243,8 @@ DEVICES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("device", ["desk", pytest.param("phone", marks=pytest.mark.deep)])
+@pytest.mark.deep
+@pytest.mark.parametrize("device", ["desk", "phone"])
 async def test_every_state_is_for_everybody(visits: Visits, device: str) -> None:
     broken: dict[str, str] = {}
     visit = await visits(**DEVICES[device])
