@@ -65,9 +65,11 @@ class CachedAnswer:
     async def recall(self, shape: type[Kept], deadline: Deadline) -> Kept | None:
         """Return the answer that is kept; None where there is none of this shape."""
         self._key = await self._named(deadline)
-        entry = await self.cache.entry(self._key) if self._key else None
-        body = _body(self._key, entry, self.cache.now()) if self._key and entry else None
-        if self._key is None or entry is None or body is None:
+        if self._key is None:
+            return None
+        entry = await self.cache.entry(self._key) or b""
+        body = _body(self._key, entry, self.cache.now())
+        if body is None:
             return None
         try:
             known = shape.model_validate_json(body)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from drift.adapters.neo4j.cypher.node_writing import IS_HELD
 from drift.adapters.neo4j.cypher.schema import DEFAULT, V1, Schema
 
 _BEING_WRITTEN = "d.chunks IS NULL AND coalesce(d.content_hash = '', false)"
 """Of a document that comes in several transactions and is not there yet."""
-NOW = "datetime.realtime().epochMillis"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ WITH_PROJECTS = Finding(
     CASE WHEN p.written_at IS :: INTEGER NOT NULL
       THEN toString(datetime({epochMillis: p.written_at})) END AS written_at""",
     version=f"""MATCH (p:__Project__ {{id: $asked.project_id}})
-  WHERE NOT coalesce(p.writer IS NOT NULL AND p.writer_until > {NOW}, false)
+  WHERE NOT {IS_HELD}
     AND p.written_at IS :: INTEGER NOT NULL
   RETURN coalesce(p.generation, 0) AS generation, p.written_at AS written_at""",
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from drift.adapters.neo4j.cypher.node_writing import IS_HELD, NOW
+
 _TEXTS = ("title", "name", "description")
 
 _OF_INGESTION = "n:__Chunk__ OR n:__Entity__ OR n:__Community__ OR n:__Document__ OR n:__Project__"
@@ -34,7 +36,7 @@ SET n:__Node__, n.project_id = $project_id, n.id = coalesce(n.id, row.new_id),
   n.embedding_hash = row.embedding_hash
 WITH count(n) AS written
 MATCH (p:__Project__ {{id: $project_id}})
-SET p.written_at = datetime.realtime().epochMillis
+SET p.written_at = {NOW}
 RETURN written
 """
 
@@ -44,8 +46,8 @@ WHERE NOT ({_OF_INGESTION}) AND n.project_id IS :: STRING NOT NULL
 RETURN DISTINCT n.project_id AS project_id ORDER BY project_id
 """
 
-HELD = """
-MATCH (p:__Project__ {id: $project_id})
-WHERE p.writer IS NOT NULL AND p.writer_until > datetime.realtime().epochMillis
+HELD = f"""
+MATCH (p:__Project__ {{id: $project_id}})
+WHERE {IS_HELD}
 RETURN p.id AS project_id
 """

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 LOCK = "MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id"
 
-_NOW = "datetime.realtime().epochMillis"
+NOW = "datetime.realtime().epochMillis"
+IS_HELD = f"coalesce(p.writer IS NOT NULL AND p.writer_until > {NOW}, false)"
+"""Whether somebody holds the project `p` to write it."""
 
 # A community's key is a number in graphs that GraphRAG made.
 STANDING = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 OPTIONAL MATCH (n:__Node__ {{project_id: $project_id, id: $id}})
-RETURN coalesce(p.writer IS NOT NULL AND p.writer_until > {_NOW}, false) AS is_held,
+RETURN {IS_HELD} AS is_held,
   EXISTS {{ MATCH (:__Chunk__ {{project_id: $project_id, id: $id}}) }}
     OR EXISTS {{ MATCH (:__Entity__ {{project_id: $project_id, id: $id}}) }}
     OR EXISTS {{ MATCH (:__Document__ {{project_id: $project_id, id: $id}}) }}
@@ -27,7 +29,7 @@ RETURN coalesce(p.writer IS NOT NULL AND p.writer_until > {_NOW}, false) AS is_h
 CREATE = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 CREATE (n:__Node__)
-SET n = $properties, n:$($label), p.written_at = {_NOW}, n.updated_at = {_NOW}
+SET n = $properties, n:$($label), p.written_at = {NOW}, n.updated_at = {NOW}
 """
 
 REPLACE = f"""
@@ -35,13 +37,13 @@ MATCH (p:__Project__ {{id: $project_id}})
 MATCH (n:__Node__ {{project_id: $project_id, id: $id}})
 WITH p, n, CASE WHEN n.embedding_hash = $kept
   THEN n {{.embedding, .embedding_hash, .embedding_model}} ELSE {{}} END AS kept
-SET n = $properties, n += kept, p.written_at = {_NOW}, n.updated_at = {_NOW}
+SET n = $properties, n += kept, p.written_at = {NOW}, n.updated_at = {NOW}
 RETURN n.embedding IS NOT NULL AS has_vector
 """
 
 REMOVE = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 MATCH (n:__Node__ {{project_id: $project_id, id: $id}})
-SET p.written_at = {_NOW}
+SET p.written_at = {NOW}
 DETACH DELETE n
 """
