@@ -35,7 +35,7 @@ param storageAccountName string = ''
 @maxLength(24)
 param keyVaultName string = ''
 
-@description('Object id of a developer who may use models, blobs and the secret; empty: nobody.')
+@description('Object id of a developer who may use the models and read the secret; empty: nobody new. Roles that were given stay.')
 @maxLength(36)
 param developerPrincipalId string = ''
 
@@ -47,7 +47,7 @@ param developerPrincipalId string = ''
 ])
 param developerPrincipalType string = 'User'
 
-@description('Object id of an operator who may write the secrets, to rotate password and keys; empty: nobody.')
+@description('Object id of an operator who may write the secrets, to rotate password and keys; empty: nobody new. Roles that were given stay.')
 @maxLength(36)
 param vaultOfficerPrincipalId string = ''
 
@@ -201,7 +201,7 @@ param chatModelVersion string = '2026-03-05'
 ])
 param chatSkuName string = 'GlobalStandard'
 
-@description('Capacity of the chat deployment, in thousands of tokens a minute (standard) or in units (provisioned).')
+@description('Capacity of the chat deployment, in thousands of tokens a minute (standard) or in units (provisioned, where the default is refused).')
 @minValue(1)
 @maxValue(10000)
 param chatCapacity int = 520
@@ -303,7 +303,7 @@ param ragScoreThreshold string = ''
 param reconcileSchedule string = ''
 
 // ---- progress and cache
-@description('Whether Azure Managed Redis is created here, there already, or not used: then nobody sees progress.')
+@description('Whether Azure Managed Redis is created here, there already, or not used: then nobody sees progress. One that was created stays, and is paid.')
 @allowed([
   'create'
   'existing'
@@ -461,10 +461,10 @@ param prices string = ''
 param logQuestions bool = false
 
 // ---- the network
-@description('Whether everything is private: no store can be reached from the internet, and the function sends through a network.')
+@description('Whether everything is private: no store can be reached from the internet, and the function sends through a network. What was made for it stays when it is switched off, and is paid.')
 param vnetEnabled bool = false
 
-@description('Addresses of the network that is created, /25 or larger.')
+@description('Addresses of the network that is created, such as 10.60.0.0/24, from /8 to /25; the first 96 are used.')
 @minLength(9)
 @maxLength(18)
 param vnetAddressPrefix string = '10.60.0.0/24'
@@ -496,7 +496,7 @@ param functionAccess string = 'auto'
 param existingEndpointsEnabled bool = true
 
 // ---- logs and alerts
-@description('Days that logs are kept.')
+@description('Days that logs are kept, telemetry of the function too.')
 @minValue(30)
 @maxValue(730)
 param logRetentionDays int = 30
@@ -542,6 +542,7 @@ var names = {
   openAi: empty(openAiName) ? '${abbrs.openAi}${token}' : openAiName
   plan: '${abbrs.plan}${token}'
   privateEndpointPrefix: '${abbrs.privateEndpoint}${token}'
+  privateLinkScope: '${abbrs.privateLinkScope}${token}'
   publicIp: '${abbrs.publicIp}${token}'
   redis: empty(redisName) ? '${abbrs.managedRedis}${token}' : redisName
   resourceGroup: empty(resourceGroupName)
@@ -585,6 +586,10 @@ var endpointSubnetIsSubnet = length(split(existingEndpointSubnetId, '/')) == 11 
   toLower(existingEndpointSubnetId),
   '/providers/microsoft.network/virtualnetworks/'
 )
+var provisioned = endsWith(chatSkuName, 'ProvisionedManaged')
+var addressParts = split(vnetAddressPrefix, '/')
+var addressLengths = map(range(8, 18), length => string(length))
+var addressIsRange = length(addressParts) == 2 && contains(addressLengths, last(addressParts))
 var reachable = vnetEnabled || functionAccess == 'public' || functionAccess == 'auto'
 var encrypted = startsWith(neo4jUri, 'neo4j+s://') || startsWith(neo4jUri, 'bolt+s://')
 var findings = [
@@ -632,6 +637,10 @@ var findings = [
     ? 'entraClientId, authTenantId and projectClaim are for authMode easyauth: no other mode asks callers to sign in.'
     : ''
   empty(authTenantId) || length(authTenantId) == 36 ? '' : 'authTenantId must be the id of a tenant.'
+  openAiMode == 'create' && provisioned && chatCapacity == 520
+    ? 'chatCapacity must be given with a provisioned chatSkuName: the default of 520 would be as many units, paid by the hour.'
+    : ''
+  addressIsRange ? '' : 'vnetAddressPrefix must be a range of addresses from /8 to /25, such as 10.60.0.0/24.'
   reachable ? '' : 'functionAccess must be public without vnetEnabled: nobody could call the function.'
 ]
 var problems = filter(findings, finding => !empty(finding))
@@ -701,6 +710,9 @@ module monitoring 'modules/monitoring.bicep' = {
     applicationInsightsName: names.applicationInsights
     dailyQuotaGb: logDailyQuotaGb
     location: location
+    privateLinkScopeName: names.privateLinkScope
+    publicAccess: !vnetEnabled
+    publicQueries: access != 'private'
     retentionDays: logRetentionDays
     tags: allTags
     workspaceName: names.logAnalytics
@@ -805,14 +817,15 @@ module openAi 'modules/openai.bicep' = if (openAiMode == 'create') {
 var openAiZones = openAiMode == 'create'
   ? ['privatelink.openai.azure.com']
   : ['privatelink.cognitiveservices.azure.com', 'privatelink.openai.azure.com', 'privatelink.services.ai.azure.com']
+// as the other zones, that of public Azure
+#disable-next-line no-hardcoded-env-urls
+var blobZone = 'privatelink.blob.core.windows.net'
 var storeEndpoints = [
   {
     name: 'blob'
     resourceId: storage.outputs.id
     groupId: 'blob'
-    // as the other zones, that of public Azure
-    #disable-next-line no-hardcoded-env-urls
-    zones: ['privatelink.blob.core.windows.net']
+    zones: [blobZone]
     wanted: true
   }
   {
@@ -844,6 +857,20 @@ var storeEndpoints = [
     zones: ['privatelink.redis.azure.net']
     wanted: redisMode == 'create' || (redisMode == 'existing' && existingEndpointsEnabled)
   }
+  {
+    name: 'logs'
+    resourceId: monitoring.outputs.privateLinkScopeId
+    groupId: 'azuremonitor'
+    // telemetry is sent to the first; the service asks that all five are there
+    zones: [
+      'privatelink.monitor.azure.com'
+      'privatelink.oms.opinsights.azure.com'
+      'privatelink.ods.opinsights.azure.com'
+      'privatelink.agentsvc.azure-automation.net'
+      blobZone
+    ]
+    wanted: true
+  }
 ]
 
 module endpoints 'modules/endpoints.bicep' = if (vnetEnabled) {
@@ -869,8 +896,6 @@ module rbac 'modules/rbac.bicep' = {
   scope: group
   params: {
     applicationInsightsName: names.applicationInsights
-    developerPrincipalId: developerPrincipalId
-    developerPrincipalType: developerPrincipalType
     principalId: identity.outputs.principalId
     storageName: names.storage
   }
@@ -1103,4 +1128,5 @@ output NEXT_STEPS array = [
   'Create constraints and indexes once, with NEO4J_*, OAI_BASE_URL, OAI_MODEL, OAI_EMBED_MODEL_NAME and VECTOR_INDEX_DIMENSIONS=${vectorIndexDimensions} set: python -m drift prepare'
   'If the first deployment of the code answered 403, wait a minute and run: azd deploy'
   'Ask for the state, with ${credentials[authMode]}: ${functionApp.outputs.url}/health/ready'
+  'Roles and resources of an earlier deployment that this one does not name any more are still there: docs/deploy.md, Taking something back'
 ]

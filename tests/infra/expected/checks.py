@@ -73,6 +73,13 @@ CHECKS: dict[str, Any] = {
     ),
     "appSubnetIsSubnet": _is_id("existingAppSubnetId", 11, _VIRTUAL_NETWORK),
     "endpointSubnetIsSubnet": _is_id("existingEndpointSubnetId", 11, _VIRTUAL_NETWORK),
+    "provisioned": "[endsWith(parameters('chatSkuName'), 'ProvisionedManaged')]",
+    "addressParts": "[split(parameters('vnetAddressPrefix'), '/')]",
+    "addressLengths": ("[map(range(8, 18), lambda('length', string(lambdaVariables('length'))))]"),
+    "addressIsRange": (
+        "[and(equals(length(variables('addressParts')), 2), "
+        "contains(variables('addressLengths'), last(variables('addressParts'))))]"
+    ),
     "reachable": (
         "[or(or(parameters('vnetEnabled'), equals(parameters('functionAccess'), 'public')),"
         " equals(parameters('functionAccess'), 'auto'))]"
@@ -155,6 +162,16 @@ CHECKS: dict[str, Any] = {
         _said_unless(
             "or(empty(parameters('authTenantId')), equals(length(parameters('authTenantId')), 36))",
             "authTenantId must be the id of a tenant.",
+        ),
+        _said_if(
+            "and(and(equals(parameters('openAiMode'), 'create'), variables('provisioned')), "
+            "equals(parameters('chatCapacity'), 520))",
+            "chatCapacity must be given with a provisioned chatSkuName: the default of 520 would "
+            "be as many units, paid by the hour.",
+        ),
+        _said_unless(
+            "variables('addressIsRange')",
+            "vnetAddressPrefix must be a range of addresses from /8 to /25, such as 10.60.0.0/24.",
         ),
         _said_unless(
             "variables('reachable')",

@@ -290,13 +290,6 @@ AROUND = (
         ROLES,
     ),
     _in(
-        "rbac",
-        "a developer owns blobs",
-        "'ba92f5b4-2d11-453d-a403-e96b0029c9fe'",
-        "'b7e6dc6d-f1e8-4753-8033-0f276bb0955b'",
-        ROLES,
-    ),
-    _in(
         "secret-access",
         "the function may write",
         "secretsUser)\n  }\n}\n\nresource developer",

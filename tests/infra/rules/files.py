@@ -123,6 +123,24 @@ def azd_finds_template_service_and_hooks(project: Project) -> Iterator[str]:
     yield from differences(AZD, yaml.safe_load(project.text("azure.yaml")), "azure.yaml: ")
 
 
+LOGIN = {"contents": "read", "id-token": "write"}
+
+
+def a_workflow_may_read_and_a_login_gets_its_token(project: Project) -> Iterator[str]:
+    """Each workflow reads the repository and no more.
+
+    A job that signs in at Azure may ask for a token besides; no other job asks for anything.
+    """
+    for path in sorted((project.root / ".github/workflows").glob("*.yml")):
+        workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if workflow.get("permissions") != {"contents": "read"}:
+            yield f"{path.name}: permissions are {workflow.get('permissions')}"
+        for name, job in workflow["jobs"].items():
+            signs_in = "azure/login@" in str(job["steps"])
+            if job.get("permissions") not in ([LOGIN] if signs_in else [None]):
+                yield f"{path.name}: job {name}: permissions are {job.get('permissions')}"
+
+
 def the_linter_refuses_what_it_finds(project: Project) -> Iterator[str]:
     """Every rule is an error, and no rule is taken out."""
     rules = json.loads(project.text("infra/bicepconfig.json"))["analyzers"]["core"]
@@ -331,6 +349,7 @@ RULES: tuple[Rule, ...] = (
     the_function_gives_up_before_the_platform,
     only_the_function_is_packed,
     azd_finds_template_service_and_hooks,
+    a_workflow_may_read_and_a_login_gets_its_token,
     the_linter_refuses_what_it_finds,
     an_excuse_has_a_reason,
     nothing_is_named_that_flex_consumption_gave_up,

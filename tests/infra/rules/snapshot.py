@@ -81,14 +81,12 @@ def settings_are_those_that_the_code_reads(project: Project) -> Iterator[str]:
 
 
 def logs_and_telemetry_are_kept_as_asked_for(project: Project) -> Iterator[str]:
-    """Workspace, component without local authentication, who gets mails."""
-    yield from _whole(
-        project,
-        monitoring.telemetry,
-        monitoring.WORKSPACE,
-        monitoring.COMPONENT,
-        monitoring.ACTIONS,
-    )
+    """Workspace and each of its tables of telemetry, component without local authentication, who
+    gets mails, from where a private way is reached.
+    """
+    kinds = (monitoring.WORKSPACE, monitoring.TABLE, monitoring.COMPONENT, monitoring.ACTIONS)
+    scope = (monitoring.LINK_SCOPE, f"{monitoring.LINK_SCOPE}/scopedResources")
+    yield from _whole(project, monitoring.telemetry, *kinds, *scope)
 
 
 def alerts_are_whole(project: Project) -> Iterator[str]:
@@ -113,8 +111,11 @@ def what_is_used_or_changed_is_logged(project: Project) -> Iterator[str]:
 
 
 def the_network_lets_in_what_is_needed(project: Project) -> Iterator[str]:
-    """Network, subnets, security groups, the one outgoing address."""
-    kinds = (network.NETWORK, network.GROUP, network.ADDRESS, network.GATEWAY)
+    """Network, subnets, security groups, the one outgoing address.
+
+    The network lists no subnet, so that one of yours stays.
+    """
+    kinds = (network.NETWORK, network.SUBNET, network.GROUP, network.ADDRESS, network.GATEWAY)
     yield from _whole(project, network.network, *kinds)
 
 
@@ -212,14 +213,37 @@ def names_are_accepted_by_each_service(project: Project) -> Iterator[str]:
 
 
 def no_public_door_is_open_in_a_private_way(project: Project) -> Iterator[str]:
-    """Stores refuse the internet in every private way, whatever their type."""
-    for way in project.ways:
+    """Stores, logs and telemetry refuse the internet in every private way, whatever their type.
+
+    A type that has a door says so: what is not said is open. The function's own door and reading
+    the logs are open unless all is private.
+    """
+    for way in (way for way in project.ways if way.private):
         for one in way.resources():
             properties = one.get("properties", {})
-            open_door = properties.get("publicNetworkAccess", "Disabled") != "Disabled"
-            open_list = properties.get("networkAcls", {}).get("defaultAction", "Deny") != "Deny"
-            if way.private and one["type"] != function.SITE and (open_door or open_list):
-                yield f"{_place(way, one)}: can be reached from the internet"
+            doors = DOORS.get(one["type"], frozenset()) | {
+                name for name in properties if name.startswith("publicNetworkAccess")
+            }
+            if way["functionAccess"] != "private":
+                doors -= {"publicNetworkAccessForQuery"}
+            open_doors = [name for name in sorted(doors) if properties.get(name) != "Disabled"]
+            if properties.get("networkAcls", {}).get("defaultAction", "Deny") != "Deny":
+                open_doors.append("networkAcls")
+            if one["type"] != function.SITE:
+                yield from (f"{_place(way, one)}: {name} is open" for name in open_doors)
+
+
+_DOOR = frozenset({"publicNetworkAccess"})
+_TWO_DOORS = frozenset({"publicNetworkAccessForIngestion", "publicNetworkAccessForQuery"})
+DOORS = {
+    stores.STORAGE: _DOOR,
+    stores.VAULT: _DOOR,
+    stores.REDIS: _DOOR,
+    stores.OPENAI: _DOOR,
+    monitoring.WORKSPACE: _TWO_DOORS,
+    monitoring.COMPONENT: _TWO_DOORS,
+}
+"""What a type is reached by from the internet, unless it is said to be disabled."""
 
 
 _KEY = re.compile(
@@ -289,10 +313,14 @@ def _next_steps(way: Way, site: str) -> str:
     url = f"format('https://{{0}}', {site})"
     credential = CREDENTIALS[way["authMode"]]
     last = f"format('Ask for the state, with {{0}}: {{1}}/health/ready', '{credential}', {url})"
-    steps = [*map("'{}'".format, sentences), last]
+    steps = [*map("'{}'".format, sentences), last, f"'{LEFT_OVER}'"]
     return f"[createArray({', '.join(steps)})]"
 
 
+LEFT_OVER = (
+    "Roles and resources of an earlier deployment that this one does not name any more are still "
+    "there: docs/deploy.md, Taking something back"
+)
 CREDENTIALS = {
     "function": "a function key",
     "keys": "a key of yours",
