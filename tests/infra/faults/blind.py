@@ -28,7 +28,7 @@ CHECKS = "each_check_lets_through_what_it_names_and_no_more"
 AS_IT_IS = "a_module_gets_a_parameter_as_it_is"
 ADDRESS = "the_outgoing_address_is_told_where_there_is_one"
 OUTPUTS = "outputs_say_where_everything_is"
-DOORS = "no_public_door_is_open_in_a_private_way"
+CLOSED = "no_public_door_is_open_in_a_private_way"
 RIGHTS = "a_workflow_may_read_and_a_login_gets_its_token"
 
 
@@ -252,7 +252,7 @@ UNSEEN = (
         "logs are open",
         "    publicAccess: !vnetEnabled\n    publicQueries",
         "    publicAccess: true\n    publicQueries",
-        DOORS,
+        CLOSED,
     ),
     _in(
         "monitoring",
@@ -260,7 +260,7 @@ UNSEEN = (
         "    publicNetworkAccessForIngestion: ingestionAccess\n    publicNetworkAccessForQuery: "
         "queryAccess\n  }\n}\n\n// Open",
         "  }\n}\n\n// Open",
-        DOORS,
+        CLOSED,
     ),
     _in(
         "monitoring",
