@@ -247,6 +247,9 @@ BY_FILE = [
         "take it out",
     ),
     (f"param tags = 'https://me:{CANARY}@example.com'", "tags", "holds a password"),
+    ("param vnetAddressPrefix = '10.60.0.0'", "vnetAddressPrefix", "from /8 to /25"),
+    ("param vnetAddressPrefix = '10.60.0.0/26'", "vnetAddressPrefix", "from /8 to /25"),
+    ("param vnetAddressPrefix = '10.60.0.1/24'", "vnetAddressPrefix", "from /8 to /25"),
     ("param maximumInstances = 50", "maximumInstances", "is maximumInstanceCount meant?"),
 ]
 
@@ -337,6 +340,7 @@ CHEAPER = "param maxFollowups = 4\nparam maxChunksForPrompt = 3"
             {"CHAT_SKU_NAME": "GlobalProvisionedManaged", "CHAT_CAPACITY": "15"},
             "15 provisioned units",
         ),
+        ("", {"CHAT_SKU_NAME": "GlobalProvisionedManaged"}, "set CHAT_CAPACITY too"),
         ("", {"OPENAI_MODE": "existing", "OPENAI_EXISTING_ID": OPENAI, "CHAT_CAPACITY": "1"}, None),
     ],
 )

@@ -36,6 +36,8 @@ TOKENS_A_FOLLOWUP = 4_000
 TOKENS_BESIDES = 30_000
 """Of a request besides its follow-ups: hypothesis, primer and aggregation."""
 ENOUGH_REQUESTS = 4
+DEFAULT_CAPACITY = 520
+"""In thousands of tokens a minute; the template refuses as many provisioned units."""
 
 
 def models(values: Values) -> Iterator[Said]:
@@ -72,6 +74,13 @@ def capacity(values: Values) -> Iterator[Said]:
     tokens = tokens_a_request(followups, chunks)
 
     if values.get("chatSkuName") not in STANDARD:
+        if thousands == DEFAULT_CAPACITY:
+            text = (
+                f"is the default of {thousands}, which would be provisioned units of "
+                f"{values.get('chatSkuName')}, paid by the hour: set CHAT_CAPACITY too"
+            )
+            yield "chatCapacity", "problem", text
+            return
         text = (
             f"is {thousands} provisioned units of {values.get('chatSkuName')}, paid by the hour "
             "whether used or not: compare with what Azure's calculator says for "

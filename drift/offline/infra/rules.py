@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import ipaddress
 import re
 from collections.abc import Iterator
 
@@ -18,6 +19,8 @@ KINDS = {
     "redis": ("Microsoft.Cache/redisEnterprise", "redisExistingId", "redisMode"),
 }
 SUBNET = "Microsoft.Network/virtualNetworks/subnets"
+NETWORK_LENGTHS = range(8, 26)
+"""Of networks that Azure takes and both subnets fit into."""
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9-]+")
 
 
@@ -123,6 +126,20 @@ def subnets(values: Values) -> Iterator[Said]:
             yield name, "note", "is not used: vnetEnabled is false"
 
 
+def network_range(values: Values) -> Iterator[Said]:
+    """Addresses that both subnets fit into."""
+    given = values.get("vnetAddressPrefix")
+    if not isinstance(given, str):
+        return
+    try:
+        fits = "/" in given and ipaddress.IPv4Network(given).prefixlen in NETWORK_LENGTHS
+    except ValueError:
+        fits = False
+    if not fits:
+        text = f"is {given!r}: give a range of addresses from /8 to /25, such as 10.60.0.0/24"
+        yield "vnetAddressPrefix", "problem", text
+
+
 def access(values: Values) -> Iterator[Said]:
     """Somebody can call."""
     closed = values.get("functionAccess") in {"deployOnly", "private"}
@@ -142,6 +159,7 @@ RULES: tuple[Rule, ...] = (
     existing_resources,
     credential,
     subnets,
+    network_range,
     access,
     timer,
     caller_rules.keys,
