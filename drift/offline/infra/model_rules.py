@@ -73,16 +73,17 @@ def capacity(values: Values) -> Iterator[Said]:
         return
     tokens = tokens_a_request(followups, chunks)
 
-    if values.get("chatSkuName") not in STANDARD:
-        if thousands == DEFAULT_CAPACITY:
+    sku = values.get("chatSkuName")
+    if sku not in STANDARD:
+        if thousands == DEFAULT_CAPACITY and str(sku).endswith("ProvisionedManaged"):
             text = (
                 f"is the default of {thousands}, which would be provisioned units of "
-                f"{values.get('chatSkuName')}, paid by the hour: set CHAT_CAPACITY too"
+                f"{sku}, paid by the hour: set CHAT_CAPACITY too"
             )
             yield "chatCapacity", "problem", text
             return
         text = (
-            f"is {thousands} provisioned units of {values.get('chatSkuName')}, paid by the hour "
+            f"is {thousands} provisioned units of {sku}, paid by the hour "
             "whether used or not: compare with what Azure's calculator says for "
             f"{tokens} tokens a request"
         )
