@@ -17,9 +17,6 @@ from drift.offline.infra.bicep_parameters import given_in
 from tests.infra.parameters import DEFAULTS
 
 ROOT = Path(__file__).resolve().parents[2]
-TAGS = {"team": "search", "azd-env-name": "another", "azd-service-name": "another"}
-"""What the one file with tags gives; objects are not read."""
-
 ALWAYS_SET = {"NEO4J_PASSWORD": "canary-password", "PROJECT_KEYS": "[]"}
 """What the ways to deploy read from the environment; the engine shows no secure value, so it is in
 no snapshot."""
@@ -87,7 +84,7 @@ def way_of(file: Path, snapshot: Body | None = None) -> Way:
     """Return the way of a parameter file, with what it would deploy where that is known."""
     given = given_in(file.read_text(), ALWAYS_SET)
     values = {**DEFAULTS, **{name: one.value for name, one in given.items()}}
-    return Way(way_name(file), {**values, "tags": TAGS if "tags" in given else {}}, snapshot or {})
+    return Way(way_name(file), values, snapshot or {})
 
 
 def way_files(root: Path = ROOT) -> list[Path]:

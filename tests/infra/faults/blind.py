@@ -48,14 +48,6 @@ VALUES = (
         SETTING,
     ),
     _main(
-        "chunks and follow-ups change places",
-        "string(maxChunksForPrompt)\n  MAX_COMPLETION_TOKENS: maxCompletionTokens\n"
-        "  MAX_FOLLOWUPS: string(maxFollowups)",
-        "string(maxFollowups)\n  MAX_COMPLETION_TOKENS: maxCompletionTokens\n"
-        "  MAX_FOLLOWUPS: string(maxChunksForPrompt)",
-        SETTING,
-    ),
-    _main(
         "concurrency takes the instances",
         "    httpConcurrency: httpConcurrency\n",
         "    httpConcurrency: maximumInstanceCount\n",

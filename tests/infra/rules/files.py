@@ -15,7 +15,7 @@ import yaml
 from drift.hosting.settings import Settings
 from drift.offline.infra.bicep_parameters import given_in
 from tests.infra.differences import differences
-from tests.infra.parameters import DEFAULTS, FROM_ENVIRONMENT, PARAMETERS, REQUIRED
+from tests.infra.parameters import DEFAULTS, FROM_ENVIRONMENT, REQUIRED
 from tests.infra.rules import Rule
 from tests.infra.ways import Project
 
@@ -57,7 +57,10 @@ def the_function_gives_up_before_the_platform(project: Project) -> Iterator[str]
     hours, minutes, seconds = map(
         int, json.loads(project.text("host.json"))["functionTimeout"].split(":")
     )
-    deadline, worker = PARAMETERS["deadlineSec"]["maxValue"], 3600 * hours + 60 * minutes + seconds
+    (bound,) = (
+        rule.le for rule in Settings.model_fields["deadline_sec"].metadata if hasattr(rule, "le")
+    )
+    deadline, worker = bound, 3600 * hours + 60 * minutes + seconds
     if not deadline < PLATFORM_SECONDS < worker:
         yield (
             f"host.json: {deadline} s of deadline, {PLATFORM_SECONDS} s of the platform, "
@@ -249,7 +252,7 @@ def the_parameter_file_reads_each_value_from_its_own_variable(project: Project) 
         for name in sorted(FROM_ENVIRONMENT ^ set(given))
     )
     for name, one in given.items():
-        if name in {"neo4jPassword", "projectKeys"}:
+        if name in {"neo4jPassword", "projectKeys", "appSettings"}:
             continue
         variable = VARIABLES.get(name) or re.sub(
             r"(?<=[a-z0-9])([A-Z])", r"_\1", name
@@ -264,6 +267,11 @@ def the_parameter_file_reads_each_value_from_its_own_variable(project: Project) 
             )
         if name in REQUIRED and one.problem != "missing":
             yield f"infra/main.bicepparam: {name} has a default"
+    for setting, variable in re.findall(
+        r"^  (\w+): readEnvironmentVariable\('(\w+)', ''\)$", text, re.MULTILINE
+    ):
+        if setting != variable or setting.lower() not in Settings.model_fields:
+            yield f"infra/main.bicepparam: setting {setting} is read from {variable}"
     for line in SECRET_LINES:
         if line not in text.splitlines():
             yield f"infra/main.bicepparam: the line is missing: {line}"

@@ -67,17 +67,18 @@ def every_setting_has_the_value_of_its_own_parameter(project: Project) -> Iterat
 
 
 def settings_are_those_that_the_code_reads(project: Project) -> Iterator[str]:
-    """The settings that are not the platform's are the fields of drift/hosting/settings.py, but for
-    two that are for local use and one that stands in the vault.
+    """The settings that are not the platform's are fields of drift/hosting/settings.py, and all that
+    have no default are there.
     """
-    read = {name.upper() for name in Settings.model_fields} - function.NOT_SET
+    fields = {name.upper(): field for name, field in Settings.model_fields.items()}
+    needed = {name for name, field in fields.items() if field.is_required()}
     for way in project.ways:
         platform = ("APPLICATIONINSIGHTS_", "AzureWebJobsStorage__")
         given = {name for name in settings_of(way) if not name.startswith(platform)}
         yield from (
-            f"{way.name}: setting {name} is read by nothing" for name in sorted(given - read)
+            f"{way.name}: setting {name} is read by nothing" for name in sorted(given - set(fields))
         )
-        yield from (f"{way.name}: setting {name} is missing" for name in sorted(read - given))
+        yield from (f"{way.name}: setting {name} is missing" for name in sorted(needed - given))
 
 
 def logs_and_telemetry_are_kept_as_asked_for(project: Project) -> Iterator[str]:
@@ -301,10 +302,7 @@ def outputs_say_where_everything_is(project: Project) -> Iterator[str]:
 
 def _next_steps(way: Way, site: str) -> str:
     """Return the engine's expression for the sentences that a deployment ends with."""
-    settings = (
-        "NEO4J_*, OAI_BASE_URL, OAI_MODEL, OAI_EMBED_MODEL_NAME and "
-        f"VECTOR_INDEX_DIMENSIONS={way['vectorIndexDimensions']}"
-    )
+    settings = "the same NEO4J_*, OAI_* and VECTOR_INDEX_DIMENSIONS"
     sentences = [
         f"Let the function through the allow list of the graph at {way['neo4jUri']}.",
         f"Create constraints and indexes once, with {settings} set: python -m drift prepare",
