@@ -1,8 +1,8 @@
 """Parameters of a Bicep template and of its parameter file, read without the Bicep command.
 
 Reads plain values only: literals, lists of them, `readEnvironmentVariable` with a conversion
-around it, and objects of these, one a line. Anything else is `UNREAD`: nothing is said about its value, unless a compiler gives it
-(`bicep_compiler.py`).
+around it, and objects of these, one a line. Anything else is `UNREAD`: nothing is said about its
+value, unless a compiler gives it (`bicep_compiler.py`).
 """
 
 from __future__ import annotations

@@ -88,12 +88,12 @@ def origins(values: Values) -> Iterator[Said]:
 def settings(values: Values) -> Iterator[Said]:
     """Settings that the code reads, with values that it takes, as it reads them."""
     given = {name: value for name, value in settings_of(values).items() if value != ""}
-    for name in given:
+    for name, value in given.items():
         if name.lower() not in Settings.model_fields:
             near = difflib.get_close_matches(name.upper(), map(str.upper, Settings.model_fields), 1)
             hint = f"is {near[0]} meant?" if near else "take it out"
             yield name, "problem", f"is no setting of the function: {hint}"
-        elif not isinstance(value := given[name], str):
+        elif not isinstance(value, str):
             yield name, "problem", f"is {value!r}: write settings as text, '{value}'"
 
     texts = {name.upper(): value for name, value in given.items() if isinstance(value, str)}

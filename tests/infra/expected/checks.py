@@ -180,8 +180,11 @@ CHECKS: dict[str, Any] = {
             "variables('addressIsRange')",
             "vnetAddressPrefix must be a range of addresses from /8 to /25, such as 10.60.0.0/24.",
         ),
-        "[if(empty(variables('misplacedSettings')), '', format('appSettings must not hold {0}: a "
-        "parameter gives it, or it is a secret.', join(variables('misplacedSettings'), ', ')))]",
+        (
+            "[if(empty(variables('misplacedSettings')), '', format('appSettings must not hold {0}: "
+            "a parameter gives it, or it is a secret.', "
+            "join(variables('misplacedSettings'), ', ')))]"
+        ),
         _said_unless(
             "variables('reachable')",
             "functionAccess must be public without vnetEnabled: nobody could call the function.",

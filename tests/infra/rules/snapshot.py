@@ -67,8 +67,8 @@ def every_setting_has_the_value_of_its_own_parameter(project: Project) -> Iterat
 
 
 def settings_are_those_that_the_code_reads(project: Project) -> Iterator[str]:
-    """The settings that are not the platform's are fields of drift/hosting/settings.py, and all that
-    have no default are there.
+    """The settings that are not the platform's are fields of drift/hosting/settings.py, and those
+    without a default are all there.
     """
     fields = {name.upper(): field for name, field in Settings.model_fields.items()}
     needed = {name for name, field in fields.items() if field.is_required()}
