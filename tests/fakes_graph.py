@@ -236,10 +236,13 @@ class FakeGraph:
             yield Held(self, project_id)
         finally:
             self.held.remove(project_id)
+            project = self.projects.get(project_id, Project())
+            if not (project.documents or project.entities or project.communities):
+                self.projects.pop(project_id, None)
 
     async def held_projects(self, project_id: str | None = None) -> tuple[HeldProject, ...]:
         return tuple(
-            HeldProject(name, Counter(d.source for d in p.documents.values()), len(p.chunks))
+            HeldProject(name, dict(Counter(d.source for d in p.documents.values())), len(p.chunks))
             for name, p in sorted(self.projects.items())
             if project_id in {None, name}
         )

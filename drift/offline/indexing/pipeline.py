@@ -307,7 +307,7 @@ class _Run:
         for replaced in self.replaced:
             stays.pop(replaced, None)
         self.stamp = fingerprint(stays, self.embedding)
-        if state.fingerprint == self.stamp and not self.force:
+        if state.fingerprint == self.stamp and not (self.force or removed):
             return
         with self.timed(DERIVE):
             self.report(DERIVE, 0, 1)
