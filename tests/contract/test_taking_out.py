@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -9,7 +10,8 @@ from itertools import count
 import pytest
 
 from drift.access.caller import EVERYBODY
-from drift.errors import GraphUnavailableError
+from drift.adapters.neo4j.node_store import Neo4jNodeStore
+from drift.errors import GraphUnavailableError, NotFoundError, ProjectHeldError
 from drift.offline.writing.neo4j import project as neo4j_project
 from drift.offline.writing.neo4j.writer import Neo4jWriter
 from drift.tasks import Deadline
@@ -134,3 +136,22 @@ async def test_a_run_that_wrote_nothing_leaves_no_project_behind(
     async with backend.writer.writing(project):
         pass
     assert await backend.writer.held_projects(project) == ()
+
+
+@on_real_servers
+async def test_a_project_that_is_forgotten_while_others_wait_for_it_is_made_anew_for_them(
+    backend: Neo4jBackend, project: str
+) -> None:
+    nodes = Neo4jNodeStore(backend.connection)
+
+    async def write() -> None:
+        for _ in range(10):
+            async with backend.writer.writing(project):
+                pass
+
+    async def look() -> None:
+        for _ in range(30):
+            with suppress(NotFoundError, ProjectHeldError):
+                await nodes.find_node(EVERYBODY.project(project), "x", Deadline.after(60))
+
+    await asyncio.gather(write(), write(), look(), look())

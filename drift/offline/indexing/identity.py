@@ -152,7 +152,7 @@ class _Claims:
                 possible[file].append(name)
         for path in self.hashes:
             self._claim(path, likely[self._file(path)])
-        for path in [path for path in self.hashes if path not in self.by_path]:
+        for path in self.hashes:
             named = possible[self._file(path)]
             self._claim(path, (one for one in named if not _is_there(self._files[one][0])))
 

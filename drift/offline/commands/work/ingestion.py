@@ -195,6 +195,12 @@ def say_report(report: IngestReport) -> None:
     if not report.wrote:
         say(f"Project {report.project_id}: nothing has changed.")
         return
+    if report.moved and not report.chunks and not report.communities:
+        say(
+            f"Project {report.project_id}: {len(report.moved)} documents are those of another "
+            f"source, and belong to {report.source} now. Nothing else has changed."
+        )
+        return
 
     moved = f", {len(report.moved)} taken over from another source" if report.moved else ""
     say(

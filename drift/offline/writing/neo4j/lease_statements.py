@@ -6,7 +6,13 @@ makes what follows read what is committed, and keeps every other writer out unti
 
 from __future__ import annotations
 
-LOCK = "MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id"
+# Who held the lock before may have forgotten the project: what was waited for is then not there, and
+# is made anew.
+LOCK = """
+MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id
+WITH count(*) AS locked
+MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id
+"""
 
 _NOW = "datetime.realtime().epochMillis"
 _OTHER = """p.writer AS holder, coalesce(p.writer_name, '') AS name, p.writer_since AS since_ms"""
