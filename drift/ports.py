@@ -33,7 +33,13 @@ from drift.values.reading import (
     PageQuery,
     ProjectOverview,
 )
-from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
+from drift.values.records import (
+    ChunkRecord,
+    DocumentBatch,
+    HeldProject,
+    KnowledgeBatch,
+    ProjectState,
+)
 
 Kept = TypeVar("Kept", bound=BaseModel)
 
@@ -243,7 +249,8 @@ class ProjectWriter(Protocol):
     async def write_documents(self, batch: DocumentBatch) -> None:
         """Replace what the project holds of these documents, and mark its knowledge as unfinished.
 
-        A reader sees a document whole, with its chunks and their vectors, or not at all.
+        A reader sees a document whole, with its chunks and their vectors, or not at all. What it
+        replaces goes in the same moment.
         """
         ...
 
@@ -251,10 +258,15 @@ class ProjectWriter(Protocol):
         """Remove these documents with their chunks, and mark the knowledge as unfinished."""
         ...
 
-    async def write_knowledge(self, batch: KnowledgeBatch) -> None:
+    async def take_over(self, document_ids: Sequence[str], source: str) -> None:
+        """Have these documents belong to a source; nothing else of them changes."""
+        ...
+
+    async def write_knowledge(self, batch: KnowledgeBatch, removed: Sequence[str] = ()) -> None:
         """Make the project's entities, relations and communities exactly these.
 
-        A reader sees the knowledge before or the knowledge after. The fingerprint is set last.
+        A reader sees the knowledge before or the knowledge after, and the documents that are
+        `removed` with the knowledge before alone. The fingerprint is set last.
         """
         ...
 
@@ -274,6 +286,10 @@ class GraphWriter(Protocol):
         """Return what the project holds, counted."""
         ...
 
+    async def held_projects(self, project_id: str | None = None) -> tuple[HeldProject, ...]:
+        """Return what the graph's projects hold, by id; of one alone, if it is there."""
+        ...
+
     async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
         """Return all chunks of the project, without embeddings, by document id and ordinal."""
         ...
@@ -284,8 +300,8 @@ class GraphWriter(Protocol):
         """Hold the lease on the project while the block runs, so that nobody else writes it.
 
         The lease ends with the block, however that ends, and by itself some seconds after the last
-        sign of life of its process. `say` is given a sentence about another writer that is waited
-        for.
+        sign of life of its process. A project that holds nothing then is not there any more. `say`
+        is given a sentence about another writer that is waited for.
 
         Raises:
             ProjectBusyError: when another writer still holds the project after `wait_s` seconds.

@@ -10,12 +10,13 @@ import pytest
 from drift.citing.sentences import spans
 from drift.naming import normalised_title
 from drift.numbered_parts import Part
+from drift.offline.indexing.identity import identify
 from drift.offline.indexing.knowledge import derive
 from drift.offline.indexing.page_text import line_key
+from drift.offline.indexing.sources import Source
 from drift.offline.indexing.terms import candidates
 from drift.offline.writing.blocks import Format
 from drift.offline.writing.chunking import cut
-from drift.offline.writing.doubles import doubled_source
 from drift.offline.writing.html_text import html_to_markdown
 from drift.values.records import ChunkRecord, ProjectState
 
@@ -130,9 +131,13 @@ def test_reading_html(tag: str) -> None:
     assert growth(lambda size: html_to_markdown(tag * (size // len(tag))), 10_000) < MOST
 
 
-def test_comparing_a_copy_of_a_project_with_it() -> None:
+@pytest.mark.parametrize("content", ["same content", "{}"])
+@pytest.mark.parametrize("old", ["/nowhere/old", "/nowhere/old/{}/index.md"])
+def test_telling_which_documents_of_a_project_are_those_of_a_source(content: str, old: str) -> None:
     def work(size: int) -> object:
-        paths = {f"{n}/index.md": "same hash" for n in range(size)}
-        return doubled_source("new", paths, ProjectState(paths, "", dict.fromkeys(paths, "old")))
+        hashes = {f"{n}/index.md": content.format(n) for n in range(size)}
+        stored = {name: hash_ for name, hash_ in hashes.items() if not name.startswith("1")}
+        sources = {name: old.format(name) for name in stored}
+        return identify(Source("/nowhere/new", ()), hashes, ProjectState(stored, "", sources))
 
-    assert growth(work, 5_000) < MOST
+    assert growth(work, 1_000) < MOST

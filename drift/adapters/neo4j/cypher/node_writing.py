@@ -5,7 +5,13 @@ The lock on the project's node keeps every other writer out until the commit, an
 
 from __future__ import annotations
 
-LOCK = "MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id"
+# Who held the lock before may have forgotten the project: what was waited for is then not there, and
+# is made anew.
+LOCK = """
+MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id
+WITH count(*) AS locked
+MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id
+"""
 
 NOW = "datetime.realtime().epochMillis"
 IS_HELD = f"coalesce(p.writer IS NOT NULL AND p.writer_until > {NOW}, false)"
