@@ -7,12 +7,18 @@ from collections.abc import Callable
 
 import pytest
 
+from drift.citing.sentences import spans
+from drift.naming import normalised_title
+from drift.numbered_parts import Part
 from drift.offline.indexing.identity import identify
+from drift.offline.indexing.knowledge import derive
+from drift.offline.indexing.page_text import line_key
 from drift.offline.indexing.sources import Source
+from drift.offline.indexing.terms import candidates
 from drift.offline.writing.blocks import Format
 from drift.offline.writing.chunking import cut
 from drift.offline.writing.html_text import html_to_markdown
-from drift.values.records import ProjectState
+from drift.values.records import ChunkRecord, ProjectState
 
 TIMES = 4
 MOST = 9.0
@@ -67,6 +73,54 @@ def test_cutting(part: str, text_format: Format) -> None:
 
 def test_a_long_indented_line_before_an_indented_block() -> None:
     assert growth(lambda size: cut(f"{' ' * size}x:\n{' ' * size}  y\n", "text"), 10_000) < MOST
+
+
+def _derived(text: str) -> object:
+    """Derive the knowledge of one chunk, and of one that has the text as its heading."""
+    chunks = [ChunkRecord("1", "d", 0, "d", text), ChunkRecord("2", "d", 1, text, "x")]
+    return derive("p", chunks, "stamp")
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "knowledge": _derived,
+    "names in a line": lambda text: list(candidates(text)),
+    "a line's key": line_key,
+    "a title": normalised_title,
+    "sentences by number": spans,
+    "a numbered part": Part(("chapter",), 1).begins_in,
+    "a page": html_to_markdown,
+}
+TEXTS = (
+    ("Signature", "_", " (date)"),
+    ("a", "_a", "!"),
+    ("", "\n", "x"),
+    ("", " \n", "x"),
+    ("# a", " ", "b"),
+    ("chapter 1", " ", "x"),
+    ("chapter 1 ", "1", "x"),
+    ("", "> ", "x"),
+    ("x ", "| ", "y"),
+    ("", "Aa 1999 ", "_"),
+    ("", "Aa-", "_"),
+    ("A", " of the", " x"),
+    ("", "the a ", ""),
+    ("f", "(", ")"),
+    ("", '"a ', ""),
+    ("", "A. B. ", "x"),
+    ("", "[a](b ", ""),
+    ("", "a.", "com"),
+    ("&#", "1", ";"),
+    ("<a ", 'b="c" ', ""),
+    ("", "\u0301", ""),
+)
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=repr)
+@pytest.mark.parametrize("reader", READERS)
+def test_understanding(reader: str, text: tuple[str, str, str]) -> None:
+    before, part, after = text
+    work = READERS[reader]
+    assert growth(lambda size: work(before + part * (size // len(part)) + after), 3_000) < MOST
 
 
 TAGS = ("<svg></nav>", "<b>", "<pre>", "<", "<a b='", "<?", "&#", "<pre>`</pre>")

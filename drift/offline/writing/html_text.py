@@ -25,6 +25,9 @@ _LONE_BRACKET = re.compile(r"<(?![^<>]*>)")
 """A `<` that no `>` closes before the next one: text in fact, on which the library's parser may
 take quadratic time."""
 
+_LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
+"""A character's number beyond all of Unicode: the library refuses to read thousands of digits."""
+
 _FENCE_RUN = re.compile(r"`{3,}")
 
 
@@ -120,6 +123,7 @@ def _without_comments(html: str) -> str:
 def html_to_markdown(html: str) -> tuple[str, str]:
     """Return the page's text as Markdown, and its `<title>` (empty when it has none)."""
     reader = _Reader()
-    reader.feed(_LONE_BRACKET.sub("&lt;", _without_comments(html)))
+    html = _LONG_REFERENCE.sub("\ufffd", _without_comments(html))
+    reader.feed(_LONE_BRACKET.sub("&lt;", html))
     text = reader.finish()
     return text, " ".join(reader.title.split())
