@@ -6,9 +6,12 @@ import asyncio
 import socket
 
 import pytest
+from typer.testing import CliRunner
 
 from drift.errors import LocalStackError
+from drift.offline.commands.app import app
 from drift.offline.hosts.local_host import serving
+from drift.offline.hosts.same_machine import host_name
 from tests.function.calling import calling
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_settings")]
@@ -74,6 +77,40 @@ async def test_the_name_of_a_proxy_in_front_can_be_allowed() -> None:
         through = {"host": "Drift.example", "origin": "https://drift.example"}
         assert (await caller.client.get(PATH, headers=through)).status_code == 200
         assert (await caller.client.get(PATH, headers={"host": "evil.example"})).status_code == 403
+
+
+@pytest.mark.parametrize("name", ["", " ", "null", "*", "http://drift.example", "drift.example:1"])
+async def test_a_name_that_is_none_lets_nobody_else_in(name: str) -> None:
+    foreign = [{"origin": "null"}, {"origin": ""}, {"host": ""}, {"host": "", "origin": "null"}]
+    foreign += [{"host": "drift.example:1"}, {"origin": "http://drift.example"}]
+    async with serving(allowed=[name]) as url, calling(url) as caller:
+        for headers in foreign:
+            assert (await caller.client.get(PATH, headers=headers)).status_code == 403, headers
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("Drift.Example", "drift.example"),
+        ("my_proxy", "my_proxy"),
+        ("10.0.0.1", "10.0.0.1"),
+        ("[FE80::0:1]", "fe80::1"),
+        ("fe80::1", "fe80::1"),
+    ],
+)
+def test_a_host_may_be_allowed_by_its_name(given: str, name: str) -> None:
+    assert host_name(given) == name
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["", " ", " a", "a ", "a b", "a\n", "*", "*.example", "a,b", "a.", ".a", "a..b", "a:80", "a/b"]
+    + ["http://a", "a@b", "a?b", "a#b", "m\u00fcnchen.de", "\u212a", "a\x00", "\ud800", "a" * 64],
+)
+def test_what_is_no_host_is_wrong_usage(given: str) -> None:
+    done = CliRunner().invoke(app, ["serve", "--allow-host", given])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "is not the name of one host" in " ".join(done.stderr.replace("│", " ").split())
 
 
 async def test_the_root_says_what_is_served() -> None:
