@@ -163,8 +163,8 @@ def quick(user: str) -> Json:
     ]
     return {
         "evidence": places,
-        "answer": _joined(said),
         "verdict": _verdict(confidence) if best else "not_found",
+        "answer": _joined(said),
         "confidence": confidence,
         "residual_uncertainty": "",
     }
@@ -180,8 +180,8 @@ def aggregate(user: str) -> Json:
     rows = element(user, "unanswered").content.split("\n")
     still_open = " ".join(dict.fromkeys(_SAID_BY.sub("", row) for row in rows))
     return {
-        "final_answer": _joined([_numbered(text, numbers) for text, numbers in quoted]),
         "verdict": _verdict(max(sure, default=0.0)) if quoted else "not_found",
+        "final_answer": _joined([_numbered(text, numbers) for text, numbers in quoted]),
         "residual_uncertainty": f"The text found does not answer: {still_open}"
         if still_open
         else "",
