@@ -80,7 +80,7 @@ class GrowingAnswer:
 
 
 def _finds_nothing(begun: Json) -> bool:
-    """Tell whether a reply has said before its answer that there is none, which is not delivered."""
+    """Tell whether a reply has said before its answer that there is none to deliver."""
     return "verdict" in begun and judgement(begun["verdict"]) == "not_found"
 
 

@@ -93,13 +93,20 @@ def joined_answers(nodes: Iterable[Node], facts: Sequence[Fact]) -> Proven:
     by_span = {_span(fact.citation): fact for fact in reversed(facts)}
     told: set[Fact] = set()
     statements: dict[str, Statement] = {}
+    again: list[Statement] = []
     for answer in (node.answer for node in nodes if node.answer and node.answer.text.strip()):
         cited = dict.fromkeys(map(_span, answer.citations))
-        named = tuple(by_span[span] for span in cited if span in by_span)
-        text = answer.text.strip()
-        if text not in statements and not told.issuperset(named):
-            told.update(named)
-            statements[text] = Statement(text, named)
+        said = Statement(answer.text.strip(), tuple(by_span[s] for s in cited if s in by_span))
+        if said.text in statements:
+            again.append(said)
+        elif not told.issuperset(said.facts):
+            told.update(said.facts)
+            statements[said.text] = said
+    for said in again:
+        first = statements[said.text]
+        more = tuple(fact for fact in said.facts if fact not in told)
+        told.update(more)
+        statements[said.text] = replace(first, facts=first.facts + more)
     return _joined(statements.values())
 
 

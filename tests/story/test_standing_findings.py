@@ -54,7 +54,7 @@ async def test_links_that_the_last_call_explains_are_near_and_no_answer() -> Non
 
 async def test_answers_that_the_last_call_says_nothing_of_stand_in_part() -> None:
     response = await run_of(aggregate_reply=SILENT)(JUDGED)
-    assert (verdict(response), len(response.key_facts)) == ("partly", 2)
+    assert (verdict(response), len(spans(response))) == ("partly", 2)
 
 
 async def test_where_no_follow_up_found_anything_nothing_is_claimed() -> None:
@@ -66,7 +66,7 @@ async def test_where_no_follow_up_found_anything_nothing_is_claimed() -> None:
 @pytest.mark.parametrize("reply", [UnusableReplyError("content_filter"), "no JSON"])
 async def test_an_unusable_last_call_costs_its_own_step(reply: Any) -> None:
     response = await run_of(aggregate_reply=reply)(JUDGED)
-    assert (verdict(response), len(response.key_facts)) == ("partly", 2)
+    assert (verdict(response), len(spans(response))) == ("partly", 2)
     assert "could not be written" in response.residual_uncertainty
 
 
@@ -95,7 +95,7 @@ def by_question(query: FollowupQuery) -> Evidence:
         {"aggregate_reply": EXPLAINED},
         {"local_reply": found("not_found"), "aggregate_reply": SILENT},
     ],
-    ids=lambda replies: "-".join(replies),
+    ids=["hypothesis", "primer", "last call", "filtered", "silent", "explained", "in vain"],
 )
 async def test_auto_gives_no_less_than_its_own_look(failing: dict[str, Any]) -> None:
     replies = {"quick_reply": LOOKED, "primer_reply": primer(FIRST), **failing}
