@@ -72,25 +72,42 @@ def proven(final_answer: str, facts: Sequence[Fact], *, complete: bool = True) -
     return Proven(kept.text, tuple(kept.statements), tuple(kept.left_out))
 
 
-def from_answers(nodes: Iterable[Node], facts: Sequence[Fact]) -> Proven:
+def from_answers(nodes: Sequence[Node], facts: Sequence[Fact]) -> Proven:
     """Return a final answer made of the follow-ups' own answers that have checked citations.
 
     It is what remains when nothing of the model's final answer could be kept. Answers that answer
     only in part stand in it when there are no others; none that found nothing does.
     """
-    by_span = {_span(fact.citation): fact for fact in reversed(facts)}
-    answers = [node.answer for node in nodes if node.answer and node.answer.text.strip()]
     for verdict in ("answered", "partly"):
-        statements: dict[str, Statement] = {}
-        for answer in answers:
-            cited = dict.fromkeys(map(_span, answer.citations))
-            named = tuple(by_span[span] for span in cited if span in by_span)
-            if named and answer.verdict == verdict:
-                text = answer.text.strip()
-                statements.setdefault(text, Statement(text, named))
-        if statements:
-            return _joined(tuple(statements.values()))
+        some = [node for node in nodes if node.answer and node.answer.verdict == verdict]
+        if (made := joined_answers(some, facts)).statements:
+            return made
     return Proven()
+
+
+def joined_answers(nodes: Iterable[Node], facts: Sequence[Fact]) -> Proven:
+    """Return the answers of these follow-ups that have checked citations, a paragraph each.
+
+    One that brings no words or no citation of its own is left out.
+    """
+    by_span = {_span(fact.citation): fact for fact in reversed(facts)}
+    told: set[Fact] = set()
+    statements: dict[str, Statement] = {}
+    again: list[Statement] = []
+    for answer in (node.answer for node in nodes if node.answer and node.answer.text.strip()):
+        cited = dict.fromkeys(map(_span, answer.citations))
+        said = Statement(answer.text.strip(), tuple(by_span[s] for s in cited if s in by_span))
+        if said.text in statements:
+            again.append(said)
+        elif not told.issuperset(said.facts):
+            told.update(said.facts)
+            statements[said.text] = said
+    for said in again:
+        first = statements[said.text]
+        more = tuple(fact for fact in said.facts if fact not in told)
+        told.update(more)
+        statements[said.text] = replace(first, facts=first.facts + more)
+    return _joined(statements.values())
 
 
 def _joined(statements: Iterable[Statement]) -> Proven:

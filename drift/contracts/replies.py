@@ -227,8 +227,8 @@ class QuickReply(_Reply):
         BeforeValidator(listed),
         WithJsonSchema({"type": "array", "items": {"type": "string"}}),
     ] = Field(default_factory=list)
-    answer: Answer
     verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
+    answer: Answer
     confidence: Annotated[float, Field(ge=0, le=1), BeforeValidator(score)] = 0.0
     residual_uncertainty: Statement = ""
 
@@ -246,8 +246,8 @@ class AggregateReply(_Reply):
     found nothing may be without an answer.
     """
 
-    final_answer: Answer
     verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
+    final_answer: Answer
     residual_uncertainty: Statement = ""
 
     @model_validator(mode="after")
