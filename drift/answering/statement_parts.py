@@ -302,7 +302,7 @@ def _sentences(
     starts = [mark.start for mark in marks]
     ends = list(sentence_ends(body, marks, at, numbers_lead=line.numbers_lead))
     square_seen = place.square_seen
-    for at, end in pairwise([at, *ends]):  # noqa: B020, PLR1704 - where each begins
+    for at, end in pairwise([at, *ends]):  # noqa: B020 - where each begins
         words_at = end - len(body[at:end].lstrip())
         here = marks[bisect_left(starts, words_at) : bisect_left(starts, end)]
         square_seen = square_seen or any(not m.weak for m in here)
