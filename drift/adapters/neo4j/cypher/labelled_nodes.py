@@ -9,7 +9,7 @@ _TEXTS = ("title", "name", "description")
 
 # What an earlier release wrote without a vector has nothing that tells whose it is but its time.
 _FOREIGN = f"""(n:{EARLIER} AND NOT n:{PERSONAL}
-    AND NOT (n.embedding IS NULL AND n.updated_at IS :: INTEGER NOT NULL))"""
+    AND (n:Chunk OR n.embedding IS NOT NULL OR NOT n.updated_at IS :: INTEGER NOT NULL))"""
 
 LABELLED = f"""
 MATCH (n:$($label))

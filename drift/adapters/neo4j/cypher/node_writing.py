@@ -32,10 +32,14 @@ WITH n LIMIT 1
 
 TAKE_OVER_ALL = f"""
 MATCH (n:{EARLIER})
-WHERE {of_earlier_release("n")} AND NOT {_HAS_TWIN}
+WHERE {of_earlier_release("n")}
 WITH n.project_id AS project_id, n.id AS id, head(collect(n)) AS n
-CALL (n) {{ {_MARKED} }} IN TRANSACTIONS OF 2000 ROWS
+CALL (n) {{
+  WITH n WHERE NOT {_HAS_TWIN}
+  {_MARKED}
+}} IN TRANSACTIONS OF 2000 ROWS
 """
+"""A twin is looked for inside: outside, its entry in the key would be locked against the write."""
 
 # A vector that somebody has removed is of no text. A community's key is a number in graphs that
 # GraphRAG made.
