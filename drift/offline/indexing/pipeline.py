@@ -18,16 +18,18 @@ from functools import partial
 from drift.contracts.request import project_id_problem
 from drift.errors import IngestError
 from drift.offline.indexing.batch_embedder import BatchEmbedder
+from drift.offline.indexing.entities import read_chunks
 from drift.offline.indexing.identity import Identity, identify
 from drift.offline.indexing.knowledge import derive, fingerprint
 from drift.offline.indexing.records import batches, chunk_records, content_hash
 from drift.offline.indexing.report import STAGES, IngestReport, Report, say_nothing
 from drift.offline.indexing.sources import Source
 from drift.offline.say import Say
-from drift.offline.writing.documents import Skipped, SourceDocument, guarded
+from drift.offline.writing.documents import Guard, Skipped, SourceDocument, guarded
 from drift.ports import MAX_WAIT_S, Embedder, GraphWriter, ProjectWriter
 from drift.tasks import task_group
 from drift.values.records import (
+    ChunkRecord,
     DocumentBatch,
     DocumentRecord,
     ProjectState,
@@ -51,6 +53,7 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
     wait_s: float = MAX_WAIT_S,
     say: Say = lambda _: None,
     again: Callable[[], Source] | None = None,
+    guard: Guard = guarded,
 ) -> IngestReport:
     """Make the project hold exactly this source's documents, beside those of other sources.
 
@@ -69,6 +72,7 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
         wait_s: how long to wait for another run over the project.
         say: is given a sentence about such a run.
         again: reads the source once more after such a wait, in which it may have changed.
+        guard: does the work on each document, and derives the knowledge.
 
     Raises:
         IngestError: when the project's id is none that requests may name, the project holds the
@@ -100,6 +104,7 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
             report=report,
             embedding=f"{embedding_model}/{dimensions}",
             force=force,
+            guard=guard,
         )
         run.result.created = created
         return await run.complete(await run.of_source())
@@ -154,6 +159,18 @@ async def remove(  # noqa: PLR0913 - one argument a collaborator
         return await run.complete((state, everything))
 
 
+def _understood_chunks(
+    project_id: str, record: DocumentRecord, document: SourceDocument
+) -> tuple[ChunkRecord, ...]:
+    """Return the chunks of a document, whose knowledge can be derived as well.
+
+    All documents are read for that at once later, where one that takes for ever has no name.
+    """
+    chunks = chunk_records(project_id, record, document)
+    read_chunks(chunks)
+    return chunks
+
+
 @dataclass(slots=True)
 class _Run:
     """One run over one source, while it holds the project.
@@ -171,6 +188,7 @@ class _Run:
     report: Report
     embedding: str
     force: bool = False
+    guard: Guard = guarded
     result: IngestReport = field(init=False)
     documents: dict[str, str] = field(default_factory=dict)
     replaced: set[str] = field(default_factory=set)
@@ -267,10 +285,14 @@ class _Run:
         stored: list[str],
     ) -> list[DocumentBatch]:
         """Return a document with its chunks; nothing when it cannot be cut."""
-        chunks = guarded(document.id, partial(chunk_records, self.project_id, record, document))
+        work = partial(_understood_chunks, self.project_id, record, document)
+        chunks = self.guard(document.id, work)
         if isinstance(chunks, Skipped):
             self.result.skipped += (chunks,)
-            self.result.removed += stored
+            if chunks.unreadable:
+                self.result.kept += stored
+            else:
+                self.result.removed += stored
             return []
 
         self.documents[record.id] = record.content_hash
@@ -314,7 +336,13 @@ class _Run:
             held = await self.graph.read_chunks(self.project_id)
             chunks = [chunk for chunk in held if chunk.document_id not in removed]
             # In a thread, so that the loop goes on renewing the lease on the project.
-            knowledge = await asyncio.to_thread(derive, self.project_id, chunks, self.stamp)
+            work = partial(derive, self.project_id, chunks, self.stamp)
+            knowledge = await asyncio.to_thread(self.guard, "knowledge", work, None)
+            if isinstance(knowledge, Skipped):
+                raise IngestError(
+                    f"The knowledge of project {self.project_id} {knowledge.reason}. Its documents "
+                    f"are stored, and the next run derives it again."
+                )
             self.report(DERIVE, 1, 1)
         with self.timed(EMBED):
             texts = len(knowledge.entities) + len(knowledge.communities)

@@ -11,8 +11,10 @@ from drift import source_uri
 from drift.errors import IngestError
 from drift.offline.writing.documents import (
     FORMATS,
+    Guard,
     Skipped,
     SourceDocument,
+    guarded,
     printable,
     read_document,
     words_of,
@@ -63,12 +65,14 @@ def is_passed_over(name: str) -> bool:
     return name.startswith(".") or name in _PACKAGES
 
 
-def read_source(path: Path, uri_prefix: str = "", *, may_be_empty: bool = False) -> Source:
+def read_source(
+    path: Path, uri_prefix: str = "", *, may_be_empty: bool = False, guard: Guard = guarded
+) -> Source:
     """Return the documents of a folder (recursively) or of one file, in the order of their ids.
 
     Links are not followed, hidden folders and node_modules are left out. With a prefix, each
     document has the address of its path behind it. A place that `may_be_empty` gives no documents
-    where nothing is there, or nothing can be read.
+    where nothing is there, or nothing can be read. Each file is read under the guard.
 
     Raises:
         IngestError: when there is no such path, nothing in it can be read, or the one file cannot
@@ -90,7 +94,7 @@ def read_source(path: Path, uri_prefix: str = "", *, may_be_empty: bool = False)
             f"that exists."
         ) from error
     read = _read_folder if root.is_dir() else _read_single
-    source = read(root, may_be_empty=may_be_empty)
+    source = read(root, guard, may_be_empty=may_be_empty)
     return replace(
         source,
         documents=tuple(
@@ -100,12 +104,12 @@ def read_source(path: Path, uri_prefix: str = "", *, may_be_empty: bool = False)
     )
 
 
-def _read_folder(root: Path, *, may_be_empty: bool) -> Source:
+def _read_folder(root: Path, guard: Guard, *, may_be_empty: bool) -> Source:
     walk = _Walk(root)
     walk.run()
     documents: list[SourceDocument] = []
     for found in walk.files:
-        read = read_document(found, found.relative_to(root).as_posix())
+        read = read_document(found, found.relative_to(root).as_posix(), guard)
         if isinstance(read, Skipped):
             walk.skipped.append(read)
         else:
@@ -129,14 +133,14 @@ def _reasons(walk: _Walk) -> str:
     return f"{skipped} Ignored: {ignored}." if ignored else skipped
 
 
-def _read_single(path: Path, *, may_be_empty: bool) -> Source:
+def _read_single(path: Path, guard: Guard, *, may_be_empty: bool) -> Source:
     name = printable(str(path))
     if path.suffix.lower() not in FORMATS:
         raise IngestError(
             f"{name} is not a kind of file that is read. Give a folder, or a file that ends with "
             f"{ENDINGS}."
         )
-    read = read_document(path, path.name)
+    read = read_document(path, path.name, guard)
     if not isinstance(read, Skipped):
         return Source(name, (read,), is_file=True)
     if may_be_empty:

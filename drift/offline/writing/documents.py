@@ -10,8 +10,9 @@ import re
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from drift.offline.writing.blocks import MAX_TITLE_CHARS, Format, first_heading
 from drift.offline.writing.html_text import html_to_markdown
@@ -26,6 +27,8 @@ FORMATS: dict[str, Format] = {
 """Endings that are read; HTML is turned into Markdown first."""
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
+MAX_FILE_SECONDS = 120.0
+"""What one file may take to read, and again to cut, where it is read in a process of its own."""
 
 _MARKDOWN = re.compile(r"\A\s*#{1,3} \S|^(?:```|~~~)[\w-]*$", re.MULTILINE)
 """Plain text that is Markdown in fact: it begins with a `#` heading or has a fenced block."""
@@ -63,15 +66,20 @@ class Skipped:
     unreadable: bool = False
 
 
-def read_document(path: Path, name: str) -> SourceDocument | Skipped:
-    """Return the file as a document called `name`, or why it is none.
+class Guard(Protocol):
+    """Does the work on one file as `guarded` does, or `ReadingProcess.guarded`."""
 
-    Nothing that it holds or does is raised.
-    """
-    return guarded(printable(name), lambda: _read(path, name))
+    def __call__(
+        self, name: str, work: Callable[[], Result], seconds: float | None = MAX_FILE_SECONDS
+    ) -> Result | Skipped:
+        """Return what the work gives, or why the file is skipped."""
 
 
-def guarded(name: str, work: Callable[[], Result]) -> Result | Skipped:
+def guarded(
+    name: str,
+    work: Callable[[], Result],
+    seconds: float | None = None,  # noqa: ARG001 - nothing can be ended in this process
+) -> Result | Skipped:
     """Return what the work on one file gives.
 
     An error of whatever kind makes it a skipped file, with the reason.
@@ -93,6 +101,14 @@ def printable(name: str) -> str:
 def words_of(error: Exception) -> str:
     """Return the system's words for what went wrong, without the path."""
     return getattr(error, "strerror", None) or str(error)
+
+
+def read_document(path: Path, name: str, guard: Guard = guarded) -> SourceDocument | Skipped:
+    """Return the file as a document called `name`, or why it is none.
+
+    Nothing that it holds or does is raised.
+    """
+    return guard(printable(name), partial(_read, path, name))
 
 
 def _read(path: Path, name: str) -> SourceDocument | Skipped:

@@ -22,7 +22,9 @@ from drift.offline.indexing.sources import Source, read_source
 from drift.offline.indexing.thresholds import measure_and_keep
 from drift.offline.stack.stack import StackOptions
 from drift.offline.wiring import build_writer
+from drift.offline.writing.documents import Guard, Skipped, guarded
 from drift.offline.writing.neo4j.writer import Neo4jWriter
+from drift.offline.writing.reading_process import ReadingProcess
 
 CHUNKS = STAGES[1]
 MAX_KINDS = 8
@@ -46,19 +48,22 @@ async def ingest(
     options: StackOptions, source: Path | None, project: str, how: HowToIngest, *, as_json: bool
 ) -> None:
     """Ingest a folder or a file; without either, the sample corpus."""
+    with ReadingProcess() as process:
 
-    def read() -> Source:
-        if source is None:
-            return sample_sources()
-        return read_source(source, how.source_uri, may_be_empty=how.yes)
+        def read() -> Source:
+            if source is None:
+                return sample_sources()
+            return read_source(source, how.source_uri, may_be_empty=how.yes, guard=process.guarded)
 
-    documents = read()
-    for line in left_out(documents):
-        say(line)
+        documents = await asyncio.to_thread(read)
+        for line in left_out(documents):
+            say(line)
 
-    async with running(options) as (stack, values):
-        report = await ingest_documents(values, documents, project, how, again=read)
-        recommend_up(stack)
+        async with running(options) as (stack, values):
+            report = await ingest_documents(
+                values, documents, project, how, again=read, guard=process.guarded
+            )
+            recommend_up(stack)
 
     if as_json:
         print_json(as_document(report))
@@ -75,10 +80,12 @@ async def ingest_documents(
     project: str,
     how: HowToIngest = HowToIngest(),
     again: Callable[[], Source] | None = None,
+    guard: Guard = guarded,
 ) -> IngestReport:
     """Ingest the documents into a project, and say what that changed.
 
-    `again` reads them once more, when another run over the project had to be waited for.
+    `again` reads them once more, when another run over the project had to be waited for. The
+    work on each of them is done under the guard.
 
     Raises:
         IngestError: GRAPH_SCHEMA names another schema than the one that ingestion writes.
@@ -101,6 +108,7 @@ async def ingest_documents(
                 wait_s=how.wait_s,
                 say=say,
                 again=again,
+                guard=guard,
             )
         await measure_threshold(values, writer, report)
     except asyncio.CancelledError:
@@ -109,6 +117,9 @@ async def ingest_documents(
     finally:
         await writer.close()
 
+    for skipped in report.skipped:
+        if skipped not in documents.skipped:
+            say(_about(skipped))
     say_report(report)
     return report
 
@@ -171,7 +182,7 @@ class _LastStage:
 def left_out(source: Source) -> Iterator[str]:
     """Say what was not read: each skipped file, and how many were ignored for which reason."""
     for skipped in source.skipped:
-        yield f"Skipped {skipped.path}: {skipped.reason}."
+        yield _about(skipped)
 
     counts_by_reason: dict[str, list[str]] = {}
     for ignored in source.ignored:
@@ -180,6 +191,10 @@ def left_out(source: Source) -> Iterator[str]:
     for reason, counts in counts_by_reason.items():
         more = f" and {len(counts) - MAX_KINDS} other kinds" if len(counts) > MAX_KINDS else ""
         yield f"Ignored {', '.join(counts[:MAX_KINDS])}{more}: {reason}."
+
+
+def _about(skipped: Skipped) -> str:
+    return f"Skipped {skipped.path}: {skipped.reason}."
 
 
 def say_report(report: IngestReport) -> None:
