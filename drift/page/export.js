@@ -19,7 +19,9 @@ export function asMarkdown(asked, answer, uncertain, when, confidence) {
   const parts = [`# ${oneLine(asked.question)}`, withNumbers(answer.text).trim()];
   if (uncertain) parts.push(`**${word("answer.uncertain")}:** ${inert(plain(uncertain))}`);
   for (const limit of answer.limits) parts.push(`- ${oneLine(limit)}`);
-  if (answer.items.length) parts.push(`## ${word("references.title")}`, answer.items.map((one) => reference(one, confidence)).join("\n\n"));
+  for (const [title, items] of /** @type {const} */ ([["references.title", answer.items], ["references.near", answer.near]])) {
+    if (items.length) parts.push(`## ${word(title)}`, items.map((one) => reference(one, confidence)).join("\n\n"));
+  }
   parts.push(`${word("ask.project")}: ${oneLine(asked.project)} · ${word(`depth.${asked.depth}`)} · ${dateTime(when)}`);
   return `${parts.join("\n\n")}\n`;
 }
