@@ -137,12 +137,6 @@ async def test_the_root_says_what_is_served() -> None:
         assert route in response.text
 
 
-async def test_the_root_leads_a_browser_to_the_page() -> None:
-    async with serving() as url, calling(url) as caller:
-        response = await caller.client.get("/", headers={"accept": "text/html,*/*;q=0.8"})
-    assert (response.status_code, response.headers["location"]) == (307, "/rag")
-
-
 async def test_another_port_is_taken_unless_one_was_asked_for() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -13,7 +13,6 @@ from typing import Any
 
 from rich.markup import escape
 
-from drift.contracts.progress import Phase
 from drift.offline.commands.terminal import CleanConsole, escaped, on_one_line
 
 stderr = CleanConsole(stderr=True, highlight=False, soft_wrap=True)
@@ -90,9 +89,7 @@ def print_result(result: dict[str, Any], *, as_json: bool) -> None:
 
 
 def show_progress(message: dict[str, Any]) -> None:
-    """Show one progress message as it arrives; that of an error is said by the command."""
-    if message["phase"] == Phase.ERROR:
-        return
+    """Show one progress message as it arrives."""
     stderr.print(
         f"[dim]{message['progress_pct']:>3}%[/]  [cyan]{message['phase']:<22}[/] "
         f"{escape(_unescaped(message['thought_summary']))}"

@@ -51,11 +51,7 @@ Neo4jVersion = Annotated[
 DataDir = Annotated[
     Path,
     typer.Option(
-        "--data-dir",
-        metavar="DIR",
-        help="Where the local servers keep their data.",
-        parser=_path,
-        show_default=".drift of this folder, else of one above it, else of the user",
+        "--data-dir", metavar="DIR", help="Where the local servers keep their data.", parser=_path
     ),
 ]
 CacheDir = Annotated[
@@ -138,16 +134,11 @@ def paired(
 def stack_options(version: str, data_dir: Path, cache_dir: Path | None) -> StackOptions:
     """Return how the local servers are started, beside those that the environment names."""
     from drift.hosting import settings
-    from drift.offline.commands.console import say
-    from drift.offline.stack.data_folder import nearest
     from drift.offline.stack.stack import StackOptions
 
-    found = nearest(data_dir) if data_dir == DEFAULT_DATA_DIR else data_dir
-    if found != data_dir:
-        say(f"The data of {found} is used; --data-dir names another.")
     return StackOptions(
         neo4j_version=version,
-        data_dir=found,
+        data_dir=data_dir,
         cache_dir=cache_dir,
         neo4j_password=LOOPBACK_PASSWORD,
         given=settings.environment(),

@@ -1,9 +1,9 @@
 """The function's routes without the Functions host: what `function_app.app` registered.
 
 Routes, methods and authorisation levels are read from the app itself and its own handlers are
-called, so that nothing can be served here that the function does not have, but `/`, which leads a
-browser to the page to ask in and tells others what is served. Keys are off, so it listens on
-loopback only and answers to this machine's names alone.
+called, so that nothing can be served here that the function does not have, but a page at `/` that
+says what is served. Keys are off, so it listens on loopback only and answers to this machine's
+names alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -117,9 +117,7 @@ class LocalHost:
         for task in self._handlers:
             task.cancel()
 
-    async def _welcome(self, request: Request) -> Response:
-        if "text/html" in request.headers.get("accept", ""):
-            return RedirectResponse("/rag")
+    async def _welcome(self, _request: Request) -> Response:
         width = max(len(r.path) for r in self._routes)
         lines = [
             f"  {'|'.join(r.methods):<4} {r.path:<{width}} {_first_line(r.handler)}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -19,34 +18,6 @@ _SOME_BYTES = b"\0" * 65536
 
 class DataFolderError(LocalStackError):
     """The data folder cannot be used as it is; nothing was started."""
-
-
-def nearest(name: Path) -> Path:
-    """Return the data folder of this name here or above, as git looks for its own.
-
-    Where there is none: that of the user, if it is there, else the one that would be made here.
-    A folder of another user is never taken.
-    """
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        if _is_mine(folder / name):
-            return name if folder == here else folder / name
-    return of_user() if _is_mine(of_user()) else name
-
-
-def of_user() -> Path:
-    """Return the folder in which a user may keep one set of data for all folders."""
-    if sys.platform == "darwin":
-        return Path.home() / "Library/Application Support/drift-neo4j"
-    given = os.environ.get("XDG_DATA_HOME", "")
-    return Path(given or Path.home() / ".local/share") / "drift-neo4j"
-
-
-def _is_mine(folder: Path) -> bool:
-    try:
-        return folder.is_dir() and folder.stat().st_uid == os.getuid()
-    except OSError:
-        return False
 
 
 def check_data_folder(folder: Path) -> int:

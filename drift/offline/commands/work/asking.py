@@ -18,22 +18,15 @@ from drift.errors import LocalStackError
 from drift.hosting import wiring
 from drift.hosting.settings import Settings
 from drift.offline.commands.console import print_json, say, show_answer, show_progress
-from drift.offline.commands.work.servers import recommend_up, require_data, running
+from drift.offline.commands.work.servers import recommend_up, running
 from drift.offline.commands.work.watching import Server, Watch
 from drift.offline.hosts.local_host import serving
 from drift.offline.say import Say
 from drift.offline.stack.stack import StackOptions
 
-_SAID_HERE = {
-    "progress_publish_failed",
-    "progress_publish_restored",
-    "entra_token_failed",
-    "request_failed",
-}
+_SAID_HERE = {"progress_publish_failed", "progress_publish_restored", "entra_token_failed"}
 """Events of the function's own log that a command says in words."""
 
-MOST_NAMED = 10
-"""Projects that are named where the one that was asked holds nothing."""
 STAND_IN = "drift-extractive"
 STAND_IN_ADVICE = (
     "A stand-in without a language model answered: it copies the nearest lines of your documents, "
@@ -73,29 +66,16 @@ async def ask(options: StackOptions, body: dict[str, Any], *, as_json: bool) -> 
     Raises:
         LocalStackError: the function answers with an error, in its words.
     """
-    require_data(options)
     async with running(options) as (stack, values), serving() as url:
         answered = await ask_function(url, values, body)
         if as_json:
             print_json(answered.response)
         else:
             show_answer(body["query"], answered.response)
-        if answered.response.get("no_data_found"):
-            say(await _projects(url, options))
         if said := advice_on(values.oai_model, answered.response):
             say(said)
         recommend_up(stack)
     return answered.is_cited
-
-
-async def _projects(url: str, options: StackOptions) -> str:
-    """Return which projects can be asked, and where they were looked for."""
-    async with httpx2.AsyncClient(timeout=30, trust_env=False) as client:
-        reply = await client.get(f"{url}/projects", params={"limit": MOST_NAMED + 1})
-    found = reply.json().get("projects", []) if reply.is_success else []
-    names = ", ".join(str(one["id"]) for one in found[:MOST_NAMED]) or "none"
-    more = ", and others" if len(found) > MOST_NAMED else ""
-    return f"Projects in {options.given.get('NEO4J_URI') or options.data_dir}: {names}{more}."
 
 
 async def ask_function(url: str, values: Settings, body: dict[str, Any]) -> Answered:

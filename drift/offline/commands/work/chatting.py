@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -18,7 +17,7 @@ from drift.hosting import wiring
 from drift.offline.commands.console import references, say, stderr
 from drift.offline.commands.work.asking import STAND_IN
 from drift.offline.commands.work.chat_prompts import Turn, alone, standalone
-from drift.offline.commands.work.servers import recommend_up, require_data, running
+from drift.offline.commands.work.servers import recommend_up, running
 from drift.offline.event_stream import ACCEPT, read_events
 from drift.offline.hosts.local_host import serving
 from drift.offline.stack.stack import StackOptions
@@ -26,8 +25,6 @@ from drift.ports import ChatModel
 from drift.tasks import Deadline
 
 TIMEOUT_S = 240.0
-COMMANDS = "/new forgets what was said, /quit or /exit ends it; anything else is a question."
-_COMMAND = re.compile(r"/[a-z?]*")
 Write = Callable[[str], object]
 
 
@@ -132,9 +129,6 @@ class Conversation:
                 self.turns.clear()
                 say("What was said is forgotten.")
                 return True
-            case command if _COMMAND.fullmatch(command):
-                say(COMMANDS if command == "/help" else f"There is no {command}. {COMMANDS}")
-                return True
             case question:
                 await self._answer(question)
                 return True
@@ -152,8 +146,6 @@ class Conversation:
 
 async def chat(options: StackOptions, project_id: str | None, depth: str) -> None:
     """Talk until the user ends it; None for a project asks the model alone."""
-    if project_id:
-        require_data(options)
     async with running(options) as (stack, values), serving() as url:
         if values.oai_model == STAND_IN and project_id is None:
             say("The stand-in repeats questions, for it has no language model: try --rag.")

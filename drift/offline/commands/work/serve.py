@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from drift.errors import DriftError
 from drift.hosting import settings
-from drift.hosting.settings import Settings
 from drift.offline.commands.console import print_json, stderr
 from drift.offline.commands.options import SERVE_PORT, Auth
 from drift.offline.commands.work.servers import WITHOUT_KEYS, running, warm_up
@@ -19,15 +17,7 @@ from drift.offline.commands.work.trial import (
     trial_keys,
 )
 from drift.offline.hosts.local_host import serving
-from drift.offline.servers.loopback import candidates
 from drift.offline.stack.stack import StackOptions
-from drift.offline.wiring import build_writer
-
-NOTHING_TO_ASK = (
-    "Nothing can be asked yet. In another terminal, for the sample that the command below asks: "
-    "python -m drift ingest --sample; for documents of yours: python -m drift ingest FOLDER "
-    "--project mine"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +33,7 @@ class HowToServe:
 
 
 async def serve(options: StackOptions, how: HowToServe, *, as_json: bool) -> None:
-    """Serve until cancelled.
-
-    Raises:
-        LocalStackError: the port that was asked for is taken; nothing is started.
-    """
-    if how.port:
-        next(candidates(how.port))
+    """Serve until cancelled."""
     access = {} if how.auth is None else WITHOUT_KEYS
     async with running(options, access) as (stack, values):
         keys: Sequence[TrialKey] = ()
@@ -69,22 +53,8 @@ async def serve(options: StackOptions, how: HowToServe, *, as_json: bool) -> Non
                 f"[green]Ready.[/] The function's routes are at {url}; Ctrl-C ends all of it."
             )
             stderr.print(where_to_look(url, keys), markup=False)
-            if not keys and (empty := await _nothing_to_ask(values)):
-                stderr.print(empty, markup=False)
             stderr.print(_how_to_ask(url, keys, values.auth_mode), markup=False)
             await stack.wait()
-
-
-async def _nothing_to_ask(values: Settings) -> str:
-    """Return how to get something to ask where the graph holds no project yet."""
-    writer = build_writer(values)
-    try:
-        held = await writer.held_projects()
-    except DriftError:
-        return ""  # the routes say what is wrong with the graph
-    finally:
-        await writer.close()
-    return "" if held else NOTHING_TO_ASK
 
 
 def where_to_look(url: str, keys: Sequence[TrialKey]) -> str:

@@ -5,28 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 
-from drift.errors import DriftError, LocalStackError
+from drift.errors import DriftError
 from drift.hosting import settings, wiring
 from drift.offline.commands.console import stderr
-from drift.offline.stack.data_folder import check_data_folder, of_user
+from drift.offline.stack.data_folder import check_data_folder
 from drift.offline.stack.stack import VARIABLES, Stack, StackOptions
 
 WITHOUT_KEYS = {"AUTH_MODE": "function", "PROJECT_KEYS": "", "PROJECT_KEYS_SECRET": ""}
 """Settings under which the local host asks nobody for a credential: no command has one."""
-
-
-def require_data(options: StackOptions) -> None:
-    """Refuse to ask what was never filled, before any server is started.
-
-    Raises:
-        LocalStackError: no graph is named, and no local servers have data.
-    """
-    if not options.given.get("NEO4J_URI") and not options.data_dir.exists():
-        raise LocalStackError(
-            f"There are no documents to ask: no {options.data_dir} here or above, none of yours "
-            f"in {of_user()}, and NEO4J_URI names no graph. Ingest some first (drift ingest "
-            "FOLDER --project NAME), or name their folder with --data-dir."
-        )
 
 
 @asynccontextmanager
