@@ -119,22 +119,13 @@ def test_what_is_no_host_is_wrong_usage(given: str) -> None:
     assert "is not the name of one host" in " ".join(done.stderr.replace("│", " ").split())
 
 
-async def test_the_root_says_what_is_served() -> None:
+async def test_the_root_leads_to_the_page() -> None:
     async with serving() as url, calling(url) as caller:
         response = await caller.client.get("/")
+        page = await caller.client.get("/", follow_redirects=True)
         assert (await caller.client.post("/")).status_code == 405
-    assert (response.status_code, response.headers["content-type"]) == (
-        200,
-        "text/plain; charset=utf-8",
-    )
-    for route in (
-        "POST /retrieve",
-        "/health/live",
-        "/health/ready",
-        "/health/neo4j",
-        "/openapi.yaml",
-    ):
-        assert route in response.text
+    assert (response.status_code, response.headers["location"]) == (307, "rag")
+    assert (page.status_code, str(page.url)) == (200, f"{url}/rag")
 
 
 async def test_another_port_is_taken_unless_one_was_asked_for() -> None:

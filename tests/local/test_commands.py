@@ -76,6 +76,7 @@ def test_a_second_serve_shares_the_servers_and_is_told_of_a_port_that_is_taken(
     done = drift("serve", "--port", port, "--data-dir", serving["data"])
     assert done.returncode == 1
     assert f"Port {port} on 127.0.0.1 is taken by another process" in done.stderr
+    assert "Starting" not in done.stderr
     assert "Traceback" not in done.stderr
     assert httpx2.get(
         f"{serving['url']}/health/ready", trust_env=False, timeout=30
@@ -309,6 +310,32 @@ def test_the_doctor_sees_the_servers_that_the_environment_names(
     states = {finding["name"]: finding["state"] for finding in report["findings"]}
     assert report["ok"] is True
     assert {states[name] for name in ("settings", "graph", "indexes", "model", "redis")} == {"ok"}
+
+
+@pytest.mark.parametrize("names", ["", "OAI_", "NEO4J_"])
+def test_the_doctor_looks_at_what_runs_and_at_what_is_named_alone(
+    serving: dict[str, Any], demo: dict[str, Any], names: str, tmp_path: Path
+) -> None:
+    assert demo
+    given = {
+        name: value
+        for name, value in serving["env"].items()
+        if names and name.startswith((names, "VECTOR"))
+    }
+    folder = str(tmp_path) if names else serving["data"]
+    report = json.loads(drift("doctor", "--json", "--data-dir", folder, **given).stdout)
+    states = {finding["name"]: finding["state"] for finding in report["findings"]}
+    seen = {name for name in ("graph", "indexes", "model", "chat", "redis") if name in states}
+    assert report["ok"] is True
+    assert states["local stack"] == ("note" if names else "ok")
+    assert (
+        seen
+        == {
+            "": {"graph", "indexes", "model", "chat", "redis"},
+            "OAI_": {"model", "chat"},
+            "NEO4J_": {"graph", "indexes"},
+        }[names]
+    )
 
 
 @pytest.mark.parametrize(

@@ -89,12 +89,13 @@ def print_result(result: dict[str, Any], *, as_json: bool) -> None:
 
 
 def show_progress(message: dict[str, Any]) -> None:
-    """Show one progress message as it arrives."""
+    """Show one progress message as it arrives; why a request failed is said at its end."""
     stderr.print(
         f"[dim]{message['progress_pct']:>3}%[/]  [cyan]{message['phase']:<22}[/] "
         f"{escape(_unescaped(message['thought_summary']))}"
     )
-    for line in (message.get("details_md") or "").splitlines():
+    details = "" if message["phase"] == "error" else message.get("details_md") or ""
+    for line in details.splitlines():
         stderr.print(f"        [dim]{escape(_shortened(_unescaped(line)))}[/]")
 
 

@@ -48,7 +48,7 @@ async def index(
     Raises:
         InvalidRequestError: the label is not one of people's own.
     """
-    async with running(options) as (stack, values), _tools(values) as tools:
+    async with running(options, reads=True) as (stack, values), _tools(values) as tools:
         if label not in tools.labels:
             known = ", ".join(tools.labels) or "none, until RAG_LABELS names one"
             message = f"must be a label of people's own that is searched: {known}"
@@ -60,7 +60,7 @@ async def index(
 
 async def reconcile(options: StackOptions, project: str | None, *, as_json: bool) -> None:
     """Name and mend what differs, in one project or in all."""
-    async with running(options) as (stack, values), _tools(values) as tools:
+    async with running(options, reads=True) as (stack, values), _tools(values) as tools:
         reports = [
             await tools.run(one, label)
             for label in tools.labels
