@@ -20,10 +20,10 @@ from drift.offline.writing.documents import (
     words_of,
 )
 
-ENDINGS = ", ".join(sorted(FORMATS))
+ENDINGS = ", ".join(sorted(filter(None, FORMATS)))
 
 _PACKAGES = {"node_modules", "__pycache__"}
-_OTHER_ENDING = f"only {ENDINGS} are read"
+_OTHER_ENDING = f"only {ENDINGS} and files without an ending are read"
 _HIDDEN = "their names begin with a dot"
 _OF_PACKAGES = "folders of packages hold no documents of yours"
 _TO_EMPTY = " What a project holds of it stays there: --yes takes out what is not there any more."
@@ -116,8 +116,8 @@ def _read_folder(root: Path, guard: Guard, *, may_be_empty: bool) -> Source:
             documents.append(read)
     if not documents and not may_be_empty:
         raise IngestError(
-            f"{printable(str(root))} holds no file that can be read. Looked for {ENDINGS}, in all "
-            f"its folders.{_reasons(walk)}{_TO_EMPTY}"
+            f"{printable(str(root))} holds no file that can be read. Looked for {ENDINGS} "
+            f"and files without an ending, in all its folders.{_reasons(walk)}{_TO_EMPTY}"
         )
     return Source(
         printable(str(root)),
@@ -138,7 +138,7 @@ def _read_single(path: Path, guard: Guard, *, may_be_empty: bool) -> Source:
     if path.suffix.lower() not in FORMATS:
         raise IngestError(
             f"{name} is not a kind of file that is read. Give a folder, or a file that ends with "
-            f"{ENDINGS}."
+            f"{ENDINGS}, or has no ending."
         )
     read = read_document(path, path.name, guard)
     if not isinstance(read, Skipped):
@@ -195,7 +195,7 @@ class _Walk:
         elif suffix in FORMATS:
             self.files.append(Path(entry.path))
         else:
-            self._ignored[printable(suffix) or "without an ending", _OTHER_ENDING] += 1
+            self._ignored[printable(suffix), _OTHER_ENDING] += 1
         return False
 
     def _name(self, path: Path) -> str:

@@ -33,6 +33,7 @@ _TOP_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
 _CLOSING_MARKS = re.compile(r"(?:^|[ \t])#+[ \t]*$")
 _PLAIN = re.compile(r"[^\W_][^\W_ ]*(?: [^\W_ ]+)*")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_PERMALINK_SIGNS = " \u00b6\uf0c1"
 _MARKUP = re.compile(r"[`*]+|(?<!\w)_+(?=\S)|(?<=\S)_+(?!\w)|\s*\{#[^}]*\}\s*$")
 
 
@@ -76,8 +77,13 @@ def plain_title(title: str) -> str:
     """Return a heading without its markup, on one line, cut to 200 characters."""
     bare = title[:MAX_TITLE_CHARS]
     if not _PLAIN.fullmatch(bare):
-        bare = _MARKUP.sub("", _LINK.sub(r"\1", bare))
+        bare = _MARKUP.sub("", _LINK.sub(_linked_words, bare)).rstrip(_PERMALINK_SIGNS)
     return " ".join(bare.split())
+
+
+def _linked_words(link: re.Match[str]) -> str:
+    """Return the words of a link; a sign alone is the link of a heading to itself."""
+    return link[1] if any(map(str.isalnum, link[1])) else ""
 
 
 def first_heading(text: str, text_format: Format) -> str:
