@@ -36,7 +36,7 @@ from drift.telemetry.logs import log
 
 # Bounds on what is read of a reply, so that a model that does not stop costs no more than this.
 # What exceeds them is cut off before anything else is checked.
-MAX_ANSWER_CHARS = 32_000
+MAX_ANSWER_CHARS = 16_000
 MAX_STATEMENT_CHARS = 4_000
 MAX_QUESTION_CHARS = 1_000
 MAX_ID_CHARS = 500
