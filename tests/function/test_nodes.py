@@ -226,7 +226,8 @@ async def test_a_node_changed_by_two_keeps_properties_and_vector_of_one(
     async def later(store: Neo4jNodeStore, *asked: Any) -> bool:
         monkeypatch.undo()
         assert (await change(function, own, **other)).status_code == 200
-        model_server.fail({"fault": "status", "status": 500, "kind": "embedding", "times": None})
+        failing = {"fault": "status", "status": 500, "kind": "embedding", "times": None}
+        await asyncio.to_thread(model_server.fail, failing)
         return await replace_node(store, *asked)
 
     monkeypatch.setattr(Neo4jNodeStore, "replace_node", later)
@@ -313,7 +314,7 @@ async def test_only_who_may_write_a_project_writes_it(
 async def test_the_tokens_of_a_refused_node_count_for_its_caller(
     own: str, environment: pytest.MonkeyPatch, function: Caller
 ) -> None:
-    key, writer = entry("writer", [own], rights=["read", "write"], limits={"tokens_per_day": 10**6})
+    key, writer = entry("writer", [own], rights=["read", "write"], tokens_per_day=10**6)
     use_keys(environment, writer)
     function.client.headers["x-api-key"] = key
 

@@ -101,6 +101,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         for schema in cypher_schema.SCHEMAS
     },
     "ddl.drop_constraint": {"": ("drift_entity_key",)},
+    "ddl.drop_index": {"": (NAMES.fulltext,)},
     "write.link": {
         " ".join(ends): ends
         for ends in [
