@@ -103,9 +103,8 @@ $(CHECKOV)/.ready: Makefile $(READY)
 	@$(CHECKOV)/bin/pip install --quiet --disable-pip-version-check checkov==3.3.30
 	@touch $@
 
-snapshots: $(READY) ## write what each way of infra/ways would deploy; wants a Bicep compiler
+snapshots: $(READY) ## write what three ways to deploy would make; wants a Bicep compiler
 	@$(PYTHON) -m tests.infra.write_snapshots
-	@$(PYTHON) -m tests.infra.faults.document > docs/infra-rules.md
 
 # The platform of the function app. Wheels only, as there: what would have to be compiled is
 # refused.

@@ -47,8 +47,10 @@ A reader says chapter for what the author calls a stave.
 """
 
 MAX_NUMBER = 199
-_PAGE = r"[ \t]*(?:\.{2,}|\s{2,}|\t)[ \t.]*\d+[ \t]*"
-"""What ends a line of a table of contents."""
+_MOST_MARKS = 40
+"""Of a line before the part's name: of any number, a pattern would try them at each `>` of it."""
+_GAP = re.compile(r"\.\.|\s\s|\t")
+_BETWEEN_TITLE_AND_PAGE = " .\t\u00a0\u2002\u2003\u3000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +84,21 @@ class Part:
         lines = [line for line in text.splitlines() if line.strip()]
         anyone = re.compile(_line(self.labels, r"[\w.]+"), re.IGNORECASE)
         for place, line in enumerate(lines):
-            if own.match(line) and not re.search(_PAGE + "$", line):
+            if own.match(line) and not _ends_with_a_page(line):
                 around = lines[max(0, place - 1) : place] + lines[place + 1 : place + 2]
                 if not any(anyone.match(other) for other in around):
                     return True
         return False
+
+
+def _ends_with_a_page(line: str) -> bool:
+    """Tell whether dots, or a wide gap, and a number end a line, as in a table of contents."""
+    line = line.rstrip(" \t")
+    end = len(line)
+    while end and line[end - 1].isdecimal():
+        end -= 1
+    title = line[:end].rstrip(_BETWEEN_TITLE_AND_PAGE)
+    return end < len(line) and _GAP.search(line, len(title), end) is not None
 
 
 def line_of(parts: tuple[Part, ...]) -> str:
@@ -96,11 +108,11 @@ def line_of(parts: tuple[Part, ...]) -> str:
     """
     names = sorted({name for part in parts for name in part.names()}, key=len, reverse=True)
     either = "|".join(" +".join(name.split()) for name in names)
-    return rf"[^\w\n]*(?:{either})(?!\w)"
+    return rf"[^\w\n]{{0,{_MOST_MARKS}}}(?:{either})(?!\w)"
 
 
 def _line(labels: tuple[str, ...], number: str) -> str:
-    return rf"[^\w\n]*(?:{'|'.join(labels)}) +{number}(?!\w)"
+    return rf"[^\w\n]{{0,{_MOST_MARKS}}}(?:{'|'.join(labels)}) +{number}(?!\w)"
 
 
 def number_of(written: str) -> int | None:

@@ -21,7 +21,7 @@ from drift.values.calls import ChatReply, Embeddings, Hear, Prompt
 from drift.values.found_nodes import FoundNodes, NodesQuery, Sampled
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.values.health import GraphHealth, Readiness
-from drift.values.nodes import Embedded, LabelledNode, Node, StoredNode
+from drift.values.nodes import Embedded, LabelledNode, Node, StoredNode, Taking
 from drift.values.passages import Passages, PassagesQuery
 from drift.values.reading import (
     ChunkRead,
@@ -33,7 +33,13 @@ from drift.values.reading import (
     PageQuery,
     ProjectOverview,
 )
-from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
+from drift.values.records import (
+    ChunkRecord,
+    DocumentBatch,
+    HeldProject,
+    KnowledgeBatch,
+    ProjectState,
+)
 
 Kept = TypeVar("Kept", bound=BaseModel)
 
@@ -182,9 +188,10 @@ class NodeStore(Protocol):
         kept: str,
         deadline: Deadline,
     ) -> bool:
-        """Give a node these properties and no others; tell whether it has a vector then.
+        """Give a node these properties and no others; tell whether it was written.
 
-        A vector of the hash `kept` stays where no other is given.
+        Where `kept` is a hash, the vector of this hash stays, and nothing is written where the node
+        has it no longer.
         """
         ...
 
@@ -194,23 +201,26 @@ class NodeStore(Protocol):
 
 
 class LabelledNodes(Protocol):
-    """People's own nodes of a label, whoever has written them, and their vectors.
+    """People's own nodes of a label, and their vectors.
+
+    Nothing is written to a node that is not marked as theirs, but for the mark.
 
     Every method raises errors as for GraphStore.
     """
 
     async def prepare(self, dimensions: int) -> None:
-        """Create the key and the vector index of people's nodes, if they are not there."""
+        """Create the key and the vector index of people's nodes, if they are not there.
+
+        What an earlier release has written becomes theirs too.
+        """
         ...
 
     async def projects(self, label: str) -> list[str]:
         """Return the projects that have nodes of a label of people's own, by id."""
         ...
 
-    def labelled(
-        self, project_id: str, label: str, *, adopts: bool
-    ) -> AsyncGenerator[LabelledNode]:
-        """Yield the project's nodes of a label; with `adopts`, those of no project too."""
+    def labelled(self, project_id: str, label: str, taking: Taking) -> AsyncGenerator[LabelledNode]:
+        """Yield the project's nodes of a label that are to be looked at."""
         ...
 
     async def require_free(self, project_id: str) -> None:
@@ -243,7 +253,8 @@ class ProjectWriter(Protocol):
     async def write_documents(self, batch: DocumentBatch) -> None:
         """Replace what the project holds of these documents, and mark its knowledge as unfinished.
 
-        A reader sees a document whole, with its chunks and their vectors, or not at all.
+        A reader sees a document whole, with its chunks and their vectors, or not at all. What it
+        replaces goes in the same moment.
         """
         ...
 
@@ -251,10 +262,15 @@ class ProjectWriter(Protocol):
         """Remove these documents with their chunks, and mark the knowledge as unfinished."""
         ...
 
-    async def write_knowledge(self, batch: KnowledgeBatch) -> None:
+    async def take_over(self, document_ids: Sequence[str], source: str) -> None:
+        """Have these documents belong to a source; nothing else of them changes."""
+        ...
+
+    async def write_knowledge(self, batch: KnowledgeBatch, removed: Sequence[str] = ()) -> None:
         """Make the project's entities, relations and communities exactly these.
 
-        A reader sees the knowledge before or the knowledge after. The fingerprint is set last.
+        A reader sees the knowledge before or the knowledge after, and the documents that are
+        `removed` with the knowledge before alone. The fingerprint is set last.
         """
         ...
 
@@ -274,6 +290,10 @@ class GraphWriter(Protocol):
         """Return what the project holds, counted."""
         ...
 
+    async def held_projects(self, project_id: str | None = None) -> tuple[HeldProject, ...]:
+        """Return what the graph's projects hold, by id; of one alone, if it is there."""
+        ...
+
     async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
         """Return all chunks of the project, without embeddings, by document id and ordinal."""
         ...
@@ -284,8 +304,8 @@ class GraphWriter(Protocol):
         """Hold the lease on the project while the block runs, so that nobody else writes it.
 
         The lease ends with the block, however that ends, and by itself some seconds after the last
-        sign of life of its process. `say` is given a sentence about another writer that is waited
-        for.
+        sign of life of its process. A project that holds nothing then is not there any more. `say`
+        is given a sentence about another writer that is waited for.
 
         Raises:
             ProjectBusyError: when another writer still holds the project after `wait_s` seconds.

@@ -35,7 +35,7 @@ param storageAccountName string = ''
 @maxLength(24)
 param keyVaultName string = ''
 
-@description('Object id of a developer who may use models, blobs and the secret; empty: nobody.')
+@description('Object id of a developer who may use the models and read the secret; empty: nobody new. Roles that were given stay.')
 @maxLength(36)
 param developerPrincipalId string = ''
 
@@ -47,7 +47,7 @@ param developerPrincipalId string = ''
 ])
 param developerPrincipalType string = 'User'
 
-@description('Object id of an operator who may write the secrets, to rotate password and keys; empty: nobody.')
+@description('Object id of an operator who may write the secrets, to rotate password and keys; empty: nobody new. Roles that were given stay.')
 @maxLength(36)
 param vaultOfficerPrincipalId string = ''
 
@@ -82,44 +82,6 @@ param neo4jPasswordReplace bool = false
 @description('Resource id of a secret of yours that holds the password, .../vaults/NAME/secrets/NAME; empty: a vault is created.')
 @maxLength(512)
 param neo4jCredentialId string = ''
-
-@description('Database of the graph.')
-@minLength(1)
-@maxLength(63)
-param neo4jDatabase string = 'neo4j'
-
-@description('GRAPH_SCHEMA: how the graph is laid out.')
-@allowed([
-  'default'
-  'v1'
-])
-param graphSchema string = 'default'
-
-@description('COMMUNITY_VECTOR_INDEX_NAME: vector index over communities.')
-@minLength(1)
-@maxLength(63)
-param communityVectorIndexName string = 'graphrag_comm_index'
-
-@description('CHUNK_VECTOR_INDEX_NAME: vector index over chunks.')
-@minLength(1)
-@maxLength(63)
-param chunkVectorIndexName string = 'graphrag_chunk_index'
-
-@description('CHUNK_FULLTEXT_INDEX_NAME: full-text index over chunks.')
-@minLength(1)
-@maxLength(63)
-param chunkFulltextIndexName string = 'graphrag_chunk_fulltext'
-
-@description('VECTOR_INDEX_DIMENSIONS: floats of the embedding model and of both vector indexes.')
-@minValue(1)
-@maxValue(4096)
-param vectorIndexDimensions int = 3072
-
-@description('VECTOR_INDEX_SIMILARITY: how vectors are compared.')
-@allowed([
-  'cosine'
-])
-param vectorIndexSimilarity string = 'cosine'
 
 // ---- who may ask
 @description('AUTH_MODE: function keys of the platform for every project, named keys of yours, or Entra ID.')
@@ -171,10 +133,6 @@ param openAiExistingId string = ''
 @maxLength(64)
 param openAiName string = ''
 
-@description('OAI_API_VERSION: empty for the v1 API, a version for the classic paths.')
-@maxLength(32)
-param openAiApiVersion string = ''
-
 @description('OAI_MODEL: name of the chat deployment.')
 @minLength(1)
 @maxLength(64)
@@ -201,7 +159,7 @@ param chatModelVersion string = '2026-03-05'
 ])
 param chatSkuName string = 'GlobalStandard'
 
-@description('Capacity of the chat deployment, in thousands of tokens a minute (standard) or in units (provisioned).')
+@description('Capacity of the chat deployment, in thousands of tokens a minute (standard) or in units (provisioned, where the default is refused).')
 @minValue(1)
 @maxValue(10000)
 param chatCapacity int = 520
@@ -234,76 +192,8 @@ param embeddingSkuName string = 'GlobalStandard'
 @maxValue(10000)
 param embeddingCapacity int = 30
 
-@description('OAI_TIMEOUT_SEC: longest wait for one reply.')
-@minValue(1)
-@maxValue(600)
-param modelTimeoutSec int = 60
-
-@description('MAX_REPLY_BYTES: the longest reply of the chat model that is read.')
-@minValue(65536)
-@maxValue(268435456)
-param maxReplyBytes int = 4194304
-
-@description('LLM_TEMPERATURE: a number from 0 to 2; empty: not sent, which reasoning models need.')
-@maxLength(4)
-param temperature string = ''
-
-@description('OAI_MODEL_SMALL: another chat deployment of the same account, for hypotheses and primers; it has to be there already. Empty: the chat deployment.')
-@maxLength(64)
-param chatSmallDeploymentName string = ''
-
-@description('OAI_REASONING_EFFORT: one effort for all steps, or as in primer=low,aggregation=medium; empty: the defaults of the code.')
-@maxLength(128)
-param reasoningEffort string = ''
-
-@description('MAX_COMPLETION_TOKENS: the longest reply for all steps, or as in primer=2000,aggregation=8000; empty: the defaults of the code.')
-@maxLength(128)
-param maxCompletionTokens string = ''
-
-@description('OAI_PROMPT_CACHE: explicit asks the provider to write no prompt into its cache, which newer models bill; auto does so where the API is known to have it.')
-@allowed([
-  'auto'
-  'explicit'
-  'unsent'
-])
-param promptCache string = 'auto'
-
-@description('CACHE: off keeps nothing beyond a request; otherwise an embedding is kept for a day, in the process and in Redis.')
-@allowed([
-  'on'
-  'off'
-])
-param cache string = 'on'
-
-@description('CACHE_ANSWERS: whether the same question to the same state of a project gets the same answer for a day.')
-param cacheAnswers bool = false
-
-// ---- questions to the nodes
-@description('ENABLE_RAG_SEARCH: whether POST /api/rag/query and the page GET /rag are there.')
-param enableRagSearch bool = true
-
-@description('ENABLE_INDEXING: whether the routes that write nodes are there.')
-param enableIndexing bool = false
-
-@description('RAG_LABELS: labels of the nodes that are searched, with commas between.')
-@minLength(1)
-@maxLength(1024)
-param ragLabels string = 'Chunk,Entity,Community'
-
-@description('RAG_PROJECT: the project of a question to the nodes that names none; empty: there is no such project.')
-@maxLength(128)
-param ragProject string = ''
-
-@description('RAG_SCORE_THRESHOLD: the raw cosine from which a node is near enough, such as 0.35; empty: as measured of each project.')
-@maxLength(8)
-param ragScoreThreshold string = ''
-
-@description('RECONCILE_SCHEDULE: when the vectors of nodes of your own are looked at and mended, in UTC, as six fields such as 0 0 3 * * *; empty: never.')
-@maxLength(128)
-param reconcileSchedule string = ''
-
 // ---- progress and cache
-@description('Whether Azure Managed Redis is created here, there already, or not used: then nobody sees progress.')
+@description('Whether Azure Managed Redis is created here, there already, or not used: then nobody sees progress. One that was created stays, and is paid.')
 @allowed([
   'create'
   'existing'
@@ -314,10 +204,6 @@ param redisMode string = 'create'
 @description('Resource id of an Azure Managed Redis that is there; for redisMode existing.')
 @maxLength(512)
 param redisExistingId string = ''
-
-@description('PROGRESS_CHANNEL: channel of progress messages; empty: the one that goes with authMode.')
-@maxLength(256)
-param progressChannel string = ''
 
 @description('Name of the cluster that is created; empty: made from the environment.')
 @maxLength(60)
@@ -336,6 +222,10 @@ param redisSkuName string = 'Balanced_B0'
 
 @description('Whether a replica stands by; doubles the price.')
 param redisHighAvailability bool = true
+
+// ---- the application
+@description('Settings of the application by their names, such as MAX_PASSES; what is not given keeps the default of the code. README lists them.')
+param appSettings object = {}
 
 // ---- the function
 @description('Version of Python: the one that requirements.lock is for.')
@@ -395,76 +285,11 @@ param keyVaultPurgeProtection bool = true
 @maxValue(90)
 param keyVaultRetentionDays int = 90
 
-// ---- the search; the meaning of each is in the table of the README
-@description('DEADLINE_SEC: time of one request; the platform cuts at 230.')
-@minValue(1)
-@maxValue(225)
-param deadlineSec int = 200
-
-@description('MAX_PASSES: depth of the tree of follow-ups.')
-@minValue(1)
-@maxValue(5)
-param maxPasses int = 2
-
-@description('MAX_FOLLOWUPS: follow-ups asked in one request.')
-@minValue(1)
-@maxValue(50)
-param maxFollowups int = 10
-
-@description('MAX_CHUNKS_FOR_PROMPT: chunks shown to the model at once.')
-@minValue(1)
-@maxValue(100)
-param maxChunksForPrompt int = 10
-
-@description('MAX_FOLLOWUPS_PER_PROMPT: follow-ups that found the same chunks and are answered by one call.')
-@minValue(1)
-@maxValue(4)
-param maxFollowupsPerPrompt int = 4
-
-@description('MAX_PROMPT_TOKENS: the most that one prompt takes.')
-@minValue(3000)
-@maxValue(1000000)
-param maxPromptTokens int = 16000
-
-@description('FOLLOWUP_SCOPE: hard keeps follow-ups inside their target communities.')
-@allowed([
-  'soft'
-  'hard'
-])
-param followupScope string = 'soft'
-
-@description('RETRY_MAX_ATTEMPTS: attempts for each model call.')
-@minValue(1)
-@maxValue(10)
-param retryMaxAttempts int = 3
-
-@description('RETRY_BACKOFF_BASE_SEC: first pause.')
-@minValue(0)
-@maxValue(60)
-param retryBackoffBaseSec int = 2
-
-@description('RETRY_BACKOFF_FACTOR: growth of the pause.')
-@minValue(1)
-@maxValue(10)
-param retryBackoffFactor int = 2
-
-@description('RETRY_BACKOFF_MAX_SEC: longest pause.')
-@minValue(0)
-@maxValue(600)
-param retryBackoffMaxSec int = 60
-
-@description('PRICES: prices of models, as JSON, for the cost in an answer; empty: those of the package.')
-@maxLength(8192)
-param prices string = ''
-
-@description('LOG_QUESTIONS: words of questions and documents in the log.')
-param logQuestions bool = false
-
 // ---- the network
-@description('Whether everything is private: no store can be reached from the internet, and the function sends through a network.')
+@description('Whether everything is private: no store can be reached from the internet, and the function sends through a network. What was made for it stays when it is switched off, and is paid.')
 param vnetEnabled bool = false
 
-@description('Addresses of the network that is created, /25 or larger.')
+@description('Addresses of the network that is created, such as 10.60.0.0/24, from /8 to /25; the first 96 are used.')
 @minLength(9)
 @maxLength(18)
 param vnetAddressPrefix string = '10.60.0.0/24'
@@ -496,7 +321,7 @@ param functionAccess string = 'auto'
 param existingEndpointsEnabled bool = true
 
 // ---- logs and alerts
-@description('Days that logs are kept.')
+@description('Days that logs are kept, telemetry of the function too.')
 @minValue(30)
 @maxValue(730)
 param logRetentionDays int = 30
@@ -542,6 +367,7 @@ var names = {
   openAi: empty(openAiName) ? '${abbrs.openAi}${token}' : openAiName
   plan: '${abbrs.plan}${token}'
   privateEndpointPrefix: '${abbrs.privateEndpoint}${token}'
+  privateLinkScope: '${abbrs.privateLinkScope}${token}'
   publicIp: '${abbrs.publicIp}${token}'
   redis: empty(redisName) ? '${abbrs.managedRedis}${token}' : redisName
   resourceGroup: empty(resourceGroupName)
@@ -585,6 +411,33 @@ var endpointSubnetIsSubnet = length(split(existingEndpointSubnetId, '/')) == 11 
   toLower(existingEndpointSubnetId),
   '/providers/microsoft.network/virtualnetworks/'
 )
+// what the template gives, what is a secret, and what is for machines of developers
+var refusedSettings = [
+  'ALLOW_PLAINTEXT'
+  'AUTH_MODE'
+  'AUTH_TENANT_ID'
+  'AZURE_CLIENT_ID'
+  'MAX_INFLIGHT'
+  'NEO4J_PASSWORD'
+  'NEO4J_URI'
+  'NEO4J_USERNAME'
+  'OAI_BASE_URL'
+  'OAI_EMBED_DEPLOYMENT_NAME'
+  'OAI_EMBED_MODEL_NAME'
+  'OAI_KEY'
+  'OAI_MODEL'
+  'PROJECT_CLAIM'
+  'PROJECT_KEYS'
+  'PROJECT_KEYS_SECRET'
+  'REDIS_AUTH'
+  'REDIS_URL'
+  'WEBSITE_AUTH_ENABLED'
+]
+var misplacedSettings = filter(objectKeys(appSettings), name => contains(refusedSettings, toUpper(name)))
+var provisioned = endsWith(chatSkuName, 'ProvisionedManaged')
+var addressParts = split(vnetAddressPrefix, '/')
+var addressLengths = map(range(8, 18), length => string(length))
+var addressIsRange = length(addressParts) == 2 && contains(addressLengths, last(addressParts))
 var reachable = vnetEnabled || functionAccess == 'public' || functionAccess == 'auto'
 var encrypted = startsWith(neo4jUri, 'neo4j+s://') || startsWith(neo4jUri, 'bolt+s://')
 var findings = [
@@ -632,6 +485,13 @@ var findings = [
     ? 'entraClientId, authTenantId and projectClaim are for authMode easyauth: no other mode asks callers to sign in.'
     : ''
   empty(authTenantId) || length(authTenantId) == 36 ? '' : 'authTenantId must be the id of a tenant.'
+  openAiMode == 'create' && provisioned && chatCapacity == 520
+    ? 'chatCapacity must be given with a provisioned chatSkuName: the default of 520 would be as many units, paid by the hour.'
+    : ''
+  addressIsRange ? '' : 'vnetAddressPrefix must be a range of addresses from /8 to /25, such as 10.60.0.0/24.'
+  empty(misplacedSettings)
+    ? ''
+    : 'appSettings must not hold ${join(misplacedSettings, ', ')}: a parameter gives it, or it is a secret.'
   reachable ? '' : 'functionAccess must be public without vnetEnabled: nobody could call the function.'
 ]
 var problems = filter(findings, finding => !empty(finding))
@@ -701,6 +561,9 @@ module monitoring 'modules/monitoring.bicep' = {
     applicationInsightsName: names.applicationInsights
     dailyQuotaGb: logDailyQuotaGb
     location: location
+    privateLinkScopeName: names.privateLinkScope
+    publicAccess: !vnetEnabled
+    publicQueries: access != 'private'
     retentionDays: logRetentionDays
     tags: allTags
     workspaceName: names.logAnalytics
@@ -805,14 +668,15 @@ module openAi 'modules/openai.bicep' = if (openAiMode == 'create') {
 var openAiZones = openAiMode == 'create'
   ? ['privatelink.openai.azure.com']
   : ['privatelink.cognitiveservices.azure.com', 'privatelink.openai.azure.com', 'privatelink.services.ai.azure.com']
+// as the other zones, that of public Azure
+#disable-next-line no-hardcoded-env-urls
+var blobZone = 'privatelink.blob.core.windows.net'
 var storeEndpoints = [
   {
     name: 'blob'
     resourceId: storage.outputs.id
     groupId: 'blob'
-    // as the other zones, that of public Azure
-    #disable-next-line no-hardcoded-env-urls
-    zones: ['privatelink.blob.core.windows.net']
+    zones: [blobZone]
     wanted: true
   }
   {
@@ -844,6 +708,20 @@ var storeEndpoints = [
     zones: ['privatelink.redis.azure.net']
     wanted: redisMode == 'create' || (redisMode == 'existing' && existingEndpointsEnabled)
   }
+  {
+    name: 'logs'
+    resourceId: monitoring.outputs.privateLinkScopeId
+    groupId: 'azuremonitor'
+    // telemetry is sent to the first; the service asks that all five are there
+    zones: [
+      'privatelink.monitor.azure.com'
+      'privatelink.oms.opinsights.azure.com'
+      'privatelink.ods.opinsights.azure.com'
+      'privatelink.agentsvc.azure-automation.net'
+      blobZone
+    ]
+    wanted: true
+  }
 ]
 
 module endpoints 'modules/endpoints.bicep' = if (vnetEnabled) {
@@ -869,8 +747,6 @@ module rbac 'modules/rbac.bicep' = {
   scope: group
   params: {
     applicationInsightsName: names.applicationInsights
-    developerPrincipalId: developerPrincipalId
-    developerPrincipalType: developerPrincipalType
     principalId: identity.outputs.principalId
     storageName: names.storage
   }
@@ -938,60 +814,24 @@ module redisAccess 'modules/redis-access.bicep' = if (redisMode != 'off') {
   ]
 }
 
-// ---- every setting of the application, in one place: what is set by hand in the portal is gone with the next deployment;
-// AUTH_MODE and AUTH_TENANT_ID alone stand in modules/function.bicep, beside the platform's authentication
-var settings = {
+// ---- every setting of the application: those that people chose, and over them what only the template knows. What is set by
+// hand in the portal is gone with the next deployment. AUTH_MODE and AUTH_TENANT_ID alone stand in modules/function.bicep,
+// beside the platform's authentication
+var wiredSettings = {
   AZURE_CLIENT_ID: identity.outputs.clientId
-  CACHE: cache
-  CACHE_ANSWERS: cacheAnswers ? 'true' : 'false'
-  CHUNK_FULLTEXT_INDEX_NAME: chunkFulltextIndexName
-  CHUNK_VECTOR_INDEX_NAME: chunkVectorIndexName
-  COMMUNITY_VECTOR_INDEX_NAME: communityVectorIndexName
-  DEADLINE_SEC: string(deadlineSec)
-  ENABLE_INDEXING: enableIndexing ? 'true' : 'false'
-  ENABLE_RAG_SEARCH: enableRagSearch ? 'true' : 'false'
-  FOLLOWUP_SCOPE: followupScope
-  GRAPH_SCHEMA: graphSchema
-  LLM_TEMPERATURE: temperature
-  LOG_QUESTIONS: logQuestions ? 'true' : 'false'
-  MAX_CHUNKS_FOR_PROMPT: string(maxChunksForPrompt)
-  MAX_COMPLETION_TOKENS: maxCompletionTokens
-  MAX_FOLLOWUPS: string(maxFollowups)
   MAX_INFLIGHT: string(httpConcurrency)
-  MAX_PASSES: string(maxPasses)
-  MAX_FOLLOWUPS_PER_PROMPT: string(maxFollowupsPerPrompt)
-  MAX_PROMPT_TOKENS: string(maxPromptTokens)
-  MAX_REPLY_BYTES: string(maxReplyBytes)
-  NEO4J_DATABASE: neo4jDatabase
   NEO4J_PASSWORD: '@Microsoft.KeyVault(SecretUri=${secretAccess.outputs.referenceUri})'
   NEO4J_URI: neo4jUri
   NEO4J_USERNAME: neo4jUsername
-  OAI_API_VERSION: openAiApiVersion
   OAI_BASE_URL: openAiAccess.outputs.endpoint
   OAI_EMBED_DEPLOYMENT_NAME: embeddingDeploymentName
   OAI_EMBED_MODEL_NAME: embeddingModelName
   OAI_MODEL: chatDeploymentName
-  OAI_MODEL_SMALL: chatSmallDeploymentName
-  OAI_PROMPT_CACHE: promptCache
-  OAI_REASONING_EFFORT: reasoningEffort
-  OAI_TIMEOUT_SEC: string(modelTimeoutSec)
-  PRICES: prices
-  PROGRESS_CHANNEL: progressChannel
   PROJECT_CLAIM: projectClaim
   // an address and no reference: the function reads the secret itself, so that rotated keys need no deployment
   PROJECT_KEYS_SECRET: authMode == 'keys' ? (projectKeysAccess.?outputs.referenceUri ?? '') : ''
-  RAG_LABELS: ragLabels
-  RAG_PROJECT: ragProject
-  RAG_SCORE_THRESHOLD: ragScoreThreshold
-  RECONCILE_SCHEDULE: reconcileSchedule
   REDIS_AUTH: redisMode == 'off' ? 'url' : 'entra'
   REDIS_URL: redisMode == 'off' ? '' : (redisAccess.?outputs.url ?? '')
-  RETRY_BACKOFF_BASE_SEC: string(retryBackoffBaseSec)
-  RETRY_BACKOFF_FACTOR: string(retryBackoffFactor)
-  RETRY_BACKOFF_MAX_SEC: string(retryBackoffMaxSec)
-  RETRY_MAX_ATTEMPTS: string(retryMaxAttempts)
-  VECTOR_INDEX_DIMENSIONS: string(vectorIndexDimensions)
-  VECTOR_INDEX_SIMILARITY: vectorIndexSimilarity
 }
 
 module functionApp 'modules/function.bicep' = {
@@ -1019,7 +859,7 @@ module functionApp 'modules/function.bicep' = {
     planName: names.plan
     pythonVersion: pythonVersion
     serviceName: serviceName
-    settings: settings
+    settings: union(mapValues(appSettings, value => string(value)), wiredSettings)
     subnetId: vnetEnabled ? appSubnetId : ''
     tags: allTags
     workspaceId: monitoring.outputs.workspaceId
@@ -1100,7 +940,8 @@ var credentials = {
 @description('What is left to do.')
 output NEXT_STEPS array = [
   'Let the function through the allow list of the graph at ${neo4jUri}.'
-  'Create constraints and indexes once, with NEO4J_*, OAI_BASE_URL, OAI_MODEL, OAI_EMBED_MODEL_NAME and VECTOR_INDEX_DIMENSIONS=${vectorIndexDimensions} set: python -m drift prepare'
+  'Create constraints and indexes once, with the same NEO4J_*, OAI_* and VECTOR_INDEX_DIMENSIONS set: python -m drift prepare'
   'If the first deployment of the code answered 403, wait a minute and run: azd deploy'
   'Ask for the state, with ${credentials[authMode]}: ${functionApp.outputs.url}/health/ready'
+  'Roles and resources of an earlier deployment that this one does not name any more are still there: docs/deploy.md, Taking something back'
 ]

@@ -16,9 +16,6 @@ param neo4jCredentialId = readEnvironmentVariable('NEO4J_CREDENTIAL_ID', '')
 param neo4jPasswordReplace = bool(readEnvironmentVariable('NEO4J_PASSWORD_REPLACE', 'false'))
 
 param neo4jUsername = readEnvironmentVariable('NEO4J_USERNAME', 'neo4j')
-param neo4jDatabase = readEnvironmentVariable('NEO4J_DATABASE', 'neo4j')
-param graphSchema = any(readEnvironmentVariable('GRAPH_SCHEMA', 'default'))
-param vectorIndexDimensions = int(readEnvironmentVariable('VECTOR_INDEX_DIMENSIONS', '3072'))
 
 param authMode = any(readEnvironmentVariable('AUTH_MODE', 'function'))
 param projectKeys = empty(keysVariable) ? null : keysVariable
@@ -40,11 +37,8 @@ param embeddingModelName = readEnvironmentVariable('EMBEDDING_MODEL_NAME', 'text
 param embeddingModelVersion = readEnvironmentVariable('EMBEDDING_MODEL_VERSION', '1')
 param embeddingCapacity = int(readEnvironmentVariable('EMBEDDING_CAPACITY', '30'))
 
-param reconcileSchedule = readEnvironmentVariable('RECONCILE_SCHEDULE', '')
-
 param redisMode = any(readEnvironmentVariable('REDIS_MODE', 'create'))
 param redisExistingId = readEnvironmentVariable('REDIS_EXISTING_ID', '')
-param progressChannel = readEnvironmentVariable('PROGRESS_CHANNEL', '')
 
 param vnetEnabled = bool(readEnvironmentVariable('VNET_ENABLED', 'false'))
 param functionAccess = any(readEnvironmentVariable('FUNCTION_ACCESS', 'auto'))
@@ -60,9 +54,18 @@ param maximumInstanceCount = int(readEnvironmentVariable('MAXIMUM_INSTANCE_COUNT
 param alwaysReadyInstances = int(readEnvironmentVariable('ALWAYS_READY_INSTANCES', '0'))
 param httpConcurrency = int(readEnvironmentVariable('HTTP_CONCURRENCY', '8'))
 
-param prices = readEnvironmentVariable('PRICES', '')
-
 param resourceGroupName = readEnvironmentVariable('RESOURCE_GROUP_NAME', '')
 param keyVaultName = readEnvironmentVariable('KEY_VAULT_NAME', '')
 param keyVaultPurgeProtection = bool(readEnvironmentVariable('KEY_VAULT_PURGE_PROTECTION', 'true'))
 param alertEmail = readEnvironmentVariable('ALERT_EMAIL', '')
+
+// Settings of the application, as README names them: add a line for each that you change. An empty one keeps the default of
+// the code.
+param appSettings = {
+  GRAPH_SCHEMA: readEnvironmentVariable('GRAPH_SCHEMA', '')
+  NEO4J_DATABASE: readEnvironmentVariable('NEO4J_DATABASE', '')
+  PRICES: readEnvironmentVariable('PRICES', '')
+  PROGRESS_CHANNEL: readEnvironmentVariable('PROGRESS_CHANNEL', '')
+  RECONCILE_SCHEDULE: readEnvironmentVariable('RECONCILE_SCHEDULE', '')
+  VECTOR_INDEX_DIMENSIONS: readEnvironmentVariable('VECTOR_INDEX_DIMENSIONS', '')
+}

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Protocol
 
 from drift.errors import (
     GraphMisconfiguredError,
@@ -17,7 +17,7 @@ from drift.errors import (
     ModelMisconfiguredError,
     ProjectBusyError,
 )
-from drift.ports import MAX_WAIT_S, GraphWriter, ProjectWriter
+from drift.ports import MAX_WAIT_S, ProjectWriter
 from drift.tasks import Deadline
 from drift.values.graph import (
     Candidate,
@@ -28,7 +28,13 @@ from drift.values.graph import (
     Vector,
 )
 from drift.values.health import GraphHealth, Index
-from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
+from drift.values.records import (
+    ChunkRecord,
+    DocumentBatch,
+    HeldProject,
+    KnowledgeBatch,
+    ProjectState,
+)
 from tests.fakes_neighbourhood import with_neighbourhood
 from tests.fakes_placed import placed
 from tests.fakes_project import (
@@ -47,11 +53,27 @@ KEPT = 48
 SPARE_CHUNKS = 10
 
 
+class WholeWrites(Protocol):
+    """Writes of a graph in memory."""
+
+    async def write_documents(self, project_id: str, batch: DocumentBatch) -> None: ...
+
+    async def remove_documents(self, project_id: str, document_ids: Sequence[str]) -> None: ...
+
+    async def take_over(
+        self, project_id: str, document_ids: Sequence[str], source: str
+    ) -> None: ...
+
+    async def write_knowledge(
+        self, project_id: str, batch: KnowledgeBatch, removed: Sequence[str] = ()
+    ) -> None: ...
+
+
 @dataclass
 class Held:
     """ProjectWriter over the writes of a GraphWriter in memory, which are always whole."""
 
-    graph: GraphWriter
+    graph: WholeWrites
     project_id: str
 
     async def write_documents(self, batch: DocumentBatch) -> None:
@@ -60,8 +82,11 @@ class Held:
     async def remove_documents(self, document_ids: Sequence[str]) -> None:
         await self.graph.remove_documents(self.project_id, document_ids)
 
-    async def write_knowledge(self, batch: KnowledgeBatch) -> None:
-        await self.graph.write_knowledge(self.project_id, batch)
+    async def take_over(self, document_ids: Sequence[str], source: str) -> None:
+        await self.graph.take_over(self.project_id, document_ids, source)
+
+    async def write_knowledge(self, batch: KnowledgeBatch, removed: Sequence[str] = ()) -> None:
+        await self.graph.write_knowledge(self.project_id, batch, removed)
 
 
 class FakeGraph:
@@ -211,6 +236,16 @@ class FakeGraph:
             yield Held(self, project_id)
         finally:
             self.held.remove(project_id)
+            project = self.projects.get(project_id, Project())
+            if not (project.documents or project.entities or project.communities):
+                self.projects.pop(project_id, None)
+
+    async def held_projects(self, project_id: str | None = None) -> tuple[HeldProject, ...]:
+        return tuple(
+            HeldProject(name, dict(Counter(d.source for d in p.documents.values())), len(p.chunks))
+            for name, p in sorted(self.projects.items())
+            if project_id in {None, name}
+        )
 
     async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
         project = self._answer(project_id, Deadline.after(1))
@@ -232,6 +267,8 @@ class FakeGraph:
         }
         project.chunks |= {c.id: c for c in batch.chunks}
         project.drop_loose_chunks()
+        for replaced in batch.replaced.values():
+            await self.remove_documents(project_id, replaced)
 
     async def remove_documents(self, project_id: str, document_ids: Sequence[str]) -> None:
         project = self._unfinished(project_id)
@@ -241,10 +278,18 @@ class FakeGraph:
         project.held = {(d, k) for d, k in project.held if d not in document_ids}
         project.drop_loose_chunks()
 
-    async def write_knowledge(self, project_id: str, batch: KnowledgeBatch) -> None:
+    async def take_over(self, project_id: str, document_ids: Sequence[str], source: str) -> None:
+        documents = self.projects[project_id].documents
+        for name in set(document_ids) & documents.keys():
+            documents[name] = replace(documents[name], source=source)
+
+    async def write_knowledge(
+        self, project_id: str, batch: KnowledgeBatch, removed: Sequence[str] = ()
+    ) -> None:
         _require_one_length(
             [*(e.embedding for e in batch.entities), *(c.embedding for c in batch.communities)]
         )
+        await self.remove_documents(project_id, removed)
         project = self._unfinished(project_id)
         project.entities = {e.id: e for e in batch.entities}
         project.relations = [

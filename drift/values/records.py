@@ -89,11 +89,13 @@ class CommunityRecord:
 class DocumentBatch:
     """Documents with their chunks, written together.
 
-    They replace what the project held of these documents.
+    They replace what the project held of these documents. `replaced` are others in whose place a
+    document stands, by its id: what the same file was stored as before.
     """
 
     documents: tuple[DocumentRecord, ...]
     chunks: tuple[ChunkRecord, ...]
+    replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,24 @@ class KnowledgeBatch:
     communities: tuple[CommunityRecord, ...]
     fingerprint: str
     embedding_model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldProject:
+    """What is told of a project that the graph holds: how much, from which sources, by their names.
+
+    `nodes` are people's own.
+    """
+
+    project_id: str
+    sources: Mapping[str, int]
+    chunks: int = 0
+    nodes: int = 0
+
+    @property
+    def documents(self) -> int:
+        """How many documents it holds."""
+        return sum(self.sources.values())
 
 
 @dataclass(frozen=True, slots=True)

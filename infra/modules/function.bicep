@@ -138,7 +138,7 @@ var accessSettings = {
   AUTH_MODE: authMode
   AUTH_TENANT_ID: signIn ? tenantId : ''
 }
-var allSettings = union(platformSettings, settings, accessSettings)
+var allSettings = union(settings, platformSettings, accessSettings)
 
 resource plan 'Microsoft.Web/serverfarms@2025-03-01' = {
   name: planName

@@ -1,4 +1,4 @@
-// Logs, telemetry and alerts; telemetry is accepted from identities only.
+// Logs, telemetry and alerts; telemetry is accepted from identities only, and in a private way from the network only.
 targetScope = 'resourceGroup'
 
 @description('Name of the Log Analytics workspace.')
@@ -19,6 +19,16 @@ param location string
 
 @description('Tags of every resource.')
 param tags object
+
+@description('Name of the scope that lets a network reach the logs.')
+@maxLength(255)
+param privateLinkScopeName string
+
+@description('Whether logs and telemetry are taken from the internet, with a token.')
+param publicAccess bool
+
+@description('Whether logs can be read from the internet, with a token, as the portal does.')
+param publicQueries bool
 
 @description('Days that logs are kept.')
 @minValue(30)
@@ -120,13 +130,45 @@ traces
 | project value = slow
 '''
   }
+  {
+    name: 'logs-are-dropped'
+    description: 'The daily cap of the logs is reached: until it is reset, no other alert can see anything. Raise logDailyQuotaGb, or find what writes so much.'
+    severity: 1
+    threshold: 0
+    // the workspace writes this itself, also when it takes nothing else
+    query: '''
+_LogOperation
+| where Category =~ 'Ingestion' and Detail contains 'OverQuota'
+| summarize value = count()
+'''
+  }
 ]
+
+// These keep telemetry for 90 days, whatever the workspace says, unless each is told.
+var telemetryTables = [
+  'AppAvailabilityResults'
+  'AppBrowserTimings'
+  'AppDependencies'
+  'AppEvents'
+  'AppExceptions'
+  'AppMetrics'
+  'AppPageViews'
+  'AppPerformanceCounters'
+  'AppRequests'
+  'AppSystemEvents'
+  'AppTraces'
+]
+
+var ingestionAccess = publicAccess ? 'Enabled' : 'Disabled'
+var queryAccess = publicQueries ? 'Enabled' : 'Disabled'
 
 resource workspace 'Microsoft.OperationalInsights/workspaces@2025-02-01' = {
   name: workspaceName
   location: location
   tags: tags
   properties: {
+    publicNetworkAccessForIngestion: ingestionAccess
+    publicNetworkAccessForQuery: queryAccess
     retentionInDays: retentionDays
     sku: {
       name: 'PerGB2018'
@@ -136,6 +178,20 @@ resource workspace 'Microsoft.OperationalInsights/workspaces@2025-02-01' = {
     }
   }
 }
+
+// one after the other: each is a change of the same workspace
+@batchSize(1)
+resource table 'Microsoft.OperationalInsights/workspaces/tables@2025-02-01' = [
+  for tableName in telemetryTables: {
+    parent: workspace
+    name: tableName
+    properties: {
+      plan: 'Analytics'
+      retentionInDays: retentionDays
+      totalRetentionInDays: retentionDays
+    }
+  }
+]
 
 resource applicationInsights 'Microsoft.Insights/components@2020-02-02' = {
   name: applicationInsightsName
@@ -147,7 +203,42 @@ resource applicationInsights 'Microsoft.Insights/components@2020-02-02' = {
     DisableLocalAuth: true
     IngestionMode: 'LogAnalytics'
     WorkspaceResourceId: workspace.id
+    publicNetworkAccessForIngestion: ingestionAccess
+    publicNetworkAccessForQuery: queryAccess
   }
+}
+
+// Open: what else the network sends to, workspaces and components of others, stays as reachable as it was.
+resource privateLinkScope 'Microsoft.Insights/privateLinkScopes@2021-09-01' = if (!publicAccess) {
+  name: privateLinkScopeName
+  location: 'global'
+  tags: tags
+  properties: {
+    accessModeSettings: {
+      ingestionAccessMode: 'Open'
+      queryAccessMode: 'Open'
+    }
+  }
+}
+
+resource scopedWorkspace 'Microsoft.Insights/privateLinkScopes/scopedResources@2021-09-01' = if (!publicAccess) {
+  parent: privateLinkScope
+  name: 'workspace'
+  properties: {
+    linkedResourceId: workspace.id
+  }
+}
+
+resource scopedComponent 'Microsoft.Insights/privateLinkScopes/scopedResources@2021-09-01' = if (!publicAccess) {
+  parent: privateLinkScope
+  name: 'component'
+  properties: {
+    linkedResourceId: applicationInsights.id
+  }
+  // one change of the scope after the other
+  dependsOn: [
+    scopedWorkspace
+  ]
 }
 
 resource actionGroup 'Microsoft.Insights/actionGroups@2023-01-01' = {
@@ -202,7 +293,7 @@ resource alert 'Microsoft.Insights/scheduledQueryRules@2026-03-01' = [
       enabled: true
       evaluationFrequency: 'PT5M'
       scopes: [
-        applicationInsights.id
+        rule.name == 'logs-are-dropped' ? workspace.id : applicationInsights.id
       ]
       severity: rule.severity
       // the tables are empty until the first request
@@ -217,3 +308,6 @@ output workspaceId string = workspace.id
 
 @description('Name of the component, for its role and for the site.')
 output applicationInsightsName string = applicationInsights.name
+
+@description('Resource id of the scope, for its private endpoint; empty where there is none.')
+output privateLinkScopeId string = publicAccess ? '' : privateLinkScope.id

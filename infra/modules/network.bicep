@@ -106,7 +106,8 @@ resource natGateway 'Microsoft.Network/natGateways@2026-03-01' = if (natGatewayE
   }
 }
 
-// The subnets are part of the network: as resources of their own, a second deployment would remove and remake them.
+// The network does not list its subnets: since version 2023-09-01 a deployment then leaves those alone that it does not
+// know, and one that somebody added stays.
 resource network 'Microsoft.Network/virtualNetworks@2026-03-01' = {
   name: name
   location: location
@@ -117,46 +118,52 @@ resource network 'Microsoft.Network/virtualNetworks@2026-03-01' = {
         addressPrefix
       ]
     }
-    subnets: [
-      {
-        name: 'app'
-        properties: {
-          addressPrefix: cidrSubnet(addressPrefix, 26, 0)
-          defaultOutboundAccess: !natGatewayEnabled
-          delegations: [
-            {
-              name: 'functions'
-              properties: {
-                serviceName: 'Microsoft.App/environments'
-              }
-            }
-          ]
-          natGateway: natGatewayEnabled ? { id: natGateway.id } : null
-          networkSecurityGroup: {
-            id: appSecurityGroup.id
-          }
-        }
-      }
-      {
-        name: 'endpoints'
-        properties: {
-          addressPrefix: cidrSubnet(addressPrefix, 27, 2)
-          defaultOutboundAccess: false
-          networkSecurityGroup: {
-            id: endpointSecurityGroup.id
-          }
-          privateEndpointNetworkPolicies: 'NetworkSecurityGroupEnabled'
-        }
-      }
-    ]
   }
 }
 
+resource appSubnet 'Microsoft.Network/virtualNetworks/subnets@2026-03-01' = {
+  parent: network
+  name: 'app'
+  properties: {
+    addressPrefix: cidrSubnet(addressPrefix, 26, 0)
+    defaultOutboundAccess: !natGatewayEnabled
+    delegations: [
+      {
+        name: 'functions'
+        properties: {
+          serviceName: 'Microsoft.App/environments'
+        }
+      }
+    ]
+    natGateway: natGatewayEnabled ? { id: natGateway.id } : null
+    networkSecurityGroup: {
+      id: appSecurityGroup.id
+    }
+  }
+}
+
+resource endpointSubnet 'Microsoft.Network/virtualNetworks/subnets@2026-03-01' = {
+  parent: network
+  name: 'endpoints'
+  properties: {
+    addressPrefix: cidrSubnet(addressPrefix, 27, 2)
+    defaultOutboundAccess: false
+    networkSecurityGroup: {
+      id: endpointSecurityGroup.id
+    }
+    privateEndpointNetworkPolicies: 'NetworkSecurityGroupEnabled'
+  }
+  // the service answers 409 to two changes of one network at a time
+  dependsOn: [
+    appSubnet
+  ]
+}
+
 @description('Subnet that the function sends from.')
-output appSubnetId string = '${network.id}/subnets/app'
+output appSubnetId string = appSubnet.id
 
 @description('Subnet of the private endpoints.')
-output endpointSubnetId string = '${network.id}/subnets/endpoints'
+output endpointSubnetId string = endpointSubnet.id
 
 @description('The fixed outgoing address, empty without a NAT gateway.')
 output outgoingAddress string = natGatewayEnabled ? (publicIp.?properties.?ipAddress ?? '') : ''

@@ -1,4 +1,5 @@
-// What the function's identity may do in this resource group, one assignment a resource, never the group.
+// What the function's identity may do in this resource group, one assignment a resource, never the group. Nobody else
+// gets a role on the account: who writes its blobs can replace the package that the function runs.
 targetScope = 'resourceGroup'
 
 @description('Name of the storage account.')
@@ -14,20 +15,7 @@ param applicationInsightsName string
 @maxLength(36)
 param principalId string
 
-@description('Object id of a developer who runs the function on a machine of theirs; empty: nobody.')
-@maxLength(36)
-param developerPrincipalId string = ''
-
-@description('What the developer principal is.')
-@allowed([
-  'User'
-  'Group'
-  'ServicePrincipal'
-])
-param developerPrincipalType string = 'User'
-
 var blobDataOwner = 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b' // Storage Blob Data Owner: the host manages leases and containers
-var blobDataContributor = 'ba92f5b4-2d11-453d-a403-e96b0029c9fe' // Storage Blob Data Contributor
 var metricsPublisher = '3913510d-42f4-4e42-8a64-420c390055eb' // Monitoring Metrics Publisher
 
 resource storage 'Microsoft.Storage/storageAccounts@2025-01-01' existing = {
@@ -55,15 +43,5 @@ resource functionSendsTelemetry 'Microsoft.Authorization/roleAssignments@2022-04
     principalId: principalId
     principalType: 'ServicePrincipal'
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', metricsPublisher)
-  }
-}
-
-resource developerUsesBlobs 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (!empty(developerPrincipalId)) {
-  scope: storage
-  name: guid(storage.id, developerPrincipalId, blobDataContributor)
-  properties: {
-    principalId: developerPrincipalId
-    principalType: developerPrincipalType
-    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', blobDataContributor)
   }
 }

@@ -21,17 +21,10 @@ param neo4jUri = 'bolt+s://graph.example.com:7687'
 param neo4jUsername = 'reader'
 param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
 param neo4jPasswordReplace = true
-param neo4jDatabase = 'knowledge'
-param graphSchema = 'v1'
-param communityVectorIndexName = 'index_of_communities'
-param chunkVectorIndexName = 'index_of_chunks'
-param chunkFulltextIndexName = 'words_of_chunks'
-param vectorIndexDimensions = 1024
 param authMode = 'keys'
 param projectKeys = readEnvironmentVariable('PROJECT_KEYS')
 param projectKeysReplace = true
 param openAiName = 'oai-given'
-param openAiApiVersion = '2025-04-01-preview'
 param chatDeploymentName = 'answers'
 param chatModelName = 'gpt-5.5'
 param chatModelVersion = '2026-06-01'
@@ -42,23 +35,7 @@ param embeddingModelName = 'text-embedding-3-small'
 param embeddingModelVersion = '2'
 param embeddingSkuName = 'Standard'
 param embeddingCapacity = 77
-param modelTimeoutSec = 45
-param maxReplyBytes = 1048576
-param temperature = '0.25'
-param chatSmallDeploymentName = 'hypotheses'
-param reasoningEffort = 'primer=none,aggregation=medium'
-param maxCompletionTokens = 'hypothesis=500,followup=5000'
-param promptCache = 'unsent'
-param cache = 'off'
-param cacheAnswers = true
-param enableIndexing = true
-param enableRagSearch = false
-param ragLabels = 'Chunk,Person'
-param ragProject = 'handbook'
-param ragScoreThreshold = '0.25'
-param reconcileSchedule = '0 0 3 * * *'
 param redisName = 'amr-given'
-param progressChannel = 'progress:{retrieval_id}'
 param redisSkuName = 'Balanced_B5'
 param redisHighAvailability = false
 param instanceMemoryMB = 4096
@@ -70,19 +47,6 @@ param corsOrigins = ['https://portal.example.com', 'https://other.example.com']
 param storageSkuName = 'Standard_GZRS'
 param keyVaultPurgeProtection = false
 param keyVaultRetentionDays = 14
-param deadlineSec = 150
-param maxPasses = 4
-param maxFollowups = 21
-param maxChunksForPrompt = 13
-param maxFollowupsPerPrompt = 2
-param maxPromptTokens = 9000
-param followupScope = 'hard'
-param retryMaxAttempts = 6
-param retryBackoffBaseSec = 1
-param retryBackoffFactor = 5
-param retryBackoffMaxSec = 33
-param prices = '{"currency": "EUR", "date": "2026-07-01", "models": {"answers": {"prompt": 1.25, "completion": 10}}}'
-param logQuestions = true
 param vnetEnabled = true
 param vnetAddressPrefix = '10.99.0.0/23'
 param natGatewayEnabled = false
@@ -93,3 +57,41 @@ param alertEmail = 'operators@example.com'
 param alertFailurePercent = 11
 param alertRetrievalSeconds = 75
 param alertEmbeddingSeconds = 7
+param appSettings = {
+  CACHE: 'off'
+  CACHE_ANSWERS: 'true'
+  CHUNK_FULLTEXT_INDEX_NAME: 'words_of_chunks'
+  CHUNK_VECTOR_INDEX_NAME: 'index_of_chunks'
+  COMMUNITY_VECTOR_INDEX_NAME: 'index_of_communities'
+  DEADLINE_SEC: '150'
+  ENABLE_INDEXING: 'true'
+  ENABLE_RAG_SEARCH: 'false'
+  FOLLOWUP_SCOPE: 'hard'
+  GRAPH_SCHEMA: 'v1'
+  LLM_TEMPERATURE: '0.25'
+  LOG_QUESTIONS: 'true'
+  MAX_CHUNKS_FOR_PROMPT: '13'
+  MAX_COMPLETION_TOKENS: 'hypothesis=500,followup=5000'
+  MAX_FOLLOWUPS: '21'
+  MAX_FOLLOWUPS_PER_PROMPT: '2'
+  MAX_PASSES: '4'
+  MAX_PROMPT_TOKENS: '9000'
+  MAX_REPLY_BYTES: '1048576'
+  NEO4J_DATABASE: 'knowledge'
+  OAI_API_VERSION: '2025-04-01-preview'
+  OAI_MODEL_SMALL: 'hypotheses'
+  OAI_PROMPT_CACHE: 'unsent'
+  OAI_REASONING_EFFORT: 'primer=none,aggregation=medium'
+  OAI_TIMEOUT_SEC: '45'
+  PRICES: '{"currency": "EUR", "date": "2026-07-01", "models": {"answers": {"prompt": 1.25, "completion": 10}}}'
+  PROGRESS_CHANNEL: 'progress:{retrieval_id}'
+  RAG_LABELS: 'Chunk,Person'
+  RAG_PROJECT: 'handbook'
+  RAG_SCORE_THRESHOLD: '0.25'
+  RECONCILE_SCHEDULE: '0 0 3 * * *'
+  RETRY_BACKOFF_BASE_SEC: '1'
+  RETRY_BACKOFF_FACTOR: '5'
+  RETRY_BACKOFF_MAX_SEC: '33'
+  RETRY_MAX_ATTEMPTS: '6'
+  VECTOR_INDEX_DIMENSIONS: '1024'
+}

@@ -10,8 +10,6 @@ param authMode = 'easyauth'
 param entraClientId = '77777777-7777-7777-7777-777777777777'
 param authTenantId = '88888888-8888-8888-8888-888888888888'
 param projectClaim = 'projects'
-param openAiApiVersion = '2025-04-01-preview'
-param temperature = '0.25'
 param redisSkuName = 'Balanced_B5'
 param redisHighAvailability = false
 param instanceMemoryMB = 512
@@ -22,10 +20,14 @@ param minTlsVersion = '1.3'
 param corsOrigins = ['https://portal.example.com']
 param storageSkuName = 'Standard_ZRS'
 param keyVaultRetentionDays = 30
-param logQuestions = true
 param functionAccess = 'public'
 param logRetentionDays = 60
 param logDailyQuotaGb = 3
 param alertFailurePercent = 8
 param alertRetrievalSeconds = 90
 param alertEmbeddingSeconds = 3
+param appSettings = {
+  LLM_TEMPERATURE: '0.25'
+  LOG_QUESTIONS: 'true'
+  OAI_API_VERSION: '2025-04-01-preview'
+}

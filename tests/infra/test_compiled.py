@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,10 @@ import pytest
 from drift.offline.commands.doctor.infra import infra_findings
 from drift.offline.infra.bicep_compiler import find_compiler
 from tests.infra.compiler import Compiler, started
-from tests.infra.rules import Rule, snapshot, template
-from tests.infra.ways import ROOT, Project, snapshot_of, way_files, way_name
+from tests.infra.expected.access import ROLE, ROLES
+from tests.infra.expected.names import Names
+from tests.infra.rules import Rule, callers, snapshot, template
+from tests.infra.ways import COMMITTED, ROOT, Project, Way, snapshot_of, way_files, way_name
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -39,6 +43,58 @@ def test_rule(rule: Rule, project: Project) -> None:
     assert list(rule(project)) == []
 
 
+@pytest.fixture(scope="module")
+def every_way(compiler: Compiler) -> Project:
+    return Project(
+        snapshots={file.relative_to(ROOT): compiler.snapshot(file) for file in way_files()}
+    )
+
+
+@pytest.mark.parametrize("rule", [*snapshot.RULES, *callers.RULES], ids=lambda rule: rule.__name__)
+def test_rule_holds_in_every_way(rule: Rule, every_way: Project) -> None:
+    assert list(rule(every_way)) == []
+
+
+def test_a_second_region_shares_no_name_with_the_first(every_way: Project) -> None:
+    ids = {way.name: {one["id"] for one in way.resources()} for way in every_way.ways}
+    assert ids["default"].isdisjoint(ids["second-region"])
+
+
+ROLE_ROW = re.compile(r"^\| (the \w+) \| ([\w ]+) \| ([\w ]+) \|", re.MULTILINE)
+
+
+def test_the_table_of_roles_is_what_the_ways_give(every_way: Project) -> None:
+    given = {grant for way in every_way.ways for grant in _grants(way)}
+    docs = (ROOT / "docs/deploy.md").read_text().split("### Who may do what")[1]
+    assert set(ROLE_ROW.findall(docs.split("## Choices")[0])) == given
+
+
+THINGS = {
+    "Microsoft.Storage/storageAccounts": "storage account",
+    "Microsoft.KeyVault/vaults/secrets": "secret",
+    "Microsoft.Insights/components": "Application Insights",
+    "Microsoft.CognitiveServices/accounts": "models",
+}
+
+
+def _grants(way: Way) -> Iterator[tuple[str, str, str]]:
+    """Yield who gets which role on what, of the assignments of a way."""
+    titles = {role: name for name, role in ROLES.items()}
+    people = {
+        way["developerPrincipalId"]: "the developer",
+        way["vaultOfficerPrincipalId"]: "the operator",
+    }
+    for one in way.resources(ROLE):
+        principal = one["properties"]["principalId"]
+        who = "the function" if principal.startswith("[") else people[principal]
+        role = one["properties"]["roleDefinitionId"].rsplit("/", 1)[-1]
+        scope = one["id"].removeprefix("[extensionResourceId('").split("'")[0]
+        scope = scope.split("/providers/Microsoft.Authorization")[0]
+        provider, *rest = scope.split("/providers/")[-1].split("/")
+        thing = THINGS["/".join([provider, *rest[::2]])]
+        yield who, titles[role], "keys" if scope == Names(way).keys_secret else thing
+
+
 def test_the_compiler_and_its_linter_have_nothing_to_say() -> None:
     command = [str(find_compiler()), "lint", str(INFRA / "main.bicep")]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - the compiler on our files
@@ -50,11 +106,12 @@ def test_every_file_is_in_the_one_layout(file: Path, compiler: Compiler) -> None
     assert file.read_text(encoding="utf-8") == compiler.formatted(file)
 
 
-@pytest.mark.parametrize("file", way_files(), ids=way_name)
+@pytest.mark.parametrize("name", COMMITTED)
 def test_a_snapshot_is_what_the_engine_makes_of_its_parameter_file(
-    file: Path, compiler: Compiler
+    name: str, every_way: Project
 ) -> None:
-    made = compiler.snapshot(file)
+    (file,) = (file for file in way_files() if way_name(file) == name)
+    made = every_way.snapshots[file.relative_to(ROOT)]
     committed = json.loads(snapshot_of(file).read_text(encoding="utf-8"))
     assert made == committed, (
         f"run `make snapshots`, and look at what changed in {snapshot_of(file).name}"

@@ -1,64 +1,15 @@
-"""docs/deploy.md says what the snapshots, the parameter file and the hook say."""
+"""docs/deploy.md says what the parameter files say."""
 
 from __future__ import annotations
 
 import re
 
 from drift.offline.infra.bicep_parameters import given_in
-from tests.infra.expected.access import POLICY, ROLE, ROLES
-from tests.infra.expected.names import Names
 from tests.infra.parameters import DEFAULTS, REQUIRED
-from tests.infra.ways import ROOT, Project, Way, way_name, ways_of_people
+from tests.infra.ways import ROOT, Way, way_of, ways_of_people
 
 DOCS = (ROOT / "docs/deploy.md").read_text()
-OF_PEOPLE = {way_name(file) for file in ways_of_people()}
-WAYS = [way for way in Project().ways if way.name in OF_PEOPLE]
-TITLES = {role: name for name, role in ROLES.items()}
-THINGS = {
-    "Microsoft.Storage/storageAccounts": "storage account",
-    "Microsoft.KeyVault/vaults/secrets": "secret",
-    "Microsoft.Insights/components": "Application Insights",
-    "Microsoft.CognitiveServices/accounts": "models",
-}
-
-
-def test_the_table_of_roles_is_what_the_snapshots_give() -> None:
-    for way in WAYS:
-        assert _row(way) in DOCS.splitlines()
-
-
-def _row(way: Way) -> str:
-    """Return the row of one way: who gets which role on what, worked out from the assignments of
-    its snapshot.
-    """
-    given: dict[str, list[str]] = {"function": [], "developer": [], "operator": []}
-    for one in way.resources(ROLE):
-        principal = one["properties"]["principalId"]
-        who = "function" if principal.startswith("[") else _who(way, principal)
-        role = one["properties"]["roleDefinitionId"].rsplit("/", 1)[-1]
-        given[who].append(f"{TITLES[role]} on the {_thing(way, one['id'])}")
-    given["function"] += ["access policy of Redis" for _ in way.resources(POLICY)]
-    cells = ["; ".join(sorted(roles)) or "—" for roles in given.values()]
-    return f"| `{way.name}` | {' | '.join(cells)} |"
-
-
-def _who(way: Way, principal: str) -> str:
-    return {way["developerPrincipalId"]: "developer", way["vaultOfficerPrincipalId"]: "operator"}[
-        principal
-    ]
-
-
-def _thing(way: Way, assignment: str) -> str:
-    """Return what the assignment is on, from its id or from the expression for it."""
-    scope = (
-        assignment.removeprefix("[extensionResourceId('")
-        .split("'")[0]
-        .split("/providers/Microsoft.Authorization")[0]
-    )
-    if scope == Names(way).keys_secret:
-        return "keys"
-    provider, *rest = scope.split("/providers/")[-1].split("/")
-    return THINGS["/".join([provider, *rest[::2]])]
+WAYS = [way_of(file) for file in ways_of_people()]
 
 
 def test_the_variables_that_are_given_for_a_way_make_the_same_parameters() -> None:

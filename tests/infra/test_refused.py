@@ -53,7 +53,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"instanceMemoryMB": 1024}, "instanceMemoryMB"),
     ({"pythonVersion": "3.12"}, "pythonVersion"),
     ({"httpConcurrency": 0}, "httpConcurrency"),
-    ({"deadlineSec": 226}, "deadlineSec"),
+    ({"appSettings": {"neo4j_password": "pw"}}, "appSettings must not hold neo4j_password"),
+    ({"appSettings": {"MAX_PASSES": "3", "AUTH_MODE": "function"}}, "must not hold AUTH_MODE:"),
     ({"corsOrigins": ["https://ok.example.com", "*"]}, "corsOrigins must name each origin"),
     ({"openAiMode": "off"}, "openAiMode"),
     ({"openAiMode": "existing"}, "openAiExistingId must be"),
@@ -96,6 +97,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         "authTenantId must be the id of a tenant",
     ),
     ({"authMode": "keys", "projectKeys": ""}, "projectKeys"),
+    (
+        {"chatSkuName": "DataZoneProvisionedManaged"},
+        "chatCapacity must be given with a provisioned chatSkuName",
+    ),
+    ({"vnetAddressPrefix": "10.60.0.0"}, "vnetAddressPrefix must be a range"),
+    ({"vnetAddressPrefix": "10.60.0.0/"}, "vnetAddressPrefix must be a range"),
+    ({"vnetAddressPrefix": "10.60.0.0/26"}, "vnetAddressPrefix must be a range"),
+    ({"vnetAddressPrefix": "10.60.0.0/24/8"}, "vnetAddressPrefix must be a range"),
     ({"functionAccess": "deployOnly"}, "functionAccess must be public without vnetEnabled"),
     ({"functionAccess": "private"}, "functionAccess must be public without vnetEnabled"),
     ({"keyVaultRetentionDays": 6}, "keyVaultRetentionDays"),
@@ -136,6 +145,9 @@ def _parameter_file(folder: Path, values: dict[str, Any]) -> Path:
 
 
 def _literal(value: Any) -> str:
+    if isinstance(value, dict):
+        lines = [f"  {name}: {_literal(one)}" for name, one in value.items()]
+        return "\n".join(["{", *lines, "}"])
     if isinstance(value, list):
         return "[" + ", ".join(map(_literal, value)) + "]"
     return f"'{value}'" if isinstance(value, str) else str(value)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.infra.faults.document import document
 from tests.infra.rules import Rule, callers, files, snapshot, template
-from tests.infra.ways import ROOT, Project, Way, way_name, ways_of_people
+from tests.infra.ways import ROOT, Project, way_name, ways_of_people
 
 PROJECT = Project()
 
@@ -43,24 +42,8 @@ def test_each_way_of_the_docs_has_a_parameter_file_that_says_what_it_is() -> Non
         assert way_name(file) not in WAYS or f"`{way_name(file)}`" in docs
 
 
-def test_a_second_region_shares_no_name_with_the_first() -> None:
-    first, second = (
-        {one["id"] for one in way.resources()} for way in _ways("default", "second-region")
-    )
-    assert first.isdisjoint(second)
-
-
-def test_the_page_of_rules_is_the_one_that_is_written_from_them() -> None:
-    assert (ROOT / "docs/infra-rules.md").read_text() == document()
-
-
 def test_every_rule_has_a_sentence() -> None:
     assert all(
         (rule.__doc__ or "").strip()
         for rule in [*snapshot.RULES, *callers.RULES, *files.RULES, *template.RULES]
     )
-
-
-def _ways(*names: str) -> list[Way]:
-    by_name = {way.name: way for way in PROJECT.ways}
-    return [by_name[name] for name in names]

@@ -1,5 +1,7 @@
-"""The ways to deploy: a parameter file and, beside it, the snapshot of what the deployment engine
-makes of it.
+"""The ways to deploy: a parameter file each, and what the deployment engine makes of it.
+
+Three snapshots are committed, so that a change shows what it would deploy; the others are worked
+out where a compiler is.
 """
 
 from __future__ import annotations
@@ -15,9 +17,6 @@ from drift.offline.infra.bicep_parameters import given_in
 from tests.infra.parameters import DEFAULTS
 
 ROOT = Path(__file__).resolve().parents[2]
-TAGS = {"team": "search", "azd-env-name": "another", "azd-service-name": "another"}
-"""What the one file with tags gives; objects are not read."""
-
 ALWAYS_SET = {"NEO4J_PASSWORD": "canary-password", "PROJECT_KEYS": "[]"}
 """What the ways to deploy read from the environment; the engine shows no secure value, so it is in
 no snapshot."""
@@ -55,7 +54,7 @@ class Project:
     asked.
 
     `snapshots` has the snapshots that the engine made just now, by the path of their parameter
-    file; without them the committed ones are read. `template` is what is sent to Azure, None
+    file; the others are read where they are committed. `template` is what is sent to Azure, None
     without a compiler.
     """
 
@@ -65,21 +64,27 @@ class Project:
 
     @cached_property
     def ways(self) -> list[Way]:
-        """All ways, those of people first."""
+        """All ways whose snapshot is there, those of people first."""
         return list(self._ways())
 
     def _ways(self) -> Iterator[Way]:
         for file in way_files(self.root):
-            snapshot = self.snapshots.get(file.relative_to(self.root)) or json.loads(
-                snapshot_of(file).read_text()
-            )
-            given = given_in(file.read_text(), ALWAYS_SET)
-            values = {**DEFAULTS, **{name: one.value for name, one in given.items()}}
-            yield Way(way_name(file), {**values, "tags": TAGS if "tags" in given else {}}, snapshot)
+            made, committed = self.snapshots.get(file.relative_to(self.root)), snapshot_of(file)
+            if not made and not committed.exists():
+                continue
+            snapshot = made or json.loads(committed.read_text())
+            yield way_of(file, snapshot)
 
     def text(self, path: str) -> str:
         """Return the text of a file."""
         return (self.root / path).read_text(encoding="utf-8")
+
+
+def way_of(file: Path, snapshot: Body | None = None) -> Way:
+    """Return the way of a parameter file, with what it would deploy where that is known."""
+    given = given_in(file.read_text(), ALWAYS_SET)
+    values = {**DEFAULTS, **{name: one.value for name, one in given.items()}}
+    return Way(way_name(file), values, snapshot or {})
 
 
 def way_files(root: Path = ROOT) -> list[Path]:
@@ -101,6 +106,10 @@ def way_name(file: Path) -> str:
     return file.stem
 
 
+COMMITTED = ("default", "private", "every-parameter")
+"""The ways whose snapshots are committed."""
+
+
 def snapshot_of(file: Path) -> Path:
-    """Return the path of the snapshot beside a parameter file."""
+    """Return the path of the snapshot beside a parameter file, where it is committed."""
     return file.with_suffix(".snapshot.json")

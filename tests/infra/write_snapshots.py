@@ -1,4 +1,4 @@
-"""`python -m tests.infra.write_snapshots`: what each way would deploy, worked out by Azure's own
+"""`python -m tests.infra.write_snapshots`: what three ways would deploy, worked out by Azure's own
 deployment engine.
 """
 
@@ -10,11 +10,11 @@ from pathlib import Path
 
 from drift.offline.infra.bicep_compiler import find_compiler
 from tests.infra.compiler import NOT_CHECKED, started
-from tests.infra.ways import ROOT, snapshot_of, way_files
+from tests.infra.ways import COMMITTED, ROOT, snapshot_of, way_files, way_name
 
 
 def write(root: Path = ROOT) -> bool:
-    """Write the snapshot of every way beside its parameter file.
+    """Write the snapshots that are committed, each beside its parameter file.
 
     Tell whether a compiler was there to do it.
     """
@@ -23,7 +23,7 @@ def write(root: Path = ROOT) -> bool:
         print(NOT_CHECKED, file=sys.stderr)  # noqa: T201 - a command
         return False
     with started(executable) as compiler:
-        for file in way_files(root):
+        for file in (file for file in way_files(root) if way_name(file) in COMMITTED):
             text = json.dumps(compiler.snapshot(file), indent=2, ensure_ascii=False)
             snapshot_of(file).write_text(f"{text}\n", encoding="utf-8")
     return True

@@ -16,6 +16,7 @@ from drift.values.records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
+    HeldProject,
     KnowledgeBatch,
     ProjectState,
 )
@@ -49,7 +50,14 @@ class MemoryWriter:
 
     @property
     def writes(self) -> list[str]:
-        return [c for c in self.calls if c.startswith(("write", "remove"))]
+        return [c for c in self.calls if c.startswith(("write", "remove", "take"))]
+
+    async def held_projects(self, project_id: str | None = None) -> tuple[HeldProject, ...]:
+        return tuple(
+            HeldProject(name, Counter(d.source for d in p.documents.values()))
+            for name, p in self.projects.items()
+            if project_id in {None, name}
+        )
 
     async def prepare(self, dimensions: int) -> tuple[str, ...]:
         del dimensions
@@ -94,14 +102,25 @@ class MemoryWriter:
                 raise GraphUnavailableError("down")
             project.documents[document.id] = document
             project.chunks[document.id] = own
+            self._drop(project, batch.replaced.get(document.id, ()))
+
+    def _drop(self, project: Project, names: Sequence[str]) -> None:
+        for name in names:
+            del project.documents[name]
+            del project.chunks[name]
+
+    async def take_over(self, project_id: str, document_ids: Sequence[str], source: str) -> None:
+        if self._call("take_over"):
+            raise GraphUnavailableError("down")
+        documents = self.project(project_id).documents
+        for name in document_ids:
+            documents[name] = replace(documents[name], source=source)
 
     async def remove_documents(self, project_id: str, document_ids: Sequence[str]) -> None:
         breaks = self._call("remove_documents")
         project = self.project(project_id)
         project.knowledge = replace(project.knowledge, fingerprint="")
-        for name in list(document_ids)[: len(document_ids) // 2 if breaks else None]:
-            del project.documents[name]
-            del project.chunks[name]
+        self._drop(project, document_ids[: len(document_ids) // 2 if breaks else None])
         if breaks:
             raise GraphUnavailableError("down")
 
@@ -115,12 +134,15 @@ class MemoryWriter:
             )
         )
 
-    async def write_knowledge(self, project_id: str, batch: KnowledgeBatch) -> None:
+    async def write_knowledge(
+        self, project_id: str, batch: KnowledgeBatch, removed: Sequence[str] = ()
+    ) -> None:
         breaks = self._call("write_knowledge")
         project = self.project(project_id)
         if breaks:
-            project.knowledge = KnowledgeBatch(batch.entities[::2], (), (), "")
+            project.knowledge = replace(project.knowledge, fingerprint="")
             raise GraphUnavailableError("down")
+        self._drop(project, removed)
         project.knowledge = batch
 
 

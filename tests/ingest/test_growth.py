@@ -7,11 +7,18 @@ from collections.abc import Callable
 
 import pytest
 
+from drift.citing.sentences import spans
+from drift.naming import normalised_title
+from drift.numbered_parts import Part
+from drift.offline.indexing.identity import identify
+from drift.offline.indexing.knowledge import derive
+from drift.offline.indexing.page_text import line_key
+from drift.offline.indexing.sources import Source
+from drift.offline.indexing.terms import candidates
 from drift.offline.writing.blocks import Format
 from drift.offline.writing.chunking import cut
-from drift.offline.writing.doubles import doubled_source
 from drift.offline.writing.html_text import html_to_markdown
-from drift.values.records import ProjectState
+from drift.values.records import ChunkRecord, ProjectState
 
 TIMES = 4
 MOST = 9.0
@@ -68,17 +75,73 @@ def test_a_long_indented_line_before_an_indented_block() -> None:
     assert growth(lambda size: cut(f"{' ' * size}x:\n{' ' * size}  y\n", "text"), 10_000) < MOST
 
 
-TAGS = ("<svg></nav>", "<b>", "<pre>", "<", "<a b='", "<?", "&#", "<pre>`</pre>")
+def _derived(text: str) -> object:
+    """Derive the knowledge of one chunk, and of one that has the text as its heading."""
+    chunks = [ChunkRecord("1", "d", 0, "d", text), ChunkRecord("2", "d", 1, text, "x")]
+    return derive("p", chunks, "stamp")
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "knowledge": _derived,
+    "names in a line": lambda text: list(candidates(text)),
+    "a line's key": line_key,
+    "a title": normalised_title,
+    "sentences by number": spans,
+    "a numbered part": Part(("chapter",), 1).begins_in,
+    "a page": html_to_markdown,
+}
+TEXTS = (
+    ("Signature", "_", " (date)"),
+    ("a", "_a", "!"),
+    ("", "\n", "x"),
+    ("", " \n", "x"),
+    ("# a", " ", "b"),
+    ("chapter 1", " ", "x"),
+    ("chapter 1 ", "1", "x"),
+    ("", "> ", "x"),
+    ("x ", "| ", "y"),
+    ("", "Aa 1999 ", "_"),
+    ("", "Aa-", "_"),
+    ("A", " of the", " x"),
+    ("", "the a ", ""),
+    ("f", "(", ")"),
+    ("", '"a ', ""),
+    ("", "A. B. ", "x"),
+    ("", "[a](b ", ""),
+    ("", "a.", "com"),
+    ("&#", "1", ";"),
+    ("<a ", 'b="c" ', ""),
+    ("", "\u0301", ""),
+)
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=repr)
+@pytest.mark.parametrize("reader", READERS)
+def test_understanding(reader: str, text: tuple[str, str, str]) -> None:
+    before, part, after = text
+    work = READERS[reader]
+    assert growth(lambda size: work(before + part * (size // len(part)) + after), 3_000) < MOST
+
+
+TAGS = (
+    *("<svg></nav>", "<b>", "<pre>", "<", "<a b='", "<?", "&#", "<pre>`</pre>"),
+    *("<div role=navigation>", "<h1><nav>", "<main>", "<aside></footer>", "<title>x</title>"),
+    *("<a href=#x>", "x<a href=#x>#</a>", "#<a class=permalink>x</a>"),
+)
 
 
 @pytest.mark.parametrize("tag", TAGS)
 def test_reading_html(tag: str) -> None:
-    assert growth(lambda size: html_to_markdown(tag * (size // len(tag))), 10_000) < MOST
+    assert growth(lambda size: html_to_markdown("<h1>" + tag * (size // len(tag))), 10_000) < MOST
 
 
-def test_comparing_a_copy_of_a_project_with_it() -> None:
+@pytest.mark.parametrize("content", ["same content", "{}"])
+@pytest.mark.parametrize("old", ["/nowhere/old", "/nowhere/old/{}/index.md"])
+def test_telling_which_documents_of_a_project_are_those_of_a_source(content: str, old: str) -> None:
     def work(size: int) -> object:
-        paths = {f"{n}/index.md": "same hash" for n in range(size)}
-        return doubled_source("new", paths, ProjectState(paths, "", dict.fromkeys(paths, "old")))
+        hashes = {f"{n}/index.md": content.format(n) for n in range(size)}
+        stored = {name: hash_ for name, hash_ in hashes.items() if not name.startswith("1")}
+        sources = {name: old.format(name) for name in stored}
+        return identify(Source("/nowhere/new", ()), hashes, ProjectState(stored, "", sources))
 
-    assert growth(work, 5_000) < MOST
+    assert growth(work, 1_000) < MOST

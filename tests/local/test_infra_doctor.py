@@ -145,7 +145,7 @@ BY_VARIABLE = [
     ({"CHAT_MODEL_NAME": "gpt-35-turbo"}, "chatModelName", "is retired"),
     (
         {"EMBEDDING_MODEL_NAME": "text-embedding-3-small"},
-        "vectorIndexDimensions",
+        "VECTOR_INDEX_DIMENSIONS",
         "gives 1536 floats",
     ),
     ({"OPENAI_MODE": "off"}, "openAiMode", "is not one of create, existing"),
@@ -209,9 +209,11 @@ BY_VARIABLE = [
         "authTenantId",
         "is no id",
     ),
-    ({"PRICES": "{"}, "prices", "is no JSON"),
+    ({"PRICES": "{"}, "PRICES", "JSON"),
+    ({"GRAPH_SCHEMA": "v2"}, "GRAPH_SCHEMA", "'default' or 'v1'"),
+    ({"VECTOR_INDEX_DIMENSIONS": "many"}, "VECTOR_INDEX_DIMENSIONS", "integer"),
     ({"FUNCTION_ACCESS": "private"}, "functionAccess", "VNET_ENABLED=true"),
-    ({"RECONCILE_SCHEDULE": "00:05:00"}, "reconcileSchedule", "six fields"),
+    ({"RECONCILE_SCHEDULE": "00:05:00"}, "RECONCILE_SCHEDULE", "six fields"),
     (
         {"EXISTING_APP_SUBNET_ID": f"{NETWORK}/subnets/a"},
         "existingEndpointSubnetId",
@@ -247,6 +249,12 @@ BY_FILE = [
         "take it out",
     ),
     (f"param tags = 'https://me:{CANARY}@example.com'", "tags", "holds a password"),
+    ("param vnetAddressPrefix = '10.60.0.0'", "vnetAddressPrefix", "from /8 to /25"),
+    ("param vnetAddressPrefix = '10.60.0.0/26'", "vnetAddressPrefix", "from /8 to /25"),
+    ("param vnetAddressPrefix = '10.60.0.1/24'", "vnetAddressPrefix", "from /8 to /25"),
+    ("param appSettings = {\n  MAX_PASS: '3'\n}", "MAX_PASS", "is MAX_PASSES meant?"),
+    ("param appSettings = {\n  MAX_PASSES: 3\n}", "MAX_PASSES", "as text, '3'"),
+    ("param appSettings = {\n  MAX_PASSES: '9'\n}", "MAX_PASSES", "less than or equal to 5"),
     ("param maximumInstances = 50", "maximumInstances", "is maximumInstanceCount meant?"),
 ]
 
@@ -319,10 +327,10 @@ def test_one_channel_for_callers_who_are_kept_apart_is_a_note(
     root: Path, mode: dict[str, str], channel: str, noted: bool
 ) -> None:
     findings = infra_findings(root, {**GOOD, **mode, "PROGRESS_CHANNEL": channel})
-    assert (("progressChannel", "note") in {(one.name, one.state) for one in findings}) is noted
+    assert (("PROGRESS_CHANNEL", "note") in {(one.name, one.state) for one in findings}) is noted
 
 
-CHEAPER = "param maxFollowups = 4\nparam maxChunksForPrompt = 3"
+CHEAPER = "param appSettings = {\n  MAX_FOLLOWUPS: '4'\n  MAX_CHUNKS_FOR_PROMPT: '3'\n}"
 
 
 @pytest.mark.parametrize(
@@ -331,12 +339,17 @@ CHEAPER = "param maxFollowups = 4\nparam maxChunksForPrompt = 3"
         ("", {}, None),
         ("", {"CHAT_CAPACITY": "300"}, "2.3 requests a minute; set CHAT_CAPACITY=520 for 4"),
         (CHEAPER, {"CHAT_CAPACITY": "300"}, None),
-        ("param maxFollowups = 20", {}, "2.3 requests a minute; set CHAT_CAPACITY=920 for 4"),
+        (
+            "param appSettings = {\n  MAX_FOLLOWUPS: '20'\n}",
+            {},
+            "2.3 requests a minute; set CHAT_CAPACITY=920 for 4",
+        ),
         (
             "",
             {"CHAT_SKU_NAME": "GlobalProvisionedManaged", "CHAT_CAPACITY": "15"},
             "15 provisioned units",
         ),
+        ("", {"CHAT_SKU_NAME": "GlobalProvisionedManaged"}, "set CHAT_CAPACITY too"),
         ("", {"OPENAI_MODE": "existing", "OPENAI_EXISTING_ID": OPENAI, "CHAT_CAPACITY": "1"}, None),
     ],
 )
@@ -440,7 +453,8 @@ def test_every_parameter_of_the_template_is_read_with_its_rules() -> None:
         ("split(readEnvironmentVariable('UNSET', 'a,b'), ',')", UNREAD),
         ("'${other}-suffix'", UNREAD),
         ("concat(['a'], ['b'])", UNREAD),
-        ("{\n  a: 1\n}", UNREAD),
+        ("{\n  a: 1\n  'b-c': any(readEnvironmentVariable('SET', '{}'))\n}", {"a": 1, "b-c": "7"}),
+        ("{\n  a: { b: 1 }\n}", UNREAD),
         ("other", UNREAD),
         ("", UNREAD),
     ],

@@ -37,13 +37,11 @@ def unconditional(job: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_actions_and_images_are_pinned_and_few_rights_are_asked_for(path: Path) -> None:
+def test_actions_and_images_are_pinned(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     workflow = yaml.safe_load(text)
-    assert workflow["permissions"] == {"contents": "read"}
     for job in workflow["jobs"].values():
         assert job["timeout-minutes"] <= 90
-        assert set(job.get("permissions", {})) <= {"contents", "id-token"}
         for step in job["steps"]:
             assert re.fullmatch(
                 r"[\w.-]+/[\w.-]+@[0-9a-f]{40}", step.get("uses", f"a/b@{'0' * 40}")

@@ -32,8 +32,11 @@ TABLES = {
     "requests": "id: string, source: string, name: string, url: string, success: string, "
     f"resultCode: string, duration: real, performanceBucket: string, {_COMMON}",
     "traces": f"message: string, severityLevel: int, {_COMMON}",
+    "_LogOperation": "TimeGenerated: datetime, Level: string, Operation: string, Category: string, "
+    "Detail: string, Computer: string, Type: string, _ResourceId: string",
 }
-"""The tables of Application Insights that queries read, with their columns."""
+"""The tables of Application Insights that queries read, and the workspace's own of what it did with
+them, with their columns."""
 
 _BLOCK = re.compile(r"^```kusto\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`([^`\n]+)`")

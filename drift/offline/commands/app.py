@@ -45,6 +45,7 @@ from drift.offline.commands.ingest import ingest
 from drift.offline.commands.keys import check, new
 from drift.offline.commands.nodes import index, reconcile
 from drift.offline.commands.prepare import prepare
+from drift.offline.commands.projects import projects, remove
 from drift.offline.commands.serve import serve
 from drift.offline.commands.terminal import OutputError, open_streams
 from drift.offline.commands.up import up
@@ -67,7 +68,7 @@ app = typer.Typer(
     "Servers that the environment names (NEO4J_URI, OAI_BASE_URL, REDIS_URL) are used; the others "
     "are started on this machine.",
 )
-for command in (up, serve, demo, ingest, prepare, ask, chat, reconcile, doctor):
+for command in (up, serve, demo, ingest, projects, remove, prepare, ask, chat, reconcile, doctor):
     app.command(help=_help(command))(command)
 
 keys = typer.Typer(no_args_is_help=True, help="Keys for callers: make one, check a list of them.")

@@ -41,6 +41,13 @@ def ingest(
             "it with each document's path behind it.",
         ),
     ] = "",
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes",
+            help="Take out of the project what an emptied or removed folder or file held.",
+        ),
+    ] = False,
     wait: Annotated[
         float,
         typer.Option(
@@ -71,7 +78,7 @@ def ingest(
 
     from drift.offline.commands.work import ingestion as work
 
-    how = work.HowToIngest(force, wait, source_uri)
+    how = work.HowToIngest(force, wait, source_uri, yes=yes)
     options = stack_options(version, data_dir, cache_dir)
     run(stoppable(work.ingest(options, source, project, how, as_json=as_json)))
 

@@ -39,6 +39,8 @@ from drift.offline.servers.loopback import HOST, candidates, listen
 FUNCTION_APP = "function_app"
 GRACE_S = 3.0
 """How long requests that have been told to end may take to do so."""
+ARRIVAL_S = 30.0
+"""How long a request may take to arrive, head and body, from the connection or the last answer."""
 MAX_AHEAD_BYTES = 1 << 17
 """What a client may send before its request is answered: a next one with the largest body, and its
 head."""
@@ -270,14 +272,44 @@ class _Server(uvicorn.Server):
 
 
 class _Protocol(H11Protocol):
-    """Reads on while it answers.
+    """Reads on while it answers, and waits for a request no longer than `ARRIVAL_S`.
 
     A client that has sent its next request already could otherwise not be seen to leave.
     """
 
+    _given_up: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        super().connection_lost(exc)
+        self._wait_no_longer()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._wait()
+
+    def _wait(self) -> None:
+        """Begin to wait, unless the request is there, is waited for already, or none can come."""
+        if self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}:
+            self._wait_no_longer()
+        elif self._given_up is None and not self.transport.is_closing():
+            self._given_up = self.loop.call_later(ARRIVAL_S, self.transport.abort)
+
+    def _wait_no_longer(self) -> None:
+        if self._given_up:
+            self._given_up.cancel()
+            self._given_up = None
+
     def data_received(self, data: bytes) -> None:
         """Take data; a connection that sends too much ahead of its answer is cut."""
         super().data_received(data)
+        self._wait()
         if self.conn.their_state is h11.DONE and self.flow.read_paused:
             if len(self.conn.trailing_data[0]) > MAX_AHEAD_BYTES:
                 self.transport.abort()

@@ -35,7 +35,7 @@ _OWN_HEADING = 2.0
 _HEADINGS_READ = 2
 _MOST_PLAIN = 0.5
 _SHORTEST_PLAIN_WORD = 6
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:[._]\w+)+(?:\([^()]*\))?|\w+\([^()]*\)")
+_IDENTIFIER = re.compile(r"[A-Za-z_](?=\w*(?:\.|_\w))\w*(?:\.\w+)*(?:\([^()]*\))?|\w+\([^()]*\)")
 _SUBTITLE = re.compile(r" [—–-] |: ")
 _QUOTES = re.compile(r"[\"“”`]")
 _NUMBERING = re.compile(

@@ -33,7 +33,8 @@ _NO_WORDS = re.compile(
     re.IGNORECASE,
 )
 _MACHINERY = re.compile(r"\]\(|!\[|<\w|</|://|www\.|@|\w\.\w|%[0-9A-Fa-f]{2}|[?&]\w+=|[!-~]{60}")
-_LIST_MARK = re.compile(r"^[\s*+•>|#-]+|[\s|]+$")
+_LIST_MARK = re.compile(r"[\s*+•>|#-]+")
+_LINE_ENDS = "|" + "".join(filter(str.isspace, map(chr, range(0x3001))))
 _LETTERS = re.compile(r"^(?!```|~~~).*[^\W\d_]{2}")
 """Lines of rulers, numbers and fences are never shared ones: they hold the text together."""
 
@@ -89,7 +90,12 @@ def without_lines(text: str, repeated: frozenset[str]) -> str:
 
 def line_key(line: str) -> str:
     """Return a line's words, the same for all ways to mark it as an item or heading."""
-    return _LIST_MARK.sub("", line).casefold()
+    return _unmarked(line).casefold()
+
+
+def _unmarked(line: str) -> str:
+    mark = _LIST_MARK.match(line)
+    return (line[mark.end() :] if mark else line).rstrip(_LINE_ENDS)
 
 
 def _keys(text: str) -> Iterator[str]:
@@ -101,7 +107,7 @@ def _own_words(line: str) -> str:
     if _OPENS in line:
         linked = _LINKED.findall(line)
         bare = _LINKED.sub(r" \1 ", line)
-        own = len(_LIST_MARK.sub("", bare)) or 1
+        own = len(_unmarked(bare)) or 1
         if sum(map(len, linked)) > _MOST_LINKED * own and not _is_text(bare):
             return ""
         line = _LINKED.sub(r"\1", line).replace(_OPENS, "").replace(_CLOSES, "")

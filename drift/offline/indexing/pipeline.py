@@ -14,21 +14,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
 
 from drift.contracts.request import project_id_problem
 from drift.errors import IngestError
 from drift.offline.indexing.batch_embedder import BatchEmbedder
+from drift.offline.indexing.entities import read_chunks
+from drift.offline.indexing.identity import Identity, identify
 from drift.offline.indexing.knowledge import derive, fingerprint
-from drift.offline.indexing.records import batches, chunk_records, content_hash, possible_ids
+from drift.offline.indexing.records import batches, chunk_records, content_hash
 from drift.offline.indexing.report import STAGES, IngestReport, Report, say_nothing
 from drift.offline.indexing.sources import Source
 from drift.offline.say import Say
-from drift.offline.writing.documents import Skipped, SourceDocument, guarded
-from drift.offline.writing.doubles import doubled_source
+from drift.offline.writing.documents import Guard, Skipped, SourceDocument, guarded
 from drift.ports import MAX_WAIT_S, Embedder, GraphWriter, ProjectWriter
 from drift.tasks import task_group
 from drift.values.records import (
+    ChunkRecord,
     DocumentBatch,
     DocumentRecord,
     ProjectState,
@@ -36,7 +37,7 @@ from drift.values.records import (
 
 BATCHES_AHEAD = 3
 
-READ, CHUNKS, REMOVE, DERIVE, EMBED, KNOWLEDGE = STAGES
+READ, CHUNKS, DERIVE, EMBED, KNOWLEDGE = STAGES
 
 
 async def ingest(  # noqa: PLR0913 - one argument a collaborator
@@ -52,6 +53,7 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
     wait_s: float = MAX_WAIT_S,
     say: Say = lambda _: None,
     again: Callable[[], Source] | None = None,
+    guard: Guard = guarded,
 ) -> IngestReport:
     """Make the project hold exactly this source's documents, beside those of other sources.
 
@@ -70,11 +72,13 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
         wait_s: how long to wait for another run over the project.
         say: is given a sentence about such a run.
         again: reads the source once more after such a wait, in which it may have changed.
+        guard: does the work on each document, and derives the knowledge.
 
     Raises:
         IngestError: when the project's id is none that requests may name, the project holds the
-            same documents from another source, the embedder gives vectors of another length than
-            `dimensions`, or the graph does not hold at the end what was written.
+            same documents from another source, the source is empty and the project holds nothing
+            of it, the embedder gives vectors of another length than `dimensions`, or the graph
+            does not hold at the end what was written.
         ProjectBusyError, LeaseLostError: when the project cannot be held, or no longer.
         GraphMisconfiguredError, GraphUnavailableError, ModelUnavailableError,
         ModelMisconfiguredError: as the ports do.
@@ -100,17 +104,80 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
             report=report,
             embedding=f"{embedding_model}/{dimensions}",
             force=force,
+            guard=guard,
         )
         run.result.created = created
-        return await run.complete()
+        return await run.complete(await run.of_source())
+
+
+async def remove(  # noqa: PLR0913 - one argument a collaborator
+    source: str | None,
+    project_id: str,
+    writer: GraphWriter,
+    embedder: Embedder,
+    dimensions: int,
+    *,
+    report: Report = say_nothing,
+    embedding_model: str = "",
+    wait_s: float = MAX_WAIT_S,
+    say: Say = lambda _: None,
+) -> IngestReport:
+    """Remove the documents of a source from a project, or all of them, with what was made of them.
+
+    Questions see the project as it was before until all of it is done at once. A project that holds
+    nothing then is gone.
+
+    Args:
+        source: the name of the source; None for all.
+        project_id: the project.
+        writer: the graph.
+        embedder: gives the entities and communities of what stays their vectors.
+        dimensions: floats of a vector.
+        report: is told how far each stage is.
+        embedding_model: the model's name.
+        wait_s: how long to wait for another run over the project.
+        say: is given a sentence about such a run.
+
+    Raises:
+        IngestError: when the graph does not hold at the end what was to stay.
+        ProjectBusyError, LeaseLostError, GraphMisconfiguredError, GraphUnavailableError,
+        ModelUnavailableError, ModelMisconfiguredError: as for `ingest`.
+    """
+    async with writer.writing(project_id, wait_s=wait_s, say=say) as project:
+        run = _Run(
+            source=Source(source or "", ()),
+            project_id=project_id,
+            graph=writer,
+            writer=project,
+            embedder=BatchEmbedder(embedder, dimensions),
+            report=report,
+            embedding=f"{embedding_model}/{dimensions}",
+        )
+        state = await writer.project_state(project_id)
+        gone = (name for name, held in state.sources.items() if source in {None, held})
+        everything = Identity(source or "", {}, {}, tuple(sorted(gone)), (), {})
+        return await run.complete((state, everything))
+
+
+def _understood_chunks(
+    project_id: str, record: DocumentRecord, document: SourceDocument
+) -> tuple[ChunkRecord, ...]:
+    """Return the chunks of a document, whose knowledge can be derived as well.
+
+    All documents are read for that at once later, where one that takes for ever has no name.
+    """
+    chunks = chunk_records(project_id, record, document)
+    read_chunks(chunks)
+    return chunks
 
 
 @dataclass(slots=True)
 class _Run:
     """One run over one source, while it holds the project.
 
-    `documents` are the content hashes that the project is to hold of this source, by id. `stamp`
-    is the fingerprint of its knowledge, once that is known.
+    `documents` are the content hashes that the project is to hold of this source, by id, and
+    `replaced` the documents whose files these are. `stamp` is the fingerprint of its knowledge,
+    once that is known.
     """
 
     source: Source
@@ -120,9 +187,11 @@ class _Run:
     embedder: BatchEmbedder
     report: Report
     embedding: str
-    force: bool
+    force: bool = False
+    guard: Guard = guarded
     result: IngestReport = field(init=False)
     documents: dict[str, str] = field(default_factory=dict)
+    replaced: set[str] = field(default_factory=set)
     stamp: str = ""
     derived: bool = False
 
@@ -134,17 +203,39 @@ class _Run:
             ignored=self.source.ignored,
         )
 
-    async def complete(self) -> IngestReport:
-        """Take all steps in order, and return what they did."""
+    async def of_source(self) -> tuple[ProjectState, Identity]:
+        """Return what the project holds, and what the documents that were read are in it.
+
+        Raises:
+            IngestError: when they would be in it twice, or are none and the project holds none.
+        """
         state = await self.graph.project_state(self.project_id)
+        hashes = {one.id: self._hash(one) for one in self.source.documents}
+        identity = await asyncio.to_thread(identify, self.source, hashes, state)
+        if not (hashes or identity.gone or identity.kept):
+            raise IngestError(
+                f"Nothing can be read in {self.source.name}, and project {self.project_id} holds "
+                f"nothing of it. `drift projects` shows what it holds."
+            )
+        return state, identity
+
+    def _hash(self, document: SourceDocument) -> str:
+        return content_hash(document, self.embedding)
+
+    async def complete(self, known: tuple[ProjectState, Identity]) -> IngestReport:
+        """Take all steps in order, and return what they did."""
+        state, identity = known
         with self.timed(READ):
-            self.refuse_double(state)
-            changed = await asyncio.to_thread(self.compare, state)
+            changed = await asyncio.to_thread(self.compare, state, identity)
         with self.timed(CHUNKS):
             await self.write_documents(changed)
-        with self.timed(REMOVE):
-            await self.remove_gone(state)
+        self.result.kept += identity.kept
+        self.result.removed = sorted({*self.result.removed, *identity.gone})
+        self.result.left = dict(identity.left)
         await self.derive_knowledge(state)
+        # Last, so that the next run after one that broke knows a folder of another name again.
+        if self.result.moved:
+            await self.writer.take_over(self.result.moved, identity.owner)
         await self.look_back()
         return self.result
 
@@ -158,61 +249,56 @@ class _Run:
             spent = time.perf_counter() - began
             self.result.seconds[stage] = self.result.seconds.get(stage, 0.0) + spent
 
-    def refuse_double(self, state: ProjectState) -> None:
-        """Stop before a folder that was moved or copied would be in the project twice."""
-        hashes = {
-            document.id: content_hash(document, self.embedding)
-            for document in self.source.documents
-        }
-        if other := doubled_source(self.source.name, hashes, state):
-            raise IngestError(
-                f"Project {self.project_id} holds the same documents already, from {other}: as "
-                f"another source they would be in it twice, and nothing was written. Ingest them "
-                f"from there, or into a project of their own (--project)."
-            )
-
-    def compare(self, state: ProjectState) -> list[DocumentBatch]:
+    def compare(self, state: ProjectState, identity: Identity) -> list[DocumentBatch]:
         """Return the new and changed documents with their chunks, one batch a document.
 
         A document that cannot be cut is skipped.
         """
         changed = []
         for done, document in enumerate(self.source.documents, start=1):
-            name, new_hash = self._name(document.id, state), content_hash(document, self.embedding)
+            name, new_hash = identity.names[document.id], self._hash(document)
+            others = identity.others.get(document.id, ())
             if state.documents.get(name) == new_hash and not self.force:
                 self.documents[name] = new_hash
-                self.result.unchanged.append(name)
+                is_own = state.sources.get(name) == identity.owner
+                (self.result.unchanged if is_own else self.result.moved).append(name)
+                self.result.removed += others
             else:
                 record = DocumentRecord(
                     name,
                     document.title,
-                    self.source.name,
+                    identity.owner,
                     new_hash,
                     document.source_uri,
                     document.updated_at,
                 )
-                changed += self._cut(record, document, known=name in state.documents)
+                stored = [one for one in (name, *others) if one in state.documents]
+                changed += self._cut(record, document, others, stored)
             self.report(READ, done, len(self.source.documents))
         return changed
 
     def _cut(
-        self, record: DocumentRecord, document: SourceDocument, *, known: bool
+        self,
+        record: DocumentRecord,
+        document: SourceDocument,
+        others: tuple[str, ...],
+        stored: list[str],
     ) -> list[DocumentBatch]:
         """Return a document with its chunks; nothing when it cannot be cut."""
-        chunks = guarded(document.id, partial(chunk_records, self.project_id, record, document))
+        work = partial(_understood_chunks, self.project_id, record, document)
+        chunks = self.guard(document.id, work)
         if isinstance(chunks, Skipped):
             self.result.skipped += (chunks,)
+            if chunks.unreadable:
+                self.result.kept += stored
+            else:
+                self.result.removed += stored
             return []
 
         self.documents[record.id] = record.content_hash
-        (self.result.changed if known else self.result.added).append(record.id)
-        return [DocumentBatch((record,), chunks)]
-
-    def _name(self, path: str, state: ProjectState) -> str:
-        """Return a document's id: its path, unless another source of the project has that path."""
-        *names, last = possible_ids(self.source.name, path)
-        here = self.source.name
-        return next((name for name in names if state.sources.get(name, here) == here), last)
+        (self.result.changed if stored else self.result.added).append(record.id)
+        self.replaced.update(others)
+        return [DocumentBatch((record,), chunks, {record.id: others} if others else {})]
 
     async def write_documents(self, changed: Sequence[DocumentBatch]) -> None:
         """Embed and write, the next batches being embedded while one is written."""
@@ -232,33 +318,31 @@ class _Run:
         self.result.chunks += len(batch.chunks)
         self.report(CHUNKS, self.result.chunks, total)
 
-    async def remove_gone(self, state: ProjectState) -> None:
-        """Remove documents that are no longer in this source; keep those that cannot be read."""
-        skipped = (file.path for file in self.source.skipped if file.unreadable)
-        unreadable = list(
-            chain.from_iterable(map(partial(possible_ids, self.source.name), skipped))
-        )
-        stored = {name for name in state.documents if state.sources.get(name) == self.source.name}
-        for name in sorted(stored - set(self.documents)):
-            kept = any(name == path or name.startswith(f"{path}/") for path in unreadable)
-            (self.result.kept if kept else self.result.removed).append(name)
-        if self.result.removed:
-            await self.writer.remove_documents(self.result.removed)
-            self.report(REMOVE, len(self.result.removed), len(self.result.removed))
-
     async def derive_knowledge(self, state: ProjectState) -> None:
-        """Derive the project's knowledge from all of its chunks, unless it is there already."""
+        """Derive the project's knowledge from all of its chunks, unless it is there already.
+
+        What is to be removed goes in the moment in which the knowledge without it is the project's.
+        """
+        removed = set(self.result.removed)
         hashes = {**state.documents, **self.documents}
-        for name in self.result.removed:
-            hashes.pop(name, None)
-        self.stamp = fingerprint(hashes, self.embedding)
-        if state.fingerprint == self.stamp and not self.force:
+        stays = {name: hash_ for name, hash_ in hashes.items() if name not in removed}
+        for replaced in self.replaced:
+            stays.pop(replaced, None)
+        self.stamp = fingerprint(stays, self.embedding)
+        if state.fingerprint == self.stamp and not (self.force or removed):
             return
         with self.timed(DERIVE):
             self.report(DERIVE, 0, 1)
-            chunks = await self.graph.read_chunks(self.project_id)
+            held = await self.graph.read_chunks(self.project_id)
+            chunks = [chunk for chunk in held if chunk.document_id not in removed]
             # In a thread, so that the loop goes on renewing the lease on the project.
-            knowledge = await asyncio.to_thread(derive, self.project_id, chunks, self.stamp)
+            work = partial(derive, self.project_id, chunks, self.stamp)
+            knowledge = await asyncio.to_thread(self.guard, "knowledge", work, None)
+            if isinstance(knowledge, Skipped):
+                raise IngestError(
+                    f"The knowledge of project {self.project_id} {knowledge.reason}. Its documents "
+                    f"are stored, and the next run derives it again."
+                )
             self.report(DERIVE, 1, 1)
         with self.timed(EMBED):
             texts = len(knowledge.entities) + len(knowledge.communities)
@@ -268,7 +352,7 @@ class _Run:
             self.report(EMBED, texts, texts)
         with self.timed(KNOWLEDGE):
             self.report(KNOWLEDGE, 0, 1)
-            await self.writer.write_knowledge(knowledge)
+            await self.writer.write_knowledge(knowledge, self.result.removed)
             self.report(KNOWLEDGE, 1, 1)
         self.derived = True
 
@@ -282,6 +366,7 @@ class _Run:
         lost = sorted(
             name for name, written in self.documents.items() if state.documents.get(name) != written
         )
+        lost += sorted(state.documents.keys() & {*self.result.removed, *self.replaced})
         if lost or state.fingerprint != self.stamp:
             raise IngestError(
                 f"Project {self.project_id} does not hold what was written: "

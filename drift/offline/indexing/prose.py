@@ -10,7 +10,7 @@ from drift.offline.writing.blocks import split_blocks
 from drift.offline.writing.sentences import split_sentences
 from drift.words import PROSE_STOP_WORDS
 
-_FENCE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
+_FENCE = re.compile(r"^[^\S\n]*(?:```|~~~)", re.MULTILINE)
 _LIST_MARK = re.compile(r"^(?:[*+•-]|\(?\w{1,2}[.)]|#{1,6}|>)\s+")
 _WORD = re.compile(r"[^\W\d]\w+(?:['’]\w+)?")
 _SHORTEST, _LONGEST = 30, 400

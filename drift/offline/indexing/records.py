@@ -63,13 +63,21 @@ def chunk_records(
 
 def batches(changed: Sequence[DocumentBatch]) -> Iterator[DocumentBatch]:
     """Join documents to batches of about CHUNKS_A_BATCH chunks; a document is never divided."""
-    documents: list[DocumentRecord] = []
-    chunks: list[ChunkRecord] = []
+    joined: list[DocumentBatch] = []
+    chunks = 0
     for one in changed:
-        documents += one.documents
-        chunks += one.chunks
-        if len(chunks) >= CHUNKS_A_BATCH:
-            yield DocumentBatch(tuple(documents), tuple(chunks))
-            documents, chunks = [], []
-    if documents:
-        yield DocumentBatch(tuple(documents), tuple(chunks))
+        joined.append(one)
+        chunks += len(one.chunks)
+        if chunks >= CHUNKS_A_BATCH:
+            yield _joined(joined)
+            joined, chunks = [], 0
+    if joined:
+        yield _joined(joined)
+
+
+def _joined(parts: Sequence[DocumentBatch]) -> DocumentBatch:
+    return DocumentBatch(
+        tuple(document for part in parts for document in part.documents),
+        tuple(chunk for part in parts for chunk in part.chunks),
+        {name: others for part in parts for name, others in part.replaced.items()},
+    )

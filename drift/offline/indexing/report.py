@@ -14,7 +14,6 @@ Report = Callable[[str, int, int], None]
 STAGES = (
     "read",
     "embed and write chunks",
-    "remove",
     "derive knowledge",
     "embed knowledge",
     "write knowledge",
@@ -33,7 +32,8 @@ class IngestReport:
     `chunks` were written by this run; all other numbers are counted by the graph. `communities`
     counts them by level. `held_documents` and `held_chunks` are what the project holds at the end,
     from all sources. `kept` names files that could not be read this time, and whose earlier text
-    stays in the graph.
+    stays in the graph. `moved` were stored under another source, and are unchanged. `left` counts
+    what another source still holds, which has no file any more, beside what was found in this one.
     """
 
     source: str
@@ -43,6 +43,8 @@ class IngestReport:
     unchanged: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
+    left: dict[str, int] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
     ignored: tuple[Ignored, ...] = ()
     chunks: int = 0
@@ -57,7 +59,8 @@ class IngestReport:
     @property
     def wrote(self) -> bool:
         """True when the graph was changed."""
-        return bool(self.added or self.changed or self.removed or self.communities)
+        changes = (self.added, self.changed, self.removed, self.moved, self.communities)
+        return any(changes)
 
     @property
     def chunks_per_second(self) -> float:

@@ -11,19 +11,22 @@ from drift import source_uri
 from drift.errors import IngestError
 from drift.offline.writing.documents import (
     FORMATS,
+    Guard,
     Skipped,
     SourceDocument,
+    guarded,
     printable,
     read_document,
     words_of,
 )
 
-ENDINGS = ", ".join(sorted(FORMATS))
+ENDINGS = ", ".join(sorted(filter(None, FORMATS)))
 
 _PACKAGES = {"node_modules", "__pycache__"}
-_OTHER_ENDING = f"only {ENDINGS} are read"
+_OTHER_ENDING = f"only {ENDINGS} and files without an ending are read"
 _HIDDEN = "their names begin with a dot"
 _OF_PACKAGES = "folders of packages hold no documents of yours"
+_TO_EMPTY = " What a project holds of it stays there: --yes takes out what is not there any more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +40,39 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """All that one place holds; `name` tells it from other sources of the same project."""
+    """All that one place holds; `name` tells it from other sources of the same project.
+
+    A place that `is_file` is one document itself, and no folder of documents.
+    """
 
     name: str
     documents: tuple[SourceDocument, ...]
     skipped: tuple[Skipped, ...] = ()
     ignored: tuple[Ignored, ...] = ()
+    is_file: bool = False
 
 
-def read_source(path: Path, uri_prefix: str = "") -> Source:
+def source_name(path: Path) -> str:
+    """Return the name of the source at a path: where it is, or was, whatever led there."""
+    try:
+        return printable(str(path.resolve()))
+    except (OSError, RuntimeError, ValueError):
+        return printable(os.path.abspath(path))  # noqa: PTH100 - of what cannot be resolved
+
+
+def is_passed_over(name: str) -> bool:
+    """Tell whether files and folders of this name are not read."""
+    return name.startswith(".") or name in _PACKAGES
+
+
+def read_source(
+    path: Path, uri_prefix: str = "", *, may_be_empty: bool = False, guard: Guard = guarded
+) -> Source:
     """Return the documents of a folder (recursively) or of one file, in the order of their ids.
 
     Links are not followed, hidden folders and node_modules are left out. With a prefix, each
-    document has the address of its path behind it.
+    document has the address of its path behind it. A place that `may_be_empty` gives no documents
+    where nothing is there, or nothing can be read. Each file is read under the guard.
 
     Raises:
         IngestError: when there is no such path, nothing in it can be read, or the one file cannot
@@ -57,13 +80,21 @@ def read_source(path: Path, uri_prefix: str = "") -> Source:
     """
     try:
         root = path.resolve(strict=True)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if may_be_empty:
+            return Source(source_name(path), ())
+        raise IngestError(
+            f"{printable(str(path))} cannot be read: {words_of(error)}. Name a folder or a file "
+            f"that exists.{_TO_EMPTY}"
+        ) from error
     except (OSError, RuntimeError, ValueError) as error:
         # A RuntimeError is a link to itself, before Python 3.13.
         raise IngestError(
             f"{printable(str(path))} cannot be read: {words_of(error)}. Name a folder or a file "
             f"that exists."
         ) from error
-    source = _read_folder(root) if root.is_dir() else _read_single(root)
+    read = _read_folder if root.is_dir() else _read_single
+    source = read(root, guard, may_be_empty=may_be_empty)
     return replace(
         source,
         documents=tuple(
@@ -73,20 +104,20 @@ def read_source(path: Path, uri_prefix: str = "") -> Source:
     )
 
 
-def _read_folder(root: Path) -> Source:
+def _read_folder(root: Path, guard: Guard, *, may_be_empty: bool) -> Source:
     walk = _Walk(root)
     walk.run()
     documents: list[SourceDocument] = []
     for found in walk.files:
-        read = read_document(found, found.relative_to(root).as_posix())
+        read = read_document(found, found.relative_to(root).as_posix(), guard)
         if isinstance(read, Skipped):
             walk.skipped.append(read)
         else:
             documents.append(read)
-    if not documents:
+    if not documents and not may_be_empty:
         raise IngestError(
-            f"{printable(str(root))} holds no file that can be read. Looked for {ENDINGS}, in all "
-            f"its folders.{_reasons(walk)}"
+            f"{printable(str(root))} holds no file that can be read. Looked for {ENDINGS} "
+            f"and files without an ending, in all its folders.{_reasons(walk)}{_TO_EMPTY}"
         )
     return Source(
         printable(str(root)),
@@ -102,17 +133,19 @@ def _reasons(walk: _Walk) -> str:
     return f"{skipped} Ignored: {ignored}." if ignored else skipped
 
 
-def _read_single(path: Path) -> Source:
+def _read_single(path: Path, guard: Guard, *, may_be_empty: bool) -> Source:
     name = printable(str(path))
     if path.suffix.lower() not in FORMATS:
         raise IngestError(
             f"{name} is not a kind of file that is read. Give a folder, or a file that ends with "
-            f"{ENDINGS}."
+            f"{ENDINGS}, or has no ending."
         )
-    read = read_document(path, path.name)
-    if isinstance(read, Skipped):
-        raise IngestError(f"{name} cannot be ingested: {read.reason}.")
-    return Source(name, (read,))
+    read = read_document(path, path.name, guard)
+    if not isinstance(read, Skipped):
+        return Source(name, (read,), is_file=True)
+    if may_be_empty:
+        return Source(name, (), (read,), is_file=True)
+    raise IngestError(f"{name} cannot be ingested: {read.reason}.{_TO_EMPTY}")
 
 
 @dataclass(slots=True)
@@ -149,10 +182,10 @@ class _Walk:
         """Sort one entry in, and tell whether it is a folder to look at."""
         is_folder = entry.is_dir(follow_symlinks=False)
         suffix = Path(entry.name).suffix.lower()
-        if entry.name.startswith("."):
-            self._ignored["hidden", _HIDDEN] += 1
-        elif entry.name in _PACKAGES:
-            self._ignored[entry.name, _OF_PACKAGES] += 1
+        if is_passed_over(entry.name):
+            is_hidden = entry.name.startswith(".")
+            kind = ("hidden", _HIDDEN) if is_hidden else (entry.name, _OF_PACKAGES)
+            self._ignored[kind] += 1
         elif is_folder:
             return True
         elif entry.is_symlink() and (suffix in FORMATS or _leads_to_folder(entry)):
@@ -162,7 +195,7 @@ class _Walk:
         elif suffix in FORMATS:
             self.files.append(Path(entry.path))
         else:
-            self._ignored[printable(suffix) or "without an ending", _OTHER_ENDING] += 1
+            self._ignored[printable(suffix), _OTHER_ENDING] += 1
         return False
 
     def _name(self, path: Path) -> str:

@@ -35,7 +35,8 @@ _CAPITALS = re.compile(
     rf"(?:[ -](?:(?:{_LINKS})[ -](?:the )?)*(?:{_INITIALS})?(?:{_NAME}|(?<=of )\d+))*"
     r"(?: (?:1[89]|20)\d\d)?(?!\w)"
 )
-_YEAR_BEFORE = re.compile(r"\b(?:1[89]|20)\d\d $")
+_YEAR_BEFORE = re.compile(r"\b(?:1[89]|20)\d\d ")
+_YEAR_CHARS = len("1999 ")
 _OF_NAMES = frozenset((*_LINKS.split("|"), "the"))
 _JOINS = frozenset(("of", "for"))
 _ENDS_NO_NAME = PROSE_STOP_WORDS | MONTHS_AND_DAYS
@@ -123,10 +124,12 @@ def phrase_term(phrase: str) -> Term | None:
     The key is in lower case and singular.
     """
     found = phrase.split()
-    while found and _is_stop_word(found[0]):
-        found = found[1:]
-    while found and _is_stop_word(found[-1]) and found[-1] != "A":
-        found = found[:-1]
+    first, last = 0, len(found)
+    while first < last and _is_stop_word(found[first]):
+        first += 1
+    while last > first and _is_stop_word(found[last - 1]) and found[last - 1] != "A":
+        last -= 1
+    found = found[first:last]
     key = " ".join([*found[:-1], singular(found[-1])]).lower() if found else ""
     fits = len(key) >= _SHORTEST_WORD and key.count(" ") < MAX_TERM_WORDS
     return Term(key, " ".join(found), plain=True) if fits else None
@@ -197,13 +200,16 @@ def _capitalised(match: re.Match[str], sentence: str) -> Iterator[Term]:
 
     A single name keeps its capital in its key: Mercury is not mercury.
     """
-    before = sentence[: match.start()].rstrip()
-    begins = not before or before[-1] in _ENDS_A_SENTENCE
+    before = match.start() - 1
+    while before >= 0 and sentence[before].isspace():
+        before -= 1
+    begins = before < 0 or sentence[before] in _ENDS_A_SENTENCE
     found = _without_ends(match[0].split())
     if begins and len(found) == 1 and " " not in match[0] and not found[0].isupper():
         return
-    if found and len(found) > 1 and _YEAR_BEFORE.search(sentence, 0, match.start()):
-        yield from _phrase(f"{sentence[match.start() - 5 : match.start()]}{' '.join(found)}")
+    year = max(0, match.start() - _YEAR_CHARS)
+    if len(found) > 1 and _YEAR_BEFORE.match(sentence, year, match.start()):
+        yield from _phrase(f"{sentence[year : match.start()]}{' '.join(found)}")
     for name in _names(found):
         if len(name) > 1:
             yield from _phrase(" ".join(name))

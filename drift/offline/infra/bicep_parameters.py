@@ -1,8 +1,8 @@
 """Parameters of a Bicep template and of its parameter file, read without the Bicep command.
 
-Reads plain values only: literals, lists of them, and `readEnvironmentVariable` with a conversion
-around it. Anything else is `UNREAD`: nothing is said about its value, unless a compiler gives it
-(`bicep_compiler.py`).
+Reads plain values only: literals, lists of them, `readEnvironmentVariable` with a conversion
+around it, and objects of these, one a line. Anything else is `UNREAD`: nothing is said about its
+value, unless a compiler gives it (`bicep_compiler.py`).
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ _LITERAL = re.compile(r"'(?:\\.|[^'\\$])*'|-?\d+|true|false|null")
 _VARIABLE = re.compile(
     r"(?:(any|int|bool|string)\()?readEnvironmentVariable\('(\w+)'(?:,\s*('[^']*'))?\)\)?"
 )
+_ENTRY = re.compile(r"^[ \t]+'?([\w-]+)'?:[ \t]*(\S.*)$", re.MULTILINE)
+_OBJECT = re.compile(r"\{(?:\n[ \t]+'?[\w-]+'?:(?:'(?:\\.|[^'\\\n])*'|[^'\n{}])*)*\s*\}")
 _STATEMENT = re.compile(r"^(?:param|using|var|extends|type|import|@)\b|^(?=//)", re.MULTILINE)
 _GIVEN = re.compile(r"^param\s+(\w+)\s*=", re.MULTILINE)
 _DECLARED = re.compile(r"param\s+(\w+)\s+([\w\[\]]+)(\??)\s*(?:=\s*(.*))?")
@@ -113,6 +115,9 @@ def _plain(expression: str, environment: Mapping[str, str]) -> Given:
         return _from_variable(match, environment)
     if _LITERAL.fullmatch(text):
         return Given("", _literal(text))
+    if _OBJECT.fullmatch(text):
+        entries = {name: _plain(value, environment) for name, value in _ENTRY.findall(text)}
+        return Given("", {name: one.value for name, one in entries.items()})
     if text.startswith("[") and not _LITERAL.sub("", text[1:-1]).strip(" ,\n"):
         return Given("", [_literal(item) for item in _LITERAL.findall(text)])
     return Given("", literal=False)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Iterator
 
 from drift.access.project_keys import MAX_BYTES, KeysError, parse
 from drift.offline.infra.bicep_parameters import UNREAD
-from drift.offline.infra.finding import Said, Values
+from drift.offline.infra.finding import Said, Values, settings_of
 from drift.offline.infra.resource_ids import misfit, type_of
 
 SECRET = "Microsoft.KeyVault/vaults/secrets"  # noqa: S105 - a type
@@ -81,25 +80,14 @@ def entra(values: Values) -> Iterator[Said]:
 
 def channel(values: Values) -> Iterator[Said]:
     """A channel for each retrieval where callers are kept apart."""
-    name = values.get("progressChannel")
+    name = settings_of(values).get("PROGRESS_CHANNEL")
     apart = values.get("authMode") in {"keys", "easyauth"}
     if apart and isinstance(name, str) and name and "{retrieval_id}" not in name:
         text = (
             f"is {name!r} for all: whoever subscribes sees the progress of every project; put "
             "{retrieval_id} into it, or leave it empty"
         )
-        yield "progressChannel", "note", text
-
-
-def prices(values: Values) -> Iterator[Said]:
-    """JSON."""
-    given = values.get("prices")
-    if not isinstance(given, str) or not given:
-        return
-    try:
-        json.loads(given)
-    except ValueError as error:
-        yield "prices", "problem", f"is no JSON ({error}): docs/prices.md shows an example"
+        yield "PROGRESS_CHANNEL", "note", text
 
 
 def _is_guid(text: str) -> bool:

@@ -21,3 +21,9 @@ Values = Mapping[str, Any]
 Said = tuple[str, State, str]
 """Name of the parameter, whether it is a problem, and a sentence that says what to change."""
 Rule = Callable[[Values], Iterator[Said]]
+
+
+def settings_of(values: Values) -> Mapping[str, Any]:
+    """Return the settings that people give; none where the file computes them."""
+    given = values.get("appSettings")
+    return given if isinstance(given, dict) else {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from drift.hosting.settings import KNOWN_EMBEDDING_DIMENSIONS
-from drift.offline.infra.finding import Said, Values
+from drift.hosting.settings import KNOWN_EMBEDDING_DIMENSIONS, Settings
+from drift.offline.infra.finding import Said, Values, settings_of
 from drift.offline.infra.regions import DATA_ZONES, REGIONS
 
 RETIRED = re.compile(r"gpt-(35|3\.5|4|4o|4-32k)(-|$)")
@@ -36,6 +36,8 @@ TOKENS_A_FOLLOWUP = 4_000
 TOKENS_BESIDES = 30_000
 """Of a request besides its follow-ups: hypothesis, primer and aggregation."""
 ENOUGH_REQUESTS = 4
+DEFAULT_CAPACITY = 520
+"""In thousands of tokens a minute; the template refuses as many provisioned units."""
 
 
 def models(values: Values) -> Iterator[Said]:
@@ -53,27 +55,36 @@ def models(values: Values) -> Iterator[Said]:
 
     embedding = str(values.get("embeddingModelName", ""))
     most = KNOWN_EMBEDDING_DIMENSIONS.get(embedding)
-    dimensions = values.get("vectorIndexDimensions")
-    if most and isinstance(dimensions, int) and dimensions > most:
+    dimensions = setting(values, "VECTOR_INDEX_DIMENSIONS")
+    if most and dimensions > most:
         text = (
             f"is {dimensions}, and {embedding} gives {most} floats: take the number that the graph "
             "was embedded with"
         )
-        yield "vectorIndexDimensions", "problem", text
+        yield "VECTOR_INDEX_DIMENSIONS", "problem", text
 
 
 def capacity(values: Values) -> Iterator[Said]:
     """A chat deployment that carries a few requests a minute, in units that were meant."""
-    names = ("maxFollowups", "maxChunksForPrompt", "chatCapacity")
-    numbers = [values.get(name) for name in names]
-    followups, chunks, thousands = (number if isinstance(number, int) else 0 for number in numbers)
-    if values.get("openAiMode") != "create" or not (followups and chunks and thousands):
+    followups, chunks = (
+        setting(values, f"MAX_{name}") for name in ("FOLLOWUPS", "CHUNKS_FOR_PROMPT")
+    )
+    thousands = values.get("chatCapacity")
+    if values.get("openAiMode") != "create" or not isinstance(thousands, int) or thousands < 1:
         return
     tokens = tokens_a_request(followups, chunks)
 
-    if values.get("chatSkuName") not in STANDARD:
+    sku = values.get("chatSkuName")
+    if sku not in STANDARD:
+        if thousands == DEFAULT_CAPACITY and str(sku).endswith("ProvisionedManaged"):
+            text = (
+                f"is the default of {thousands}, which would be provisioned units of "
+                f"{sku}, paid by the hour: set CHAT_CAPACITY too"
+            )
+            yield "chatCapacity", "problem", text
+            return
         text = (
-            f"is {thousands} provisioned units of {values.get('chatSkuName')}, paid by the hour "
+            f"is {thousands} provisioned units of {sku}, paid by the hour "
             "whether used or not: compare with what Azure's calculator says for "
             f"{tokens} tokens a request"
         )
@@ -86,9 +97,15 @@ def capacity(values: Values) -> Iterator[Said]:
         text = (
             f"is {thousands},000 tokens a minute, and a request takes up to {tokens:,}: that is "
             f"{requests:.1f} requests a minute; set CHAT_CAPACITY={enough} for {ENOUGH_REQUESTS}, "
-            "or lower maxFollowups"
+            "or lower MAX_FOLLOWUPS"
         )
         yield "chatCapacity", "problem" if requests < 1 else "note", text
+
+
+def setting(values: Values, name: str) -> int:
+    """Return a whole number of the settings; that of the code where none is given."""
+    given = str(settings_of(values).get(name) or "")
+    return int(given) if given.isdecimal() else int(Settings.model_fields[name.lower()].default)
 
 
 def tokens_a_request(followups: int, chunks: int) -> int:

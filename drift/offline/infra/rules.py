@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import ipaddress
 import re
 from collections.abc import Iterator
 
+from drift.errors import NotConfiguredError
 from drift.hosting import schedule
+from drift.hosting.settings import Settings, load
 from drift.offline.infra import caller_rules
-from drift.offline.infra.finding import Rule, Said, Values
+from drift.offline.infra.finding import Rule, Said, Values, settings_of
 from drift.offline.infra.model_rules import capacity, models, place
 from drift.offline.infra.regions import REGIONS
 from drift.offline.infra.resource_ids import misfit, type_of
@@ -18,6 +21,16 @@ KINDS = {
     "redis": ("Microsoft.Cache/redisEnterprise", "redisExistingId", "redisMode"),
 }
 SUBNET = "Microsoft.Network/virtualNetworks/subnets"
+NEEDED = {
+    "OAI_BASE_URL": "https://models.openai.azure.com",
+    "OAI_MODEL": "chat",
+    "OAI_EMBED_MODEL_NAME": "embedding",
+    "NEO4J_URI": "neo4j+s://graph.example.com",
+    "NEO4J_PASSWORD": "of the vault",
+}
+"""Settings that the template gives, without which none are read."""
+NETWORK_LENGTHS = range(8, 26)
+"""Of networks that Azure takes and both subnets fit into."""
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9-]+")
 
 
@@ -72,11 +85,28 @@ def origins(values: Values) -> Iterator[Said]:
             yield "corsOrigins", "problem", text
 
 
-def timer(values: Values) -> Iterator[Said]:
-    """A schedule that the platform takes; the function would run without its timer otherwise."""
-    given = values.get("reconcileSchedule")
-    if isinstance(given, str) and given.strip() and (wrong := schedule.problem(given)):
-        yield "reconcileSchedule", "problem", f"{wrong}: set {schedule.SETTING}"
+def settings(values: Values) -> Iterator[Said]:
+    """Settings that the code reads, with values that it takes, as it reads them."""
+    given = {name: value for name, value in settings_of(values).items() if value != ""}
+    for name, value in given.items():
+        if name.lower() not in Settings.model_fields:
+            near = difflib.get_close_matches(name.upper(), map(str.upper, Settings.model_fields), 1)
+            hint = f"is {near[0]} meant?" if near else "take it out"
+            yield name, "problem", f"is no setting of the function: {hint}"
+        elif not isinstance(value, str):
+            yield name, "problem", f"is {value!r}: write settings as text, '{value}'"
+
+    texts = {name.upper(): value for name, value in given.items() if isinstance(value, str)}
+    try:
+        load({**NEEDED, **texts})
+    except NotConfiguredError as error:
+        for problem in error.problems:
+            name, _, text = problem.partition(":")
+            if name in texts:
+                yield name, "problem", text.strip()
+    schedule_given = texts.get("RECONCILE_SCHEDULE", "").strip()
+    if schedule_given and (wrong := schedule.problem(schedule_given)):
+        yield "RECONCILE_SCHEDULE", "problem", f"{wrong}: set {schedule.SETTING}"
 
 
 def existing_resources(values: Values) -> Iterator[Said]:
@@ -123,6 +153,20 @@ def subnets(values: Values) -> Iterator[Said]:
             yield name, "note", "is not used: vnetEnabled is false"
 
 
+def network_range(values: Values) -> Iterator[Said]:
+    """Addresses that both subnets fit into."""
+    given = values.get("vnetAddressPrefix")
+    if not isinstance(given, str):
+        return
+    try:
+        fits = "/" in given and ipaddress.IPv4Network(given).prefixlen in NETWORK_LENGTHS
+    except ValueError:
+        fits = False
+    if not fits:
+        text = f"is {given!r}: give a range of addresses from /8 to /25, such as 10.60.0.0/24"
+        yield "vnetAddressPrefix", "problem", text
+
+
 def access(values: Values) -> Iterator[Said]:
     """Somebody can call."""
     closed = values.get("functionAccess") in {"deployOnly", "private"}
@@ -142,13 +186,13 @@ RULES: tuple[Rule, ...] = (
     existing_resources,
     credential,
     subnets,
+    network_range,
     access,
-    timer,
+    settings,
     caller_rules.keys,
     caller_rules.entries,
     caller_rules.entra,
     caller_rules.channel,
-    caller_rules.prices,
     models,
     capacity,
     place,

@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Literal
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 
 from drift.offline.writing.plain_blocks import plain_spans
@@ -28,11 +28,12 @@ MAX_TITLE_CHARS = 200
 
 _CONTAINERS = {"bullet_list_open", "ordered_list_open", "list_item_open", "blockquote_open"}
 _CODE = {"fence", "code_block", "table_open"}
-_HEADINGS = "top headings"
+_TOP = "top headings and tables"
 _TOP_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
 _CLOSING_MARKS = re.compile(r"(?:^|[ \t])#+[ \t]*$")
 _PLAIN = re.compile(r"[^\W_][^\W_ ]*(?: [^\W_ ]+)*")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_PERMALINK_SIGNS = " \u00b6\uf0c1"
 _MARKUP = re.compile(r"[`*]+|(?<!\w)_+(?=\S)|(?<=\S)_+(?!\w)|\s*\{#[^}]*\}\s*$")
 
 
@@ -76,8 +77,13 @@ def plain_title(title: str) -> str:
     """Return a heading without its markup, on one line, cut to 200 characters."""
     bare = title[:MAX_TITLE_CHARS]
     if not _PLAIN.fullmatch(bare):
-        bare = _MARKUP.sub("", _LINK.sub(r"\1", bare))
+        bare = _MARKUP.sub("", _LINK.sub(_linked_words, bare)).rstrip(_PERMALINK_SIGNS)
     return " ".join(bare.split())
+
+
+def _linked_words(link: re.Match[str]) -> str:
+    """Return the words of a link; a sign alone is the link of a heading to itself."""
+    return link[1] if any(map(str.isalnum, link[1])) else ""
 
 
 def first_heading(text: str, text_format: Format) -> str:
@@ -91,10 +97,10 @@ Span = tuple[int, int, Kind, int, str]
 
 
 def _markdown_spans(text: str, lines: Sequence[str]) -> Iterator[Span]:
-    headings: list[Span] = []
-    leaves = _leaves(_block_parser().parse(text, {_HEADINGS: headings}))
+    top: list[Span] = []
+    leaves = _leaves(_block_parser().parse(text, {_TOP: top}))
     done = 0
-    for first, last, kind, level, title in sorted([*headings, *leaves], key=itemgetter(0)):
+    for first, last, kind, level, title in sorted([*top, *leaves], key=itemgetter(0)):
         begin = max(first, done)  # what is nested in a table lies within lines that are done
         if begin > done:
             yield from _gap(lines, done, begin)
@@ -110,6 +116,8 @@ def _block_parser() -> MarkdownIt:
     # Inline markup is not needed, and slow on long lines.
     parser.core.ruler.enableOnly(["normalize", "block"])
     parser.block.ruler.before("fence", "top_heading", _top_heading)
+    # At the place of the library's own rule, which serves the tables in lists and quotes.
+    parser.block.ruler.before("table", "top_table", _top_table)
     return parser
 
 
@@ -125,8 +133,32 @@ def _top_heading(state: StateBlock, line: int, _end: int, _silent: bool) -> bool
     title = (heading[2] or "").rstrip()
     if title.endswith("#"):
         title = _CLOSING_MARKS.sub("", title)
-    state.env[_HEADINGS].append((line, line + 1, "heading", len(heading[1]), title))
+    state.env[_TOP].append((line, line + 1, "heading", len(heading[1]), title))
     state.line = line + 1
+    return True
+
+
+def _top_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """Read a table of the top level without a token for each of its cells.
+
+    It ends as the library has it end; how many cells its rows have does not matter here.
+    """
+    if state.level or not table(state, line, end, True):
+        return False
+    if silent:
+        return True
+    last = line + 2
+    outside, state.parentType = state.parentType, "table"
+    ends = state.md.block.ruler.getRules("blockquote")
+    while last < end and not (
+        state.isEmpty(last)
+        or state.is_code_block(last)
+        or any(rule(state, last, end, True) for rule in ends)
+    ):
+        last += 1
+    state.parentType = outside
+    state.env[_TOP].append((line, last, "code", 0, ""))
+    state.line = last
     return True
 
 

@@ -1,6 +1,7 @@
 """Pure: an HTML page as Markdown text with its headings, paragraphs, list items and code blocks.
 
-Scripts and styles are dropped.
+Scripts, styles and navigation are dropped, and links of a heading to itself. What stands in bars
+beside the text is text without headings.
 
 The standard library's parser is enough here: only the order of tags and text matters, never the
 repaired tree that a library such as Beautiful Soup builds over the same parser.
@@ -9,9 +10,18 @@ repaired tree that a library such as Beautiful Soup builds over the same parser.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from html.parser import HTMLParser
 
+Attributes = list[tuple[str, str | None]]
+
 _DROPPED = {"script", "style", "noscript", "template", "svg", "nav", "head"}
+_BARS = {"aside", "footer", "search"}
+_BAR_ROLES = {"complementary", "contentinfo", "banner", "search"}
+_DOXYGEN_TITLE = "headertitle"
+"""The class of what is a page's heading in the output of Doxygen, which has no `h1`."""
+
+_PERMALINKS = {"headerlink", "permalink", "header-anchor", "hash-link", "anchor-link"}
 _BLOCKS = frozenset(
     (
         *("address", "article", "aside", "blockquote", "body", "dd", "details", "div", "dl", "dt"),
@@ -25,63 +35,128 @@ _LONE_BRACKET = re.compile(r"<(?![^<>]*>)")
 """A `<` that no `>` closes before the next one: text in fact, on which the library's parser may
 take quadratic time."""
 
+_LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
+"""A character's number beyond all of Unicode: the library refuses to read thousands of digits."""
+
 _FENCE_RUN = re.compile(r"`{3,}")
 
 
+@dataclass(slots=True)
+class _Region:
+    """An element with all that is in it; `tag` is empty outside of it."""
+
+    tag: str = ""
+    _depth: int = 0
+
+    def start(self, tag: str, *, begins: bool) -> None:
+        """See a tag, with which the region may begin: the outermost such element is it."""
+        if tag == self.tag:
+            self._depth += 1
+        elif begins and not self.tag:
+            self.tag, self._depth = tag, 1
+
+    def end(self, tag: str) -> None:
+        """See an end; only that of its own element ends the region."""
+        if tag == self.tag:
+            self._depth -= 1
+            self.tag = tag if self._depth else ""
+
+
 class _Reader(HTMLParser):
-    def __init__(self) -> None:
+    """Reads one page; `has_bars` says whether navigation and bars are told from the text."""
+
+    def __init__(self, *, has_bars: bool) -> None:
         super().__init__(convert_charrefs=True)
         self.parts: list[str] = []
-        self.title = ""
+        self.title: list[str] = []
+        self.headings: list[str] = []
+        self.main_headings: list[str] = []
+        self.has_main = False
+        self._has_bars = has_bars
+        self._dropped, self._bar, self._main = _Region(), _Region(), _Region()
         self._line: list[str] = []
         self._prefix = ""
-        self._dropped = ""
+        self._permalink: tuple[int, bool] | None = None
+        """Where a link of a heading to itself may begin, and whether words stand before it."""
+        self._has_words = False
         self._in_title = False
         self._pre = 0
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        del attrs
-        if tag == "title":
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
+        self._see_regions(tag, attrs)
+        if tag == "title" and self._dropped.tag in {"", "head"}:
             self._in_title = not self.title
-        elif tag in _DROPPED:
-            self._dropped = self._dropped or tag  # the outermost: only its own end brings text back
-        elif self._dropped == "head" and (tag in _BLOCKS or tag in _HEADINGS):
-            self._dropped = ""  # a head that was never closed
-        if tag == "pre" and not self._dropped:
+        if tag == "pre" and not self._dropped.tag:
             self._end_block()
             self._pre += 1
         elif self._pre:
             self._line.append("\n" if tag == "br" else "")
         elif tag == "br":
             self._line.append(" ")
+        elif tag == "a":
+            self._begin_permalink(dict(attrs))
         elif tag in _HEADINGS or tag in _BLOCKS:
             self._end_block()
-            self._prefix = (
-                "#" * _HEADINGS[tag] + " "
-                if tag in _HEADINGS
-                else "- "
-                if tag == "li"
-                else self._prefix
-            )
+            self._prefix = self._marks(tag, dict(attrs)) or self._prefix
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "title":
             self._in_title = False
-        elif tag in _DROPPED:
-            self._dropped = "" if tag == self._dropped else self._dropped
         elif tag == "pre" and self._pre:
             self._pre -= 1
             if not self._pre:
                 self._end_code()
+        elif tag == "a":
+            self._end_permalink()
         elif not self._pre and (tag in _HEADINGS or tag in _BLOCKS):
             self._end_block()
             self._prefix = ""
+        for region in (self._dropped, self._bar, self._main):
+            region.end(tag)
 
     def handle_data(self, data: str) -> None:
         if self._in_title:
-            self.title += data
-        elif not self._dropped:
+            self.title.append(data)
+        elif not self._dropped.tag:
             self._line.append(data)
+            self._has_words = self._has_words or _has_words(data)
+
+    def is_open(self) -> bool:
+        """Tell whether navigation or a bar was never closed, so that it may hold the text."""
+        return bool(self._bar.tag) or self._dropped.tag not in {"", *_DROPPED - {"nav"}}
+
+    def _see_regions(self, tag: str, attrs: Attributes) -> None:
+        role = (dict(attrs).get("role") or "").strip().lower() if tag in _BLOCKS else ""
+        is_navigation = self._has_bars and (tag == "nav" or role == "navigation")
+        if self._dropped.tag == "head" and (tag in _BLOCKS or tag in _HEADINGS):
+            self._dropped = _Region()  # a head that was never closed
+        self._dropped.start(tag, begins=is_navigation or tag in _DROPPED - {"nav"})
+        is_bar = self._has_bars and (tag in _BARS or role in _BAR_ROLES)
+        self._bar.start(tag, begins=is_bar)
+        self._main.start(tag, begins=tag == "main" or role == "main")
+        self.has_main = self.has_main or bool(self._main.tag)
+
+    def _marks(self, tag: str, attributes: dict[str, str | None]) -> str:
+        """Return what stands before a block of Markdown; empty for what changes nothing."""
+        if tag in _HEADINGS:
+            return "" if self._bar.tag else "#" * _HEADINGS[tag] + " "
+        if tag == "div" and attributes.get("class") == _DOXYGEN_TITLE:
+            return "# "
+        return "- " if tag == "li" else ""
+
+    def _begin_permalink(self, attributes: dict[str, str | None]) -> None:
+        is_named = not _PERMALINKS.isdisjoint((attributes.get("class") or "").split())
+        is_inside = self._prefix.startswith("#") and (attributes.get("href") or "").startswith("#")
+        behind_words = is_named and self._has_words
+        self._permalink = (len(self._line), behind_words) if is_named or is_inside else None
+
+    def _end_permalink(self) -> None:
+        """Drop a link of a heading to itself: a sign, or any word behind the heading's own."""
+        if self._permalink:
+            start, behind_words = self._permalink
+            if behind_words or not any(map(_has_words, self._line[start:])):
+                del self._line[start:]
+            self._permalink = None
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:  # noqa: ARG002 - the library's signature
         """Pass over `<![…>`, of which the library knows some kinds and gives up on the rest."""
@@ -99,8 +174,11 @@ class _Reader(HTMLParser):
     def _end_block(self) -> None:
         text = " ".join("".join(self._line).split())
         self._line.clear()
+        self._permalink, self._has_words = None, False
         if text:
             self.parts.append(self._prefix + text)
+            if self._prefix.startswith("#"):
+                (self.main_headings if self._main.tag else self.headings).append(text)
             self._prefix = ""
 
     def _end_code(self) -> None:
@@ -117,9 +195,28 @@ def _without_comments(html: str) -> str:
     return before + "".join(part.partition("-->")[2] for part in parts)
 
 
+def _has_words(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
 def html_to_markdown(html: str) -> tuple[str, str]:
-    """Return the page's text as Markdown, and its `<title>` (empty when it has none)."""
-    reader = _Reader()
-    reader.feed(_LONE_BRACKET.sub("&lt;", _without_comments(html)))
-    text = reader.finish()
-    return text, " ".join(reader.title.split())
+    """Return the page's text as Markdown, and its title.
+
+    That is the first heading of the main part, else its `<title>`, else any heading; empty when it
+    has none.
+    """
+    html = _LONG_REFERENCE.sub("\ufffd", _without_comments(html))
+    html = _LONE_BRACKET.sub("&lt;", html)
+    reader, text = _read(html, has_bars=True)
+    if reader.is_open() or not text:
+        reader, text = _read(html, has_bars=False)
+
+    first = (reader.main_headings if reader.has_main else reader.headings)[:1]
+    titles = (*first, " ".join("".join(reader.title).split()), *reader.headings[:1])
+    return text, next(filter(_has_words, titles), "")
+
+
+def _read(html: str, *, has_bars: bool) -> tuple[_Reader, str]:
+    reader = _Reader(has_bars=has_bars)
+    reader.feed(html)
+    return reader, reader.finish()

@@ -12,7 +12,6 @@ POLICY = "Microsoft.Cache/redisEnterprise/databases/accessPolicyAssignments"
 
 ROLES = {
     "Storage Blob Data Owner": "b7e6dc6d-f1e8-4753-8033-0f276bb0955b",
-    "Storage Blob Data Contributor": "ba92f5b4-2d11-453d-a403-e96b0029c9fe",
     "Key Vault Secrets User": "4633458b-17de-408a-b874-0445c86b69e6",
     "Key Vault Secrets Officer": "b86a8fe4-44ce-4948-aee5-eccb2c155cd7",
     "Cognitive Services OpenAI User": "5e0bd9bd-7b93-4f28-af87-19fc36ad61bd",
@@ -29,7 +28,6 @@ def grants(way: Way) -> Iterator[tuple[str, str, str]]:
     yield "function", "Monitoring Metrics Publisher", names.component
     yield "function", "Cognitive Services OpenAI User", names.openai
     if way["developerPrincipalId"]:
-        yield "developer", "Storage Blob Data Contributor", names.storage
         yield "developer", "Key Vault Secrets User", names.secret
         yield "developer", "Cognitive Services OpenAI User", names.openai
     if way["vaultOfficerPrincipalId"]:

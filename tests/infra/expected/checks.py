@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.infra.expected.function import REFUSED
+
 
 def _said_unless(condition: str, sentence: str) -> str:
     return f"[if({condition}, '', '{sentence}')]"
@@ -73,6 +75,18 @@ CHECKS: dict[str, Any] = {
     ),
     "appSubnetIsSubnet": _is_id("existingAppSubnetId", 11, _VIRTUAL_NETWORK),
     "endpointSubnetIsSubnet": _is_id("existingEndpointSubnetId", 11, _VIRTUAL_NETWORK),
+    "refusedSettings": sorted(REFUSED),
+    "misplacedSettings": (
+        "[filter(objectKeys(parameters('appSettings')), lambda('name', "
+        "contains(variables('refusedSettings'), toUpper(lambdaVariables('name')))))]"
+    ),
+    "provisioned": "[endsWith(parameters('chatSkuName'), 'ProvisionedManaged')]",
+    "addressParts": "[split(parameters('vnetAddressPrefix'), '/')]",
+    "addressLengths": ("[map(range(8, 18), lambda('length', string(lambdaVariables('length'))))]"),
+    "addressIsRange": (
+        "[and(equals(length(variables('addressParts')), 2), "
+        "contains(variables('addressLengths'), last(variables('addressParts'))))]"
+    ),
     "reachable": (
         "[or(or(parameters('vnetEnabled'), equals(parameters('functionAccess'), 'public')),"
         " equals(parameters('functionAccess'), 'auto'))]"
@@ -155,6 +169,21 @@ CHECKS: dict[str, Any] = {
         _said_unless(
             "or(empty(parameters('authTenantId')), equals(length(parameters('authTenantId')), 36))",
             "authTenantId must be the id of a tenant.",
+        ),
+        _said_if(
+            "and(and(equals(parameters('openAiMode'), 'create'), variables('provisioned')), "
+            "equals(parameters('chatCapacity'), 520))",
+            "chatCapacity must be given with a provisioned chatSkuName: the default of 520 would "
+            "be as many units, paid by the hour.",
+        ),
+        _said_unless(
+            "variables('addressIsRange')",
+            "vnetAddressPrefix must be a range of addresses from /8 to /25, such as 10.60.0.0/24.",
+        ),
+        (
+            "[if(empty(variables('misplacedSettings')), '', format('appSettings must not hold {0}: "
+            "a parameter gives it, or it is a secret.', "
+            "join(variables('misplacedSettings'), ', ')))]"
         ),
         _said_unless(
             "variables('reachable')",

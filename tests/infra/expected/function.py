@@ -19,54 +19,25 @@ SERVICE_TAG = {"azd-service-name": "api"}
 
 SOURCES = {
     "AUTH_MODE": "authMode",
-    "CACHE": "cache",
-    "CACHE_ANSWERS": "cacheAnswers",
-    "CHUNK_FULLTEXT_INDEX_NAME": "chunkFulltextIndexName",
-    "CHUNK_VECTOR_INDEX_NAME": "chunkVectorIndexName",
-    "COMMUNITY_VECTOR_INDEX_NAME": "communityVectorIndexName",
-    "DEADLINE_SEC": "deadlineSec",
-    "ENABLE_INDEXING": "enableIndexing",
-    "ENABLE_RAG_SEARCH": "enableRagSearch",
-    "FOLLOWUP_SCOPE": "followupScope",
-    "GRAPH_SCHEMA": "graphSchema",
-    "LLM_TEMPERATURE": "temperature",
-    "LOG_QUESTIONS": "logQuestions",
-    "MAX_CHUNKS_FOR_PROMPT": "maxChunksForPrompt",
-    "MAX_COMPLETION_TOKENS": "maxCompletionTokens",
-    "MAX_FOLLOWUPS": "maxFollowups",
     "MAX_INFLIGHT": "httpConcurrency",
-    "MAX_PASSES": "maxPasses",
-    "MAX_FOLLOWUPS_PER_PROMPT": "maxFollowupsPerPrompt",
-    "MAX_PROMPT_TOKENS": "maxPromptTokens",
-    "MAX_REPLY_BYTES": "maxReplyBytes",
-    "NEO4J_DATABASE": "neo4jDatabase",
     "NEO4J_URI": "neo4jUri",
     "NEO4J_USERNAME": "neo4jUsername",
-    "OAI_API_VERSION": "openAiApiVersion",
     "OAI_EMBED_DEPLOYMENT_NAME": "embeddingDeploymentName",
     "OAI_EMBED_MODEL_NAME": "embeddingModelName",
     "OAI_MODEL": "chatDeploymentName",
-    "OAI_MODEL_SMALL": "chatSmallDeploymentName",
-    "OAI_PROMPT_CACHE": "promptCache",
-    "OAI_REASONING_EFFORT": "reasoningEffort",
-    "OAI_TIMEOUT_SEC": "modelTimeoutSec",
-    "PRICES": "prices",
-    "PROGRESS_CHANNEL": "progressChannel",
     "PROJECT_CLAIM": "projectClaim",
-    "RAG_LABELS": "ragLabels",
-    "RAG_PROJECT": "ragProject",
-    "RAG_SCORE_THRESHOLD": "ragScoreThreshold",
-    "RECONCILE_SCHEDULE": "reconcileSchedule",
-    "RETRY_BACKOFF_BASE_SEC": "retryBackoffBaseSec",
-    "RETRY_BACKOFF_FACTOR": "retryBackoffFactor",
-    "RETRY_BACKOFF_MAX_SEC": "retryBackoffMaxSec",
-    "RETRY_MAX_ATTEMPTS": "retryMaxAttempts",
-    "VECTOR_INDEX_DIMENSIONS": "vectorIndexDimensions",
-    "VECTOR_INDEX_SIMILARITY": "vectorIndexSimilarity",
 }
 """The parameter behind each setting that is one parameter."""
 
-NOT_SET = {
+REFUSED = {
+    *SOURCES,
+    "AUTH_TENANT_ID",
+    "AZURE_CLIENT_ID",
+    "NEO4J_PASSWORD",
+    "OAI_BASE_URL",
+    "PROJECT_KEYS_SECRET",
+    "REDIS_AUTH",
+    "REDIS_URL",
     # for local use
     "ALLOW_PLAINTEXT",
     "OAI_KEY",
@@ -78,7 +49,7 @@ NOT_SET = {
     # believe callers whom nobody has checked.
     "WEBSITE_AUTH_ENABLED",
 }
-"""Settings of the code that no deployment gives."""
+"""Settings that people may not give: those of the template, secrets, and what is for local use."""
 
 
 def settings(way: Way) -> dict[str, str]:
@@ -90,6 +61,7 @@ def settings(way: Way) -> dict[str, str]:
     vault = reference(names.vault, VAULT, "vaultUri")
     secret = names.secret.rsplit("/", 1)[-1]
     return {
+        **way["appSettings"],
         **{name: _text(way[parameter]) for name, parameter in SOURCES.items()},
         **_redis(way, names),
         **_callers(way, names),

@@ -13,28 +13,57 @@ WORKSPACE = "Microsoft.OperationalInsights/workspaces"
 COMPONENT = "Microsoft.Insights/components"
 ACTIONS = "Microsoft.Insights/actionGroups"
 ALERT = "Microsoft.Insights/scheduledQueryRules"
+TABLE = f"{WORKSPACE}/tables"
+LINK_SCOPE = "Microsoft.Insights/privateLinkScopes"
 DIAGNOSTICS = "Microsoft.Insights/diagnosticSettings"
+
+
+TELEMETRY_TABLES = (
+    "AppAvailabilityResults",
+    "AppBrowserTimings",
+    "AppDependencies",
+    "AppEvents",
+    "AppExceptions",
+    "AppMetrics",
+    "AppPageViews",
+    "AppPerformanceCounters",
+    "AppRequests",
+    "AppSystemEvents",
+    "AppTraces",
+)
+"""Those of Application Insights, which keep 90 days unless each is told."""
 
 
 def telemetry(way: Way) -> Iterator[Body]:
     """The workspace, the component that takes telemetry from identities only, who gets mails."""
     names, mail = Names(way), way["alertEmail"]
+    doors = {
+        "publicNetworkAccessForIngestion": "Disabled" if way.private else "Enabled",
+        "publicNetworkAccessForQuery": (
+            "Disabled" if way["functionAccess"] == "private" else "Enabled"
+        ),
+    }
     yield body(
         way,
         names.workspace,
         WORKSPACE,
         {
+            **doors,
             "retentionInDays": way["logRetentionDays"],
             "sku": {"name": "PerGB2018"},
             "workspaceCapping": {"dailyQuotaGb": way["logDailyQuotaGb"]},
         },
         tags=tags(way),
     )
+    for table in TELEMETRY_TABLES:
+        kept = dict.fromkeys(("retentionInDays", "totalRetentionInDays"), way["logRetentionDays"])
+        yield body(way, f"{names.workspace}/tables/{table}", TABLE, {"plan": "Analytics", **kept})
     component = {
         "Application_Type": "web",
         "DisableLocalAuth": True,
         "IngestionMode": "LogAnalytics",
         "WorkspaceResourceId": names.workspace,
+        **doors,
     }
     yield body(way, names.component, COMPONENT, component, kind="web", tags=tags(way))
     receivers = (
@@ -42,6 +71,18 @@ def telemetry(way: Way) -> Iterator[Body]:
     )
     group = {"emailReceivers": receivers, "enabled": True, "groupShortName": "drift"}
     yield body(way, names.action_group, ACTIONS, group, location="global", tags=tags(way))
+    if way.private:
+        yield from _reached_from_the_network(way)
+
+
+def _reached_from_the_network(way: Way) -> Iterator[Body]:
+    names = Names(way)
+    modes = {"accessModeSettings": {"ingestionAccessMode": "Open", "queryAccessMode": "Open"}}
+    yield body(way, names.link_scope, LINK_SCOPE, modes, location="global", tags=tags(way))
+    for name, linked in (("workspace", names.workspace), ("component", names.component)):
+        link = {"linkedResourceId": linked}
+        one = f"{names.link_scope}/scopedResources/{name}"
+        yield body(way, one, f"{LINK_SCOPE}/scopedResources", link)
 
 
 LOGGED = {
@@ -156,11 +197,22 @@ traces
 | project value = slow
 """,
     ),
+    "logs-are-dropped": Alert(
+        1,
+        0,
+        "The daily cap of the logs is reached: until it is reset, no other alert can see anything. "
+        "Raise logDailyQuotaGb, or find what writes so much.",
+        """\
+_LogOperation
+| where Category =~ 'Ingestion' and Detail contains 'OverQuota'
+| summarize value = count()
+""",
+    ),
 }
 
 
 def alerts(way: Way) -> Iterator[Body]:
-    """Five alerts, each looked at every five minutes over the last fifteen."""
+    """Six alerts, each looked at every five minutes over the last fifteen."""
     names = Names(way)
     for name, alert in ALERTS.items():
         threshold: Any = (
@@ -182,7 +234,7 @@ def alerts(way: Way) -> Iterator[Body]:
             "displayName": name,
             "enabled": True,
             "evaluationFrequency": "PT5M",
-            "scopes": [names.component],
+            "scopes": [names.workspace if name == "logs-are-dropped" else names.component],
             "severity": alert.severity,
             "skipQueryValidation": True,
             "windowSize": "PT15M",

@@ -24,6 +24,8 @@ VERSIONS = {
     "Microsoft.Insights/actionGroups": "2023-01-01",
     "Microsoft.Insights/components": "2020-02-02",
     "Microsoft.Insights/diagnosticSettings": "2021-05-01-preview",
+    "Microsoft.Insights/privateLinkScopes": "2021-09-01",
+    "Microsoft.Insights/privateLinkScopes/scopedResources": "2021-09-01",
     "Microsoft.Insights/scheduledQueryRules": "2026-03-01",
     "Microsoft.KeyVault/vaults": "2026-05-15",
     "Microsoft.KeyVault/vaults/secrets": "2026-05-15",
@@ -36,7 +38,9 @@ VERSIONS = {
     "Microsoft.Network/privateEndpoints/privateDnsZoneGroups": "2026-03-01",
     "Microsoft.Network/publicIPAddresses": "2026-03-01",
     "Microsoft.Network/virtualNetworks": "2026-03-01",
+    "Microsoft.Network/virtualNetworks/subnets": "2026-03-01",
     "Microsoft.OperationalInsights/workspaces": "2025-02-01",
+    "Microsoft.OperationalInsights/workspaces/tables": "2025-02-01",
     "Microsoft.Resources/resourceGroups": "2025-04-01",
     "Microsoft.Storage/storageAccounts": "2025-01-01",
     "Microsoft.Storage/storageAccounts/blobServices": "2025-01-01",
@@ -72,6 +76,7 @@ class Names:
         self.workspace = self.id("Microsoft.OperationalInsights/workspaces", f"log-{self.token}")
         self.component_name = f"appi-{self.token}"
         self.component = self.id("Microsoft.Insights/components", self.component_name)
+        self.link_scope = self.id("Microsoft.Insights/privateLinkScopes", f"ampls-{self.token}")
         self.action_group = self.id("Microsoft.Insights/actionGroups", f"ag-{self.token}")
         self.plan = self.id("Microsoft.Web/serverfarms", f"asp-{self.token}")
         self.site = self.id("Microsoft.Web/sites", self.site_name)

@@ -9,6 +9,7 @@ from tests.infra.expected.names import Names, body, tags
 from tests.infra.ways import Body, Way
 
 NETWORK = "Microsoft.Network/virtualNetworks"
+SUBNET = f"{NETWORK}/subnets"
 GROUP = "Microsoft.Network/networkSecurityGroups"
 ADDRESS = "Microsoft.Network/publicIPAddresses"
 GATEWAY = "Microsoft.Network/natGateways"
@@ -25,6 +26,14 @@ MODEL_ZONES = {
 }
 """An account of kind AIServices answers under three domains, one of kind OpenAI, which is what is
 created, under one."""
+
+LOG_ZONES = [
+    "privatelink.monitor.azure.com",
+    "privatelink.oms.opinsights.azure.com",
+    "privatelink.ods.opinsights.azure.com",
+    "privatelink.agentsvc.azure-automation.net",
+    "privatelink.blob.core.windows.net",
+]
 
 ALLOW_TLS = {
     "name": "AllowTlsFromNetwork",
@@ -108,11 +117,10 @@ def network(way: Way) -> Iterator[Body]:
         "networkSecurityGroup": {"id": endpoint_group},
         "privateEndpointNetworkPolicies": "NetworkSecurityGroupEnabled",
     }
-    subnets = [{"name": "app", "properties": app}, {"name": "endpoints", "properties": endpoints}]
     space = {"addressPrefixes": [way["vnetAddressPrefix"]]}
-    yield body(
-        way, names.network, NETWORK, {"addressSpace": space, "subnets": subnets}, tags=tags(way)
-    )
+    yield body(way, names.network, NETWORK, {"addressSpace": space}, tags=tags(way))
+    yield body(way, names.app_subnet, SUBNET, app)
+    yield body(way, names.endpoint_subnet, SUBNET, endpoints)
 
 
 def endpoints(way: Way) -> Iterator[Body]:
@@ -198,6 +206,7 @@ def _targets(way: Way) -> dict[str, tuple[str, str, list[str]]]:
             ["privatelink.redis.azure.net"],
             redis == "create",
         ),
+        "logs": (names.link_scope, "azuremonitor", LOG_ZONES, True),
         "site": (names.site, "sites", ["privatelink.azurewebsites.net"], True),
     }
     return {

@@ -28,6 +28,8 @@ CHECKS = "each_check_lets_through_what_it_names_and_no_more"
 AS_IT_IS = "a_module_gets_a_parameter_as_it_is"
 ADDRESS = "the_outgoing_address_is_told_where_there_is_one"
 OUTPUTS = "outputs_say_where_everything_is"
+CLOSED = "no_public_door_is_open_in_a_private_way"
+RIGHTS = "a_workflow_may_read_and_a_login_gets_its_token"
 
 
 def _main(what: str, right: str, wrong: str, rule: str) -> Fault:
@@ -43,14 +45,6 @@ VALUES = (
         "an embedding's deployment for its model",
         "OAI_EMBED_MODEL_NAME: embeddingModelName",
         "OAI_EMBED_MODEL_NAME: embeddingDeploymentName",
-        SETTING,
-    ),
-    _main(
-        "chunks and follow-ups change places",
-        "string(maxChunksForPrompt)\n  MAX_COMPLETION_TOKENS: maxCompletionTokens\n"
-        "  MAX_FOLLOWUPS: string(maxFollowups)",
-        "string(maxFollowups)\n  MAX_COMPLETION_TOKENS: maxCompletionTokens\n"
-        "  MAX_FOLLOWUPS: string(maxChunksForPrompt)",
         SETTING,
     ),
     _main(
@@ -144,7 +138,7 @@ DOORS = (
     _in(
         "network",
         "the NAT gateway has no subnet",
-        "          natGateway: natGatewayEnabled ? { id: natGateway.id } : null\n",
+        "    natGateway: natGatewayEnabled ? { id: natGateway.id } : null\n",
         "",
         NETWORK,
     ),
@@ -239,6 +233,69 @@ GIVEN = (
 )
 
 UNSEEN = (
+    _in(
+        "monitoring",
+        "a table keeps telemetry as long as it likes",
+        "  'AppRequests'\n",
+        "",
+        "logs_and_telemetry_are_kept_as_asked_for",
+    ),
+    _main(
+        "logs are open",
+        "    publicAccess: !vnetEnabled\n    publicQueries",
+        "    publicAccess: true\n    publicQueries",
+        CLOSED,
+    ),
+    _in(
+        "monitoring",
+        "the component does not say whether it is open",
+        "    publicNetworkAccessForIngestion: ingestionAccess\n    publicNetworkAccessForQuery: "
+        "queryAccess\n  }\n}\n\n// Open",
+        "  }\n}\n\n// Open",
+        CLOSED,
+    ),
+    _in(
+        "monitoring",
+        "nobody hears that logs are dropped",
+        "name: 'logs-are-dropped'",
+        "name: 'logs-are-dropped-silently'",
+        ALERTS,
+    ),
+    _in(
+        "network",
+        "subnets of others are deleted",
+        "    addressSpace: {",
+        "    subnets: []\n    addressSpace: {",
+        NETWORK,
+    ),
+    _main(
+        "a unit for every thousand tokens",
+        "provisioned && chatCapacity == 520",
+        "provisioned && chatCapacity == 0",
+        CHECKS,
+    ),
+    _main("an address for a range", "length(addressParts) == 2 && ", "", CHECKS),
+    _in(
+        "monitoring",
+        "a connection string is handed on",
+        "output applicationInsightsName string = applicationInsights.name",
+        "output applicationInsightsName string = applicationInsights.properties.ConnectionString",
+        "an_output_holds_no_secret",
+    ),
+    Fault(
+        "a workflow may write everything",
+        ".github/workflows/ci.yml",
+        "permissions:\n  contents: read\n",
+        "permissions: write-all\n",
+        RIGHTS,
+    ),
+    Fault(
+        "a job may write the repository",
+        ".github/workflows/deploy.yml",
+        "      contents: read\n      id-token: write",
+        "      contents: write\n      id-token: write",
+        RIGHTS,
+    ),
     _main(
         "the outgoing address is not told",
         "createNetwork ? (network.?outputs.outgoingAddress ?? '') : ''",

@@ -62,8 +62,8 @@ AGREEMENT = (
     _in(
         "function",
         "a setting of main takes its place",
-        "union(platformSettings, settings, accessSettings)",
-        "union(platformSettings, accessSettings, settings, { AUTH_MODE: 'easyauth' })",
+        "union(settings, platformSettings, accessSettings)",
+        "union(accessSettings, settings, platformSettings, { AUTH_MODE: 'easyauth' })",
         AGREED,
     ),
     _in(

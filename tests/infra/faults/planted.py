@@ -200,19 +200,17 @@ FUNCTION = (
     ),
     _in("function", "two at a time", "  dependsOn: [\n    noFtpPassword\n  ]\n", "", ORDER),
     Fault(
-        "follow-ups and passes change places",
+        "people's settings are lost",
         MAIN,
-        "string(maxFollowups)\n  MAX_INFLIGHT: string(httpConcurrency)\n  MAX_PASSES: "
-        "string(maxPasses)",
-        "string(maxPasses)\n  MAX_INFLIGHT: string(httpConcurrency)\n  MAX_PASSES: "
-        "string(maxFollowups)",
-        SETTING,
+        "union(mapValues(appSettings, value => string(value)), wiredSettings)",
+        "wiredSettings",
+        COMPILER,
     ),
     Fault(
-        "pauses change places",
+        "people's settings are one",
         MAIN,
-        "string(retryBackoffBaseSec)\n  RETRY_BACKOFF_FACTOR: string(retryBackoffFactor)",
-        "string(retryBackoffFactor)\n  RETRY_BACKOFF_FACTOR: string(retryBackoffBaseSec)",
+        "mapValues(appSettings, value => string(value))",
+        "mapValues(appSettings, value => string(appSettings))",
         SETTING,
     ),
     Fault(
@@ -222,9 +220,7 @@ FUNCTION = (
         "OAI_MODEL: chatModelName",
         SETTING,
     ),
-    Fault(
-        "a setting is lost", MAIN, "  RETRY_MAX_ATTEMPTS: string(retryMaxAttempts)\n", "", COMPILER
-    ),
+    Fault("a setting is lost", MAIN, "  MAX_INFLIGHT: string(httpConcurrency)\n", "", SETTING),
     Fault(
         "the password in plain text",
         MAIN,
@@ -232,7 +228,20 @@ FUNCTION = (
         "neo4jPassword!",
         "no_key_and_no_password_stands_anywhere",
     ),
-    Fault("questions in the log", MAIN, "logQuestions ? 'true' : 'false'", "'true'", COMPILER),
+    Fault(
+        "questions in the log",
+        MAIN,
+        "var wiredSettings = {",
+        "var wiredSettings = {\n  LOG_QUESTIONS: 'true'",
+        SETTING,
+    ),
+    Fault(
+        "a secret among the settings",
+        MAIN,
+        "  'OAI_KEY'\n",
+        "",
+        "each_check_lets_through_what_it_names_and_no_more",
+    ),
     Fault(
         "the site does not wait for roles",
         MAIN,
@@ -249,10 +258,10 @@ FUNCTION = (
         BOUNDS,
     ),
     Fault(
-        "a shorter deadline",
+        "a longer wait for an alert",
         MAIN,
-        "@maxValue(225)\nparam deadlineSec",
-        "@maxValue(600)\nparam deadlineSec",
+        "@maxValue(225)\nparam alertRetrievalSeconds",
+        "@maxValue(600)\nparam alertRetrievalSeconds",
         BOUNDS,
     ),
     Fault(
@@ -287,13 +296,6 @@ AROUND = (
         "the function owns the account",
         "'b7e6dc6d-f1e8-4753-8033-0f276bb0955b'",
         "'8e3af657-a8ff-443c-a75c-2fe8c4bcb635'",
-        ROLES,
-    ),
-    _in(
-        "rbac",
-        "a developer owns blobs",
-        "'ba92f5b4-2d11-453d-a403-e96b0029c9fe'",
-        "'b7e6dc6d-f1e8-4753-8033-0f276bb0955b'",
         ROLES,
     ),
     _in(

@@ -90,6 +90,7 @@ def _plant(fault: Fault, folder: Path) -> None:
             shutil.copy(file, folder / "tests/infra")
     for name in _COPIED:
         shutil.copy(ROOT / name, folder / name)
+    shutil.copytree(ROOT / ".github", folder / ".github")
     file = folder / fault.file
     text = file.read_text(encoding="utf-8")
     if fault.right not in text:

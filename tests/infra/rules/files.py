@@ -15,7 +15,7 @@ import yaml
 from drift.hosting.settings import Settings
 from drift.offline.infra.bicep_parameters import given_in
 from tests.infra.differences import differences
-from tests.infra.parameters import DEFAULTS, FROM_ENVIRONMENT, PARAMETERS, REQUIRED
+from tests.infra.parameters import DEFAULTS, FROM_ENVIRONMENT, REQUIRED
 from tests.infra.rules import Rule
 from tests.infra.ways import Project
 
@@ -57,7 +57,10 @@ def the_function_gives_up_before_the_platform(project: Project) -> Iterator[str]
     hours, minutes, seconds = map(
         int, json.loads(project.text("host.json"))["functionTimeout"].split(":")
     )
-    deadline, worker = PARAMETERS["deadlineSec"]["maxValue"], 3600 * hours + 60 * minutes + seconds
+    (bound,) = (
+        rule.le for rule in Settings.model_fields["deadline_sec"].metadata if hasattr(rule, "le")
+    )
+    deadline, worker = bound, 3600 * hours + 60 * minutes + seconds
     if not deadline < PLATFORM_SECONDS < worker:
         yield (
             f"host.json: {deadline} s of deadline, {PLATFORM_SECONDS} s of the platform, "
@@ -121,6 +124,24 @@ AZD = {
 def azd_finds_template_service_and_hooks(project: Project) -> Iterator[str]:
     """All of azure.yaml; the service has the name that the site is tagged with."""
     yield from differences(AZD, yaml.safe_load(project.text("azure.yaml")), "azure.yaml: ")
+
+
+LOGIN = {"contents": "read", "id-token": "write"}
+
+
+def a_workflow_may_read_and_a_login_gets_its_token(project: Project) -> Iterator[str]:
+    """Each workflow reads the repository and no more.
+
+    A job that signs in at Azure may ask for a token besides; no other job asks for anything.
+    """
+    for path in sorted((project.root / ".github/workflows").glob("*.yml")):
+        workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if workflow.get("permissions") != {"contents": "read"}:
+            yield f"{path.name}: permissions are {workflow.get('permissions')}"
+        for name, job in workflow["jobs"].items():
+            signs_in = "azure/login@" in str(job["steps"])
+            if job.get("permissions") not in ([LOGIN] if signs_in else [None]):
+                yield f"{path.name}: job {name}: permissions are {job.get('permissions')}"
 
 
 def the_linter_refuses_what_it_finds(project: Project) -> Iterator[str]:
@@ -231,7 +252,7 @@ def the_parameter_file_reads_each_value_from_its_own_variable(project: Project) 
         for name in sorted(FROM_ENVIRONMENT ^ set(given))
     )
     for name, one in given.items():
-        if name in {"neo4jPassword", "projectKeys"}:
+        if name in {"neo4jPassword", "projectKeys", "appSettings"}:
             continue
         variable = VARIABLES.get(name) or re.sub(
             r"(?<=[a-z0-9])([A-Z])", r"_\1", name
@@ -246,6 +267,11 @@ def the_parameter_file_reads_each_value_from_its_own_variable(project: Project) 
             )
         if name in REQUIRED and one.problem != "missing":
             yield f"infra/main.bicepparam: {name} has a default"
+    for setting, variable in re.findall(
+        r"^  (\w+): readEnvironmentVariable\('(\w+)', ''\)$", text, re.MULTILINE
+    ):
+        if setting != variable or setting.lower() not in Settings.model_fields:
+            yield f"infra/main.bicepparam: setting {setting} is read from {variable}"
     for line in SECRET_LINES:
         if line not in text.splitlines():
             yield f"infra/main.bicepparam: the line is missing: {line}"
@@ -331,6 +357,7 @@ RULES: tuple[Rule, ...] = (
     the_function_gives_up_before_the_platform,
     only_the_function_is_packed,
     azd_finds_template_service_and_hooks,
+    a_workflow_may_read_and_a_login_gets_its_token,
     the_linter_refuses_what_it_finds,
     an_excuse_has_a_reason,
     nothing_is_named_that_flex_consumption_gave_up,

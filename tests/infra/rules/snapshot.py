@@ -67,28 +67,27 @@ def every_setting_has_the_value_of_its_own_parameter(project: Project) -> Iterat
 
 
 def settings_are_those_that_the_code_reads(project: Project) -> Iterator[str]:
-    """The settings that are not the platform's are the fields of drift/hosting/settings.py, but for
-    two that are for local use and one that stands in the vault.
+    """The settings that are not the platform's are fields of drift/hosting/settings.py, and those
+    without a default are all there.
     """
-    read = {name.upper() for name in Settings.model_fields} - function.NOT_SET
+    fields = {name.upper(): field for name, field in Settings.model_fields.items()}
+    needed = {name for name, field in fields.items() if field.is_required()}
     for way in project.ways:
         platform = ("APPLICATIONINSIGHTS_", "AzureWebJobsStorage__")
         given = {name for name in settings_of(way) if not name.startswith(platform)}
         yield from (
-            f"{way.name}: setting {name} is read by nothing" for name in sorted(given - read)
+            f"{way.name}: setting {name} is read by nothing" for name in sorted(given - set(fields))
         )
-        yield from (f"{way.name}: setting {name} is missing" for name in sorted(read - given))
+        yield from (f"{way.name}: setting {name} is missing" for name in sorted(needed - given))
 
 
 def logs_and_telemetry_are_kept_as_asked_for(project: Project) -> Iterator[str]:
-    """Workspace, component without local authentication, who gets mails."""
-    yield from _whole(
-        project,
-        monitoring.telemetry,
-        monitoring.WORKSPACE,
-        monitoring.COMPONENT,
-        monitoring.ACTIONS,
-    )
+    """Workspace and each of its tables of telemetry, component without local authentication, who
+    gets mails, from where a private way is reached.
+    """
+    kinds = (monitoring.WORKSPACE, monitoring.TABLE, monitoring.COMPONENT, monitoring.ACTIONS)
+    scope = (monitoring.LINK_SCOPE, f"{monitoring.LINK_SCOPE}/scopedResources")
+    yield from _whole(project, monitoring.telemetry, *kinds, *scope)
 
 
 def alerts_are_whole(project: Project) -> Iterator[str]:
@@ -113,8 +112,11 @@ def what_is_used_or_changed_is_logged(project: Project) -> Iterator[str]:
 
 
 def the_network_lets_in_what_is_needed(project: Project) -> Iterator[str]:
-    """Network, subnets, security groups, the one outgoing address."""
-    kinds = (network.NETWORK, network.GROUP, network.ADDRESS, network.GATEWAY)
+    """Network, subnets, security groups, the one outgoing address.
+
+    The network lists no subnet, so that one of yours stays.
+    """
+    kinds = (network.NETWORK, network.SUBNET, network.GROUP, network.ADDRESS, network.GATEWAY)
     yield from _whole(project, network.network, *kinds)
 
 
@@ -212,14 +214,37 @@ def names_are_accepted_by_each_service(project: Project) -> Iterator[str]:
 
 
 def no_public_door_is_open_in_a_private_way(project: Project) -> Iterator[str]:
-    """Stores refuse the internet in every private way, whatever their type."""
-    for way in project.ways:
+    """Stores, logs and telemetry refuse the internet in every private way, whatever their type.
+
+    A type that has a door says so: what is not said is open. The function's own door and reading
+    the logs are open unless all is private.
+    """
+    for way in (way for way in project.ways if way.private):
         for one in way.resources():
             properties = one.get("properties", {})
-            open_door = properties.get("publicNetworkAccess", "Disabled") != "Disabled"
-            open_list = properties.get("networkAcls", {}).get("defaultAction", "Deny") != "Deny"
-            if way.private and one["type"] != function.SITE and (open_door or open_list):
-                yield f"{_place(way, one)}: can be reached from the internet"
+            doors = DOORS.get(one["type"], frozenset()) | {
+                name for name in properties if name.startswith("publicNetworkAccess")
+            }
+            if way["functionAccess"] != "private":
+                doors -= {"publicNetworkAccessForQuery"}
+            open_doors = [name for name in sorted(doors) if properties.get(name) != "Disabled"]
+            if properties.get("networkAcls", {}).get("defaultAction", "Deny") != "Deny":
+                open_doors.append("networkAcls")
+            if one["type"] != function.SITE:
+                yield from (f"{_place(way, one)}: {name} is open" for name in open_doors)
+
+
+_DOOR = frozenset({"publicNetworkAccess"})
+_TWO_DOORS = frozenset({"publicNetworkAccessForIngestion", "publicNetworkAccessForQuery"})
+DOORS = {
+    stores.STORAGE: _DOOR,
+    stores.VAULT: _DOOR,
+    stores.REDIS: _DOOR,
+    stores.OPENAI: _DOOR,
+    monitoring.WORKSPACE: _TWO_DOORS,
+    monitoring.COMPONENT: _TWO_DOORS,
+}
+"""What a type is reached by from the internet, unless it is said to be disabled."""
 
 
 _KEY = re.compile(
@@ -277,10 +302,7 @@ def outputs_say_where_everything_is(project: Project) -> Iterator[str]:
 
 def _next_steps(way: Way, site: str) -> str:
     """Return the engine's expression for the sentences that a deployment ends with."""
-    settings = (
-        "NEO4J_*, OAI_BASE_URL, OAI_MODEL, OAI_EMBED_MODEL_NAME and "
-        f"VECTOR_INDEX_DIMENSIONS={way['vectorIndexDimensions']}"
-    )
+    settings = "the same NEO4J_*, OAI_* and VECTOR_INDEX_DIMENSIONS"
     sentences = [
         f"Let the function through the allow list of the graph at {way['neo4jUri']}.",
         f"Create constraints and indexes once, with {settings} set: python -m drift prepare",
@@ -289,10 +311,14 @@ def _next_steps(way: Way, site: str) -> str:
     url = f"format('https://{{0}}', {site})"
     credential = CREDENTIALS[way["authMode"]]
     last = f"format('Ask for the state, with {{0}}: {{1}}/health/ready', '{credential}', {url})"
-    steps = [*map("'{}'".format, sentences), last]
+    steps = [*map("'{}'".format, sentences), last, f"'{LEFT_OVER}'"]
     return f"[createArray({', '.join(steps)})]"
 
 
+LEFT_OVER = (
+    "Roles and resources of an earlier deployment that this one does not name any more are still "
+    "there: docs/deploy.md, Taking something back"
+)
 CREDENTIALS = {
     "function": "a function key",
     "keys": "a key of yours",

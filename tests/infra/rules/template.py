@@ -22,7 +22,7 @@ ORDER: dict[str, set[str]] = {
     "keyVault": {"group", "monitoring"},
     "redis": {"group", "monitoring"},
     "openAi": {"group", "monitoring"},
-    "endpoints": {"group", "keyVault", "network", "openAi", "redis", "storage"},
+    "endpoints": {"group", "keyVault", "monitoring", "network", "openAi", "redis", "storage"},
     "rbac": {"group", "identity", "monitoring", "storage"},
     "secretAccess": {"identity", "keyVault"},
     "projectKeysAccess": {"identity", "keyVault"},
@@ -85,17 +85,29 @@ INNER_ORDER: dict[str, dict[str, set[str]]] = {
         "workspaces": set(),
         "components": {"workspaces"},
         "actionGroups": set(),
-        "scheduledQueryRules": {"actionGroups", "components"},
+        "scheduledQueryRules": {"actionGroups", "components", "workspaces"},
+        "tables": {"workspaces"},
+        "privateLinkScopes": set(),
+        "scopedResources workspace": {"privateLinkScopes", "workspaces"},
+        # one change of the scope after the other
+        "scopedResources component": {
+            "components",
+            "privateLinkScopes",
+            "scopedResources workspace",
+        },
     },
     "network": {
         "networkSecurityGroups app": set(),
         "networkSecurityGroups endpoints": set(),
         "publicIPAddresses": set(),
         "natGateways": {"publicIPAddresses"},
-        "virtualNetworks": {
-            "natGateways",
-            "networkSecurityGroups app",
+        "virtualNetworks": set(),
+        "subnets app": {"natGateways", "networkSecurityGroups app", "virtualNetworks"},
+        # the service answers 409 to two changes of one network at a time
+        "subnets endpoints": {
             "networkSecurityGroups endpoints",
+            "subnets app",
+            "virtualNetworks",
         },
     },
     "endpoints": {
@@ -146,6 +158,31 @@ def parameters_and_outputs_are_described(project: Project) -> Iterator[str]:
 
 
 MIN_DESCRIPTION = 6
+
+
+def an_output_holds_no_secret(project: Project) -> Iterator[str]:
+    """What a module hands on is kept in the deployment's history, for everybody who reads it.
+
+    No key, no connection string and no secure parameter is part of an output.
+    """
+    for file, template in _templates(project):
+        secure = [
+            f"parameters('{name}')"
+            for name, one in template.get("parameters", {}).items()
+            if one["type"].startswith("secure")
+        ]
+        for name, one in template.get("outputs", {}).items():
+            value = str(one.get("value", one.get("copy")))
+            held = [word for word in secure if word in value]
+            if held or _SECRET.search(value) or one["type"].startswith("secure"):
+                yield f"{file}: output {name} holds a secret: {value}"
+
+
+_SECRET = re.compile(
+    r"connectionString|instrumentationKey|accountKey|(primary|secondary|shared)Key|password"
+    r"|\blist\w*\(|getSecret",
+    re.IGNORECASE,
+)
 
 
 def modules_take_what_main_allows(project: Project) -> Iterator[str]:
@@ -417,6 +454,7 @@ RULES: tuple[Rule, ...] = (
     everything_waits_for_what_it_needs,
     parameters_are_bounded_as_the_docs_say,
     parameters_and_outputs_are_described,
+    an_output_holds_no_secret,
     modules_take_what_main_allows,
     a_module_gets_a_parameter_as_it_is,
     a_secret_that_was_rotated_stays,

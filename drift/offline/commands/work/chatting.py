@@ -60,7 +60,7 @@ class Documents:
             "query": query,
             "project_id": self.project_id,
             "depth": self.depth,
-            "include": ["references"],
+            "include": ["references", "verdict"],
         }
         told = ""
         async with self.client.stream("POST", "/retrieve", json=body, headers=ACCEPT) as reply:

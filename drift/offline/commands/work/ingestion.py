@@ -22,6 +22,9 @@ from drift.offline.indexing.sources import Source, read_source
 from drift.offline.indexing.thresholds import measure_and_keep
 from drift.offline.stack.stack import StackOptions
 from drift.offline.wiring import build_writer
+from drift.offline.writing.documents import Guard, Skipped, guarded
+from drift.offline.writing.neo4j.writer import Neo4jWriter
+from drift.offline.writing.reading_process import ReadingProcess
 
 CHUNKS = STAGES[1]
 MAX_KINDS = 8
@@ -32,29 +35,35 @@ MAX_KINDS = 8
 class HowToIngest:
     """Whether to write all of it anew, and how long to wait for another run over the project.
 
-    `source_uri` is the address of the source, or empty.
+    `source_uri` is the address of the source, or empty. With `yes` the source may be empty.
     """
 
     force: bool = False
     wait_s: float = 600.0
     source_uri: str = ""
+    yes: bool = False
 
 
 async def ingest(
     options: StackOptions, source: Path | None, project: str, how: HowToIngest, *, as_json: bool
 ) -> None:
     """Ingest a folder or a file; without either, the sample corpus."""
+    with ReadingProcess() as process:
 
-    def read() -> Source:
-        return sample_sources() if source is None else read_source(source, how.source_uri)
+        def read() -> Source:
+            if source is None:
+                return sample_sources()
+            return read_source(source, how.source_uri, may_be_empty=how.yes, guard=process.guarded)
 
-    documents = read()
-    for line in left_out(documents):
-        say(line)
+        documents = await asyncio.to_thread(read)
+        for line in left_out(documents):
+            say(line)
 
-    async with running(options) as (stack, values):
-        report = await ingest_documents(values, documents, project, how, again=read)
-        recommend_up(stack)
+        async with running(options) as (stack, values):
+            report = await ingest_documents(
+                values, documents, project, how, again=read, guard=process.guarded
+            )
+            recommend_up(stack)
 
     if as_json:
         print_json(as_document(report))
@@ -71,21 +80,18 @@ async def ingest_documents(
     project: str,
     how: HowToIngest = HowToIngest(),
     again: Callable[[], Source] | None = None,
+    guard: Guard = guarded,
 ) -> IngestReport:
     """Ingest the documents into a project, and say what that changed.
 
-    `again` reads them once more, when another run over the project had to be waited for.
+    `again` reads them once more, when another run over the project had to be waited for. The
+    work on each of them is done under the guard.
 
     Raises:
         IngestError: GRAPH_SCHEMA names another schema than the one that ingestion writes.
     """
-    if values.graph_schema != "default":
-        raise IngestError(
-            "Ingestion writes the default schema, and GRAPH_SCHEMA names another: leave it out to "
-            "ingest."
-        )
-
-    writer, graph = build_writer(values), wiring.build_graph(values)
+    require_default_schema(values, "Ingestion")
+    writer = build_writer(values)
     _, embedder = wiring.build_models(values)
     last = _LastStage()
     try:
@@ -102,25 +108,49 @@ async def ingest_documents(
                 wait_s=how.wait_s,
                 say=say,
                 again=again,
+                guard=guard,
             )
-        await measure_and_keep(
-            graph.finder(),
-            writer,
-            project,
-            values.vector_index_dimensions,
-            values.oai_embed_model_name,
-            has_changed=report.wrote,
-            say=say,
-        )
+        await measure_threshold(values, writer, report)
     except asyncio.CancelledError:
         say(f"Stopped: {last.stored()} The same command continues from there.")
         raise
     finally:
         await writer.close()
-        await graph.close()
 
+    for skipped in report.skipped:
+        if skipped not in documents.skipped:
+            say(_about(skipped))
     say_report(report)
     return report
+
+
+def require_default_schema(values: Settings, what: str) -> None:
+    """Check that the graph is one of projects.
+
+    Raises:
+        IngestError: GRAPH_SCHEMA names another schema.
+    """
+    if values.graph_schema != "default":
+        raise IngestError(
+            f"{what} knows the default schema alone, and GRAPH_SCHEMA names another: leave it out."
+        )
+
+
+async def measure_threshold(values: Settings, writer: Neo4jWriter, report: IngestReport) -> None:
+    """Measure how near texts of the project have to be to a question, where they have changed."""
+    graph = wiring.build_graph(values)
+    try:
+        await measure_and_keep(
+            graph.finder(),
+            writer,
+            report.project_id,
+            values.vector_index_dimensions,
+            values.oai_embed_model_name,
+            has_changed=report.wrote,
+            say=say,
+        )
+    finally:
+        await graph.close()
 
 
 class _LastStage:
@@ -152,7 +182,7 @@ class _LastStage:
 def left_out(source: Source) -> Iterator[str]:
     """Say what was not read: each skipped file, and how many were ignored for which reason."""
     for skipped in source.skipped:
-        yield f"Skipped {skipped.path}: {skipped.reason}."
+        yield _about(skipped)
 
     counts_by_reason: dict[str, list[str]] = {}
     for ignored in source.ignored:
@@ -163,17 +193,34 @@ def left_out(source: Source) -> Iterator[str]:
         yield f"Ignored {', '.join(counts[:MAX_KINDS])}{more}: {reason}."
 
 
+def _about(skipped: Skipped) -> str:
+    return f"Skipped {skipped.path}: {skipped.reason}."
+
+
 def say_report(report: IngestReport) -> None:
     """Say what an ingestion changed, and what the project holds now."""
     for name in report.kept:
         say(f"Kept the earlier text of {name}, whose file cannot be read now.")
+    for source, number in report.left.items():
+        say(
+            f"Project {report.project_id} still holds {number} documents of {source} that are not "
+            f"there any more. `drift remove --project {report.project_id} --source {source}` "
+            f"removes that source."
+        )
     if not report.wrote:
         say(f"Project {report.project_id}: nothing has changed.")
         return
+    if report.moved and not report.chunks and not report.communities:
+        say(
+            f"Project {report.project_id}: {len(report.moved)} documents are those of another "
+            f"source, and belong to {report.source} now. Nothing else has changed."
+        )
+        return
 
+    moved = f", {len(report.moved)} taken over from another source" if report.moved else ""
     say(
         f"Project {report.project_id}: {len(report.added)} documents added, "
-        f"{len(report.changed)} changed, {len(report.removed)} removed; "
+        f"{len(report.changed)} changed, {len(report.removed)} removed{moved}; "
         f"{report.chunks} chunks written at {report.chunks_per_second:.0f} a second; "
         f"{report.entities} entities, {report.relations} relations, "
         f"{sum(report.communities.values())} communities. "

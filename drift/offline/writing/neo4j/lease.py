@@ -121,11 +121,15 @@ class Lease:
                 await self._connection.transaction(self._keep)
 
     async def release(self) -> None:
-        """Give the project back; where that fails, the lease ends by itself."""
+        """Give the project back; where that fails, the lease ends by itself.
+
+        A project that holds nothing is forgotten.
+        """
 
         async def work(run: Statement) -> None:
             await run(lease_statements.LOCK, self._claim)
             await run(lease_statements.RELEASE, self._claim)
+            await run(lease_statements.FORGET, {**self._claim, "ours": lease_statements.OURS})
 
         with contextlib.suppress(UpstreamError, TimeoutError):
             async with asyncio.timeout(_RELEASE_TIMEOUT_S):

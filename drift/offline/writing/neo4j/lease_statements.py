@@ -6,7 +6,13 @@ makes what follows read what is committed, and keeps every other writer out unti
 
 from __future__ import annotations
 
-LOCK = "MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id"
+# Who held the lock before may have forgotten the project: what was waited for is then not there,
+# and is made anew.
+LOCK = """
+MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id
+WITH count(*) AS locked
+MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id
+"""
 
 _NOW = "datetime.realtime().epochMillis"
 _OTHER = """p.writer AS holder, coalesce(p.writer_name, '') AS name, p.writer_since AS since_ms"""
@@ -43,3 +49,27 @@ MATCH (p:__Project__ {id: $project_id})
 WHERE p.writer = $holder
 REMOVE p.writer, p.writer_name, p.writer_since, p.writer_until
 """
+
+# A project's node is ours alone while it says nothing of others: what holds nothing is not there.
+FORGET = """
+MATCH (p:__Project__ {id: $project_id})
+WHERE p.writer IS NULL AND NOT EXISTS { (p)--() }
+  AND all(name IN keys(p) WHERE name IN $ours)
+  AND NOT EXISTS { MATCH (:__Document__ {project_id: $project_id}) }
+  AND NOT EXISTS { MATCH (:__Chunk__ {project_id: $project_id}) }
+  AND NOT EXISTS { MATCH (:__Entity__ {project_id: $project_id}) }
+  AND NOT EXISTS { MATCH (:__Community__ {project_id: $project_id}) }
+  AND NOT EXISTS { MATCH (:__Node__ {project_id: $project_id}) }
+DELETE p
+"""
+
+OURS = [
+    "id",
+    "project_id",
+    "written_at",
+    *("fingerprint", "generation", "building", "embedding_models"),
+    *("entities", "relations", "communities"),
+    *("score_threshold", "score_threshold_texts", "score_threshold_model"),
+    *("score_threshold_dimensions", "score_floor"),
+]
+"""The properties that are set on a project's node here."""

@@ -75,17 +75,27 @@ class Neo4jProject:
 
         small = [d for d in batch.documents if len(chunks[d.id]) <= CHUNKS_AT_ONCE]
         for group in in_groups(small, chunks, CHUNKS_AT_ONCE):
-            await self._put(group, chunks)
+            await self._put(group, chunks, batch.replaced)
         for document in batch.documents:
             if document not in small:
-                await self._put_in_steps(document, chunks[document.id])
+                await self._put_in_steps(document, chunks[document.id], batch.replaced)
 
     async def remove_documents(self, document_ids: Sequence[str]) -> None:
         """Remove documents with their chunks, and mark the project's knowledge as unfinished."""
         rows = [{"id": id_} for id_ in document_ids]
         await self._rows(statements.REMOVE_DOCUMENTS, rows, DOCUMENTS_REMOVED_AT_ONCE)
 
-    async def _put(self, documents: Sequence[DocumentRecord], chunks: Mapping[str, Chunks]) -> None:
+    async def take_over(self, document_ids: Sequence[str], source: str) -> None:
+        """Have these documents belong to a source."""
+        rows = [{"id": id_} for id_ in document_ids]
+        await self._rows(statements.TAKE_OVER, rows, ROWS, source=source)
+
+    async def _put(
+        self,
+        documents: Sequence[DocumentRecord],
+        chunks: Mapping[str, Chunks],
+        replaced: Mapping[str, Sequence[str]],
+    ) -> None:
         values = {**self._named, "run": uuid.uuid4().hex}
         rows = [document_row(document, len(chunks[document.id])) for document in documents]
         chunk_rows = [chunk_row(k) for document in documents for k in chunks[document.id].values()]
@@ -95,10 +105,13 @@ class Neo4jProject:
             for part in parts(chunk_rows, ROWS_WITH_VECTORS):
                 await run(statements.PUT_CHUNKS, {**values, "rows": part})
             await run(statements.DROP_STALE_CHUNKS, {**values, "rows": rows})
+            await self._remove(run, [one for d in documents for one in replaced.get(d.id, ())])
 
         await self._lease.transaction(work)
 
-    async def _put_in_steps(self, document: DocumentRecord, chunks: Chunks) -> None:
+    async def _put_in_steps(
+        self, document: DocumentRecord, chunks: Chunks, replaced: Mapping[str, Sequence[str]]
+    ) -> None:
         """Store the chunks where no reader sees them, then exchange them for the earlier ones."""
         rows = [document_row(document, len(chunks))]
         values = {**self._named, "run": uuid.uuid4().hex, "rows": rows}
@@ -116,16 +129,22 @@ class Neo4jProject:
                 statements.PUT_DOCUMENTS,
             ):
                 await run(text, values)
+            await self._remove(run, replaced.get(document.id, ()))
 
         await self._lease.transaction(work, REVEAL_TIMEOUT_S)
 
+    async def _remove(self, run: Statement, document_ids: Sequence[str]) -> None:
+        """Remove documents within a transaction."""
+        for part in parts([{"id": id_} for id_ in document_ids], DOCUMENTS_REMOVED_AT_ONCE):
+            await run(statements.REMOVE_DOCUMENTS, {**self._named, "rows": part})
+
     # ------------------------------------------------------------------------------------ knowledge
-    async def write_knowledge(self, batch: KnowledgeBatch) -> None:
+    async def write_knowledge(self, batch: KnowledgeBatch, removed: Sequence[str] = ()) -> None:
         """Make the project's knowledge exactly this, and set the fingerprint.
 
-        Entities, relations and communities are written beside the old ones, and one write makes
-        them the project's; then the old ones are removed. References to chunks or entities that
-        the project does not hold are left out.
+        Entities, relations and communities are written beside the old ones. One transaction makes
+        them the project's and removes the documents that are to go; then the old ones are removed.
+        References to chunks or entities that the project does not hold are left out.
 
         Raises:
             IngestError: when vectors differ in length; nothing is changed. When the graph does not
@@ -140,7 +159,7 @@ class Neo4jProject:
         generation = begun[0]["generation"]
         for step in knowledge_steps(batch):
             await self._rows(step.text, step.rows, step.size, generation=generation)
-        await self._switch(generation, batch)
+        await self._switch(generation, batch, removed)
         await self.settle()
 
     async def settle(self) -> None:
@@ -158,7 +177,7 @@ class Neo4jProject:
             await self._until_none(statements.drop_other_generations(label), values)
         await self._once(statements.SETTLE, self._named)
 
-    async def _switch(self, generation: int, batch: KnowledgeBatch) -> None:
+    async def _switch(self, generation: int, batch: KnowledgeBatch, removed: Sequence[str]) -> None:
         """Make a generation the project's, after a look whether it is all there."""
         values = {**self._named, "generation": generation, "fingerprint": batch.fingerprint}
         values["embedding_model"] = batch.embedding_model
@@ -166,6 +185,7 @@ class Neo4jProject:
         communities = len({community.community for community in batch.communities})
 
         async def work(run: Statement) -> None:
+            await self._remove(run, removed)
             stored = (await run(statements.KNOWLEDGE_STATE, values)).records[0]
             counts = {
                 "entities": stored["entities"],
@@ -180,7 +200,7 @@ class Neo4jProject:
                 )
             await run(statements.SWITCH, {**values, **counts})
 
-        await self._lease.transaction(work)
+        await self._lease.transaction(work, REVEAL_TIMEOUT_S if removed else WRITE_TIMEOUT_S)
 
     async def _readers_left(self) -> None:
         """Wait until every question that may still read an older generation has been answered."""

@@ -59,6 +59,21 @@ CALL () {
 RETURN entities, relations, communities
 """
 
+# Asked of graphs that have no index yet as well, so no index is named.
+HELD_PROJECTS = """
+MATCH (p:__Project__)
+WHERE $project_id IS NULL OR p.id = $project_id
+RETURN toString(p.id) AS id,
+  COLLECT {
+    MATCH (d:__Document__ {project_id: p.id})
+    WITH toString(coalesce(d.source, '')) AS source, count(*) AS number
+    RETURN [source, number]
+  } AS sources,
+  COUNT { (:__Chunk__ {project_id: p.id}) } AS chunks,
+  COUNT { (:__Node__ {project_id: p.id}) } AS nodes
+ORDER BY id
+"""
+
 READ_CHUNKS = f"""
 {_DOCUMENTS}
 MATCH (d)-[:HAS_CHUNK]->(ch)
@@ -138,6 +153,12 @@ UNWIND chunks AS ch
 WITH DISTINCT ch
 WHERE NOT EXISTS {{ (ch)<-[:HAS_CHUNK]-() }}
 DETACH DELETE ch
+"""
+
+TAKE_OVER = f"""
+UNWIND $rows AS row
+{_DOCUMENT}
+SET d.source = $source
 """
 
 # ---------------------------------------------------------------------- a document in several steps

@@ -19,7 +19,13 @@ from drift.offline.writing.neo4j.project import Neo4jProject
 from drift.offline.writing.neo4j.schema import ONLINE_WAIT_S
 from drift.ports import MAX_WAIT_S, ProjectWriter
 from drift.values.found_nodes import ScoreThreshold
-from drift.values.records import ChunkRecord, DocumentBatch, KnowledgeBatch, ProjectState
+from drift.values.records import (
+    ChunkRecord,
+    DocumentBatch,
+    HeldProject,
+    KnowledgeBatch,
+    ProjectState,
+)
 
 
 class Neo4jWriter:
@@ -90,6 +96,16 @@ class Neo4jWriter:
             entities=knowledge["entities"],
             relations=knowledge["relations"],
             communities=dict(sorted(levels.items())),
+        )
+
+    async def held_projects(self, project_id: str | None = None) -> tuple[HeldProject, ...]:
+        """Return what the graph's projects hold, by id; of one alone, if it is there."""
+        values = {"project_id": project_id}
+        result = await self._connection.write(statements.HELD_PROJECTS, values)
+        return tuple(
+            HeldProject(row["id"], dict(sorted(row["sources"])), row["chunks"], row["nodes"])
+            for row in result.records
+            if row["id"] is not None
         )
 
     async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:

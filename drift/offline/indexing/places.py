@@ -1,0 +1,48 @@
+"""The places that sources are named after, and what stands there on this machine now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def below(source: str, path: str) -> str:
+    """Return the file at a path below a source."""
+    return source if path in {"", "."} else f"{source.rstrip('/')}/{path}"
+
+
+def is_inside(file: str, folder: str) -> bool:
+    """Tell whether a file is this place, or stands below it."""
+    return file == folder or file.startswith(f"{folder.rstrip('/')}/")
+
+
+def is_gone(file: str) -> bool:
+    """Tell whether nothing is at a place of this machine; what cannot be looked at may be there.
+
+    A source that is named after no place, or after one whose bytes are spelled out, is never gone.
+    """
+    if not file.startswith("/") or "\\x" in file:
+        return False
+    try:
+        Path(file).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
+def are_same(one: str, other: str) -> bool:
+    """Tell whether two places are one: a link leads there, or the system ignores their case."""
+    try:
+        return one == other or (one.startswith("/") and Path(one).samefile(other))
+    except (OSError, ValueError):
+        return False
+
+
+def known_as(place: str, names: Iterable[str]) -> str:
+    """Return the name under which a place is known already; its own when it is not."""
+    known = set(names)
+    if place in known:
+        return place
+    return next((name for name in sorted(known) if are_same(name, place)), place)

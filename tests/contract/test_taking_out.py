@@ -1,0 +1,157 @@
+"""What is taken out of a project, what takes its place, and a project that holds nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from drift.access.caller import EVERYBODY
+from drift.adapters.neo4j.node_store import Neo4jNodeStore
+from drift.errors import GraphUnavailableError, NotFoundError, ProjectHeldError
+from drift.offline.writing.neo4j import project as neo4j_project
+from drift.offline.writing.neo4j.writer import Neo4jWriter
+from drift.tasks import Deadline
+from drift.values.reading import PageQuery
+from drift.values.records import DocumentBatch, DocumentRecord, HeldProject, KnowledgeBatch
+from tests.contract.graph_backends import Backend, Neo4jBackend, axis, chunk, on_real_servers, twin
+from tests.contract.small_project import COMMUNITIES, ENTITIES, FULL, fill_all, questions_see
+from tests.contract.test_broken_writes import BrokenConnection
+
+pytestmark = pytest.mark.timeout(600)
+
+FEWER = KnowledgeBatch(ENTITIES[:1], (), COMMUNITIES[:1], "f2")
+NOTHING = KnowledgeBatch((), (), (), "f3")
+AS_ANOTHER = DocumentBatch(
+    (DocumentRecord("sub/d2", "t", "wide", "changed"),),
+    (chunk("k9", "gamma", axis(2), "sub/d2"),),
+    {"sub/d2": ("d2",)},
+)
+
+
+async def _write_knowledge(
+    writer: object, project: str, batch: KnowledgeBatch, *removed: str
+) -> None:
+    async with writer.writing(project) as own:  # type: ignore[attr-defined]
+        await own.write_knowledge(batch, removed)
+
+
+async def test_what_is_removed_goes_with_the_knowledge_that_is_without_it(
+    backend: Backend, project: str
+) -> None:
+    await fill_all(backend, project)
+    await _write_knowledge(backend.writer, project, FEWER, "d2", "never there")
+    state = await backend.writer.project_state(project)
+    assert (set(state.documents), state.chunks, state.fingerprint) == ({"d1"}, 2, "f2")
+    assert await backend.counts(twin(project)) == FULL
+
+
+@on_real_servers
+@pytest.mark.parametrize("at_once", [2000, 1], ids=["at once", "in steps"])
+async def test_a_removal_or_replacement_killed_anywhere_is_seen_whole_or_not_at_all(
+    backend: Neo4jBackend, project: str, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(neo4j_project, "CHUNKS_AT_ONCE", at_once)
+    await fill_all(backend, project)
+
+    async def replacing(writer: Neo4jWriter) -> None:
+        await writer.write_documents(project, AS_ANOTHER)
+
+    async def removing(writer: Neo4jWriter) -> None:
+        await _write_knowledge(writer, project, FEWER, "sub/d2")
+
+    for write in (replacing, removing):
+        seen = [await questions_see(backend, project)]
+        for statements in count():
+            broken = BrokenConnection(backend.connection, statements)
+            with suppress(GraphUnavailableError):
+                await write(Neo4jWriter(broken, backend.names))
+            await backend.connection.write(
+                "MATCH (p:__Project__ {id: $p}) REMOVE p.writer", {"p": project}
+            )
+            seen.append(await questions_see(backend, project))
+            if not broken.is_broken:
+                break
+        assert seen[0] != seen[-1]
+        assert [s for s in seen if s != seen[0]] == [seen[-1]] * (len(seen) - seen.count(seen[0]))
+    assert set((await backend.writer.project_state(project)).documents) == {"d1"}
+
+
+async def test_documents_are_taken_over_by_another_source_as_they_are(
+    backend: Backend, project: str
+) -> None:
+    await fill_all(backend, project)
+    before = await backend.writer.project_state(project)
+    async with backend.writer.writing(project) as own:
+        await own.take_over(["d2", "never there"], "new")
+    after = await backend.writer.project_state(project)
+    assert after == replace(before, sources={"d1": "source", "d2": "new"})
+    assert await backend.writer.held_projects(project) == (
+        HeldProject(project, {"new": 1, "source": 1}, 3),
+    )
+
+
+async def test_a_project_of_which_all_was_removed_is_not_there_any_more(
+    backend: Backend, project: str
+) -> None:
+    await fill_all(backend, project)
+    await _write_knowledge(backend.writer, project, NOTHING, "d1", "d2")
+    assert await backend.counts(project) == {}
+    assert await backend.writer.held_projects(project) == ()
+    page = PageQuery(50, (project,))
+    found = await backend.reader().projects(EVERYBODY, page, Deadline.after(30))
+    assert project not in found.rows
+    await fill_all(backend, project)
+    assert await backend.counts(project) == FULL
+
+
+@on_real_servers
+@pytest.mark.parametrize(
+    "others",
+    [
+        "CREATE (:Person:__Node__ {project_id: $p, id: 'mira'})",
+        "CREATE (:Person)-[:IN_PROJECT]->(p)",
+        "SET p.title = 'Harbour'",
+    ],
+)
+async def test_a_project_keeps_what_others_have_put_there(
+    backend: Neo4jBackend, project: str, others: str
+) -> None:
+    await fill_all(backend, project)
+    named = {"p": project}
+    await backend.connection.write(f"MATCH (p:__Project__ {{id: $p}}) {others}", named)
+    await _write_knowledge(backend.writer, project, NOTHING, "d1", "d2")
+    (held,) = await backend.writer.held_projects(project)
+    assert (held.documents, held.chunks, held.nodes) == (0, 0, int("__Node__" in others))
+    await backend.connection.write("MATCH (n:Person) DETACH DELETE n", {})
+
+
+@on_real_servers
+async def test_a_run_that_wrote_nothing_leaves_no_project_behind(
+    backend: Neo4jBackend, project: str
+) -> None:
+    async with backend.writer.writing(project):
+        pass
+    assert await backend.writer.held_projects(project) == ()
+
+
+@on_real_servers
+async def test_a_project_that_is_forgotten_while_others_wait_for_it_is_made_anew_for_them(
+    backend: Neo4jBackend, project: str
+) -> None:
+    nodes = Neo4jNodeStore(backend.connection)
+
+    async def write() -> None:
+        for _ in range(10):
+            async with backend.writer.writing(project):
+                pass
+
+    async def look() -> None:
+        for _ in range(30):
+            with suppress(NotFoundError, ProjectHeldError):
+                await nodes.find_node(EVERYBODY.project(project), "x", Deadline.after(60))
+
+    await asyncio.gather(write(), write(), look(), look())

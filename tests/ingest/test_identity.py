@@ -1,0 +1,330 @@
+"""A file is one document of a project, whatever source it came from; and what is gone is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from drift.errors import GraphUnavailableError, IngestError
+from drift.offline.indexing.pipeline import ingest, remove
+from drift.offline.indexing.report import IngestReport
+from drift.offline.indexing.sources import Source, read_source
+from drift.offline.writing.documents import Skipped
+from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project
+
+TEXTS = {
+    "a.md": "# Quay four\n\nIngrid Falk keeps the keys of `quay_four`.\n",
+    "sub/b.md": "# Ropes\n\nThe `rope_store` is behind `quay_four`.\n",
+    "sub/deep/c.md": "# Cranes\n\nThe `crane` stands beside the `rope_store`.\n",
+    "d.txt": "The `crane` may not be used on Sundays.\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in TEXTS.items():
+        _put(tmp_path / "docs" / name, text)
+    return tmp_path / "docs"
+
+
+def _put(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def _renamed(path: Path, new: Path) -> Path:
+    return path.rename(new)
+
+
+def _link(path: Path, target: Path) -> None:
+    path.symlink_to(target)
+
+
+async def _ingest(path: Path, writer: MemoryWriter, *, yes: bool = False) -> IngestReport:
+    source = await asyncio.to_thread(read_source, path, may_be_empty=yes)
+    return await ingest(source, "p", writer, HashEmbedder(), DIMENSIONS)
+
+
+async def _remove(source: Path | None, writer: MemoryWriter) -> IngestReport:
+    name = None if source is None else str(source)
+    return await remove(name, "p", writer, HashEmbedder(), DIMENSIONS)
+
+
+async def _clean(*sources: Path) -> Project:
+    writer = MemoryWriter()
+    for source in sources:
+        await _ingest(source, writer)
+    return writer.project("p")
+
+
+def _texts(project: Project) -> list[str]:
+    """Return the first lines of what questions can cite, in order."""
+    return sorted(c.text.partition("\n")[0] for own in project.chunks.values() for c in own)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        ["docs/a.md", "docs"],
+        ["docs", "docs/a.md"],
+        ["docs/sub", "docs"],
+        ["docs", "docs/sub"],
+        ["docs/sub/deep/c.md", "docs/sub/deep", "docs/sub", "docs/a.md", "docs"],
+        ["docs/sub/deep", "docs", "docs/sub"],
+    ],
+)
+async def test_a_file_is_one_document_in_whatever_order_its_folders_are_ingested(
+    folder: Path, order: list[str]
+) -> None:
+    writer = MemoryWriter()
+    for name in order:
+        await _ingest(folder.parent / name, writer)
+    assert writer.project("p") == await _clean(folder)
+
+    edited = TEXTS["sub/deep/c.md"].replace("stands", "rests")
+    _put(folder / "sub/deep/c.md", edited)
+    _put(folder / "a.md", TEXTS["a.md"].replace("Ingrid Falk", "Nils Berg"))
+    for name in order:
+        await _ingest(folder.parent / name, writer)
+    assert writer.project("p") == await _clean(folder)
+
+
+@pytest.mark.parametrize("breaks_at", range(9))
+async def test_a_document_never_stands_beside_what_its_file_was_before(
+    folder: Path, breaks_at: int
+) -> None:
+    writer = MemoryWriter()
+    await _ingest(folder / "sub", writer)
+    writer.calls, writer.breaks_at = [], breaks_at
+    try:
+        await _ingest(folder, writer)
+    except GraphUnavailableError:
+        texts = _texts(writer.project("p"))
+        assert len(texts) == len(set(texts))
+    writer.breaks_at = None
+    await _ingest(folder, writer)
+    assert writer.project("p") == await _clean(folder)
+
+
+async def test_a_project_that_holds_a_file_twice_is_mended_by_either_source(folder: Path) -> None:
+    for mends in (folder, folder / "a.md"):
+        writer = MemoryWriter()
+        await _ingest(folder, writer)
+        project = writer.project("p")
+        stored, chunks = project.documents["a.md"], project.chunks["a.md"]
+        project.documents["docs/a.md"] = replace(stored, id="docs/a.md")
+        project.documents["a.md"] = replace(stored, source=str(folder / "a.md"))
+        project.chunks["docs/a.md"] = tuple(replace(c, document_id="docs/a.md") for c in chunks)
+
+        report = await _ingest(mends, writer)
+
+        assert report.removed == ["docs/a.md"]
+        assert writer.project("p") == await _clean(folder)
+
+
+async def test_a_folder_inside_a_known_one_renews_only_its_part(folder: Path) -> None:
+    writer = MemoryWriter()
+    await _ingest(folder, writer)
+    _put(folder / "a.md", "# Not read this time\n")
+    (folder / "sub/b.md").unlink()
+    _put(folder / "sub/new.md", "# Buoys\n\nA `buoy` is yellow.\n")
+
+    report = await _ingest(folder / "sub", writer)
+
+    assert (report.added, report.removed) == (["sub/new.md"], ["sub/b.md"])
+    assert "# Quay four" in _texts(writer.project("p"))
+    assert {d.source for d in writer.project("p").documents.values()} == {str(folder)}
+
+
+async def test_a_hidden_folder_that_was_ingested_alone_stays_beside_the_one_around_it(
+    folder: Path,
+) -> None:
+    _put(folder / ".own/z.md", "# Tides\n\nThe `tide` is low at six.\n")
+    writer = MemoryWriter()
+    for source in (folder / ".own", folder, folder / ".own"):
+        report = await _ingest(source, writer)
+    assert not report.wrote
+    assert set(writer.project("p").documents) == {*TEXTS, "z.md"}
+
+
+async def test_two_files_of_a_source_never_have_one_name(folder: Path, tmp_path: Path) -> None:
+    writer = MemoryWriter()
+    other = tmp_path / "other"
+    _put(other / "a.md", "# Another\n")
+    _put(folder / "docs/a.md", "# Inner\n\nThe `inner` one.\n")
+    await _ingest(other, writer)
+    for _ in range(2):
+        report = await _ingest(folder, writer)
+        assert len(writer.project("p").documents) == len(TEXTS) + 2
+    assert not report.wrote
+
+
+# ------------------------------------------------------------------------- renamed and moved
+async def test_a_renamed_folder_is_recognised_at_no_cost(folder: Path, tmp_path: Path) -> None:
+    writer = MemoryWriter()
+    await _ingest(folder, writer)
+    papers = _renamed(folder, tmp_path / "papers")
+    report = await _ingest(papers, writer)
+    assert (sorted(report.moved), report.chunks, report.added) == (sorted(TEXTS), 0, [])
+    assert writer.project("p") == await _clean(papers)
+    assert not (await _ingest(papers, writer)).wrote
+
+
+@pytest.mark.parametrize("breaks_at", range(9))
+async def test_a_folder_renamed_edited_and_thinned_is_the_same_folder_also_after_a_break(
+    folder: Path, tmp_path: Path, breaks_at: int
+) -> None:
+    writer = MemoryWriter()
+    _put(folder / "e.md", "# Ebb\n\nThe `ebb` begins at noon.\n")
+    await _ingest(folder, writer)
+    papers = _renamed(folder, tmp_path / "papers")
+    _put(papers / "a.md", TEXTS["a.md"].replace("Ingrid Falk", "Nils Berg"))
+    (papers / "d.txt").unlink()
+    _put(papers / "new.md", "# Buoys\n\nA `buoy` is yellow.\n")
+    writer.calls, writer.breaks_at = [], breaks_at
+    try:
+        await _ingest(papers, writer)
+    except GraphUnavailableError:
+        writer.breaks_at = None
+        await _ingest(papers, writer)
+    assert writer.project("p") == await _clean(papers)
+
+
+async def test_a_file_moved_between_two_sources_is_one_document_whichever_is_read_first(
+    folder: Path, tmp_path: Path
+) -> None:
+    for first in ("docs", "other"):
+        shutil.rmtree(tmp_path / "other", ignore_errors=True)
+        other = tmp_path / "other"
+        _put(other / "x.md", "# Lamps\n\nThe `lamp` is red.\n")
+        _put(folder / "a.md", TEXTS["a.md"])
+        writer = MemoryWriter()
+        for source in (folder, other):
+            await _ingest(source, writer)
+        (folder / "a.md").rename(other / "moved.md")
+        for source in sorted((folder, other), key=lambda source: source.name != first):
+            await _ingest(source, writer)
+            texts = _texts(writer.project("p"))
+            assert len(texts) == len(set(texts))
+        assert set(writer.project("p").documents) == {*TEXTS, "moved.md", "x.md"} - {"a.md"}
+
+
+async def test_what_a_part_of_a_vanished_folder_lacks_stays_and_is_told(
+    folder: Path, tmp_path: Path
+) -> None:
+    writer = MemoryWriter()
+    await _ingest(folder, writer)
+    part = tmp_path / "part"
+    _put(part / "a.md", TEXTS["a.md"])
+    shutil.rmtree(folder)
+
+    report = await _ingest(part, writer)
+
+    assert (report.moved, report.removed, report.left) == (["a.md"], [], {str(folder): 3})
+    assert set(writer.project("p").documents) == set(TEXTS)
+
+
+async def test_a_link_left_at_the_old_place_of_a_folder_leads_to_the_same_source(
+    folder: Path, tmp_path: Path
+) -> None:
+    writer = MemoryWriter()
+    await _ingest(folder, writer)
+    moved = _renamed(folder, tmp_path / "elsewhere")
+    _link(folder, moved)
+    for path in (folder, moved):
+        assert not (await _ingest(path, writer)).wrote
+
+
+async def test_a_folder_has_one_name_however_it_is_given(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = MemoryWriter()
+    await _ingest(folder, writer)
+    _link(folder.parent / "link", folder)
+    monkeypatch.chdir(folder / "sub")
+    ways = ["..", "../../docs/", "../../link", "../sub/.."]
+    assert not any([(await _ingest(Path(way), writer)).wrote for way in ways])
+
+
+# ----------------------------------------------------------------------------------- taken out
+@pytest.mark.parametrize("whole", [True, False], ids=["removed", "emptied"])
+async def test_an_emptied_or_removed_folder_empties_its_source_when_yes_says_so(
+    folder: Path, tmp_path: Path, *, whole: bool
+) -> None:
+    other = tmp_path / "other"
+    _put(other / "x.md", "# Lamps\n\nThe `lamp` is red.\n")
+    writer = MemoryWriter()
+    for source in (folder, other):
+        await _ingest(source, writer)
+    shutil.rmtree(folder)
+    if not whole:
+        _put(folder / "nothing.bin", "")
+
+    with pytest.raises(IngestError, match="--yes"):
+        await _ingest(folder, writer)
+    assert len(writer.project("p").documents) == len(TEXTS) + 1
+
+    report = await _ingest(folder, writer, yes=True)
+    assert report.removed == sorted(TEXTS)
+    assert writer.project("p") == await _clean(other)
+    with pytest.raises(IngestError, match="project p holds nothing of it"):
+        await _ingest(folder, writer, yes=True)
+
+
+async def test_the_only_file_of_a_source_is_taken_out_when_yes_says_so(folder: Path) -> None:
+    writer = MemoryWriter()
+    await _ingest(folder / "a.md", writer)
+    (folder / "a.md").unlink()
+    with pytest.raises(IngestError, match="--yes"):
+        await _ingest(folder / "a.md", writer)
+    assert (await _ingest(folder / "a.md", writer, yes=True)).removed == ["a.md"]
+    assert writer.project("p") == Project(knowledge=writer.project("p").knowledge)
+    assert not writer.project("p").knowledge.entities
+
+
+async def test_what_cannot_be_read_is_kept_also_with_yes(folder: Path) -> None:
+    writer = MemoryWriter()
+    await _ingest(folder, writer)
+    unreadable = tuple(Skipped(path, "cannot be read", unreadable=True) for path in (".", "a.md"))
+    for skipped, kept in zip(unreadable, (sorted(TEXTS), ["a.md"]), strict=True):
+        source = Source(str(folder), (), (skipped,))
+        report = await ingest(source, "p", writer, HashEmbedder(), DIMENSIONS)
+        assert report.kept == kept
+    assert report.removed == sorted(TEXTS.keys() - {"a.md"})
+
+
+@pytest.mark.parametrize("breaks_at", range(5))
+async def test_removing_a_source_is_done_whole_or_not_at_all(
+    folder: Path, tmp_path: Path, breaks_at: int
+) -> None:
+    other = tmp_path / "other"
+    _put(other / "x.md", "# Lamps\n\nThe `lamp` is red.\n")
+    writer = MemoryWriter()
+    for source in (folder, other):
+        await _ingest(source, writer)
+    before = _texts(writer.project("p"))
+    writer.calls, writer.breaks_at = [], breaks_at
+    try:
+        await _remove(folder, writer)
+    except GraphUnavailableError:
+        assert _texts(writer.project("p")) in [before, ["# Lamps"]]
+        writer.breaks_at = None
+        await _remove(folder, writer)
+    assert writer.project("p") == await _clean(other)
+
+
+async def test_all_of_a_project_is_removed_where_no_source_is_named(
+    folder: Path, tmp_path: Path
+) -> None:
+    writer = MemoryWriter()
+    for source in (folder, _put(tmp_path / "x.md", "# Lamps\n")):
+        await _ingest(source, writer)
+    report = await _remove(None, writer)
+    assert report.removed == sorted([*TEXTS, "x.md"])
+    assert not writer.project("p").documents
+    assert not writer.project("p").knowledge.communities
