@@ -27,7 +27,7 @@ from drift.tasks import Deadline
 
 TIMEOUT_S = 240.0
 HELP = "/new forgets what was said, /help shows this, /quit or Ctrl-D ends; all else is a question."
-COMMAND = re.compile(r"/\w*")
+COMMAND = re.compile(r"/[\w?]*")
 """A word behind a slash alone is meant for the program; a path or a sentence is a question."""
 Write = Callable[[str], object]
 
@@ -132,7 +132,7 @@ class Conversation:
             case "/new":
                 self.turns.clear()
                 say("What was said is forgotten.")
-            case "/help":
+            case "/help" | "/?":
                 say(HELP)
             case command if COMMAND.fullmatch(command):
                 say(f"{command} is no command. {HELP}")
