@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import PurePosixPath
 
 from drift.words import ASKING_WORDS, STOP_WORDS, STOP_WORDS_OF_FOUR_LANGUAGES
 
@@ -127,11 +126,13 @@ def name_words(title: str, file: str, heading: str) -> str:
     is cut stays beside its parts. The name is the document's title, and its file's name without the
     ending where `file` has one.
     """
-    path = PurePosixPath(file)
-    stem = path.stem if _ENDING.fullmatch(path.suffix) else ""
+    base = file.rsplit("/", 1)[-1]
+    stem, dot, ending = base.rpartition(".")
+    if not _ENDING.fullmatch(dot + ending):
+        stem = ""
     held = {word.lower() for word in _INDEXED_WORD.findall(heading)}
     words: dict[str, None] = {}
-    for name in (stem if title == path.name and stem else title, stem):
+    for name in (stem if title == base and stem else title, stem):
         for whole in _NAME_WORD.findall(unicodedata.normalize("NFKC", name)):
             words.update(dict.fromkeys(map(str.lower, (whole, *_cut_at_case(whole)))))
     return " ".join(word for word in words if word not in held)
