@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from drift.naming import (
     MAX_NAMES,
     MAX_TERMS,
-    MAX_TOKENS,
     MAX_TITLE_KEYS,
+    MAX_TOKENS,
     name_parts,
     normalised_title,
     proper_names,
