@@ -5,8 +5,8 @@ The lock on the project's node keeps every other writer out until the commit, an
 
 from __future__ import annotations
 
-# Who held the lock before may have forgotten the project: what was waited for is then not there, and
-# is made anew.
+# Who held the lock before may have forgotten the project: what was waited for is not there then, so
+# it is made anew.
 LOCK = """
 MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id
 WITH count(*) AS locked
