@@ -47,6 +47,7 @@ _ERRORS = {
     "503": "Settings are missing or wrong (`not_configured`), or the process is being stopped "
     "(`stopping`); see Retry-After.",
 }
+_IN_USE = {"409": "Another caller uses this `retrieval_id` (`conflict`)."}
 _STREAM_TEXT = (
     "With `Accept: text/event-stream` the answer is a stream: `event: progress` for each progress "
     "message, `event: answer_delta` with the `text` that comes next of the final answer, `event: "
@@ -111,7 +112,7 @@ def _retrieve() -> dict[str, Any]:
             EVENT_STREAM: {"schema": {"type": "string"}},
         },
     }
-    errors = {status: problem(text) for status, text in _ERRORS.items()}
+    errors = {status: problem(text) for status, text in sorted({**_ERRORS, **_IN_USE}.items())}
     return {
         "operationId": "retrieve",
         "summary": "Answer a question from a project's knowledge graph, with checked citations",

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from drift.access.caller import Caller, Project
+from drift.access.claims import Claims
 from drift.access.quotas import Quotas
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.progress import CHANNEL, channel_of
@@ -80,6 +81,7 @@ class Service:
     store: NodeStore | None = None
     labelled: LabelledNodes | None = None
     quotas: Quotas = field(default_factory=Quotas)
+    claims: Claims = field(default_factory=Claims)
     embedding_model: Embedder | None = None
     answers: AnswerMemory | None = None
     caches: Sequence[Callable[[], Awaitable[Readiness]]] = ()
@@ -109,11 +111,17 @@ class Service:
 
         Raises:
             BusyError: when `max_inflight` requests are being answered; it counts for no quota.
+            ConflictError: when another caller uses the id of the retrieval.
             QuotaError: when the caller has used what it may.
             StoppingError: when the process is being stopped.
         """
+        is_chosen = request.retrieval_id is not None
         return await self._begin(
-            project, lambda: self._answer(project, request, retrieval_id, listener)
+            project,
+            lambda: self._answer(project, request, retrieval_id, listener),
+            lambda: self.claims.take(
+                retrieval_id, project.caller, self.deadline_s, is_chosen=is_chosen
+            ),
         )
 
     def rag(self) -> RagSearch:
@@ -179,16 +187,19 @@ class Service:
         )
 
     async def _begin(
-        self, project: Project, work: Callable[[], Coroutine[Any, Any, _T]]
+        self,
+        project: Project,
+        work: Callable[[], Coroutine[Any, Any, _T]],
+        claim: Callable[[], Awaitable[None]] | None = None,
     ) -> asyncio.Task[_T]:
         """Admit a request, and have its work done in a task; see `start`."""
-        await self._take_slot(project.caller)
+        await self._take_slot(project.caller, claim)
         task = asyncio.create_task(work())
         self._running.add(task)
         task.add_done_callback(self._free_slot)
         return task
 
-    async def _take_slot(self, caller: Caller) -> None:
+    async def _take_slot(self, caller: Caller, claim: Callable[[], Awaitable[None]] | None) -> None:
         """Take a slot, and count the request; one that is refused gives its slot back."""
         if self._stopping:
             raise StoppingError
@@ -198,6 +209,8 @@ class Service:
 
         self.in_flight += 1
         try:
+            if claim:
+                await claim()
             await self._count(caller)
         except BaseException:
             self.in_flight -= 1

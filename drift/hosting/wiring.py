@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from drift import __version__, prices
+from drift.access.claims import Claims
 from drift.access.quotas import Quotas
 from drift.adapters.answer_cache import AnswerCache
 from drift.adapters.cache_entries import KEPT_S, SharedEntries
@@ -21,6 +22,7 @@ from drift.adapters.entra import TokenSource, identity
 from drift.adapters.neo4j.graph import Neo4jGraph
 from drift.adapters.neo4j.indexes import IndexNames
 from drift.adapters.openai.options import ChatOptions
+from drift.adapters.redis.claims import RedisClaims
 from drift.adapters.redis.counter import RedisCounter
 from drift.adapters.redis.entra import REDIS_SCOPE
 from drift.adapters.redis.entries import RedisEntries
@@ -52,6 +54,8 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     entries = RedisEntries(redis, KEPT_S, secret=secret) if redis and secret else None
     sink = RedisProgress(redis) if redis else None
     counter = RedisCounter(redis) if redis else None
+    # In mode `function` everybody is one caller.
+    claims = RedisClaims(redis) if redis and settings.auth_mode != "function" else None
     limits = Limits(
         max_passes=settings.max_passes,
         max_followups=settings.max_followups,
@@ -59,7 +63,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         max_followups_per_prompt=settings.max_followups_per_prompt,
         max_prompt_tokens=settings.max_prompt_tokens,
     )
-    closers = (chat.client.close, *(one.close for one in (sink, counter, entries) if one))
+    closers = (chat.client.close, *(one.close for one in (sink, counter, claims, entries) if one))
     reader = finder = store = labelled = passages = answers = shared = None
     if graph is None:
         neo4j = build_graph(settings)
@@ -85,9 +89,10 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         store,
         labelled,
         Quotas(counter),
+        Claims(claims),
         model,
         answers,
-        tuple(one.health for one in (entries, shared) if one),
+        tuple(one.health for one in (entries, shared, claims) if one),
     )
 
 

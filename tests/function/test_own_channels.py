@@ -88,3 +88,29 @@ async def test_messages_go_to_the_channel_of_the_retrieval_unless_another_is_nam
             assert channel == template.replace("{retrieval_id}", message["retrieval_id"])
     ends = [m["retrieval_id"] for ms in heard.values() for m in ms if m["phase"] == "completed"]
     assert sorted(ends) == sorted(ids)
+
+
+@pytest.mark.usefixtures("corpus", "model_server")
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+async def test_an_id_that_another_caller_uses_is_refused_and_its_owner_may_repeat_it(
+    environment: pytest.MonkeyPatch, valkey: ValkeyServer, accept: str
+) -> None:
+    (mine, my_entries), (other, other_entries) = (entry(n, ["empty"]) for n in ("ada", "ben"))
+    use_keys(environment, my_entries, other_entries)
+    one, heard = str(uuid4()), defaultdict[str, list[dict[str, str]]](list)
+    body = {"query": "What?", "project_id": "empty", "retrieval_id": one}
+
+    async with listening(valkey.url, heard, 2), serving() as url, calling(url) as caller:
+        for key, id_, status in ((mine, one, 200), (other, one.upper(), 409), (mine, one, 200)):
+            answered = await caller.client.post(
+                "/retrieve",
+                json={**body, "retrieval_id": id_},
+                headers={"x-api-key": key, "accept": accept},
+            )
+            assert answered.status_code == status
+            if status == 409:
+                assert answered.json()["code"] == "conflict"
+                assert "ada" not in answered.text
+    [messages] = heard.values()
+    assert [m["phase"] for m in messages].count("completed") == 2
+    assert "error" not in {m["phase"] for m in messages}

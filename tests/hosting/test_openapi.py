@@ -15,7 +15,7 @@ from drift.hosting.openapi_reading import path
 
 DOCUMENT = openapi.document()
 SCHEMAS = DOCUMENT["components"]["schemas"]
-OF_OTHERS = {"ingest", "local_stack", "foreign_host", "not_found", "conflict", "project_held"}
+OF_OTHERS = {"ingest", "local_stack", "foreign_host", "not_found", "project_held"}
 """Codes that no question gets."""
 THE_PAGE = {"rag", "rag/{*file}"}
 """It is for people, and calls what is described."""

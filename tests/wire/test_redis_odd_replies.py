@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import shlex
 import subprocess
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -14,13 +16,15 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from drift.access.caller import Caller, Quota
+from drift.access.claims import Claims
 from drift.access.quotas import Quotas
 from drift.adapters.cache_entries import KEPT_S
 from drift.adapters.embedding_cache import CachedEmbedder, Space
+from drift.adapters.redis.claims import PREFIX, RedisClaims
 from drift.adapters.redis.counter import RedisCounter, keys_of
 from drift.adapters.redis.entries import RedisEntries
 from drift.adapters.redis.server import RedisServer
-from drift.errors import QuotaError
+from drift.errors import ConflictError, QuotaError
 from drift.offline.servers.loopback import HOST, free_port
 from drift.offline.servers.valkey_server import ValkeyServer, server_program
 from drift.tasks import Deadline
@@ -31,6 +35,7 @@ from tests.listening import listening
 PATIENT_S = 1.5
 SECRET = b"of the service"
 OTHER_SECRET = b"of nobody"
+ADA, BEN = Caller("ada"), Caller("ben")
 
 NONSENSE = {
     "a status": b"+OK\r\n",
@@ -108,6 +113,15 @@ async def entries_at(
         await entries.close()
 
 
+@asynccontextmanager
+async def claims_at(url: str) -> AsyncIterator[tuple[RedisClaims, Claims]]:
+    shared = RedisClaims(RedisServer(url))
+    try:
+        yield shared, Claims(shared)
+    finally:
+        await shared.close()
+
+
 def space() -> Space:
     return Space(f"https://{uuid4()}.example", "model", None, 4)
 
@@ -140,6 +154,15 @@ async def test_nonsense_is_a_miss_and_counts_no_caller_out(reply: bytes) -> None
         await counter.close()
 
 
+@pytest.mark.parametrize("reply", NONSENSE.values(), ids=NONSENSE)
+async def test_nonsense_fails_no_claim_and_each_process_knows_its_own(reply: bytes) -> None:
+    async with answering(reply) as url, claims_at(url) as (shared, claims):
+        await claims.take("id", ADA, 9, is_chosen=True)
+        with pytest.raises(ConflictError):
+            await claims.take("id", BEN, 9, is_chosen=True)
+        assert "claimed in each process alone" in str(await shared.health())
+
+
 @pytest.mark.parametrize("to_ping", [b"+OK\r\n", b":1\r\n", b"$-1\r\n", b":x\r\n", b"?\r\n"])
 async def test_what_answers_a_ping_otherwise_is_no_redis(to_ping: bytes) -> None:
     async with answering(b"+OK\r\n", to_ping=to_ping) as url:
@@ -161,6 +184,72 @@ async def test_ready_says_that_nothing_is_kept_and_why(reply: bytes, said: str) 
         assert standing.level is Level.DEGRADED
         assert said in standing.reason
         assert "no embedding is kept in it" in standing.reason
+
+
+# ------------------------------------------------------------------------------- ids of retrievals
+async def test_an_id_is_one_caller_s_in_all_processes(valkey: ValkeyServer) -> None:
+    one = str(uuid4())
+    async with (
+        claims_at(valkey.url) as (shared, first),
+        claims_at(valkey.url) as (_, second),
+        Redis.from_url(valkey.url, protocol=2) as admin,
+    ):
+        await first.take(one, ADA, 100, is_chosen=True)
+        for claims in (first, second):
+            with pytest.raises(ConflictError):
+                await claims.take(one, BEN, 100, is_chosen=True)
+        assert 0 < await admin.ttl(PREFIX + one) <= 100
+        assert ADA.name.encode() not in await admin.get(PREFIX + one)
+        await second.take(one, ADA, 1000, is_chosen=True)
+        assert await admin.ttl(PREFIX + one) > 100
+        assert (await shared.health()).is_ok
+        await admin.delete(PREFIX + one)
+        await admin.rpush(PREFIX + one, "x")  # of another type, by somebody else
+        async with claims_at(valkey.url) as (_, third):
+            await third.take(one, BEN, 100, is_chosen=True)
+
+
+async def test_an_id_that_was_made_for_a_caller_is_known_elsewhere(valkey: ValkeyServer) -> None:
+    one = str(uuid4())
+    async with claims_at(valkey.url) as (_, first), claims_at(valkey.url) as (_, second):
+        await first.take(one, ADA, 100, is_chosen=False)
+        await asyncio.gather(*first._running)
+        with pytest.raises(ConflictError):
+            await second.take(one, BEN, 100, is_chosen=True)
+
+
+async def test_of_many_callers_at_once_one_gets_the_id(valkey: ValkeyServer) -> None:
+    one, callers = str(uuid4()), [Caller(f"caller {number}") for number in range(8)]
+    async with AsyncExitStack() as opened:
+        made = [await opened.enter_async_context(claims_at(valkey.url)) for _ in callers]
+        got = await asyncio.gather(
+            *(
+                claims.take(one, caller, 100, is_chosen=True)
+                for (_, claims), caller in zip(made, callers, strict=True)
+            ),
+            return_exceptions=True,
+        )
+    assert got.count(None) == 1
+    assert sum(isinstance(each, ConflictError) for each in got) == len(callers) - 1
+
+
+@pytest.mark.parametrize("document", ["access.md", "progress.md"])
+async def test_the_user_of_the_documents_may_claim_ids(valkey: ValkeyServer, document: str) -> None:
+    text = (Path(__file__).parents[2] / "docs" / document).read_text()
+    (words,) = re.findall(r"^ACL SETUSER drift-function .*$", text, re.MULTILINE)
+    name, one = f"drift-function-{uuid4()}", str(uuid4())
+    async with Redis.from_url(valkey.url, protocol=2) as admin:
+        await admin.execute_command(*shlex.split(words.replace("drift-function", name)))
+        url = valkey.url.replace("redis://", f"redis://{name}:PASSWORD@")
+        async with claims_at(url) as (shared, claims):
+            await claims.take(one, ADA, 100, is_chosen=True)
+            assert (await shared.health()).is_ok
+        assert await admin.exists(PREFIX + one)
+        await admin.execute_command("ACL", "SETUSER", name, "resetkeys", "~embed:*")
+        async with claims_at(url) as (shared, claims):
+            await claims.take(str(uuid4()), ADA, 100, is_chosen=True)
+            assert "docs/access.md" in str(await shared.health())
+        await admin.execute_command("ACL", "DELUSER", name)
 
 
 # ------------------------------------------------------------------------------------ other writers
