@@ -16,7 +16,7 @@ import { counted, number, word } from "./words.js";
 const MOST_PAGES = 10;
 const MOST_LEVELS = 8;
 /** So many have room for their names. */
-const MOST_DRAWN = 40;
+const MOST_DRAWN = 24;
 const MOST_FOUND = 30;
 
 /** @param {string} project */

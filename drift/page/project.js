@@ -121,7 +121,8 @@ async function topicsOf(path, held, signal) {
 /** Pure: the names of the largest that can stand in a question, each once. @param {{ name: string, size: number }[]} named */
 export function topics(named) {
   const names = [...named].sort((a, b) => b.size - a.size).map(({ name }) => name.trim()).filter((name) => TOPIC.test(name));
-  return [...new Map(names.map((name) => [name.toLowerCase(), name])).values()].slice(0, MOST_EXAMPLES);
+  const small = names.map((name) => name.toLowerCase());
+  return names.filter((_, at) => small.indexOf(small[at]) === at).slice(0, MOST_EXAMPLES);
 }
 
 /** Say which commands fill an empty project; on this machine, those of the sample too. @param {(() => void) | null} again */
