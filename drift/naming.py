@@ -27,6 +27,9 @@ _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(
     r"[\u0e00-\U0010ffff]|[^\W\d_\u0e00-\U0010ffff]{1,255}|[^\W\D\u0e00-\U0010ffff]{1,255}"
 )
+_NAME_WORD = re.compile(r"[^\W_]+")
+_INDEXED_WORD = re.compile(r"\w+(?:[.'\u2019]\w+)*")
+_ENDING = re.compile(r"\.\w{1,9}")
 _QUOTES = "`'\"‘’“”«»"
 _KEPT_AT_ENDS = "_+#"
 _COMMON_WORDS = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
@@ -113,6 +116,38 @@ def name_parts(question: str) -> tuple[str, ...]:
                 if len(part) >= _MIN_NAME_CHARS:
                     found[part] = None
     return tuple(sorted(found, key=lambda part: -part.count(" ")))[-MAX_NAMES:]
+
+
+def name_words(title: str, file: str, heading: str) -> str:
+    """Return the words of a document's name that its chunk's heading does not hold as words.
+
+    In lower case, each once: `Artistic.txt` is one word to a full-text index, and so are
+    `snake_case` and `camelCase`. Words are cut at case, digits and all that is no letter; one that
+    is cut stays beside its parts. The name is the document's title, and its file's name without the
+    ending where `file` has one.
+    """
+    base = file.rsplit("/", 1)[-1]
+    stem, dot, ending = base.rpartition(".")
+    if not _ENDING.fullmatch(dot + ending):
+        stem = ""
+    held = {word.lower() for word in _INDEXED_WORD.findall(heading)}
+    words: dict[str, None] = {}
+    for name in (stem if title == base and stem else title, stem):
+        for whole in _NAME_WORD.findall(unicodedata.normalize("NFKC", name)):
+            words.update(dict.fromkeys(map(str.lower, (whole, *_cut_at_case(whole)))))
+    return " ".join(word for word in words if word not in held)
+
+
+def _cut_at_case(word: str) -> Iterator[str]:
+    """Yield the parts of a word: `HTTPServer2` is HTTP, Server and 2."""
+    start = 0
+    for at in range(1, len(word)):
+        before, here, after = word[at - 1], word[at], word[at + 1 : at + 2]
+        begins = here.isupper() and (not before.isupper() or after.islower())
+        if begins or here.isdigit() != before.isdigit():
+            yield word[start:at]
+            start = at
+    yield word[start:]
 
 
 def proper_names(text: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from drift.errors import GraphMisconfiguredError
-from drift.naming import name_parts, normalised_title, search_terms, title_keys
+from drift.naming import name_parts, name_words, normalised_title, search_terms, title_keys
 from drift.ranking import MIN_MASS
 from drift.source_uri import first_shown
 from drift.values.graph import (
@@ -85,6 +85,13 @@ class Project:
         named = ((d.title if (d.title or "").strip() else d.id, d.id) for d in holders)
         name, id_ = min(named, default=("unknown", ""))
         return name, sum(d == id_ for d, _ in self.held)
+
+    def name_words(self, chunk_id: str) -> set[str]:
+        """The words of the names of its documents that its heading does not hold."""
+        holders = [self.documents[d] for d, k in self.held if k == chunk_id]
+        heading = self.chunks[chunk_id].heading or ""
+        named = (name_words(str(d.title or ""), str(d.id), heading) for d in holders)
+        return {word for words in named for word in words.split()}
 
     def source_uri(self, chunk_id: str) -> str:
         """The address of that document, as far as it is one."""
@@ -216,9 +223,10 @@ def _ranked(weights: dict[str, float]) -> list[tuple[str, float]]:
 def worded(project: Project, question: str, searched: set[str]) -> list[tuple[str, float]]:
     texts = {k: set(search_terms(project.chunks[k].text or "")) for k in searched}
     headings = {k: set(search_terms(project.chunks[k].heading or "")) for k in searched}
+    names = {k: project.name_words(k) for k in searched}
     weights: defaultdict[str, float] = defaultdict(float)
     for term in search_terms(question):
-        for words, weight in ((texts, 1.0), (headings, HEADING_WEIGHT)):
+        for words, weight in ((texts, 1.0), (headings, HEADING_WEIGHT), (names, HEADING_WEIGHT)):
             found = [k for k, held in words.items() if term in held]
             for k in found:
                 weights[k] += weight * math.log(1 + len(words) / len(found))

@@ -55,7 +55,9 @@ def test_what_a_question_brings_stands_inside_one_map(story: Story) -> None:
 def test_the_words_of_a_question_are_searched_within_the_tenant_if_there_is_one() -> None:
     assert lucene("Where is the Old Mill?", None) == "text:(old mill)"
     in_project = lucene("Where is the Old Mill?", "team")
-    assert in_project.endswith(" +(text:(old mill) heading:(old mill)^0.5)")
+    assert in_project.endswith(
+        " +(text:(old mill) heading:(old mill)^0.5 name_words:(old mill)^0.5)"
+    )
     assert lucene("Where is the Old Mill?", "team").startswith("+project_key:p")
     assert not lucene("where is the", None)
     assert not lucene("where is the", "team")

@@ -19,7 +19,7 @@ from drift.errors import (
     GraphUnavailableError,
 )
 from drift.offline.writing.neo4j import schema as neo4j_schema
-from drift.offline.writing.neo4j.ddl import SchemaObject, schema_objects
+from drift.offline.writing.neo4j.ddl import SchemaObject, former_texts, schema_objects
 from drift.offline.writing.neo4j.schema import (
     missing,
     obstacles,
@@ -160,3 +160,18 @@ async def test_an_index_that_fails_or_goes_while_it_is_awaited_is_named() -> Non
 def test_another_project_s_indexes_are_no_concern() -> None:
     other = Index("other", "range", ("Other",), ("name",), "FAILED", 3.0)
     assert obstacles(WANTED, (*ALL, other), 4) == ()
+
+
+@pytest.mark.parametrize(
+    ("properties", "is_former"),
+    [
+        (("text", "project_key", "heading"), True),
+        (("text", "project_key", "heading", "name_words"), False),
+        (("text", "project_key"), False),
+    ],
+)
+def test_only_the_full_text_index_of_an_earlier_version_is_made_anew(
+    properties: tuple[str, ...], is_former: bool
+) -> None:
+    assert former_texts(WANTED, but("texts", properties=properties)) == ["texts"] * is_former
+    assert not former_texts(WANTED, but("texts", properties=properties, name="of others"))

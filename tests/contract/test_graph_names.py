@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.contract.graph_backends import (
@@ -79,3 +81,21 @@ async def test_a_part_does_not_lead_to_another_project(backend: Backend, project
         backend, other, [chunk("theirs", "text", axis(7))], [entity("e", "Ada Mercer", "theirs")]
     )
     assert await found(backend, project, "where is Mercer?", "Alex Mercer") == {"meant"}
+
+
+async def test_a_chunk_is_found_by_the_words_of_its_documents_name(
+    backend: Backend, project: str
+) -> None:
+    far = [
+        replace(chunk("k1", "You may copy.", (), "licences/Artistic.txt"), heading="Artistic.txt"),
+        replace(chunk("k2", "You may sell.", (), "installGuide.md"), heading="Selling"),
+    ]
+    near = [chunk("k3", "gamma", axis(2), "d3")]
+    titles = {"licences/Artistic.txt": "Artistic.txt", "installGuide.md": "Selling"}
+    await fill(backend, project, [*far, *near], titles=titles)
+    for question, found in (
+        ("What is allowed under the Artistic License?", "k1"),
+        ("What does the install guide say?", "k2"),
+    ):
+        evidence = await ask_followup(backend.store(), project, question, axis(5))
+        assert found in ids(evidence.chunks)

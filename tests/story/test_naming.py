@@ -12,6 +12,7 @@ from drift.naming import (
     MAX_TITLE_KEYS,
     MAX_TOKENS,
     name_parts,
+    name_words,
     normalised_title,
     proper_names,
     search_terms,
@@ -139,3 +140,28 @@ def test_proper_names_are_runs_of_words_in_capitals_as_they_are_written(
 @given(st.text())
 def test_proper_names_stand_in_their_text(text: str) -> None:
     assert all(name in " ".join(text.split()) for name in proper_names(text))
+
+
+@pytest.mark.parametrize(
+    ("title", "file", "heading", "words"),
+    [
+        ("Artistic.txt", "licences/Artistic.txt", "Artistic.txt", "artistic"),
+        ("GPL-3.md", "GPL-3.md", "GPL-3.md > Terms", "3"),
+        ("LICENSE_MIT", "LICENSE_MIT", "LICENSE_MIT", "license mit"),
+        (
+            "Getting started",
+            "installGuide2.html",
+            "Getting started",
+            "installguide2 install guide 2",
+        ),
+        ("Getting started", "docs/start.md", "Other > Getting", "started start"),
+        ("HTTPServer", "5f3a9c", "", "httpserver http server"),
+        ("The mill", "The mill", "The mill", ""),
+        ("München.TXT", "München.TXT", "München.TXT", "münchen"),
+        ("", "", "", ""),
+    ],
+)
+def test_the_words_of_a_documents_name_are_those_that_its_heading_does_not_hold(
+    title: str, file: str, heading: str, words: str
+) -> None:
+    assert name_words(title, file, heading) == words

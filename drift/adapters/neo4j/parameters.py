@@ -6,7 +6,7 @@ What the question brings, and the bounds of every list.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -50,6 +50,9 @@ PROCEDURE_ROWS = 500
 
 MAX_WISHES = 8
 """Chunks whose neighbours one follow-up may ask for."""
+
+MAX_NAME_TOKENS = 200
+"""Of a question, as names of documents are asked for it: Lucene takes 1,024 clauses in all."""
 
 LONGEST_PAGE = 32
 """Characters of a page's label."""
@@ -211,12 +214,25 @@ def lucene(question: str, project_id: str | None) -> str:
 def wanted_words(question: str, *, has_headings: bool = True) -> str:
     """Return the part of a full-text query that scores chunks, empty for no word.
 
-    A chunk's headings count half of what its text does.
+    A chunk's headings count half of what its text does, and so does its document's name.
     """
-    words = " ".join(search_terms(question))
+    terms = search_terms(question)
+    words = " ".join(terms)
     if not words:
         return ""
-    return f"text:({words}) heading:({words})^0.5" if has_headings else f"text:({words})"
+    if not has_headings:
+        return f"text:({words})"
+    named = " ".join(_within_tokens(terms, MAX_NAME_TOKENS))
+    return f"text:({words}) heading:({words})^0.5" + (f" name_words:({named})^0.5" if named else "")
+
+
+def _within_tokens(terms: Sequence[str], most: int) -> Iterator[str]:
+    """Yield the first terms of which an index makes no more than so many tokens."""
+    for term in terms:
+        most -= 1 if term.isascii() and (term.isalpha() or term.isdigit()) else len(term)
+        if most < 0:
+            return
+        yield term
 
 
 def _asked_names(question: str, project_id: str | None) -> list[dict[str, str]]:

@@ -92,7 +92,7 @@ ProjectToWrite = Annotated[
 DocumentSource = Annotated[
     Path | None,
     typer.Argument(
-        help="A folder or a file: .md, .rst, .txt, .html.",
+        help="A folder or a file: Markdown, reStructuredText, text, HTML.",
         metavar="SOURCE",
         parser=_path,
         show_default=False,

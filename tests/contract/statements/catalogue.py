@@ -101,6 +101,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         for schema in cypher_schema.SCHEMAS
     },
     "ddl.drop_constraint": {"": ("drift_entity_key",)},
+    "ddl.drop_index": {"": (NAMES.fulltext,)},
     "write.link": {
         " ".join(ends): ends
         for ends in [
@@ -179,11 +180,12 @@ def statements() -> dict[str, str]:
 def is_about_all(name: str) -> bool:
     """Tell whether a statement looks at the whole database on purpose.
 
-    What prepares a graph from elsewhere, and counts what was not prepared.
+    What prepares a graph from elsewhere, counts what was not prepared, and lists all projects.
     """
     return name.startswith(("prepare.", "vectors.")) or name in {
         "unseen.UNSEEN",
         "unseen.HIDDEN_V1",
+        "write.HELD_PROJECTS",
     }
 
 

@@ -117,6 +117,11 @@ async def ingest_documents(
     finally:
         await writer.close()
 
+    if values.chunk_fulltext_index_name in report.created and report.unchanged:
+        say(
+            "The full-text index is new: documents that have not changed are found by the words of "
+            "their names once they are written anew (--force)."
+        )
     for skipped in report.skipped:
         if skipped not in documents.skipped:
             say(_about(skipped))
@@ -132,7 +137,8 @@ def require_default_schema(values: Settings, what: str) -> None:
     """
     if values.graph_schema != "default":
         raise IngestError(
-            f"{what} knows the default schema alone, and GRAPH_SCHEMA names another: leave it out."
+            f"{what} knows the default schema alone, and GRAPH_SCHEMA names another: leave it out "
+            "to do this."
         )
 
 

@@ -8,13 +8,14 @@ drift.adapters.neo4j.indexes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from drift.adapters.neo4j import indexes
 from drift.adapters.neo4j.cypher.schema import SchemaName
 from drift.adapters.neo4j.cypher.vector_indexes import create_key, create_vector_index
 from drift.adapters.neo4j.indexes import WantedIndex
+from drift.values.health import Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,31 @@ _V1_RANGES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 FORMER_KEYS = frozenset({"drift_entity_key", "drift_community_key"})
 """Constraints of earlier versions, which forbid two generations of an id."""
+
+
+_FORMER_TEXTS = {"text", "project_key", "heading"}
+"""What the full-text index of chunks held in earlier versions, and what nothing else makes."""
+
+
+def former_texts(wanted: Sequence[WantedIndex], stored: Iterable[Index]) -> list[str]:
+    """Return the names of full-text indexes of an earlier version that stand where one is wanted.
+
+    They serve, but know nothing of documents' names.
+    """
+    names = {one.name for one in wanted if one.kind == "fulltext"}
+    return [
+        one.name
+        for one in stored
+        if one.kind == "fulltext"
+        and one.name in names
+        and one.labels == ("__Chunk__",)
+        and set(one.properties) == _FORMER_TEXTS
+    ]
+
+
+def drop_index(name: str) -> str:
+    """Return the statement that drops an index."""
+    return f"DROP INDEX `{name}` IF EXISTS"
 
 
 def drop_constraint(name: str) -> str:
@@ -107,7 +133,12 @@ def _fulltexts(chunks: str, *, has_projects: bool) -> Iterator[SchemaObject]:
             indexes.NAMES_INDEX, "fulltext", "__Entity__", ("title_key", "project_key")
         )
         texts = WantedIndex(
-            chunks, "fulltext", "__Chunk__", ("text", "project_key"), setting, ("heading",)
+            chunks,
+            "fulltext",
+            "__Chunk__",
+            ("text", "project_key"),
+            setting,
+            ("heading", "name_words"),
         )
     else:
         titles = WantedIndex(indexes.NAMES_INDEX, "fulltext", "__Entity__", ("title_key",))

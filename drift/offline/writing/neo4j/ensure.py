@@ -16,6 +16,8 @@ from drift.offline.writing.neo4j.ddl import (
     FORMER_KEYS,
     SchemaObject,
     drop_constraint,
+    drop_index,
+    former_texts,
     schema_objects,
 )
 from drift.offline.writing.neo4j.schema import (
@@ -72,6 +74,9 @@ async def _create(
     former = {s.name for s in stored if s.is_unique} & FORMER_KEYS
     for name in sorted(former):
         await connection.write(drop_constraint(name), {})
+    for name in former_texts(wanted, stored):
+        await connection.write(drop_index(name), {})
+        former.add(name)
     failures: list[UpstreamError] = []
     for one in missing(wanted, [s for s in stored if s.name not in former]):
         try:

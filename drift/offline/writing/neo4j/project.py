@@ -98,7 +98,11 @@ class Neo4jProject:
     ) -> None:
         values = {**self._named, "run": uuid.uuid4().hex}
         rows = [document_row(document, len(chunks[document.id])) for document in documents]
-        chunk_rows = [chunk_row(k) for document in documents for k in chunks[document.id].values()]
+        chunk_rows = [
+            chunk_row(chunk, document)
+            for document in documents
+            for chunk in chunks[document.id].values()
+        ]
 
         async def work(run: Statement) -> None:
             await run(statements.PUT_DOCUMENTS, {**values, "rows": rows})
@@ -118,7 +122,8 @@ class Neo4jProject:
 
         await self._once(statements.OPEN_DOCUMENT, values)
         await self._until_none(statements.UNSTAGE, values)
-        for part in parts([chunk_row(chunk) for chunk in chunks.values()], ROWS_WITH_VECTORS):
+        chunk_rows = [chunk_row(chunk, document) for chunk in chunks.values()]
+        for part in parts(chunk_rows, ROWS_WITH_VECTORS):
             await self._once(statements.STAGE_CHUNKS, {**values, "rows": part})
 
         async def work(run: Statement) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drift.errors import IngestError
-from drift.naming import normalised_title
+from drift.naming import name_words, normalised_title
 from drift.offline.writing.neo4j import statements
 from drift.values.graph import Vector
 from drift.values.records import (
@@ -103,13 +103,14 @@ def document_row(document: DocumentRecord, chunks: int) -> Row:
     }
 
 
-def chunk_row(chunk: ChunkRecord) -> Row:
-    """Return the row of a chunk."""
+def chunk_row(chunk: ChunkRecord, document: DocumentRecord) -> Row:
+    """Return the row of a chunk of this document."""
     return {
         "id": chunk.id,
         "document_id": chunk.document_id,
         "ordinal": chunk.ordinal,
         "heading": chunk.heading,
+        "name_words": name_words(document.title, document.id, chunk.heading),
         "text": chunk.text,
         "start": chunk.start,
         "end": chunk.end,

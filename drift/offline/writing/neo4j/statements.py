@@ -120,8 +120,9 @@ MERGE (d)-[:IN_PROJECT]->(p)
 PUT_CHUNKS = f"""
 {_DOCUMENT_OF_CHUNK}
 MERGE (n:__Chunk__ {{project_id: $project_id, id: row.id}})
-SET n.text = row.text, n.heading = row.heading, n.ordinal = row.ordinal, n.start = row.start,
-  n.end = row.end, n.first_line = row.first_line, n.project_key = $project_key
+SET n.text = row.text, n.heading = row.heading, n.name_words = row.name_words,
+  n.ordinal = row.ordinal, n.start = row.start, n.end = row.end, n.first_line = row.first_line,
+  n.project_key = $project_key
 FOREACH (_ IN CASE WHEN row.embedding IS NULL THEN [1] ELSE [] END | REMOVE n.embedding)
 MERGE (d)-[r:HAS_CHUNK]->(n) SET r.run = $run
 MERGE (n)-[:IN_PROJECT]->(p)
@@ -185,8 +186,8 @@ STAGE_CHUNKS = f"""
 {_DOCUMENT_OF_CHUNK}
 CREATE (d)-[:HAS_CHUNK {{run: $run}}]->(n:{_STAGED} {{
   project_id: $project_id, id: row.id, text: row.text, heading: row.heading,
-  ordinal: row.ordinal, start: row.start, end: row.end, first_line: row.first_line,
-  project_key: $project_key
+  name_words: row.name_words, ordinal: row.ordinal, start: row.start, end: row.end,
+  first_line: row.first_line, project_key: $project_key
 }})-[:IN_PROJECT]->(p)
 {_SET_VECTOR}
 """
@@ -199,7 +200,8 @@ MATCH (d)-[:HAS_CHUNK]->(s)
 WHERE s:{_STAGED}
 MATCH (ch:__Chunk__ {{project_id: $project_id, id: s.id}})
   USING INDEX SEEK ch:__Chunk__(project_id, id)
-SET ch.text = s.text, ch.heading = s.heading, ch.ordinal = s.ordinal, ch.start = s.start,
+SET ch.text = s.text, ch.heading = s.heading, ch.name_words = s.name_words,
+  ch.ordinal = s.ordinal, ch.start = s.start,
   ch.end = s.end, ch.first_line = s.first_line, ch.embedding = s.embedding
 MERGE (d)-[r:HAS_CHUNK]->(ch) SET r.run = $run
 DETACH DELETE s
