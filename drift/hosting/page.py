@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 PAGE = "rag"
 FILE = "rag/{*file}"
 
+STAND_IN = "drift-extractive"
+"""The model of the local stack, which copies lines of the documents: readers are told so."""
+
 _FOLDER = Path(__file__).parent.parent / "page"
 _INDEX = "index.html"
 _TYPES = {
@@ -87,7 +90,7 @@ def reply(path: bytes, headers: Headers) -> Reply:
     if rest == "/":
         return Reply(HTTPStatus.PERMANENT_REDIRECT, headers={"location": f"../{PAGE}"})
     if not rest:
-        return _sent(_index(shown.auth_mode), headers, _ASK_AGAIN)
+        return _sent(_index(shown.auth_mode, shown.oai_model == STAND_IN), headers, _ASK_AGAIN)
 
     version, _, name = rest.removeprefix("/").partition("/")
     file = _files().get(name)
@@ -135,10 +138,15 @@ def _version() -> str:
 
 
 @cache
-def _index(auth_mode: AuthMode) -> _File:
-    """Return the page itself: it names the version of its files, and how callers are told apart."""
+def _index(auth_mode: AuthMode, is_stand_in: bool) -> _File:
+    """Return the page itself.
+
+    It names the version of its files, how callers are told apart, and whether no language model
+    answers.
+    """
     text = (_FOLDER / _INDEX).read_text(encoding="utf-8")
     text = text.replace("{version}", _version()).replace("{auth_mode}", auth_mode)
+    text = text.replace("{stand_in}", str(is_stand_in).lower())
     return _file(".html", text.encode())
 
 

@@ -136,6 +136,7 @@ class PageSettings(BaseSettings):
 
     auth_mode: AuthMode = "function"
     enable_rag_search: bool = True
+    oai_model: str = ""
 
     @field_validator("auth_mode", mode="before")
     @classmethod

@@ -6,7 +6,7 @@ import { read } from "./api.js";
 import { add, element, foreign, seen } from "./elements.js";
 import { openPanel } from "./panel.js";
 import { picturePlace } from "./picture_place.js";
-import { counted, word } from "./words.js";
+import { counted, number, word } from "./words.js";
 
 /**
  * @typedef {{ id: string, level: number, title: string, summary: string, members: number, parents: string[] }} Community
@@ -15,6 +15,9 @@ import { counted, word } from "./words.js";
 
 const MOST_PAGES = 10;
 const MOST_LEVELS = 8;
+/** So many have room for their names. */
+const MOST_DRAWN = 24;
+const MOST_FOUND = 30;
 
 /** @param {string} project */
 export function openCommunities(project) {
@@ -72,25 +75,58 @@ function view({ communities, isAll }) {
   const rows = new Map();
   const list = element("ul", { class: "communities" }, ...nested(communities).map((one) => row(one, most, 0, rows)));
   add(made, element("p", { class: "facts" }, word("communities.about")),
-    communities.length > 1 && picturePlace(word("picture.project"), async () => drawn(communities, most, rows)), list,
+    communities.length > 1 && picturePlace(word("picture.project"), async () => drawn(communities, most, rows)),
+    communities.length > MOST_DRAWN && finder(communities, rows), list,
     !isAll && element("p", { class: "facts" }, word("communities.more", { count: communities.length })));
   return made;
 }
 
 /**
- * The communities as a picture, each as large as what is in it, and next to what it is in.
+ * The communities as a picture, each as large as what is in it, and next to what it is in: of many
+ * the first of the hierarchy, so that it can be read.
  * @param {Community[]} communities
  * @param {number} most
  * @param {Map<string, HTMLDetailsElement>} rows where each one is read
  */
 async function drawn(communities, most, rows) {
-  const { picture } = await import("./picture.js"), top = communities.reduce((found, one) => Math.max(found, one.level), 0);
-  const things = communities.map((one) => ({
+  const { picture } = await import("./picture.js"), shown = first(communities, MOST_DRAWN), top = shown[0].level;
+  const things = shown.map((one) => ({
     id: one.id, kind: /** @type {const} */ ("community"), name: one.title, isUsed: top > 0 && one.level === top,
     size: 4 + 18 * Math.sqrt(one.members / most), open: () => show(rows, one.id),
   }));
-  const edges = communities.flatMap((one) => one.parents.map((parent) => ({ source: one.id, target: parent })));
-  return picture({ things, edges }, { hasList: false });
+  const edges = shown.flatMap((one) => one.parents.map((parent) => ({ source: one.id, target: parent })));
+  const made = await picture({ things, edges }, { hasList: false });
+  if (shown.length === communities.length) return made;
+  return element("div", {}, made, element("p", { class: "facts" }, word("communities.drawn", { count: number(shown.length), all: number(communities.length) })));
+}
+
+/**
+ * Pure: the first communities of the hierarchy, the widest level first and the largest of each.
+ * @param {Community[]} communities
+ * @param {number} most
+ */
+export function first(communities, most) {
+  return [...communities].sort((a, b) => b.level - a.level || b.members - a.members).slice(0, most);
+}
+
+/**
+ * A field that finds communities by words of their title or summary; what is found opens in the list.
+ * @param {Community[]} communities
+ * @param {Map<string, HTMLDetailsElement>} rows
+ */
+function finder(communities, rows) {
+  const words = communities.map((one) => ({ one, text: `${one.title}\n${one.summary}`.toLocaleLowerCase() }));
+  const found = element("ul", { class: "found" }), count = element("p", { class: "facts", role: "status" });
+  const look = (/** @type {Event} */ event) => {
+    const wanted = /** @type {HTMLInputElement} */ (event.target).value.trim().toLocaleLowerCase();
+    const hits = wanted ? words.filter(({ text }) => text.includes(wanted)) : [];
+    hits.sort((a, b) => Number(b.one.title.toLocaleLowerCase().includes(wanted)) - Number(a.one.title.toLocaleLowerCase().includes(wanted)) || b.one.members - a.one.members);
+    count.textContent = wanted ? counted("communities.found", hits.length) : "";
+    found.replaceChildren(...hits.slice(0, MOST_FOUND).map(({ one }) =>
+      element("li", {}, element("button", { type: "button", class: "row", onclick: () => show(rows, one.id) }, foreign(one.title)))));
+  };
+  return element("div", { class: "finder" }, element("label", {}, element("span", { class: "for-readers" }, word("communities.find")),
+    element("input", { type: "search", placeholder: word("communities.find"), dir: "auto", oninput: look })), count, found);
 }
 
 /** Open a community in the list, and go there. @param {Map<string, HTMLDetailsElement>} rows @param {string} id */

@@ -29,7 +29,7 @@ export class GraphCanvas {
     this.things = things;
     this.edges = edges;
     this.groups = GROUPS.map(([kind, colour]) => ({ colour, edges: edges.filter((one) => kindOf(one) === kind) }));
-    this.bySize = [...things].sort((a, b) => b.size - a.size);
+    this.bySize = [...things].sort((a, b) => Number(b.isUsed ?? false) - Number(a.isUsed ?? false) || b.size - a.size);
     this.names = new Map(things.map((one) => [one, cut(plain(one.name))]));
     /** @type {Map<Placed, number>} */
     this.widths = new Map();
@@ -170,7 +170,11 @@ export class GraphCanvas {
     pen.fillText(one.mark, x, y + 0.5);
   }
 
-  /** Write the names of the largest that have room; those of what is looked at always. @param {Set<Placed>} beside */
+  /**
+   * Write the names of the largest that have room, beside other names and over no other thing; that
+   * of what is looked at always.
+   * @param {Set<Placed>} beside
+   */
   drawNames(beside) {
     const { pen } = this;
     pen.font = `12px ${this.font}`;
@@ -180,7 +184,7 @@ export class GraphCanvas {
     /** @type {[number, number, number, number][]} */
     const taken = [];
     const wanted = this.near ? [this.near, ...[...beside].filter((one) => one !== this.near)] : this.bySize;
-    const most = this.width * this.height / ROOM_OF_A_NAME;
+    const most = this.width * this.height / ROOM_OF_A_NAME, places = this.things.map((one) => ({ one, ...this.place(one) }));
     for (const one of wanted.slice(0, MOST_TRIED)) {
       if (taken.length >= most) break;
       const { x, y, radius } = this.place(one), name = this.names.get(one) ?? "", half = this.wide(one, name) / 2 + 3;
@@ -188,7 +192,8 @@ export class GraphCanvas {
       const middle = Math.min(Math.max(x, half), this.width - half);
       // below it, else above it
       const top = [y + radius + 2, y - radius - 16].find((up) => up >= 0 && up + 15 <= this.height && taken.every((other) =>
-        middle + half < other[0] || middle - half > other[2] || up + 15 < other[1] || up > other[3]));
+        middle + half < other[0] || middle - half > other[2] || up + 15 < other[1] || up > other[3]) && places.every((other) => other.one === one
+        || middle + half < other.x - other.radius || middle - half > other.x + other.radius || up + 13 < other.y - other.radius || up + 1 > other.y + other.radius));
       if (top === undefined && one !== this.near) continue;
       const place = top ?? Math.min(y + radius + 2, this.height - 15);
       taken.push([middle - half, place, middle + half, place + 15]);

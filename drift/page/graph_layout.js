@@ -23,8 +23,6 @@
 const LIBRARIES = [["d3-dispatch", "d3-quadtree", "d3-timer"], ["d3-force"]];
 const MOST_STEPS = 240;
 const BUDGET_MS = 5;
-/** Beyond this many, one far thing stands for several. */
-const MANY = 300;
 
 /** Load the library; a second time it is there already. */
 export async function loadForces() {
@@ -37,7 +35,6 @@ export class Layout {
   /** @param {Graph} graph */
   constructor(graph) {
     const { d3 } = /** @type {any} */ (globalThis);
-    const isLarge = this.isLarge = graph.things.length > MANY;
     /** @type {Placed[]} */
     this.things = graph.things.map((one) => ({ ...one, x: NaN, y: NaN }));
     const known = new Map(this.things.map((one) => [one.id, one]));
@@ -47,11 +44,11 @@ export class Layout {
       return from && to && from !== to ? [{ source: from, target: to }] : [];
     });
     this.steps = 0;
-    this.forces = d3.forceSimulation(this.things).stop().alphaDecay(isLarge ? 0.05 : 0.028)
+    this.forces = d3.forceSimulation(this.things).stop().alphaDecay(0.028)
       .force("link", d3.forceLink(this.edges).distance((/** @type {PlacedEdge} */ one) => 46 + one.source.size + one.target.size))
-      .force("apart", d3.forceManyBody().strength((/** @type {Placed} */ one) => -110 - one.size * 10).theta(isLarge ? 1.2 : 0.9).distanceMax(500))
+      .force("apart", d3.forceManyBody().strength((/** @type {Placed} */ one) => -110 - one.size * 10).distanceMax(500))
       .force("across", d3.forceX().strength(0.05)).force("along", d3.forceY().strength(0.09))
-      .force("room", d3.forceCollide((/** @type {Placed} */ one) => one.size + 4).iterations(isLarge ? 1 : 2));
+      .force("room", d3.forceCollide((/** @type {Placed} */ one) => one.size + 4).iterations(2));
   }
 
   get isSettled() {

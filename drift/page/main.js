@@ -63,7 +63,7 @@ function begin(question) {
 async function projectChanged() {
   looking.abort();
   looking = new AbortController();
-  if (document.body.classList.contains("is-empty")) await showProject(begin, looking.signal);
+  if (document.body.classList.contains("is-empty")) await showProject(begin, looking.signal, () => void enter());
 }
 
 /** Learn what the caller may ask; who is not known is asked for a key. */

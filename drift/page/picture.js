@@ -37,7 +37,6 @@ class Picture {
     this.rows = new Map();
     this.isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.wasMoved = false;
-    this.hasStepped = false;
     this.frame = 0;
     const tools = element("div", { class: "picture-tools" },
       this.tool("+", "picture.nearer", () => this.drawing.zoomBy(ZOOM_STEP)),
@@ -134,15 +133,10 @@ class Picture {
     this.frame = 0;
     if (!this.canvas.isConnected || !this.canvas.clientWidth) return;
     const { layout, drawing } = this;
-    // of many things, steps and pictures take turns
-    const isPicturesTurn = layout.isLarge && this.hasStepped;
-    this.hasStepped = false;
-    if (!layout.isSettled) this.ask();
-    if (!layout.isSettled && !isPicturesTurn) {
+    if (!layout.isSettled) {
+      this.ask();
       layout.step(this.isCalm ? STEPS_UNSEEN : STEPS_A_FRAME);
       if (this.isCalm && !layout.isSettled) return;
-      this.hasStepped = true;
-      if (layout.isLarge) return;
     }
     if (!this.wasMoved) drawing.fit();
     drawing.draw();

@@ -2,12 +2,24 @@
  * The projects that the caller may ask, and what the chosen one holds.
  */
 import { Problem, read } from "./api.js";
-import { byId, element, foreign, plain } from "./elements.js";
+import { button, byId, element, foreign, plain } from "./elements.js";
 import { counted, dateTime, word } from "./words.js";
 
 const OTHER = "\u0000other";
 const SAMPLE = "python-reference";
-const SAMPLE_QUESTIONS = ["sample.1", "sample.2", "sample.3"];
+/** In the language of the manual, whatever the page speaks: one look answers each of them. */
+const SAMPLE_QUESTIONS = [
+  "How are default parameter values evaluated?",
+  "What does the with statement guarantee about calling __exit__?",
+  "What does else do on a loop?",
+];
+const MOST_EXAMPLES = 3;
+/** A name of letters and numbers, which can stand in a question. */
+const TOPIC = /^[\p{L}\p{N}][\p{L}\p{M}\p{N} '’_./-]{1,59}$/u;
+/** The commands that fill a graph with the sample: of a clone, and of what was installed. */
+const FILL = ["make demo", "drift ingest --sample"];
+const FILL_OWN = "drift ingest FOLDER --project NAME";
+const THIS_MACHINE = ["localhost", "127.0.0.1", "[::1]"];
 const MOST_PAGES = 5;
 
 const list = () => /** @type {HTMLSelectElement} */ (byId("project"));
@@ -43,9 +55,11 @@ export async function listProjects(wanted) {
     ids.push(...found.projects.map((/** @type {any} */ one) => String(one.id)));
     cursor = found.next;
   }
+  // a project that has come into an empty graph is the one to ask
+  const isFirst = list().options.length === 1 && wanted === SAMPLE && !ids.includes(wanted);
   const options = ids.map((id) => element("option", { value: id }, plain(id)));
   list().replaceChildren(...options, element("option", { value: OTHER }, word("ask.another")));
-  choose(wanted || ids[0] || "");
+  choose((!isFirst && wanted) || ids[0] || "");
   if (!ids.length) choose(wanted || SAMPLE);
   return ids;
 }
@@ -54,8 +68,9 @@ export async function listProjects(wanted) {
  * Show what the chosen project holds, and questions to begin with.
  * @param {(question: string) => void} ask
  * @param {AbortSignal} signal
+ * @param {() => void} again looks once more, behind the commands that fill an empty project
  */
-export async function showProject(ask, signal) {
+export async function showProject(ask, signal, again) {
   const id = chosen(), place = byId("about-project");
   if (!id) {
     place.hidden = true;
@@ -63,13 +78,17 @@ export async function showProject(ask, signal) {
   }
   const path = `projects/${encodeURIComponent(id)}`;
   try {
-    const [held, documents] = await Promise.all([read(path, {}, signal), read(`${path}/documents`, { limit: 4 }, signal)]);
+    const held = await read(path, {}, signal);
+    const topics = id === SAMPLE || !held.chunks ? [] : await topicsOf(path, held, signal);
     if (signal.aborted) return;
     byId("project-facts").replaceChildren(...facts(held));
-    byId("examples").replaceChildren(...examples(id, documents.documents ?? []).map((one) =>
+    const questions = id === SAMPLE && held.chunks ? SAMPLE_QUESTIONS : topics.map((topic) => word("examples.topic", { topic }));
+    byId("examples").replaceChildren(...questions.map((one) =>
       element("li", {}, element("button", { type: "button", class: "example", onclick: () => ask(one) }, foreign(one)))));
     byId("show-communities").hidden = !held.communities;
     byId("examples-title").textContent = held.chunks ? word("examples.title") : word("examples.empty");
+    byId("examples-title").hidden = Boolean(held.chunks) && !questions.length;
+    showHowToFill(held.chunks ? null : again);
     place.hidden = false;
   } catch (error) {
     if (signal.aborted) return;
@@ -86,9 +105,33 @@ function facts(held) {
   return [foreign(held.id), `: ${counts.join(", ")}`, ...written];
 }
 
-/** @param {string} id @param {any[]} documents @returns {string[]} */
-function examples(id, documents) {
-  if (!documents.length) return [];
-  if (id === SAMPLE) return SAMPLE_QUESTIONS.map((key) => word(key));
-  return documents.slice(0, 3).map((one, index) => word(`examples.${index + 1}`, { document: one.name }));
+/**
+ * What the project is most about: the first name of its largest communities, else of documents. A
+ * question about one of these finds the passages that the name stands in (docs/page.md, Measured).
+ * @param {string} path
+ * @param {any} held
+ * @param {AbortSignal} signal
+ */
+async function topicsOf(path, held, signal) {
+  const [kind, most] = held.communities ? ["communities", 100] : ["documents", 10];
+  const found = (await read(`${path}/${kind}`, { limit: most }, signal))[kind] ?? [];
+  return topics(found.map((/** @type {any} */ one) => ({ name: String(one.title ?? one.name ?? "").split(", ")[0], size: Number(one.members) || 0 })));
+}
+
+/** Pure: the names of the largest that can stand in a question, each once. @param {{ name: string, size: number }[]} named */
+export function topics(named) {
+  const names = [...named].sort((a, b) => b.size - a.size).map(({ name }) => name.trim()).filter((name) => TOPIC.test(name));
+  const small = names.map((name) => name.toLowerCase());
+  return names.filter((_, at) => small.indexOf(small[at]) === at).slice(0, MOST_EXAMPLES);
+}
+
+/** Say which commands fill an empty project; on this machine, those of the sample too. @param {(() => void) | null} again */
+function showHowToFill(again) {
+  const place = byId("fill");
+  place.hidden = !again;
+  if (!again) return;
+  const command = (/** @type {string} */ text) => element("pre", { tabindex: "0", dir: "ltr" }, element("code", {}, text));
+  const sample = THIS_MACHINE.includes(location.hostname) ? [element("p", {}, word("empty.sample")), ...FILL.map(command)] : [];
+  place.replaceChildren(...sample, element("p", {}, word("empty.own")), command(FILL_OWN),
+    element("p", { class: "buttons" }, button(word("empty.again"), again, "")));
 }

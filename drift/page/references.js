@@ -3,7 +3,7 @@
  * `references`, else the facts with their citations, else the nodes that the answer names.
  */
 import { OPEN, SHUT } from "./markdown.js";
-import { place, word } from "./words.js";
+import { hasWord, place, told, word } from "./words.js";
 
 /**
  * @typedef {object} Reference
@@ -58,7 +58,7 @@ function byServer(references, result) {
     const numbers = list.split(",").map(Number);
     return numbers.every((/** @type {number} */ one) => known.has(one)) ? marked(numbers) : whole;
   });
-  return { text, items, confidence: share(references.confidence), limits: (references.limits ?? []).map(String), near: [] };
+  return { text, items, confidence: share(references.confidence), limits: (references.limits ?? []).map(told), near: [] };
 }
 
 /**
@@ -110,11 +110,16 @@ function byFacts(text, facts) {
 function byNodes(answer, sources) {
   const items = sources.map((one, index) => ({
     number: index + 1, kind: kindOf(one.node_type), id: String(one.node_id), title: String(one.title),
-    quote: String(one.text ?? ""), where: String(one.node_type), lines: "", address: null,
+    quote: String(one.text ?? ""), where: nameOf(String(one.node_type)), lines: "", address: null,
     match: share(one.score), confidence: null, signals: {},
   }));
   const text = clean(answer).replace(NODES, (whole, number) => (items[number - 1] ? marked([Number(number)]) : whole));
   return { text, items, confidence: null, limits: [], near: [] };
+}
+
+/** @param {string} type */
+function nameOf(type) {
+  return hasWord(`node.${type}`) ? word(`node.${type}`) : type;
 }
 
 /** @param {any} type @returns {Reference["kind"]} */

@@ -11,7 +11,7 @@ import { answerPicture } from "./picture_place.js";
 import { problemView } from "./problems.js";
 import { marks, referenceList } from "./reference_list.js";
 import { referred } from "./references.js";
-import { counted, hasWord, word } from "./words.js";
+import { counted, hasWord, told, word } from "./words.js";
 import { Work } from "./work.js";
 
 /**
@@ -63,6 +63,8 @@ export class Turn {
   finished(result) {
     this.work.end(result);
     const found = referred(result), when = Date.now();
+    result.residual_uncertainty = told(result.residual_uncertainty);
+    if (isStandIn()) add(this.below, element("p", { class: "facts" }, word("answer.standIn")));
     const isEmpty = result.no_data_found || !found.text.trim();
     if (isEmpty) {
       this.answer.end();
@@ -156,6 +158,11 @@ export class Turn {
     this.below.append(problemView(error, { again: () => this.ways.again(this.asked), askKey: this.ways.askKey }));
     if (code === "stopped") say(word("work.stopped"));
   }
+}
+
+/** Whether no language model stands behind the page. */
+function isStandIn() {
+  return document.documentElement.dataset.standIn === "true";
 }
 
 /** @param {MouseEvent} event @param {string} text */

@@ -8,6 +8,8 @@ const KEPT = "drift.language";
 
 /** @type {Record<string, string>} */
 let words = {};
+/** Sentences that the server writes, in English, by their keys; none where the page speaks it. @type {[string, RegExp][]} */
+let toldInEnglish = [];
 let language = "en";
 
 /** Return the language that was chosen here, else the first of the browser's that the page has. */
@@ -29,13 +31,37 @@ function kept() {
  * @param {string} code
  */
 export async function speak(code) {
-  const file = new URL(`words/${code}.json`, import.meta.url);
-  const reply = await fetch(file);
-  if (!reply.ok) throw new Error(`no words in ${code}`);
-  words = await reply.json();
+  const [mine, english] = await Promise.all([load(code), code === "en" ? {} : load("en")]);
+  words = mine;
+  toldInEnglish = Object.entries(english).filter(([key]) => key.startsWith("told.")).map(([key, text]) => [key, pattern(text)]);
   language = code;
   document.documentElement.lang = code;
   show(document);
+}
+
+/** @param {string} code @returns {Promise<Record<string, string>>} */
+async function load(code) {
+  const reply = await fetch(new URL(`words/${code}.json`, import.meta.url));
+  if (!reply.ok) throw new Error(`no words in ${code}`);
+  return reply.json();
+}
+
+/** What a sentence with places for values looks like when they are filled. @param {string} text */
+function pattern(text) {
+  const parts = text.split(/\{(\w+)\}/), escaped = (/** @type {string} */ part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(parts.map((part, at) => (at % 2 ? `(?<${part}>[^\n]{1,120}?)` : escaped(part))).join(""), "g");
+}
+
+/**
+ * A text of the server's in the page's language, as far as its sentences are known: the words of a
+ * model between them stay as they are.
+ * @param {unknown} text
+ */
+export function told(text) {
+  return toldInEnglish.reduce((said, [key, sentence]) => said.replace(sentence, (...found) => {
+    const values = found.at(-1);
+    return word(key, typeof values === "object" ? values : {});
+  }), String(text ?? ""));
 }
 
 /**

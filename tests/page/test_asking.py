@@ -26,8 +26,14 @@ async def test_the_empty_page_shows_the_projects_and_questions_to_begin_with(vis
         f"() => document.querySelector('#project-facts').textContent.startsWith('{PROJECT}: 4 ')"
     )
     examples = await visit.page.locator("#examples button").all_inner_texts()
-    assert len(examples) == 3
-    assert all(any(title in example for title in TEXTS) for example in examples)
+    assert 1 <= len(examples) <= 3
+    for example in examples:
+        await visit.open()
+        await visit.page.select_option("#project", PROJECT)
+        await visit.page.check("input[value=quick]", force=True)
+        await visit.page.get_by_role("button", name=example).click()
+        await visit.page.wait_for_selector(".actions")
+        assert await visit.page.locator(".references > li").count() >= 1, example
 
 
 @pytest.mark.parametrize(

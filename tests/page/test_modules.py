@@ -24,7 +24,7 @@ WORDS = {
 }
 MADE_OF_PARTS = (
     "phase.", "state.", "verdict.", "problem.", "signal.", "depth.", "key.about.", "key.taken.",
-    "examples.", "project.", "sample.", "answer.nothing.", "picture.kind.", "picture.count.",
+    "examples.", "project.", "told.", "node.", "answer.nothing.", "picture.kind.", "picture.count.",
 )  # fmt: skip
 """Beginnings of keys whose end is a value."""
 LIBRARIES = {

@@ -287,7 +287,7 @@ async def test_it_is_for_everybody_everywhere(
 
 
 async def test_a_project_is_seen_as_a_picture_that_leads_to_its_communities(visit: Visit) -> None:
-    rows = large_project()["communities"][:60]
+    rows = large_project()["communities"][:20]
     await reading(
         visit.page, f"/projects/{PROJECT}/communities", {"communities": rows, "next": None}
     )
@@ -296,7 +296,7 @@ async def test_a_project_is_seen_as_a_picture_that_leads_to_its_communities(visi
     await visit.page.click("#panel .picture > summary")
     await visit.page.wait_for_selector(f"#panel {SETTLED}")
     label = await visit.page.get_attribute("#panel canvas", "aria-label")
-    assert "60 communities" in (label or "")
+    assert "20 communities" in (label or "")
     await visit.picture("desk-picture-of-a-project")
     await visit.assert_for_everybody()
 
@@ -311,6 +311,47 @@ async def test_a_project_is_seen_as_a_picture_that_leads_to_its_communities(visi
     opened_rows = visit.page.locator(".communities details[open] > summary")
     assert await opened_rows.count() >= 1
     assert await visit.page.evaluate("document.activeElement.tagName") == "SUMMARY"
+
+
+async def test_of_a_thousand_communities_the_widest_are_drawn_and_all_can_be_found(
+    visit: Visit,
+) -> None:
+    await reading(visit.page, f"/projects/{PROJECT}/communities", large_project())
+    await visit.page.select_option("#project", PROJECT)
+    await visit.page.click("#show-communities")
+    await visit.page.click("#panel .picture > summary")
+    await visit.page.wait_for_selector(f"#panel {SETTLED}", timeout=60_000)
+    assert "24 communities" in (await visit.page.get_attribute("#panel canvas", "aria-label") or "")
+    assert "24 widest and largest of 1,000" in await visit.text("#panel .picture-inside")
+    await visit.page.get_by_label("Find a community").fill("COMMUNITY 77")
+    assert "11 communities found" in await visit.text(".finder [role=status]")
+    await visit.picture("desk-finding-a-community")
+    await visit.assert_for_everybody()
+    await visit.page.get_by_role("button", name="Community 777").click()
+    opened_row = visit.page.locator(".communities details[open] > summary", has_text="777")
+    assert await opened_row.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("communities", "ids"),
+    [
+        ([(1, 0, 5), (2, 1, 1), (3, 1, 2), (4, 0, 9)], ["3", "2", "4"]),
+        ([(1, 0, 1), (2, 0, 3), (3, 0, 2), (4, 0, 0)], ["2", "3", "1"]),
+    ],
+    ids=["levels", "one level"],
+)
+async def test_the_first_of_a_hierarchy_are_the_widest_and_of_each_level_the_largest(
+    visit: Visit, communities: list[tuple[int, int, int]], ids: list[str]
+) -> None:
+    rows = [{"id": str(one), "level": at, "members": size} for one, at, size in communities]
+    found = await visit.page.evaluate(
+        """async (rows) => {
+          const { first } = await import("/rag/x/communities.js");
+          return first(rows, 3).map((one) => one.id);
+        }""",
+        rows,
+    )
+    assert found == ids
 
 
 @pytest.mark.deep

@@ -16,6 +16,7 @@ import httpx2
 from drift.contracts.progress import CHANNEL
 from drift.errors import LocalStackError
 from drift.hosting import wiring
+from drift.hosting.page import STAND_IN
 from drift.hosting.settings import Settings
 from drift.offline.commands.console import print_json, say, show_answer, show_progress
 from drift.offline.commands.work.servers import recommend_up, running
@@ -27,7 +28,6 @@ from drift.offline.stack.stack import StackOptions
 _SAID_HERE = {"progress_publish_failed", "progress_publish_restored", "entra_token_failed"}
 """Events of the function's own log that a command says in words."""
 
-STAND_IN = "drift-extractive"
 STAND_IN_ADVICE = (
     "A stand-in without a language model answered: it copies the nearest lines of your documents, "
     "and found none close enough. For a real model set OAI_BASE_URL, OAI_MODEL, OAI_KEY, "

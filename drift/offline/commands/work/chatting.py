@@ -15,8 +15,9 @@ import httpx2
 from drift.contracts.request import MAX_QUERY_CHARACTERS
 from drift.errors import DriftError, LocalStackError
 from drift.hosting import wiring
+from drift.hosting.page import STAND_IN
 from drift.offline.commands.console import references, say, stderr
-from drift.offline.commands.work.asking import STAND_IN, said_once
+from drift.offline.commands.work.asking import said_once
 from drift.offline.commands.work.chat_prompts import Turn, alone, standalone
 from drift.offline.commands.work.servers import recommend_up, running
 from drift.offline.event_stream import ACCEPT, read_events

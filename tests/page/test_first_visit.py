@@ -1,0 +1,156 @@
+"""What a first visit to the page finds: what to ask, what fills a graph, and who answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from drift import referring, search
+from drift.answering import conclusion, limits, verdict
+from drift.answering.response import caveats
+from drift.answering.signals import Signals
+from drift.values.tree import SKIPPED_DEADLINE, FollowupState, Node, Question
+from tests.function.corpus import PROJECT, QUESTION
+from tests.page.browser import Visit
+from tests.page.conftest import Visits
+from tests.page.replies import answer, answering, citation, reading, stream
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
+
+EMPTY = {
+    "id": "python-reference", "documents": 0, "chunks": 0, "entities": 0, "communities": 0,
+    "written_at": None,
+}  # fmt: skip
+GERMAN = {"locale": "de-DE"}
+
+
+def of_signals() -> list[str]:
+    """Return every sentence about what limits an answer."""
+    low = Signals(similarity=0.4, freshness=0.2, citations=0.0, model=0.6)
+    some = Signals(similarity=None, freshness=None, citations=0.5, model=0.9)
+    sure = Signals(similarity=0.9, freshness=0.9, citations=0.9, model=0.9)
+    cases = [
+        ([low], 1, 35.0), ([low], 1, 400.0), ([low], 1, 1200.0),
+        ([low, low], 2, 35.0), ([low, low], 2, 400.0), ([low, low], 2, 1200.0),
+        ([some], 2, None), ([sure], 1, 1.0),
+    ]  # fmt: skip
+    return [one for case in cases for one in limits.limits_of(*case)]
+
+
+def of_the_server() -> list[str]:
+    """Return every sentence that code writes beside an answer."""
+    reasons = [
+        verdict.judged("q", "answered", (), ()).overruled,
+        "Nothing that was found mentions Kategorie A.b (1999).",
+        "The answer stands only on passages that do not answer the question directly.",
+    ]
+    states = (FollowupState("failed", "model_unavailable"), SKIPPED_DEADLINE)
+    nodes = [Node(Question(at, "q", ()), state) for at, state in enumerate(states)]
+    return [
+        *of_signals(), limits.ONLY_IN_PART, limits.NO_REFERENCE, limits.NOTHING_THERE,
+        referring.NO_TIME, referring.NO_VECTOR, referring.NO_GRAPH,
+        conclusion.FINDINGS_STAND, conclusion.NOT_PUT_TOGETHER, search.ONE_LOOK_STANDS,
+        *reasons, *caveats(nodes, 2),
+    ]  # fmt: skip
+
+
+async def told(visit: Visit, language: str, texts: list[str]) -> list[str]:
+    found: list[str] = await visit.page.evaluate(
+        """async ([language, texts]) => {
+          const { speak, told } = await import("/rag/x/words.js");
+          await speak(language);
+          return texts.map(told);
+        }""",
+        [language, texts],
+    )
+    return found
+
+
+async def test_every_sentence_that_code_writes_is_told_in_the_language_of_the_page(
+    visit: Visit,
+) -> None:
+    english = of_the_server()
+    assert await told(visit, "en", english) == english
+    german = await told(visit, "de", english)
+    for before, after in zip(english, german, strict=True):
+        assert after != before
+        assert not {"the", "document", "passage", "not", "found", "old"} & set(after.split()), after
+    assert (
+        "41 %"
+        in (await told(visit, "de", ["The passage resembles the question little (41% match)."]))[0]
+    )
+
+
+async def test_sentences_between_words_of_a_model_are_told_and_these_stay(visit: Visit) -> None:
+    text = f"Who pays is open. {conclusion.FINDINGS_STAND} The text found does not answer: Who?"
+    [german] = await told(visit, "de", [text])
+    assert german.startswith("Who pays is open. Die letzte Durchsicht")
+    assert german.endswith("Der gefundene Text beantwortet nicht: Who?")
+    hostile = "Nothing that was found mentions " * 4000
+    assert await told(visit, "de", [hostile]) == [hostile]
+
+
+async def test_limits_are_german_on_the_german_page(visits: Visits) -> None:
+    visit = await visits(**GERMAN)
+    await visit.open()
+    fact = "Marley was dead."
+    document = answer(fact, [(fact, [citation(1)])], references={
+        "answer": f"{fact}[1]", "confidence": 0.4, "limits": [limits.ONLY_IN_PART], "items": [
+            {**citation(1), "number": 1, "label": "a", "confidence": 0.4, "signals": {}}
+        ],
+    })  # fmt: skip
+    await answering(visit.page, stream(("result", document)))
+    await visit.page.select_option("#project", PROJECT)
+    await visit.ask(QUESTION)
+    await visit.page.wait_for_selector(".actions")
+    said = await visit.text(".uncertain")
+    assert "nur zum Teil" in said
+    assert "only in part" not in said
+    assert await visit.page.title() == "Den Graphen fragen"
+
+
+async def test_an_answer_of_the_stand_in_says_so(visit: Visit) -> None:
+    await visit.page.select_option("#project", PROJECT)
+    await visit.ask(QUESTION)
+    await visit.page.wait_for_selector(".actions")
+    assert "stand-in without a language model" in await visit.text(".turn .below")
+
+
+async def test_an_empty_graph_names_what_fills_it_and_is_looked_at_again(visit: Visit) -> None:
+    await reading(visit.page, "/projects", {"projects": [], "next": None})
+    await reading(visit.page, "/projects/python-reference", EMPTY)
+    await visit.open()
+    said = await visit.text("#about-project")
+    assert "drift ingest --sample" in said
+    assert "make demo" in said
+    assert await visit.page.locator("#examples button").count() == 0
+    await visit.picture("desk-empty-graph")
+    await visit.assert_for_everybody()
+
+    await visit.page.unroute_all()
+    await visit.page.get_by_role("button", name="Look again").click()
+    await visit.page.wait_for_selector("#examples button")
+    assert await visit.page.locator("#project").input_value() != "python-reference"
+    assert not await visit.page.locator("#fill").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("named", "topics"),
+    [
+        ([("Quay", 2), ("Harbour office", 9), ("Tide", 5), ("Buoy", 1)],
+         ["Harbour office", "Tide", "Quay"]),
+        ([("quay", 1), ("Quay", 2)], ["Quay"]),
+        ([("![x](http://a.example)", 9), ("x" * 61, 8), ("", 7), ("TS) intensity", 3)], []),
+        ([("台風15号", 1), ("Zürich’s", 0)], ["台風15号", "Zürich’s"]),
+    ],
+    ids=["the largest", "once", "no names", "any script"],
+)  # fmt: skip
+async def test_names_that_can_stand_in_a_question_are_asked_about(
+    visit: Visit, named: list[tuple[str, int]], topics: list[str]
+) -> None:
+    given: list[dict[str, Any]] = [{"name": name, "size": size} for name, size in named]
+    found = await visit.page.evaluate(
+        """async (named) => (await import("/rag/x/project.js")).topics(named)""", given
+    )
+    assert found == topics
