@@ -90,7 +90,7 @@ async def ingest_documents(
     Raises:
         IngestError: GRAPH_SCHEMA names another schema than the one that ingestion writes.
     """
-    require_default_schema(values, "Ingestion")
+    require_default_schema(values, "ingest")
     writer = build_writer(values)
     _, embedder = wiring.build_models(values)
     last = _LastStage()
@@ -137,8 +137,8 @@ def require_default_schema(values: Settings, what: str) -> None:
     """
     if values.graph_schema != "default":
         raise IngestError(
-            f"{what} knows the default schema alone, and GRAPH_SCHEMA names another: leave it out "
-            "to do this."
+            f"Only the default schema has projects with documents to {what}, and GRAPH_SCHEMA "
+            f"names another: leave it out to {what}."
         )
 
 

@@ -42,7 +42,7 @@ class HowToRemove:
 async def projects(options: StackOptions, *, as_json: bool) -> None:
     """List the projects with their sources."""
     async with running(options) as (stack, values):
-        require_default_schema(values, "Projects")
+        require_default_schema(values, "list")
         writer = build_writer(values)
         try:
             held = await writer.held_projects()
@@ -68,7 +68,7 @@ async def remove(
         typer.Exit: nothing was removed, because `--yes` was not given.
     """
     async with running(options) as (stack, values):
-        require_default_schema(values, "Removing")
+        require_default_schema(values, "remove")
         writer = build_writer(values)
         try:
             held = await _held(writer, project_id)
