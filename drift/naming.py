@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
 
 from drift.words import ASKING_WORDS, STOP_WORDS, STOP_WORDS_OF_FOUR_LANGUAGES
 
@@ -21,7 +20,7 @@ _MIN_NAME_CHARS = 3
 _WORD = re.compile(r"\w+")
 _NAME_WORD = re.compile(r"[^\W_]+")
 _INDEXED_WORD = re.compile(r"\w+(?:[.'\u2019]\w+)*")
-_ENDING = re.compile(r"\.\w{1,9}")
+_ENDING = re.compile(r"\w{1,9}")
 _QUOTES = "`'\"‘’“”«»"
 _KEPT_AT_ENDS = "_+#"
 _COMMON_WORDS = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
@@ -105,11 +104,12 @@ def name_words(title: str, file: str, heading: str) -> str:
     is cut stays beside its parts. The name is the document's title, and its file's name without the
     ending where `file` has one.
     """
-    path = PurePosixPath(file)
-    stem = path.stem if _ENDING.fullmatch(path.suffix) else ""
+    last = file.rpartition("/")[2]
+    stem, dot, ending = last.rpartition(".")
+    stem = stem if dot and _ENDING.fullmatch(ending) else ""
     held = {word.lower() for word in _INDEXED_WORD.findall(heading)}
     words: dict[str, None] = {}
-    for name in (stem if title == path.name and stem else title, stem):
+    for name in (stem if title == last and stem else title, stem):
         for whole in _NAME_WORD.findall(unicodedata.normalize("NFKC", name)):
             words.update(dict.fromkeys(map(str.lower, (whole, *_cut_at_case(whole)))))
     return " ".join(word for word in words if word not in held)
