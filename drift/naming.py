@@ -18,6 +18,7 @@ _MIN_NAME_CHARS = 3
 """Of a name of one word; shorter ones are titles of persons and letters."""
 
 _WORD = re.compile(r"\w+")
+_POSSESSIVE = re.compile(r"['\u2019]s\b")
 _NAME_WORD = re.compile(r"[^\W_]+")
 _INDEXED_WORD = re.compile(r"\w+(?:[.'\u2019]\w+)*")
 _ENDING = re.compile(r"\w{1,9}")
@@ -110,7 +111,8 @@ def name_words(title: str, file: str, heading: str) -> str:
     held = {word.lower() for word in _INDEXED_WORD.findall(heading)}
     words: dict[str, None] = {}
     for name in (stem if title == last and stem else title, stem):
-        for whole in _NAME_WORD.findall(unicodedata.normalize("NFKC", name)):
+        plain = _POSSESSIVE.sub("", unicodedata.normalize("NFKC", name))
+        for whole in _NAME_WORD.findall(plain):
             words.update(dict.fromkeys(map(str.lower, (whole, *_cut_at_case(whole)))))
     return " ".join(word for word in words if word not in held)
 
