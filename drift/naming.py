@@ -9,6 +9,9 @@ from collections.abc import Iterator, Sequence
 from drift.words import ASKING_WORDS, STOP_WORDS, STOP_WORDS_OF_FOUR_LANGUAGES
 
 MAX_TERMS = 48
+MAX_TOKENS = 400
+"""What an index may make of all of these. Lucene refuses a query of more than 1,024 clauses, and a
+token is one of them for the text of chunks and one for their headings."""
 MAX_TITLE_KEYS = 512
 MAX_NAMES = 12
 """Parts of titles that a question is asked for."""
@@ -73,11 +76,24 @@ def _without_possessive(key: str) -> str:
 
 
 def search_terms(question: str) -> tuple[str, ...]:
-    """Return the words worth a full-text search, in lower case, each once, at most 48."""
+    """Return the words worth a full-text search, in lower case, each once, at most 48.
+
+    The last of them is cut where an index would make more than 400 tokens of all.
+    """
     words = _WORD.findall(unicodedata.normalize("NFKC", question).lower())
-    return tuple(dict.fromkeys(w for w in words if w not in STOP_WORDS and w.strip("_")))[
-        :MAX_TERMS
-    ]
+    wanted = tuple(dict.fromkeys(w for w in words if w not in STOP_WORDS and w.strip("_")))
+    return tuple(_within_tokens(wanted[:MAX_TERMS]))
+
+
+def _within_tokens(words: Sequence[str]) -> Iterator[str]:
+    left = MAX_TOKENS
+    for word in words:
+        ends = [token.end() for token in islice(_TOKEN.finditer(word), left)]
+        left -= len(ends)
+        if not left:
+            yield word[: ends[-1]]
+            return
+        yield word
 
 
 def name_parts(question: str) -> tuple[str, ...]:

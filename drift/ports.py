@@ -21,7 +21,7 @@ from drift.values.calls import ChatReply, Embeddings, Hear, Prompt
 from drift.values.found_nodes import FoundNodes, NodesQuery, Sampled
 from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.values.health import GraphHealth, Readiness
-from drift.values.nodes import Embedded, LabelledNode, Node, StoredNode
+from drift.values.nodes import Embedded, LabelledNode, Node, StoredNode, Taking
 from drift.values.passages import Passages, PassagesQuery
 from drift.values.reading import (
     ChunkRead,
@@ -188,9 +188,10 @@ class NodeStore(Protocol):
         kept: str,
         deadline: Deadline,
     ) -> bool:
-        """Give a node these properties and no others; tell whether it has a vector then.
+        """Give a node these properties and no others; tell whether it was written.
 
-        A vector of the hash `kept` stays where no other is given.
+        Where `kept` is a hash, the vector of this hash stays, and nothing is written where the node
+        has it no longer.
         """
         ...
 
@@ -200,23 +201,26 @@ class NodeStore(Protocol):
 
 
 class LabelledNodes(Protocol):
-    """People's own nodes of a label, whoever has written them, and their vectors.
+    """People's own nodes of a label, and their vectors.
+
+    Nothing is written to a node that is not marked as theirs, but for the mark.
 
     Every method raises errors as for GraphStore.
     """
 
     async def prepare(self, dimensions: int) -> None:
-        """Create the key and the vector index of people's nodes, if they are not there."""
+        """Create the key and the vector index of people's nodes, if they are not there.
+
+        What an earlier release has written becomes theirs too.
+        """
         ...
 
     async def projects(self, label: str) -> list[str]:
         """Return the projects that have nodes of a label of people's own, by id."""
         ...
 
-    def labelled(
-        self, project_id: str, label: str, *, adopts: bool
-    ) -> AsyncGenerator[LabelledNode]:
-        """Yield the project's nodes of a label; with `adopts`, those of no project too."""
+    def labelled(self, project_id: str, label: str, taking: Taking) -> AsyncGenerator[LabelledNode]:
+        """Yield the project's nodes of a label that are to be looked at."""
         ...
 
     async def require_free(self, project_id: str) -> None:

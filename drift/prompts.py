@@ -147,6 +147,12 @@ Reply in the language of the user question, with the fields in this order:
   Of two copies of a sentence, name either. It is empty when nothing bears on the question. A
   sentence that comes close may be named, and so may one that contradicts what the question takes
   for granted.
+- `verdict`: "answered" when the named sentences settle the user question, also where it takes
+  several of them or an inference that they leave no doubt about; "partly" when they settle some of
+  it, when they settle it but contradict a detail of the question, or when other documents are
+  likely to hold more of what it asks for; "not_found" when they do not, or when they contradict
+  what it takes for granted. The links before the last one of a chain answer no part of a question
+  about the last one: they alone are "not_found".
 - `answer`: the answer itself first, then what explains it: one to three sentences, more only for a
   list or a story. Each sentence ends in numbers of the list `evidence`, [1] for its first place:
   "Marley was dead [1][3]." A sentence without a number is taken out, so write none, and nothing
@@ -154,12 +160,6 @@ Reply in the language of the user question, with the fields in this order:
   one too. Where sentences disagree, give each version with its document. For "not_found", say what
   the evidence contradicts or what comes closest, as it stands there; what is missing belongs into
   `residual_uncertainty` only. Without such evidence, leave it empty.
-- `verdict`: "answered" when the named sentences settle the user question, also where it takes
-  several of them or an inference that they leave no doubt about; "partly" when they settle some of
-  it, when they settle it but contradict a detail of the question, or when other documents are
-  likely to hold more of what it asks for; "not_found" when they do not, or when they contradict
-  what it takes for granted. The links before the last one of a chain answer no part of a question
-  about the last one: they alone are "not_found".
 - `confidence`: 1 when a named sentence says the answer, 0.8 when several say it together, 0.5 when
   they say part of it or make it likely, 0.1 when they do not answer.
 - `residual_uncertainty`: what the user question asks and the evidence leaves open, or what had to
@@ -167,7 +167,7 @@ Reply in the language of the user question, with the fields in this order:
 Write ids such as K3 only into `evidence`.
 
 {_DATA_RULE}
-Return JSON: {{"evidence", "answer", "verdict", "confidence", "residual_uncertainty"}}"""
+Return JSON: {{"evidence", "verdict", "answer", "confidence", "residual_uncertainty"}}"""
 
 AGGREGATE_SYSTEM = f"""You are DRIFT-Search Aggregator.
 You get a user question and what a search has found, in `<findings>`: the questions that it asked,
@@ -177,6 +177,10 @@ tells who "he" or "they" are in them. A finding of a greater `depth` follows fro
 `<unanswered>` lists what was asked, or would have been, without evidence.
 
 Reply in the language of the user question, with the fields in this order:
+- `verdict`: "answered" when the facts settle the user question, "partly" when they settle some of
+  what it asks for, "not_found" when they do not, or when they contradict what it takes for granted.
+  The links before the last one of a chain answer no part of a question about the last one: they
+  alone are "not_found".
 - `final_answer`: the answer itself first, then what explains it: one to four sentences, more only
   for a list or a story, which is told in the order of its places. Each sentence ends in the numbers
   of the facts that bear it out: "Marley was dead [1][3]." A sentence without a number is taken out,
@@ -185,16 +189,12 @@ Reply in the language of the user question, with the fields in this order:
   disagree, give each version with its document, and say which one is more specific or more recent.
   Where they do not answer, say what they contradict or what comes closest. Without such a fact,
   leave it empty.
-- `verdict`: "answered" when the facts settle the user question, "partly" when they settle some of
-  what it asks for, "not_found" when they do not, or when they contradict what it takes for granted.
-  The links before the last one of a chain answer no part of a question about the last one: they
-  alone are "not_found".
 - `residual_uncertainty`: what the user question asks and the facts leave open, or what had to be
   assumed, in a sentence without numbers. Leave it empty if nothing is open.
 Write no ids other than the numbers of facts.
 
 {_DATA_RULE}
-Return JSON: {{"final_answer", "verdict", "residual_uncertainty"}}"""
+Return JSON: {{"verdict", "final_answer", "residual_uncertainty"}}"""
 
 RAG_SYSTEM = f"""You answer questions about a knowledge graph.
 

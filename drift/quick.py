@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from drift.answering import conclusion
 from drift.answering.conclusion import Conclusion
 from drift.answering.growing import GrowingAnswer
 from drift.answering.marks import without_marks
+from drift.answering.unseen import unseen_name
 from drift.bounded import RequestHandles
 from drift.calls import Calls
 from drift.citing.citations import check_each, standing
@@ -60,7 +61,7 @@ class Look:
     @property
     def found(self) -> bool:
         """True when something of the answer stands on evidence that holds."""
-        return bool(self.conclusion.statements) and self.conclusion.verdict != "not_found"
+        return self.conclusion.verdict != "not_found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class QuickLook:
         )
         reading = bounded.quick(question, chunks, handles, self.limits.max_prompt_tokens)
         with parts.reading(1) as part:
-            hear = self.telling.hear(_growing(handles, evidence, reading.shown))
+            hear = self.telling.hear(_growing(question, handles, evidence, reading.shown))
             reply = await ask(self.calls.chat, reading.prompt, QuickReply, hear)
             part.add(chunks=len(reading.shown), answers=1)
         looked = _checked(asked, reply, handles, evidence, reading.shown)
@@ -110,7 +111,9 @@ def unusable(question: str, error: UnusableReplyError) -> Look:
     return Look(node, Evidence(), open=depth.UNUSABLE)
 
 
-def _growing(handles: RequestHandles, evidence: Evidence, shown: Sequence[Chunk]) -> GrowingAnswer:
+def _growing(
+    question: str, handles: RequestHandles, evidence: Evidence, shown: Sequence[Chunk]
+) -> GrowingAnswer:
     """Return what can be delivered of a reply while it is written: its evidence comes first."""
     known = {chunk.id: chunk for chunk in evidence.chunks}
 
@@ -119,10 +122,18 @@ def _growing(handles: RequestHandles, evidence: Evidence, shown: Sequence[Chunk]
             named = QuickReply.model_validate({**begun, "verdict": "not_found"}).evidence
         except ValidationError:
             return ()
+        if unseen_name(question, _texts(shown)):
+            return ()
         ids = [handles.chunks.resolve(citation.chunk_id) for citation in named]
         return _facts(standing(named, ids, known), 0.0, known)
 
     return GrowingAnswer("answer", facts, _prose(handles, evidence, shown))
+
+
+def _texts(shown: Sequence[Chunk]) -> Iterator[str]:
+    """Yield every text in which a name of the question may stand."""
+    for chunk in shown:
+        yield from (chunk.document_name, chunk.heading, chunk.text)
 
 
 def _facts(
@@ -173,6 +184,5 @@ def _checked(
         verdict=said.verdict,
     )
     node = Node(asked, ANSWERED, answer, tuple(chunk.id for chunk in shown))
-    texts = (text for c in shown for text in (c.document_name, c.heading, c.text))
-    concluded = conclusion.concluded(asked.text, said, facts, [node], texts)
+    concluded = conclusion.concluded(asked.text, said, facts, [node], _texts(shown))
     return Look(node, evidence, counts, concluded, depth.open_question(concluded, counts))

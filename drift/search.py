@@ -8,7 +8,7 @@ DRIFT search after Microsoft Research (2024), over a Neo4j graph with a communit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from drift import bounded, prompts
@@ -22,6 +22,7 @@ from drift.answering.response import (
     nothing_found,
     with_references,
 )
+from drift.answering.unseen import unseen_name
 from drift.calls import Calls
 from drift.citing import citations
 from drift.contracts.answer import (
@@ -32,7 +33,7 @@ from drift.contracts.answer import (
 from drift.contracts.progress import Phase
 from drift.contracts.replies import AggregateReply
 from drift.contracts.request import ProjectRequest
-from drift.errors import DriftError, ModelUnavailableError, UnusableReplyError
+from drift.errors import DriftError, ModelUnavailableError, UnusableReplyError, UpstreamError
 from drift.followups import FollowupTree, require_answers
 from drift.plan import Limits
 from drift.ports import AnswerSlot, Listener, Ports
@@ -52,6 +53,9 @@ from drift.values.tree import Proposal
 HYPOTHESIS_CHARACTERS = 4000
 """Characters of a hypothesis that are embedded: an embedding model refuses a longer text."""
 MAX_TITLE_CHARACTERS = 80
+ONE_LOOK_STANDS = (
+    "A failure ended the search behind one look at the documents; what that found stands."
+)
 
 
 class DriftSearch:
@@ -99,8 +103,11 @@ class DriftSearch:
         retrieval = _Retrieval(calls, self._limits, request, progress, deadline, telling, referring)
         try:
             with parts.retrieval(progress.retrieval_id, request.project_id) as whole:
-                async with deadline.enforced():
-                    response = await retrieval.recalled(slot) or await retrieval.answer()
+                try:
+                    async with deadline.enforced():
+                        response = await retrieval.recalled(slot) or await retrieval.answer()
+                except (UpstreamError, UnusableReplyError) as error:
+                    response = await retrieval.answer_in_spite_of(error)
                 if slot and retrieval.is_whole:
                     slot.keep(response)
                 if response.no_data_found:
@@ -134,6 +141,8 @@ class _Retrieval:
     referring: Referring
     is_whole: bool = False
     is_recalled: bool = False
+    has_failed: bool = False
+    look: Look | None = None
 
     @property
     def wants_locations(self) -> bool:
@@ -153,7 +162,7 @@ class _Retrieval:
     async def answer(self) -> RetrieveResponse:
         self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
         with parts.phase(Phase.EXPANDING_QUERY):
-            look = await self.look_first()
+            look = self.look = await self.look_first()
             if look and (self.request.depth == "quick" or not look.open):
                 return await self.answer_by(look)
 
@@ -214,6 +223,21 @@ class _Retrieval:
             return self.no_data(searched)
         self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together")
         return await self.respond(look.conclusion, searched, look)
+
+    async def answer_in_spite_of(self, error: DriftError) -> RetrieveResponse:
+        """Answer with what one look has found, where the search behind it came to nothing.
+
+        Raises:
+            UpstreamError: the failure itself, where no look has found anything.
+        """
+        look = self.look
+        if look is None or not look.found:
+            raise error
+        log.warning("deeper_failed", extra={"code": error.code}, exc_info=error)
+        self.has_failed = True
+        found = look.conclusion
+        uncertain = replace(found, uncertainty=(*found.uncertainty, ONE_LOOK_STANDS))
+        return await self.answer_by(replace(look, conclusion=uncertain))
 
     def depth(self, used: Literal["quick", "drift"], look: Look | None) -> DepthOut:
         """Return how far the search was to go, how far it went, and why."""
@@ -280,23 +304,30 @@ class _Retrieval:
 
     async def conclude(self, tree: FollowupTree) -> Conclusion:
         """Return the answer, of sentences that stand on checked facts."""
-        nodes = tree.in_order()
+        nodes, question = tree.in_order(), self.request.query
         most = self.limits.max_prompt_tokens
-        prompt, facts = bounded.aggregator(self.request.query, nodes, tree.retrieved, most)
+        prompt, facts = bounded.aggregator(question, nodes, tree.retrieved, most)
         if not facts:
             return Conclusion()
+        shown = list(tree.shown_texts())
         try:
-            hear = self.telling.hear(GrowingAnswer("final_answer", lambda _: facts))
+            growing = GrowingAnswer(
+                "final_answer", lambda _: () if unseen_name(question, shown) else facts
+            )
+            hear = self.telling.hear(growing)
             reply = await ask(self.calls.chat, prompt, AggregateReply, hear)
         except UnusableReplyError as error:
-            raise ModelUnavailableError("The model did not give a usable final answer.") from error
-        return conclusion.concluded(self.request.query, reply, facts, nodes, tree.shown_texts())
+            log.warning("aggregation_unusable", extra={"reason": error.detail})
+            self.has_failed = True
+            return conclusion.without_last_call(question, nodes, shown)
+        return conclusion.concluded(question, reply, facts, nodes, shown)
 
     async def respond(
         self, concluded: Conclusion, searched: Searched, look: Look | None
     ) -> RetrieveResponse:
         """Return the answer that is made of a conclusion, and tell it."""
-        self.is_whole = not any(node.state.is_cut_short for node in searched.nodes)
+        cut_short = any(node.state.is_cut_short for node in searched.nodes)
+        self.is_whole = not (self.has_failed or cut_short)
         answered = delivered(concluded, searched, self.request.include)
         if "references" in self.request.include:
             self.telling.ended(answered.final_answer)

@@ -40,6 +40,7 @@ PURE = frozenset(
         "citing.numbered_text",
         "citing.handles_in_prose",
         "copies",
+        "answering.enclosed",
         "answering.marks",
         "naming",
         "numbered_parts",
@@ -106,10 +107,11 @@ MODULES: dict[str, frozenset[str]] = {
         "naming": "words",
         "copies": "",
         "numbered_parts": "",
-        "answering.marks": "",
-        "answering.sentence_ends": "answering.marks",
+        "answering.enclosed": "",
+        "answering.marks": "answering.enclosed",
+        "answering.sentence_ends": "answering.enclosed answering.marks",
         "answering.statement_parts": "answering.marks answering.sentence_ends",
-        "answering.statements": "answering.sentence_ends answering.statement_parts values words",
+        "answering.statements": "answering.marks answering.statement_parts values words",
         "answering.growing": "answering.marks answering.statements contracts values",
         "answering.spelling": "",
         "answering.unmarked": "answering.spelling answering.statement_parts "
@@ -148,14 +150,15 @@ MODULES: dict[str, frozenset[str]] = {
         "answering.signals answering.statements answering.verdict contracts values",
         "answering.response": "answering.conclusion answering.references context contracts "
         "answering.statements values",
-        "answering.conclusion": "contracts answering.marks "
-        "answering.statements answering.unmarked values "
+        "answering.conclusion": "contracts answering.findings answering.marks "
+        "answering.statements answering.unmarked asking.repetition tokens values "
         "answering.verdict",
         "depth": "answering.conclusion plan values",
         "referring": "answering.conclusion answering.references calls contracts errors ports "
         "tasks telemetry values",
         "telling": "contracts ports values",
         "quick": "bounded depth answering.conclusion answering.growing answering.marks "
+        "answering.unseen "
         "calls citing.citations citing.handles_in_prose context contracts errors plan ranking "
         "replies telemetry telling values",
         "primer": "bounded calls citing.handles_in_prose context contracts errors replies "
@@ -163,7 +166,7 @@ MODULES: dict[str, frozenset[str]] = {
         "search": "bounded calls citing.citations answering.conclusion answering.growing "
         "contracts errors followups primer referring "
         "values plan ports prices progress prompts quick replies "
-        "answering.response tasks telemetry telling",
+        "answering.response answering.unseen tasks telemetry telling",
         "__init__": "",
         "__main__": "offline.commands",
     }.items()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ MAX_BYTES = 25_000
 MAX_PROBLEMS = 10
 MOST_REQUESTS = 10_000
 MOST_TOKENS = 10**12
+NO_ENTRY = "must be a list with at least one key, and holds none"
 
 
 class KeysError(ValueError):
@@ -43,6 +45,10 @@ class KeysError(ValueError):
         """Keep every problem."""
         super().__init__("; ".join(problems))
         self.problems = tuple(problems)
+
+
+class NoKeysError(KeysError):
+    """There is no value, or none with a key in it: no key is valid any more."""
 
 
 def _pattern(value: str) -> str:
@@ -118,7 +124,8 @@ def parse(value: str) -> ProjectKeys:
     """Return the keys in a value of PROJECT_KEYS.
 
     Raises:
-        KeysError: it is too long, no JSON, no list of entries, or holds a hash twice.
+        NoKeysError: it is an empty list, or as empty as one.
+        KeysError: it is too long, no JSON, no list of entries, or holds a field or a hash twice.
     """
     if len(value.encode(errors="replace")) > MAX_BYTES:
         raise KeysError([f"is longer than {MAX_BYTES} bytes, which is what a secret may hold"])
@@ -126,8 +133,12 @@ def parse(value: str) -> ProjectKeys:
         read = from_json(value, allow_inf_nan=False)
     except ValueError:
         raise KeysError(["is not valid JSON"]) from None
-    if not isinstance(read, list) or not read:
+    if read in ([], {}, None):
+        raise NoKeysError([NO_ENTRY])
+    if not isinstance(read, list):
         raise KeysError(["must be a list with at least one key"])
+    if repeated := list(_repeated_fields(value)):
+        raise KeysError(repeated[:MAX_PROBLEMS])
 
     try:
         entries = _ENTRIES.validate_python(read)
@@ -136,6 +147,24 @@ def parse(value: str) -> ProjectKeys:
     if twice := _twice(entries):
         raise KeysError([f"entries {twice} have the same sha256"])
     return ProjectKeys(tuple(entries))
+
+
+def _repeated_fields(value: str) -> Iterator[str]:
+    """Name the fields that stand twice: who reads the list may have seen the other value.
+
+    Names of no field are left to the rules of an entry, which repeat nothing.
+    """
+
+    def repeated(pairs: list[tuple[str, object]]) -> list[str]:
+        counts = Counter(name for name, _ in pairs)
+        return [name for name in KeyEntry.model_fields if counts[name] > 1]
+
+    # As a float, because an int of thousands of digits would be refused.
+    read = json.loads(value, object_pairs_hook=repeated, parse_int=float)
+    for number, names in enumerate(read, 1):
+        if isinstance(names, list):
+            fields = (name for name in KeyEntry.model_fields if name in names)
+            yield from (f"entry {number}, {name}: stands there twice" for name in fields)
 
 
 def _problems(error: ValidationError) -> Iterator[str]:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 from drift.adapters.entra import TokenCredential
 
 if TYPE_CHECKING:
+    from azure.core.exceptions import HttpResponseError
     from azure.keyvault.secrets import SecretClient
 
 _PATIENCE = {"connection_timeout": 2, "read_timeout": 3, "retry_total": 1}
 """A request may wait for this."""
+_GONE = {(404, "SecretNotFound"), (403, "SecretDisabled")}
+"""How a vault answers for a secret that was deleted, and for one that was disabled."""
 
 
 class VaultSecret:
@@ -34,10 +37,15 @@ class VaultSecret:
         self._client: SecretClient | None = None
 
     async def read(self) -> str:
-        """Return the value as it is now; the SDK's own errors."""
+        """Return the value as it is now, nothing where the secret was deleted or disabled.
+
+        Raises:
+            Exception: the SDK's own, for whatever else comes; LookupError: the reply has no value.
+        """
         return await asyncio.to_thread(self._read)
 
     def _read(self) -> str:
+        from azure.core.exceptions import HttpResponseError  # noqa: PLC0415 - as below
         from azure.keyvault.secrets import (  # noqa: PLC0415 - only with PROJECT_KEYS_SECRET
             KeyVaultSecretIdentifier,
             SecretClient,
@@ -49,4 +57,23 @@ class VaultSecret:
             self._client = SecretClient(
                 secret.vault_url, credential, **_PATIENCE, **self._transport
             )
-        return self._client.get_secret(secret.name, secret.version).value or ""
+        try:
+            value = self._client.get_secret(secret.name, secret.version).value
+        except HttpResponseError as error:
+            if _is_gone(error):
+                return ""
+            raise
+        if value is None:
+            raise LookupError("The vault's reply has no value.")
+        return value
+
+
+def _is_gone(error: HttpResponseError) -> bool:
+    """Tell whether the vault says that there is no such secret, or that it is switched off.
+
+    Whatever else it refuses says nothing about the secret.
+    """
+    told = error.error
+    inner = getattr(told, "innererror", None) or {}
+    codes = {(error.status_code, getattr(told, "code", "")), (error.status_code, inner.get("code"))}
+    return bool(codes & _GONE)

@@ -25,8 +25,6 @@ def entry_of(key: str, vector: Vector, until: float) -> bytes | None:
     Not kept is what could not be read back exactly, and a vector of zeros: nothing can be searched
     with it, and the next answer of the model may be a better one.
     """
-    if not any(vector):
-        return None
     for floats in _FLOATS:
         try:
             packed = struct.pack(f"<{len(vector)}{floats.decode()}", *vector)
@@ -52,12 +50,12 @@ def vector_in(entry: bytes, key: str, dimensions: int, now: float) -> Vector | N
 
 
 def _unpacked(floats: bytes, length: int, packed: bytes) -> Vector | None:
-    """Return so many finite numbers; None when the bytes hold anything else."""
+    """Return so many finite numbers, not all zeros; None when the bytes hold anything else."""
     layout = f"<{length}{floats.decode()}"
     if struct.calcsize(layout) != len(packed):
         return None
     vector = struct.unpack(layout, packed)
-    return vector if math.isfinite(sum(vector)) else None
+    return vector if math.isfinite(sum(vector)) and any(vector) else None
 
 
 def _checksum(  # noqa: PLR0913, PLR0917 - the fields of an entry, in their order

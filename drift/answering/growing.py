@@ -13,6 +13,7 @@ from pydantic_core import from_json
 
 from drift.answering.marks import STOPS
 from drift.answering.statements import proven
+from drift.contracts.lenient import judgement
 from drift.contracts.replies import MAX_ANSWER_CHARS
 from drift.values.tree import Fact
 
@@ -65,7 +66,7 @@ class GrowingAnswer:
         if not isinstance(answer, str) or len(answer) > MAX_ANSWER_CHARS:
             return self._text
         if self._facts is None:
-            self._facts = self._facts_of(begun)
+            self._facts = () if _finds_nothing(begun) else self._facts_of(begun)
 
         self._has_ended = self._field in _parsed(reply, whole_strings=True)
         endings = sum(character in _ENDINGS for character in answer[self._read :])
@@ -76,6 +77,11 @@ class GrowingAnswer:
             self._text = proven(said, self._facts, complete=self._has_ended).text
             self._may_end = endings > 1 or self._text == before
         return self._text
+
+
+def _finds_nothing(begun: Json) -> bool:
+    """Tell whether a reply has said before its answer that there is none to deliver."""
+    return "verdict" in begun and judgement(begun["verdict"]) == "not_found"
 
 
 def _parsed(reply: str, *, whole_strings: bool) -> Json:

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drift.answering.signals import ENOUGH, Signals
-from drift.values.tree import Verdict
 
 _MONTH_DAYS = 30.44
 _YEAR_DAYS = 365.25
 _MONTHS_UP_TO_DAYS = 2 * _YEAR_DAYS
 
-OF_VERDICTS: dict[Verdict, str] = {
-    "answered": "",
-    "partly": "The documents answer the question only in part.",
-    "not_found": "The documents do not answer the question.",
-}
+ONLY_IN_PART = "The documents answer the question only in part."
 NO_REFERENCE = "No passage of the documents bears an answer out."
 NOTHING_THERE = "Nothing was found in this project."
 

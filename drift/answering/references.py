@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from drift.answering.conclusion import Conclusion
 from drift.answering.labels import label_of, lines_of
-from drift.answering.limits import NO_REFERENCE, NOTHING_THERE, OF_VERDICTS, limits_of
+from drift.answering.limits import NO_REFERENCE, NOTHING_THERE, ONLY_IN_PART, limits_of
 from drift.answering.signals import (
     ENOUGH,
     Signals,
@@ -87,8 +87,8 @@ def referred(concluded: Conclusion, retrieved: Mapping[str, Chunk], known: Known
 
     signals = _signals(concluded.statements, found, retrieved, known)
     confidence = _confidence(concluded, signals)
-    limits = [OF_VERDICTS[concluded.verdict]] if OF_VERDICTS[concluded.verdict] else []
-    if confidence < ENOUGH and concluded.verdict != "not_found":
+    limits = [] if concluded.verdict == "answered" else [ONLY_IN_PART]
+    if confidence < ENOUGH:
         documents = {_document(one.citation, retrieved) for one in found.values()}
         limits += limits_of(list(signals.values()), len(documents), _newest(found, known))
     limits += known.unread
@@ -174,8 +174,6 @@ def _counted(passage: Passage, others: set[str]) -> int | None:
 
 def _confidence(concluded: Conclusion, signals: Mapping[Key, Signals]) -> float:
     """Return the mean over sentences of their surest reference, as far as the verdict lets it."""
-    if concluded.verdict == "not_found":
-        return 0.0
     surest = [
         max(signals[_key(fact.citation)].confidence for fact in statement.facts)
         for statement in concluded.statements

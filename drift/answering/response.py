@@ -51,7 +51,7 @@ def delivered(
         final_answer=concluded.text,
         key_facts=key_facts(concluded.statements, located),
         residual_uncertainty=" ".join(uncertainty).strip(),
-        verdict=_verdict(concluded, include),
+        verdict=_verdict(concluded, include, located),
         trace=_trace(searched) if "trace" in include else None,
     )
 
@@ -82,10 +82,18 @@ def nothing_found(searched: Searched, include: Sequence[Include]) -> RetrieveRes
     )
 
 
-def _verdict(concluded: Conclusion, include: Sequence[Include]) -> VerdictOut | None:
+def _verdict(
+    concluded: Conclusion,
+    include: Sequence[Include],
+    located: Mapping[str, Chunk] | None = None,
+) -> VerdictOut | None:
     if "verdict" not in include:
         return None
-    return VerdictOut(verdict=concluded.verdict, confidence=round(concluded.confidence, 2))
+    return VerdictOut(
+        verdict=concluded.verdict,
+        confidence=round(concluded.confidence, 2),
+        near=[_cited(citation, located or {}) for citation in concluded.near],
+    )
 
 
 def checked_citations(nodes: Sequence[Node]) -> Iterator[Citation]:

@@ -11,21 +11,19 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
-from drift.answering.marks import Mark, code_in
+from drift.answering.enclosed import Span, code_in, enclosed
+from drift.answering.marks import Mark
 
 _STOP = re.compile(
     r"(?:[.!?\u2026]+|(?P<wide>[\u3002\uff01\uff1f\u0964\u061f]+))"
     r"[\"'\u201d\u2019\u00bb\u203a\u201c)\]*_\u300d\u300f]*"
 )
-_ENCLOSED = re.compile(
-    r"(`+)(?!`)[^\n]+?(?<!`)\1(?!`)"
-    r"|\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d|\u201e[^\u201c\u201d\n]*[\u201c\u201d]|\u00ab[^\u00bb\n]*\u00bb"
-    r"|\([^()\n]*\)|\u3010[^\u3011\n]*\u3011|\[[^\[\]\n]*\]|\*\*[^\n]+?\*\*"
-)
-"""Code, quotations, brackets and words in bold, within which no sentence ends."""
 _OPENING = re.compile(r"[`\"\u201c\u201e\u00ab(\u3010\[<\\]|\*\*")
+_TICK = re.compile("`")
+_SPACE = re.compile(r"\s*")
 _FAR = 2**31
 _OPENERS = "\"'\u201c\u2018\u201e\u00ab\u2039([*_\u00bf\u00a1\u300c\u300e"
+_FOLLOWING = re.compile(rf"\s*[{re.escape(_OPENERS)}]*")
 _INITIAL = re.compile(r"(?:^|[\s(\"'.-])(?:[^\W\d_]\.)+$")
 _ORDINAL = re.compile(r"(?:^|[\s(])\d{1,2}\.$")
 _ABBREVIATIONS = frozenset(
@@ -39,35 +37,51 @@ _ABBREVIATIONS = frozenset(
 """Words before a full stop that ends no sentence."""
 
 
-def sentence_ends(text: str, marks: Sequence[Mark]) -> Iterator[int]:
-    """Yield where the sentences of a line end, each with the marks behind its full stop."""
-    first = marks[0] if marks else None
-    numbers_lead = bool(first and first.start == 0 and text[first.end :].strip())
-    shut = sorted([*code_in(text), *((m.start, m.end) for m in marks)])
+def sentence_ends(
+    text: str, marks: Sequence[Mark], start: int = 0, *, numbers_lead: bool = False
+) -> Iterator[int]:
+    """Yield where the sentences of a line end, each with the marks behind its full stop.
+
+    `marks` are those from `start` on, where a sentence begins; `numbers_lead` says that the marks
+    of this line stand before their sentences.
+    """
+    length = len(text.rstrip())
+    shut = sorted([*code_in(text, start), *(Span(m.start, m.end) for m in marks)])
     starts = [mark.start for mark in marks]
-    enclosed = [match.span() for match in _ENCLOSED.finditer(text)]
-    last = 0
-    for stop in _STOP.finditer(text):
+    within = enclosed(text, start)
+    last = start
+    for stop in _STOP.finditer(text, start):
         if stop.start() < last or _holds(shut, stop.start(), stop.start()):
             continue
-        if _holds(enclosed, stop.start(), stop.end()):
+        if _holds(within, stop.start(), stop.end()):
             continue
         end = stop.end()
         after = bisect_left(starts, end)
         behind = marks[after] if after < len(marks) else None
-        marked = bool(behind and not text[end : behind.start].strip())
-        if marked and behind and not (numbers_lead and text[behind.end :].strip()):
+        marked = bool(behind and _end_of_space(text, end) >= behind.start)
+        if marked and behind and not (numbers_lead and behind.end < length):
             end = behind.end
-            end += len(text[end:]) - len(text[end:].lstrip("."))
+            while text.startswith(".", end):
+                end += 1
         else:
             marked = False
-        if not text[end:].strip():
+        if end >= length:
             break
         if _is_end(text, stop, end, marked=marked):
             yield end
             last = end
-    if text[last:].strip():
+    if last < length:
         yield len(text)
+
+
+def leads(text: str, marks: Sequence[Mark]) -> bool:
+    """Whether the marks of a line stand before their sentences, as its first one does."""
+    return bool(marks and marks[0].start == 0 and text[marks[0].end :].strip())
+
+
+def _end_of_space(text: str, start: int) -> int:
+    space = _SPACE.match(text, start)
+    return space.end() if space else start
 
 
 def _holds(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
@@ -76,27 +90,38 @@ def _holds(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
     return around >= 0 and end < spans[around][1]
 
 
-def open_from(answer: str) -> int:
-    """Return where the last line of a growing answer opens what is not closed yet; else its end."""
-    line_at = answer.rfind("\n") + 1
-    line = answer[line_at:]
-    at = 0
-    for match in _ENCLOSED.finditer(line):
-        if opening := _OPENING.search(line, at, match.start()):
-            return line_at + opening.start()
-        at = match.end()
-    opening = _OPENING.search(line, at)
-    return line_at + opening.start() if opening else len(answer)
+def open_from(answer: str, start: int = 0) -> int:
+    """Return where the last line of a growing answer opens what is not closed yet; else its end.
+
+    A line that goes on at `start` is looked at from there.
+    """
+    at = max(answer.rfind("\n") + 1, start)
+    opened = [
+        _first_outside(_OPENING, answer, at, enclosed(answer, at)),
+        _first_outside(_TICK, answer, at, code_in(answer, at)),
+    ]
+    return min(opened)
+
+
+def _first_outside(
+    sign: re.Pattern[str], text: str, start: int, spans: Sequence[tuple[int, int]]
+) -> int:
+    """Return where a sign stands first that is in none of the spans; else the text's length."""
+    for begins, ends in (*spans, (len(text), len(text))):
+        if found := sign.search(text, start, begins):
+            return found.start()
+        start = ends
+    return len(text)
 
 
 def _is_end(text: str, stop: re.Match[str], end: int, *, marked: bool) -> bool:
     """Whether a full stop ends a sentence, judged by the word before it and the one after it."""
-    rest = text[end:]
     if stop["wide"]:
         return True
-    if not marked and not rest[0].isspace():
+    if not marked and not text[end].isspace():
         return False
-    following = rest.lstrip().lstrip(_OPENERS)[:1]
+    opened = _FOLLOWING.match(text, end)
+    following = text[opened.end() : opened.end() + 1] if opened else ""
     if following.islower() or following in {",", ";", ":", ")", "\u2013", "\u2014"}:
         return False
     if marked or not stop[0].startswith(".") or stop[0].startswith(".."):

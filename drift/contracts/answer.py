@@ -140,10 +140,13 @@ class VerdictOut(BaseModel):
     """Whether the documents answer the question.
 
     `confidence` (0..1) is that of the evidence under the answer, not a judgement of the whole.
+    `near` are the passages that came nearest to an answer that was not found, the nearest first;
+    they bear nothing out. It is left out where there are none.
     """
 
     verdict: Verdict
     confidence: float
+    near: list[CitationOut] = Field(default_factory=list, exclude_if=operator.not_)
 
 
 class TraceNode(BaseModel):

@@ -36,7 +36,7 @@ from drift.telemetry.logs import log
 
 # Bounds on what is read of a reply, so that a model that does not stop costs no more than this.
 # What exceeds them is cut off before anything else is checked.
-MAX_ANSWER_CHARS = 32_000
+MAX_ANSWER_CHARS = 16_000
 MAX_STATEMENT_CHARS = 4_000
 MAX_QUESTION_CHARS = 1_000
 MAX_ID_CHARS = 500
@@ -227,8 +227,8 @@ class QuickReply(_Reply):
         BeforeValidator(listed),
         WithJsonSchema({"type": "array", "items": {"type": "string"}}),
     ] = Field(default_factory=list)
-    answer: Answer
     verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
+    answer: Answer
     confidence: Annotated[float, Field(ge=0, le=1), BeforeValidator(score)] = 0.0
     residual_uncertainty: Statement = ""
 
@@ -246,8 +246,8 @@ class AggregateReply(_Reply):
     found nothing may be without an answer.
     """
 
-    final_answer: Answer
     verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
+    final_answer: Answer
     residual_uncertainty: Statement = ""
 
     @model_validator(mode="after")

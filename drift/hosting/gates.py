@@ -6,17 +6,19 @@ from collections.abc import Callable
 from functools import partial
 
 from drift.access.keyring import KeyRing
-from drift.access.project_keys import KeysError
+from drift.access.project_keys import NO_ENTRY, KeysError
 from drift.access.resolvers import EasyAuth, FunctionKeys, OwnKeys, Resolver
 from drift.adapters.entra import identity
 from drift.adapters.key_vault import VaultSecret
 from drift.errors import NotConfiguredError
-from drift.hosting.settings import AccessSettings
+from drift.hosting.settings import NO_KEYS, AccessSettings
 
 _NOBODY_AUTHENTICATES = (
     "AUTH_MODE=easyauth, but the platform's authentication is off: turn it on. The platform then "
     "sets WEBSITE_AUTH_ENABLED to true."
 )
+_NONE = frozenset({f"{NO_KEYS}.", f"PROJECT_KEYS: {NO_ENTRY}."})
+"""What the settings say where there is no key any more."""
 
 
 def build_resolver(
@@ -43,9 +45,11 @@ def build_resolver(
 
 
 async def _from_the_setting(read: Callable[[], AccessSettings]) -> str:
-    """Return PROJECT_KEYS as it is now."""
+    """Return PROJECT_KEYS as it is now, nothing where it was taken away."""
     try:
         value = read().project_keys
     except NotConfiguredError as error:
+        if _NONE.intersection(error.problems):
+            return ""
         raise KeysError(error.problems) from error
     return value.get_secret_value() if value else ""

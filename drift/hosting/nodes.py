@@ -5,12 +5,13 @@ A request is checked whole, and its caller's right to write with it, before anyt
 
 from __future__ import annotations
 
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from drift.access.caller import Caller
-from drift.contracts.nodes import NewNode, NodeChange
+from drift.contracts.nodes import NewNode, NodeChange, NodeOut
 from drift.hosting import http
 from drift.hosting.http import Reply
 from drift.hosting.query import Query, path_id
@@ -19,7 +20,6 @@ from drift.tasks import Deadline
 
 if TYPE_CHECKING:  # they load what only a first request shall
     from drift.hosting.service import Service
-    from drift.rag.writing import Written
 
 NODES = "api/nodes"
 NODE = "api/nodes/{*id}"
@@ -33,9 +33,10 @@ async def create(caller: Caller, body: bytes, service: Service) -> Reply:
     asked = http.parse(body, NewNode)
     project = caller.project(asked.project_id, "write")
     await service.quotas.admit(caller)
-    written = await writing.create(project, asked, Deadline.after(DEADLINE_S))
-    where = f"/{NODES}/{quote(written.node.id, safe='')}?project_id={quote(project.id, safe='')}"
-    return _told(HTTPStatus.CREATED, written, caller, service, {"location": where})
+    spend = partial(service.quotas.spent, caller)
+    node = await writing.create(project, asked, Deadline.after(DEADLINE_S), spend)
+    where = f"/{NODES}/{quote(node.id, safe='')}?project_id={quote(project.id, safe='')}"
+    return _told(HTTPStatus.CREATED, node, {"location": where})
 
 
 async def replace(asked: Asked, body: bytes, service: Service) -> Reply:
@@ -49,8 +50,9 @@ async def replace(asked: Asked, body: bytes, service: Service) -> Reply:
     project = asked.caller.project(named, "write")
     await service.quotas.admit(asked.caller)
     deadline = Deadline.after(DEADLINE_S)
-    written = await writing.replace(project, node_id, change.properties, deadline)
-    return _told(HTTPStatus.OK, written, asked.caller, service, {})
+    spend = partial(service.quotas.spent, asked.caller)
+    node = await writing.replace(project, node_id, change.properties, deadline, spend)
+    return _told(HTTPStatus.OK, node, {})
 
 
 async def remove(asked: Asked, service: Service) -> Reply:
@@ -66,9 +68,6 @@ async def remove(asked: Asked, service: Service) -> Reply:
     return Reply(HTTPStatus.NO_CONTENT)
 
 
-def _told(
-    status: HTTPStatus, written: Written, caller: Caller, service: Service, more: dict[str, str]
-) -> Reply:
-    service.quotas.spent(caller, written.tokens)
+def _told(status: HTTPStatus, node: NodeOut, more: dict[str, str]) -> Reply:
     headers = {"cache-control": "no-store", **more}
-    return Reply(status, written.node.model_dump_json().encode(), headers=headers)
+    return Reply(status, node.model_dump_json().encode(), headers=headers)

@@ -6,7 +6,7 @@ The search, admission, and the state of the servers behind it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -64,7 +64,7 @@ class Service:
     """What every request of one event loop shares.
 
     Clients, limits, and how many requests are in flight. `embedding_model` says whether the model
-    answers, which a cache in front of it does not.
+    answers, which a cache in front of it does not, and `caches` how they can be used.
     """
 
     ports: Ports
@@ -82,6 +82,7 @@ class Service:
     quotas: Quotas = field(default_factory=Quotas)
     embedding_model: Embedder | None = None
     answers: AnswerMemory | None = None
+    caches: Sequence[Callable[[], Awaitable[Readiness]]] = ()
     in_flight: int = 0
     _running: set[asyncio.Task[Any]] = field(default_factory=set)
     _stopping: bool = False
@@ -364,10 +365,10 @@ class Service:
         if self.sink is None:
             return Readiness.degraded("REDIS_URL is not set, nobody sees progress")
 
-        health = await self.sink.health()
-        if health.is_ok:
-            return health
-        return Readiness.degraded(f"{health.reason}, nobody sees progress")
+        progress = await self.sink.health()
+        if not progress.is_ok:
+            return Readiness.degraded(f"{progress.reason}, nobody sees progress")
+        return Readiness.joined(await asyncio.gather(*(health() for health in self.caches)))
 
 
 def rag_rules(settings: Settings) -> RagRules:

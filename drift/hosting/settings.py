@@ -52,6 +52,7 @@ IndexName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,
 
 
 AuthMode = Literal["function", "keys", "easyauth"]
+NO_KEYS = "AUTH_MODE=keys needs PROJECT_KEYS or PROJECT_KEYS_SECRET, one of them"
 
 
 class AccessSettings(BaseSettings):
@@ -92,8 +93,9 @@ class AccessSettings(BaseSettings):
     @field_validator("project_keys")
     @classmethod
     def _usable_keys(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None:
-            project_keys.parse(value.get_secret_value())
+        if value is None or not value.get_secret_value().strip():
+            return None
+        project_keys.parse(value.get_secret_value())
         return value
 
     @field_validator("project_keys_secret")
@@ -107,9 +109,7 @@ class AccessSettings(BaseSettings):
     def _mode_has_what_it_needs(self) -> Self:
         given = [self.project_keys, self.project_keys_secret]
         if self.auth_mode == "keys" and given.count(None) != 1:
-            raise ValueError(
-                "AUTH_MODE=keys needs PROJECT_KEYS or PROJECT_KEYS_SECRET, one of them"
-            )
+            raise ValueError(NO_KEYS)
         if self.auth_mode == "easyauth" and not self.auth_tenant_id:
             raise ValueError("AUTH_MODE=easyauth needs AUTH_TENANT_ID")
         return self

@@ -7,6 +7,7 @@ them ask no model.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from functools import partial
 from typing import TYPE_CHECKING
@@ -47,7 +48,8 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     """
     chat, model = build_models(settings)
     redis = build_redis(settings)
-    entries = RedisEntries(redis, KEPT_S) if redis and settings.cache == "on" else None
+    secret = _secret_of_entries(settings) if redis and settings.cache == "on" else None
+    entries = RedisEntries(redis, KEPT_S, secret=secret) if redis and secret else None
     sink = RedisProgress(redis) if redis else None
     counter = RedisCounter(redis) if redis else None
     limits = Limits(
@@ -58,7 +60,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         max_prompt_tokens=settings.max_prompt_tokens,
     )
     closers = (chat.client.close, *(one.close for one in (sink, counter, entries) if one))
-    reader = finder = store = labelled = passages = answers = None
+    reader = finder = store = labelled = passages = answers = shared = None
     if graph is None:
         neo4j = build_graph(settings)
         graph, reader, closers = neo4j, neo4j.reader(), (neo4j.close, *closers)
@@ -66,7 +68,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         if settings.graph_schema == "default":
             store, labelled = neo4j.node_store(), neo4j.labelled_nodes()
         if settings.cache == "on" and settings.cache_answers:
-            shared = RedisEntries(redis, KEPT_S, what="answer") if redis else None
+            shared = RedisEntries(redis, KEPT_S, what="answer", secret=secret) if redis else None
             answers = AnswerCache(reader, _answered_by(settings), shared)
             closers = (*closers, shared.close) if shared else closers
     return Service(
@@ -85,6 +87,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         Quotas(counter),
         model,
         answers,
+        tuple(one.health for one in (entries, shared) if one),
     )
 
 
@@ -99,6 +102,15 @@ def cached(model: Embedder, settings: Settings, entries: SharedEntries | None) -
         settings.vector_index_dimensions,
     )
     return CachedEmbedder(model, space, entries)
+
+
+def _secret_of_entries(settings: Settings) -> bytes:
+    """Return what the service's processes alone know, and whoever else uses Redis does not.
+
+    It is made of the graph's password, slowly: marks of entries must not help to guess that.
+    """
+    password = settings.neo4j_password.get_secret_value().encode()
+    return hashlib.scrypt(password, salt=b"drift cache entries", n=2**14, r=8, p=1, dklen=32)
 
 
 def _answered_by(settings: Settings) -> str:

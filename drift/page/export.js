@@ -17,16 +17,26 @@ import { dateTime, percent, word } from "./words.js";
  */
 export function asMarkdown(asked, answer, uncertain, when, confidence) {
   const parts = [`# ${oneLine(asked.question)}`, withNumbers(answer.text).trim()];
-  if (uncertain) parts.push(`**${word("answer.uncertain")}:** ${plain(uncertain)}`);
+  if (uncertain) parts.push(`**${word("answer.uncertain")}:** ${inert(plain(uncertain))}`);
   for (const limit of answer.limits) parts.push(`- ${oneLine(limit)}`);
-  if (answer.items.length) parts.push(`## ${word("references.title")}`, answer.items.map((one) => reference(one, confidence)).join("\n\n"));
+  for (const [title, items] of /** @type {const} */ ([["references.title", answer.items], ["references.near", answer.near]])) {
+    if (items.length) parts.push(`## ${word(title)}`, items.map((one) => reference(one, confidence)).join("\n\n"));
+  }
   parts.push(`${word("ask.project")}: ${oneLine(asked.project)} · ${word(`depth.${asked.depth}`)} · ${dateTime(when)}`);
   return `${parts.join("\n\n")}\n`;
 }
 
+/**
+ * Return a text of others whose pictures and markup load nothing where it is opened.
+ * @param {string} text
+ */
+function inert(text) {
+  return text.replace(/!(?=\[)/g, "&#33;").replace(/<(?=[a-z/!?])/gi, "&lt;");
+}
+
 /** @param {string} text */
 export function withNumbers(text) {
-  return text.replace(new RegExp(`${OPEN}([\\d,]+)${SHUT}`, "g"), (_, numbers) => ` [${numbers.split(",").join(", ")}]`);
+  return inert(text).replace(new RegExp(`${OPEN}([\\d,]+)${SHUT}`, "g"), (_, numbers) => ` [${numbers.split(",").join(", ")}]`);
 }
 
 /** @param {Reference} one @param {boolean} confidence */
@@ -34,7 +44,7 @@ function reference(one, confidence) {
   const facts = [oneLine(one.title), oneLine(one.where), one.lines && linesInWords(one.lines),
     one.match !== null && confidence && word("references.match", { match: percent(one.match) }),
     webAddress(one.address)?.href].filter(Boolean);
-  const quote = plain(one.quote).trim().split("\n").map((line) => `> ${line}`).join("\n");
+  const quote = inert(plain(one.quote)).trim().split("\n").map((line) => `> ${line}`).join("\n");
   return `[${one.number}] ${facts.join(" · ")}${one.quote ? `\n\n${quote}` : ""}`;
 }
 

@@ -32,10 +32,11 @@ export function marks(items, project) {
 /**
  * @param {Reference[]} items
  * @param {string} project
+ * @param {string} [title] the word for its heading
  */
-export function referenceList(items, project) {
+export function referenceList(items, project, title = "references.title") {
   const list = element("ol", { class: "references" }, ...items.slice(0, MOST_AT_ONCE).map((one) => row(one, project)));
-  const made = element("section", { class: "sources" }, element("h3", {}, word("references.title"), " ", element("span", { class: "count" }, String(items.length))), list);
+  const made = element("section", { class: "sources" }, element("h3", {}, word(title), " ", element("span", { class: "count" }, String(items.length))), list);
   if (items.length > MOST_AT_ONCE) {
     add(made, element("button", { type: "button", class: "quiet", onclick: (event) => {
       const first = row(items[MOST_AT_ONCE], project);

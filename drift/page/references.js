@@ -24,6 +24,7 @@ import { place, word } from "./words.js";
  * @property {Reference[]} items
  * @property {number | null} confidence
  * @property {string[]} limits what the answer cannot be held to
+ * @property {Reference[]} near what stands near, where the documents do not answer
  */
 
 const NUMBERS = /\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\](?![(:[])/g;
@@ -35,8 +36,15 @@ const NODES = /\[Node (\d{1,4})\]/g;
  */
 export function referred(result) {
   if (Array.isArray(result.sources)) return byNodes(result.answer, result.sources);
+  if (result.verdict?.verdict === "not_found") return withoutAnswer(result.verdict.near ?? []);
   if (Array.isArray(result.references?.items)) return byServer(result.references, result);
   return byFacts(clean(result.final_answer), result.key_facts ?? []);
+}
+
+/** @param {any[]} near @returns {Referred} */
+function withoutAnswer(near) {
+  const passages = near.map((one, index) => fromCitation(one, index + 1));
+  return { text: word("verdict.not_found"), items: [], confidence: null, limits: [], near: passages };
 }
 
 /** @param {any} references @param {any} result @returns {Referred} */
@@ -50,7 +58,7 @@ function byServer(references, result) {
     const numbers = list.split(",").map(Number);
     return numbers.every((/** @type {number} */ one) => known.has(one)) ? marked(numbers) : whole;
   });
-  return { text, items, confidence: share(references.confidence), limits: (references.limits ?? []).map(String) };
+  return { text, items, confidence: share(references.confidence), limits: (references.limits ?? []).map(String), near: [] };
 }
 
 /**
@@ -95,7 +103,7 @@ function byFacts(text, facts) {
     text = text.slice(0, end) + mark + text.slice(end);
     from = end + mark.length;
   }
-  return { text, items: [...items.values()], confidence: null, limits: [] };
+  return { text, items: [...items.values()], confidence: null, limits: [], near: [] };
 }
 
 /** @param {string} answer @param {any[]} sources @returns {Referred} */
@@ -106,7 +114,7 @@ function byNodes(answer, sources) {
     match: share(one.score), confidence: null, signals: {},
   }));
   const text = clean(answer).replace(NODES, (whole, number) => (items[number - 1] ? marked([Number(number)]) : whole));
-  return { text, items, confidence: null, limits: [] };
+  return { text, items, confidence: null, limits: [], near: [] };
 }
 
 /** @param {any} type @returns {Reference["kind"]} */

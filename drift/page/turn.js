@@ -70,6 +70,10 @@ export class Turn {
       say(word("answer.nothing"));
       return;
     }
+    if (result.verdict?.verdict === "not_found") {
+      this.unanswered(result, found, when);
+      return;
+    }
     // with the numbers of its references in it
     this.answer.end();
     this.answer = new AnswerText(this.text, marks(found.items, this.asked.project));
@@ -109,10 +113,19 @@ export class Turn {
         element("li", {}, element("button", { type: "button", class: "example", onclick: ask(one) }, foreign(one))))));
   }
 
-  /** @param {any} result */
-  nothing(result) {
+  /** No answer, but what stands near one. @param {any} result @param {import("./references.js").Referred} found @param {number} when */
+  unanswered(result, found, when) {
+    this.answer.end();
+    add(this.below, this.nothing(result, "verdict.not_found"));
+    if (found.near.length) add(this.below, referenceList(found.near, this.asked.project, "references.near"));
+    add(this.below, this.open(result), this.actions(result, found, when));
+    say(word("verdict.not_found"));
+  }
+
+  /** @param {any} result @param {string} [what] the word for what is missing */
+  nothing(result, what = "answer.nothing") {
     const next = this.asked.depth === "quick" || this.asked.depth === "nodes" ? "answer.nothing.deeper" : "answer.nothing.next";
-    const made = element("div", { class: "nothing" }, element("p", { class: "what" }, word("answer.nothing")), element("p", {}, word(next)));
+    const made = element("div", { class: "nothing" }, element("p", { class: "what" }, word(what)), element("p", {}, word(next)));
     if (result.residual_uncertainty) add(made, element("p", { class: "detail", dir: "auto" }, seen(result.residual_uncertainty)));
     if (next.endsWith("deeper")) {
       add(made, element("p", { class: "buttons" }, button(word("answer.deeper"), () => this.ways.again({ ...this.asked, depth: "drift" }), "")));

@@ -86,7 +86,7 @@ class RagSearch:
                 else:
                     nodes = await self._near_enough(question, project_id, calls, deadline, whole)
                     response = await self._written(question, nodes, calls, words)
-                    if slot:
+                    if slot and response.sources:
                         slot.keep(response)
             if not response.sources:
                 whole.outcome = "no_data_found"

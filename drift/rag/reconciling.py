@@ -6,7 +6,7 @@ off goes on where it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Literal
@@ -26,7 +26,7 @@ from drift.rag.writing import NodeRules
 from drift.tasks import Deadline
 from drift.telemetry import parts
 from drift.telemetry.logs import log
-from drift.values.nodes import Embedded, LabelledNode
+from drift.values.nodes import Embedded, LabelledNode, Taking
 
 BATCH = 128
 NAMED = 10
@@ -42,7 +42,8 @@ class NodesReport:
     """What was found of a label in a project, and how much of it is mended.
 
     `missing` had no vector, `stale` one of another text or model, `without_text` lack a title or a
-    description and are not searched. `examples` are ids of the first nodes that were mended or were
+    description and are not searched, and `foreign` are another program's, which nothing was done
+    to. `examples` are ids of the first nodes that were mended or were
     to be.
     """
 
@@ -52,6 +53,7 @@ class NodesReport:
     missing: int = 0
     stale: int = 0
     without_text: int = 0
+    foreign: int = 0
     mended: int = 0
     prompt_tokens: int = 0
     examples: list[str] = field(default_factory=list)
@@ -153,19 +155,20 @@ class NodeReconciling:
         label: str,
         deadline: Deadline,
         *,
-        adopts: bool = False,
+        taking: Taking = "marked",
         tell: Tell = lambda _: None,
     ) -> NodesReport:
         """Look at every node of a label in a project, and embed what is missing or stale.
 
-        `tell` hears of each batch. At the deadline the run ends by itself, and says so.
+        What is taken beside the marked nodes becomes the project's, and marked. `tell` hears of
+        each batch. At the deadline the run ends by itself, and says so.
 
         Raises:
             ProjectHeldError: an ingest holds the project; what was done stays done.
             UpstreamError: from the graph or the model.
         """
         report = NodesReport(project_id, label)
-        await self._measured(report, deadline, adopts=adopts, tell=tell)
+        await self._measured(report, deadline, taking=taking, tell=tell)
         return report
 
     async def _measured(
@@ -173,23 +176,27 @@ class NodeReconciling:
         report: NodesReport,
         deadline: Deadline,
         *,
-        adopts: bool = False,
+        taking: Taking = "marked",
         tell: Tell = lambda _: None,
     ) -> None:
+        found = self._nodes.labelled(report.project, report.label, taking)
         with parts.reconciling(report.project, report.label) as part:
             try:
                 async with deadline.enforced():
-                    await self._look(report, deadline, adopts, tell)
+                    await self._look(report, found, deadline, tell)
             except DeadlineError:
                 report.outcome = part.outcome = UNFINISHED
             finally:
                 part.add(**report.counts())
 
     async def _look(
-        self, report: NodesReport, deadline: Deadline, adopts: bool, tell: Tell
+        self,
+        report: NodesReport,
+        found: AsyncGenerator[LabelledNode],
+        deadline: Deadline,
+        tell: Tell,
     ) -> None:
         waiting: list[tuple[LabelledNode, str]] = []
-        found = self._nodes.labelled(report.project, report.label, adopts=adopts)
         async with aclosing(found):
             async for node in found:
                 text = searchable_text(node.texts)
@@ -204,8 +211,11 @@ class NodeReconciling:
 
     def _differs(self, report: NodesReport, node: LabelledNode, text: str) -> bool:
         """Count a node; tell whether something of it is to be mended."""
-        difference = self._difference(node, text)
         report.seen += 1
+        if node.is_foreign:
+            report.foreign += 1
+            return False
+        difference = self._difference(node, text)
         report.without_text += not text
         report.missing += difference == "missing"
         report.stale += difference == "stale"

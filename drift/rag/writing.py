@@ -5,6 +5,7 @@ Where nodes are not searched (`ENABLE_RAG_SEARCH=false`) nothing is embedded.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -36,12 +37,8 @@ class NodeRules:
         return tuple(label for label in self.labels if label not in OF_INGESTION)
 
 
-@dataclass(slots=True)
-class Written:
-    """A node as it was written, and the tokens that its vector took."""
-
-    node: NodeOut
-    tokens: int = 0
+Spend = Callable[[int], None]
+"""Is told of the tokens of an embedding, whatever becomes of the node."""
 
 
 class NodeWriting:
@@ -53,7 +50,9 @@ class NodeWriting:
         self._embedder = embedder
         self._rules = rules
 
-    async def create(self, project: Project, asked: NewNode, deadline: Deadline) -> Written:
+    async def create(
+        self, project: Project, asked: NewNode, deadline: Deadline, spend: Spend
+    ) -> NodeOut:
         """Make a node with its vector.
 
         Raises:
@@ -69,14 +68,22 @@ class NodeWriting:
         text = _required_text(asked.properties)
 
         node = Node(asked.id or str(uuid4()), asked.label, asked.properties)
-        embedded, tokens = await self._embed(text, deadline)
+        embedded = await self._embed(text, deadline, spend)
         await self._store.create_node(project, node, embedded, deadline)
-        return _written(project, node, tokens, embedded=embedded is not None)
+        return _written(project, node, embedded)
 
     async def replace(
-        self, project: Project, node_id: str, properties: Properties, deadline: Deadline
-    ) -> Written:
+        self,
+        project: Project,
+        node_id: str,
+        properties: Properties,
+        deadline: Deadline,
+        spend: Spend,
+    ) -> NodeOut:
         """Give a node these properties and no others; only another text is embedded anew.
+
+        Properties and vector are one write: where the vector that was to stay is gone meanwhile,
+        nothing is written, and the text is embedded first.
 
         Raises:
             NotFoundError: the project has no such node, or it was removed meanwhile.
@@ -87,12 +94,11 @@ class NodeWriting:
         for _ in range(ATTEMPTS):
             stored = await self._store.find_node(project, node_id, deadline)
             is_same = stored.text_hash == wanted
-            embedded, tokens = (None, 0) if is_same else await self._embed(text, deadline)
+            embedded = None if is_same else await self._embed(text, deadline, spend)
             node = Node(node_id, stored.label, properties)
             kept = wanted if is_same else ""
-            has_vector = await self._store.replace_node(project, node, embedded, kept, deadline)
-            if has_vector or not is_same:
-                return _written(project, node, tokens, embedded=embedded is not None)
+            if await self._store.replace_node(project, node, embedded, kept, deadline):
+                return _written(project, node, embedded)
         raise ConflictError(f"The node {node_id!r} is being changed by others; ask again.")
 
     async def remove(self, project: Project, node_id: str, deadline: Deadline) -> None:
@@ -104,13 +110,14 @@ class NodeWriting:
         """
         await self._store.remove_node(project, node_id, deadline)
 
-    async def _embed(self, text: str, deadline: Deadline) -> tuple[Embedded | None, int]:
-        """Return the vector of a text and its tokens; none where nodes are not searched."""
+    async def _embed(self, text: str, deadline: Deadline, spend: Spend) -> Embedded | None:
+        """Return the vector of a text; none where nodes are not searched."""
         if not self._rules.embeds:
-            return None, 0
+            return None
         made = await self._embedder.embed([text], deadline)
+        spend(made.tokens.prompt)
         named = text_hash(text, self._rules.model, self._rules.dimensions)
-        return Embedded(made.vectors[0], self._rules.model, named), made.tokens.prompt
+        return Embedded(made.vectors[0], self._rules.model, named)
 
 
 def _required_text(properties: Properties) -> str:
@@ -122,9 +129,11 @@ def _required_text(properties: Properties) -> str:
     raise InvalidRequestError((FieldProblem("properties", message),))
 
 
-def _written(project: Project, node: Node, tokens: int, *, embedded: bool) -> Written:
-    title = title_of(node.properties)
-    out = NodeOut(
-        id=node.id, project_id=project.id, label=node.label, title=title, embedded=embedded
+def _written(project: Project, node: Node, embedded: Embedded | None) -> NodeOut:
+    return NodeOut(
+        id=node.id,
+        project_id=project.id,
+        label=node.label,
+        title=title_of(node.properties),
+        embedded=embedded is not None,
     )
-    return Written(out, tokens)

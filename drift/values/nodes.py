@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from drift.values.graph import Vector
+
+Taking = Literal["marked", "unmarked", "unowned"]
+"""Which nodes are looked at: those marked as people's own, those of the project that are not marked
+yet too, or those of no project as well."""
 
 Scalar = str | bool | int | float
 Properties = Mapping[str, Scalar | list[str] | list[bool] | list[int] | list[float]]
@@ -42,7 +47,8 @@ class LabelledNode:
     """A node as it stands: the texts that make up what is searched, and whose vector it has.
 
     `id` names it to people: its own, or the graph's where it has none. `is_known` tells whether it
-    has all that a searchable node has, but for the vector.
+    has all that a searchable node has, but for the vector, `is_foreign` whether another program
+    made it.
     """
 
     element_id: str
@@ -51,3 +57,4 @@ class LabelledNode:
     is_known: bool
     has_vector: bool
     text_hash: str
+    is_foreign: bool = False

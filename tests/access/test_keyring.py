@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from drift.access.keyring import EARLY_S, MAX_AGE_S, PAUSE_S, KeyRing
+from drift.access.keyring import EARLY_S, KEPT_S, MAX_AGE_S, PAUSE_S, KeyRing
 from drift.access.project_keys import KeysError, hash_of
 from drift.errors import UnauthenticatedError
 from drift.values.health import Level
@@ -95,7 +95,9 @@ async def test_shortly_before_that_it_is_read_beside_the_request() -> None:
     assert scene.source.reads == 2
 
 
-@pytest.mark.parametrize("broken", [OSError("canary"), "[]", "canary", "x" * 30_000])
+@pytest.mark.parametrize(
+    "broken", [OSError("canary"), "canary", '[{"canary": 1}]', "\ufeff[]", "5", "x" * 30_000]
+)
 async def test_a_value_that_cannot_be_used_keeps_the_old_one_and_says_so(
     broken: str | Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -109,7 +111,7 @@ async def test_a_value_that_cannot_be_used_keeps_the_old_one_and_says_so(
 
     standing = scene.ring.readiness()
     assert standing.level is Level.DEGRADED
-    assert "the keys from before are used" in standing.reason
+    assert "the keys from before are used for 57 more minutes at most" in standing.reason
     assert [record.event for record in caplog.records] == ["project_keys_unreadable"]  # type: ignore[attr-defined]
     assert "canary" not in caplog.text + standing.reason
 
@@ -119,6 +121,72 @@ async def test_a_value_that_cannot_be_used_keeps_the_old_one_and_says_so(
     await turns()
     assert await scene.knows("new")
     assert scene.ring.readiness().is_ok
+
+
+@pytest.mark.parametrize("none", ["[]", " [ ]\n", "{}", "null", "", " \n"])
+async def test_a_value_without_a_key_takes_the_last_one_away(
+    none: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    scene = Scene()
+    assert await scene.knows("old")
+    scene.source.text = none
+    scene.now += MAX_AGE_S + 1
+    for _ in range(2):
+        with pytest.raises(KeysError, match="holds no"):
+            await scene.ring.keys()
+    assert scene.ring.readiness().level is Level.FAILING
+    assert [record.event for record in caplog.records] == ["project_keys_unreadable"]  # type: ignore[attr-defined]
+
+    scene.source.text = OSError()  # what fails now brings no key back
+    with pytest.raises(KeysError):
+        await scene.ring.keys()
+    scene.source.text = value("new")
+    assert await scene.knows("new")
+    assert not await scene.knows("old")
+
+
+@pytest.mark.parametrize("broken", [OSError("canary"), "canary", "x" * 30_000])
+async def test_a_value_that_cannot_be_used_keeps_the_old_one_for_an_hour(
+    broken: str | Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    scene = Scene()
+    assert await scene.knows("old")
+    scene.source.text = broken
+    for _ in range(3):
+        scene.now += KEPT_S / 3
+        assert await scene.knows("old")
+        await turns()
+    scene.now += 1
+    assert scene.ring.readiness().level is Level.FAILING
+    for _ in range(2):
+        with pytest.raises(KeysError):
+            await scene.ring.keys()
+    told = [record.event for record in caplog.records]  # type: ignore[attr-defined]
+    assert told == ["project_keys_unreadable", "project_keys_expired"]
+
+    scene.source.text = value("old")
+    assert await scene.knows("old")
+    assert scene.ring.readiness().is_ok
+
+
+async def test_keys_that_nobody_used_for_hours_are_read_before_they_are() -> None:
+    scene = Scene()
+    assert await scene.knows("old")
+    scene.now += KEPT_S * 5
+    scene.source.text = value("new")
+    assert await scene.knows("new")
+    scene.now += KEPT_S * 5
+    scene.source.text = OSError()
+    with pytest.raises(KeysError, match="could not be read"):
+        await scene.ring.keys()
+
+
+async def test_a_source_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("drift.access.keyring.READ_S", 0)
+    scene = Scene()
+    scene.source.slow = asyncio.Event()
+    with pytest.raises(KeysError, match="could not be read"):
+        await scene.ring.keys()
 
 
 async def test_nobody_waits_for_a_source_that_is_known_to_fail() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -95,6 +96,22 @@ def test_a_value_that_cannot_be_used_names_the_place_and_no_secret(text: str, pl
     assert place in str(refused.value)
     assert "canary" not in str(refused.value)
     assert hash_of(SECRET.encode()) not in str(refused.value)
+
+
+@pytest.mark.parametrize("field", ENTRY)
+@pytest.mark.parametrize("spelled", [str, lambda field: f"\\u{ord(field[0]):04x}{field[1:]}"])
+def test_a_field_that_stands_twice_is_refused_whatever_it_says(field: str, spelled: Any) -> None:
+    same = json.dumps(ENTRY[field])
+    entry = json.dumps(ENTRY)[:-1] + f', "{spelled(field)}": {same}}}'
+    with pytest.raises(KeysError) as refused:
+        parse(f"[{json.dumps(changed(sha256='0' * 64))}, {entry}]")
+    assert refused.value.problems == (f"entry 2, {field}: stands there twice",)
+
+
+@pytest.mark.parametrize("other", ["Projects", "PROJECTS", "projects ", "project\u017f"])
+def test_a_field_in_another_spelling_is_no_field(other: str) -> None:
+    with pytest.raises(KeysError, match=re.escape("entry 1 has a field that is none of name")):
+        parse(value(changed(**{other: ["*"]})))
 
 
 @given(st.text(max_size=300) | st.from_regex(r"\[\{\"name\":.{0,80}\}\]"))

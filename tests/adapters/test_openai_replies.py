@@ -51,7 +51,7 @@ def test_an_answer_is_not_lost_for_the_shape_of_what_is_only_counted(odd: Any) -
 
 def test_half_of_a_surrogate_pair_becomes_a_character_that_can_be_sent_on() -> None:
     body = b'{"choices": [{"message": {"content": "half \\ud83d, whole \\ud83d\\ude00"}}]}'
-    assert ChatCompletion.read(answer(body)).text() == "half ?, whole \U0001f600"
+    assert ChatCompletion.read(answer(body)).text() == "half \ufffd, whole \U0001f600"
 
 
 @pytest.mark.parametrize(

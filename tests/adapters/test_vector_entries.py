@@ -90,6 +90,7 @@ def test_the_forged_entry_is_read_when_nothing_is_wrong_with_it() -> None:
         entry((1.0, 2.0, 3.0)),
         forged(packed=struct.pack("<2f", math.nan, 1)),
         forged(packed=struct.pack("<2f", math.inf, 1)),
+        forged(packed=struct.pack("<2f", 0, -0.0)),
         forged(packed=TWO[:-1]),
         forged(packed=TWO + TWO),
         forged(floats=b"d", packed=TWO),

@@ -47,7 +47,17 @@ BY_HAND = (
     "\u2028alpha\u2029",
     # very long
     "alpha " * 2000, "(" * 5000, '"' * 4999, "x" * 40_000, "\\" * 4000,
-    " ".join(f"word{i}" for i in range(2000)), "a AND " * 1500,
+    " ".join(f"word{i}" for i in range(2000)), "a AND " * 1500, "a1b2" * 1000,
+    " ".join(f"{a}{b}" for a, b in product(map(chr, range(97, 123)), repeat=2)) * 2,
+    # of characters that an analyser makes words, or pairs, of: Han, Hiragana, Katakana, Hangul,
+    # Thai, Khmer, Arabic, supplementary Han, and a name that such characters follow
+    *("".join(chr(first + i % size) for i in range(3990)) for first, size in (
+        (0x4E00, 4000), (0x3041, 80), (0x30A1, 80), (0xAC00, 4000), (0xE01, 46), (0x1780, 50),
+        (0x621, 26), (0x20000, 4000),
+    )),
+    "".join(map(chr, range(0x4E00, 0x4E00 + 513))),
+    " ".join(chr(0x4E00 + i) + chr(0x5E00 + i) for i in range(1300)),
+    "Alpha" + "".join(map(chr, range(0x4E00, 0x5D00))),
 )  # fmt: skip
 
 

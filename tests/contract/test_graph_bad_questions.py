@@ -47,7 +47,10 @@ async def test_no_hostile_question_breaks_the_search_or_its_full_text(
     async def assert_finds(question: str, *expected: str) -> None:
         async with few:
             found = await ask_followup(store, project, question, axis(0))
-            assert set(ids(found.chunks)) == {"k1", "k2", "k3", *expected}, question
+            # a word of its document's name finds the worded chunk too, asked for or not
+            others = set(ids(found.chunks)) - {"worded"}
+            assert others == {"k1", "k2", "k3"}, question
+            assert set(expected) <= set(ids(found.chunks)), question
 
     async with asyncio.TaskGroup() as group:
         for question in (*BY_HAND, *foreign):

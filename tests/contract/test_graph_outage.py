@@ -49,10 +49,10 @@ def ask(graph: Neo4jGraph, tenant: str = "t") -> Awaitable[PrimerEvidence]:
     return graph.primer(PrimerQuery(tenant, "q", axis(0), 3), Deadline.after(60))
 
 
-def failure(code: str, kind: type[Neo4jError] = ClientError) -> Neo4jError:
+def failure(code: str, kind: type[Neo4jError] = ClientError, *, about: str = "") -> Neo4jError:
     """An error as the driver makes it of a server's reply."""
-    error = kind("the server's own words at bolt://secret")
-    error._neo4j_code = code
+    error = kind(f"the server's own words at bolt://secret: {about}")
+    error._neo4j_code, error._message = code, str(error)
     return error
 
 
@@ -70,9 +70,38 @@ def failure(code: str, kind: type[Neo4jError] = ClientError) -> Neo4jError:
             "NEO4J_DATABASE",
         ),
         (
-            failure("Neo.ClientError.Procedure.ProcedureCallFailed"),
+            failure(
+                "Neo.ClientError.Procedure.ProcedureCallFailed",
+                about="There is no such vector schema index: x",
+            ),
             GraphMisconfiguredError,
             "python -m drift prepare",
+        ),
+        (
+            failure(
+                "Neo.ClientError.Procedure.ProcedureCallFailed",
+                about="TooManyClauses: maxClauseCount is set to 1024",
+            ),
+            GraphMisconfiguredError,
+            "does not take the words",
+        ),
+        (
+            failure(
+                "Neo.ClientError.Procedure.ProcedureCallFailed",
+                about="Index query vector has 3 dimensions, but indexed vectors have 256.",
+            ),
+            GraphVectorsError,
+            "dimensions",
+        ),
+        (
+            failure("Neo.ClientError.Procedure.ProcedureCallFailed"),
+            GraphMisconfiguredError,
+            "look at the server's log",
+        ),
+        (
+            failure("Neo.DatabaseError.Statement.ExecutionFailed", about="too large to index"),
+            GraphMisconfiguredError,
+            "too long for an index",
         ),
         (
             failure("Neo.ClientError.Schema.IndexNotFound"),
@@ -96,7 +125,9 @@ def failure(code: str, kind: type[Neo4jError] = ClientError) -> Neo4jError:
         (SessionExpired("x"), GraphUnavailableError, "reached"),
         (ConnectionResetError(), GraphUnavailableError, "reached"),
     ],
-    ids=lambda value: getattr(value, "code", None) or type(value).__name__,
+    ids=lambda value: (
+        value if isinstance(value, str) else getattr(value, "code", None) or type(value).__name__
+    ),
 )
 def test_each_error_of_the_driver_has_one_of_ours(
     error: Exception, expected: type[UpstreamError], says: str

@@ -10,7 +10,7 @@ from drift.access.caller import EVERYBODY
 from drift.adapters.neo4j.labelled_nodes import Neo4jLabelledNodes
 from drift.errors import DeadlineError, ProjectHeldError
 from drift.tasks import Deadline
-from drift.values.nodes import Embedded, LabelledNode
+from drift.values.nodes import Embedded, LabelledNode, Taking
 from tests.contract.graph_backends import Neo4jBackend, on_real_servers, twin
 
 pytestmark = pytest.mark.timeout(300)
@@ -19,8 +19,10 @@ LABEL = "Bosun"
 MADE = Embedded((0.5, 0.5, 0.5), "a-model", "of-the-text")
 
 
-async def found(nodes: Neo4jLabelledNodes, project: str) -> dict[str, LabelledNode]:
-    return {one.id: one async for one in nodes.labelled(project, LABEL, adopts=False)}
+async def found(
+    nodes: Neo4jLabelledNodes, project: str, taking: Taking = "unmarked"
+) -> dict[str, LabelledNode]:
+    return {one.id: one async for one in nodes.labelled(project, LABEL, taking)}
 
 
 @on_real_servers
@@ -38,7 +40,8 @@ async def test_nodes_are_read_and_given_vectors_by_project(
         f"(:{LABEL}:__Entity__ {{project_id: $p, id: 'entity', title: 'Of ingestion'}})",
         made,
     )
-    assert await nodes.projects(LABEL) == sorted([project, twin(project)])
+    assert await nodes.projects(LABEL) == []
+    assert await found(nodes, project, "marked") == {}
 
     first = await found(nodes, project)
     nameless = next(one for one in first.values() if one.texts["name"] == "Cy")
@@ -51,6 +54,9 @@ async def test_nodes_are_read_and_given_vectors_by_project(
     state = {one.texts["name"]: (one.is_known, one.text_hash) for one in second.values()}
     assert state == {"Ada": (False, ""), "Bo": (True, "of-the-text"), "Cy": (True, "of-the-text")}
     assert nameless.element_id not in second  # it has an id of its own now
+    assert await nodes.projects(LABEL) == [project]
+    marked = await found(nodes, project, "marked")
+    assert {one.texts["name"] for one in marked.values()} == {"Bo", "Cy"}
 
     assert await nodes.put(project, [(second["7"], None)], deadline) == 1
     assert not (await found(nodes, project))["7"].has_vector
@@ -70,7 +76,7 @@ async def test_of_two_nodes_of_one_id_the_first_gets_a_vector_and_the_other_is_l
     )
 
     async def rows() -> list[LabelledNode]:
-        return [one async for one in nodes.labelled(project, LABEL, adopts=False)]
+        return [one async for one in nodes.labelled(project, LABEL, "unmarked")]
 
     before = await backend.reader().version(EVERYBODY.project(project), deadline)
     assert await nodes.put(project, [(one, MADE) for one in await rows()], deadline) == 2
@@ -94,3 +100,34 @@ async def test_a_held_project_is_told_and_not_written(backend: Neo4jBackend, pro
     await nodes.require_free(project)
     with pytest.raises(DeadlineError):
         await nodes.put(project, [], Deadline.after(0))
+
+
+@on_real_servers
+async def test_nodes_of_an_earlier_release_become_ours_and_another_program_s_never(
+    backend: Neo4jBackend, project: str
+) -> None:
+    connection = backend.connection
+    nodes = Neo4jLabelledNodes(connection)
+    await connection.write(
+        f"""UNWIND [
+          {{id: 'theirs', embedding: [0.5, 0.5, 0.5], file_name: 'a.md'}},
+          {{id: 'bare', updated_at: 'yesterday'}},
+          {{id: 'ours', embedding: [0.5, 0.5, 0.5], embedding_hash: 'of', embedding_model: 'm'}},
+          {{id: 'ours', embedding: [0.1, 0.5, 0.5], embedding_hash: 'of', embedding_model: 'm'}},
+          {{id: 'without', updated_at: 1764000000000}}] AS held
+        CREATE (n:__Node__:{LABEL} {{project_id: $p, name: 'A', description: 'B'}}) SET n += held
+        CREATE (c:__Node__:Chunk:{LABEL}) SET c = properties(n), c.id = 'chunk ' + n.id""",
+        {"p": project},
+    )
+    assert await nodes.projects(LABEL) == [project]
+    await nodes.prepare(3)
+    assert list(await found(nodes, project, "marked")) == ["ours"]
+    rows = [one async for one in nodes.labelled(project, LABEL, "unmarked")]
+    assert sorted(one.id for one in rows if not one.is_foreign) == ["ours", "without"]
+    labels = await connection.rows(
+        f"MATCH (n:{LABEL} {{project_id: $p}}) WHERE n:__DriftNode__ AND NOT n:__Node__ "
+        "RETURN n.id AS id",
+        {"p": project},
+    )
+    assert labels == [{"id": "ours"}]
+    await connection.write(f"MATCH (n:{LABEL}) DETACH DELETE n", {})

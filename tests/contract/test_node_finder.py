@@ -52,7 +52,7 @@ RELATIONS = [
     RelationRecord("e1", "e3", "hears", 1.0),
     RelationRecord("e4", "e1", "names", 3.0),
 ]
-NODE_INDEX = """CREATE VECTOR INDEX drift_node_index IF NOT EXISTS FOR (n:__Node__)
+NODE_INDEX = """CREATE VECTOR INDEX drift_own_node_index IF NOT EXISTS FOR (n:__DriftNode__)
   ON (n.embedding) OPTIONS {indexConfig: {`vector.dimensions`: 256,
   `vector.similarity_function`: 'cosine'}}"""
 COMMUNITIES = [
@@ -303,9 +303,9 @@ async def test_people_s_own_nodes_are_found_by_their_label(backend: Backend, pro
         backend,
         project,
         """UNWIND [$p, $p + '-b'] AS project
-        CREATE (a:__Node__:Person {project_id: project, id: 'p1', name: 'Ada', description: 'x',
-          embedding: $v})
-        CREATE (b:__Node__:Company {project_id: project, id: 'c1', title: 'Works',
+        CREATE (a:__DriftNode__:Person {project_id: project, id: 'p1', name: 'Ada',
+          description: 'x', embedding: $v})
+        CREATE (b:__DriftNode__:Company {project_id: project, id: 'c1', title: 'Works',
           embedding: $v})
         CREATE (a)-[:WORKS_AT {weight: 2.0}]->(b)
         WITH a, project MATCH (e:__Entity__ {project_id: project, id: 'e1'})
@@ -321,7 +321,7 @@ async def test_people_s_own_nodes_are_found_by_their_label(backend: Backend, pro
     )
     both = await nearest(finder, project, axis(5), ("Person", "Company"))
     assert named(both) == ["Company c1", "Person p1"]
-    await backend.connection.write("DROP INDEX drift_node_index", {})
+    await backend.connection.write("DROP INDEX drift_own_node_index", {})
 
 
 async def test_what_was_measured_of_the_project_is_kept_and_comes_with_its_nodes(

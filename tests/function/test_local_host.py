@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 
 import pytest
+from starlette.types import Send
+from typer.testing import CliRunner
 
 from drift.errors import LocalStackError
+from drift.offline.commands.app import app
+from drift.offline.hosts import local_host
 from drift.offline.hosts.local_host import serving
+from drift.offline.hosts.same_machine import host_name
 from tests.function.calling import calling
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_settings")]
@@ -76,22 +82,50 @@ async def test_the_name_of_a_proxy_in_front_can_be_allowed() -> None:
         assert (await caller.client.get(PATH, headers={"host": "evil.example"})).status_code == 403
 
 
-async def test_the_root_says_what_is_served() -> None:
+@pytest.mark.parametrize("name", ["", " ", "null", "*", "http://drift.example", "drift.example:1"])
+async def test_a_name_that_is_none_lets_nobody_else_in(name: str) -> None:
+    foreign = [{"origin": "null"}, {"origin": ""}, {"host": ""}, {"host": "", "origin": "null"}]
+    foreign += [{"host": "drift.example:1"}, {"origin": "http://drift.example"}]
+    async with serving(allowed=[name]) as url, calling(url) as caller:
+        for headers in foreign:
+            assert (await caller.client.get(PATH, headers=headers)).status_code == 403, headers
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("Drift.Example", "drift.example"),
+        ("my_proxy", "my_proxy"),
+        ("10.0.0.1", "10.0.0.1"),
+        ("[FE80::0:1]", "fe80::1"),
+        ("fe80::1", "fe80::1"),
+    ],
+)
+def test_a_host_may_be_allowed_by_its_name(given: str, name: str) -> None:
+    assert host_name(given) == name
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("", " ", " a", "a ", "a b", "a\n", "a\x00", "*", "*.example", "a,b", "a.", ".a", "a..b"),
+        *("a:80", "a/b", "http://a", "a@b", "a?b", "a#b", "a" * 64),
+        *("m\u00fcnchen.de", "\u212a", "\ud800"),
+    ],
+)
+def test_what_is_no_host_is_wrong_usage(given: str) -> None:
+    done = CliRunner().invoke(app, ["serve", "--allow-host", given])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "is not the name of one host" in " ".join(done.stderr.replace("│", " ").split())
+
+
+async def test_the_root_leads_to_the_page() -> None:
     async with serving() as url, calling(url) as caller:
         response = await caller.client.get("/")
+        page = await caller.client.get("/", follow_redirects=True)
         assert (await caller.client.post("/")).status_code == 405
-    assert (response.status_code, response.headers["content-type"]) == (
-        200,
-        "text/plain; charset=utf-8",
-    )
-    for route in (
-        "POST /retrieve",
-        "/health/live",
-        "/health/ready",
-        "/health/neo4j",
-        "/openapi.yaml",
-    ):
-        assert route in response.text
+    assert (response.status_code, response.headers["location"]) == (307, "rag")
+    assert (page.status_code, str(page.url)) == (200, f"{url}/rag")
 
 
 async def test_another_port_is_taken_unless_one_was_asked_for() -> None:
@@ -106,6 +140,61 @@ async def test_another_port_is_taken_unless_one_was_asked_for() -> None:
                 pass
     async with serving(None, port) as url:
         assert url.endswith(f":{port}")
+
+
+BODY = b"POST /retrieve HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+WHOLE = b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("begun", "part"),
+    [
+        (b"", b""),
+        (b"", b"G"),
+        (b"GET /health/live HTTP/1.1\r\nhost: localhost\r\nx: ", b"x"),
+        (BODY + b"content-length: 500\r\n\r\n", b" "),
+        (BODY + b"transfer-encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+        (WHOLE, b"G"),
+        (WHOLE, b""),
+    ],
+    ids=["nothing", "a letter", "a head", "a body", "chunks", "a second head", "no second one"],
+)
+async def test_a_request_that_does_not_arrive_whole_is_given_up(
+    begun: bytes, part: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_host, "ARRIVAL_S", 0.5)
+    async with serving() as url:
+        reader, writer = await asyncio.open_connection(*url.removeprefix("http://").split(":"))
+        writer.write(begun)
+
+        async def trickle() -> None:
+            while True:
+                writer.write(part)
+                await asyncio.sleep(0.05)
+
+        trickling = asyncio.create_task(trickle())
+        async with asyncio.timeout(20):
+            with contextlib.suppress(ConnectionError):
+                await reader.read()
+        trickling.cancel()
+        writer.close()
+
+
+async def test_whoever_waits_for_a_whole_request_is_not_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(local_host, "ARRIVAL_S", 0.3)
+
+    async def slow(_scope: object, _receive: object, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(6):
+            await asyncio.sleep(0.2)
+            await send({"type": "http.response.body", "body": b"x", "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async with local_host.listening(slow) as url, calling(url) as caller:
+        for _ in range(2):  # over one connection
+            assert (await caller.client.post("/", content=b"y")).text == "x" * 6
 
 
 async def test_what_is_no_http_is_refused_and_takes_no_time_at_the_end() -> None:

@@ -11,6 +11,7 @@ import httpx2
 import pytest
 from neo4j import AsyncGraphDatabase
 
+from drift.adapters.neo4j.node_store import Neo4jNodeStore
 from drift.hosting.settings import load
 from drift.offline.wiring import build_writer
 from tests.function.access_keys import entry, use_keys
@@ -84,7 +85,7 @@ async def test_a_node_is_made_with_its_vector_found_changed_and_removed(
     assert (changed.status_code, changed.json()["embedded"]) == (200, False)
     assert (await change(function, own, name="Ada", description="A countess.")).json()["embedded"]
     [row] = await rows(
-        "MATCH (n:__Node__:Person {project_id: $p}) "
+        "MATCH (n:__DriftNode__:Person {project_id: $p}) "
         "RETURN n {.*, embedding: size(n.embedding)} AS n",
         p=own,
     )
@@ -102,6 +103,49 @@ async def test_a_node_is_made_with_its_vector_found_changed_and_removed(
     assert await sources(function, own) == []
     assert_is_problem(await function.client.delete(path(own)), 404, "not_found")
     assert_is_problem(await change(function, own, **ADA), 404, "not_found")
+
+
+async def test_another_program_s_nodes_are_neither_written_nor_in_the_way(
+    own: str, function: Caller, rows: Any
+) -> None:
+    """LlamaIndex labels chunks, entities and nodes of any kind `:__Node__`."""
+    theirs = "MATCH (n:__Node__ {project_id: $p}) RETURN labels(n) AS l, properties(n) AS held"
+    await rows(
+        "UNWIND ['Chunk', 'entity', 'Person'] AS label "
+        "CREATE (n:__Node__ {project_id: $p, id: 'n1', name: 'N', description: 'Theirs.', "
+        "text: 'Ingrid Falk is the harbour master.', embedding: [i IN range(1, 256) | sin(i)]}) "
+        "SET n:$(label)",
+        p=own,
+    )
+    before = await rows(theirs, p=own)
+    assert_is_problem(await function.client.delete(path(own, "n1")), 404, "not_found")
+    changed = await function.client.put(path(own, "n1"), json={"properties": ADA})
+    assert_is_problem(changed, 404, "not_found")
+    made = await create(function, own, id="n1")
+    assert made.status_code == 201, made.text
+    assert await sources(function, own) == ["n1"]
+    assert (await function.client.delete(path(own, "n1"))).status_code == 204
+    assert await rows(theirs, p=own) == before
+
+
+async def test_a_node_of_an_earlier_release_is_found_changed_and_removed(
+    own: str, function: Caller, rows: Any
+) -> None:
+    await create(function, own, id="ada")
+    await rows(
+        "MATCH (n:__DriftNode__ {project_id: $p}) SET n:__Node__ REMOVE n:__DriftNode__", p=own
+    )
+    await rows(
+        "CREATE VECTOR INDEX drift_node_index IF NOT EXISTS FOR (n:__Node__) ON (n.embedding) "
+        "OPTIONS {indexConfig: {`vector.dimensions`: 256, `vector.similarity_function`: 'cosine'}}"
+    )
+    await rows("CALL db.awaitIndexes(60)")
+    assert await sources(function, own) == ["ada"]
+    assert_is_problem(await create(function, own, id="ada"), 409, "conflict")
+    assert (await change(function, own, **ADA | {"died": 1852})).json()["embedded"] is False
+    assert await sources(function, own) == ["ada"]
+    assert (await function.client.delete(path(own))).status_code == 204
+    await rows("DROP INDEX drift_node_index")
 
 
 async def test_an_id_is_made_where_none_is_given(own: str, function: Caller) -> None:
@@ -171,6 +215,37 @@ async def test_a_node_removed_while_its_text_is_embedded_stays_removed(
     assert await sources(function, own) == []
 
 
+async def test_a_node_changed_by_two_keeps_properties_and_vector_of_one(
+    own: str, function: Caller, model_server: ModelServerControl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one has the stored text, the other changes it before."""
+    other = {"name": "Ada", "description": "A countess."}
+    await create(function, own, id="ada")
+    replace_node = Neo4jNodeStore.replace_node
+
+    async def later(store: Neo4jNodeStore, *asked: Any) -> bool:
+        monkeypatch.undo()
+        assert (await change(function, own, **other)).status_code == 200
+        failing = {"fault": "status", "status": 500, "kind": "embedding", "times": None}
+        await asyncio.to_thread(model_server.fail, failing)
+        return await replace_node(store, *asked)
+
+    monkeypatch.setattr(Neo4jNodeStore, "replace_node", later)
+    kept = await change(function, own, **ADA | {"died": 1852})
+    assert kept.json()["embedded"]  # the text was embedded before, and is in the cache
+    model_server.reset()
+    assert await sources(function, own) == ["ada"]
+
+
+async def test_a_vector_that_was_taken_away_is_made_again(
+    own: str, function: Caller, rows: Any
+) -> None:
+    await create(function, own, id="ada")
+    await rows("MATCH (n:__DriftNode__ {project_id: $p}) REMOVE n.embedding", p=own)
+    assert (await change(function, own, **ADA)).json()["embedded"]
+    assert await sources(function, own) == ["ada"]
+
+
 async def test_a_model_that_fails_leaves_nothing_half_written(
     own: str, function: Caller, model_server: ModelServerControl
 ) -> None:
@@ -204,7 +279,7 @@ async def test_the_flags_open_and_close_what_they_name(  # noqa: PLR0917 - fixtu
         return
     assert made.json()["embedded"] is searched
     [row] = await rows(
-        "MATCH (n:__Node__ {project_id: $p}) RETURN n.embedding IS NOT NULL AS has", p=own
+        "MATCH (n:__DriftNode__ {project_id: $p}) RETURN n.embedding IS NOT NULL AS has", p=own
     )
     assert row["has"] is searched
 
@@ -233,3 +308,22 @@ async def test_only_who_may_write_a_project_writes_it(
     assert await statuses(reader) == {403}
     assert await statuses(stranger) == {403}
     assert await statuses(writer) == {201, 200, 204}
+
+
+async def test_the_tokens_of_a_refused_node_count_for_its_caller(
+    own: str, environment: pytest.MonkeyPatch, function: Caller
+) -> None:
+    key, writer = entry("writer", [own], rights=["read", "write"], tokens_per_day=10**6)
+    use_keys(environment, writer)
+    function.client.headers["x-api-key"] = key
+
+    async def used() -> int:
+        await asyncio.sleep(0.2)  # what is counted is counted beside the answer
+        return int((await function.client.get("/usage")).json()["tokens_per_day"]["used"])
+
+    assert (await create(function, own, id="ada")).status_code == 201
+    once = await used()
+    assert once > 0
+    refused = await create(function, own, id="ada", description="A text that nobody embedded yet.")
+    assert_is_problem(refused, 409, "conflict")
+    assert await used() > once

@@ -65,13 +65,11 @@ async def test_what_is_printed_gets_what_it_is_said_to_get(monkeypatch: pytest.M
     async with serving() as url, httpx2.AsyncClient(trust_env=False) as client:
         text = instructions(url, MINE, OTHER)
         answers = [await client.send(request) for request in requests(text)]
-        page = (await client.get(url)).text
     # no server stands behind it: who is let in is told so, and nobody else
     codes = [(answer.status_code, answer.json()["code"]) for answer in answers]
     assert codes == [(503, "not_configured"), (403, "forbidden"), (401, "unauthenticated")]
     prose = " ".join(line for line in text.splitlines() if not line.startswith(" "))
     assert re.findall(r"\b\d{3}\b", prose) == ["200", "403", "401"]
-    assert "for callers with a credential" in page
 
 
 @pytest.mark.parametrize(

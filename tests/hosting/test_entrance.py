@@ -131,6 +131,23 @@ async def test_settings_that_have_been_mended_are_read_with_the_next_request() -
     assert (await mended.caller(headers(authorization="Bearer key-a"))).name == "team a"
 
 
+@pytest.mark.parametrize("none", ["[]", "{}", "null", "", "  ", None])
+async def test_keys_that_are_taken_away_while_requests_go_on_open_nothing(none: str | None) -> None:
+    values, now = {"AUTH_MODE": "keys", "PROJECT_KEYS": KEYS}, [0.0]
+    revoked = Entrance(
+        platform_asks_for_keys=False,
+        read_settings=lambda: load_access(values),
+        clock=lambda: now[0],
+    )
+    await revoked.caller(headers(x_api_key="key-a"))
+    values["PROJECT_KEYS"] = none or ""
+    if none is None:
+        del values["PROJECT_KEYS"]
+    now[0] += 61
+    with pytest.raises(NotConfiguredError, match="PROJECT_KEYS: "):
+        await revoked.caller(headers(x_api_key="key-a"))
+
+
 def test_another_loop_reads_its_own() -> None:
     shared = entrance(AUTH_MODE="keys", PROJECT_KEYS=KEYS)
     for _ in range(2):

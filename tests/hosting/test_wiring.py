@@ -10,6 +10,7 @@ import pytest
 
 from drift.adapters.embedding_cache import CachedEmbedder, Space
 from drift.adapters.openai.options import STEPS
+from drift.adapters.redis.entries import RedisEntries
 from drift.errors import BusyError, GraphUnavailableError, ModelUnavailableError, NotConfiguredError
 from drift.hosting.provider import ServiceProvider
 from drift.hosting.service import Service
@@ -354,3 +355,17 @@ async def test_redis_is_at_worst_degraded(sink: Any, words: str) -> None:
     redis = (await ready(StubGraph(PrimerEvidence()), sink=sink).readiness())["redis"]
     assert redis.serves
     assert str(redis) == words
+
+
+def test_what_is_kept_in_redis_is_marked_with_a_secret_of_the_service() -> None:
+    def secret(**settings: str) -> bytes:
+        built = build_service(load({**LOCAL, **settings}))
+        assert isinstance(built.ports.embedder, CachedEmbedder)
+        entries = built.ports.embedder.shared
+        assert isinstance(entries, RedisEntries)
+        assert entries._secret
+        return entries._secret
+
+    assert secret() == secret(OAI_KEY="other", REDIS_URL="redis://127.0.0.1:8")
+    assert secret() != secret(NEO4J_PASSWORD="other")
+    assert secret() != b"p"

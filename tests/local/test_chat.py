@@ -183,3 +183,29 @@ def test_a_prompt_holds_the_last_turns_and_its_text_closes_no_tag() -> None:
         assert "question 2" in prompt.user
         assert prompt.user.count("</asked>") == 1
         assert prompt.user.count("</question>") == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("/help", "/new"),
+        (" /help ", "/quit"),
+        ("/unknown", "/unknown is no command"),
+        ("/HELP", "/HELP is no command"),
+        ("/", "/ is no command"),
+    ],
+)
+async def test_a_word_behind_a_slash_is_never_sent_as_a_question(
+    line: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chat = ScriptedChat({})
+    conversation, text = await talk(Model(chat), line)
+    assert (conversation.turns, text, chat.prompts) == ([], "", [])
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", ["/etc/hosts: what is in it?", "/new line or not?"])
+async def test_a_sentence_that_begins_with_a_slash_is_a_question(line: str) -> None:
+    played = events(("answer_delta", {"text": ANSWER}), ("result", RESULT))
+    conversation, _ = await talk(documents(played), line)
+    assert [turn.question for turn in conversation.turns] == [line]

@@ -76,6 +76,7 @@ def test_a_second_serve_shares_the_servers_and_is_told_of_a_port_that_is_taken(
     done = drift("serve", "--port", port, "--data-dir", serving["data"])
     assert done.returncode == 1
     assert f"Port {port} on 127.0.0.1 is taken by another process" in done.stderr
+    assert "Starting" not in done.stderr
     assert "Traceback" not in done.stderr
     assert httpx2.get(
         f"{serving['url']}/health/ready", trust_env=False, timeout=30
@@ -171,6 +172,52 @@ def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path
     shown = drift(*asked.args[3:-3], "--references", "--data-dir", serving["data"]).stdout
     assert re.search(r"^\[1\] ferry\.md:3 \(\d+% match\)$", shown, re.MULTILINE), shown
     assert re.search(r"^\[1\] \d+%: similarity \d+%, freshness 100%, model", shown, re.MULTILINE)
+
+
+def test_a_source_is_listed_told_and_removed_with_yes_and_cited_no_more(
+    serving: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "docs").mkdir()
+    for name, keeper in (("a", "Ingrid Falk"), ("b", "Nils Berg")):
+        text = f"# Quay {name}\n\n{keeper} keeps the keys of quay {name}.\n"
+        (tmp_path / "docs" / f"{name}.md").write_text(text)
+    (tmp_path / "c.md").write_text("# Quay c\n\nAda Moe keeps the keys of quay c.\n")
+    at, project = ("--data-dir", serving["data"]), ("-p", "taken-out")
+    docs, alone = str(tmp_path / "docs"), str(tmp_path / "c.md")
+
+    def held() -> dict[str, int]:
+        listed = json.loads(drift("projects", "--json", *at).stdout)["projects"]
+        found = [one["sources"] for one in listed if one["project_id"] == "taken-out"]
+        return {one["source"]: one["documents"] for sources in found for one in sources}
+
+    for source in (f"{docs}/a.md", docs, alone):
+        assert drift("ingest", source, *project, *at).returncode == 0
+    assert held() == {docs: 2, alone: 1}
+
+    told = drift("remove", *project, "--source", docs, *at)
+    assert (told.returncode, held()) == (1, {docs: 2, alone: 1})
+    assert f"2 documents of {docs}" in told.stderr
+    assert "Nothing was removed" in told.stderr
+    for wrong in (f"{docs}/a.md", str(tmp_path)):
+        refused = drift("remove", *project, "--source", wrong, "--yes", *at)
+        assert refused.returncode == 1
+        assert docs in refused.stderr
+
+    done = drift("remove", *project, "--source", f"{docs}/../docs/", "--yes", "--json", *at)
+    assert json.loads(done.stdout)["documents"] == ["a.md", "b.md"], done.stderr
+    asked = drift("ask", "Who keeps the keys of quay a?", *project, "--json", *at)
+    assert "Falk" not in asked.stdout
+    assert held() == {alone: 1}
+
+    (tmp_path / "c.md").unlink()
+    emptied = drift("ingest", alone, *project, *at)
+    assert (emptied.returncode, held()) == (1, {alone: 1})
+    assert "--yes" in emptied.stderr
+    assert drift("ingest", alone, *project, "--yes", *at).returncode == 0
+    assert held() == {}
+    gone = drift("remove", *project, "--yes", *at)
+    assert gone.returncode == 1
+    assert "There is no project taken-out" in gone.stderr
 
 
 def test_an_address_without_a_redis_costs_one_line_and_no_answer(
@@ -309,6 +356,32 @@ def test_the_doctor_sees_the_servers_that_the_environment_names(
     states = {finding["name"]: finding["state"] for finding in report["findings"]}
     assert report["ok"] is True
     assert {states[name] for name in ("settings", "graph", "indexes", "model", "redis")} == {"ok"}
+
+
+@pytest.mark.parametrize("names", ["", "OAI_", "NEO4J_"])
+def test_the_doctor_looks_at_what_runs_and_at_what_is_named_alone(
+    serving: dict[str, Any], demo: dict[str, Any], names: str, tmp_path: Path
+) -> None:
+    assert demo
+    given = {
+        name: value
+        for name, value in serving["env"].items()
+        if names and name.startswith((names, "VECTOR"))
+    }
+    folder = str(tmp_path) if names else serving["data"]
+    report = json.loads(drift("doctor", "--json", "--data-dir", folder, **given).stdout)
+    states = {finding["name"]: finding["state"] for finding in report["findings"]}
+    seen = {name for name in ("graph", "indexes", "model", "chat", "redis") if name in states}
+    assert report["ok"] is True
+    assert states["local stack"] == ("note" if names else "ok")
+    assert (
+        seen
+        == {
+            "": {"graph", "indexes", "model", "chat", "redis"},
+            "OAI_": {"model", "chat"},
+            "NEO4J_": {"graph", "indexes"},
+        }[names]
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
-"""Where `drift serve` says that the page is."""
+"""What `drift serve` says: where the page is, and what to type."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from drift.offline.commands.work.serve import where_to_look
+from drift.offline.commands.work.serve import how_to_ask, where_to_look
 from drift.offline.commands.work.trial import TrialKey
 
 URL = "http://127.0.0.1:7071"
@@ -16,3 +18,21 @@ KEYS = (TrialKey("drift_first", "mine", is_held=True), TrialKey("drift_other", "
 )
 def test_a_key_stands_where_no_browser_sends_it(keys: tuple[TrialKey, ...], address: str) -> None:
     assert where_to_look(URL, keys) == f"The page to ask in: {address}"
+
+
+@pytest.mark.parametrize(
+    ("projects", "said", "unsaid"),
+    [
+        ((), "drift ingest --sample --data-dir '/my data'", "QUESTION"),
+        (("mine",), '"query": "QUESTION", "project_id": "mine"', "--sample"),
+        (("a", "python-reference"), '"project_id": "python-reference"', "QUESTION"),
+        (None, '"project_id": "PROJECT"', "--sample"),
+    ],
+    ids=["nothing", "another project", "the sample", "unknown"],
+)
+def test_the_command_that_is_printed_finds_something_or_fills_the_graph(
+    projects: tuple[str, ...] | None, said: str, unsaid: str
+) -> None:
+    text = how_to_ask(URL, (), "function", projects, Path("/my data"))
+    assert said in text
+    assert unsaid not in text

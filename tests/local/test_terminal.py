@@ -13,11 +13,13 @@ import subprocess
 import sys
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.answering.conclusion import NOT_FOUND
 from drift.offline.commands import console
 from drift.offline.commands.terminal import clean, escaped, on_one_line
 from drift.offline.stack.data_folder import DataFolderError, check_data_folder
@@ -84,6 +86,26 @@ def test_an_answer_shows_where_each_citation_stands_as_far_as_that_is_known(
     ]
 
 
+def test_what_stands_near_is_shown_as_that_where_nothing_answers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    near = {"chunk_id": "k", "span": "It turns.", "document_name": "Mill", "place": "3 of 9"}
+    response: dict[str, Any] = {
+        "final_answer": NOT_FOUND,
+        "key_facts": [],
+        "residual_uncertainty": "Who built it is open.",
+        "verdict": {"verdict": "not_found", "confidence": 0.0, "near": [near]},
+        "references": {"answer": NOT_FOUND, "items": [], "confidence": 0.0, "limits": ["None."]},
+    }
+    told = f'{console.NEAR}\n└ [Mill, 3 of 9] "It turns."\n'
+    assert console.references(response).startswith(told)
+    console.show_answer("?", response)
+    del response["references"]
+    console.show_answer("?", response)
+    shown = "\n".join(line.strip() for line in capsys.readouterr().out.splitlines())
+    assert shown.count(f"{NOT_FOUND}\n\n{told}\nUncertain: Who built it is open.") == 2
+
+
 PRINTERS = """
 import asyncio, logging, sys
 from pathlib import Path
@@ -106,7 +128,8 @@ console.show_progress({"progress_pct": 1, "phase": bad, "thought_summary": bad, 
 cited = {"chunk_id": bad, "span": bad, "document_name": bad}
 cited |= {"page": bad, "heading": bad, "place": bad, "source_uri": bad}
 fact = {"fact": bad, "citations": [cited, bad]}
-console.show_answer(bad, {"final_answer": bad, "key_facts": [fact], "residual_uncertainty": bad})
+told = {"final_answer": bad, "key_facts": [fact], "residual_uncertainty": bad}
+console.show_answer(bad, {**told, "verdict": {"near": [cited]}})
 doctor.show([doctor.Finding(bad, "ok", bad)], as_json=False)
 prepare_command._remark(bad)
 planned = {"cypher": [bad], "dry_run": True, "indexes": [], "problems": [bad]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,9 @@ from tests.function.corpus import PROJECT, QUESTION, TEXTS
 from tests.model_server_fixture import ModelServerControl
 from tests.page.browser import Visit
 from tests.page.conftest import Visits
+from tests.page.replies import answer, answering, citation, stream
 
+WORDS = Path(__file__).resolve().parents[2] / "drift" / "page" / "words"
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)]
 
 
@@ -187,6 +190,36 @@ async def test_a_project_without_data_says_what_to_do(visit: Visit) -> None:
     await visit.page.wait_for_selector(".nothing")
     assert "Nothing was found" in await visit.text(".nothing")
     assert "another project" in await visit.text(".nothing")
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+async def test_what_is_not_found_shows_no_answer_but_what_stands_near(
+    visits: Visits, language: str
+) -> None:
+    visit = await visits(locale=language, permissions=["clipboard-read", "clipboard-write"])
+    await visit.open()
+    near = [citation(1), citation(2)]
+    unanswered = answer(
+        "The documents do not answer this question.",
+        verdict={"verdict": "not_found", "confidence": 0.0, "near": near},
+        residual_uncertainty="Who built it is open.",
+    )
+    await answering(visit.page, stream(("result", unanswered)))
+    await visit.ask("Who built it?", "drift")
+    await visit.page.wait_for_selector(".nothing")
+    words = json.loads((WORDS / f"{language}.json").read_text())
+    said, heading = words["verdict.not_found"], words["references.near"]
+    assert said in await visit.text(".nothing")
+    assert "Who built it is open." in await visit.text(".nothing")
+    assert heading in await visit.text(".sources h3")
+    assert await visit.page.locator(".references > li").count() == 2
+    assert await visit.page.locator(".answer > *, .verdict, .cite").count() == 0
+
+    await visit.page.get_by_role("button", name=words["answer.copyMarkdown"]).click()
+    copied = await visit.page.evaluate("navigator.clipboard.readText()")
+    assert f"{said}\n\n" in copied
+    assert f"## {heading}\n\n[1] Document 1" in copied
+    assert words["references.title"] not in copied
 
 
 async def test_one_question_by_keyboard_alone(visits: Visits) -> None:

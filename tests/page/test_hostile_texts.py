@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from markdown_it import MarkdownIt
 
 from tests.page.browser import Visit
 from tests.page.conftest import Visits
@@ -199,3 +200,22 @@ async def test_hostile_texts_are_text_in_ids_of_projects_and_in_problems(visits:
         assert await detail.evaluate("(one) => one.textContent") == shown(text)
         await assert_is_text_alone(visit, "#turns", text[:40])
         await visit.page.evaluate("document.getElementById('turns').replaceChildren()")
+
+
+async def test_hostile_texts_load_nothing_where_a_saved_answer_is_opened(visit: Visit) -> None:
+    await visit.open()
+    texts = {**HOSTILE, "a picture, escaped": "\\![see](https://evil.example/pixel.png)"}
+    for name, text in texts.items():
+        saved = await visit.page.evaluate(
+            """async (text) => {
+              const { asMarkdown } = await import("/rag/x/export.js");
+              const one = { number: 1, title: text, where: text, match: null, quote: text };
+              const answer = { text: `${text}\\n\\nThe end.`, limits: [text], items: [one] };
+              const asked = { question: text, project: text, depth: "auto" };
+              return asMarkdown(asked, answer, text, 0, false);
+            }""",
+            text,
+        )
+        tokens = MarkdownIt("commonmark").parse(saved)
+        kinds = {inner.type for token in tokens for inner in (token, *(token.children or ()))}
+        assert not kinds & {"image", "html_block", "html_inline"}, name

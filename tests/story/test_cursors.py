@@ -1,6 +1,7 @@
 """A cursor is of one list, and whatever happened to it on its way is seen."""
 
 import base64
+import hashlib
 import json
 
 import pytest
@@ -102,3 +103,55 @@ def test_a_position_of_other_types_is_refused(place: tuple[object, ...]) -> None
 def test_an_endless_one_is_refused_unread() -> None:
     assert refused(DOCUMENTS, "A" * 1_000_000)
     assert refused(DOCUMENTS, base64.urlsafe_b64encode(b"\0" * 12 + b"[" * 6000).decode())
+
+
+ANY_TEXT = st.text(max_size=20) | st.just("\ud83d") | st.text(st.characters(categories=["Cs"]))
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | ANY_TEXT,
+    lambda parts: st.lists(parts, max_size=3) | st.dictionaries(ANY_TEXT, parts, max_size=2),
+    max_leaves=8,
+)
+
+
+def forged(body: bytes) -> str:
+    """Return a cursor with a right check: it has no secret, so anybody can make one."""
+    check = hashlib.sha256(b"drift cursor 1\n" + body).digest()[:12]
+    return base64.urlsafe_b64encode(check + body).rstrip(b"=").decode()
+
+
+def test_a_forged_cursor_that_is_as_we_write_it_is_read() -> None:
+    assert position(DOCUMENTS, forged(b'["documents","mine","",["d7"]]')) == ("d7",)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        rb'["documents","mine","",["\ud83d"]]',
+        rb'["documents","mine\udc00","",["d7"]]',
+        rb'["documents\ud800","mine","",["d7"]]',
+        b'["documents","mine","",["\xed\xa0\xbd"]]',
+        b'["documents","mine","",["d7" ]]',
+        rb'["documents","mine","",["\u0064"]]',
+        b'["documents","mine","",[1e999]]',
+        b'["documents","mine","",[' + b"9" * 5000 + b"]]",
+        b'["documents","mine","",' + b"[" * 3000 + b"]" * 3000 + b"]",
+        b'["documents","mine","",{"0":"d7"}]',
+    ],
+)
+def test_one_that_we_could_not_have_written_is_refused(body: bytes) -> None:
+    assert refused(DOCUMENTS, forged(body))
+
+
+@given(said=ANY_JSON | st.tuples(st.just("documents"), st.just("mine"), st.just(""), ANY_JSON))
+def test_whatever_a_forged_cursor_says_is_a_position_or_refused(said: object) -> None:
+    for text in (json.dumps(said), json.dumps(said, separators=(",", ":"))):
+        try:
+            place = position(DOCUMENTS, forged(text.encode()))
+        except InvalidRequestError:
+            continue
+        assert cursor(DOCUMENTS, place) == forged(text.encode())
+
+
+@given(junk=st.binary(max_size=200))
+def test_whatever_bytes_a_forged_cursor_holds_it_is_refused(junk: bytes) -> None:
+    assert refused(DOCUMENTS, forged(junk))

@@ -260,7 +260,7 @@ def test_a_reply_of_megabytes_is_cut_where_its_meaning_is_plain() -> None:
             "new_followups": [{"question": long, "target_communities": [long] * 1000}] * 1000,
         }
     )
-    assert (len(local.answer), len(local.citations), len(local.new_followups)) == (31_999, 50, 20)
+    assert (len(local.answer), len(local.citations), len(local.new_followups)) == (15_999, 50, 20)
     assert (len(local.citations[0].chunk_id), len(local.citations[0].words)) == (499, 3_999)
     followup = local.new_followups[0]
     assert (len(followup.question), len(followup.target_communities)) == (999, 50)
@@ -270,7 +270,7 @@ def test_a_reply_of_megabytes_is_cut_where_its_meaning_is_plain() -> None:
     assert len(citation.sentences.split(",")) <= 50
 
     whole = AggregateReply.model_validate({"final_answer": long, "residual_uncertainty": [long]})
-    assert (len(whole.final_answer), len(whole.residual_uncertainty)) == (31_999, 3_999)
+    assert (len(whole.final_answer), len(whole.residual_uncertainty)) == (15_999, 3_999)
 
     primer = PrimerReply.model_validate([long] * 1000)
     assert (len(primer.followups), len(primer.followups[0].question)) == (20, 999)

@@ -10,6 +10,7 @@ from drift.naming import (
     MAX_NAMES,
     MAX_TERMS,
     MAX_TITLE_KEYS,
+    MAX_TOKENS,
     name_parts,
     name_words,
     normalised_title,
@@ -73,6 +74,20 @@ def test_search_terms_are_lower_case_unique_and_without_stop_words() -> None:
     assert search_terms("AND the OR ?!") == ()
     assert search_terms("__ _") == ()
     assert len(search_terms(" ".join(f"w{i}" for i in range(99)))) == MAX_TERMS
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        ("港" * 3990, MAX_TOKENS),
+        ("ひらがな" * 900, MAX_TOKENS),
+        (" ".join(chr(0xAC00 + i) * 30 for i in range(40)), MAX_TOKENS),
+        ("a1" * 2000, MAX_TOKENS),
+        ("x" * 4000, 4000),
+    ],
+)
+def test_search_terms_are_no_more_tokens_than_an_index_takes(question: str, kept: int) -> None:
+    assert sum(map(len, search_terms(question))) == kept
 
 
 @given(st.text())

@@ -166,9 +166,9 @@ def test_each_prompt_is_named_after_its_reply_and_asks_for_its_shape() -> None:
         ),
         (
             prompts.QUICK_SYSTEM,
-            '{"evidence", "answer", "verdict", "confidence", "residual_uncertainty"}',
+            '{"evidence", "verdict", "answer", "confidence", "residual_uncertainty"}',
         ),
-        (prompts.AGGREGATE_SYSTEM, '{"final_answer", "verdict", "residual_uncertainty"}'),
+        (prompts.AGGREGATE_SYSTEM, '{"verdict", "final_answer", "residual_uncertainty"}'),
     ],
     ids=["primer", "local", "last joint", "quick", "aggregate"],
 )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import pytest
+from pydantic import BaseModel
 
 from drift.contracts.rag import SourceOut
 from drift.errors import (
@@ -17,6 +18,7 @@ from drift.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
+from drift.ports import Kept
 from drift.rag.measuring import KEPT_S, Measuring
 from drift.rag.node_citations import NOT_ENOUGH
 from drift.rag.query import RagRules, RagSearch
@@ -137,6 +139,30 @@ async def test_nothing_near_enough_is_the_sentence_without_a_call(
     assert found == (NOT_ENOUGH, [])
     assert chat.prompts == []
     assert (followed.deltas, followed.told) == ([NOT_ENOUGH], [[]])
+
+
+class Slot:
+    """AnswerSlot that holds nothing yet."""
+
+    def __init__(self) -> None:
+        self.kept: list[BaseModel] = []
+
+    async def recall(self, shape: type[Kept], deadline: Deadline) -> Kept | None:  # noqa: ARG002
+        return None
+
+    def keep(self, answer: BaseModel) -> None:
+        self.kept.append(answer)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "is_kept"), [((NEAR,), True), ((), False), ((FAR_OFF,), False)], ids=str
+)
+async def test_an_answer_without_sources_is_not_kept(
+    nodes: tuple[FoundNode, ...], is_kept: bool
+) -> None:
+    slot, search = Slot(), rag(Finder(nodes), says("So [Node 1]."), threshold=0.3)
+    answered = await search.answer("What?", "p", "r", Deadline.after(30), None, slot)
+    assert slot.kept == [answered] * is_kept
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from drift.rag.node_text import searchable_text, text_hash
 from drift.rag.reconciling import BATCH, NAMED, UNFINISHED, NodeReconciling, NodesReport, Summary
 from drift.rag.writing import NodeRules, NodeWriting
 from drift.tasks import Deadline
-from drift.values.nodes import Embedded, LabelledNode
+from drift.values.nodes import Embedded, LabelledNode, Taking
 from tests.fakes import HashingEmbedder, vector_of
 
 MODEL, DIMENSIONS = "a-model", 4
@@ -60,9 +61,9 @@ class Held:
         return sorted(self.nodes)
 
     async def labelled(
-        self, project_id: str, label: str, *, adopts: bool
+        self, project_id: str, label: str, taking: Taking
     ) -> AsyncGenerator[LabelledNode]:
-        assert (label, adopts) == ("Person", False)
+        assert (label, taking) == ("Person", "marked")
         if project_id in self.failing:
             raise self.failing[project_id]
         for one in list(self.nodes[project_id].values()):
@@ -173,6 +174,13 @@ async def test_a_project_that_an_ingest_holds_says_so() -> None:
     assert not held.vectors
 
 
+async def test_a_node_of_another_program_is_counted_and_left() -> None:
+    held = Held(replace(node("theirs"), is_foreign=True), node("ours"))
+    report = await run(held)
+    assert (report.seen, report.foreign, report.missing, report.mended) == (2, 1, 1, 1)
+    assert set(held.vectors) == {"ours"}
+
+
 async def test_the_first_that_differ_are_named() -> None:
     held = Held(node("same", of=ADA), *(node(str(n)) for n in range(NAMED + 5)))
     assert (await run(held)).examples == [f"id-{n}" for n in range(NAMED)]
@@ -196,7 +204,9 @@ async def test_a_batch_and_a_written_node_embed_the_same_text() -> None:
     properties = {name: text for name, text in long.items() if text}
     asked = NewNode.model_validate({"label": "Person", "properties": properties})
     writing = NodeWriting(Store(), embedder, RULES)  # type: ignore[arg-type]
-    await writing.create(EVERYBODY.project("p", "write"), asked, Deadline.after(60))
+    spent: list[int] = []
+    project = EVERYBODY.project("p", "write")
+    await writing.create(project, asked, Deadline.after(60), spent.append)
 
     assert len(embedder.calls[0][0]) == 8000
     assert embedder.calls[0] == embedder.calls[1]

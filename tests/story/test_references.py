@@ -314,10 +314,6 @@ def test_a_verdict_limits_the_confidence_and_is_said() -> None:
     assert partly.confidence == 0.5
     assert partly.limits[0] == "The documents answer the question only in part."
 
-    beside = referred(replace(concluded(), verdict="not_found"), RETRIEVED, KNOWN)
-    assert (beside.confidence, len(beside.items)) == (0.0, 2)
-    assert beside.limits == ["The documents do not answer the question."]
-
 
 def test_an_answer_that_was_not_found_has_no_items_and_says_so() -> None:
     out = referred(Conclusion(), {}, Known())

@@ -149,8 +149,6 @@ async def test_a_wave_that_cannot_be_embedded_is_lost_with_its_follow_ups_only(
         ({}, lambda _q: GraphMisconfiguredError("index"), GraphMisconfiguredError),
         ({"hypothesis": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
         ({"primer_reply": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
-        ({"aggregate_reply": UnusableReplyError("refused")}, own_chunk, ModelUnavailableError),
-        ({"aggregate_reply": "no JSON"}, own_chunk, ModelUnavailableError),
         ({"aggregate_reply": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
     ],
 )
@@ -176,8 +174,7 @@ async def test_a_graph_that_is_gone_fails_the_primer() -> None:
 
 async def test_an_unusable_aggregation_is_asked_for_twice() -> None:
     run = run_of(aggregate_reply="no JSON")
-    with pytest.raises(ModelUnavailableError):
-        await run()
+    await run()
     assert len(run.ports.chat.named("aggregate_reply")) == 2
 
 

@@ -2,7 +2,8 @@
 
 No sentence holds an address, a statement or the server's words.
 
-Matched by `code`, because Neo4j 5 gives most errors one and the same GQL status.
+Matched by `code`, because Neo4j 5 gives most errors one and the same GQL status. Where one code
+stands for causes of many kinds, the server's words tell which.
 """
 
 from __future__ import annotations
@@ -51,6 +52,18 @@ _MEMORY = (
     "again."
 )
 _INDEX = "The graph lacks an index that this search needs: run `python -m drift prepare`."
+_PROCEDURE = (
+    "A procedure of the graph database failed for a reason of its own: look at the server's log."
+)
+_WORDS = (
+    "The graph's full-text index does not take the words of this question: ask a shorter one, or "
+    "look at the index's analyzer."
+)
+_TOO_LONG = (
+    "The graph holds, or was to hold, a value that is too long for an index: shorten it, and run "
+    "`python -m drift prepare`, which names what it finds."
+)
+_BROKEN_RULE = "The graph holds nodes that break a constraint of this schema."
 _DIMENSIONS = (
     "The graph's embeddings and the question's do not have the same number of dimensions, or one "
     "of them is zero or not finite: embed both with one model, and run `python -m drift prepare`."
@@ -92,13 +105,9 @@ TABLE: tuple[tuple[str, type[UpstreamError], str], ...] = (
         "The graph ended one search before it was done.",
     ),
     ("Neo.ClientError.Procedure.ProcedureNotFound", _WRONG, _OLD),
-    ("Neo.ClientError.Procedure.ProcedureCallFailed", _WRONG, _INDEX),
+    ("Neo.ClientError.Procedure.ProcedureCallFailed", _WRONG, _PROCEDURE),
     ("Neo.ClientError.Schema.IndexNotFound", _WRONG, _INDEX),
-    (
-        "Neo.ClientError.Schema.",
-        _WRONG,
-        "The graph holds nodes that break a constraint of this schema.",
-    ),
+    ("Neo.ClientError.Schema.", _WRONG, _BROKEN_RULE),
     ("Neo.ClientError.Statement.ArgumentError", GraphVectorsError, _DIMENSIONS),
     ("Neo.ClientError.Statement.TypeError", GraphVectorsError, _DIMENSIONS),
     ("Neo.ClientError.Statement.EntityNotFound", _AWAY, _CHANGED),
@@ -114,9 +123,25 @@ TABLE: tuple[tuple[str, type[UpstreamError], str], ...] = (
     ("Neo.DatabaseError.Database.", _AWAY, _STOPPED),
     ("Neo.DatabaseError.General.StorageDamageDetected", _AWAY, _DISK),
     ("Neo.DatabaseError.Transaction.", _AWAY, _DISK),
+    ("Neo.DatabaseError.Schema.ConstraintCreationFailed", _WRONG, _BROKEN_RULE),
     ("Neo.DatabaseError.", _AWAY, "The graph database failed inside."),
 )
 """Beginnings of Neo4j status codes, most special first."""
+
+CAUSES: tuple[tuple[str, str, type[UpstreamError], str], ...] = (
+    ("Neo.DatabaseError.", "too large to index", _WRONG, _TOO_LONG),
+    ("Neo.ClientError.Procedure.ProcedureCallFailed", "There is no such", _WRONG, _INDEX),
+    ("Neo.ClientError.Procedure.ProcedureCallFailed", "IndexNotFound", _WRONG, _INDEX),
+    ("Neo.ClientError.Procedure.ProcedureCallFailed", "maxClauseCount", _WRONG, _WORDS),
+    ("Neo.ClientError.Procedure.ProcedureCallFailed", "ParseException", _WRONG, _WORDS),
+    (
+        "Neo.ClientError.Procedure.ProcedureCallFailed",
+        "query vector",
+        GraphVectorsError,
+        _DIMENSIONS,
+    ),
+)
+"""The same where a code alone says too little, with words that the server's message holds then."""
 
 
 @contextmanager
@@ -134,7 +159,10 @@ def translated() -> Iterator[None]:
 
 def translation(error: Exception) -> UpstreamError:
     """Return our error for one of the driver's or the operating system's."""
-    code = getattr(error, "code", None) or ""
+    code, words = getattr(error, "code", None) or "", getattr(error, "message", None) or ""
+    for beginning, part, kind, sentence in CAUSES:
+        if code.startswith(beginning) and part in words:
+            return kind(sentence)
     for beginning, kind, sentence in TABLE:
         if code.startswith(beginning):
             return kind(sentence)

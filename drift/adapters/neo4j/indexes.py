@@ -19,8 +19,10 @@ PREPARE = "run `python -m drift prepare`"
 NAMES_INDEX = "drift_entity_names"
 """Of the titles of entities, by their words; a graph without it is searched by whole titles."""
 
-ENTITY_INDEX, NODE_INDEX = "drift_entity_index", "drift_node_index"
+ENTITY_INDEX, NODE_INDEX = "drift_entity_index", "drift_own_node_index"
 """Of the vectors of entities, and of people's own nodes."""
+EARLIER_NODE_INDEX = "drift_node_index"
+"""Of people's own nodes as an earlier release labelled them."""
 
 Kind = Literal["constraint", "range", "vector", "fulltext"]
 

@@ -11,7 +11,7 @@ from drift.adapters.neo4j.cypher import labelled_nodes, node_writing
 from drift.adapters.neo4j.node_store import Neo4jNodeStore
 from drift.errors import ProjectHeldError
 from drift.tasks import Deadline
-from drift.values.nodes import Embedded, LabelledNode
+from drift.values.nodes import Embedded, LabelledNode, Taking
 
 
 class Neo4jLabelledNodes:
@@ -34,6 +34,7 @@ class Neo4jLabelledNodes:
     async def prepare(self, dimensions: int) -> None:
         """Create the key and the index of people's nodes; see drift.ports.LabelledNodes."""
         await self._store.require_index(dimensions)
+        await self._connection.write_in_batches(node_writing.TAKE_OVER_ALL, {})
 
     async def projects(self, label: str) -> list[str]:
         """Return the projects that have nodes of a label of people's own."""
@@ -41,10 +42,15 @@ class Neo4jLabelledNodes:
         return [row["project_id"] for row in rows]
 
     async def labelled(
-        self, project_id: str, label: str, *, adopts: bool
+        self, project_id: str, label: str, taking: Taking
     ) -> AsyncGenerator[LabelledNode]:
         """Yield the project's nodes of a label; see drift.ports.LabelledNodes."""
-        values = {"project_id": project_id, "label": label, "adopts": adopts}
+        values = {
+            "project_id": project_id,
+            "label": label,
+            "marks": taking != "marked",
+            "adopts": taking == "unowned",
+        }
         async for row in self._connection.stream(labelled_nodes.LABELLED, values):
             yield LabelledNode(**{**row, "id": row["id"] or row["element_id"]})
 

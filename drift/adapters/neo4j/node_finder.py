@@ -11,9 +11,10 @@ from typing import Any
 from drift.adapters.neo4j.careful import CarefulReads
 from drift.adapters.neo4j.connection import Connection
 from drift.adapters.neo4j.cypher import node_search, statements
-from drift.adapters.neo4j.cypher.legs import PERSONAL, Leg
+from drift.adapters.neo4j.cypher.legs import EARLIER, PERSONAL, Leg
 from drift.adapters.neo4j.cypher.schema import Schema
 from drift.adapters.neo4j.indexes import (
+    EARLIER_NODE_INDEX,
     ENTITY_INDEX,
     NODE_INDEX,
     IndexNames,
@@ -139,7 +140,7 @@ class Neo4jNodeFinder:
     def _searchable(self) -> tuple[str, ...]:
         """Return the labels that may be searched; entities of V1 have none of their own."""
         if self._schema.has_projects:
-            return (*LABELS.values(), PERSONAL)
+            return (*LABELS.values(), PERSONAL, EARLIER)
         return (LABELS[CHUNK], LABELS[COMMUNITY])
 
     def _values(self, query: NodesQuery, legs: Sequence[Leg]) -> dict[str, Any]:
@@ -165,6 +166,8 @@ class Neo4jNodeFinder:
         """
         known = await self._what_is_known()
         wanted = {LABELS.get(label, PERSONAL) for label in labels}
+        if PERSONAL in wanted:
+            wanted.add(EARLIER)
         return tuple(
             self._fitting(leg, known.inventory, dimensions)
             for label, leg in known.legs.items()
@@ -199,6 +202,7 @@ class Neo4jNodeFinder:
             LABELS[COMMUNITY]: self._names.community,
             LABELS[ENTITY]: ENTITY_INDEX,
             PERSONAL: NODE_INDEX,
+            EARLIER: EARLIER_NODE_INDEX,
         }
         return WantedIndex(names[label], "vector", label, ("embedding",))
 
@@ -217,10 +221,11 @@ class Neo4jNodeFinder:
             if index is not None and index.online:
                 filters = can_search and "project_id" in index.properties
                 legs[label] = Leg(label, index.name, searches=filters)
-            elif label != PERSONAL:  # nobody's own nodes are indexed without it
+            elif label not in {PERSONAL, EARLIER}:  # nobody's own nodes are indexed without it
                 legs[label] = Leg(label)
         # What is missing may be created any moment; what is there stays.
-        is_settled = all(label in legs and legs[label].index for label in self._searchable())
+        lasting = [label for label in self._searchable() if label != EARLIER]
+        is_settled = all(label in legs and legs[label].index for label in lasting)
         return _Known(
             inventory, legs, float("inf") if is_settled else time.monotonic() + _REPROBE_S
         )

@@ -17,7 +17,7 @@ from drift.tasks import Deadline
 from drift.telemetry.logs import log
 from drift.values.nodes import Embedded, Node, StoredNode
 
-NODE_KEY = "drift_node_key"
+NODE_KEY = "drift_own_node_key"
 
 _T = TypeVar("_T")
 
@@ -76,12 +76,16 @@ class Neo4jNodeStore:
         """Give a node these properties and no others; see drift.ports.NodeStore."""
 
         async def work(run: Statement, standing: _Standing) -> bool:
-            _required(standing, node.id)
+            stored = _required(standing, node.id)
+            if kept and stored.text_hash != kept:
+                return False
             properties = _stored(project, node, embedded)
-            values = {"project_id": project.id, "id": node.id, "kept": kept}
-            result = await run(node_writing.REPLACE, {**values, "properties": properties})
-            return bool(result.records[0]["has_vector"])
+            values = {"project_id": project.id, "id": node.id, "keeps": bool(kept)}
+            await run(node_writing.REPLACE, {**values, "properties": properties})
+            return True
 
+        if embedded is not None:
+            await self.require_index(len(embedded.vector))
         return await self._within(project, node.id, work, deadline)
 
     async def remove_node(self, project: Project, node_id: str, deadline: Deadline) -> None:
@@ -133,6 +137,7 @@ class Neo4jNodeStore:
 
         async def unit(run: Statement) -> _T:
             await run(node_writing.LOCK, about)
+            await run(node_writing.TAKE_OVER, about)
             row = (await run(node_writing.STANDING, about)).records[0]
             if row["is_held"]:
                 raise ProjectHeldError(project.id)
@@ -146,7 +151,7 @@ def _standing(row: Mapping[str, Any]) -> _Standing:
     labels = row["labels"]
     if labels is None:
         return _Standing(None, row["is_of_ingestion"])
-    own = next((label for label in labels if label != PERSONAL), "")
+    own = next((label for label in labels if not label.startswith("__")), "")
     return _Standing(StoredNode(own, str(row["text_hash"] or "")), row["is_of_ingestion"])
 
 

@@ -249,6 +249,6 @@ def keeps(text: str, schema: Mapping[str, Any]) -> bool:
     """
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(value, dict) and not value.keys().isdisjoint(schema.get("required", ()))

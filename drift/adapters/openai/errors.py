@@ -29,7 +29,7 @@ _TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length", "ma
 _FILTERED = frozenset({"content_filter", "content_policy_violation"})
 _NO_MODEL = frozenset({"model_not_found", "DeploymentNotFound"})
 
-UNREADABLE = (ValueError, TypeError, AttributeError)
+UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError)
 """What the SDK raises on an answer of another shape, which it does not validate."""
 
 

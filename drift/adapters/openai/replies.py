@@ -112,12 +112,20 @@ class ChatCompletion(BaseModel):
             raise UnusableReplyError("refused")
         if choice.finish_reason in ("content_filter", "length"):
             raise UnusableReplyError(choice.finish_reason)
-        # half of a surrogate pair is no character: it could neither be parsed nor be sent in the
-        # next prompt
-        text = (message.content or "").encode("utf-8", "replace").decode()
+        text = whole_characters(message.content or "")
         if not text.strip():
             raise UnusableReplyError("empty")
         return text
+
+
+def whole_characters(text: str) -> str:
+    """Return a text with halves of a character joined, and U+FFFD for a half that stands alone.
+
+    A half could neither be parsed nor be sent in the next prompt.
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def not_this_api() -> ModelMisconfiguredError:

@@ -8,13 +8,27 @@ import httpx2
 from openai import APIConnectionError
 from pydantic import BaseModel, ValidationError
 
-from drift.adapters.openai.replies import ChatCompletion, Choice, Message, not_this_api
-from drift.errors import UnusableReplyError
+from drift.adapters.openai.replies import (
+    ChatCompletion,
+    Choice,
+    Message,
+    not_this_api,
+    whole_characters,
+)
+from drift.errors import DriftError, UnusableReplyError
 from drift.values.calls import Hear
 
 EVENT_STREAM = "text/event-stream"
 MAX_CHARACTERS = 200_000
 """A reply that is longer is taken for one that would not end; no reply of a search comes near."""
+MOST_AT_EVERY_PIECE = 4_000
+"""A longer text is told of only when it has grown by a quarter, so that all looks at it together
+cost no more than a few at the whole."""
+_FIRST_HALVES = "".join(map(chr, range(0xD800, 0xDC00)))
+
+
+class ListenerError(RuntimeError):
+    """What hears of a growing reply has failed: a fault of ours, none of the model's server."""
 
 
 class _Piece(BaseModel):
@@ -36,12 +50,17 @@ class _Chunk(BaseModel):
 
 
 class GrowingCompletion:
-    """What has come so far; `hear` is told of every piece of text."""
+    """What has come so far; `hear` is told of a short text at every piece, of a long one seldom.
+
+    Whoever needs the end of it reads the completion.
+    """
 
     def __init__(self, hear: Hear) -> None:
         """Begin with nothing."""
         self._hear = hear
-        self._text = ""
+        self._pieces: list[str] = []
+        self._length = 0
+        self._look_at = 0
         self._refusal = ""
         self._finish_reason: str | None = None
         self._usage: object = None
@@ -53,6 +72,7 @@ class GrowingCompletion:
         Raises:
             ModelMisconfiguredError: it is none of the API.
             UnusableReplyError: the reply does not end.
+            ListenerError: `hear` failed.
         """
         try:
             chunk = _Chunk.model_validate(event)
@@ -66,10 +86,25 @@ class GrowingCompletion:
             piece = choice.delta or _Piece()
             self._refusal += piece.refusal or ""
             if piece.content:
-                self._text = _joined(self._text, piece.content)
-                if len(self._text) > MAX_CHARACTERS:
+                self._pieces.append(piece.content)
+                self._length += len(piece.content)
+                if self._length > MAX_CHARACTERS:
                     raise UnusableReplyError("length")
-                self._hear(_whole_characters(self._text))
+                if self._length >= self._look_at:
+                    self._tell()
+
+    def _tell(self) -> None:
+        """Tell of the text; a long one again only when it has grown by a quarter."""
+        if self._length >= MOST_AT_EVERY_PIECE:
+            self._look_at = self._length + self._length // 4
+        text = "".join(self._pieces)
+        self._pieces = [text]
+        try:
+            self._hear(whole_characters(text.rstrip(_FIRST_HALVES)))
+        except DriftError:
+            raise
+        except Exception as error:
+            raise ListenerError from error
 
     @property
     def has_ended(self) -> bool:
@@ -78,7 +113,7 @@ class GrowingCompletion:
 
     def completion(self) -> ChatCompletion:
         """Return all of it, as a server sends it at once."""
-        message = Message(content=self._text, refusal=self._refusal or None)
+        message = Message(content="".join(self._pieces), refusal=self._refusal or None)
         whole = Choice(message=message, finish_reason=self._finish_reason)
         read = {"choices": [whole], "usage": self._usage, "model": self._model}
         return ChatCompletion.model_validate(read)
@@ -99,15 +134,3 @@ async def put_together(
     if not growing.has_ended:
         raise APIConnectionError(message="The stream broke off.", request=request)
     return growing.completion()
-
-
-def _joined(text: str, piece: str) -> str:
-    """Return two texts as one; halves of a character, in two escapes, become one again."""
-    if piece.isascii() or not "\udc00" <= piece[0] <= "\udfff":
-        return text + piece
-    return (text + piece).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-
-
-def _whole_characters(text: str) -> str:
-    """Return a text without the first half of a character at its end."""
-    return text[:-1] if "\ud800" <= text[-1] <= "\udbff" else text

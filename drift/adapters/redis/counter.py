@@ -21,6 +21,7 @@ from drift.adapters.redis.server import RedisServer, in_words
 
 PREFIX = "drift:quota:"
 _FORBIDDEN = "its user may not count quotas (docs/access.md)"
+_NONSENSE = "its answer is none of ours"
 _MICRO = 1_000_000
 
 _NOW = f"""
@@ -68,7 +69,10 @@ return {{redis.call('ZCOUNT', KEYS[1], '(' .. begin, '+inf'), tokens_of_today()}
 
 
 class RedisCounter:
-    """Counts for all processes that use the same Redis."""
+    """Counts for all processes that use the same Redis.
+
+    A reply that no script of ours gives counts nothing and lets nobody through.
+    """
 
     def __init__(self, server: RedisServer) -> None:
         """Prepare; nothing is opened yet. It belongs to the event loop that first asks."""
@@ -80,11 +84,15 @@ class RedisCounter:
             "requests_per_minute": quota.requests_per_minute or 0,
             "tokens_per_day": quota.tokens_per_day or 0,
         }
-        limit, wait_ms = await self._run(ADMIT, name, *most.values(), uuid4().hex)
-        for reached in ("requests_per_minute", "tokens_per_day"):
-            if limit == reached.encode():
-                return Refusal(reached, most[reached], wait_ms / 1000)
-        return None
+        reply = await self._run(ADMIT, name, *most.values(), uuid4().hex)
+        match reply:
+            case [b"", int()]:
+                return None
+            case [bytes(limit), int(wait_ms)] if 0 <= wait_ms <= DAY_S * 1000:
+                for reached in ("requests_per_minute", "tokens_per_day"):
+                    if limit == reached.encode() and most[reached]:
+                        return Refusal(reached, most[reached], wait_ms / 1000)
+        raise CountingError(_NONSENSE)
 
     async def spend(self, name: str, tokens: int) -> None:
         """Add tokens to those of today.
@@ -92,12 +100,15 @@ class RedisCounter:
         They are added twice when a connection breaks after Redis has added them and before it has
         said so.
         """
-        await self._run(SPEND, name, tokens)
+        if await self._run(SPEND, name, tokens) != 0:
+            raise CountingError(_NONSENSE)
 
     async def used(self, name: str) -> Used:
         """Return what is counted of the caller."""
-        requests, tokens = await self._run(USED, name)
-        return Used(requests, tokens)
+        match await self._run(USED, name):
+            case [int(requests), int(tokens)] if min(requests, tokens) >= 0:
+                return Used(requests, tokens)
+        raise CountingError(_NONSENSE)
 
     async def close(self) -> None:
         """Close the connection."""

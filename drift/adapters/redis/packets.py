@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from redis.asyncio import Connection
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
-from drift.adapters.redis.server import IDLE_SECONDS, RedisServer
+from drift.adapters.redis.server import IDLE_SECONDS, RedisServer, reply
 
 ANSWER_SECONDS = 2.0
 """How long a packet may take before its connection is given up."""
@@ -59,11 +59,18 @@ class Packets:
         Raises:
             Exception: redis-py's own, or the identity's.
         """
+        return await self._asked(words)
+
+    async def ask_each(self, commands: Iterable[tuple[Word, ...]]) -> list[Any]:
+        """Return the answers to several commands, which go in one packet; otherwise as `ask`."""
+        return await asyncio.gather(*map(self._asked, commands))
+
+    def _asked(self, words: tuple[Word, ...]) -> asyncio.Future[Any]:
         answer = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(words, answer))
         if self._carrier is None:
             self._carrier = asyncio.create_task(self._carry())
-        return await answer
+        return answer
 
     async def close(self) -> None:
         """Close the connection; what waits is cancelled."""
@@ -136,6 +143,6 @@ class Packets:
 async def _answer(connection: Connection) -> Any:  # noqa: ANN401 - what the command returns
     """Return an answer; a refusal of one command is the answer to that one."""
     try:
-        return await connection.read_response()
+        return await reply(connection)
     except ResponseError as refusal:
         return refusal

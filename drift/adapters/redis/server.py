@@ -17,8 +17,10 @@ from redis.asyncio.connection import SSLConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import (
+    AskError,
     AuthenticationError,
     BusyLoadingError,
+    ClusterCrossSlotError,
     InvalidResponse,
     NoPermissionError,
     RedisError,
@@ -84,9 +86,7 @@ class RedisServer:
                 await self.signed_in()
                 await connect()
                 await connection.send_command("PING", check_health=False)
-                # A refusal is an answer too: a user may have the right to publish alone.
-                with suppress(NoPermissionError):
-                    await connection.read_response()
+                await _pong(connection)
         except BaseException as error:
             await connection.disconnect(nowait=True)
             if isinstance(error, TimeoutError | RedisTimeoutError):
@@ -132,6 +132,32 @@ class RedisServer:
         return Readiness.ok()
 
 
+async def _pong(connection: Connection) -> None:
+    """Read the answer to PING.
+
+    Raises:
+        InvalidResponse: it is another one.
+        Exception: redis-py's own.
+    """
+    # A refusal is an answer too: a user may have the right to publish alone.
+    with suppress(NoPermissionError):
+        if await reply(connection) != b"PONG":
+            raise InvalidResponse("Another answer to PING.")
+
+
+async def reply(connection: Connection) -> Any:  # noqa: ANN401 - whatever the server says
+    """Return the next reply.
+
+    Raises:
+        InvalidResponse: what came is no reply of a Redis.
+        Exception: redis-py's own.
+    """
+    try:
+        return await connection.read_response()
+    except (ValueError, TypeError, RecursionError) as error:  # what redis-py's parser meets
+        raise InvalidResponse("No reply of a Redis.") from error
+
+
 def _sharing(sample: SSLConnection) -> type[SSLConnection]:
     """Return a kind of connection that has the certificates of this one."""
     certificates = sample.ssl_context
@@ -147,6 +173,7 @@ def _sharing(sample: SSLConnection) -> type[SSLConnection]:
 
 # -------------------------------------------------------------------------------------------- words
 _ENDED = "it ends the connection: a server with TLS needs rediss://"
+_SLOTS = "it is a cluster whose keys lie on several nodes: it needs one endpoint (docs/caches.md)"
 _MEANINGS: tuple[tuple[type[BaseException], str], ...] = (
     (ssl.SSLCertVerificationError, "its certificate is not trusted here"),
     (ssl.SSLError, "it does not speak TLS: rediss:// is for servers that do"),
@@ -156,6 +183,8 @@ _MEANINGS: tuple[tuple[type[BaseException], str], ...] = (
     (AuthenticationError, "it refuses the user, the password or the token"),
     (NoPermissionError, "its user needs the right to publish and to subscribe"),
     (BusyLoadingError, "it is still loading its data"),
+    (AskError, _SLOTS),
+    (ClusterCrossSlotError, _SLOTS),
     (ResponseError, "it refuses what it is asked"),
     (RedisTimeoutError, "it does not answer in time"),
     (TimeoutError, "it does not answer in time"),

@@ -49,7 +49,9 @@ def ask(
     Succeeds only with a cited answer; exit code 1 says that there is none.
     """
     shown = ["references"] if references else []
-    wanted = dict.fromkeys([*(include or []), *shown, *([] if as_json else ["locations"])])
+    wanted = dict.fromkeys(
+        [*(include or []), *shown, *([] if as_json else ["locations", "verdict"])]
+    )
     body = {
         "query": question,
         "project_id": project,

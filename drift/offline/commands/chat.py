@@ -35,8 +35,8 @@ def chat(
     """Talk in the terminal; the answer is shown while it is written.
 
     Without --rag the model is asked alone, so that one sees what the documents change. A question
-    that needs the ones before it is first written out in full. /new forgets what was said, /quit or
-    Ctrl-D ends.
+    that needs the ones before it is first written out in full. /new forgets what was said, /help
+    lists these commands, /quit or Ctrl-D ends.
     """
     if depth not in ("quick", "auto", "drift"):
         message = f"quick, auto or drift is expected, not {depth!r}"

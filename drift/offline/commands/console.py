@@ -20,7 +20,7 @@ stderr = CleanConsole(stderr=True, highlight=False, soft_wrap=True)
 stdout = CleanConsole(highlight=False, soft_wrap=True)
 """Answers: what a program may read."""
 
-
+NEAR = "What stands near, but does not answer:"
 _PLAIN = re.compile(r"[\w.:/-]+")
 
 
@@ -89,12 +89,13 @@ def print_result(result: dict[str, Any], *, as_json: bool) -> None:
 
 
 def show_progress(message: dict[str, Any]) -> None:
-    """Show one progress message as it arrives."""
+    """Show one progress message as it arrives; why a request failed is said at its end."""
     stderr.print(
         f"[dim]{message['progress_pct']:>3}%[/]  [cyan]{message['phase']:<22}[/] "
         f"{escape(_unescaped(message['thought_summary']))}"
     )
-    for line in (message.get("details_md") or "").splitlines():
+    details = "" if message["phase"] == "error" else message.get("details_md") or ""
+    for line in details.splitlines():
         stderr.print(f"        [dim]{escape(_shortened(_unescaped(line)))}[/]")
 
 
@@ -112,7 +113,7 @@ def show_answer(question: str, response: dict[str, Any]) -> None:
         stdout.print(f"[bold]{number}.[/] {escape(fact['fact'])}")
         for citation in fact["citations"]:
             stdout.print(f"   [green]{escape(_evidence(citation))}[/]")
-    _show_uncertainty(response)
+    _show_what_is_left(response)
 
 
 def _show_references(response: dict[str, Any]) -> None:
@@ -125,16 +126,25 @@ def _show_references(response: dict[str, Any]) -> None:
         signals = ", ".join(f"{name} {value:.0%}" for name, value in item["signals"].items())
         stdout.print(escape(f"[{item['number']}] {item['confidence']:.0%}: {signals}"))
         stdout.print(f'   [green]└ "{escape(_shortened(" ".join(item["span"].split())))}"[/]')
-    _show_uncertainty(response)
+    _show_what_is_left(response)
 
 
-def _show_uncertainty(response: dict[str, Any]) -> None:
+def _show_what_is_left(response: dict[str, Any]) -> None:
+    """Show what stands near where nothing answers, and what is uncertain."""
+    heading, *near = _near(response) or [""]
+    if near:
+        stdout.print(f"[bold]{heading}[/]")
+    for line in near:
+        stdout.print(f"   {escape(line)}")
     if response["residual_uncertainty"]:
         stdout.print(f"\n[yellow]Uncertain:[/] {escape(response['residual_uncertainty'])}")
 
 
 def references(response: dict[str, Any]) -> str:
-    """Return what the sentences of an answer stand on: a line for each reference, by number."""
+    """Return what the sentences of an answer stand on: a line for each reference, by number.
+
+    Where there is no answer, it is what stands near one, named so.
+    """
     sentences: dict[int, list[int]] = {}
     for place, fact in enumerate(response["key_facts"], start=1):
         for number in fact["references"]:
@@ -145,7 +155,13 @@ def references(response: dict[str, Any]) -> str:
     uncertain = response["residual_uncertainty"]
     heading = ["References:"] if rows else []
     said = [f"Uncertain: {uncertain}"] if uncertain else []
-    return "\n".join([*heading, *rows, *limits, *said, ""])
+    return "\n".join([*heading, *rows, *limits, *_near(response), *said, ""])
+
+
+def _near(response: dict[str, Any]) -> list[str]:
+    """Return the passages nearest to an answer that was not found, below their heading."""
+    near = (response.get("verdict") or {}).get("near")
+    return [NEAR, *map(_evidence, near)] if near else []
 
 
 def _reference(item: dict[str, Any], sentences: list[int]) -> str:

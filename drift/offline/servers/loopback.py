@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from collections.abc import Iterator
 
@@ -21,13 +22,32 @@ def free_port() -> int:
 
 def is_free(port: int) -> bool:
     """Say whether a server could listen on this port now."""
+    return not _in_the_way(port)
+
+
+def check_port(port: int) -> None:
+    """Refuse a port on which no server could listen now.
+
+    Raises:
+        LocalStackError: it is taken, or the system does not give it.
+    """
+    if why := _in_the_way(port):
+        raise LocalStackError(f"Port {port} on {HOST} {why}: ask for another port or none.")
+
+
+def _in_the_way(port: int) -> str:
+    """Return what keeps a server from a port, empty where nothing does."""
+    taken = "is taken by another process"
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))
-        except OSError:
-            return False
-    return not answers(port)  # macOS lets one bind beside a listener on all addresses
+        except OSError as error:
+            return (
+                taken if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
+            )
+    # macOS lets one bind beside a listener on all addresses
+    return taken if answers(port) else ""
 
 
 def answers(port: int) -> bool:
@@ -67,11 +87,7 @@ def candidates(asked: int | None, preferred: int | None = None) -> Iterator[int]
         LocalStackError: when the port that was asked for is taken.
     """
     if asked is not None:
-        if not is_free(asked):
-            raise LocalStackError(
-                f"Port {asked} on {HOST} is taken by another process: end that process, or ask for "
-                f"another port or none."
-            )
+        check_port(asked)
         yield asked
         return
     if preferred is not None and is_free(preferred):

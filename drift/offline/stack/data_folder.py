@@ -1,14 +1,23 @@
-"""Whether the folder of the local servers' data can be used, before anything starts in it."""
+"""Which folder holds the local servers' data, and whether it can be used.
+
+Both is known before anything starts in it.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from drift.errors import LocalStackError
+from drift.offline import PROJECT
+from drift.offline.say import Say
 
+NAME = ".drift"
+"""The data folder of a folder and of all below it."""
 MIN_FREE_BYTES = 200_000_000
 """What an empty database and its logs want, with room for some documents."""
 
@@ -18,6 +27,55 @@ _SOME_BYTES = b"\0" * 65536
 
 class DataFolderError(LocalStackError):
     """The data folder cannot be used as it is; nothing was started."""
+
+
+def find_data_folder(here: Path, users_own: Path, say: Say) -> Path:
+    """Return the data folder for who works in a folder, made or not yet.
+
+    That is the nearest `.drift` of that folder or of one above it, as git looks for its own. A
+    clone of this project has one of its own, also before it is made. Elsewhere it is the user's
+    own. One of another user is passed over, and said: what stands in it names servers.
+    """
+    for folder in (here, *here.parents):
+        found = folder / NAME
+        if folder == PROJECT:
+            return found
+        try:
+            if not found.is_dir():
+                continue
+            if found.stat().st_uid == os.geteuid():
+                return found
+        except OSError:  # nobody may look into this folder
+            continue
+        say(
+            f"Passed over {found}, which belongs to another user: --data-dir takes it all the same."
+        )
+    return users_own
+
+
+def users_data_folder(environment: Mapping[str, str]) -> Path:
+    """Return the folder of the user's own data, where programs keep them on this system."""
+    if sys.platform == "darwin":
+        data = Path.home() / "Library/Application Support"
+    else:
+        named = Path(environment.get("XDG_DATA_HOME", ""))
+        data = named if named.is_absolute() else Path.home() / ".local/share"
+    return data / "drift-neo4j"
+
+
+def check_holds_graph(folder: Path) -> None:
+    """Refuse a folder in which no graph was ever stored, for who only reads.
+
+    Raises:
+        DataFolderError: nothing was stored there.
+    """
+    if any(folder.glob("neo4j-*")):
+        return
+    raise DataFolderError(
+        f"Nothing was ingested yet: the data folder {folder.absolute()} holds no graph. "
+        f"`drift ingest FOLDER --project NAME` fills it, and `drift ingest --sample` with the "
+        f"Python reference manual. A data folder elsewhere is named with --data-dir."
+    )
 
 
 def check_data_folder(folder: Path) -> int:

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from drift.errors import LocalStackError
+from drift.offline.stack.order import Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,16 @@ def read_record(folder: Path) -> Record | None:
         return Record(**json.loads((folder / "stack.json").read_text()))
     except (OSError, ValueError, TypeError):
         return None
+
+
+def running_record(folder: Path) -> Record | None:
+    """Return the note of a stack that runs on this folder now; None where none does.
+
+    Raises:
+        LocalStackError: the folder's lock cannot be read.
+    """
+    record = None if Places(folder).process.is_free() else read_record(folder)
+    return record if record and not record.failure else None
 
 
 def remove_record(folder: Path) -> None:

@@ -180,11 +180,12 @@ def statements() -> dict[str, str]:
 def is_about_all(name: str) -> bool:
     """Tell whether a statement looks at the whole database on purpose.
 
-    What prepares a graph from elsewhere, and counts what was not prepared.
+    What prepares a graph from elsewhere, counts what was not prepared, and lists all projects.
     """
     return name.startswith(("prepare.", "vectors.")) or name in {
         "unseen.UNSEEN",
         "unseen.HIDDEN_V1",
+        "write.HELD_PROJECTS",
     }
 
 

@@ -191,6 +191,9 @@ async def _write(profiler: Profiler) -> None:
     await writer.remove_documents(MINE, [contents.documents.documents[0].id])
     await writer.write_documents(MINE, contents.documents)
     await writer.write_knowledge(MINE, contents.knowledge)
+    async with writer.writing(MINE) as own:
+        await own.take_over([contents.documents.documents[0].id], "another source")
+    await writer.held_projects()
     await writer.keep_threshold(MINE, ScoreThreshold(0.5, 500, DIMENSIONS))
     await writer.kept_threshold(MINE)
 

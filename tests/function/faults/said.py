@@ -31,8 +31,10 @@ class Said:
     def made(self) -> DriftError:
         """Return the error that a request gets."""
         if self.of.startswith("Neo."):
-            error = Neo4jError("canary: the server's own words")
-            error._neo4j_code = self.of
+            code, _, words = self.of.partition(": ")
+            error = Neo4jError(f"canary: the server's own words, {words}")
+            error._neo4j_code = code
+            error._message = str(error)
             return translation(error)
         status, _, code = self.of.removeprefix("HTTP ").partition(" ")
         response = httpx2.Response(
@@ -108,7 +110,24 @@ SAID = (
     Said("Neo.ClientError.Statement.EntityNotFound", _AWAY, "changed while one search read it"),
     Said("Neo.ClientError.Statement.SyntaxError", _WRONG, "it has to be Neo4j 5.26 or newer"),
     Said("Neo.ClientError.Procedure.ProcedureNotFound", _WRONG, "it has to be Neo4j 5.26 or newer"),
-    Said("Neo.ClientError.Procedure.ProcedureCallFailed", _WRONG, "run `python -m drift prepare`"),
+    Said("Neo.ClientError.Procedure.ProcedureCallFailed", _WRONG, "look at the server's log"),
+    Said(
+        "Neo.ClientError.Procedure.ProcedureCallFailed: There is no such",
+        _WRONG,
+        "run `python -m drift prepare`",
+    ),
+    Said(
+        "Neo.ClientError.Procedure.ProcedureCallFailed: maxClauseCount",
+        _WRONG,
+        "does not take the words",
+    ),
+    Said("Neo.DatabaseError.Statement.ExecutionFailed", _AWAY, "failed inside"),
+    Said(
+        "Neo.DatabaseError.Statement.ExecutionFailed: too large to index",
+        _WRONG,
+        "too long for an index",
+    ),
+    Said("Neo.DatabaseError.Schema.ConstraintCreationFailed", _WRONG, "break a constraint"),
     Said("Neo.ClientError.Schema.ConstraintValidationFailed", _WRONG, "break a constraint"),
     Said("Neo.ClientError.Statement.AccessMode", _WRONG, "refuses a statement"),
     Said("HTTP 301", _MODEL_WRONG, "is at another address (HTTP 301): check OAI_BASE_URL"),

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from drift.adapters.neo4j.cypher.legs import EARLIER, OF_INGESTION, PERSONAL, is_personal
 from drift.adapters.neo4j.cypher.node_writing import IS_HELD, NOW
 
 _TEXTS = ("title", "name", "description")
 
-_OF_INGESTION = "n:__Chunk__ OR n:__Entity__ OR n:__Community__ OR n:__Document__ OR n:__Project__"
+# What an earlier release wrote without a vector has nothing that tells whose it is but its time.
+_FOREIGN = f"""(n:{EARLIER} AND NOT n:{PERSONAL}
+    AND (n:Chunk OR n.embedding IS NOT NULL OR NOT n.updated_at IS :: INTEGER NOT NULL))"""
 
 LABELLED = f"""
 MATCH (n:$($label))
-WHERE NOT ({_OF_INGESTION})
+WHERE NOT n:{OF_INGESTION} AND (n:{PERSONAL} OR $marks)
   AND (n.project_id = $project_id OR $adopts AND n.project_id IS NULL)
 RETURN elementId(n) AS element_id, toStringOrNull(n.id) AS id,
   n {{.title, .name, .description}} AS texts,
-  n:__Node__ AND n.id IS NOT NULL AND n.project_id IS NOT NULL AS is_known,
+  n:{PERSONAL} AND n.id IS NOT NULL AND n.project_id IS NOT NULL AS is_known,
+  {_FOREIGN} AS is_foreign,
   n.embedding IS NOT NULL AS has_vector, coalesce(n.embedding_hash, '') AS text_hash
 """
 
@@ -29,9 +33,9 @@ PUT = f"""
 UNWIND $rows AS row
 MATCH (n) WHERE elementId(n) = row.element_id AND {_SAME}
   AND NOT EXISTS {{
-    MATCH (other:__Node__ {{project_id: $project_id, id: n.id}}) WHERE other <> n
+    MATCH (other:{PERSONAL} {{project_id: $project_id, id: n.id}}) WHERE other <> n
   }}
-SET n:__Node__, n.project_id = $project_id, n.id = coalesce(n.id, row.new_id),
+SET n:{PERSONAL}, n.project_id = $project_id, n.id = coalesce(n.id, row.new_id),
   n.embedding = row.embedding, n.embedding_model = row.embedding_model,
   n.embedding_hash = row.embedding_hash
 WITH count(n) AS written
@@ -42,7 +46,7 @@ RETURN written
 
 PROJECTS = f"""
 MATCH (n:$($label))
-WHERE NOT ({_OF_INGESTION}) AND n.project_id IS :: STRING NOT NULL
+WHERE {is_personal("n")} AND n.project_id IS :: STRING NOT NULL
 RETURN DISTINCT n.project_id AS project_id ORDER BY project_id
 """
 

@@ -85,7 +85,7 @@ def _belongs(leg: Leg, s: Schema) -> Of:
             return s.project_community
         case _:
             return lambda n: (
-                f"{n}.project_id = $asked.project_id "
+                f"{n}.project_id = $asked.project_id AND {legs.is_personal(n)} "
                 f"AND any(label IN labels({n}) WHERE label IN $asked.labels)"
             )
 
@@ -170,7 +170,7 @@ def _related(s: Schema) -> str:
     MATCH (n)-[r:{between}]-(other)
     RETURN r, other LIMIT $looked_at
   UNION
-    WITH n WHERE n:{legs.PERSONAL}
+    WITH n WHERE {legs.is_personal("n")}
     MATCH (n)-[r]-(other)
     RETURN r, other LIMIT $looked_at
   }}
@@ -191,7 +191,8 @@ def _related(s: Schema) -> str:
 def _is_seen(s: Schema) -> str:
     if not s.has_projects:
         return f"(other:__Community__ OR {s.project_step('other')})"
-    return f"""other.project_id = $asked.project_id AND (other:__Chunk__ OR other:{legs.PERSONAL}
+    return f"""other.project_id = $asked.project_id AND (other:__Chunk__
+    OR {legs.is_personal("other")}
     OR (other:__Entity__ OR other:__Community__) AND coalesce(other.generation, 0) = generation)"""
 
 
@@ -202,7 +203,7 @@ def _still_there() -> str:
 
 def _id(s: Schema, n: str) -> str:
     return f"""CASE WHEN {n}:__Chunk__ THEN {s.chunk_id(n)} WHEN {n}:__Community__
-      THEN {s.community_id(n)} WHEN {n}:{legs.PERSONAL} THEN {n}.id ELSE {s.entity_id(n)} END"""
+      THEN {s.community_id(n)} ELSE {s.entity_id(n)} END"""
 
 
 def _text(n: str) -> str:

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from drift.errors import LocalStackError, NotConfiguredError
 from drift.hosting import settings, wiring
-from drift.offline.commands.console import print_json, stderr, stdout
+from drift.offline.commands.console import print_json, stdout
 from drift.offline.infra.finding import Finding, State
 from drift.offline.servers.neo4j.jars import NEEDED_BYTES, default_cache, exact_version, find_jars
 from drift.offline.servers.neo4j.java import java_for
 from drift.offline.stack.data_folder import DataFolderError, check_data_folder
+from drift.offline.stack.record import Record, running_record
 from drift.offline.stack.stack import VARIABLES, StackOptions
 from drift.values.health import Level
 
@@ -34,13 +35,14 @@ _SIGNS = {"ok": "[green]✓[/]", "note": "[yellow]·[/]", "problem": "[red]✗[/
 async def examine(options: StackOptions, *, as_json: bool) -> bool:
     """Print the findings; tell whether there is no problem."""
     findings = [_python(), _disk(options), _data_folder(options), _java(options), _jars(options)]
-    named = any(options.given.get(first) for first, *_ in VARIABLES.values())
-    if named:
-        findings += await _servers()
-    if not (named or as_json):
-        stderr.print(
-            "[dim]No server is named in the environment: `python -m drift up` starts local ones.[/]"
-        )
+    try:
+        record = running_record(options.data_dir)
+    except LocalStackError as error:
+        record = None
+        findings.append(Finding("local stack", "problem", error.detail))
+    else:
+        findings.append(_local_stack(options, record))
+    findings += await _servers(options, record)
     return show(findings, as_json=as_json)
 
 
@@ -112,14 +114,52 @@ def _cache(options: StackOptions) -> Path:
     return options.cache_dir or default_cache()
 
 
-async def _servers() -> list[Finding]:
-    """Look at the settings, and at the servers they name."""
+def _local_stack(options: StackOptions, record: Record | None) -> Finding:
+    if record is None:
+        text = "does not run: commands start what is not named, `python -m drift up` keeps it"
+        return Finding("local stack", "note", text)
+    parts = ", ".join(f"{name} (pid {pid})" for name, pid in record.pids.items())
+    return Finding("local stack", "ok", f"runs on {options.data_dir.absolute()}: {parts}")
+
+
+_SEEN = {"neo4j": ("graph", "indexes"), "valkey": ("redis",), "model": ("model", "chat")}
+"""What is looked at of each part."""
+_NOWHERE = {
+    "neo4j": {"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "none"},
+    "valkey": {},
+    "model": {
+        "OAI_BASE_URL": "http://127.0.0.1:1",
+        "OAI_MODEL": "none",
+        "OAI_EMBED_MODEL_NAME": "none",
+    },
+}
+"""Settings of a part that nobody names and that does not run: it is not looked at."""
+
+
+async def _servers(options: StackOptions, record: Record | None) -> list[Finding]:
+    """Look at the servers that the environment names, and at those of the running local stack."""
+    named = [part for part, (first, *_) in VARIABLES.items() if options.given.get(first)]
+    there = {part for part in VARIABLES if part in named or (record and part in record.pids)}
+    if not there:
+        return []
+    values: dict[str, str] = {}
+    for part, names in VARIABLES.items():
+        if part not in there:
+            values |= _NOWHERE[part]
+        elif part not in named and record:
+            values |= {name: record.env[name] for name in names if name in record.env}
     try:
-        values = settings.load()
+        service = wiring.build_service(settings.load(values))
     except NotConfiguredError as error:
         return [Finding("settings", "problem", problem) for problem in error.problems]
-    readiness = await wiring.build_service(values).readiness()
+    readiness = await service.readiness()
+    await service.close()
+    unseen = {name for part in VARIABLES if part not in there for name in _SEEN[part]}
     return [
         Finding("settings", "ok", "complete"),
-        *(Finding(name, _STATES[one.level], str(one)) for name, one in readiness.items()),
+        *(
+            Finding(name, _STATES[one.level], str(one))
+            for name, one in readiness.items()
+            if name not in unseen
+        ),
     ]

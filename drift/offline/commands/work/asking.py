@@ -66,7 +66,7 @@ async def ask(options: StackOptions, body: dict[str, Any], *, as_json: bool) -> 
     Raises:
         LocalStackError: the function answers with an error, in its words.
     """
-    async with running(options) as (stack, values), serving() as url:
+    async with running(options, reads=True) as (stack, values), serving() as url:
         answered = await ask_function(url, values, body)
         if as_json:
             print_json(answered.response)
@@ -115,7 +115,7 @@ async def ask_over_http(
         LocalStackError: when the function cannot be reached.
     """
     watch = Watch(str(uuid4()), show, say, channel)
-    with _said_once():
+    with said_once() as failures:
         async with watch.following(redis):
             try:
                 asked = {**body, "retrieval_id": watch.retrieval_id}
@@ -125,21 +125,32 @@ async def ask_over_http(
                 raise LocalStackError(
                     f"The function at {url} cannot be reached: {error}."
                 ) from error
+    if reply.is_success:  # else the last failure is the answer
+        for failure in failures:
+            say(failure)
     return Answered(reply.status_code, reply.json(), watch.received)
 
 
 @contextmanager
-def _said_once() -> Iterator[None]:
-    """Keep the function from logging what the command says: it runs in this process."""
+def said_once() -> Iterator[list[str]]:
+    """Keep the function from logging what the command says: it runs in this process.
+
+    Of a failure the log keeps code and cause. Its sentence is the command's to say, and is told
+    to it in the list, once each.
+    """
+    told: list[str] = []
 
     def unsaid(record: logging.LogRecord) -> bool:
+        detail = vars(record).pop("detail", "")
+        if detail and detail not in told:
+            told.append(detail)
         return getattr(record, "event", "") not in _SAID_HERE
 
     handlers = tuple(logging.getLogger("drift").handlers)
     for handler in handlers:
         handler.addFilter(unsaid)
     try:
-        yield
+        yield told
     finally:
         for handler in handlers:
             handler.removeFilter(unsaid)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -15,7 +16,7 @@ from drift.contracts.request import MAX_QUERY_CHARACTERS
 from drift.errors import DriftError, LocalStackError
 from drift.hosting import wiring
 from drift.offline.commands.console import references, say, stderr
-from drift.offline.commands.work.asking import STAND_IN
+from drift.offline.commands.work.asking import STAND_IN, said_once
 from drift.offline.commands.work.chat_prompts import Turn, alone, standalone
 from drift.offline.commands.work.servers import recommend_up, running
 from drift.offline.event_stream import ACCEPT, read_events
@@ -25,6 +26,9 @@ from drift.ports import ChatModel
 from drift.tasks import Deadline
 
 TIMEOUT_S = 240.0
+HELP = "/new forgets what was said, /help shows this, /quit or Ctrl-D ends; all else is a question."
+COMMAND = re.compile(r"/[\w?]*")
+"""A word behind a slash alone is meant for the program; a path or a sentence is a question."""
 Write = Callable[[str], object]
 
 
@@ -56,7 +60,7 @@ class Documents:
             "query": query,
             "project_id": self.project_id,
             "depth": self.depth,
-            "include": ["references"],
+            "include": ["references", "verdict"],
         }
         told = ""
         async with self.client.stream("POST", "/retrieve", json=body, headers=ACCEPT) as reply:
@@ -122,21 +126,25 @@ class Conversation:
         """Answer a line of the user's, or do what it commands; return False where it ends all."""
         match line.strip():
             case "":
-                return True
+                pass
             case "/quit" | "/exit":
                 return False
             case "/new":
                 self.turns.clear()
                 say("What was said is forgotten.")
-                return True
+            case "/help" | "/?":
+                say(HELP)
+            case command if COMMAND.fullmatch(command):
+                say(f"{command} is no command. {HELP}")
             case question:
                 await self._answer(question)
-                return True
+        return True
 
     async def _answer(self, question: str) -> None:
         """Answer; what fails is said, and the conversation goes on."""
         try:
-            answer = await self.partner.answer(question, self.turns, self.write)
+            with said_once():
+                answer = await self.partner.answer(question, self.turns, self.write)
         except (DriftError, httpx2.HTTPError) as error:
             self.write("\n")
             say(error.detail if isinstance(error, DriftError) else f"The function: {error}.")
@@ -146,13 +154,15 @@ class Conversation:
 
 async def chat(options: StackOptions, project_id: str | None, depth: str) -> None:
     """Talk until the user ends it; None for a project asks the model alone."""
-    async with running(options) as (stack, values), serving() as url:
+    async with running(options, reads=bool(project_id)) as (stack, values), serving() as url:
         if values.oai_model == STAND_IN and project_id is None:
             say("The stand-in repeats questions, for it has no language model: try --rag.")
         model, _ = await asyncio.to_thread(wiring.build_models, values)
         async with httpx2.AsyncClient(base_url=url, timeout=TIMEOUT_S, trust_env=False) as client:
             documents = Documents(client, model, project_id, depth) if project_id else None
             conversation = Conversation(documents or Model(model), _write)
+            if sys.stdin.isatty():
+                say(HELP)
             async for line in _lines():
                 if not await conversation.said(line):
                     break

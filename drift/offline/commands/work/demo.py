@@ -28,7 +28,8 @@ async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
         clock.lap("ingest_s")
         async with serving() as url:
             stderr.print(f"\nAsking POST {url}/retrieve", markup=False)
-            body = {"query": question, "project_id": DEMO_PROJECT}
+            include = [] if as_json else ["verdict"]
+            body = {"query": question, "project_id": DEMO_PROJECT, "include": include}
             answered = await ask_function(url, values, body)
             clock.lap("retrieve_s")
         servers = await _servers(values, stack)

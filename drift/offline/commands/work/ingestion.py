@@ -137,7 +137,8 @@ def require_default_schema(values: Settings, what: str) -> None:
     """
     if values.graph_schema != "default":
         raise IngestError(
-            f"{what} knows the default schema alone, and GRAPH_SCHEMA names another: leave it out."
+            f"{what} knows the default schema alone, and GRAPH_SCHEMA names another: leave it out "
+            "to do this."
         )
 
 

@@ -22,6 +22,7 @@ from drift.ports import LabelledNodes
 from drift.rag.embedding_calls import EmbeddingCalls
 from drift.rag.reconciling import UNFINISHED, NodeReconciling, NodesReport, Tell
 from drift.tasks import Deadline
+from drift.values.nodes import Taking
 
 RUN_S = 24 * 3600.0
 """How long one label of one project may take."""
@@ -34,9 +35,9 @@ class _Tools:
     reconciling: NodeReconciling
     labels: tuple[str, ...]
 
-    async def run(self, project: str, label: str, *, adopts: bool = False) -> NodesReport:
+    async def run(self, project: str, label: str, taking: Taking = "marked") -> NodesReport:
         deadline = Deadline.after(RUN_S)
-        return await self.reconciling.run(project, label, deadline, adopts=adopts, tell=_telling())
+        return await self.reconciling.run(project, label, deadline, taking=taking, tell=_telling())
 
 
 async def index(
@@ -47,19 +48,19 @@ async def index(
     Raises:
         InvalidRequestError: the label is not one of people's own.
     """
-    async with running(options) as (stack, values), _tools(values) as tools:
+    async with running(options, reads=True) as (stack, values), _tools(values) as tools:
         if label not in tools.labels:
             known = ", ".join(tools.labels) or "none, until RAG_LABELS names one"
             message = f"must be a label of people's own that is searched: {known}"
             raise InvalidRequestError((FieldProblem("--label", message),))
-        report = await tools.run(project, label, adopts=adopts)
+        report = await tools.run(project, label, "unowned" if adopts else "unmarked")
         _tell([report], as_json=as_json)
         recommend_up(stack)
 
 
 async def reconcile(options: StackOptions, project: str | None, *, as_json: bool) -> None:
     """Name and mend what differs, in one project or in all."""
-    async with running(options) as (stack, values), _tools(values) as tools:
+    async with running(options, reads=True) as (stack, values), _tools(values) as tools:
         reports = [
             await tools.run(one, label)
             for label in tools.labels
@@ -118,10 +119,15 @@ def _tell(reports: list[NodesReport], *, as_json: bool) -> None:
             f"vector, {report.stale} one of another text or model, {report.without_text} have no "
             f"title or description; {report.mended} mended{_named(report)}."
         )
+        if report.foreign:
+            say(f"{report.foreign} of them are another program's (:__Node__), and were left.")
         if report.outcome == UNFINISHED:
             say("That took too long, and was ended; what is done stays done. Run this again.")
     if not reports:
-        say("No project has nodes of the labels in RAG_LABELS.")
+        say(
+            "No project has nodes of people's own with a label of RAG_LABELS. `drift nodes index` "
+            "takes in nodes that stand in the graph."
+        )
 
 
 def _named(report: NodesReport) -> str:

@@ -4,20 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from drift.hosting import settings
 from drift.offline.commands.console import print_json, stderr
-from drift.offline.commands.options import SERVE_PORT, Auth
-from drift.offline.commands.work.servers import WITHOUT_KEYS, running, warm_up
+from drift.offline.commands.options import DEMO_PROJECT, SERVE_PORT, Auth
+from drift.offline.commands.work.servers import (
+    WITHOUT_KEYS,
+    projects_of,
+    running,
+    warm_up,
+)
 from drift.offline.commands.work.trial import (
     TrialKey,
     asking,
+    ingest_command,
     instructions,
     settings_with,
     trial_keys,
 )
 from drift.offline.hosts.local_host import serving
+from drift.offline.servers.loopback import check_port
 from drift.offline.stack.stack import StackOptions
+
+_CREDENTIAL = (
+    "AUTH_MODE={mode} says who may ask: send such a credential with this. With --auth none nobody "
+    "is asked for one.\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +46,14 @@ class HowToServe:
 
 
 async def serve(options: StackOptions, how: HowToServe, *, as_json: bool) -> None:
-    """Serve until cancelled."""
+    """Serve until cancelled.
+
+    Raises:
+        LocalStackError: the port is taken, which is known before anything starts; or a server
+            cannot be started.
+    """
+    if how.port:
+        check_port(how.port)
     access = {} if how.auth is None else WITHOUT_KEYS
     async with running(options, access) as (stack, values):
         keys: Sequence[TrialKey] = ()
@@ -53,7 +73,9 @@ async def serve(options: StackOptions, how: HowToServe, *, as_json: bool) -> Non
                 f"[green]Ready.[/] The function's routes are at {url}; Ctrl-C ends all of it."
             )
             stderr.print(where_to_look(url, keys), markup=False)
-            stderr.print(_how_to_ask(url, keys, values.auth_mode), markup=False)
+            folder = options.data_dir if stack.pids["neo4j"] else None
+            projects = await projects_of(values)
+            stderr.print(how_to_ask(url, keys, values.auth_mode, projects, folder), markup=False)
             await stack.wait()
 
 
@@ -65,13 +87,29 @@ def where_to_look(url: str, keys: Sequence[TrialKey]) -> str:
     return f"The page to ask in: {url}/rag{f'#key={keys[0].key}' if keys else ''}"
 
 
-def _how_to_ask(url: str, keys: Sequence[TrialKey], mode: str) -> str:
+def how_to_ask(
+    url: str,
+    keys: Sequence[TrialKey],
+    mode: str,
+    projects: Sequence[str] | None,
+    folder: Path | None,
+) -> str:
+    """Return a command that finds something, or the one that fills a graph without projects.
+
+    `projects` is None where they are not known, `folder` that of a graph of ours.
+    """
     if keys:
         mine, other = keys
-        return instructions(url, mine, other)
-    if mode == "function":
-        return asking(url)
-    return (
-        f"AUTH_MODE={mode} says who may ask: send such a credential with this. With --auth none "
-        f"nobody is asked for one.\n{asking(url)}"
-    )
+        return instructions(url, mine, other, folder)
+    how = "" if mode == "function" else _CREDENTIAL.format(mode=mode)
+    if projects == ():
+        sample = ingest_command("--sample", folder)
+        return (
+            "It holds nothing to ask about yet. This fills it with a sample, the Python reference "
+            f"manual, in another terminal; then reload the page:\n\n  {sample}\n\n{how}"
+            f"Then:\n\n{asking(url)}"
+        )
+    if projects is None or DEMO_PROJECT not in projects:
+        project = projects[0] if projects else "PROJECT"
+        return f"{how}With a question of yours:\n\n{asking(url, None, project, 'QUESTION')}"
+    return f"{how}{asking(url)}"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from drift.access.caller import EVERYBODY, Caller, Grant, Right, pattern_problem
 from drift.hosting import wiring
@@ -71,14 +73,17 @@ def settings_with(keys: Sequence[TrialKey]) -> Mapping[str, str]:
     return {"AUTH_MODE": "keys", "PROJECT_KEYS": value_of(entries), "PROJECT_KEYS_SECRET": ""}
 
 
-def instructions(url: str, mine: TrialKey, other: TrialKey) -> str:
-    """Return what to type to see a key work, another one refused, and none."""
+def instructions(url: str, mine: TrialKey, other: TrialKey, folder: Path | None = None) -> str:
+    """Return what to type to see a key work, another one refused, and none.
+
+    `folder` is the data folder of a graph of ours.
+    """
     return f"""
 Two keys, valid until Ctrl-C:
 
   {mine.key}   opens {mine.project}
   {other.key}   opens {other.project}
-{_to_fill(mine)}{_to_fill(other)}
+{_to_fill(mine, folder)}{_to_fill(other, folder)}
 The first one is answered. The last line is the status, 200:
 
 {asking(url, mine.key)}
@@ -93,9 +98,14 @@ Without a key it is 401:
 """
 
 
-def asking(url: str, key: str | None = None) -> str:
-    """Return a command that asks the demo's question, and shows the answer and its status."""
-    body = json.dumps({"query": DEMO_QUESTION, "project_id": DEMO_PROJECT})
+def asking(
+    url: str,
+    key: str | None = None,
+    project: str = DEMO_PROJECT,
+    question: str = DEMO_QUESTION,
+) -> str:
+    """Return a command that asks a question, the demo's, and shows the answer and its status."""
+    body = json.dumps({"query": question, "project_id": project})
     shown = f"    -H 'x-api-key: {key}' \\\n" if key else ""
     return (
         f"  curl -sw '\\n%{{http_code}}\\n' {url}/retrieve -H 'content-type: application/json' \\\n"
@@ -103,14 +113,22 @@ def asking(url: str, key: str | None = None) -> str:
     )
 
 
-def _to_fill(one: TrialKey) -> str:
+def ingest_command(what: str, folder: Path | None) -> str:
+    """Return a command that ingests into the same graph, whichever folder it is typed in."""
+    where = f" --data-dir {shlex.quote(str(folder.absolute()))}" if folder else ""
+    return f"{shlex.quote(sys.executable)} -m drift ingest {what}{where}"
+
+
+def _to_fill(one: TrialKey, folder: Path | None) -> str:
     """Return a line that says what to do when a project holds nothing."""
     if one.is_held:
         return ""
-    source = "--sample" if one.project == DEMO_PROJECT else f"FOLDER --project {one.project}"
+    source = "--sample"
+    if one.project != DEMO_PROJECT:
+        source = f"FOLDER --project {shlex.quote(one.project)}"
     return (
-        f"\n{one.project} holds nothing yet. To fill it, in another terminal: "
-        f"python -m drift ingest {source}\n"
+        f"\n{one.project} holds nothing yet. To fill it, in another terminal:\n"
+        f"  {ingest_command(source, folder)}\n"
     )
 
 

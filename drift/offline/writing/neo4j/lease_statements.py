@@ -6,8 +6,8 @@ makes what follows read what is committed, and keeps every other writer out unti
 
 from __future__ import annotations
 
-# Who held the lock before may have forgotten the project: what was waited for is then not there, and
-# is made anew.
+# Who held the lock before may have forgotten the project: what was waited for is then not there,
+# and is made anew.
 LOCK = """
 MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id
 WITH count(*) AS locked

@@ -1,0 +1,269 @@
+"""A Redis that answers nonsense, holds what others wrote, or is a cluster: a miss, and no gate."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from drift.access.caller import Caller, Quota
+from drift.access.quotas import Quotas
+from drift.adapters.cache_entries import KEPT_S
+from drift.adapters.embedding_cache import CachedEmbedder, Space
+from drift.adapters.redis.counter import RedisCounter, keys_of
+from drift.adapters.redis.entries import RedisEntries
+from drift.adapters.redis.server import RedisServer
+from drift.errors import QuotaError
+from drift.offline.servers.loopback import HOST, free_port
+from drift.offline.servers.valkey_server import ValkeyServer, server_program
+from drift.tasks import Deadline
+from drift.values.health import Level
+from tests.fakes import HashingEmbedder, vector_of
+from tests.listening import listening
+
+PATIENT_S = 1.5
+SECRET = b"of the service"
+OTHER_SECRET = b"of nobody"
+
+NONSENSE = {
+    "a status": b"+OK\r\n",
+    "an empty status": b"+\r\n",
+    "nil": b"$-1\r\n",
+    "a nil list": b"*-1\r\n",
+    "a number": b":7\r\n",
+    "zero": b":0\r\n",
+    "a bulk of two bytes": b"$2\r\nOK\r\n",
+    "an empty list": b"*0\r\n",
+    "a list of a number": b"*1\r\n:1\r\n",
+    "a list of nil": b"*1\r\n$-1\r\n",
+    "a list of bytes": b"*1\r\n$3\r\nabc\r\n",
+    "a nested list": b"*1\r\n*2\r\n:1\r\n$1\r\na\r\n",
+    "a very nested list": b"*1\r\n" * 3000 + b":1\r\n",
+    "two numbers": b"*2\r\n:1\r\n:2\r\n",
+    "a negative count": b"*2\r\n:-5\r\n:-5\r\n",
+    "a limit of no name": b"*2\r\n$5\r\nother\r\n:1\r\n",
+    "a limit that is not set": b"*2\r\n$14\r\ntokens_per_day\r\n:1000\r\n",
+    "a wait of no length": b"*2\r\n$19\r\nrequests_per_minute\r\n$-1\r\n",
+    "an endless wait": b"*2\r\n$19\r\nrequests_per_minute\r\n:9000000000000\r\n",
+    "a negative wait": b"*2\r\n$19\r\nrequests_per_minute\r\n:-1\r\n",
+    "leave without a number": b"*2\r\n$0\r\n\r\n$1\r\n0\r\n",
+    "leave of three": b"*3\r\n$0\r\n\r\n:0\r\n:0\r\n",
+    "an error": b"-ERR no\r\n",
+    "an error without words": b"-\r\n",
+    "another type": b"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n",
+    "another node": b"-MOVED 1 127.0.0.1:1\r\n",
+    "another node for now": b"-ASK 1 127.0.0.1:1\r\n",
+    "a cluster that is down": b"-CLUSTERDOWN Hash slot not served\r\n",
+    "another address": b"-MOVED\r\n",
+    "no number": b":x\r\n",
+    "no length": b"$x\r\n",
+    "a negative length": b"$-7\r\n",
+    "no type": b"?\r\n",
+    "a web server": b"HTTP/1.1 400 Bad Request\r\n\r\n",
+    "a type of RESP3": b"%1\r\n+a\r\n+b\r\n",
+    "half a bulk": b"$10\r\nab",
+    "nothing": b"",
+}
+
+
+async def command(reader: asyncio.StreamReader) -> list[bytes]:
+    """Read one command."""
+    words = []
+    for _ in range(int((await reader.readline())[1:])):
+        length = int((await reader.readline())[1:])
+        words.append((await reader.readexactly(length + 2))[:-2])
+    return words
+
+
+@asynccontextmanager
+async def answering(reply: bytes, *, to_ping: bytes = b"+PONG\r\n") -> AsyncIterator[str]:
+    """Answer whatever is asked with the same bytes; yield the address."""
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while words := await command(reader):
+                writer.write(to_ping if words[0] == b"PING" else reply)
+        except (ValueError, EOFError, OSError):
+            writer.close()
+
+    async with listening(connected) as address:
+        yield f"redis://{address}"
+
+
+@asynccontextmanager
+async def entries_at(
+    url: str, secret: bytes | None = SECRET, wait_s: float = PATIENT_S
+) -> AsyncIterator[RedisEntries]:
+    entries = RedisEntries(RedisServer(url), KEPT_S, wait_s, secret=secret)
+    try:
+        yield entries
+    finally:
+        await entries.close()
+
+
+def space() -> Space:
+    return Space(f"https://{uuid4()}.example", "model", None, 4)
+
+
+async def is_asked(entries: RedisEntries, where: Space, *texts: str) -> bool:
+    """Embed in a process that remembers nothing itself; tell whether the model was asked."""
+    model = HashingEmbedder()
+    given = await CachedEmbedder(model, where, entries).embed(texts, Deadline.after(30))
+    assert given.vectors == tuple(map(vector_of, texts))
+    await entries.written()
+    return bool(model.calls)
+
+
+# ----------------------------------------------------------------------------------------- nonsense
+@pytest.mark.parametrize("reply", NONSENSE.values(), ids=NONSENSE)
+async def test_nonsense_is_a_miss_and_counts_no_caller_out(reply: bytes) -> None:
+    async with answering(reply) as url:
+        async with entries_at(url, wait_s=0.3) as entries:
+            assert await is_asked(entries, space(), "a", "b")
+        counter = RedisCounter(RedisServer(url))
+        quotas = Quotas(counter)
+        caller = Caller("team", quota=Quota(requests_per_minute=2))
+        for _ in range(2):
+            await quotas.admit(caller)
+        with pytest.raises(QuotaError):
+            await quotas.admit(caller)
+        used, is_of_all = await quotas.used(caller)
+        assert (used.requests, is_of_all) == (2, False)
+        assert (await quotas.readiness()).level is Level.DEGRADED
+        await counter.close()
+
+
+@pytest.mark.parametrize("to_ping", [b"+OK\r\n", b":1\r\n", b"$-1\r\n", b":x\r\n", b"?\r\n"])
+async def test_what_answers_a_ping_otherwise_is_no_redis(to_ping: bytes) -> None:
+    async with answering(b"+OK\r\n", to_ping=to_ping) as url:
+        assert "what answers there is not Redis" in str(await RedisServer(url).health())
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (b"-MOVED 1 127.0.0.1:1\r\n", "one endpoint"),
+        (b"-CROSSSLOT Keys in request don't hash to the same slot\r\n", "one endpoint"),
+        (b"+OK\r\n", "what answers there is not Redis"),
+        (b":x\r\n", "what answers there is not Redis"),
+    ],
+)
+async def test_ready_says_that_nothing_is_kept_and_why(reply: bytes, said: str) -> None:
+    async with answering(reply) as url, entries_at(url) as entries:
+        standing = await entries.health()
+        assert standing.level is Level.DEGRADED
+        assert said in standing.reason
+        assert "no embedding is kept in it" in standing.reason
+
+
+# ------------------------------------------------------------------------------------ other writers
+async def test_an_entry_that_was_not_made_with_the_secret_is_no_entry(valkey: ValkeyServer) -> None:
+    where = space()
+    for secret in (OTHER_SECRET, None):
+        async with entries_at(valkey.url, secret) as others:
+            assert await is_asked(others, where, "a")
+    async with entries_at(valkey.url) as entries:
+        assert await is_asked(entries, where, "a")
+        assert not await is_asked(entries, where, "a")
+
+
+async def test_what_others_write_over_an_entry_is_a_miss_and_is_replaced(
+    valkey: ValkeyServer,
+) -> None:
+    where = space()
+    async with (
+        entries_at(valkey.url) as entries,
+        entries_at(valkey.url, OTHER_SECRET) as others,
+        Redis.from_url(valkey.url, protocol=2) as admin,
+    ):
+        assert await is_asked(entries, where, "a", "b")
+        a, b = (entries._named(where.key(text)) for text in "ab")
+        stored = await admin.get(a)
+        forged = others._sealed(where.key("a"), stored[32:])
+        changed = stored[:-1] + bytes([stored[-1] ^ 1])
+        for bad in (
+            await admin.get(b),
+            forged,
+            changed,
+            stored[32:],
+            stored[:31],
+            b"",
+            b"x" * 10**6,
+        ):
+            await admin.set(a, bad)
+            assert await is_asked(entries, where, "a")
+            assert await admin.get(a) != bad
+        for command_words in (("RPUSH", a, "x"), ("SADD", a, "x"), ("HSET", a, "x", "y")):
+            await admin.delete(a)
+            await admin.execute_command(*command_words)
+            assert await is_asked(entries, where, "a", "b")  # the other one is there all the same
+            assert not await is_asked(entries, where, "a", "b")
+
+
+async def test_without_the_secret_no_text_leads_to_a_key(valkey: ValkeyServer) -> None:
+    where = space()
+    async with entries_at(valkey.url) as entries, Redis.from_url(valkey.url) as admin:
+        await is_asked(entries, where, "a guessed text")
+        assert await admin.exists(where.key("a guessed text")) == 0
+        assert entries._named(where.key("a guessed text")).startswith("embed:")
+
+
+async def test_a_count_of_another_type_counts_in_the_process_alone(valkey: ValkeyServer) -> None:
+    caller = Caller(f"team {uuid4()}", quota=Quota(requests_per_minute=1, tokens_per_day=5))
+    counter = RedisCounter(RedisServer(valkey.url))
+    quotas = Quotas(counter)
+    async with Redis.from_url(valkey.url) as admin:
+        for key in keys_of(caller.name):
+            await admin.set(key, "x")
+    await quotas.admit(caller)
+    with pytest.raises(QuotaError):
+        await quotas.admit(caller)
+    await counter.close()
+
+
+# ----------------------------------------------------------------------------------------- clusters
+@asynccontextmanager
+async def cluster(folder: Path, last_slot: int) -> AsyncIterator[str]:
+    """Run one node of a cluster, which has the slots from the first one on."""
+    port = free_port()
+    options = ["--port", str(port), "--bind", HOST, "--save", "", "--dir", str(folder)]
+    options += ["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no"]
+    node = subprocess.Popen(  # noqa: ASYNC220, S603 - our own program
+        [server_program(), *options], stdout=subprocess.DEVNULL
+    )
+    url = f"redis://{HOST}:{port}"
+    try:
+        async with asyncio.timeout(30), Redis.from_url(url, protocol=2) as admin:
+            while True:
+                try:
+                    if "cluster_state:ok" in str(await admin.execute_command("CLUSTER", "INFO")):
+                        break
+                    await admin.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, last_slot)
+                except RedisError:
+                    pass
+                await asyncio.sleep(0.1)
+        yield url
+    finally:
+        node.terminate()
+        node.wait()
+
+
+async def test_keys_of_several_slots_are_looked_up_together(tmp_path: Path) -> None:
+    async with cluster(tmp_path, 16383) as url, entries_at(url) as entries:
+        where, texts = space(), [f"text {number}" for number in range(20)]
+        assert await is_asked(entries, where, *texts)
+        assert not await is_asked(entries, where, *texts)
+        assert (await entries.health()).is_ok
+
+
+async def test_slots_that_the_node_does_not_have_are_told_in_ready(tmp_path: Path) -> None:
+    async with cluster(tmp_path, 5000) as url, entries_at(url) as entries:
+        assert "no embedding is kept in it" in str(await entries.health())
+        assert await is_asked(entries, space(), *(f"text {number}" for number in range(20)))
