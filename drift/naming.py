@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from drift.words import ASKING_WORDS, STOP_WORDS, STOP_WORDS_OF_FOUR_LANGUAGES
 
@@ -22,14 +21,10 @@ _MIN_NAME_CHARS = 3
 """Of a name of one word; shorter ones are titles of persons and letters."""
 
 _WORD = re.compile(r"\w+")
-# From Thai on, an analyser may cut a word into characters or pairs of them; others are cut where
-# digits begin or end, and after 255 characters.
-_TOKEN = re.compile(
-    r"[\u0e00-\U0010ffff]|[^\W\d_\u0e00-\U0010ffff]{1,255}|[^\W\D\u0e00-\U0010ffff]{1,255}"
-)
+_POSSESSIVE = re.compile(r"['\u2019]s\b")
 _NAME_WORD = re.compile(r"[^\W_]+")
 _INDEXED_WORD = re.compile(r"\w+(?:[.'\u2019]\w+)*")
-_ENDING = re.compile(r"\.\w{1,9}")
+_ENDING = re.compile(r"\w{1,9}")
 _QUOTES = "`'\"‘’“”«»"
 _KEPT_AT_ENDS = "_+#"
 _COMMON_WORDS = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
@@ -126,14 +121,14 @@ def name_words(title: str, file: str, heading: str) -> str:
     is cut stays beside its parts. The name is the document's title, and its file's name without the
     ending where `file` has one.
     """
-    base = file.rsplit("/", 1)[-1]
-    stem, dot, ending = base.rpartition(".")
-    if not _ENDING.fullmatch(dot + ending):
-        stem = ""
+    last = file.rpartition("/")[2]
+    stem, dot, ending = last.rpartition(".")
+    stem = stem if dot and _ENDING.fullmatch(ending) else ""
     held = {word.lower() for word in _INDEXED_WORD.findall(heading)}
     words: dict[str, None] = {}
-    for name in (stem if title == base and stem else title, stem):
-        for whole in _NAME_WORD.findall(unicodedata.normalize("NFKC", name)):
+    for name in (stem if title == last and stem else title, stem):
+        plain = _POSSESSIVE.sub("", unicodedata.normalize("NFKC", name))
+        for whole in _NAME_WORD.findall(plain):
             words.update(dict.fromkeys(map(str.lower, (whole, *_cut_at_case(whole)))))
     return " ".join(word for word in words if word not in held)
 
