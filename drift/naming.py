@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from drift.words import ASKING_WORDS, STOP_WORDS, STOP_WORDS_OF_FOUR_LANGUAGES
 
@@ -21,6 +22,11 @@ _MIN_NAME_CHARS = 3
 """Of a name of one word; shorter ones are titles of persons and letters."""
 
 _WORD = re.compile(r"\w+")
+# From Thai on, an analyser may cut a word into characters or pairs of them; others are cut where
+# digits begin or end, and after 255 characters.
+_TOKEN = re.compile(
+    r"[\u0e00-\U0010ffff]|[^\W\d_\u0e00-\U0010ffff]{1,255}|[^\W\D\u0e00-\U0010ffff]{1,255}"
+)
 _POSSESSIVE = re.compile(r"['\u2019]s\b")
 _NAME_WORD = re.compile(r"[^\W_]+")
 _INDEXED_WORD = re.compile(r"\w+(?:[.'\u2019]\w+)*")

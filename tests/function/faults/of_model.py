@@ -68,7 +68,10 @@ AT_ONCE = {"headers": {"retry-after-ms": "1"}}
 LONG = {"headers": {"retry-after": "120"}}
 NO_HYPOTHESIS = {"hypothesis_unusable": 1}
 NO_PRIMER = {"primer_unusable": 1}
-NO_LAST_CALL = {"aggregation_unusable": 1}
+NO_LAST_CALL: Any = {
+    "warns": {"aggregation_unusable": 1},
+    "says": "The final answer could not be written because of a failure",
+}
 PAGE = {"text": "<html>Sign in to the network</html>", "content_type": "text/html"}
 NOT_JSON = {"text": '{"choices": [', "content_type": "application/json"}
 OTHER_API = {"text": '{"models": []}'}
@@ -283,20 +286,20 @@ AGGREGATION = (
         "aggregation", "never answers", "hang", sent=2, cause="TimeoutError", settings=IMPATIENT,
         **fails(MODEL_DOWN, warns=retried(1)),
     ),
-    row("aggregation", "refused by the model", "refusal", sent=1, warns=NO_LAST_CALL),
+    row("aggregation", "refused by the model", "refusal", sent=1, **NO_LAST_CALL),
     row(
         "aggregation", "prompt filtered (400 content_filter)", "content_filter", sent=1,
-        warns=NO_LAST_CALL,
+        **NO_LAST_CALL,
     ),
     row("aggregation", "cut at the token limit, once", "length", 1, sent=2),
-    row("aggregation", "cut at the token limit", "length", sent=2, warns=NO_LAST_CALL),
-    row("aggregation", "empty text", "empty_content", sent=2, warns=NO_LAST_CALL),
+    row("aggregation", "cut at the token limit", "length", sent=2, **NO_LAST_CALL),
+    row("aggregation", "empty text", "empty_content", sent=2, **NO_LAST_CALL),
     row("aggregation", "JSON that does not parse, once", "invalid_json", 1, sent=2),
-    row("aggregation", "JSON that does not parse", "invalid_json", sent=2, warns=NO_LAST_CALL),
-    row("aggregation", "prose instead of JSON", "prose", sent=2, warns=NO_LAST_CALL),
+    row("aggregation", "JSON that does not parse", "invalid_json", sent=2, **NO_LAST_CALL),
+    row("aggregation", "prose instead of JSON", "prose", sent=2, **NO_LAST_CALL),
     row("aggregation", "JSON in a fence", "fenced", sent=1),
     row("aggregation", "no answer in the reply, once", "missing_fields", 1, sent=2),
-    row("aggregation", "no answer in the reply", "missing_fields", sent=2, warns=NO_LAST_CALL),
+    row("aggregation", "no answer in the reply", "missing_fields", sent=2, **NO_LAST_CALL),
     row("aggregation", "invented numbers of facts", "invented_ids", sent=1),
     row("aggregation", "4 MB of blanks after the reply", "padded", sent=1),
 )  # fmt: skip
