@@ -75,7 +75,7 @@ format: $(READY) ## format the code and mend what can be mended
 	@$(VENV)/bin/ruff check --fix .
 
 openapi: $(READY) ## write docs/openapi.yaml from the models
-	@$(PYTHON) -c 'import yaml; from drift.hosting.openapi import document; \
+	@$(PYTHON) -c 'import yaml; from drift.http.description import document; \
 	  print(yaml.safe_dump(document(), sort_keys=False), end="")' > docs/openapi.yaml
 
 faults: $(READY) ## write docs/faults.md from the table of injected faults
@@ -121,7 +121,7 @@ $(LOCKED)/.ready: requirements.lock $(READY)
 	@touch $@
 
 package: $(TOOLS)/.ready ## build what is deployed into build/package(.zip); wants Python 3.13
-	@$(PYTHON) -m drift.offline.infra.package $(TOOLS)/bin/uv build/package
+	@$(PYTHON) -m drift.local.infra.package $(TOOLS)/bin/uv build/package
 
 licenses: $(LOCKED)/.ready ## write docs/licenses.md from requirements.lock; wants Python 3.13
 	@$(PYTHON) -m tests.dependencies.licenses $(LOCKED)/lib/python3.13/site-packages \

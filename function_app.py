@@ -18,22 +18,22 @@ import azure.functions as func
 from azurefunctions.extensions.http.fastapi import Request, Response, StreamingResponse
 from starlette.requests import ClientDisconnect
 
-from drift.access.caller import NOBODY
+from drift.auth.caller import NOBODY
 from drift.contracts.rag import RagRequest
-from drift.errors import (
+from drift.core.errors import (
     DriftError,
     ForbiddenError,
     QuotaError,
     StoppingError,
     UnauthenticatedError,
 )
-from drift.hosting import auth_mode, http, nodes, page, reading, schedule, usage
-from drift.hosting.entrance import Entrance
-from drift.hosting.provider import ServiceProvider
-from drift.hosting.streaming import EventStream
-from drift.hosting.timer import NodeTimer
+from drift.core.logs import log
+from drift.http import auth_mode, http, nodes, page, reading, schedule, usage
+from drift.http.entrance import Entrance
+from drift.http.provider import ServiceProvider
+from drift.http.streaming import EventStream
+from drift.http.timer import NodeTimer
 from drift.telemetry import otel
-from drift.telemetry.logs import log
 
 # Its lines hold the whole URL, and with it a function key that is given as `?code=`.
 logging.getLogger("uvicorn.access").addFilter(lambda _record: False)
@@ -371,7 +371,7 @@ async def health_neo4j(_call: Call) -> Response:
 @endpoint
 async def openapi(_call: Call) -> Response:
     """Describe this API; JSON is YAML too."""
-    from drift.hosting.openapi import document  # noqa: PLC0415 - only this route needs it
+    from drift.http.description import document  # noqa: PLC0415 - only this route needs it
 
     return Response(json.dumps(document(), indent=2), media_type="application/yaml")
 

@@ -14,11 +14,11 @@ def main() -> None:
     """Run the command line.
 
     While it loads, nothing is begun yet, and Ctrl-C ends the process at once. That goes on until
-    the command chosen has loaded as well: see `drift.offline.commands.run.begin`.
+    the command chosen has loaded as well: see `drift.local.cli.run.begin`.
     """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _leave)
-    from drift.offline.commands.app import main as run  # noqa: PLC0415 - loads while Ctrl-C may come
+    from drift.local.cli.app import main as run  # noqa: PLC0415 - loads while Ctrl-C may come
 
     run()
 

@@ -12,18 +12,18 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from drift.access.caller import Caller, Project
+from drift.auth.caller import Caller, Project
 from drift.contracts.answer import KeyFact, TraceNode
 from drift.contracts.progress import CHANNEL
 from drift.contracts.rag import SourceOut
-from drift.tasks import Deadline
-from drift.values.calls import ChatReply, Embeddings, Hear, Prompt
-from drift.values.found_nodes import FoundNodes, NodesQuery, Sampled
-from drift.values.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
-from drift.values.health import GraphHealth, Readiness
-from drift.values.nodes import Embedded, LabelledNode, Node, StoredNode, Taking
-from drift.values.passages import Passages, PassagesQuery
-from drift.values.reading import (
+from drift.core.deadline import Deadline
+from drift.model.calls import ChatReply, Embeddings, Hear, Prompt
+from drift.model.found_nodes import FoundNodes, NodesQuery, Sampled
+from drift.model.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
+from drift.model.health import GraphHealth, Readiness
+from drift.model.nodes import Embedded, LabelledNode, Node, StoredNode, Taking
+from drift.model.passages import Passages, PassagesQuery
+from drift.model.reading import (
     ChunkRead,
     CommunityRow,
     DocumentRead,
@@ -33,7 +33,7 @@ from drift.values.reading import (
     PageQuery,
     ProjectOverview,
 )
-from drift.values.records import (
+from drift.model.records import (
     ChunkRecord,
     DocumentBatch,
     HeldProject,

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from drift.offline.stack.stack import VARIABLES
+from drift.local.stack.stack import VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 NO_SERVERS_GIVEN = {

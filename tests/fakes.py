@@ -8,14 +8,13 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from drift.access.caller import EVERYBODY, Project
+from drift.auth.caller import EVERYBODY, Project
 from drift.contracts.answer import KeyFact, TraceNode
 from drift.contracts.progress import CHANNEL, LAST_PHASES
 from drift.contracts.request import ProjectRequest
-from drift.ports import Ports
-from drift.tasks import Deadline
-from drift.values.calls import ChatReply, Embeddings, Hear, Prompt, Tokens
-from drift.values.graph import (
+from drift.core.deadline import Deadline
+from drift.model.calls import ChatReply, Embeddings, Hear, Prompt, Tokens
+from drift.model.graph import (
     Candidate,
     Candidates,
     Chunk,
@@ -26,7 +25,8 @@ from drift.values.graph import (
     PrimerQuery,
     Vector,
 )
-from drift.values.health import GraphHealth, Readiness
+from drift.model.health import GraphHealth, Readiness
+from drift.ports import Ports
 
 PIECE = 4
 """Characters that a scripted model writes at a time, for who listens."""

@@ -11,15 +11,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from drift.errors import (
+from drift.core.deadline import Deadline
+from drift.core.errors import (
     GraphMisconfiguredError,
     IngestError,
     ModelMisconfiguredError,
     ProjectBusyError,
 )
-from drift.ports import MAX_WAIT_S, ProjectWriter
-from drift.tasks import Deadline
-from drift.values.graph import (
+from drift.model.graph import (
     Candidate,
     Candidates,
     FollowupQuery,
@@ -27,14 +26,15 @@ from drift.values.graph import (
     PrimerQuery,
     Vector,
 )
-from drift.values.health import GraphHealth, Index
-from drift.values.records import (
+from drift.model.health import GraphHealth, Index
+from drift.model.records import (
     ChunkRecord,
     DocumentBatch,
     HeldProject,
     KnowledgeBatch,
     ProjectState,
 )
+from drift.ports import MAX_WAIT_S, ProjectWriter
 from tests.fakes_neighbourhood import with_neighbourhood
 from tests.fakes_placed import placed
 from tests.fakes_project import (

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from drift.values.graph import (
-    Candidate,
-    Candidates,
-    Community,
-    CommunityId,
-    Entity,
-    Relationship,
-)
-from drift.values.records import EntityRecord, RelationRecord
+from drift.model.graph import Candidate, Candidates, Community, CommunityId, Entity, Relationship
+from drift.model.records import EntityRecord, RelationRecord
 from tests.fakes_project import Project, key_order, level_of, rarity_of
 
 ROOTED = 10

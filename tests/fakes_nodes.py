@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from drift.tasks import Deadline
-from drift.values.found_nodes import (
+from drift.core.deadline import Deadline
+from drift.model.found_nodes import (
     CHUNK,
     COMMUNITY,
     ENTITY,
@@ -19,7 +19,7 @@ from drift.values.found_nodes import (
     Sampled,
     ScoreThreshold,
 )
-from drift.values.graph import Vector
+from drift.model.graph import Vector
 from tests.fakes_project import Project, is_usable, similarity
 
 Key = tuple[str, str]

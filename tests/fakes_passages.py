@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from drift.tasks import Deadline
-from drift.values.found_nodes import ScoreThreshold
-from drift.values.passages import MOST_PASSAGES, MOST_WITNESSES, Passage, Passages, PassagesQuery
+from drift.core.deadline import Deadline
+from drift.model.found_nodes import ScoreThreshold
+from drift.model.passages import MOST_PASSAGES, MOST_WITNESSES, Passage, Passages, PassagesQuery
 from tests.fakes_project import Project, is_usable, similarity
 
 RAREST = 10

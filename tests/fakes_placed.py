@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from drift.numbered_parts import line_of
-from drift.place import EDGE_MARKS, Place, asked_place, at_place
-from drift.values.graph import Beside, FollowupQuery, Placed
+from drift.evidence.numbered_parts import line_of
+from drift.evidence.position import EDGE_MARKS, Place, asked_place, at_place
+from drift.model.graph import Beside, FollowupQuery, Placed
 from tests.fakes_project import Project
 
 MOST_HOMES = 2

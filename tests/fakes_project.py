@@ -9,25 +9,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from drift.errors import GraphMisconfiguredError
-from drift.naming import name_parts, name_words, normalised_title, search_terms, title_keys
-from drift.ranking import MIN_MASS
-from drift.source_uri import first_shown
-from drift.values.graph import (
-    Chunk,
-    Community,
-    CommunityId,
-    Mention,
-    PrimerQuery,
-    Vector,
-)
-from drift.values.records import (
+from drift.core.errors import GraphMisconfiguredError
+from drift.core.names import name_parts, name_words, normalised_title, search_terms, title_keys
+from drift.core.source_uri import first_shown
+from drift.model.graph import Chunk, Community, CommunityId, Mention, PrimerQuery, Vector
+from drift.model.records import (
     ChunkRecord,
     CommunityRecord,
     DocumentRecord,
     EntityRecord,
     RelationRecord,
 )
+from drift.search.ranking import MIN_MASS
 
 SAMPLES = 3
 STEPS = 3

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
-from drift.access import caller as access
-from drift.access.ranges import next_id, readable_ranges
-from drift.source_uri import first_shown
-from drift.tasks import Deadline
-from drift.values.reading import (
+from drift.auth import caller as access
+from drift.auth.ranges import next_id, readable_ranges
+from drift.core.deadline import Deadline
+from drift.core.source_uri import first_shown
+from drift.model.reading import (
     ChunkRead,
     ChunkRow,
     CommunityRow,
@@ -27,7 +27,7 @@ from drift.values.reading import (
     ProjectOverview,
     RelationRead,
 )
-from drift.values.records import ChunkRecord, CommunityRecord
+from drift.model.records import ChunkRecord, CommunityRecord
 from tests.fakes_project import Project, key_order, level_of
 
 BEGINNING = 200

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from drift.errors import LocalStackError
-from drift.offline.servers.neo4j.jars import default_cache, ensure_jars, exact_version
-from drift.offline.servers.neo4j.server import Neo4jServer
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.core.errors import LocalStackError
+from drift.local.stack.neo4j.jars import default_cache, ensure_jars, exact_version
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.shared_servers import Address, SharedServers, ask_for
 
 QUICK = ("-XX:TieredStopAtLevel=1",)

@@ -16,8 +16,8 @@ from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import Any
 
-from drift.errors import LocalStackError
-from drift.offline.servers.server import Server
+from drift.core.errors import LocalStackError
+from drift.local.stack.server import Server
 
 Address = tuple[str, str]
 """Where a worker asks, and the key that lets it in."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from drift.offline.infra.package import deployed_files
+from drift.local.infra.package import deployed_files
 
 ROOT = Path(__file__).parent.parent
 PURE = frozenset(
@@ -400,7 +400,7 @@ def test_an_sdk_belongs_to_the_adapters_of_its_server(name: str) -> None:
 
 def test_cypher_stands_only_where_it_is_run() -> None:
     texts = {name for name in KNOWN if ".cypher" in name or name.endswith(("statements", ".ddl"))}
-    texts -= {"drift.answering.statements"}
+    texts -= {"drift.evidence.statements"}
     assert len(texts) > 5
     for name in KNOWN:
         used = imported_modules(name) & texts
@@ -425,11 +425,11 @@ json.dump({"loaded": loaded, "threads": threads, "loop": loop is not None}, sys.
 HEAVY = [
     "sentencex",
     "pydantic_settings",
-    "drift.hosting.settings",
-    "drift.hosting.wiring",
-    "drift.hosting.gates",
-    "drift.access.resolvers",
-    "drift.search",
+    "drift.http.settings",
+    "drift.http.wiring",
+    "drift.http.gates",
+    "drift.auth.resolvers",
+    "drift.search.drift",
     "neo4j",
     "openai",
     "redis",
@@ -469,7 +469,7 @@ def test_importing_the_function_loads_no_sdk_and_starts_nothing() -> None:
     assert run.returncode == 0, run.stderr
     report = json.loads(run.stdout)
     loaded = set(report["loaded"])
-    assert "drift.hosting.provider" in loaded
+    assert "drift.http.provider" in loaded
     assert not loaded & {*HEAVY, *TOOLS}
-    assert not [name for name in loaded if name.startswith(("drift.adapters", "drift.offline"))]
+    assert not [name for name in loaded if name.startswith(("drift.adapters", "drift.local"))]
     assert (report["threads"], report["loop"]) == (1, False)

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from drift.errors import DriftError
-from drift.hosting.openapi import document
-from drift.hosting.settings import Settings, load
-from drift.offline.commands.options import LOOPBACK_PASSWORD
-from drift.offline.stack.order import USUAL_PORTS
+from drift.core.errors import DriftError
+from drift.http.description import document
+from drift.http.settings import Settings, load
+from drift.local.cli.options import LOOPBACK_PASSWORD
+from drift.local.stack.order import USUAL_PORTS
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
@@ -80,6 +80,6 @@ def test_what_is_never_deployed_is_left_out_of_the_package() -> None:
         "tests",
         "docs",
         "drift/__main__.py",
-        "drift/offline",
+        "drift/local",
         "local.settings.json",
     } <= set(ignored)

@@ -32,7 +32,7 @@ from drift.contracts.lenient import (
     text,
     without_nulls,
 )
-from drift.telemetry.logs import log
+from drift.core.logs import log
 
 # Bounds on what is read of a reply, so that a model that does not stop costs no more than this.
 # What exceeds them is cut off before anything else is checked.

@@ -16,7 +16,7 @@ from opentelemetry import context as otel_context
 from opentelemetry import metrics, trace
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from drift.telemetry.logs import bound
+from drift.core.logs import bound
 
 Span = trace.Span
 Attributes = Mapping[str, str | int | float | bool]

@@ -18,12 +18,12 @@ from typing import Literal
 
 from drift.contracts.answer import PhaseUsage, UsageOut
 from drift.contracts.progress import Phase
-from drift.errors import DriftError
+from drift.core.errors import DriftError
+from drift.core.logs import bound, chain, log
+from drift.model.calls import ModelName, Spending, Tokens
+from drift.model.tree import CitationCounts, FollowupState
 from drift.telemetry import otel
-from drift.telemetry.logs import bound, chain, log
 from drift.telemetry.usage import Cost
-from drift.values.calls import ModelName, Spending, Tokens
-from drift.values.tree import CitationCounts, FollowupState
 
 SPAN_NAMES: Mapping[Phase, str] = {
     Phase.EXPANDING_QUERY: "expand query",

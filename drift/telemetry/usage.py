@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 
-from drift.values.calls import ChatReply, Embeddings
+from drift.model.calls import ChatReply, Embeddings
 
 
 @dataclass(slots=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from drift.adapters.neo4j.connection import Connection
-from drift.adapters.neo4j.project_key import project_key
-from drift.naming import normalised_title
-from drift.values.graph import Vector
+from drift.core.names import normalised_title
+from drift.graph.connection import Connection
+from drift.graph.project_key import project_key
+from drift.model.graph import Vector
 from tests.contract.random_projects import MARK, Contents
 
 ROWS = 5000

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from drift.values.graph import CommunityId
+from drift.model.graph import CommunityId
 from tests.contract.graph_backends import Backend, FakeBackend, Neo4jBackend
 
 KEYS = {"__Document__": "id", "__Chunk__": "id", "__Entity__": "id", "__Community__": "community"}

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from drift.adapters.neo4j.connection import Connection
-from drift.offline.indexing.prepare.preparer import Neo4jPreparer
-from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.graph.connection import Connection
+from drift.local.prepare.preparer import Neo4jPreparer
+from drift.local.stack.neo4j.server import Neo4jServer
 from tests.contract.v1_graphs import drop_schema
 
 DIMENSIONS = 4

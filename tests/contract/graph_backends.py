@@ -16,16 +16,14 @@ from typing import Any, Literal, Protocol
 import pytest
 from neo4j import AsyncGraphDatabase
 
-from drift.adapters.neo4j.connection import READS, Connection
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.adapters.neo4j.indexes import IndexNames
-from drift.adapters.neo4j.reader import Neo4jReader
-from drift.offline.servers.neo4j.server import Neo4jServer
-from drift.offline.writing.neo4j.writer import Neo4jWriter
-from drift.ports import GraphReader, GraphStore, GraphWriter, NodeFinder, PassageReader
-from drift.ranking import ranked
-from drift.tasks import Deadline
-from drift.values.graph import (
+from drift.core.deadline import Deadline
+from drift.graph.connection import READS, Connection
+from drift.graph.graph import Neo4jGraph
+from drift.graph.indexes import IndexNames
+from drift.graph.reader import Neo4jReader
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.model.graph import (
     CommunityId,
     Evidence,
     FollowupQuery,
@@ -33,7 +31,7 @@ from drift.values.graph import (
     PrimerQuery,
     Vector,
 )
-from drift.values.records import (
+from drift.model.records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
@@ -42,6 +40,8 @@ from drift.values.records import (
     KnowledgeBatch,
     RelationRecord,
 )
+from drift.ports import GraphReader, GraphStore, GraphWriter, NodeFinder, PassageReader
+from drift.search.ranking import ranked
 from tests.fakes_graph import FakeGraph, Project
 from tests.fakes_nodes import FakeNodeFinder
 from tests.fakes_passages import FakePassages

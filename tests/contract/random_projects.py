@@ -14,8 +14,8 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from drift.values.graph import CommunityId
-from drift.values.records import (
+from drift.model.graph import CommunityId
+from drift.model.records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,

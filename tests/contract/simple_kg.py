@@ -20,8 +20,8 @@ from neo4j_graphrag.experimental.pipeline.kg_builder import SimpleKGPipeline
 from neo4j_graphrag.llm.base import LLMInterface
 from neo4j_graphrag.llm.types import LLMResponse
 
-from drift.offline.model_server.embedding import embed
-from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.local.model_server.embedding import embed
+from drift.local.stack.neo4j.server import Neo4jServer
 
 _MERGE = """
 UNWIND $rows AS row

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from drift.values.records import (
-    KnowledgeBatch,
-    RelationRecord,
-)
+from drift.model.records import KnowledgeBatch, RelationRecord
 from tests.contract.graph_backends import (
     Backend,
     ask_followup,

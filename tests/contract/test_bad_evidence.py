@@ -10,23 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from drift import bounded
-from drift.bounded import RequestHandles
-from drift.context import Handles, Memory
-from drift.grouping import Found
-from drift.naming import name_parts, title_keys
-from drift.offline.evals.evidence.rankings import half_and_half
-from drift.offline.indexing.pipeline import ingest
-from drift.offline.indexing.sources import read_source
-from drift.offline.model_server import embedding
-from drift.plan import Limits
-from drift.ranking import fuse, ranked
-from drift.tasks import Deadline
-from drift.tokens import most_tokens
-from drift.values.calls import Embeddings
-from drift.values.graph import Candidates, FollowupQuery, Vector
-from drift.values.records import ChunkRecord, EntityRecord
-from drift.values.tree import Question
+from drift.core.deadline import Deadline
+from drift.core.names import name_parts, title_keys
+from drift.local.evals.evidence.rankings import half_and_half
+from drift.local.ingest.pipeline import ingest
+from drift.local.ingest.sources import read_source
+from drift.local.model_server import embedding
+from drift.model.calls import Embeddings
+from drift.model.graph import Candidates, FollowupQuery, Vector
+from drift.model.limits import Limits
+from drift.model.records import ChunkRecord, EntityRecord
+from drift.model.tree import Question
+from drift.prompting import budget
+from drift.prompting.batching import Found
+from drift.prompting.budget import RequestHandles
+from drift.prompting.elements import Handles, Memory
+from drift.prompting.tokens import most_tokens
+from drift.search.ranking import fuse, ranked
 from tests.contract.graph_backends import Backend, FakeBackend, chunk, entity, fill, on_real_servers
 
 pytestmark = pytest.mark.timeout(600)
@@ -86,7 +86,7 @@ async def ask(backend: Backend, project: str, question: str, vector: Vector) -> 
         Handles.of("C", (c.id for c in evidence.communities)),
         Handles.of("K", (c.id for c in evidence.chunks)),
     )
-    prompt = bounded.executor(question, group, handles, Memory(), Limits()).prompt
+    prompt = budget.executor(question, group, handles, Memory(), Limits()).prompt
     cost = most_tokens(prompt.system) + most_tokens(prompt.user)
     assert cost <= Limits().max_prompt_tokens
 

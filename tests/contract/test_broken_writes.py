@@ -10,15 +10,11 @@ from typing import Any
 
 import pytest
 
-from drift.adapters.neo4j.connection import Connection
-from drift.errors import GraphUnavailableError
-from drift.offline.writing.neo4j import project as neo4j_project
-from drift.offline.writing.neo4j.writer import Neo4jWriter
-from drift.values.records import (
-    DocumentBatch,
-    DocumentRecord,
-    KnowledgeBatch,
-)
+from drift.core.errors import GraphUnavailableError
+from drift.graph.connection import Connection
+from drift.local.ingest.neo4j import project as neo4j_project
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.model.records import DocumentBatch, DocumentRecord, KnowledgeBatch
 from tests.contract.graph_backends import (
     Backend,
     Neo4jBackend,

@@ -6,9 +6,7 @@ import asyncio
 
 import pytest
 
-from drift.values.records import (
-    KnowledgeBatch,
-)
+from drift.model.records import KnowledgeBatch
 from tests.contract.graph_backends import (
     Backend,
     Neo4jBackend,

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from drift.ranking import ranked
-from drift.tasks import Deadline
-from drift.values.graph import Beside, Candidates, FollowupQuery
-from drift.values.records import ChunkRecord
+from drift.core.deadline import Deadline
+from drift.model.graph import Beside, Candidates, FollowupQuery
+from drift.model.records import ChunkRecord
+from drift.search.ranking import ranked
 from tests.contract.damage import alter
 from tests.contract.graph_backends import Backend, axis, chunk, community, fill, twin
 

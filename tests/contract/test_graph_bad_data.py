@@ -10,9 +10,9 @@ from itertools import permutations
 
 import pytest
 
-from drift.errors import GraphMisconfiguredError
-from drift.values.graph import CommunityId, Vector
-from drift.values.records import KnowledgeBatch, RelationRecord
+from drift.core.errors import GraphMisconfiguredError
+from drift.model.graph import CommunityId, Vector
+from drift.model.records import KnowledgeBatch, RelationRecord
 from tests.contract.damage import alter, bare_relations, nest
 from tests.contract.graph_backends import (
     CHUNKS,

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from drift.adapters.neo4j.connection import Connection
-from drift.adapters.neo4j.cypher.schema import DEFAULT
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.adapters.neo4j.indexes import IndexNames
-from drift.adapters.neo4j.inventory import Inventory
-from drift.errors import GraphMisconfiguredError, UpstreamError
-from drift.values.health import Index, Level
+from drift.core.errors import GraphMisconfiguredError, UpstreamError
+from drift.graph.connection import Connection
+from drift.graph.cypher.schema import DEFAULT
+from drift.graph.graph import Neo4jGraph
+from drift.graph.indexes import IndexNames
+from drift.graph.inventory import Inventory
+from drift.model.health import Index, Level
 from tests.contract.graph_backends import (
     DIMENSIONS,
     Neo4jBackend,

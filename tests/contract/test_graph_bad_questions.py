@@ -10,9 +10,9 @@ import math
 
 import pytest
 
-from drift.adapters.neo4j.project_key import project_key
-from drift.errors import GraphMisconfiguredError, ModelMisconfiguredError
-from drift.values.graph import Vector
+from drift.core.errors import GraphMisconfiguredError, ModelMisconfiguredError
+from drift.graph.project_key import project_key
+from drift.model.graph import Vector
 from tests.contract.graph_backends import (
     CHUNKS,
     DIMENSIONS,

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from drift.adapters.neo4j.connection import Connection
-from drift.offline.indexing.pipeline import ingest
-from drift.offline.indexing.sources import Source
-from drift.offline.writing.documents import SourceDocument
-from drift.offline.writing.neo4j import project as neo4j_project
-from drift.ranking import ranked
-from drift.tasks import Deadline
-from drift.values.graph import Chunk, FollowupQuery
+from drift.core.deadline import Deadline
+from drift.graph.connection import Connection
+from drift.local.ingest.documents import SourceDocument
+from drift.local.ingest.neo4j import project as neo4j_project
+from drift.local.ingest.pipeline import ingest
+from drift.local.ingest.sources import Source
+from drift.model.graph import Chunk, FollowupQuery
+from drift.search.ranking import ranked
 from tests.contract.graph_backends import (
     CHUNKS,
     DIMENSIONS,

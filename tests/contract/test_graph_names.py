@@ -6,15 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.contract.graph_backends import (
-    Backend,
-    ask_followup,
-    axis,
-    chunk,
-    entity,
-    fill,
-    ids,
-)
+from tests.contract.graph_backends import Backend, ask_followup, axis, chunk, entity, fill, ids
 from tests.contract.test_graph_walk import NEAR
 
 pytestmark = pytest.mark.timeout(600)

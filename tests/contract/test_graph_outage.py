@@ -21,21 +21,21 @@ from neo4j.exceptions import (
     TransientError,
 )
 
-from drift.adapters.neo4j.connection import Connection
-from drift.adapters.neo4j.errors import translated
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.adapters.neo4j.indexes import IndexNames
-from drift.errors import (
+from drift.core.deadline import Deadline
+from drift.core.errors import (
     GraphMisconfiguredError,
     GraphTimeoutError,
     GraphUnavailableError,
     GraphVectorsError,
     UpstreamError,
 )
-from drift.offline.servers.neo4j.server import Neo4jServer
-from drift.offline.writing.neo4j.writer import Neo4jWriter
-from drift.tasks import Deadline
-from drift.values.graph import PrimerEvidence, PrimerQuery
+from drift.graph.connection import Connection
+from drift.graph.errors import translated
+from drift.graph.graph import Neo4jGraph
+from drift.graph.indexes import IndexNames
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.model.graph import PrimerEvidence, PrimerQuery
 from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, axis, chunk, fill
 from tests.servers import QUICK
 

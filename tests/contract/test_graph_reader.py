@@ -8,17 +8,17 @@ from typing import Any, TypeVar
 
 import pytest
 
-from drift.access.caller import EVERYBODY, Caller, Grant, Project
-from drift.ports import GraphReader
-from drift.tasks import Deadline
-from drift.values.reading import Page, PageQuery, RelationRead
-from drift.values.records import (
+from drift.auth.caller import EVERYBODY, Caller, Grant, Project
+from drift.core.deadline import Deadline
+from drift.model.reading import Page, PageQuery, RelationRead
+from drift.model.records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
     EntityRecord,
     KnowledgeBatch,
 )
+from drift.ports import GraphReader
 from tests.contract.graph_backends import TWIN, Backend, Neo4jBackend, axis, chunk, fill, twin
 from tests.contract.small_project import (
     CHUNKS,

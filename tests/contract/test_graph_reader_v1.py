@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from drift.access.caller import EVERYBODY, Caller, Grant
-from drift.adapters.neo4j.connection import Connection
-from drift.adapters.neo4j.cypher.schema import V1
-from drift.adapters.neo4j.reader import Neo4jReader
-from drift.tasks import Deadline
-from drift.values.reading import Page, PageQuery
-from drift.values.records import RelationRecord
+from drift.auth.caller import EVERYBODY, Caller, Grant
+from drift.core.deadline import Deadline
+from drift.graph.connection import Connection
+from drift.graph.cypher.schema import V1
+from drift.graph.reader import Neo4jReader
+from drift.model.reading import Page, PageQuery
+from drift.model.records import RelationRecord
 from tests.contract import v1_graphs
 from tests.contract.graph_backends import axis, chunk, community
 from tests.contract.v1_graphs import ENTITIES, PROJECT

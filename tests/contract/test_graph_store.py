@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.adapters.neo4j.indexes import IndexNames
-from drift.errors import DeadlineError, GraphMisconfiguredError
-from drift.tasks import Deadline
-from drift.values.graph import FollowupQuery, PrimerQuery
-from drift.values.records import RelationRecord
+from drift.core.deadline import Deadline
+from drift.core.errors import DeadlineError, GraphMisconfiguredError
+from drift.graph.graph import Neo4jGraph
+from drift.graph.indexes import IndexNames
+from drift.model.graph import FollowupQuery, PrimerQuery
+from drift.model.records import RelationRecord
 from tests.contract.graph_backends import (
     CHUNKS,
     DIMENSIONS,

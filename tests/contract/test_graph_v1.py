@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import pytest
 
-from drift.adapters.neo4j.connection import Connection
-from drift.adapters.neo4j.cypher.schema import V1
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.rag.threshold import pairs
-from drift.tasks import Deadline
-from drift.values.found_nodes import NodesQuery
-from drift.values.records import CommunityRecord, RelationRecord
+from drift.core.deadline import Deadline
+from drift.graph.connection import Connection
+from drift.graph.cypher.schema import V1
+from drift.graph.graph import Neo4jGraph
+from drift.model.found_nodes import NodesQuery
+from drift.model.records import CommunityRecord, RelationRecord
+from drift.nodes.threshold import pairs
 from tests.contract import graph_backends
 from tests.contract.graph_backends import (
     CHUNKS,

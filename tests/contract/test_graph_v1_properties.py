@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import pytest
 
-from drift.adapters.neo4j.connection import Connection
-from drift.adapters.neo4j.cypher.schema import V1
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.adapters.neo4j.indexes import IndexNames
-from drift.errors import GraphMisconfiguredError
-from drift.values.records import ChunkRecord, RelationRecord
+from drift.core.errors import GraphMisconfiguredError
+from drift.graph.connection import Connection
+from drift.graph.cypher.schema import V1
+from drift.graph.graph import Neo4jGraph
+from drift.graph.indexes import IndexNames
+from drift.model.records import ChunkRecord, RelationRecord
 from tests.contract import graph_backends
 from tests.contract.graph_backends import CHUNKS, axis, community, ids
 from tests.contract.v1_graphs import ENTITIES, ask_followup, ask_primer, fill, searched

@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from drift.values.records import ChunkRecord, EntityRecord, RelationRecord
+from drift.model.records import ChunkRecord, EntityRecord, RelationRecord
 from tests.contract.graph_backends import (
     Backend,
     FakeBackend,

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from drift.adapters.neo4j.indexes import IndexNames
-from drift.errors import GraphMisconfiguredError, IngestError
-from drift.offline.writing.neo4j.writer import Neo4jWriter
-from drift.values.records import (
+from drift.core.errors import GraphMisconfiguredError, IngestError
+from drift.graph.indexes import IndexNames
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.model.records import (
     DocumentBatch,
     DocumentRecord,
     KnowledgeBatch,

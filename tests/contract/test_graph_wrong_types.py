@@ -19,13 +19,13 @@ import pytest
 from neo4j.spatial import CartesianPoint
 from neo4j.time import Duration
 
-from drift.adapters.neo4j.connection import Connection
-from drift.adapters.neo4j.cypher.schema import SCHEMAS, SchemaName
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.adapters.neo4j.indexes import IndexNames
-from drift.adapters.neo4j.project_key import project_key
-from drift.offline.indexing.prepare.preparer import Neo4jPreparer
-from drift.values.graph import Chunk, Evidence, PrimerEvidence
+from drift.graph.connection import Connection
+from drift.graph.cypher.schema import SCHEMAS, SchemaName
+from drift.graph.graph import Neo4jGraph
+from drift.graph.indexes import IndexNames
+from drift.graph.project_key import project_key
+from drift.local.prepare.preparer import Neo4jPreparer
+from drift.model.graph import Chunk, Evidence, PrimerEvidence
 from tests.contract.foreign_graphs import DIMENSIONS, database
 from tests.contract.graph_backends import INDEXED, ask_followup, ask_primer
 

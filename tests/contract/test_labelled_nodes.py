@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from drift.access.caller import EVERYBODY
-from drift.adapters.neo4j.labelled_nodes import Neo4jLabelledNodes
-from drift.errors import DeadlineError, ProjectHeldError
-from drift.tasks import Deadline
-from drift.values.nodes import Embedded, LabelledNode, Taking
+from drift.auth.caller import EVERYBODY
+from drift.core.deadline import Deadline
+from drift.core.errors import DeadlineError, ProjectHeldError
+from drift.graph.labelled_nodes import Neo4jLabelledNodes
+from drift.model.nodes import Embedded, LabelledNode, Taking
 from tests.contract.graph_backends import Neo4jBackend, on_real_servers, twin
 
 pytestmark = pytest.mark.timeout(300)

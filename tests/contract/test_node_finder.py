@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from drift.errors import GraphMisconfiguredError
-from drift.offline.indexing.thresholds import measure_and_keep
+from drift.core.deadline import Deadline
+from drift.core.errors import GraphMisconfiguredError
+from drift.local.ingest.thresholds import measure_and_keep
+from drift.model.found_nodes import FoundNode, NodesQuery, RelatedNode, Sampled, ScoreThreshold
+from drift.model.graph import Vector
+from drift.model.records import CommunityRecord, EntityRecord, RelationRecord
+from drift.nodes.threshold import pairs
 from drift.ports import NodeFinder
-from drift.rag.threshold import pairs
-from drift.tasks import Deadline
-from drift.values.found_nodes import FoundNode, NodesQuery, RelatedNode, Sampled, ScoreThreshold
-from drift.values.graph import Vector
-from drift.values.records import CommunityRecord, EntityRecord, RelationRecord
 from tests.contract.graph_backends import (
     DIMENSIONS,
     INDEXED,

@@ -11,11 +11,11 @@ from contextlib import suppress
 
 import pytest
 
-from drift.errors import LeaseLostError, ProjectBusyError
-from drift.offline.writing.neo4j.lease import Lease
-from drift.offline.writing.neo4j.project import Neo4jProject
-from drift.offline.writing.neo4j.writer import Neo4jWriter
-from drift.values.records import DocumentBatch, DocumentRecord, KnowledgeBatch
+from drift.core.errors import LeaseLostError, ProjectBusyError
+from drift.local.ingest.neo4j.lease import Lease
+from drift.local.ingest.neo4j.project import Neo4jProject
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.model.records import DocumentBatch, DocumentRecord, KnowledgeBatch
 from tests.contract.graph_backends import (
     CHUNKS,
     Backend,

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from drift.adapters.neo4j.connection import Connection
-from drift.offline.indexing.pipeline import ingest
-from drift.offline.indexing.sources import Source, read_source
-from drift.offline.writing.documents import SourceDocument
-from drift.offline.writing.neo4j import project as neo4j_project
+from drift.core.deadline import Deadline
+from drift.graph.connection import Connection
+from drift.local.ingest.documents import SourceDocument
+from drift.local.ingest.neo4j import project as neo4j_project
+from drift.local.ingest.pipeline import ingest
+from drift.local.ingest.sources import Source, read_source
+from drift.model.found_nodes import ScoreThreshold
+from drift.model.graph import Vector
+from drift.model.passages import MOST_WITNESSES, Passage, Passages, PassagesQuery
+from drift.model.records import DocumentBatch
 from drift.ports import PassageReader
-from drift.tasks import Deadline
-from drift.values.found_nodes import ScoreThreshold
-from drift.values.graph import Vector
-from drift.values.passages import MOST_WITNESSES, Passage, Passages, PassagesQuery
-from drift.values.records import DocumentBatch
 from tests.contract.graph_backends import (
     CHUNKS,
     DIMENSIONS,

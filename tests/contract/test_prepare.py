@@ -9,16 +9,16 @@ from collections.abc import Callable
 
 import pytest
 
-from drift.adapters.neo4j.connection import Connection
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.adapters.neo4j.indexes import NAMES_INDEX, IndexNames
-from drift.adapters.neo4j.project_key import project_key
-from drift.offline.indexing.prepare.preparer import Neo4jPreparer
-from drift.offline.servers.neo4j.server import Neo4jServer
-from drift.offline.writing.neo4j.writer import Neo4jWriter
-from drift.tasks import Deadline
-from drift.values.graph import FollowupQuery
-from drift.values.health import Level
+from drift.core.deadline import Deadline
+from drift.graph.connection import Connection
+from drift.graph.graph import Neo4jGraph
+from drift.graph.indexes import NAMES_INDEX, IndexNames
+from drift.graph.project_key import project_key
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.prepare.preparer import Neo4jPreparer
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.model.graph import FollowupQuery
+from drift.model.health import Level
 from tests.contract.foreign_graphs import (
     DIMENSIONS,
     add_ferries,

@@ -9,12 +9,12 @@ import re
 
 import pytest
 
-from drift.adapters.neo4j.connection import Connection
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.errors import GraphMisconfiguredError
-from drift.offline.indexing.prepare.preparer import Neo4jPreparer
-from drift.tasks import Deadline
-from drift.values.found_nodes import NodesQuery
+from drift.core.deadline import Deadline
+from drift.core.errors import GraphMisconfiguredError
+from drift.graph.connection import Connection
+from drift.graph.graph import Neo4jGraph
+from drift.local.prepare.preparer import Neo4jPreparer
+from drift.model.found_nodes import NodesQuery
 from tests.contract.foreign_graphs import (
     DIMENSIONS,
     add_ferries,

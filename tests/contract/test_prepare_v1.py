@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from drift.adapters.neo4j.connection import Connection
-from drift.adapters.neo4j.cypher.schema import V1
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.errors import GraphMisconfiguredError
-from drift.offline.indexing.prepare.preparer import Neo4jPreparer
+from drift.core.errors import GraphMisconfiguredError
+from drift.graph.connection import Connection
+from drift.graph.cypher.schema import V1
+from drift.graph.graph import Neo4jGraph
+from drift.local.prepare.preparer import Neo4jPreparer
 from tests.contract.foreign_graphs import (
     DIMENSIONS,
     add_entities_of_chunks,

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from drift.adapters.neo4j.connection import Connection
-from drift.errors import ModelMisconfiguredError, ModelUnavailableError
-from drift.offline.indexing.prepare import vectors
-from drift.offline.indexing.prepare.changes import PrepareReport
-from drift.offline.indexing.prepare.preparer import Neo4jPreparer
-from drift.tasks import Deadline
-from drift.values.calls import Embeddings
-from drift.values.graph import Vector
+from drift.core.deadline import Deadline
+from drift.core.errors import ModelMisconfiguredError, ModelUnavailableError
+from drift.graph.connection import Connection
+from drift.local.prepare import vectors
+from drift.local.prepare.changes import PrepareReport
+from drift.local.prepare.preparer import Neo4jPreparer
+from drift.model.calls import Embeddings
+from drift.model.graph import Vector
 from tests.contract.foreign_graphs import (
     DIMENSIONS,
     add_entities_of_chunks,

@@ -11,12 +11,12 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from drift.access.caller import Quota
-from drift.access.counting import QuotaCounter, Used
-from drift.access.local_counter import LocalCounter
-from drift.adapters.redis.counter import RedisCounter, keys_of
-from drift.adapters.redis.server import RedisServer
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.auth.caller import Quota
+from drift.auth.counting import QuotaCounter, Used
+from drift.auth.local_counter import LocalCounter
+from drift.local.stack.valkey_server import ValkeyServer
+from drift.redis.counter import RedisCounter, keys_of
+from drift.redis.server import RedisServer
 
 
 class Counted(Protocol):

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from drift.errors import DriftError, GraphTimeoutError
-from drift.offline.indexing.pipeline import ingest
-from drift.offline.indexing.sources import Source, SourceDocument
+from drift.core.deadline import Deadline
+from drift.core.errors import DriftError, GraphTimeoutError
+from drift.local.ingest.pipeline import ingest
+from drift.local.ingest.sources import Source, SourceDocument
+from drift.model.calls import Embeddings
+from drift.model.graph import Chunk, CommunityId
 from drift.ports import GraphStore
-from drift.tasks import Deadline
-from drift.values.calls import Embeddings
-from drift.values.graph import Chunk, CommunityId
 from tests.contract.graph_backends import (
     DIMENSIONS,
     Neo4jBackend,

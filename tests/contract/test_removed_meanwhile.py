@@ -8,11 +8,11 @@ import math
 import pytest
 from neo4j import AsyncGraphDatabase, EagerResult
 
-from drift.adapters.neo4j.cypher.followup import shared
-from drift.adapters.neo4j.cypher.nearest import shown
-from drift.adapters.neo4j.cypher.neighbourhood import entities
-from drift.adapters.neo4j.cypher.schema import DEFAULT
-from drift.adapters.neo4j.parameters import BOUNDS
+from drift.graph.cypher.followup import shared
+from drift.graph.cypher.nearest import shown
+from drift.graph.cypher.neighbourhood import entities
+from drift.graph.cypher.schema import DEFAULT
+from drift.graph.parameters import BOUNDS
 from tests.contract.graph_backends import CHUNKS, Neo4jBackend, entity, fill, on_real_servers
 
 pytestmark = [on_real_servers, pytest.mark.timeout(300)]

@@ -9,11 +9,11 @@ import asyncio
 
 import pytest
 
-from drift.adapters.neo4j.connection import Connection
-from drift.hosting.settings import Settings
-from drift.offline.hosts.local_host import serving
-from drift.offline.model_server.embedding import DIMENSIONS, embed
-from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.graph.connection import Connection
+from drift.http.settings import Settings
+from drift.local.hosts.local_host import serving
+from drift.local.model_server.embedding import DIMENSIONS, embed
+from drift.local.stack.neo4j.server import Neo4jServer
 from tests.contract import simple_kg
 from tests.contract.graph_backends import ask_followup, ask_primer
 from tests.contract.v1_graphs import PROJECT, prepare, searched

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from drift.adapters.neo4j.connection import Connection
-from drift.errors import GraphMisconfiguredError
-from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.core.errors import GraphMisconfiguredError
+from drift.graph.connection import Connection
+from drift.local.stack.neo4j.server import Neo4jServer
 from tests.contract.statements.catalogue import (
     STATEMENTS,
     compiles_on,

@@ -9,14 +9,14 @@ from itertools import count
 
 import pytest
 
-from drift.access.caller import EVERYBODY
-from drift.adapters.neo4j.node_store import Neo4jNodeStore
-from drift.errors import GraphUnavailableError, NotFoundError, ProjectHeldError
-from drift.offline.writing.neo4j import project as neo4j_project
-from drift.offline.writing.neo4j.writer import Neo4jWriter
-from drift.tasks import Deadline
-from drift.values.reading import PageQuery
-from drift.values.records import DocumentBatch, DocumentRecord, HeldProject, KnowledgeBatch
+from drift.auth.caller import EVERYBODY
+from drift.core.deadline import Deadline
+from drift.core.errors import GraphUnavailableError, NotFoundError, ProjectHeldError
+from drift.graph.node_store import Neo4jNodeStore
+from drift.local.ingest.neo4j import project as neo4j_project
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.model.reading import PageQuery
+from drift.model.records import DocumentBatch, DocumentRecord, HeldProject, KnowledgeBatch
 from tests.contract.graph_backends import Backend, Neo4jBackend, axis, chunk, on_real_servers, twin
 from tests.contract.small_project import COMMUNITIES, ENTITIES, FULL, fill_all, questions_see
 from tests.contract.test_broken_writes import BrokenConnection

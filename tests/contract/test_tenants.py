@@ -22,14 +22,14 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from neo4j import EagerResult
 
-from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.adapters.neo4j.indexes import IndexNames
-from drift.offline.servers.neo4j.server import Neo4jServer
-from drift.offline.writing.neo4j.writer import Neo4jWriter
+from drift.graph.connection import READ_TIMEOUT_S, Connection
+from drift.graph.graph import Neo4jGraph
+from drift.graph.indexes import IndexNames
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.model.graph import Chunk, CommunityId, Evidence, PrimerEvidence
+from drift.model.records import ChunkRecord, KnowledgeBatch
 from drift.ports import GraphStore
-from drift.values.graph import Chunk, CommunityId, Evidence, PrimerEvidence
-from drift.values.records import ChunkRecord, KnowledgeBatch
 from tests.contract.bulk_load import entangle, load, remove
 from tests.contract.graph_backends import (
     DIMENSIONS,

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from neo4j import EagerResult
 
-from drift.adapters.neo4j import unseen
-from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
-from drift.adapters.neo4j.cypher.schema import V1
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.errors import GraphMisconfiguredError
-from drift.offline.indexing.prepare.preparer import Neo4jPreparer
-from drift.offline.servers.neo4j.server import Neo4jServer
-from drift.values.health import Level
+from drift.core.errors import GraphMisconfiguredError
+from drift.graph import unprepared
+from drift.graph.connection import READ_TIMEOUT_S, Connection
+from drift.graph.cypher.schema import V1
+from drift.graph.graph import Neo4jGraph
+from drift.local.prepare.preparer import Neo4jPreparer
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.model.health import Level
 from tests.contract.foreign_graphs import (
     DIMENSIONS,
     add_entities_of_chunks,
@@ -64,7 +64,7 @@ async def test_a_project_that_came_by_edges_alone_is_named_until_it_is_prepared(
     await preparer.prepare(DIMENSIONS)
     await add_ferries(database, project)
     graph, asked = Neo4jGraph(database), str(project)
-    command = unseen.prepare_project(asked)
+    command = unprepared.prepare_project(asked)
 
     assert (await ask_primer(graph, "north", VECTOR)).communities
     assert (await ask_primer(graph, "nobody", VECTOR)).is_empty
@@ -163,12 +163,12 @@ async def test_ready_says_how_many_nodes_no_search_sees_and_counts_seldom(
         "run `python -m drift prepare`"
     )
 
-    monkeypatch.setattr(unseen, "COUNTED_NODES", 7)
+    monkeypatch.setattr(unprepared, "COUNTED_NODES", 7)
     some = (await Neo4jGraph(database).health()).lacking
     assert [lack.name for lack in some] == ["__Document__", "__Chunk__", "__Entity__"]
 
-    monkeypatch.setattr(unseen, "COUNTED_AGAIN_S", 0.0)
-    monkeypatch.setattr(unseen, "LOOKED_AGAIN_S", 0.0)
+    monkeypatch.setattr(unprepared, "COUNTED_AGAIN_S", 0.0)
+    monkeypatch.setattr(unprepared, "LOOKED_AGAIN_S", 0.0)
     anew = Neo4jGraph(database)
     assert (await anew.health()).lacking
     await preparer.prepare(DIMENSIONS)

@@ -13,14 +13,14 @@ from typing import Any, Literal
 
 import pytest
 
-from drift.adapters.neo4j.connection import Connection
-from drift.adapters.neo4j.cypher.schema import V1
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.adapters.neo4j.indexes import IndexNames
-from drift.offline.indexing.prepare.preparer import Neo4jPreparer
-from drift.offline.servers.neo4j.server import Neo4jServer
-from drift.values.graph import CommunityId, Evidence, PrimerEvidence, Vector
-from drift.values.records import ChunkRecord, CommunityRecord, EntityRecord, RelationRecord
+from drift.graph.connection import Connection
+from drift.graph.cypher.schema import V1
+from drift.graph.graph import Neo4jGraph
+from drift.graph.indexes import IndexNames
+from drift.local.prepare.preparer import Neo4jPreparer
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.model.graph import CommunityId, Evidence, PrimerEvidence, Vector
+from drift.model.records import ChunkRecord, CommunityRecord, EntityRecord, RelationRecord
 from tests.contract import graph_backends
 from tests.contract.graph_backends import DIMENSIONS, entity
 

@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from drift.errors import IngestError
-from drift.offline.evals.evidence.ceiling import CEILINGS, best_order, ceilings
-from drift.offline.evals.evidence.document_questions import (
-    DocumentQuestion,
-    read_document_questions,
-)
-from drift.offline.evals.evidence.figures import (
+from drift.core.errors import IngestError
+from drift.local.evals.evidence.ceiling import CEILINGS, best_order, ceilings
+from drift.local.evals.evidence.document_questions import DocumentQuestion, read_document_questions
+from drift.local.evals.evidence.figures import (
     METHODS,
     QuestionResult,
     RankedChunk,
@@ -21,8 +18,8 @@ from drift.offline.evals.evidence.figures import (
     report,
     within_chars,
 )
-from drift.offline.evals.evidence.gold_passages import RawDocuments, words_of
-from drift.offline.evals.evidence.rankings import half_and_half
+from drift.local.evals.evidence.gold_passages import RawDocuments, words_of
+from drift.local.evals.evidence.rankings import half_and_half
 
 SAID = "The lighthouse of Ulm burned down in 1889 after a storm."
 FILLER = " ".join(f"filler{number}" for number in range(400))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from drift.offline.evals.evidence.ceiling import CEILINGS
-from drift.offline.evals.evidence.figures import AT_TEN_CHUNKS, METHODS
-from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.local.evals.evidence.ceiling import CEILINGS
+from drift.local.evals.evidence.figures import AT_TEN_CHUNKS, METHODS
+from drift.local.stack.neo4j.server import Neo4jServer
 from tests.command_line import PATIENCE_S, drift
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]

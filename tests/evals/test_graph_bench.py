@@ -7,18 +7,18 @@ import json
 import numpy as np
 import pytest
 
-from drift.adapters.neo4j.connection import Connection
-from drift.adapters.neo4j.indexes import IndexNames
-from drift.offline.evals.graph.exact import nearest_chunks
-from drift.offline.evals.graph.records import Records, load
-from drift.offline.evals.graph.report import Row, ratios
-from drift.offline.evals.graph.synthetic import TENANTS, projects
-from drift.offline.evals.graph.trials import exact_communities, exact_samples
-from drift.offline.evals.graph.watched import db_hits
-from drift.offline.evals.graph.words import HUB
-from drift.offline.evals.timing import percentile
-from drift.offline.servers.neo4j.server import Neo4jServer
-from drift.offline.writing.neo4j.writer import Neo4jWriter
+from drift.graph.connection import Connection
+from drift.graph.indexes import IndexNames
+from drift.local.evals.graph.exact import nearest_chunks
+from drift.local.evals.graph.records import Records, load
+from drift.local.evals.graph.report import Row, ratios
+from drift.local.evals.graph.synthetic import TENANTS, projects
+from drift.local.evals.graph.trials import exact_communities, exact_samples
+from drift.local.evals.graph.watched import db_hits
+from drift.local.evals.graph.words import HUB
+from drift.local.evals.timing import percentile
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.stack.neo4j.server import Neo4jServer
 from tests.command_line import PATIENCE_S, drift
 from tests.contract.foreign_graphs import database
 from tests.fakes_graph import FakeGraph

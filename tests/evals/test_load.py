@@ -14,8 +14,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from drift.offline.evals.load.measure import Held, Target, measure_levels, soak
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.local.evals.load.measure import Held, Target, measure_levels, soak
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.command_line import PATIENCE_S, drift
 
 HELD = {"resident_mb": 50.0, "sockets": 3, "files": 9, "tasks": 2}

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from drift.errors import IngestError
-from drift.offline.evals.named_terms import measure_terms, read_terms, term_figures
-from drift.offline.indexing.sources import Source
-from drift.offline.writing.documents import SourceDocument
-from drift.values.records import ChunkRecord, EntityRecord
+from drift.core.errors import IngestError
+from drift.local.evals.named_terms import measure_terms, read_terms, term_figures
+from drift.local.ingest.documents import SourceDocument
+from drift.local.ingest.sources import Source
+from drift.model.records import ChunkRecord, EntityRecord
 
 
 def test_a_term_is_listed_once_and_may_be_chosen_by_topic(tmp_path: Path) -> None:

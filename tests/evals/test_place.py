@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from drift.errors import IngestError
-from drift.offline.evals.place.measure import PlaceResult, ranks_of
-from drift.offline.evals.place.novellas import PlaceQuestion, read_index, read_questions
-from drift.values.graph import Candidate, Candidates, Chunk, Placed
+from drift.core.errors import IngestError
+from drift.local.evals.place.measure import PlaceResult, ranks_of
+from drift.local.evals.place.novellas import PlaceQuestion, read_index, read_questions
+from drift.model.graph import Candidate, Candidates, Chunk, Placed
 
-QUESTIONS = files("drift.offline.evals.place") / "questions"
+QUESTIONS = files("drift.local.evals.place") / "questions"
 
 
 @pytest.mark.parametrize("name", ["christmas_carol", "dulce"])

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from drift.errors import IngestError
-from drift.offline.evals.recall.question_sets import read_question_sets
+from drift.core.errors import IngestError
+from drift.local.evals.recall.question_sets import read_question_sets
 
 DOCUMENTS = [
     {"id": "p1", "title": "The Mill", "text": "It stands."},

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.offline.evals.recall.interval import paired_interval
-from drift.offline.evals.recall.measure import (
+from drift.local.evals.recall.interval import paired_interval
+from drift.local.evals.recall.measure import (
     Bench,
     SetResult,
     in_turns,
@@ -19,8 +19,8 @@ from drift.offline.evals.recall.measure import (
     reciprocal_ranks,
     report,
 )
-from drift.offline.evals.recall.question_graph import load_set, project_of
-from drift.offline.evals.recall.question_sets import LabelledQuestion, Passage, QuestionSet
+from drift.local.evals.recall.question_graph import load_set, project_of
+from drift.local.evals.recall.question_sets import LabelledQuestion, Passage, QuestionSet
 from tests.fakes_graph import FakeGraph
 
 DIMENSIONS = 8

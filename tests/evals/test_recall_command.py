@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from drift.offline.evals.recall.measure import METHODS
-from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.local.evals.recall.measure import METHODS
+from drift.local.stack.neo4j.server import Neo4jServer
 from tests.command_line import PATIENCE_S, drift
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from drift.errors import IngestError
-from drift.offline.evals.replay import read_exchanges, replay
+from drift.core.errors import IngestError
+from drift.local.evals.replay import read_exchanges, replay
 
 COMMUNITIES = [{"id": "C1", "level": 0, "summary": "s"}]
 LONG = "This sentence is one of very many. " * 200

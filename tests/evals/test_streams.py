@@ -8,9 +8,9 @@ import time
 import httpx2
 import pytest
 
-from drift.hosting import http
-from drift.offline.evals.load.measure import Held, Target
-from drift.offline.evals.load.streams import measure_streams
+from drift.http import http
+from drift.local.evals.load.measure import Held, Target
+from drift.local.evals.load.streams import measure_streams
 
 REPLY = '{"evidence": ["K1.1"], "answer": "Marley was dead [1]. Nobody knew it [1].", "verdict": '
 KNOWN, ENDED = 3.0, 4.0

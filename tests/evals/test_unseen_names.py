@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from drift.offline.evals.recall.question_sets import LabelledQuestion, Passage, QuestionSet
-from drift.offline.evals.unseen_names import measure_names
+from drift.local.evals.recall.question_sets import LabelledQuestion, Passage, QuestionSet
+from drift.local.evals.unseen_names import measure_names
 
 
 def passage(name: str, text: str) -> Passage:

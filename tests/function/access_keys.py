@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from drift.access.project_keys import hash_of
+from drift.auth.project_keys import hash_of
 
 Key = tuple[str, dict[str, Any]]
 

@@ -12,11 +12,11 @@ import pytest
 from redis import Redis
 
 import function_app  # noqa: F401 - its AUTH_MODE is that of its import
-from drift.hosting.settings import Settings, load
-from drift.offline.hosts.local_host import serving
-from drift.offline.model_server.embedding import DIMENSIONS
-from drift.offline.servers.neo4j.server import Neo4jServer
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.http.settings import Settings, load
+from drift.local.hosts.local_host import serving
+from drift.local.model_server.embedding import DIMENSIONS
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.function.calling import Caller, calling
 from tests.function.corpus import Corpus, fill
 from tests.model_server_fixture import ModelServerControl

@@ -8,15 +8,15 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from drift.hosting import wiring
-from drift.hosting.settings import Settings
-from drift.offline.indexing.pipeline import ingest
-from drift.offline.indexing.sources import Source
-from drift.offline.wiring import build_writer
-from drift.offline.writing.documents import SourceDocument
-from drift.source_uri import below
-from drift.tasks import Deadline
-from drift.values.records import ChunkRecord, DocumentBatch, DocumentRecord
+from drift.core.deadline import Deadline
+from drift.core.source_uri import below
+from drift.http import wiring
+from drift.http.settings import Settings
+from drift.local.ingest.documents import SourceDocument
+from drift.local.ingest.pipeline import ingest
+from drift.local.ingest.sources import Source
+from drift.local.wiring import build_writer
+from drift.model.records import ChunkRecord, DocumentBatch, DocumentRecord
 
 TEXTS = {
     "Harbour Office": """# Harbour Office

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from drift.hosting.openapi_reading import EXAMPLE
-from drift.hosting.settings import Settings
-from drift.offline.wiring import build_writer
-from drift.values.records import (
+from drift.http.openapi_reading import EXAMPLE
+from drift.http.settings import Settings
+from drift.local.wiring import build_writer
+from drift.model.records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,

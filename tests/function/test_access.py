@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 import function_app
-from drift.offline.hosts.local_host import RegisteredRoute, registered_routes, serving
+from drift.local.hosts.local_host import RegisteredRoute, registered_routes, serving
 from tests.function.access_keys import entry, use_keys
 from tests.function.calling import PROBLEM_FIELDS, Caller, calling
 from tests.function.corpus import PROJECT, QUESTION, Corpus

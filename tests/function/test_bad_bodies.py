@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from drift.offline.hosts.local_host import serving
+from drift.local.hosts.local_host import serving
 from tests.function.calling import Caller, assert_is_problem, calling
 from tests.model_server_fixture import ModelServerControl
 

@@ -15,8 +15,8 @@ import httpx2
 import pytest
 
 from drift.contracts.request import MAX_BODY_BYTES
-from drift.offline.hosts.local_host import serving
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.local.hosts.local_host import serving
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.function.calling import PROBLEM_FIELDS, Caller, assert_is_problem, calling
 from tests.function.corpus import PROJECT, QUESTION, Corpus
 from tests.model_server_fixture import ModelServerControl

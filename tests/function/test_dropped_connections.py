@@ -15,12 +15,12 @@ from uuid import uuid4
 
 import pytest
 
-from drift.adapters.neo4j import connection as neo4j_connection
-from drift.adapters.neo4j.connection import Connection
-from drift.adapters.redis.progress import RedisProgress
-from drift.adapters.redis.server import RedisServer
-from drift.errors import GraphUnavailableError
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.core.errors import GraphUnavailableError
+from drift.graph import connection as neo4j_connection
+from drift.graph.connection import Connection
+from drift.local.stack.valkey_server import ValkeyServer
+from drift.redis.progress import RedisProgress
+from drift.redis.server import RedisServer
 from tests.function.calling import Caller, Subscriber
 from tests.proxy import Proxy, proxied
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from drift.adapters.redis.entries import RedisEntries
-from drift.hosting import wiring
-from drift.offline.hosts.local_host import serving
+from drift.http import wiring
+from drift.local.hosts.local_host import serving
+from drift.redis.entries import RedisEntries
 from tests.function.calling import Caller, calling
 from tests.function.corpus import QUESTION
 from tests.model_server_fixture import ModelServerControl

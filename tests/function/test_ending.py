@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import pytest
 
-from drift.offline.hosts.local_host import serving
+from drift.local.hosts.local_host import serving
 from tests.command_line import NO_SERVERS_GIVEN, ROOT
 from tests.function.calling import Caller, assert_is_problem, calling
 from tests.model_server_fixture import ModelServerControl
@@ -111,7 +111,7 @@ async def test_serve_ends_so_when_it_is_told_to(
 
 STUBBORN = """
 import asyncio, time
-from drift.offline.commands.run import until_stopped
+from drift.local.cli.run import until_stopped
 async def stubborn():
     try:
         print("begun", flush=True)

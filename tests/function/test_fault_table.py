@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from drift.markup import element, plain
-from drift.offline.hosts.local_host import serving
-from drift.offline.model_server.faults import INVENTED_FACT, INVENTED_ID, INVENTED_SPAN
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.local.hosts.local_host import serving
+from drift.local.model_server.faults import INVENTED_FACT, INVENTED_ID, INVENTED_SPAN
+from drift.local.stack.valkey_server import ValkeyServer
+from drift.prompting.markup import element, plain
 from tests.function.calling import Caller, assert_is_problem, calling, citations
 from tests.function.conftest import Environment
 from tests.function.corpus import Corpus

@@ -9,8 +9,8 @@ import httpx2
 import pytest
 
 import function_app
-from drift.adapters.openai.chat import ASKED_TOKENS
-from drift.offline.hosts.local_host import serving
+from drift.llm.chat import ASKED_TOKENS
+from drift.local.hosts.local_host import serving
 from tests.function.calling import Caller, assert_is_problem, calling, citations
 from tests.model_server_fixture import ModelServerControl
 

@@ -10,11 +10,11 @@ import pytest
 from starlette.types import Send
 from typer.testing import CliRunner
 
-from drift.errors import LocalStackError
-from drift.offline.commands.app import app
-from drift.offline.hosts import local_host
-from drift.offline.hosts.local_host import serving
-from drift.offline.hosts.same_machine import host_name
+from drift.core.errors import LocalStackError
+from drift.local.cli.app import app
+from drift.local.hosts import local_host
+from drift.local.hosts.local_host import serving
+from drift.local.hosts.same_machine import host_name
 from tests.function.calling import calling
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_settings")]

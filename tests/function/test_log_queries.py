@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from drift.adapters.entra import TokenSource
-from drift.adapters.redis.progress import RedisProgress
-from drift.adapters.redis.server import RedisServer
+from drift.auth.entra import TokenSource
 from drift.contracts.progress import Phase
-from drift.errors import DriftError
-from drift.offline.hosts.local_host import serving
-from drift.offline.servers.loopback import free_port
+from drift.core.errors import DriftError
+from drift.local.hosts.local_host import serving
+from drift.local.stack.loopback import free_port
+from drift.redis.progress import RedisProgress
+from drift.redis.server import RedisServer
 from tests.function.access_keys import entry, use_keys
 from tests.function.calling import calling
 from tests.function.corpus import PROJECT, QUESTION, Corpus

@@ -11,9 +11,9 @@ import httpx2
 import pytest
 from neo4j import AsyncGraphDatabase
 
-from drift.adapters.neo4j.node_store import Neo4jNodeStore
-from drift.hosting.settings import load
-from drift.offline.wiring import build_writer
+from drift.graph.node_store import Neo4jNodeStore
+from drift.http.settings import load
+from drift.local.wiring import build_writer
 from tests.function.access_keys import entry, use_keys
 from tests.function.calling import Caller, assert_is_problem
 from tests.function.corpus import PROJECT, Corpus

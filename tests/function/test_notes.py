@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from drift.hosting import wiring
-from drift.hosting.settings import Settings, load
-from drift.offline.commands.work.servers import warm_up
-from drift.offline.indexing.pipeline import ingest
-from drift.offline.indexing.sources import read_source
-from drift.offline.wiring import build_writer
+from drift.http import wiring
+from drift.http.settings import Settings, load
+from drift.local.cli.work.servers import warm_up
+from drift.local.ingest.pipeline import ingest
+from drift.local.ingest.sources import read_source
+from drift.local.wiring import build_writer
 from tests.function.calling import Caller
 from tests.function.conftest import Environment
 

@@ -42,11 +42,11 @@ from schemathesis.openapi.checks import (
     UndefinedStatusCode,
 )
 
-from drift.errors import InvalidRequestError
-from drift.hosting.http import parse_request
-from drift.hosting.settings import Settings
-from drift.offline.hosts.local_host import serving
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.core.errors import InvalidRequestError
+from drift.http.http import parse_request
+from drift.http.settings import Settings
+from drift.local.hosts.local_host import serving
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.function.corpus import PROJECT, Corpus
 from tests.model_server_fixture import ModelServerControl
 

@@ -13,8 +13,8 @@ import pytest
 from redis.asyncio import Redis
 
 from drift.contracts.progress import CHANNEL
-from drift.offline.hosts.local_host import serving
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.local.hosts.local_host import serving
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.function.access_keys import entry, use_keys
 from tests.function.calling import PATIENCE_S, calling
 from tests.function.corpus import PROJECT

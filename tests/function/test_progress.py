@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.function.calling import Caller, Subscriber, assert_is_problem, citations
 from tests.function.corpus import PROJECT
 from tests.model_server_fixture import ModelServerControl

@@ -15,7 +15,7 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from drift.offline.hosts.local_host import serving
+from drift.local.hosts.local_host import serving
 from tests.function.access_keys import entry, use_keys
 from tests.function.calling import PATIENCE_S, PROBLEM_FIELDS, Caller, calling
 from tests.function.corpus import PROJECT, QUESTION, Corpus

@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 import pytest
 
-from drift.hosting.openapi import document
-from drift.hosting.openapi_reading import EXAMPLE
-from drift.hosting.settings import load
-from drift.offline.hosts.local_host import serving
+from drift.http.description import document
+from drift.http.openapi_reading import EXAMPLE
+from drift.http.settings import load
+from drift.local.hosts.local_host import serving
 from tests.function.access_keys import entry, use_keys
 from tests.function.calling import Caller, calling
 from tests.function.corpus import PROJECT, TEXTS

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from drift.hosting.openapi import document
-from drift.hosting.openapi_references import ANSWER, QUESTION
+from drift.http.description import document
+from drift.http.openapi_references import ANSWER, QUESTION
 from tests.function.calling import Caller
 from tests.function.corpus import PROJECT, TEXTS, WITHOUT_COMMUNITIES, Corpus
 

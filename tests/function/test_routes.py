@@ -13,7 +13,7 @@ import pytest
 from azurefunctions.extensions.base import RequestTrackerMeta, ResponseTrackerMeta
 
 import function_app
-from drift.offline.hosts.local_host import RegisteredRoute, registered_routes, serving
+from drift.local.hosts.local_host import RegisteredRoute, registered_routes, serving
 from tests.function.calling import calling
 
 ROUTES = {

@@ -16,9 +16,9 @@ from uuid import uuid4
 import pytest
 
 import function_app
-from drift.hosting.settings import load
-from drift.offline.servers.neo4j.server import Neo4jServer
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.http.settings import load
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.function.calling import Caller, Subscriber, assert_is_problem
 from tests.function.corpus import fill
 from tests.model_server_fixture import ModelServerControl

@@ -13,8 +13,8 @@ from uuid import uuid4
 import pytest
 
 from drift.contracts.request import MAX_BODY_BYTES
-from drift.offline.hosts.local_host import serving
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.local.hosts.local_host import serving
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.function.calling import Caller, Subscriber, assert_is_problem, calling, citations
 from tests.function.corpus import QUESTION, TEXTS, WITHOUT_COMMUNITIES, Corpus
 from tests.model_server_fixture import ModelServerControl

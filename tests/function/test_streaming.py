@@ -9,7 +9,7 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.function.calling import Caller, Subscriber, assert_is_problem
 from tests.function.corpus import PROJECT, QUESTION, Corpus
 from tests.model_server_fixture import ModelServerControl

@@ -11,9 +11,9 @@ from uuid import uuid4
 import pytest
 from neo4j import AsyncGraphDatabase
 
-from drift.hosting.settings import load
-from drift.offline.servers.valkey_server import ValkeyServer
-from drift.offline.wiring import build_writer
+from drift.http.settings import load
+from drift.local.stack.valkey_server import ValkeyServer
+from drift.local.wiring import build_writer
 from tests.function.corpus import Corpus
 from tests.model_server_fixture import ModelServerControl
 from tests.runtime.worker_process import NEEDS_PYTHON_313, REASON, WorkerHost, worker_host

@@ -10,19 +10,13 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from drift.access.project_keys import parse
-from drift.hosting import settings
-from drift.offline.commands.options import DEMO_PROJECT
-from drift.offline.commands.work.servers import running
-from drift.offline.commands.work.trial import (
-    NO_PROJECT,
-    TrialKey,
-    choose,
-    instructions,
-    settings_with,
-)
-from drift.offline.hosts.local_host import serving
-from drift.offline.stack.stack import StackOptions
+from drift.auth.project_keys import parse
+from drift.http import settings
+from drift.local.cli.options import DEMO_PROJECT
+from drift.local.cli.work.servers import running
+from drift.local.cli.work.trial import NO_PROJECT, TrialKey, choose, instructions, settings_with
+from drift.local.hosts.local_host import serving
+from drift.local.stack.stack import StackOptions
 from tests.fakes_project import Project
 from tests.fakes_reading import FakeReader
 

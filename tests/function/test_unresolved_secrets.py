@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from drift.offline.hosts.local_host import serving
+from drift.local.hosts.local_host import serving
 from tests.function.calling import assert_is_problem, calling
 
 REFERENCE = (

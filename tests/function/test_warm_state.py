@@ -11,9 +11,9 @@ from collections.abc import Callable
 import pytest
 
 import function_app
-from drift.hosting.provider import ServiceProvider
-from drift.hosting.settings import Settings, load
-from drift.offline.hosts.local_host import serving
+from drift.http.provider import ServiceProvider
+from drift.http.settings import Settings, load
+from drift.local.hosts.local_host import serving
 from tests.function.calling import Caller, assert_is_problem, calling
 from tests.function.corpus import Corpus
 

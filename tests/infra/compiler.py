@@ -20,7 +20,7 @@ from anthonycmartin.bicep_rpc_client import (
     SnapshotMetadata,
 )
 
-from drift.offline.infra.bicep_compiler import HOW_TO_GET_ONE
+from drift.local.infra.bicep_compiler import HOW_TO_GET_ONE
 from tests.infra.ways import ALWAYS_SET
 
 NOT_CHECKED = (

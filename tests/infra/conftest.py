@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from drift.offline.infra.bicep_compiler import find_compiler
+from drift.local.infra.bicep_compiler import find_compiler
 from tests.infra.compiler import NOT_CHECKED, Compiler, started
 from tests.remarks import remark
 

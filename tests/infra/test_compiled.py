@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from drift.offline.commands.doctor.infra import infra_findings
-from drift.offline.infra.bicep_compiler import find_compiler
+from drift.local.cli.doctor.infra import infra_findings
+from drift.local.infra.bicep_compiler import find_compiler
 from tests.infra.compiler import Compiler, started
 from tests.infra.expected.access import ROLE, ROLES
 from tests.infra.expected.names import Names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from drift.offline.infra.bicep_parameters import given_in
+from drift.local.infra.bicep_parameters import given_in
 from tests.infra.parameters import DEFAULTS, REQUIRED
 from tests.infra.ways import ROOT, Way, way_of, ways_of_people
 

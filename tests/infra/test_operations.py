@@ -7,9 +7,9 @@ import re
 import yaml
 
 import function_app
-from drift.offline.commands.options import LOOPBACK_PASSWORD
-from drift.offline.stack.order import USUAL_PORTS
-from drift.offline.stack.stack import VARIABLES
+from drift.local.cli.options import LOOPBACK_PASSWORD
+from drift.local.stack.order import USUAL_PORTS
+from drift.local.stack.stack import VARIABLES
 from tests.infra.expected.monitoring import ALERTS
 from tests.infra.ways import ROOT
 

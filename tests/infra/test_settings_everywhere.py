@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from drift.hosting.settings import load
+from drift.http.settings import load
 from tests.infra.rules.snapshot import settings_of
 from tests.infra.ways import Project, Way
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from drift.offline.infra.bicep_parameters import given_in
+from drift.local.infra.bicep_parameters import given_in
 from tests.infra.parameters import DEFAULTS
 
 ROOT = Path(__file__).resolve().parents[2]

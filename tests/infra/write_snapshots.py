@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from drift.offline.infra.bicep_compiler import find_compiler
+from drift.local.infra.bicep_compiler import find_compiler
 from tests.infra.compiler import NOT_CHECKED, started
 from tests.infra.ways import COMMITTED, ROOT, snapshot_of, way_files, way_name
 

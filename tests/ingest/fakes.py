@@ -8,11 +8,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from drift.errors import GraphUnavailableError
-from drift.ports import MAX_WAIT_S, ProjectWriter
-from drift.tasks import Deadline
-from drift.values.calls import Embeddings
-from drift.values.records import (
+from drift.core.deadline import Deadline
+from drift.core.errors import GraphUnavailableError
+from drift.model.calls import Embeddings
+from drift.model.records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
@@ -20,6 +19,7 @@ from drift.values.records import (
     KnowledgeBatch,
     ProjectState,
 )
+from drift.ports import MAX_WAIT_S, ProjectWriter
 from tests.fakes_graph import Held
 
 DIMENSIONS = 8

@@ -7,18 +7,18 @@ from collections.abc import Callable
 
 import pytest
 
-from drift.citing.sentences import spans
-from drift.naming import normalised_title
-from drift.numbered_parts import Part
-from drift.offline.indexing.identity import identify
-from drift.offline.indexing.knowledge import derive
-from drift.offline.indexing.page_text import line_key
-from drift.offline.indexing.sources import Source
-from drift.offline.indexing.terms import candidates
-from drift.offline.writing.blocks import Format
-from drift.offline.writing.chunking import cut
-from drift.offline.writing.html_text import html_to_markdown
-from drift.values.records import ChunkRecord, ProjectState
+from drift.core.names import normalised_title
+from drift.evidence.numbered_parts import Part
+from drift.evidence.sentences import spans
+from drift.local.ingest.blocks import Format
+from drift.local.ingest.chunking import cut
+from drift.local.ingest.html_text import html_to_markdown
+from drift.local.ingest.identity import identify
+from drift.local.ingest.knowledge import derive
+from drift.local.ingest.page_text import line_key
+from drift.local.ingest.sources import Source
+from drift.local.ingest.terms import candidates
+from drift.model.records import ChunkRecord, ProjectState
 
 TIMES = 4
 MOST = 9.0

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.offline.indexing.knowledge import derive
-from drift.offline.indexing.sources import read_source
-from drift.offline.writing.blocks import Format, split_blocks
-from drift.offline.writing.chunking import MAX_CHARS, cut
-from drift.offline.writing.documents import FORMATS, Skipped, guarded, read_document
-from drift.values.records import ChunkRecord
+from drift.local.ingest.blocks import Format, split_blocks
+from drift.local.ingest.chunking import MAX_CHARS, cut
+from drift.local.ingest.documents import FORMATS, Skipped, guarded, read_document
+from drift.local.ingest.knowledge import derive
+from drift.local.ingest.sources import read_source
+from drift.model.records import ChunkRecord
 
 PARTS = (
     *(

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from drift.errors import GraphUnavailableError, IngestError
-from drift.offline.indexing.pipeline import ingest, remove
-from drift.offline.indexing.report import IngestReport
-from drift.offline.indexing.sources import Source, read_source
-from drift.offline.writing.documents import Skipped
+from drift.core.errors import GraphUnavailableError, IngestError
+from drift.local.ingest.documents import Skipped
+from drift.local.ingest.pipeline import ingest, remove
+from drift.local.ingest.report import IngestReport
+from drift.local.ingest.sources import Source, read_source
 from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project
 
 TEXTS = {

@@ -4,22 +4,22 @@ import random
 
 import pytest
 
-from drift.offline.commands.work.sample import sample_sources
-from drift.offline.indexing.communities import find_communities
-from drift.offline.indexing.entities import (
+from drift.local.cli.work.sample import sample_sources
+from drift.local.ingest.chunking import cut
+from drift.local.ingest.communities import find_communities
+from drift.local.ingest.entities import (
     HUB_CHUNKS,
     MAX_DESCRIPTION_CHARS,
     MAX_ENTITIES_A_CHUNK,
     FoundEntity,
     read_chunks,
 )
-from drift.offline.indexing.knowledge import derive, fingerprint
-from drift.offline.indexing.prose import sentences, singular
-from drift.offline.indexing.relations import Relation, relate
-from drift.offline.indexing.summaries import MAX_SUMMARY_CHARS, summarise
-from drift.offline.indexing.terms import candidates, code_term
-from drift.offline.writing.chunking import cut
-from drift.values.records import ChunkRecord, KnowledgeBatch
+from drift.local.ingest.knowledge import derive, fingerprint
+from drift.local.ingest.prose import sentences, singular
+from drift.local.ingest.relations import Relation, relate
+from drift.local.ingest.summaries import MAX_SUMMARY_CHARS, summarise
+from drift.local.ingest.terms import candidates, code_term
+from drift.model.records import ChunkRecord, KnowledgeBatch
 
 
 def _chunks(*texts: str, heading: str = "Notes") -> list[ChunkRecord]:

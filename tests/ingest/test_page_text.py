@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from drift.offline.indexing.entities import read_chunks
-from drift.offline.indexing.page_text import all_readable, readable
-from drift.values.records import ChunkRecord
+from drift.local.ingest.entities import read_chunks
+from drift.local.ingest.page_text import all_readable, readable
+from drift.model.records import ChunkRecord
 
 
 def _pages(*texts: str) -> list[ChunkRecord]:

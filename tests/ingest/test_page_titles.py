@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from drift.offline.writing.chunking import cut
-from drift.offline.writing.html_text import html_to_markdown
+from drift.local.ingest.chunking import cut
+from drift.local.ingest.html_text import html_to_markdown
 
 SPHINX = """<html><head><title>Fees &#8212; Harbour documentation</title></head><body>
 <div class="related" role="navigation" aria-label="Related"><h3>Navigation</h3><ul><li>index</ul></div>

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from drift.errors import GraphUnavailableError, IngestError, ModelMisconfiguredError
-from drift.offline.commands.work.sample import sample_sources
-from drift.offline.indexing.pipeline import ingest
-from drift.offline.indexing.report import IngestReport
-from drift.offline.indexing.sources import Source, read_source
-from drift.offline.writing.documents import Skipped, SourceDocument
+from drift.core.errors import GraphUnavailableError, IngestError, ModelMisconfiguredError
+from drift.local.cli.work.sample import sample_sources
+from drift.local.ingest.documents import Skipped, SourceDocument
+from drift.local.ingest.pipeline import ingest
+from drift.local.ingest.report import IngestReport
+from drift.local.ingest.sources import Source, read_source
 from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project
 
 TEXTS = {

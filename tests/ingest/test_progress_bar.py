@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from drift.offline.indexing.progress_bar import progress_bar
+from drift.local.ingest.progress_bar import progress_bar
 
 
 def _run(*, terminal: bool) -> str:

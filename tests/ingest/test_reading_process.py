@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from drift.errors import IngestError
-from drift.offline.indexing import pipeline
-from drift.offline.indexing.sources import Source, read_source
-from drift.offline.writing.documents import Result, Skipped, SourceDocument
-from drift.offline.writing.reading_process import ReadingProcess
+from drift.core.errors import IngestError
+from drift.local.ingest import pipeline
+from drift.local.ingest.documents import Result, Skipped, SourceDocument
+from drift.local.ingest.reading_process import ReadingProcess
+from drift.local.ingest.sources import Source, read_source
 from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from drift.errors import IngestError
-from drift.offline.commands.work.sample import sample_sources
-from drift.offline.indexing.sources import read_source
-from drift.offline.writing import documents
+from drift.core.errors import IngestError
+from drift.local.cli.work.sample import sample_sources
+from drift.local.ingest import documents
+from drift.local.ingest.sources import read_source
 
 GOOD = b"# Good\n\nSome text.\n"
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from neo4j import Driver, GraphDatabase
 
-from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.local.stack.neo4j.server import Neo4jServer
 from tests.command_line import NO_SERVERS_GIVEN, PATIENCE_S, ROOT
 from tests.model_server_fixture import ModelServerControl
 

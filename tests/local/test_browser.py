@@ -11,10 +11,10 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 import httpx2
 import pytest
 
-from drift.errors import LocalStackError
-from drift.offline.hosts import browser
-from drift.offline.hosts.browser import browsing
-from drift.offline.servers.neo4j.jars import default_cache
+from drift.core.errors import LocalStackError
+from drift.local.hosts import browser
+from drift.local.hosts.browser import browsing
+from drift.local.stack.neo4j.jars import default_cache
 from tests.local.processes import PROJECT
 
 pytestmark = pytest.mark.slow
@@ -26,7 +26,7 @@ URI = "bolt://127.0.0.1:17687"
 def cache() -> Path:
     """The usual cache, with the jar in it: fetched in a process that may reach beyond loopback."""
     cache = str(default_cache())
-    fetching = f"from drift.offline.hosts.browser import fetch; fetch(Path({cache!r}), print)"
+    fetching = f"from drift.local.hosts.browser import fetch; fetch(Path({cache!r}), print)"
     command = [sys.executable, "-c", f"from pathlib import Path; {fetching}"]
     subprocess.run(command, check=True, cwd=PROJECT)  # noqa: S603 - our own code
     return default_cache()

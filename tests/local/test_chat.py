@@ -9,10 +9,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from drift.errors import ModelUnavailableError
-from drift.hosting import http
-from drift.offline.commands.work.chat_prompts import MAX_TURNS, Turn, alone, standalone
-from drift.offline.commands.work.chatting import Conversation, Documents, Model, Partner
+from drift.core.errors import ModelUnavailableError
+from drift.http import http
+from drift.local.cli.work.chat_prompts import MAX_TURNS, Turn, alone, standalone
+from drift.local.cli.work.chatting import Conversation, Documents, Model, Partner
 from tests.fakes import ScriptedChat
 
 ANSWER = "Marley was dead. Scrooge knew it."

@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from drift.errors import LocalStackError
-from drift.offline.servers.children import Child, ending, log_tail
+from drift.core.errors import LocalStackError
+from drift.local.stack.children import Child, ending, log_tail
 from tests.local.processes import runs, script, until
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ STUBBORN = [
 PARENT = """
 import sys, time
 from pathlib import Path
-from drift.offline.servers.children import Child
+from drift.local.stack.children import Child
 folder = Path(sys.argv[1])
 for name in ("one", "two"):
     (folder / name).mkdir()

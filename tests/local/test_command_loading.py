@@ -10,7 +10,7 @@ import pytest
 
 from tests.command_line import ROOT
 
-LOADED = "import json, sys, drift.offline.commands.app; print(json.dumps(sorted(sys.modules)))"
+LOADED = "import json, sys, drift.local.cli.app; print(json.dumps(sorted(sys.modules)))"
 WORKED_WITH = {
     "neo4j",
     "openai",
@@ -20,10 +20,10 @@ WORKED_WITH = {
     "pydantic",
     "starlette",
     "uvicorn",
-    "drift.hosting.settings",
-    "drift.hosting.wiring",
-    "drift.search",
-    "drift.offline.stack.stack",
+    "drift.http.settings",
+    "drift.http.wiring",
+    "drift.search.drift",
+    "drift.local.stack.stack",
 }
 
 
@@ -33,5 +33,5 @@ def test_the_options_of_all_commands_load_nothing_that_a_command_works_with() ->
         [sys.executable, "-c", LOADED], cwd=ROOT, capture_output=True, text=True, check=True
     )
     loaded = set(json.loads(done.stdout))
-    assert "drift.offline.commands.ask" in loaded
+    assert "drift.local.cli.ask" in loaded
     assert not loaded & WORKED_WITH

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from drift.offline import PROJECT
-from drift.offline.stack import data_folder
-from drift.offline.stack.data_folder import (
+from drift.local import PROJECT
+from drift.local.stack import data_folder
+from drift.local.stack.data_folder import (
     DataFolderError,
     check_holds_graph,
     find_data_folder,

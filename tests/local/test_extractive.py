@@ -6,21 +6,21 @@ import re
 
 import pytest
 
-from drift import prompts
-from drift.answering.conclusion import NOT_FOUND
-from drift.answering.findings import finding_elements, numbered_facts, unanswered_lines
-from drift.context import chunk_element
+from drift.answer.conclusion import NOT_FOUND
 from drift.contracts.replies import AggregateReply, CitationReply, LocalReply, PrimerReply
-from drift.markup import element
-from drift.offline.commands.work.asking import advice_on
-from drift.offline.model_server.embedding import embed, vector
-from drift.offline.model_server.extractive import UNANSWERED, reply
-from drift.offline.model_server.lines import LONGEST, lines
-from drift.offline.model_server.relevance import choose, forms, terms
-from drift.offline.prompt_elements import elements
-from drift.prompts import Context
-from drift.values.graph import Chunk
-from drift.values.tree import ANSWERED, Answer, Citation, Node, Question
+from drift.local.cli.work.asking import advice_on
+from drift.local.model_server.embedding import embed, vector
+from drift.local.model_server.extractive import UNANSWERED, reply
+from drift.local.model_server.lines import LONGEST, lines
+from drift.local.model_server.relevance import choose, forms, terms
+from drift.local.prompt_elements import elements
+from drift.model.graph import Chunk
+from drift.model.tree import ANSWERED, Answer, Citation, Node, Question
+from drift.prompting import prompts
+from drift.prompting.elements import chunk_element
+from drift.prompting.findings import finding_elements, numbered_facts, unanswered_lines
+from drift.prompting.markup import element
+from drift.prompting.prompts import Context
 
 TOPICS: dict[str, str] = pydoc_data.topics.topics
 

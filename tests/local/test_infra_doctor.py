@@ -12,16 +12,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from drift.offline.commands.app import app
-from drift.offline.commands.doctor.infra import infra_findings
-from drift.offline.infra.bicep_parameters import UNREAD, declared_in, given_in
-from drift.offline.infra.model_rules import (
-    TOKENS_A_FOLLOWUP,
-    TOKENS_OF_CHUNKS,
-    tokens_a_request,
-)
-from drift.offline.infra.resource_ids import type_of
-from drift.plan import Limits
+from drift.local.cli.app import app
+from drift.local.cli.doctor.infra import infra_findings
+from drift.local.infra.bicep_parameters import UNREAD, declared_in, given_in
+from drift.local.infra.model_rules import TOKENS_A_FOLLOWUP, TOKENS_OF_CHUNKS, tokens_a_request
+from drift.local.infra.resource_ids import type_of
+from drift.model.limits import Limits
 
 INFRA = Path(__file__).resolve().parents[2] / "infra"
 CANARY = "canary-password-3f81"

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from drift.errors import LocalStackError
-from drift.offline.servers.neo4j import jars
+from drift.core.errors import LocalStackError
+from drift.local.stack.neo4j import jars
 from tests.local.processes import runs, script, until
 
 FETCHER = """
 import sys, time
 from pathlib import Path
-from drift.offline.servers.neo4j import jars
+from drift.local.stack.neo4j import jars
 cache, tally = Path(sys.argv[1]), Path(sys.argv[2])
 
 def resolve():
@@ -128,7 +128,7 @@ def test_a_fetch_ends_with_its_parent(tmp_path: Path) -> None:
     text = """
 import sys
 from pathlib import Path
-from drift.offline.servers.neo4j import jars
+from drift.local.stack.neo4j import jars
 jars.ensure_jars("9.9", Path(sys.argv[1]), say=lambda line: print(line, flush=True))
 """
     with script(text, tmp_path) as parent:

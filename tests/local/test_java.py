@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from drift.errors import LocalStackError
-from drift.offline.servers.neo4j.java import java_for
+from drift.core.errors import LocalStackError
+from drift.local.stack.neo4j.java import java_for
 
 
 def install(root: Path, name: str, version: str) -> Path:

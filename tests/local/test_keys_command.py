@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from drift.access.caller import Grant, pattern_problem
-from drift.access.project_keys import MAX_BYTES, hash_of, parse
-from drift.errors import LocalStackError
-from drift.offline.commands.app import app
-from drift.offline.commands.work.keys import Wanted, add, new_key, problems, value_of
+from drift.auth.caller import Grant, pattern_problem
+from drift.auth.project_keys import MAX_BYTES, hash_of, parse
+from drift.core.errors import LocalStackError
+from drift.local.cli.app import app
+from drift.local.cli.work.keys import Wanted, add, new_key, problems, value_of
 
 CANARY = "drift_canary-key"
 ENTRY: dict[str, Any] = {"name": "b", "sha256": hash_of(CANARY.encode()), "projects": ["b"]}

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from drift.errors import LocalStackError
-from drift.offline.servers.loopback import free_port
-from drift.offline.servers.neo4j import maven
+from drift.core.errors import LocalStackError
+from drift.local.stack.loopback import free_port
+from drift.local.stack.neo4j import maven
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>{group}</groupId><artifactId>{name}</artifactId><version>1.0</version><dependencies>{needs}</dependencies></project>"""

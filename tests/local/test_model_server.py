@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from drift import prompts
-from drift.context import chunk_element
 from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
-from drift.markup import element
-from drift.values.calls import Prompt
-from drift.values.graph import Chunk
+from drift.model.calls import Prompt
+from drift.model.graph import Chunk
+from drift.prompting import prompts
+from drift.prompting.elements import chunk_element
+from drift.prompting.markup import element
 from tests.model_server_fixture import ModelServerControl
 
 pytestmark = pytest.mark.slow
@@ -244,7 +244,7 @@ async def test_a_client_that_goes_away_ends_its_request(model_server: ModelServe
 # -------------------------------------------------------------------------------------- the process
 @contextmanager
 def started(*options: str) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-m", "drift.offline.model_server.server", *options]
+    command = [sys.executable, "-m", "drift.local.model_server.server", *options]
     with subprocess.Popen(  # noqa: S603 - our own module
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

@@ -12,18 +12,18 @@ from typing import Any
 import neo4j
 import pytest
 
-from drift.errors import LocalStackError
-from drift.offline.servers.neo4j.home import Neo4jHome
-from drift.offline.servers.neo4j.jars import exact_version, keep_listing
-from drift.offline.servers.neo4j.server import Neo4jServer
+from drift.core.errors import LocalStackError
+from drift.local.stack.neo4j.home import Neo4jHome
+from drift.local.stack.neo4j.jars import exact_version, keep_listing
+from drift.local.stack.neo4j.server import Neo4jServer
 from tests.local.processes import runs, script, until
 from tests.servers import QUICK
 
 PARENT = """
 import sys, time
 from pathlib import Path
-from drift.offline.servers.neo4j.server import Neo4jServer
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.servers import QUICK
 neo4j = Neo4jServer(folder=Path(sys.argv[1]), java_flags=QUICK).start()
 valkey = ValkeyServer().start()

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from drift.errors import LocalStackError
-from drift.offline.servers.server import Server
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.core.errors import LocalStackError
+from drift.local.stack.server import Server
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.local.processes import runs
 from tests.shared_servers import SharedServers, ask_for
 

@@ -18,9 +18,9 @@ import psutil
 import pytest
 import redis
 
-from drift.errors import LocalStackError
-from drift.offline.stack.order import Places
-from drift.offline.stack.stack import Stack, StackOptions
+from drift.core.errors import LocalStackError
+from drift.local.stack.order import Places
+from drift.local.stack.stack import Stack, StackOptions
 from tests.local.processes import runs, script, until
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ MODEL_ALONE = {"NEO4J_URI": "bolt://graph.test:7687", "REDIS_URL": "redis://prog
 COMMAND = """
 import json, sys, time
 from pathlib import Path
-from drift.offline.stack.stack import Stack, StackOptions
+from drift.local.stack.stack import Stack, StackOptions
 stack = Stack(StackOptions(data_dir=Path(sys.argv[1]), given=json.loads(sys.argv[2]))).start()
 print(stack.pids["valkey"], flush=True)
 time.sleep(600)

@@ -16,11 +16,11 @@ import neo4j
 import pytest
 import redis
 
-from drift.errors import LocalStackError
-from drift.offline.servers.neo4j.server import Neo4jServer
-from drift.offline.servers.valkey_server import ValkeyServer
-from drift.offline.stack.order import Places
-from drift.offline.stack.stack import VARIABLES, Stack, StackOptions
+from drift.core.errors import LocalStackError
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.local.stack.order import Places
+from drift.local.stack.stack import VARIABLES, Stack, StackOptions
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.local.processes import runs, until
 
 pytestmark = pytest.mark.slow

@@ -19,10 +19,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.answering.conclusion import NOT_FOUND
-from drift.offline.commands import console
-from drift.offline.commands.terminal import clean, escaped, on_one_line
-from drift.offline.stack.data_folder import DataFolderError, check_data_folder
+from drift.answer.conclusion import NOT_FOUND
+from drift.local.cli import console
+from drift.local.cli.terminal import clean, escaped, on_one_line
+from drift.local.stack.data_folder import DataFolderError, check_data_folder
 from tests.command_line import NO_SERVERS_GIVEN, ROOT
 
 HOSTILE = (
@@ -109,17 +109,17 @@ def test_what_stands_near_is_shown_as_that_where_nothing_answers(
 PRINTERS = """
 import asyncio, logging, sys
 from pathlib import Path
-from drift.errors import LocalStackError
-from drift.offline.writing.documents import Skipped
-from drift.offline.indexing.report import IngestReport
-from drift.offline.indexing.sources import Ignored, Source
-from drift.offline.indexing.progress_bar import progress_bar
-from drift.offline.commands import console
-from drift.offline.commands.work import ingestion
-from drift.offline.commands.doctor import machine as doctor
-from drift.offline.commands.work import prepare as prepare_command
-from drift.offline import say as plain
-from drift.offline.commands import terminal
+from drift.core.errors import LocalStackError
+from drift.local.ingest.documents import Skipped
+from drift.local.ingest.report import IngestReport
+from drift.local.ingest.sources import Ignored, Source
+from drift.local.ingest.progress_bar import progress_bar
+from drift.local.cli import console
+from drift.local.cli.work import ingestion
+from drift.local.cli.doctor import machine as doctor
+from drift.local.cli.work import prepare as prepare_command
+from drift.local import say as plain
+from drift.local.cli import terminal
 terminal.open_streams()
 console.log_to_stderr()
 bad = HOSTILE

@@ -7,10 +7,10 @@ import logging
 
 import pytest
 
-from drift.errors import GraphUnavailableError
-from drift.offline.commands.console import LogLine, show_progress
-from drift.offline.commands.work.asking import said_once
-from drift.telemetry.logs import log
+from drift.core.errors import GraphUnavailableError
+from drift.core.logs import log
+from drift.local.cli.console import LogLine, show_progress
+from drift.local.cli.work.asking import said_once
 
 SENTENCE = "The graph is gone."
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import redis
 
-from drift.errors import LocalStackError
-from drift.offline.servers.loopback import free_port
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.core.errors import LocalStackError
+from drift.local.stack.loopback import free_port
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.local.processes import runs, until
 
 pytestmark = pytest.mark.slow

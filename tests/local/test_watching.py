@@ -17,13 +17,13 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from drift.adapters.redis.server import RedisServer
 from drift.contracts.progress import CHANNEL, Phase
-from drift.hosting.settings import load
-from drift.hosting.wiring import build_redis
-from drift.offline.commands.work.asking import Answered, ask_over_http
-from drift.offline.servers.valkey_server import ValkeyServer
-from drift.progress import Progress
+from drift.http.settings import load
+from drift.http.wiring import build_redis
+from drift.local.cli.work.asking import Answered, ask_over_http
+from drift.local.stack.valkey_server import ValkeyServer
+from drift.redis.server import RedisServer
+from drift.search.progress import Progress
 from tests.fakes import ListSink
 from tests.wire.entra_redis import REQUIRED, certificate
 

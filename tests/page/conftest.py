@@ -11,9 +11,9 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright
 
 import function_app  # noqa: F401 - its AUTH_MODE is that of its import
-from drift.hosting.settings import Settings
-from drift.offline.hosts.local_host import serving
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.http.settings import Settings
+from drift.local.hosts.local_host import serving
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.function.conftest import Environment, base_settings, corpus, graph_server
 from tests.function.corpus import Corpus
 from tests.model_server_fixture import ModelServerControl

@@ -13,15 +13,7 @@ from typing import Any
 from playwright.async_api import Browser, Page, async_playwright
 
 from tests.page.browser import DESK, FRAMES, MISSING, QUIET, find_chromium
-from tests.page.replies import (
-    answer,
-    answering,
-    citation,
-    large_project,
-    node,
-    reading,
-    stream,
-)
+from tests.page.replies import answer, answering, citation, large_project, node, reading, stream
 
 VISITS = 15
 FRAME_MS = 16

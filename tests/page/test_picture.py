@@ -10,15 +10,7 @@ from tests.function.corpus import PROJECT, QUESTION
 from tests.page.browser import FRAMES, PHONE, Visit
 from tests.page.conftest import Visits
 from tests.page.hostile_texts import HOSTILE
-from tests.page.replies import (
-    answer,
-    answering,
-    citation,
-    large_project,
-    problem,
-    reading,
-    stream,
-)
+from tests.page.replies import answer, answering, citation, large_project, problem, reading, stream
 from tests.page.test_hostile_texts import assert_is_text_alone, shown
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]

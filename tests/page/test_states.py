@@ -10,16 +10,7 @@ import pytest
 from tests.function.corpus import PROJECT, QUESTION
 from tests.page.browser import PHONE, Visit
 from tests.page.conftest import Visits
-from tests.page.replies import (
-    Event,
-    answer,
-    answering,
-    citation,
-    node,
-    problem,
-    reading,
-    stream,
-)
+from tests.page.replies import Event, answer, answering, citation, node, problem, reading, stream
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from drift.offline.infra.bicep_compiler import find_compiler
+from drift.local.infra.bicep_compiler import find_compiler
 from tests.infra.compiler import started
 from tests.infra.ways import Project, way_name, ways_of_people
 from tests.pipeline.tools import CHECKOV, run

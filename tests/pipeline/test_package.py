@@ -17,7 +17,7 @@ import pytest
 import yaml
 from packaging.utils import canonicalize_name
 
-from drift.offline.infra.package import PACKAGES, build, deployed_files
+from drift.local.infra.package import PACKAGES, build, deployed_files
 from tests.dependencies.lock import LOCK, ROOT, locked
 from tests.pipeline.tools import TOOLS
 from tests.runtime.worker_process import NEEDS_PYTHON_313, REASON
@@ -62,7 +62,7 @@ def test_it_holds_the_files_that_are_deployed_and_no_other(package: Path) -> Non
         if path.is_file() and path.suffix != ".pyc" and ".python_packages" not in path.parts
     }
     assert own == set(deployed_files())
-    assert {"function_app.py", "host.json", "drift/search.py"} <= own
+    assert {"function_app.py", "host.json", "drift/search/drift.py"} <= own
     assert {path.partition("/")[0] for path in own} == {
         "function_app.py",
         "host.json",
@@ -137,4 +137,4 @@ def test_azd_deploys_the_package_as_it_is_built() -> None:
     assert (service["dist"], service["remoteBuild"]) == ("build/package", False)
     assert service["hooks"] == {"prepackage": {"shell": "sh", "run": "make package"}}
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert "\t@$(PYTHON) -m drift.offline.infra.package $(TOOLS)/bin/uv build/package\n" in makefile
+    assert "\t@$(PYTHON) -m drift.local.infra.package $(TOOLS)/bin/uv build/package\n" in makefile

@@ -226,7 +226,7 @@ def test_the_pinned_runtime_still_has_the_name_that_forgets_invocations() -> Non
 
 
 def test_the_platforms_own_time_limit_is_beyond_the_front_ends_and_that_beyond_ours() -> None:
-    from drift.hosting.settings import Settings  # noqa: PLC0415
+    from drift.http.settings import Settings  # noqa: PLC0415
 
     hours, minutes, seconds = json.loads(Path(ROOT, "host.json").read_text(encoding="utf-8"))[
         "functionTimeout"

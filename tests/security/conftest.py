@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import function_app
-from drift.hosting.service import Service
+from drift.http.service import Service
 from tests.function.conftest import base_settings, corpus, environment, graph_server, no_settings
 from tests.security.canaries import Outputs, watching
 from tests.telemetry_fixture import Recorded

@@ -1,6 +1,6 @@
 """Random callers, the projects that they ask for, and what docs/access.md says of both.
 
-What is right is worked out here from the words of that document alone, without `drift/access`.
+What is right is worked out here from the words of that document alone, without `drift/auth`.
 """
 
 from __future__ import annotations

@@ -17,11 +17,11 @@ from uuid import UUID
 import pytest
 
 import function_app
-from drift.cursors import KEY, ListName, cursor
-from drift.hosting import reading
-from drift.hosting.entrance import Entrance
-from drift.hosting.settings import load_access
-from drift.offline.hosts.local_host import registered_routes, serving
+from drift.http import reading
+from drift.http.cursors import KEY, ListName, cursor
+from drift.http.entrance import Entrance
+from drift.http.settings import load_access
+from drift.local.hosts.local_host import registered_routes, serving
 from tests.security.conftest import Given
 from tests.security.random_callers import EXISTING, Asker, asker, look_alikes, project_for
 from tests.security.raw_http import JSON, STREAM, Answer, call, events

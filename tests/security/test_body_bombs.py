@@ -19,18 +19,18 @@ import pytest
 import pytest_asyncio
 
 from drift.contracts.request import MAX_BODY_BYTES
-from drift.errors import InvalidRequestError
-from drift.hosting import http
-from drift.hosting.service import Service
-from drift.offline.hosts.local_host import serving
-from drift.plan import Limits
-from drift.values.graph import Evidence, PrimerEvidence
+from drift.core.errors import InvalidRequestError
+from drift.http import http
+from drift.http.service import Service
+from drift.local.hosts.local_host import serving
+from drift.model.graph import Evidence, PrimerEvidence
+from drift.model.limits import Limits
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.calling import PROBLEM_FIELDS
 from tests.function.test_bad_bodies import GOOD
 from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, WorkerHost, worker_host
 from tests.security.raw_http import JSON, Answer, call, connected, read, request
-from tests.story.searching import script
+from tests.unit.searching import script
 
 ROOM = MAX_BODY_BYTES - 200
 

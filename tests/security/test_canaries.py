@@ -19,8 +19,8 @@ import pytest
 from opentelemetry import metrics, trace
 from redis.asyncio import Redis
 
-from drift.offline.hosts.local_host import serving
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.local.hosts.local_host import serving
+from drift.local.stack.valkey_server import ValkeyServer
 from tests.function.calling import Subscriber
 from tests.function.faults.traps import trap
 from tests.model_server_fixture import ModelServerControl

@@ -9,11 +9,11 @@ from urllib.parse import quote
 
 import pytest
 
-from drift.hosting.service import Service
-from drift.offline.hosts.local_host import serving
-from drift.plan import Limits
-from drift.values.graph import Evidence, PrimerEvidence
-from drift.values.health import Readiness
+from drift.http.service import Service
+from drift.local.hosts.local_host import serving
+from drift.model.graph import Evidence, PrimerEvidence
+from drift.model.health import Readiness
+from drift.model.limits import Limits
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.corpus import PROJECT, QUESTION
 from tests.runtime.test_planted_faults import LIVE, mutated
@@ -23,8 +23,8 @@ from tests.security.canaries import SECRETS, Outputs
 from tests.security.every_route import HEADERS, call_every_route
 from tests.security.raw_http import JSON, STREAM, call
 from tests.security.telltales import telltale
-from tests.story.searching import script
 from tests.telemetry_fixture import Recorded
+from tests.unit.searching import script
 
 
 def unforeseen() -> Exception:

@@ -20,23 +20,23 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from neo4j import EagerResult
 
-from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.adapters.neo4j.indexes import IndexNames
-from drift.hosting.service import Service
-from drift.offline.hosts.local_host import serving
-from drift.offline.servers.neo4j.server import Neo4jServer
-from drift.offline.writing.neo4j.writer import Neo4jWriter
-from drift.plan import Limits
-from drift.progress import citation_lines, escape_markdown, name_list
-from drift.tasks import Deadline
-from drift.values.graph import FollowupQuery, PrimerEvidence, PrimerQuery
-from drift.values.tree import Citation
+from drift.core.deadline import Deadline
+from drift.graph.connection import READ_TIMEOUT_S, Connection
+from drift.graph.graph import Neo4jGraph
+from drift.graph.indexes import IndexNames
+from drift.http.service import Service
+from drift.local.hosts.local_host import serving
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.model.graph import FollowupQuery, PrimerEvidence, PrimerQuery
+from drift.model.limits import Limits
+from drift.model.tree import Citation
+from drift.search.progress import citation_lines, escape_markdown, name_list
 from tests.contract.graph_backends import DIMENSIONS, axis
 from tests.fakes import ListSink, ScriptedChat, StubGraph, ports
 from tests.security.hostile_documents import HOSTILE, evidence_of, primer_of
 from tests.security.raw_http import JSON, STREAM, Answer, call, events
-from tests.story.searching import aggregated, local, primer, script
+from tests.unit.searching import aggregated, local, primer, script
 
 Route = Callable[[Service], None]
 

@@ -25,27 +25,27 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from opentelemetry import trace
 
-from drift.adapters.neo4j.connection import Connection
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.adapters.neo4j.indexes import IndexNames
 from drift.contracts.request import ProjectRequest
-from drift.hosting.service import Service
-from drift.hosting.settings import load as load_settings
-from drift.offline.servers.neo4j.server import Neo4jServer
-from drift.offline.writing.neo4j.writer import Neo4jWriter
-from drift.plan import Limits
+from drift.core.deadline import Deadline
+from drift.graph.connection import Connection
+from drift.graph.graph import Neo4jGraph
+from drift.graph.indexes import IndexNames
+from drift.http.service import Service
+from drift.http.settings import load as load_settings
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.model.calls import ChatReply, Embeddings, Hear, Prompt, Tokens
+from drift.model.graph import Candidates, FollowupQuery
+from drift.model.limits import Limits
 from drift.ports import GraphStore
-from drift.tasks import Deadline
-from drift.values.calls import ChatReply, Embeddings, Hear, Prompt, Tokens
-from drift.values.graph import Candidates, FollowupQuery
 from tests.contract.bulk_load import entangle, load, remove
 from tests.contract.graph_backends import DIMENSIONS, twin
 from tests.contract.random_projects import MARK, SHAPES, VECTORS, Contents, Shape, pair
 from tests.fakes import Heard, allowed, ports
 from tests.fakes_graph import FakeGraph
-from tests.hosting.test_wiring import LOCAL
 from tests.security.prompt_reading import tags
 from tests.telemetry_fixture import Recorded
+from tests.unit.test_wiring import LOCAL
 
 OWN = "My own "
 """What the first tenant's titles and descriptions begin with; the other's begin with MARK."""

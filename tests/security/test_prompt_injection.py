@@ -15,26 +15,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drift import prompts
-from drift.answering.conclusion import NOT_FOUND
+from drift.answer.conclusion import NOT_FOUND
 from drift.contracts.answer import CitationOut, RetrieveResponse
 from drift.contracts.request import MAX_BODY_BYTES, Depth
-from drift.hosting import wiring
-from drift.hosting.settings import load
-from drift.markup import element, on_line, plain
-from drift.plan import Limits
-from drift.progress import Progress
-from drift.search import DriftSearch
-from drift.tasks import Deadline
-from drift.tokens import cut
-from drift.values.calls import Prompt
-from drift.values.graph import Chunk, Evidence, FollowupQuery
+from drift.core.deadline import Deadline
+from drift.http import wiring
+from drift.http.settings import load
+from drift.model.calls import Prompt
+from drift.model.graph import Chunk, Evidence, FollowupQuery
+from drift.model.limits import Limits
+from drift.prompting import prompts
+from drift.prompting.markup import element, on_line, plain
+from drift.prompting.tokens import cut
+from drift.search.drift import DriftSearch
+from drift.search.progress import Progress
 from tests.fakes import ListSink, ScriptedChat, StubGraph, ports, request
-from tests.hosting.test_wiring import LOCAL
 from tests.model_server_fixture import ModelServerControl
 from tests.security.hostile_documents import HOSTILE, evidence_of, primer_of
 from tests.security.prompt_reading import Tag, facts, sentences, tags
-from tests.story.searching import FIRST, SECOND, THIRD, cites_what_it_sees, proposals, script
+from tests.unit.searching import FIRST, SECOND, THIRD, cites_what_it_sees, proposals, script
+from tests.unit.test_wiring import LOCAL
 
 LOCAL_TAGS = [
     "question",

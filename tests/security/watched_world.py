@@ -6,12 +6,11 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from drift.hosting.service import Service
-from drift.hosting.settings import load
-from drift.plan import Limits
-from drift.ports import Ports
-from drift.values.health import Readiness
-from drift.values.records import (
+from drift.http.service import Service
+from drift.http.settings import load
+from drift.model.health import Readiness
+from drift.model.limits import Limits
+from drift.model.records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
@@ -19,14 +18,15 @@ from drift.values.records import (
     EntityRecord,
     KnowledgeBatch,
 )
+from drift.ports import Ports
 from tests.contract.random_projects import VECTORS
 from tests.fakes import ListSink
 from tests.fakes_graph import FakeGraph
 from tests.fakes_nodes import FakeNodeFinder
 from tests.fakes_reading import FakeReader
-from tests.hosting.test_wiring import LOCAL
 from tests.security.random_callers import EXISTING, Asker
 from tests.security.test_isolation import Parrot
+from tests.unit.test_wiring import LOCAL
 
 QUESTION = "What has the alder birch to do with cedar and zephyr?"
 SHARED = {"documents": "d", "chunks": "k", "entities": "e"}

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from drift.context import chunk_element
-from drift.markup import element
-from drift.tokens import most_tokens
-from drift.values.graph import Chunk
+from drift.model.graph import Chunk
+from drift.prompting.elements import chunk_element
+from drift.prompting.markup import element
+from drift.prompting.tokens import most_tokens
 from tests.lint.node_packages import installed, node
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300, func_only=True)]

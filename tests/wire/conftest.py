@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import pytest
 from redis.asyncio import Redis
 
-from drift.adapters.entra import TokenSource
-from drift.adapters.redis.entra import REDIS_SCOPE
-from drift.adapters.redis.progress import RedisProgress
-from drift.adapters.redis.server import RedisServer
+from drift.auth.entra import TokenSource
 from drift.contracts.progress import CHANNEL
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.local.stack.valkey_server import ValkeyServer
+from drift.redis.entra import REDIS_SCOPE
+from drift.redis.progress import RedisProgress
+from drift.redis.server import RedisServer
 from tests.wire.entra_redis import PATIENCE_S, Cache, Identity
 
 

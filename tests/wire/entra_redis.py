@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from redis.asyncio import Redis
 
-from drift.adapters.entra import TokenSource
-from drift.adapters.redis.progress import RedisProgress
+from drift.auth.entra import TokenSource
+from drift.redis.progress import RedisProgress
 
 HOUR = 3600
 

@@ -6,19 +6,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from drift import prompts
-from drift.adapters.openai.caller import Caller
-from drift.adapters.openai.chat import OpenAIChat
-from drift.adapters.openai.client import (
-    ModelServer,
-    build_client,
-)
-from drift.adapters.openai.embedder import OpenAIEmbedder
-from drift.adapters.openai.options import ChatOptions
-from drift.adapters.retry import RetryPolicy
-from drift.context import chunk_element
-from drift.tasks import Deadline
-from drift.values.graph import Chunk
+from drift.core.deadline import Deadline
+from drift.llm.caller import Caller
+from drift.llm.chat import OpenAIChat
+from drift.llm.client import ModelServer, build_client
+from drift.llm.embedder import OpenAIEmbedder
+from drift.llm.options import ChatOptions
+from drift.llm.retry import RetryPolicy
+from drift.model.graph import Chunk
+from drift.prompting import prompts
+from drift.prompting.elements import chunk_element
 from tests.model_server_fixture import ModelServerControl
 
 KEY = "canary-key-0123456789"

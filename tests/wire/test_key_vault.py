@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from drift.adapters.key_vault import VaultSecret
+from drift.auth.key_vault import VaultSecret
 from tests.wire.entra_redis import certificate
 
 TOKEN = "canary-token"

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from drift import prompts
-from drift.adapters.openai.chat import OpenAIChat
-from drift.adapters.openai.options import ChatOptions
 from drift.contracts.replies import LocalReply
-from drift.errors import ModelMisconfiguredError, UnusableReplyError
-from drift.values.calls import Prompt
+from drift.core.errors import ModelMisconfiguredError, UnusableReplyError
+from drift.llm.chat import OpenAIChat
+from drift.llm.options import ChatOptions
+from drift.model.calls import Prompt
+from drift.prompting import prompts
 from tests.model_server_fixture import ModelServerControl
 from tests.wire.openai_clients import ATTEMPTS, LOCAL, PROMPT, chat_of, soon
 

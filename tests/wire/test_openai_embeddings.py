@@ -8,12 +8,8 @@ from typing import Any
 
 import pytest
 
-from drift.errors import (
-    DriftError,
-    ModelMisconfiguredError,
-    ModelUnavailableError,
-)
-from drift.telemetry.logs import bound
+from drift.core.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError
+from drift.core.logs import bound
 from tests.model_server_fixture import ModelServerControl
 from tests.wire.openai_clients import ATTEMPTS, embedder_of, soon
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from drift.adapters.openai.chat import OpenAIChat
-from drift.errors import (
+from drift.core.deadline import Deadline
+from drift.core.errors import (
     DriftError,
     ModelMisconfiguredError,
     ModelUnavailableError,
     UnusableReplyError,
 )
-from drift.tasks import Deadline
+from drift.llm.chat import OpenAIChat
 from tests.model_server_fixture import ModelServerControl
 from tests.wire.openai_clients import ATTEMPTS, KEY, LOCAL, PROMPT, caller, chat_of, client_of, soon
 

@@ -10,21 +10,11 @@ from azure.core.credentials import AccessToken
 from azure.core.exceptions import ClientAuthenticationError, ServiceRequestError
 from azure.identity import CredentialUnavailableError
 
-from drift.adapters.openai.chat import OpenAIChat
-from drift.adapters.openai.client import (
-    EntraTokens,
-    ModelServer,
-    build_client,
-    resource_url,
-    v1_url,
-)
-from drift.adapters.openai.options import ChatOptions
 from drift.contracts.replies import LocalReply
-from drift.errors import (
-    DriftError,
-    ModelMisconfiguredError,
-    ModelUnavailableError,
-)
+from drift.core.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError
+from drift.llm.chat import OpenAIChat
+from drift.llm.client import EntraTokens, ModelServer, build_client, resource_url, v1_url
+from drift.llm.options import ChatOptions
 from tests.model_server_fixture import ModelServerControl
 from tests.wire.openai_clients import KEY, LOCAL, PROMPT, caller, chat_of, client_of, soon
 

@@ -12,10 +12,10 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import NoPermissionError
 
-from drift.adapters.redis.progress import RedisProgress
-from drift.adapters.redis.server import RedisServer
 from drift.contracts.progress import CHANNEL, OWN_CHANNEL, channel_of
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.local.stack.valkey_server import ValkeyServer
+from drift.redis.progress import RedisProgress
+from drift.redis.server import RedisServer
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "progress.md"
 COMMANDS = re.findall(r"^ACL SETUSER .*$", DOCUMENT.read_text(), re.MULTILINE)

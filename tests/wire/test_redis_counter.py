@@ -15,14 +15,14 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from drift.access.caller import Caller, Quota
-from drift.access.counting import CountingError
-from drift.access.quotas import Quotas
-from drift.adapters.redis.counter import RedisCounter
-from drift.adapters.redis.packets import Packets
-from drift.adapters.redis.server import IDLE_SECONDS, RedisServer
-from drift.errors import QuotaError
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.auth.caller import Caller, Quota
+from drift.auth.counting import CountingError
+from drift.auth.quotas import Quotas
+from drift.core.errors import QuotaError
+from drift.local.stack.valkey_server import ValkeyServer
+from drift.redis.counter import RedisCounter
+from drift.redis.pipeline import Packets
+from drift.redis.server import IDLE_SECONDS, RedisServer
 from tests.proxy import proxied
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "access.md"

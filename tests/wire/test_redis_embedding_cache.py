@@ -14,12 +14,12 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from drift.adapters.cache_entries import KEPT_S
-from drift.adapters.embedding_cache import CachedEmbedder, Space
-from drift.adapters.redis.entries import PAUSE_S, RedisEntries
-from drift.adapters.redis.server import RedisServer
-from drift.offline.servers.valkey_server import ValkeyServer
-from drift.tasks import Deadline
+from drift.core.deadline import Deadline
+from drift.local.stack.valkey_server import ValkeyServer
+from drift.redis.cache_entries import KEPT_S
+from drift.redis.embedding_cache import CachedEmbedder, Space
+from drift.redis.entries import PAUSE_S, RedisEntries
+from drift.redis.server import RedisServer
 from tests.fakes import HashingEmbedder, vector_of
 from tests.proxy import Proxy, proxied
 

@@ -13,11 +13,11 @@ import pytest
 from azure.core.exceptions import ClientAuthenticationError
 from redis.exceptions import AuthenticationError
 
-from drift.adapters.entra import RENEW_S, TokenSource
-from drift.adapters.redis.entra import REDIS_SCOPE, EntraLogin, object_id
-from drift.adapters.redis.progress import RedisProgress
-from drift.adapters.redis.server import RedisServer
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.auth.entra import RENEW_S, TokenSource
+from drift.local.stack.valkey_server import ValkeyServer
+from drift.redis.entra import REDIS_SCOPE, EntraLogin, object_id
+from drift.redis.progress import RedisProgress
+from drift.redis.server import RedisServer
 from tests.proxy import proxied
 from tests.wire.entra_redis import HOUR, PATIENCE_S, Cache, Identity, publish, renewed
 

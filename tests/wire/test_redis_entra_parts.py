@@ -17,12 +17,12 @@ from uuid import uuid4
 
 import pytest
 
-from drift.adapters.entra import TokenSource
-from drift.adapters.redis.progress import RedisProgress
-from drift.adapters.redis.server import RedisServer
-from drift.hosting.settings import load
-from drift.hosting.wiring import build_redis
-from drift.offline.servers.valkey_server import ValkeyServer
+from drift.auth.entra import TokenSource
+from drift.http.settings import load
+from drift.http.wiring import build_redis
+from drift.local.stack.valkey_server import ValkeyServer
+from drift.redis.progress import RedisProgress
+from drift.redis.server import RedisServer
 from tests.wire.entra_redis import (
     HOUR,
     PATIENCE_S,

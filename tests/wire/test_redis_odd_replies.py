@@ -15,20 +15,20 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from drift.access.caller import Caller, Quota
-from drift.access.claims import Claims
-from drift.access.quotas import Quotas
-from drift.adapters.cache_entries import KEPT_S
-from drift.adapters.embedding_cache import CachedEmbedder, Space
-from drift.adapters.redis.claims import PREFIX, RedisClaims
-from drift.adapters.redis.counter import RedisCounter, keys_of
-from drift.adapters.redis.entries import RedisEntries
-from drift.adapters.redis.server import RedisServer
-from drift.errors import ConflictError, QuotaError
-from drift.offline.servers.loopback import HOST, free_port
-from drift.offline.servers.valkey_server import ValkeyServer, server_program
-from drift.tasks import Deadline
-from drift.values.health import Level
+from drift.auth.caller import Caller, Quota
+from drift.auth.claims import Claims
+from drift.auth.quotas import Quotas
+from drift.core.deadline import Deadline
+from drift.core.errors import ConflictError, QuotaError
+from drift.local.stack.loopback import HOST, free_port
+from drift.local.stack.valkey_server import ValkeyServer, server_program
+from drift.model.health import Level
+from drift.redis.cache_entries import KEPT_S
+from drift.redis.claims import PREFIX, RedisClaims
+from drift.redis.counter import RedisCounter, keys_of
+from drift.redis.embedding_cache import CachedEmbedder, Space
+from drift.redis.entries import RedisEntries
+from drift.redis.server import RedisServer
 from tests.fakes import HashingEmbedder, vector_of
 from tests.listening import listening
 

@@ -18,12 +18,12 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from drift.adapters.redis.progress import KEPT_SECONDS, RedisProgress
-from drift.adapters.redis.server import RedisServer
 from drift.contracts.progress import CHANNEL, Phase
-from drift.offline.servers.loopback import free_port
-from drift.offline.servers.valkey_server import ValkeyServer
-from drift.progress import Progress
+from drift.local.stack.loopback import free_port
+from drift.local.stack.valkey_server import ValkeyServer
+from drift.redis.progress import KEPT_SECONDS, RedisProgress
+from drift.redis.server import RedisServer
+from drift.search.progress import Progress
 from tests.function.calling import Subscriber
 from tests.proxy import proxied
 

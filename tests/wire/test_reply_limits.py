@@ -20,14 +20,14 @@ from typing import Any
 
 import pytest
 
-from drift import prompts
-from drift.adapters.openai.caller import Caller
-from drift.adapters.openai.chat import OpenAIChat
-from drift.adapters.openai.client import ModelServer, build_client
-from drift.adapters.openai.embedder import OpenAIEmbedder
-from drift.adapters.retry import RetryPolicy
-from drift.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError
-from drift.tasks import Deadline
+from drift.core.deadline import Deadline
+from drift.core.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError
+from drift.llm.caller import Caller
+from drift.llm.chat import OpenAIChat
+from drift.llm.client import ModelServer, build_client
+from drift.llm.embedder import OpenAIEmbedder
+from drift.llm.retry import RetryPolicy
+from drift.prompting import prompts
 from tests.listening import listening
 
 pytestmark = pytest.mark.slow

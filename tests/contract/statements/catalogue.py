@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from drift.adapters.neo4j.cypher import node_search, passages, reading
-from drift.adapters.neo4j.cypher import schema as cypher_schema
-from drift.adapters.neo4j.cypher import statements as search
-from drift.adapters.neo4j.cypher import unseen_statements as unseen
-from drift.adapters.neo4j.cypher.legs import Leg
-from drift.adapters.neo4j.cypher.schema import DEFAULT, V1, Schema
-from drift.adapters.neo4j.indexes import ENTITY_INDEX, IndexNames
-from drift.offline.indexing.prepare import statements as prepare
-from drift.offline.indexing.prepare import vector_statements as vectors
-from drift.offline.indexing.prepare.kinds import KINDS as NODE_KINDS
-from drift.offline.writing.neo4j import ddl, lease_statements
-from drift.offline.writing.neo4j import statements as write
+from drift.graph.cypher import node_search, passages, reading
+from drift.graph.cypher import schema as cypher_schema
+from drift.graph.cypher import statements as search
+from drift.graph.cypher import unprepared as unseen
+from drift.graph.cypher.legs import Leg
+from drift.graph.cypher.schema import DEFAULT, V1, Schema
+from drift.graph.indexes import ENTITY_INDEX, IndexNames
+from drift.local.ingest.neo4j import ddl, lease_statements
+from drift.local.ingest.neo4j import statements as write
+from drift.local.prepare import statements as prepare
+from drift.local.prepare import vector_statements as vectors
+from drift.local.prepare.kinds import KINDS as NODE_KINDS
 
 CALENDAR = "CYPHER 25"
 """How a statement begins that only servers of the calendar versions understand."""

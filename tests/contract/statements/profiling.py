@@ -14,23 +14,23 @@ from typing import Any, Literal
 import pytest
 from neo4j import AsyncManagedTransaction, EagerResult
 
-from drift.access.caller import EVERYBODY
-from drift.adapters.neo4j.connection import READ_TIMEOUT_S, Connection
-from drift.adapters.neo4j.cypher.schema import DEFAULT, V1, Schema
-from drift.adapters.neo4j.graph import Neo4jGraph
-from drift.adapters.neo4j.node_finder import LABELS
-from drift.adapters.neo4j.reader import Neo4jReader
-from drift.errors import GraphMisconfiguredError
-from drift.offline.servers.neo4j.server import Neo4jServer
-from drift.offline.writing.neo4j import project as neo4j_project
-from drift.offline.writing.neo4j.writer import Neo4jWriter
-from drift.rag.threshold import pairs
-from drift.tasks import Deadline
-from drift.values.found_nodes import NodesQuery, ScoreThreshold
-from drift.values.graph import FollowupQuery, PrimerQuery
-from drift.values.passages import PassagesQuery
-from drift.values.reading import PageQuery
-from drift.values.records import RelationRecord
+from drift.auth.caller import EVERYBODY
+from drift.core.deadline import Deadline
+from drift.core.errors import GraphMisconfiguredError
+from drift.graph.connection import READ_TIMEOUT_S, Connection
+from drift.graph.cypher.schema import DEFAULT, V1, Schema
+from drift.graph.graph import Neo4jGraph
+from drift.graph.node_finder import LABELS
+from drift.graph.reader import Neo4jReader
+from drift.local.ingest.neo4j import project as neo4j_project
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.model.found_nodes import NodesQuery, ScoreThreshold
+from drift.model.graph import FollowupQuery, PrimerQuery
+from drift.model.passages import PassagesQuery
+from drift.model.reading import PageQuery
+from drift.model.records import RelationRecord
+from drift.nodes.threshold import pairs
 from tests.contract import v1_graphs
 from tests.contract.bulk_load import load, remove
 from tests.contract.graph_backends import DIMENSIONS

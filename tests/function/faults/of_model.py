@@ -6,15 +6,7 @@ import json
 from typing import Any
 
 from tests.function.corpus import QUESTION
-from tests.function.faults.row import (
-    ATTEMPTS,
-    MODEL_DOWN,
-    MODEL_WRONG,
-    Call,
-    Row,
-    fails,
-    retried,
-)
+from tests.function.faults.row import ATTEMPTS, MODEL_DOWN, MODEL_WRONG, Call, Row, fails, retried
 
 KINDS: dict[Call, str] = {
     "hypothesis": "hypothesis",

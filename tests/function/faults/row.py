@@ -59,7 +59,7 @@ class Row:
     A request has MAX_PASSES=1, MAX_FOLLOWUPS=2 and MAX_FOLLOWUPS_PER_PROMPT=1 unless `settings`
     say otherwise.
 
-    `rules` are asked of the model server (`drift.offline.model_server.faults.Rule`); those of "one
+    `rules` are asked of the model server (`drift.local.model_server.faults.Rule`); those of "one
     follow-up" strike that one alone. A setting in braces names a server of the test, None removes
     the setting. `identity` is what the endpoint for tokens answers, `ask` how the caller asks.
 

@@ -11,9 +11,9 @@ import httpx2
 import openai
 from neo4j.exceptions import Neo4jError
 
-from drift.adapters.neo4j.errors import translation
-from drift.adapters.openai.errors import translated
-from drift.errors import DriftError
+from drift.core.errors import DriftError
+from drift.graph.errors import translation
+from drift.llm.errors import translated
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from drift.hosting.settings import Settings
-from drift.offline.infra.bicep_parameters import given_in
+from drift.http.settings import Settings
+from drift.local.infra.bicep_parameters import given_in
 from tests.infra.differences import differences
 from tests.infra.parameters import DEFAULTS, FROM_ENVIRONMENT, REQUIRED
 from tests.infra.rules import Rule
@@ -80,7 +80,7 @@ IGNORED = {
     "build",
     "docs",
     "drift/__main__.py",
-    "drift/offline",
+    "drift/local",
     "infra",
     "local.settings.json",
     "local.settings.json.example",

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from drift.hosting.settings import Settings
+from drift.http.settings import Settings
 from tests.infra.differences import differences
 from tests.infra.expected import access, function, monitoring, network, sign_in, stores
 from tests.infra.expected.names import VERSIONS, Names, tags
@@ -67,7 +67,7 @@ def every_setting_has_the_value_of_its_own_parameter(project: Project) -> Iterat
 
 
 def settings_are_those_that_the_code_reads(project: Project) -> Iterator[str]:
-    """The settings that are not the platform's are fields of drift/hosting/settings.py, and those
+    """The settings that are not the platform's are fields of drift/http/settings.py, and those
     without a default are all there.
     """
     fields = {name.upper(): field for name, field in Settings.model_fields.items()}

@@ -1,0 +1,1 @@
+"""The answer over checked facts: response, references, streaming."""

@@ -1,0 +1,138 @@
+"""Pure: the answer as it is delivered: sentences that stand on checked facts, and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from drift.contracts.replies import AggregateReply
+from drift.evidence.marks import without_marks
+from drift.evidence.repetition import is_same_question
+from drift.evidence.statements import Proven, Statement, from_answers, joined_answers, proven
+from drift.evidence.unmarked import repaired
+from drift.evidence.verdict import judged
+from drift.model.tree import Citation, Fact, Node, Verdict
+from drift.prompting.findings import numbered_facts, surest_first
+from drift.prompting.tokens import cut
+
+NOT_FOUND = "The documents do not answer this question."
+NEAREST = "What comes nearest: {}"
+FINDINGS_STAND = (
+    "The last reading saw no answer in this; what the follow-up questions found stands."
+)
+NOT_PUT_TOGETHER = (
+    "The final answer could not be written because of a failure; what the follow-up questions"
+    " found stands for it."
+)
+MAX_NEAR = 8
+MAX_NEAREST_CHARACTERS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """The final answer, the sentences that it is made of, and whether it answers.
+
+    `left_out` counts sentences that no fact bears out. An answer that was not found has no
+    sentences; `near` are the passages that came nearest to one.
+    """
+
+    text: str = NOT_FOUND
+    statements: tuple[Statement, ...] = ()
+    left_out: int = 0
+    verdict: Verdict = "not_found"
+    confidence: float = 0.0
+    uncertainty: tuple[str, ...] = ()
+    near: tuple[Citation, ...] = ()
+
+
+def concluded(
+    question: str,
+    reply: AggregateReply,
+    facts: Sequence[Fact],
+    nodes: Sequence[Node],
+    shown: Iterable[str],
+) -> Conclusion:
+    """Return what a reply says, as far as the facts bear it out; `shown` are all texts shown.
+
+    A reply that names no fact at all keeps the sentences whose words stand in one; when nothing is
+    left of an answer, the follow-ups' own answers stand for it. So they do, in part, when the reply
+    has found nothing and they have (`_voided`).
+    """
+    made = proven(reply.final_answer, facts)
+    if not made.statements:
+        made = repaired(reply.final_answer, facts)
+    if not made.statements and reply.verdict != "not_found":
+        made = from_answers(nodes, facts)
+
+    still_open = without_marks(reply.residual_uncertainty, {fact.number for fact in facts})
+    if reply.verdict != "not_found":
+        return _judged(question, reply.verdict, made, nodes, shown, still_open)
+    if found := _voided(question, nodes, is_explained=bool(made.statements)):
+        standing = joined_answers(found, numbered_facts(found, {}))
+        return _judged(question, "partly", standing, nodes, shown, still_open, FINDINGS_STAND)
+    nearest = " ".join(statement.text for statement in made.statements)
+    said = NEAREST.format(cut(nearest, MAX_NEAREST_CHARACTERS)) if nearest else ""
+    return _judged(question, "not_found", made, nodes, shown, still_open, said)
+
+
+def without_last_call(question: str, nodes: Sequence[Node], shown: Iterable[str]) -> Conclusion:
+    """Return what stands where the last reply cannot be used: the follow-ups' own answers, in part.
+
+    Nobody has judged whether they settle the question.
+    """
+    found = _found(nodes)
+    standing = joined_answers(found, numbered_facts(found, {}))
+    said: Verdict = "partly" if found else "not_found"
+    return _judged(question, said, standing, nodes, shown, NOT_PUT_TOGETHER)
+
+
+def _judged(
+    question: str,
+    said: Verdict,
+    made: Proven,
+    nodes: Sequence[Node],
+    shown: Iterable[str],
+    *uncertain: str,
+) -> Conclusion:
+    """Return the conclusion that code draws; one that does not answer shows no answer."""
+    verdict = judged(question, said, made.statements, shown)
+    uncertainty = tuple(filter(None, (*uncertain, verdict.overruled)))
+    if verdict.verdict == "not_found":
+        named = (fact.citation for statement in made.statements for fact in statement.facts)
+        near = tuple(dict.fromkeys(named)) or tuple(dict.fromkeys(_cited(nodes)))
+        return Conclusion(uncertainty=uncertainty, near=near[:MAX_NEAR])
+    return Conclusion(
+        made.text,
+        made.statements,
+        len(made.left_out),
+        verdict.verdict,
+        verdict.confidence,
+        uncertainty,
+    )
+
+
+def _voided(question: str, nodes: Sequence[Node], *, is_explained: bool) -> list[Node]:
+    """Return the findings that stand although the last reply says `not_found`.
+
+    A follow-up that settles a part, or that asks the question itself, has found some of what is
+    asked. Others may be links before the last one of a chain: of these the reply is believed when
+    it names the facts that it found too little.
+    """
+    found = _found(nodes)
+    settles = (
+        node.answer is not None
+        and (node.answer.verdict == "partly" or is_same_question(node.question.text, question))
+        for node in found
+    )
+    return found if any(settles) or not is_explained else []
+
+
+def _found(nodes: Sequence[Node]) -> list[Node]:
+    """Return the follow-ups that found something on evidence that holds, in their order."""
+    return [n for n in nodes if n.answer and n.answer.citations and n.answer.verdict != "not_found"]
+
+
+def _cited(nodes: Sequence[Node]) -> Iterator[Citation]:
+    for node in surest_first(nodes):
+        if node.answer:
+            yield from node.answer.citations

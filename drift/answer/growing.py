@@ -1,0 +1,100 @@
+"""Pure: what of an answer can be delivered while the model still writes its reply.
+
+A sentence is delivered when nothing that follows can change it: when the next one has begun, or
+when the answer has ended. What is delivered is the beginning of the whole answer, nearly always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic_core import from_json
+
+from drift.contracts.lenient import judgement
+from drift.contracts.replies import MAX_ANSWER_CHARS
+from drift.evidence.marks import STOPS
+from drift.evidence.statements import proven
+from drift.model.tree import Fact
+
+Json = Mapping[str, Any]
+
+_ENDINGS = frozenset(f"{STOPS}\n")
+"""Without one of these no sentence ends, so nothing has to be looked at again."""
+
+
+class GrowingAnswer:
+    """The answer in the `field` of a JSON reply that grows.
+
+    `facts` gives the facts that its sentences name by number, of the fields that stand before it.
+    `write` makes of the model's words those that are delivered.
+    """
+
+    def __init__(
+        self,
+        field: str,
+        facts: Callable[[Json], Sequence[Fact]],
+        write: Callable[[str], str] = str,
+    ) -> None:
+        """Begin with nothing."""
+        self._field = field
+        self._facts_of = facts
+        self._write = write
+        self._begin("")
+
+    def _begin(self, reply: str) -> None:
+        self._reply = reply
+        self._facts: Sequence[Fact] | None = None
+        self._read = 0
+        self._may_end = False
+        self._has_ended = False
+        self._text = ""
+
+    def deliverable(self, reply: str) -> str:
+        """Return what can be delivered of a reply that has come so far.
+
+        A reply that does not go on from the one before is another one, which begins anew.
+        """
+        if not reply.startswith(self._reply):
+            self._begin("")
+        self._reply = reply
+        if self._has_ended:
+            return self._text
+
+        begun = _parsed(reply, whole_strings=False)
+        answer = begun.get(self._field)
+        if not isinstance(answer, str) or len(answer) > MAX_ANSWER_CHARS:
+            return self._text
+        if self._facts is None:
+            self._facts = () if _finds_nothing(begun) else self._facts_of(begun)
+
+        self._has_ended = self._field in _parsed(reply, whole_strings=True)
+        endings = sum(character in _ENDINGS for character in answer[self._read :])
+        self._read = len(answer)
+        if self._has_ended or endings or self._may_end:
+            before = self._text
+            said = self._write(answer.lstrip())
+            self._text = proven(said, self._facts, complete=self._has_ended).text
+            self._may_end = endings > 1 or self._text == before
+        return self._text
+
+
+def _finds_nothing(begun: Json) -> bool:
+    """Tell whether a reply has said before its answer that there is none to deliver."""
+    return "verdict" in begun and judgement(begun["verdict"]) == "not_found"
+
+
+def _parsed(reply: str, *, whole_strings: bool) -> Json:
+    """Return the fields of a JSON object that grows, with the last text as far as it has come.
+
+    With `whole_strings`, a text that has not ended is left out. Words before the object, as that of
+    a fence, are not looked at.
+    """
+    at = reply.find("{")
+    if at < 0:
+        return {}
+    try:
+        begun = from_json(reply[at:], allow_partial=True if whole_strings else "trailing-strings")
+    except ValueError:
+        return {}
+    return begun if isinstance(begun, dict) else {}

@@ -1,0 +1,218 @@
+"""Pure: the passages that an answer stands on, numbered, each with how sure it is.
+
+The numbers stand behind the sentences that they belong to. Without them and what follows the
+answer, its text is the final answer, letter for letter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from drift.answer.conclusion import Conclusion
+from drift.answer.labels import label_of, lines_of
+from drift.answer.signals import ENOUGH, Signals, age_days, citations, freshness, similarity
+from drift.answer.uncertainty import NO_REFERENCE, NOTHING_THERE, ONLY_IN_PART, limits_of
+from drift.contracts.answer import ReferenceOut, ReferencesOut, SignalsOut
+from drift.evidence.statements import Statement
+from drift.evidence.verdict import MOST_OF_PARTLY
+from drift.model.found_nodes import ScoreThreshold
+from drift.model.graph import Chunk
+from drift.model.passages import MOST_WITNESSES, Passage
+from drift.model.tree import Citation
+
+Key = tuple[str, str]
+"""A chunk and a span of it: what is one reference."""
+
+_BEHIND_THE_NUMBER = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f\uff1a]+$|[ \t]*\|[ \t]*$")
+"""Stops of a sentence, or what closes a row of a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was read of the cited passages.
+
+    `threshold` is the project's, where it holds for the vectors that were compared; `now` is in
+    milliseconds since 1970. `unread` says in sentences what could not be read.
+    """
+
+    passages: Mapping[str, Passage] = field(default_factory=dict)
+    threshold: ScoreThreshold | None = None
+    now: int = 0
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A distinct citation of the answer, by its number, and how sure the model was of it."""
+
+    number: int
+    citation: Citation
+    model: float
+
+
+def numbered(statements: Iterable[Statement]) -> dict[Key, Reference]:
+    """Return the distinct citations in the order of the answer, from 1."""
+    found: dict[Key, Reference] = {}
+    for fact in (fact for statement in statements for fact in statement.facts):
+        key = _key(fact.citation)
+        known = found.setdefault(key, Reference(len(found) + 1, fact.citation, fact.confidence))
+        found[key] = replace(known, model=max(known.model, fact.confidence))
+    return found
+
+
+def numbers_of(statement: Statement, found: Mapping[Key, Reference]) -> list[int]:
+    """Return the numbers of a statement's references, ascending, each once."""
+    return sorted({found[_key(fact.citation)].number for fact in statement.facts})
+
+
+def cited_chunks(statements: Iterable[Statement]) -> tuple[str, ...]:
+    """Return the ids of the chunks that the answer cites, each once, in its order."""
+    return tuple(dict.fromkeys(chunk_id for chunk_id, _ in numbered(statements)))
+
+
+def referred(concluded: Conclusion, retrieved: Mapping[str, Chunk], known: Known) -> ReferencesOut:
+    """Return the references of an answer; of one that stands on nothing, what limits it."""
+    found = numbered(concluded.statements)
+    if not found:
+        return without_references(concluded.text, known.unread)
+
+    signals = _signals(concluded.statements, found, retrieved, known)
+    confidence = _confidence(concluded, signals)
+    limits = [] if concluded.verdict == "answered" else [ONLY_IN_PART]
+    if confidence < ENOUGH:
+        documents = {_document(one.citation, retrieved) for one in found.values()}
+        limits += limits_of(list(signals.values()), len(documents), _newest(found, known))
+    limits += known.unread
+
+    items = [_item(one, retrieved, signals[key]) for key, one in found.items()]
+    marked = [(one.ends, numbers_of(one, found)) for one in concluded.statements]
+    text = "\n\n".join(
+        filter(None, (with_numbers(concluded.text, marked), _listed(items), _limiting(limits)))
+    )
+    return ReferencesOut(answer=text, items=items, confidence=confidence, limits=limits)
+
+
+def without_references(text: str, unread: Sequence[str] = ()) -> ReferencesOut:
+    """Return the references of an answer that has none; an empty text is that of no data."""
+    limits = [NO_REFERENCE if text else NOTHING_THERE, *unread]
+    answer = "\n\n".join(filter(None, (text, _limiting(limits))))
+    return ReferencesOut(answer=answer, items=[], confidence=0.0, limits=limits)
+
+
+def with_numbers(text: str, marked: Iterable[tuple[int, Sequence[int]]]) -> str:
+    """Return a text with numbers as `[1,3]` behind the sentences that end at these characters.
+
+    They stand before the stop of the sentence, and inside the last cell of a row.
+    """
+    written, at = "", 0
+    for ends, numbers in sorted(marked, key=lambda one: one[0]):
+        if not numbers or not 0 <= ends <= len(text):
+            continue
+        stop = _BEHIND_THE_NUMBER.search(text, at, ends)
+        place = stop.start() if stop else ends
+        written += f"{text[at:place]}[{','.join(map(str, numbers))}]"
+        at = place
+    return written + text[at:]
+
+
+def line_of(item: ReferenceOut) -> str:
+    """Return a reference as a line, `[1] src/db/client.py:45-52 (95% match)`."""
+    match = "" if item.match is None else f" ({item.match:.0%} match)"
+    return f"[{item.number}] {item.label}{match}"
+
+
+def _key(citation: Citation) -> Key:
+    return citation.chunk_id, citation.span
+
+
+def _document(citation: Citation, retrieved: Mapping[str, Chunk]) -> str:
+    """Return what tells a citation's document from others: its id, else its name."""
+    chunk = retrieved.get(citation.chunk_id)
+    return (chunk.document_id if chunk else "") or citation.document_name
+
+
+def _signals(
+    statements: Sequence[Statement],
+    found: Mapping[Key, Reference],
+    retrieved: Mapping[str, Chunk],
+    known: Known,
+) -> dict[Key, Signals]:
+    beside: dict[Key, set[str]] = {key: set() for key in found}
+    for statement in statements:
+        documents = {_document(fact.citation, retrieved) for fact in statement.facts}
+        for fact in statement.facts:
+            beside[_key(fact.citation)] |= documents
+
+    signals = {}
+    for key, one in found.items():
+        passage = known.passages.get(one.citation.chunk_id, Passage(one.citation.chunk_id))
+        others = beside[key] - {_document(one.citation, retrieved)}
+        signals[key] = Signals(
+            similarity(passage.similarity, known.threshold),
+            freshness(passage.updated_at, known.now),
+            citations(_counted(passage, others)),
+            round(min(1.0, max(0.0, one.model)), 2),
+        )
+    return signals
+
+
+def _counted(passage: Passage, others: set[str]) -> int | None:
+    """Return how many other documents say the same: by the graph, or behind the same sentence."""
+    if passage.witnesses is None and not others:
+        return None
+    return min(MOST_WITNESSES, len(others.union(passage.witnesses or ())))
+
+
+def _confidence(concluded: Conclusion, signals: Mapping[Key, Signals]) -> float:
+    """Return the mean over sentences of their surest reference, as far as the verdict lets it."""
+    surest = [
+        max(signals[_key(fact.citation)].confidence for fact in statement.facts)
+        for statement in concluded.statements
+    ]
+    mean = round(sum(surest) / len(surest), 2)
+    return mean if concluded.verdict == "answered" else min(mean, MOST_OF_PARTLY)
+
+
+def _newest(found: Mapping[Key, Reference], known: Known) -> float | None:
+    """Return the age in days of the newest document that the answer cites."""
+    passages = (known.passages.get(chunk_id) for chunk_id, _ in found)
+    ages = [
+        age_days(one.updated_at, known.now)
+        for one in passages
+        if one and one.updated_at is not None and freshness(one.updated_at, known.now) is not None
+    ]
+    return min(ages, default=None)
+
+
+def _item(one: Reference, retrieved: Mapping[str, Chunk], signals: Signals) -> ReferenceOut:
+    chunk = retrieved.get(one.citation.chunk_id)
+    lines = lines_of(one.citation, chunk) if chunk else None
+    return ReferenceOut(
+        number=one.number,
+        label=label_of(one.citation, chunk),
+        chunk_id=one.citation.chunk_id,
+        document_name=one.citation.document_name,
+        span=one.citation.span,
+        first_line=lines[0] if lines else None,
+        last_line=lines[1] if lines else None,
+        page=chunk.page if chunk else None,
+        source_uri=(chunk.source_uri or None) if chunk else None,
+        match=signals.similarity,
+        confidence=signals.confidence,
+        signals=SignalsOut(
+            similarity=signals.similarity,
+            freshness=signals.freshness,
+            citations=signals.citations,
+            model=signals.model,
+        ),
+    )
+
+
+def _listed(items: Sequence[ReferenceOut]) -> str:
+    return "\n".join(["References:", *map(line_of, items)])
+
+
+def _limiting(limits: Sequence[str]) -> str:
+    return "\n".join(["Limits:", *(f"- {limit}" for limit in limits)]) if limits else ""

@@ -1,0 +1,204 @@
+"""Pure: the answer to a caller, made of the model's last reply and the tree of follow-ups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from drift.answer.conclusion import Conclusion
+from drift.answer.references import numbered, numbers_of, without_references
+from drift.contracts.answer import (
+    CitationCountsOut,
+    CitationOut,
+    DepthOut,
+    KeyFact,
+    ReferencesOut,
+    RetrieveResponse,
+    TraceNode,
+    TraceOut,
+    VerdictOut,
+)
+from drift.contracts.replies import PrimerReply
+from drift.contracts.request import Include
+from drift.evidence.statements import Statement
+from drift.model.graph import Chunk, PrimerEvidence
+from drift.model.tree import ASKED, SKIPPED_DEADLINE, Citation, CitationCounts, Node, Question
+from drift.prompting.elements import place_of
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a search did, as far as an answer may tell it.
+
+    `first` and `found` are the primer's; a search of one look has none.
+    """
+
+    depth: DepthOut
+    nodes: Sequence[Node] = ()
+    counts: CitationCounts = field(default_factory=CitationCounts)
+    retrieved: Mapping[str, Chunk] = field(default_factory=dict)
+    first: PrimerReply = field(default_factory=PrimerReply)
+    found: PrimerEvidence = field(default_factory=PrimerEvidence)
+
+
+def delivered(
+    concluded: Conclusion, searched: Searched, include: Sequence[Include]
+) -> RetrieveResponse:
+    """Return the answer: facts with their citations, what is uncertain, and what was asked for."""
+    located = searched.retrieved if "locations" in include else None
+    uncertainty = [*concluded.uncertainty, *caveats(searched.nodes, concluded.left_out)]
+    return RetrieveResponse(
+        final_answer=concluded.text,
+        key_facts=key_facts(concluded.statements, located),
+        residual_uncertainty=" ".join(uncertainty).strip(),
+        verdict=_verdict(concluded, include, located),
+        trace=_trace(searched) if "trace" in include else None,
+    )
+
+
+def with_references(
+    answered: RetrieveResponse, concluded: Conclusion, references: ReferencesOut
+) -> RetrieveResponse:
+    """Return an answer with its references, and each sentence with the numbers of its own."""
+    found = numbered(concluded.statements)
+    pairs = zip(answered.key_facts, concluded.statements, strict=True)
+    facts = [
+        fact.model_copy(update={"references": numbers_of(statement, found)})
+        for fact, statement in pairs
+    ]
+    return answered.model_copy(update={"key_facts": facts, "references": references})
+
+
+def nothing_found(searched: Searched, include: Sequence[Include]) -> RetrieveResponse:
+    """Return the answer about a project that holds nothing for the question."""
+    return RetrieveResponse(
+        final_answer="",
+        key_facts=[],
+        residual_uncertainty="",
+        no_data_found=True,
+        verdict=_verdict(Conclusion(), include),
+        trace=_trace(searched) if "trace" in include else None,
+        references=without_references("") if "references" in include else None,
+    )
+
+
+def _verdict(
+    concluded: Conclusion,
+    include: Sequence[Include],
+    located: Mapping[str, Chunk] | None = None,
+) -> VerdictOut | None:
+    if "verdict" not in include:
+        return None
+    return VerdictOut(
+        verdict=concluded.verdict,
+        confidence=round(concluded.confidence, 2),
+        near=[_cited(citation, located or {}) for citation in concluded.near],
+    )
+
+
+def checked_citations(nodes: Sequence[Node]) -> Iterator[Citation]:
+    """Yield the citations that the follow-ups' answers hold, in the order of the tree."""
+    for node in nodes:
+        if node.answer:
+            yield from node.answer.citations
+
+
+def key_facts(
+    statements: Sequence[Statement], located: Mapping[str, Chunk] | None = None
+) -> list[KeyFact]:
+    """Return each sentence of the answer with the facts that bear it out.
+
+    With the chunks by their ids, each citation says where its span stands.
+    """
+    return [
+        KeyFact(
+            fact=statement.text,
+            citations=[_cited(fact.citation, located or {}) for fact in statement.facts],
+        )
+        for statement in statements
+    ]
+
+
+def _cited(citation: Citation, located: Mapping[str, Chunk]) -> CitationOut:
+    cited = CitationOut(
+        chunk_id=citation.chunk_id,
+        span=citation.span,
+        document_name=citation.document_name,
+    )
+    chunk = located.get(citation.chunk_id)
+    return cited.model_copy(update=_location(citation, chunk)) if chunk else cited
+
+
+def _location(citation: Citation, chunk: Chunk) -> dict[str, object]:
+    """Return where a span stands, as far as that is known."""
+    begins = None if chunk.start is None else chunk.start + citation.at
+    return {
+        "page": chunk.page,
+        "heading": chunk.heading or None,
+        "place": place_of(chunk) or None,
+        "start": begins,
+        "end": None if begins is None else begins + len(citation.span),
+        "source_uri": chunk.source_uri or None,
+    }
+
+
+def caveats(nodes: Sequence[Node], left_out: int) -> list[str]:
+    """Say what a reader of the answer must know: what was cut short, what failed, what is unproved.
+
+    `left_out` is the number of sentences that were taken out because no fact bears them out.
+    """
+    states = [node.state for node in nodes]
+    late = states.count(SKIPPED_DEADLINE)
+    failed = sum(state.kind == "failed" for state in states)
+
+    said = []
+    if late:
+        said.append(
+            f"The time limit ended the search before {late} follow-up question(s) were answered."
+        )
+    if failed:
+        said.append(f"{failed} follow-up question(s) could not be answered because of a failure.")
+    if left_out:
+        said.append(f"{left_out} statement(s) without any evidence were left out.")
+    if not any(checked_citations(nodes)):
+        said.append("No statement could be backed by a citation.")
+    return said
+
+
+def _trace(searched: Searched) -> TraceOut:
+    counts = searched.counts
+    return TraceOut(
+        depth=searched.depth,
+        initial_answer=searched.first.initial_answer,
+        rationale=searched.first.rationale,
+        communities=[community.id for community in searched.found.communities],
+        followups=[traced(node) for node in searched.nodes],
+        citations=CitationCountsOut(
+            total=counts.total,
+            kept=counts.kept,
+            repaired=counts.repaired,
+            dropped=dict(counts.dropped),
+        ),
+    )
+
+
+def asked(question: Question) -> TraceNode:
+    """Return a follow-up that begins, as who follows the search sees it."""
+    return traced(Node(question, ASKED))
+
+
+def traced(node: Node) -> TraceNode:
+    """Return a follow-up as the trace tells it."""
+    question = node.question
+    return TraceNode(
+        id=question.id,
+        parent=question.parent,
+        question=question.text,
+        target_communities=list(question.communities),
+        pass_=question.depth,
+        verdict=node.answer.verdict if node.answer else None,
+        confidence=node.answer.confidence if node.answer else None,
+        state=str(node.state),
+        chunk_ids=list(node.chunk_ids),
+        seconds=node.seconds,
+    )

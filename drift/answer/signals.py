@@ -1,0 +1,83 @@
+"""Pure: how sure a reference is, of signals that are each known or not (docs/references.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from drift.model.found_nodes import ScoreThreshold
+
+WEIGHTS = {"similarity": 0.4, "freshness": 0.15, "citations": 0.15, "model": 0.3}
+ENOUGH = 0.7
+"""Under it a signal is low, and an answer says what limits it."""
+AT_THRESHOLD = 0.9
+"""The similarity of what is as near as one random pair in a hundred."""
+HALF_LIFE_DAYS = 730
+"""What is a year old stands just over ENOUGH: documents are commonly reviewed once a year."""
+_DAY_MS = 24 * 60 * 60 * 1000
+_AHEAD_MS = _DAY_MS
+"""So far two clocks may differ; a document that is of a later time has no known one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What is known of a reference, 0..1 each; None for what is not known."""
+
+    similarity: float | None = None
+    freshness: float | None = None
+    citations: float | None = None
+    model: float | None = None
+
+    @property
+    def confidence(self) -> float:
+        """The mean of the known signals by their weights; 0 where none is known."""
+        return weighted([(getattr(self, name), weight) for name, weight in WEIGHTS.items()])
+
+
+def weighted(values: Sequence[tuple[float | None, float]]) -> float:
+    """Return the mean of the known values by their weights."""
+    known = [(value, weight) for value, weight in values if value is not None]
+    whole = sum(weight for _, weight in known)
+    return round(sum(value * weight for value, weight in known) / whole, 2) if whole else 0.0
+
+
+def similarity(cosine: float | None, threshold: ScoreThreshold | None) -> float | None:
+    """Return a raw cosine as a share of a perfect match.
+
+    It rises in straight lines: from 0 at the cosine that nearly all random pairs of the project's
+    texts reach, or at 0 where that is higher or not known, to AT_THRESHOLD at the one that one pair
+    in a hundred reaches, to 1 at 1. Without a threshold it is the cosine, and 0 for a negative one.
+    """
+    if cosine is None:
+        return None
+    if threshold is None or threshold.score is None:
+        return _share(cosine)
+    low, high = max(0.0, threshold.floor or 0.0), threshold.score
+    if cosine < high:
+        return _share(AT_THRESHOLD * (cosine - low) / (high - low)) if low < high else 0.0
+    above = (cosine - high) / (1 - high) if high < 1 else 1.0
+    return _share(AT_THRESHOLD + (1 - AT_THRESHOLD) * above)
+
+
+def freshness(updated_at: int | None, now: int) -> float | None:
+    """Return how new a document is: 1 for one of now, half of it after each HALF_LIFE_DAYS.
+
+    Both times are in milliseconds since 1970.
+    """
+    if updated_at is None or updated_at > now + _AHEAD_MS:
+        return None
+    return _share(0.5 ** (age_days(updated_at, now) / HALF_LIFE_DAYS))
+
+
+def age_days(updated_at: int, now: int) -> float:
+    """Return the days since a time."""
+    return max(0, now - updated_at) / _DAY_MS
+
+
+def citations(witnesses: int | None) -> float | None:
+    """Return how far other documents bear a passage out: 0, then half of what is missing to 1."""
+    return None if witnesses is None else _share(1 - 0.5**witnesses)
+
+
+def _share(number: float) -> float:
+    return round(min(1.0, max(0.0, number)), 2)

@@ -1,1 +1,0 @@
-"""The answer: what was found as facts, what of the last reply is delivered, and its verdict."""

@@ -1,1 +1,0 @@
-"""What is asked next: the pool of proposals, what they promise, and what repeats."""

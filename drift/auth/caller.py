@@ -1,0 +1,114 @@
+"""Pure: a caller, the projects that it may use, and the project that a request is about.
+
+Nobody but `Caller.project` makes a `Project`, and whatever reads or writes data takes one: code
+that has forgotten to ask cannot be written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from drift.core.errors import FieldProblem, ForbiddenError, InvalidRequestError
+
+Right = Literal["read", "write"]
+RIGHTS: tuple[Right, ...] = ("read", "write")
+_NOT_TEXT = re.compile("[\x00-\x1f\ud800-\udfff]")
+EVERY = "*"
+"""Behind a beginning: every project whose id begins so; alone: every project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Rights on the projects of a pattern: an id, or the beginning of ids followed by `*`.
+
+    Ids are compared character by character. What looks alike is another project.
+    """
+
+    pattern: str
+    rights: frozenset[Right]
+
+    def covers(self, project_id: str) -> bool:
+        """Tell whether the pattern means this project."""
+        if self.is_one_project:
+            return project_id == self.pattern
+        return project_id.startswith(self.pattern.removesuffix(EVERY))
+
+    @property
+    def is_one_project(self) -> bool:
+        """True when the pattern is the id of one project."""
+        return not self.pattern.endswith(EVERY)
+
+
+def pattern_problem(pattern: str) -> str | None:
+    """Return what is wrong with a pattern, None when nothing is."""
+    if not 1 <= len(pattern) <= 128:  # noqa: PLR2004 - as long as a project's id
+        return "must have 1 to 128 characters"
+    if EVERY in pattern[:-1]:
+        return "may have `*` at its end only"
+    if _NOT_TEXT.search(pattern):
+        return "must not contain control characters or lone surrogates"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What a key may use; None: as much as it wants."""
+
+    requests_per_minute: int | None = None
+    tokens_per_day: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project that the caller may use in the way it asked for."""
+
+    id: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, by a name that may be logged, and what it was granted."""
+
+    name: str
+    grants: tuple[Grant, ...] = ()
+    quota: Quota = Quota()
+
+    def may(self, project_id: str, right: Right) -> bool:
+        """Tell whether the caller has a right on a project, whether or not that exists."""
+        return any(right in grant.rights and grant.covers(project_id) for grant in self.grants)
+
+    def project(self, project_id: str | None, right: Right = "read") -> Project:
+        """Return the project that a request names, or the caller's only one.
+
+        Raises:
+            InvalidRequestError: none is named, and the caller has not exactly one.
+            ForbiddenError: the caller has no such right on it; it is not looked whether it exists.
+        """
+        named = self.only_project if project_id is None else project_id
+        if named is None:
+            raise InvalidRequestError((FieldProblem("project_id", "is required"),))
+        if not self.may(named, right):
+            raise ForbiddenError(named, right, self.name)
+        return Project(named, self)
+
+    @property
+    def only_project(self) -> str | None:
+        """The id of the caller's project, where it has exactly one and that is named whole."""
+        patterns = {grant.pattern for grant in self.grants}
+        one = next(iter(self.grants)) if len(patterns) == 1 else None
+        return one.pattern if one and one.is_one_project else None
+
+    def readable(self, project_ids: Iterable[str]) -> list[str]:
+        """Return those of the projects that the caller may read, in their order."""
+        return [project_id for project_id in project_ids if self.may(project_id, "read")]
+
+
+EVERYBODY = Caller("function key", (Grant(EVERY, frozenset(RIGHTS)),))
+"""Who comes with one of the platform's function keys, which open every project."""
+
+NOBODY = Caller("nobody")
+"""Whose requests open nothing."""

@@ -1,0 +1,75 @@
+"""Whose the id of a retrieval is, so that two callers never write into one channel."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Protocol
+
+from drift.auth.caller import Caller
+from drift.core.errors import ConflictError
+
+
+class SharedClaims(Protocol):
+    """Claims that all processes share."""
+
+    async def holds(self, retrieval_id: str, name: str, seconds: float) -> bool:
+        """Claim an id for a caller; tell whether it is not another one's, as far as is known soon.
+
+        Whatever happens to the claims, it never raises.
+        """
+        ...
+
+
+class Claims:
+    """An id is that of the caller who used it last, for as long as a retrieval may take."""
+
+    def __init__(
+        self, shared: SharedClaims | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Claim for all processes with `shared`, and for this one without."""
+        self._shared = shared
+        self._clock = clock
+        self._claims: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self._running: set[asyncio.Task[bool]] = set()
+
+    async def take(
+        self, retrieval_id: str, caller: Caller, seconds: float, *, is_chosen: bool
+    ) -> None:
+        """Claim an id for a caller, anew when it is its own.
+
+        Nobody waits for the claim of an id that the caller has not chosen: it is random.
+
+        Raises:
+            ConflictError: another caller uses it.
+        """
+        self._forget()
+        before = self._claims.get(retrieval_id)
+        if before and before[0] != caller.name:
+            raise _taken()
+        self._claims[retrieval_id] = caller.name, self._clock() + seconds
+        self._claims.move_to_end(retrieval_id)
+
+        if self._shared is None:
+            return
+        claiming = asyncio.create_task(self._shared.holds(retrieval_id, caller.name, seconds))
+        self._running.add(claiming)
+        claiming.add_done_callback(self._running.discard)
+        if is_chosen and not await claiming:
+            if before is None:
+                self._claims.pop(retrieval_id, None)
+            raise _taken()
+
+    def _forget(self) -> None:
+        """Let claims go whose time is over; all are of about the same length."""
+        now = self._clock()
+        while self._claims and next(iter(self._claims.values()))[1] <= now:
+            self._claims.popitem(last=False)
+
+
+def _taken() -> ConflictError:
+    return ConflictError(
+        "Another caller uses this retrieval_id: choose another one, a random UUID, or leave it out."
+    )

@@ -1,0 +1,156 @@
+"""Tokens of Entra ID for servers that take them instead of a key.
+
+Fetched beside the event loop, renewed before they end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from drift.core.logs import chain, log
+
+RENEW_S = 240.0
+"""How long before its end a token is renewed. azure-identity gives the old one until 300 s before
+it."""
+
+TOO_LATE_S = 10.0
+"""A token that is valid for less than this is not used any more: it would end on its way."""
+
+PAUSE_S = 30.0
+"""How long after a renewal that failed the next one is tried, while the old token is valid."""
+
+_PATIENCE: dict[str, Any] = {"connection_timeout": 5, "read_timeout": 10, "retry_total": 1}
+"""How long to wait for the managed identity's endpoint, which is on the same machine. The SDK
+itself would wait 5 minutes at a time for one that hangs."""
+
+
+class Token(Protocol):
+    """What is used of azure.core's AccessToken."""
+
+    @property
+    def token(self) -> str:
+        """The token itself."""
+        ...
+
+    @property
+    def expires_on(self) -> int:
+        """When it ends, in seconds since 1970."""
+        ...
+
+
+class TokenCredential(Protocol):
+    """What is used of the synchronous credentials of azure-identity.
+
+    The asynchronous ones would need aiohttp.
+    """
+
+    def get_token(self, *scopes: str) -> Token:
+        """Return a token; blocks."""
+        ...
+
+
+class TokenSource:
+    """The token of one identity for one scope, for everybody on one event loop.
+
+    Those who ask at the same time share one fetch, and while a token is valid nobody waits for its
+    renewal. An identity that fails occupies one thread at most, and is logged once, until it works
+    again.
+    """
+
+    def __init__(
+        self,
+        scope: str,
+        make_credential: Callable[[], TokenCredential],
+        *,
+        on_new: Callable[[], None] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Remember what to ask.
+
+        `make_credential` is called in a thread, `on_new` in the event loop after each new token.
+        """
+        self.held: Token | None = None
+        self.on_new = on_new
+        self._scope = scope
+        self._make_credential = make_credential
+        self._credential: TokenCredential | None = None
+        self._clock = clock
+        self._fetching: asyncio.Task[Token] | None = None
+        self._renew_not_before = 0.0
+        self._failing = False
+
+    async def get(self) -> Token:
+        """Return a token that is valid now; what the credential raises is raised here.
+
+        The fetch goes on when the caller stops waiting, so that the next one finds its token.
+        """
+        now = self._clock()
+        if self.held is None or self.held.expires_on - now < TOO_LATE_S:
+            return await asyncio.shield(self._fetch())
+        if now >= max(self.held.expires_on - RENEW_S, self._renew_not_before):
+            self._fetch()
+        return self.held
+
+    def _fetch(self) -> asyncio.Task[Token]:
+        if self._fetching is None:
+            self._fetching = asyncio.create_task(self._fetched())
+            self._fetching.add_done_callback(self._ended)
+        return self._fetching
+
+    async def _fetched(self) -> Token:
+        token = await asyncio.to_thread(self._ask)
+        is_new = self.held is None or token.token != self.held.token
+        self.held = token
+        if self._failing:
+            self._failing = False
+            log.info("entra_token_restored", extra={"scope": self._scope})
+        if is_new and self.on_new:
+            self.on_new()
+        return token
+
+    def _ask(self) -> Token:
+        if self._credential is None:
+            self._credential = self._make_credential()
+        return self._credential.get_token(self._scope)
+
+    def _ended(self, task: asyncio.Task[Token]) -> None:
+        self._fetching = None
+        error = None if task.cancelled() else task.exception()
+        if error is None:
+            return
+        self._renew_not_before = self._clock() + PAUSE_S
+        if not self._failing:
+            self._failing = True
+            log.warning("entra_token_failed", extra={"scope": self._scope, "cause": chain(error)})
+
+
+def identity(client_id: str | None) -> TokenCredential:
+    """Return the managed identity `client_id`, or whoever is signed in on this machine.
+
+    Imports the SDK, so call it in a thread.
+    """
+    from azure.identity import DefaultAzureCredential, ManagedIdentityCredential  # noqa: PLC0415 - only with Entra ID
+
+    for name in ("azure.core", "azure.identity"):
+        # Below that they write addresses and answers for every attempt.
+        logging.getLogger(name).setLevel(logging.ERROR)
+    if client_id:
+        return ManagedIdentityCredential(client_id=client_id, **_PATIENCE)
+    return DefaultAzureCredential()
+
+
+def sdk_errors() -> tuple[type[Exception], type[Exception]]:
+    """Return what the SDK raises: when no credential works, and on any other failure.
+
+    Imports the SDK, so call it in a thread.
+    """
+    from azure.core.exceptions import (  # noqa: PLC0415 - only with Entra ID
+        AzureError,
+        ClientAuthenticationError,
+    )
+
+    return ClientAuthenticationError, AzureError

@@ -1,0 +1,69 @@
+"""Pure: the ids that a caller may read, as ranges in the order of ids.
+
+An index is asked for a range at a time, so a list of projects looks at no id that the caller may
+not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from drift.auth.caller import EVERY, Caller, Grant
+
+_LAST = "\U0010ffff"
+"""No id begins with the last code point."""
+_BEFORE_SURROGATES, _BEHIND_SURROGATES = "\ud7ff", "\ue000"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class IdRange:
+    """The ids from `first` on that stand before `end`, by code point."""
+
+    first: str
+    end: str
+
+    @property
+    def only(self) -> str | None:
+        """The one id of the range, None where it has room for more."""
+        return self.first if self.end == next_id(self.first) else None
+
+
+def next_id(project_id: str) -> str:
+    """Return the id that stands next behind another one."""
+    return f"{project_id}\x00"
+
+
+def readable_ranges(caller: Caller, first: str = "") -> tuple[IdRange, ...]:
+    """Return the ranges that the caller may read, in order and apart, from the id `first` on."""
+    found = sorted(_range(grant) for grant in caller.grants if "read" in grant.rights)
+    return tuple(
+        IdRange(max(one.first, first), one.end) for one in _merged(found) if one.end > first
+    )
+
+
+def _range(grant: Grant) -> IdRange:
+    if grant.is_one_project:
+        return IdRange(grant.pattern, next_id(grant.pattern))
+    beginning = grant.pattern.removesuffix(EVERY)
+    return IdRange(beginning, _behind(beginning))
+
+
+def _behind(beginning: str) -> str:
+    """Return what stands behind every text of this beginning."""
+    kept = beginning.rstrip(_LAST)
+    if not kept:
+        return _LAST
+    last = kept[-1]
+    higher = _BEHIND_SURROGATES if last == _BEFORE_SURROGATES else chr(ord(last) + 1)
+    return kept[:-1] + higher
+
+
+def _merged(ranges: Iterable[IdRange]) -> list[IdRange]:
+    merged: list[IdRange] = []
+    for one in ranges:
+        if merged and one.first < merged[-1].end:
+            merged[-1] = IdRange(merged[-1].first, max(merged[-1].end, one.end))
+        else:
+            merged.append(one)
+    return merged

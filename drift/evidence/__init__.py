@@ -1,0 +1,1 @@
+"""Pure: from a model's words to what holds: sentences, citations, marks, verdict."""

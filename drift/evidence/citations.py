@@ -1,0 +1,244 @@
+"""Pure: citations that hold. Ids must have been retrieved, spans are made verbatim or dropped.
+
+The prompt is layer 1 of these checks and the reply's shape (contracts/replies.py) layer 2. Here are
+layer 3 (ids), and layer 4 (sentences by number, with their first words as a check).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+
+from drift.contracts.answer import CitationOut
+from drift.contracts.replies import CitationReply
+from drift.core.logs import log
+from drift.evidence.numbered_text import NumberedText, named
+from drift.evidence.sentence_numbers import Run, runs
+from drift.evidence.wording import closest_sentence, form, verbatim
+from drift.model.graph import Chunk
+from drift.model.tree import Citation, CitationCounts
+
+MOST_FIRST_WORDS = 6
+"""Words that are taken for the beginning of a sentence, and not for a whole span."""
+ENOUGH_TO_MOVE = (2, 6)
+"""Words, and letters where nothing stands between them, that tell another sentence of a chunk."""
+ENOUGH_TO_CHANGE_CHUNK = (4, 8)
+"""The same for a sentence of another chunk."""
+
+_COPIED_NUMBER = re.compile(r"\W*\d{1,4}[\])}.:]*\s+")
+"""The number of a sentence, as a prompt shows it before its words."""
+
+
+def check(
+    replies: Sequence[CitationReply],
+    answer: str,
+    ids: Sequence[str | None],
+    retrieved: Mapping[str, Chunk],
+) -> tuple[tuple[Citation, ...], CitationCounts]:
+    """Return the citations that hold, and what became of all of them.
+
+    `ids` are the chunk ids that the replies mean, in order; None where a reply names no chunk of
+    the prompt. `retrieved` is all that was retrieved, also what did not fit into the prompt. A
+    reply that names neither sentences nor words gets the sentence that is closest to `answer`; one
+    that names sentences apart from each other becomes a citation for each.
+    """
+    each, counts = check_each(replies, answer, ids, retrieved)
+    kept: dict[tuple[str, str], Citation] = {}
+    for citation in chain.from_iterable(each):
+        kept.setdefault((citation.chunk_id, citation.span), citation)
+    return tuple(kept.values()), counts
+
+
+def check_each(
+    replies: Sequence[CitationReply],
+    answer: str,
+    ids: Sequence[str | None],
+    retrieved: Mapping[str, Chunk],
+) -> tuple[list[tuple[Citation, ...]], CitationCounts]:
+    """Return the citations of each reply, none where it does not hold; the rest as `check`."""
+    evidence = _Evidence(answer, retrieved)
+    each: list[tuple[Citation, ...]] = [() for _ in replies]
+    dropped: Counter[str] = Counter()
+    repaired = 0
+    for index, (reply, chunk_id) in enumerate(zip(replies, ids, strict=True)):
+        seen = {"citation_index": index, "chunk_id": reply.chunk_id, "span": reply.words[:80]}
+        if not reply.chunk_id:
+            dropped["null_chunk_id"] += 1
+            log.warning("citation_validation_null_chunk_id", extra=seen)
+            continue
+
+        chunk = retrieved.get(chunk_id or reply.chunk_id)
+        if chunk is None:
+            dropped["unmatched_chunk_id"] += 1
+            log.warning("citation_validation_unmatched_chunk_id", extra=seen)
+            continue
+
+        found = evidence.of(reply, chunk)
+        if found.is_unknown:
+            dropped["unknown_sentence"] += 1
+            log.warning("citation_validation_unknown_sentence", extra=seen)
+        elif not found.citations:
+            dropped["span_mismatch"] += 1
+            log.warning("citation_validation_span_mismatch", extra=seen)
+        repaired += found.is_repaired
+        each[index] = found.citations
+
+    filtered = dropped.total()
+    log.info(
+        "citation_validation_summary",
+        extra={"total": len(replies), "valid": len(replies) - filtered, "filtered": filtered},
+    )
+    return each, CitationCounts(len(replies), len(replies) - filtered, repaired, dict(dropped))
+
+
+def standing(
+    replies: Sequence[CitationReply],
+    ids: Sequence[str | None],
+    retrieved: Mapping[str, Chunk],
+) -> list[tuple[Citation, ...]]:
+    """Return what `check_each` will, for a reply that is still written: nothing is counted.
+
+    A reply that names neither sentences nor words has no citation before the answer is there.
+    """
+    evidence = _Evidence("", retrieved)
+    chunks = [retrieved.get(at or reply.chunk_id) for reply, at in zip(replies, ids, strict=True)]
+    return [
+        evidence.of(reply, chunk).citations if chunk else ()
+        for reply, chunk in zip(replies, chunks, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The evidence that a reply means; repaired when it is not what the reply says."""
+
+    citations: tuple[Citation, ...] = ()
+    is_repaired: bool = False
+    is_unknown: bool = False
+
+
+MISMATCH = _Found()
+UNKNOWN_SENTENCE = _Found(is_unknown=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What the replies to one question may cite; a chunk's sentences are numbered once."""
+
+    answer: str
+    retrieved: Mapping[str, Chunk]
+    _numbered: dict[str, NumberedText] = field(default_factory=dict)
+
+    def of(self, reply: CitationReply, chunk: Chunk) -> _Found:
+        """Return what a reply cites of a chunk."""
+        words = reply.words if form(reply.words) else ""
+        if wanted := runs(reply.sentences, reply.chunk_id):
+            return self._by_number(wanted, words, chunk)
+
+        text = self._text(chunk)
+        is_beginning = _is_enough(words, ENOUGH_TO_MOVE) and len(words.split()) <= MOST_FIRST_WORDS
+        if is_beginning and (begun := next(text.begun_by(words), 0)):
+            span = text.part(begun, begun)
+        elif words:
+            span = next(filter(None, (verbatim(w, chunk.text) for w in _readings(words))), "")
+        else:
+            span = closest_sentence(self.answer, chunk.text)
+        if not span:
+            return MISMATCH
+        return _Found((_slice(chunk, text, span),), is_repaired=span != reply.words)
+
+    def _by_number(self, wanted: tuple[Run, ...], words: str, chunk: Chunk) -> _Found:
+        text = self._text(chunk)
+        known = [Run(run.first, min(run.last, text.last)) for run in wanted]
+        known = [run for run in known if 0 < run.first <= text.last]
+        if not words:
+            found = _Found(tuple(_cited(chunk, text, run, run.first) for run in known))
+            return found if known else UNKNOWN_SENTENCE
+
+        if number := _fitting(words, known, (text.begins, text.holds)):
+            return _Found(tuple(_cited(chunk, text, run, number) for run in known))
+        if moved := self._moved(words, wanted[0].first, chunk):
+            return _Found((moved,), is_repaired=True)
+        if number := _fitting(words, known, (text.resembles,)):
+            return _Found(tuple(_cited(chunk, text, run, number) for run in known))
+        span = verbatim(words, chunk.text) if _is_enough(words, ENOUGH_TO_MOVE) else ""
+        return _Found((_slice(chunk, text, span),), is_repaired=True) if span else MISMATCH
+
+    def _moved(self, words: str, number: int, chunk: Chunk) -> Citation | None:
+        """Return the sentence of which these are the words, when that number is not its own."""
+        text = self._text(chunk)
+        for said in _readings(words):
+            if not _is_enough(said, ENOUGH_TO_MOVE):
+                continue
+            if there := text.nearest(said, number):
+                return _cited(chunk, text, Run(there, there), there)
+            if elsewhere := self._elsewhere(said, chunk):
+                return elsewhere
+        return None
+
+    def _elsewhere(self, words: str, chunk: Chunk) -> Citation | None:
+        """Return the only sentence of the other chunks that begins with these words."""
+        if not _is_enough(words, ENOUGH_TO_CHANGE_CHUNK):
+            return None
+        others = (other for other in self.retrieved.values() if other.id != chunk.id)
+        begun = ((other, n) for other in others for n in self._text(other).begun_by(words))
+        match list(islice(begun, 2)):
+            case [(other, number)]:
+                return _cited(other, self._text(other), Run(number, number), number)
+            case _:
+                return None
+
+    def _text(self, chunk: Chunk) -> NumberedText:
+        if chunk.id not in self._numbered:
+            self._numbered[chunk.id] = NumberedText.of(chunk.text)
+        return self._numbered[chunk.id]
+
+
+def _fitting(
+    words: str, known: Sequence[Run], tests: Sequence[Callable[[str, int], bool]]
+) -> int | None:
+    """Return which of the named sentences the words are of, by the first test that one passes."""
+    numbers = [number for run in known for number in range(run.first, run.last + 1)]
+    for fits in tests:
+        for said in _readings(words):
+            if number := next((number for number in numbers if fits(said, number)), None):
+                return number
+    return None
+
+
+def _slice(chunk: Chunk, text: NumberedText, span: str) -> Citation:
+    at = max(chunk.text.find(span), 0)
+    return Citation(chunk.id, span, chunk.document_name, text.numbers_of(span), at)
+
+
+def _cited(chunk: Chunk, text: NumberedText, run: Run, best: int) -> Citation:
+    """Cite a run of sentences; of one that is too long, the best of them, or else its first."""
+    span = text.part(run.first, run.last)
+    if not span:
+        alone = best if run.first <= best <= run.last else run.first
+        run = Run(alone, alone)
+        span = text.part(alone, alone)
+    at, _ = text.spans[run.first - 1]
+    return Citation(chunk.id, span, chunk.document_name, named(run.first, run.last), at)
+
+
+def _readings(words: str) -> Iterator[str]:
+    """Yield the words, and without the number that may have been copied with them."""
+    yield words
+    number = _COPIED_NUMBER.match(words)
+    if number and form(words[number.end() :]):
+        yield words[number.end() :]
+
+
+def _is_enough(words: str, enough: tuple[int, int]) -> bool:
+    most_words, most_letters = enough
+    parts = words.split()
+    return len(parts) >= most_words or (len(parts) == 1 and len(form(words)) >= most_letters)
+
+
+def document_names(citations: Iterable[Citation | CitationOut | str]) -> list[str]:
+    """Return the distinct document names in order; plain strings name no document."""
+    return list(dict.fromkeys(c.document_name for c in citations if not isinstance(c, str)))

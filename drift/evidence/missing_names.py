@@ -1,0 +1,197 @@
+"""Pure: names of a question that stand in nothing that was shown.
+
+Who asks about Ada Lovelace where every text is about Alex Mercer gets no answer about Alex. The
+rule is strict, because a false alarm refuses a question that can be answered: names are misspelt,
+inflected and transliterated, and a question may be in another language than the texts.
+"""
+
+# ruff: noqa: SIM905 - lists of words read best as text
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from drift.core.stop_words import ASKING_WORDS, STOP_WORDS_OF_FOUR_LANGUAGES
+from drift.evidence.spelling import STEM_LETTERS, folded, same_stem
+
+MAX_NAMES = 12
+SAME_NAME = 0.66
+"""Similarity (0..1, of Ratcliff and Obershelp) from which two spellings may be one name."""
+SHARE_OF_WORDS = 0.5
+"""Of the question's other words, that must stand in the texts: else it speaks another language."""
+_MIN_LETTERS = 4
+_ENDING_LETTERS = 3
+_MANY_CAPITALS = 0.6
+"""Of a question's words: with more, capitals are its style and tell no names."""
+_GERMAN_WORDS = 2
+
+_WORD = re.compile(r"[^\W_]+(?:['\u2019.&-][^\W_]+)*")
+_PART = re.compile(r"[^\W_]+")
+_POSSESSIVE = re.compile(r"['\u2019]s?$")
+_BREAK = re.compile(r"[,;:.?!()\[\]\"\u201c\u201d\u201e\u00ab\u00bb]")
+_BEGINS_ANEW = re.compile(r"(?:^|[.?!:][\"'\u201d\u2019)]*\s+)[\"'\u201c\u2018\u201e\u00ab(]*$")
+_ADJECTIVE = re.compile(r"(?:an|ish|ese|ch|ic)$")
+"""How words for peoples and their languages end, which a text may say by another word."""
+_CALENDAR = frozenset(
+    """
+    january february march april may june july august september october november december
+    monday tuesday wednesday thursday friday saturday sunday
+    spring summer autumn fall winter easter christmas
+    """.split()
+)
+_COMMON = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
+_GERMAN = frozenset(
+    """
+    auf aus bei das dem den der des ein eine einem einen einer eines für ist mit nach nicht oder
+    sind und vom von wann warum welche welchem welchen welcher welches wer werden wie wo wurde
+    wurden zum zur
+    """.split()
+)
+"""Two of them make a question German, where every noun begins with a capital."""
+_SOURCES = re.compile(
+    r"(?:according to|laut|gem\u00e4\u00df|wikipedia|\b(?:article|book|chapter|corpus|dataset|"
+    r"document|documentation|documents|film|guide|journal|magazine|manual|movie|newspaper|novel|"
+    r"novella|page|paper|play|poem|report|series|song|story|study|text|textbook|website|wiki))"
+    r"\s+(?:the\s+|on\s+|of\s+|by\s+|titled\s+|called\s+|entitled\s+|named\s+)*$",
+    re.IGNORECASE,
+)
+"""What leads to the name of the source that the question is about, which need not name itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """Words in capitals that stand together in a question, and where."""
+
+    words: tuple[str, ...]
+    start: int
+    end: int
+
+
+def unseen_name(question: str, shown: Iterable[str]) -> str:
+    """Return the first name of a question that stands in none of these texts; else nothing.
+
+    A name is a run of words in capitals within a sentence. It is unseen when none of its words, no
+    word with the same beginning, no similar word and not its initials stand in the texts, while
+    most of the other words of the question do.
+    """
+    names = list(_names(question))[:MAX_NAMES]
+    if not names:
+        return ""
+    texts = _Texts(shown)
+    if not _is_in_their_language(question, names, texts):
+        return ""
+    return next((" ".join(name.words) for name in names if not texts.hold(name)), "")
+
+
+def _names(question: str) -> Iterator[_Name]:
+    words = [match[0] for match in _WORD.finditer(question)]
+    capitals = sum(word[0].isupper() for word in words)
+    if not words or capitals > _MANY_CAPITALS * len(words) or _is_german(words):
+        return
+    for run in _runs(question):
+        start, end = run[0].start(), run[-1].end()
+        name = _Name(tuple(_POSSESSIVE.sub("", match[0]) for match in run), start, end)
+        if not (_is_aside(question, name) or _is_too_common(name)):
+            yield name
+
+
+def _is_german(words: Sequence[str]) -> bool:
+    """Whether nouns are written in capitals, so that they tell no names."""
+    return len({word.casefold() for word in words} & _GERMAN) >= _GERMAN_WORDS
+
+
+def _runs(question: str) -> Iterator[list[re.Match[str]]]:
+    run: list[re.Match[str]] = []
+    end = 0
+    for match in _WORD.finditer(question):
+        between = question[end : match.start()]
+        end = match.end()
+        begins = bool(_BEGINS_ANEW.search(question[: match.start()]))
+        common = _POSSESSIVE.sub("", match[0]).casefold() in _COMMON
+        is_name = match[0][0].isupper() and not begins and not common
+        if run and (_BREAK.search(between) or not is_name):
+            yield run
+            run = []
+        if is_name:
+            run.append(match)
+    if run:
+        yield run
+
+
+def _is_aside(question: str, name: _Name) -> bool:
+    """Whether a name stands in brackets or quotes, or is that of a source."""
+    before = question[: name.start]
+    in_brackets = before.count("(") > before.count(")")
+    in_quotes = before.count('"') % 2 or before.count("\u201c") > before.count("\u201d")
+    return bool(in_brackets or in_quotes or _SOURCES.search(before))
+
+
+def _is_too_common(name: _Name) -> bool:
+    letters = [folded(word) for word in name.words if folded(word) not in _CALENDAR]
+    if not letters:
+        return True
+    if len(letters) == 1 and _ADJECTIVE.search(letters[0]):
+        return True
+    has_digit = any(c.isdigit() for word in letters for c in word)
+    return not has_digit and max(map(len, letters)) < _MIN_LETTERS
+
+
+class _Texts:
+    """The words of what was shown, as names are looked for in them."""
+
+    def __init__(self, shown: Iterable[str]) -> None:
+        joined = "\n".join(shown)
+        parts = _PART.findall(folded(joined))
+        self.words = frozenset(parts)
+        self._squeezed = "".join(parts)
+        capitals = (part for part in _PART.findall(joined) if part[0].isupper())
+        self._initials = "".join(part[0] for part in capitals).casefold()
+        self._stems: dict[str, list[str]] = {}
+        for word in self.words:
+            self._stems.setdefault(word[:STEM_LETTERS], []).append(word)
+
+    def hold(self, name: _Name) -> bool:
+        """Whether anything in the texts may be this name."""
+        parts = [part for word in name.words for part in _PART.findall(folded(word))]
+        short = "".join(part[0] for part in parts)
+        whole = "".join(parts)
+        if whole in self._squeezed or (len(parts) > 1 and short in self.words):
+            return True
+        if name.words[0].isupper() and whole in self._initials:
+            return True
+        numbered = any(part.isdigit() for part in parts)
+        least = _MIN_LETTERS if numbered else 2
+        return any(
+            self.has(part) or self._has_similar(part) for part in parts if len(part) >= least
+        )
+
+    def has(self, word: str) -> bool:
+        """Whether a folded word, or one with the same stem, stands in the texts."""
+        if word in self.words or not word.isalpha():
+            return word in self.words
+        stems = self._stems.get(word[:STEM_LETTERS], ()) if len(word) >= STEM_LETTERS else ()
+        return any(same_stem(word, one) for one in stems)
+
+    def _has_similar(self, word: str) -> bool:
+        """Whether the word may be misspelt, or written in another way, in the texts."""
+        if len(word) < _MIN_LETTERS or not word.isalpha():
+            return False
+        matcher = SequenceMatcher(None, "", word, autojunk=False)
+        for one in self.words:
+            if len(one) < _MIN_LETTERS - 1 or abs(len(one) - len(word)) > _ENDING_LETTERS:
+                continue
+            matcher.set_seq1(one)
+            quick = matcher.real_quick_ratio() >= SAME_NAME and matcher.quick_ratio() >= SAME_NAME
+            if quick and matcher.ratio() >= SAME_NAME:
+                return True
+        return False
+
+
+def _is_in_their_language(question: str, names: Sequence[_Name], texts: _Texts) -> bool:
+    """Whether most words of the question, its names apart, stand in the texts."""
+    named = {folded(part) for name in names for word in name.words for part in _PART.findall(word)}
+    words = {folded(word) for word in _PART.findall(question) if word.casefold() not in _COMMON}
+    others = [word for word in words - named if word.isalpha()]
+    return sum(map(texts.has, others)) >= SHARE_OF_WORDS * len(others) if others else False

@@ -1,0 +1,279 @@
+"""Pure: a final answer that says only what checked facts bear out.
+
+The model ends each sentence in the numbers of its facts: "Marley was dead [1][3]." What names a
+fact is delivered without the numbers; what names none is left out and told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import NamedTuple
+
+from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
+from drift.evidence.marks import Numbers
+from drift.evidence.statement_parts import Part, Parts, Rank, introduces, is_label, may_lead_in
+from drift.model.tree import Citation, Fact, Node
+
+_WORD = re.compile(r"\w+")
+MOST_FACTS = 50
+"""Facts of one sentence; a range of numbers may name more."""
+_SHORT_ANSWERS = frozenset("yes no ja nein oui non sí si".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of the final answer, without numbers, and the facts that it names, in order.
+
+    `ends` is the character of the answer behind its last one.
+    """
+
+    text: str
+    facts: tuple[Fact, ...]
+    ends: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """What of a final answer is delivered.
+
+    `text` is Markdown as the model wrote it, without numbers and without the sentences of
+    `left_out`. `statements` are its sentences, items and rows.
+    """
+
+    text: str = ""
+    statements: tuple[Statement, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def proven(final_answer: str, facts: Sequence[Fact], *, complete: bool = True) -> Proven:
+    """Return what of a final answer names a fact of these.
+
+    A heading, or a line that introduces a list, is delivered with the first item under it. With
+    `complete` False the answer still grows: what may yet change is held back, so that the text is
+    the beginning of the whole answer's text.
+    """
+    return Growing(facts).read(final_answer, complete=complete)
+
+
+class Growing:
+    """A final answer that grows, read from where it was read before."""
+
+    def __init__(self, facts: Sequence[Fact]) -> None:
+        """Begin with nothing."""
+        self._parts = Parts({fact.number for fact in facts})
+        self._kept = _Kept(facts)
+
+    @property
+    def text(self) -> str:
+        """What is delivered of the answer so far."""
+        return self._kept.text
+
+    @property
+    def at(self) -> int:
+        """Behind what has settled of the answer."""
+        return self._parts.at
+
+    def more(self, final_answer: str, *, complete: bool) -> bool:
+        """Read on in an answer, which has not changed up to `at`; tell whether more has settled."""
+        parts = self._parts.read(final_answer, complete=complete)
+        for part in parts:
+            self._kept.take(part)
+        if complete:
+            self._kept.end()
+        return bool(parts)
+
+    def read(self, final_answer: str, *, complete: bool) -> Proven:
+        """Read on in an answer, and return what is delivered of all of it."""
+        self.more(final_answer, complete=complete)
+        kept = self._kept
+        return Proven(kept.text, tuple(kept.statements), tuple(kept.left_out))
+
+
+def from_answers(nodes: Sequence[Node], facts: Sequence[Fact]) -> Proven:
+    """Return a final answer made of the follow-ups' own answers that have checked citations.
+
+    It is what remains when nothing of the model's final answer could be kept. Answers that answer
+    only in part stand in it when there are no others; none that found nothing does.
+    """
+    for verdict in ("answered", "partly"):
+        some = [node for node in nodes if node.answer and node.answer.verdict == verdict]
+        if (made := joined_answers(some, facts)).statements:
+            return made
+    return Proven()
+
+
+def joined_answers(nodes: Iterable[Node], facts: Sequence[Fact]) -> Proven:
+    """Return the answers of these follow-ups that have checked citations, a paragraph each.
+
+    One that brings no words or no citation of its own is left out.
+    """
+    by_span = {_span(fact.citation): fact for fact in reversed(facts)}
+    told: set[Fact] = set()
+    statements: dict[str, Statement] = {}
+    again: list[Statement] = []
+    for answer in (node.answer for node in nodes if node.answer and node.answer.text.strip()):
+        cited = dict.fromkeys(map(_span, answer.citations))
+        said = Statement(answer.text.strip(), tuple(by_span[s] for s in cited if s in by_span))
+        if said.text in statements:
+            again.append(said)
+        elif not told.issuperset(said.facts):
+            told.update(said.facts)
+            statements[said.text] = said
+    for said in again:
+        first = statements[said.text]
+        more = tuple(fact for fact in said.facts if fact not in told)
+        told.update(more)
+        statements[said.text] = replace(first, facts=first.facts + more)
+    return _joined(statements.values())
+
+
+def _joined(statements: Iterable[Statement]) -> Proven:
+    """Return statements as an answer of paragraphs."""
+    text = ""
+    placed = []
+    for statement in statements:
+        text += f"\n\n{statement.text}" if text else statement.text
+        placed.append(replace(statement, ends=len(text)))
+    return Proven(text, tuple(placed))
+
+
+def _span(citation: Citation) -> tuple[str, str]:
+    return citation.chunk_id, citation.span
+
+
+class _Placed(NamedTuple):
+    """A part, the number of its line, and the facts that it names."""
+
+    part: Part
+    line: int
+    facts: tuple[Fact, ...]
+
+
+class _Kept:
+    """What is kept of the parts so far, and what waits for something that bears it out."""
+
+    def __init__(self, facts: Sequence[Fact]) -> None:
+        self.text = ""
+        self.statements: list[Statement] = []
+        self.left_out: list[str] = []
+        by_number = {fact.number: fact for fact in facts}
+        self._numbers = Numbers.of(by_number)
+        self._facts = [by_number[number] for number in self._numbers]
+        self._words: dict[int, frozenset[str]] = {}
+        """Those of a fact's span, by its number."""
+        self._labels: list[_Placed] = []
+        self._leads: list[_Placed] = []
+        self._openings: list[str] = []
+        """What stands before each line: the end of the line before it, and its marker."""
+        self._written = -1
+        """The last line of which something is kept."""
+        self._code_is_kept = False
+
+    def take(self, part: Part) -> None:
+        """Keep a part, let it wait, or leave it out."""
+        if part.begins_line:
+            self._openings.append(part.before)
+            self._leave_out(self._leads)
+            self._leads = []
+        placed = _Placed(part, len(self._openings) - 1, self._named(part))
+        if part.rank == Rank.CODE:
+            if self._code_is_kept:
+                self._keep(placed)
+            return
+
+        labels, self._labels = self._labels, []
+        for one in labels:
+            if _ends(part, one.part):
+                self._leave_out([one])
+            else:
+                self._labels.append(one)
+        self._code_is_kept = bool(placed.facts)
+        if is_label(part):
+            self._labels.append(placed)
+        elif placed.facts:
+            self._keep(placed)
+        elif may_lead_in(part):
+            self._leads.append(placed)
+        else:
+            self._leave_out([placed])
+
+    def end(self) -> None:
+        """Leave out what still waits."""
+        self._leave_out([*self._labels, *self._leads])
+
+    def _named(self, part: Part) -> tuple[Fact, ...]:
+        """Return the facts that a part names, in the order of its marks."""
+        found: dict[int, Fact] = {}
+        for low, high in (one for mark in part.marks for one in mark.ranges):
+            for fact in self._facts[self._numbers.within(low, high)]:
+                found.setdefault(fact.number, fact)
+            if len(found) == len(self._facts):
+                break
+        return tuple(islice(found.values(), MOST_FACTS))
+
+    def _keep(self, placed: _Placed) -> None:
+        introduced = placed.part.rank >= Rank.ITEM
+        for label in self._labels:
+            if introduced or label.part.rank != Rank.INTRODUCTION:
+                said = self._write(label)
+                if label.facts and label.part.says_something:
+                    self.statements.append(Statement(said, label.facts, len(self.text)))
+        self._labels = []
+
+        leads = []
+        for one in self._leads:
+            if self._holds_up(one.part, placed.facts):
+                leads.append(one)
+            else:
+                self._leave_out([one])
+        self._leads = []
+        words = [self._write(one) for one in (*leads, placed)]
+        if placed.part.rank != Rank.CODE:
+            self.statements.append(Statement(" ".join(words), placed.facts, len(self.text)))
+
+    def _write(self, placed: _Placed) -> str:
+        """Append a part to the text with what stands before it, and return its words."""
+        part, line, _ = placed
+        before = part.before
+        if line != self._written:
+            openings = self._openings[self._written + 1 : line + 1]
+            newlines = max(opening.count("\n") for opening in openings)
+            marker = openings[-1].rpartition("\n")[2]
+            before = "\n" * max(newlines, 1) + marker if self.text else marker.lstrip()
+            self._written = line
+        said = part.text
+        if self.text or part.rank != Rank.RULE:
+            self.text += before + said
+        return _row(said) if part.rank == Rank.ROW else said
+
+    def _holds_up(self, part: Part, facts: Sequence[Fact]) -> bool:
+        """Whether a fragment stands in the facts of the sentence behind it: "Paris. It ..."."""
+        words = {word.casefold() for word in _WORD.findall(part.text)}
+        if part.is_emphasised or words <= _SHORT_ANSWERS:
+            return True
+        said = words - STOP_WORDS_OF_FOUR_LANGUAGES
+        return all(any(word in self._words_of(fact) for fact in facts) for word in said)
+
+    def _words_of(self, fact: Fact) -> frozenset[str]:
+        if fact.number not in self._words:
+            words = _WORD.findall(fact.citation.span)
+            self._words[fact.number] = frozenset(word.casefold() for word in words)
+        return self._words[fact.number]
+
+    def _leave_out(self, placed: Iterable[_Placed]) -> None:
+        self.left_out += [one.part.text for one in placed if one.part.says_something]
+
+
+def _ends(part: Part, label: Part) -> bool:
+    """Whether a label can have nothing under it any more; a table is under no item but "as:"."""
+    if part.rank >= Rank.TABLE_HEAD and Rank.ITEM <= label.rank < Rank.TABLE_HEAD:
+        return not introduces(label)
+    return label.rank >= part.rank
+
+
+def _row(text: str) -> str:
+    """Return the cells of a table's row as words."""
+    return ", ".join(cell.strip() for cell in text.strip().strip("|").split("|") if cell.strip())

@@ -1,0 +1,174 @@
+"""How the statements that read find one node by its id, and the rows of a list behind a position.
+
+Where there are projects, every one of these is a seek in an index that begins with the project.
+Where the database is the project, nodes are found by their label and id, and lists go through the
+label; `prepare` makes the indexes on ids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from drift.graph.cypher.node_writing import IS_HELD
+from drift.graph.cypher.schema import DEFAULT, V1, Schema
+
+_BEING_WRITTEN = "d.chunks IS NULL AND coalesce(d.content_hash = '', false)"
+"""Of a document that comes in several transactions and is not there yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Bodies of subqueries, for one schema. Keys are typed: texts come first, numbers behind them.
+
+    `chunk`, `document` and `entity` give the node of `$asked.ids`, at most one. `documents` and
+    `communities` give the first `$limit` nodes behind `$asked.text` and `$asked.number`, with their
+    `key`. `counts` gives `documents`, `chunks`, `entities` and `communities`,
+    `history` gives the `models` that made vectors, and when the project was `written_at`.
+    `version` gives one row at most, and none while somebody holds the project to write it.
+    """
+
+    chunk: str
+    document: str
+    entity: str
+    documents: str
+    communities: str
+    counts: str
+    history: str
+    version: str
+
+
+# ------------------------------------------------------------------------------- with projects
+def _by_id(n: str, label: str, condition: str) -> str:
+    # Ids of a graph may be numbers, which are asked for as text.
+    return f"""UNWIND $asked.ids AS key
+  MATCH ({n}:{label}){DEFAULT.seek(n, label, "id")}
+  WHERE {condition} AND {n}.id = key
+  RETURN {n} LIMIT 1"""
+
+
+def _behind(n: str, label: str, key: str, condition: str) -> str:
+    """Return the seeks behind a text and behind a number, of which one has no row most often.
+
+    In the order of all of the index's properties, its rows come sorted and end with the page.
+    """
+    parts = (
+        f"""MATCH ({n}:{label}){DEFAULT.seek(n, label, key)}
+  WHERE {n}.project_id = $asked.project_id AND {n}.{key} > $asked.{kind} AND {condition}
+  RETURN {n}, {n}.{key} AS key ORDER BY {n}.project_id, {n}.{key} LIMIT $limit"""
+        for kind in ("text", "number")
+    )
+    return "\nUNION ALL\n  ".join(parts)
+
+
+_OF_LEVEL = "($asked.level IS NULL OR toIntegerOrNull(c.level) = $asked.level)"
+
+
+def _counted(n: str, label: str, name: str) -> str:
+    """Return the count of what has generations.
+
+    While only one is there, the index has the answer, and no node is read.
+    """
+    nodes = f"MATCH ({n}:{label}){DEFAULT.seek(n, label)}"
+    of_project = f"{n}.project_id = $asked.project_id"
+    return f"""CALL (generation, building) {{
+  UNWIND CASE WHEN building THEN [1] ELSE [] END AS several
+  {nodes}
+  WHERE {of_project} AND coalesce({n}.generation, 0) = generation
+  RETURN count({n}) AS {name}_built
+}}
+CALL (building) {{
+  UNWIND CASE WHEN building THEN [] ELSE [1] END AS one
+  {nodes}
+  WHERE {of_project}
+  RETURN count({n}) AS {name}_settled
+}}"""
+
+
+_COUNTS = f"""MATCH (d:__Document__){DEFAULT.seek("d", "__Document__")}
+    WHERE d.project_id = $asked.project_id
+    RETURN count(d) AS documents
+}}
+CALL () {{
+  MATCH (ch:__Chunk__){DEFAULT.seek("ch", "__Chunk__")}
+  WHERE ch.project_id = $asked.project_id
+  RETURN count(ch) AS chunks
+}}
+{_counted("e", "__Entity__", "entities")}
+{_counted("c", "__Community__", "communities")}
+CALL (entities_built, entities_settled, communities_built, communities_settled) {{
+  RETURN entities_built + entities_settled AS entities,
+    communities_built + communities_settled AS communities"""
+
+WITH_PROJECTS = Finding(
+    chunk=_by_id("ch", "__Chunk__", DEFAULT.project_chunk("ch")),
+    document=_by_id(
+        "d", "__Document__", f"d.project_id = $asked.project_id AND NOT ({_BEING_WRITTEN})"
+    ),
+    entity=_by_id("e", "__Entity__", DEFAULT.project_entity("e")),
+    documents=_behind("d", "__Document__", "id", f"NOT ({_BEING_WRITTEN})"),
+    communities=_behind(
+        "c", "__Community__", "community", f"{DEFAULT.project_community('c')} AND {_OF_LEVEL}"
+    ),
+    counts=_COUNTS,
+    history="""OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
+  RETURN p.embedding_models AS models,
+    CASE WHEN p.written_at IS :: INTEGER NOT NULL
+      THEN toString(datetime({epochMillis: p.written_at})) END AS written_at""",
+    version=f"""MATCH (p:__Project__ {{id: $asked.project_id}})
+  WHERE NOT {IS_HELD}
+    AND p.written_at IS :: INTEGER NOT NULL
+  RETURN coalesce(p.generation, 0) AS generation, p.written_at AS written_at""",
+)
+
+
+# ---------------------------------------------------------------------------- without projects
+def _by_id_v1(n: str, label: str, id_: str, condition: str) -> str:
+    """Return the node with this id, or the one without any whose place in the store it is."""
+    return f"""UNWIND $asked.ids AS key
+  MATCH ({n}:{label})
+  WHERE {n}.id = key AND {condition}
+  RETURN {n} LIMIT 1
+UNION
+  MATCH ({n})
+  WHERE elementId({n}) = $asked.id AND {id_} = $asked.id AND {n}:{label} AND {condition}
+  RETURN {n}"""
+
+
+_DOCUMENTS_V1 = """MATCH (ch:__Chunk__)-[:FROM_DOCUMENT]->(d)
+  WITH DISTINCT d"""
+
+WITHOUT_PROJECTS = Finding(
+    chunk=_by_id_v1("ch", "__Chunk__", V1.chunk_id("ch"), V1.project_chunk("ch")),
+    document=f"""{_DOCUMENTS_V1}
+  WHERE {V1.document_id("d")} = $asked.id
+  RETURN d LIMIT 1""",
+    entity=_by_id_v1("e", "__Entity__", V1.entity_id("e"), V1.project_entity("e")),
+    documents=f"""{_DOCUMENTS_V1}
+  WITH d, {V1.document_id("d")} AS key
+  WHERE key > $asked.text
+  RETURN d, key ORDER BY key LIMIT $limit""",
+    communities=f"""MATCH (c:__Community__)
+  WHERE {_OF_LEVEL}
+  WITH c, {V1.community_id("c")} AS key
+  WHERE CASE WHEN key IS :: STRING NOT NULL THEN key > $asked.text ELSE key > $asked.number END
+  RETURN c, key ORDER BY key LIMIT $limit""",
+    # The server keeps the counts of labels.
+    counts="""MATCH (ch:__Chunk__)-[:FROM_DOCUMENT]->(d)
+  RETURN count(DISTINCT d) AS documents
+}
+CALL () {
+  MATCH (ch:__Chunk__) RETURN count(ch) AS chunks
+}
+CALL () {
+  MATCH (e:__Entity__) RETURN count(e) AS entities
+}
+CALL () {
+  MATCH (c:__Community__) RETURN count(c) AS communities""",
+    history="RETURN null AS models, null AS written_at",
+    version="UNWIND [] AS nothing RETURN nothing AS generation, nothing AS written_at",
+)
+
+
+def finding(s: Schema) -> Finding:
+    """Return how a schema's nodes are found."""
+    return WITH_PROJECTS if s.has_projects else WITHOUT_PROJECTS

@@ -1,0 +1,203 @@
+"""A follow-up's statement.
+
+It finds chunks by vector, by full text and by a walk from the named entities, and the neighbourhood
+of the best.
+"""
+
+from __future__ import annotations
+
+from drift.graph.cypher.nearest import (
+    COSINE,
+    comparable,
+    count,
+    nearest,
+    rarity,
+    readable,
+    scored,
+    still_there,
+    told,
+    visible,
+)
+from drift.graph.cypher.neighbourhood import communities, entities, relations
+from drift.graph.cypher.placed import placed
+from drift.graph.cypher.schema import MAX_LEVELS, Schema
+from drift.graph.cypher.walk import graph_leg, in_scope
+
+
+def followup(s: Schema, hits: str, *, at_place: bool = False) -> str:
+    """Return the statement; `hits` is the body that asks a big project's index.
+
+    The chunks of a place are looked for in a text of its own: planning that part takes as long as
+    all the rest, and few questions ask about a place.
+    """
+    legs = f"{_vector_leg(s, hits)}{_text_leg(s)}{graph_leg(s)}"
+    around = f"{communities(s)}{entities(s)}{relations(s)}"
+    at = placed(s) if at_place else _NOWHERE
+    return f"""
+{visible(s)}{_picked(s)}{count(s)}{legs}{_candidates(s)}{_mentioned(s)}{shared(s)}{around}{at}
+RETURN candidates, shared, communities, entities, relationships, placed
+"""
+
+
+_NOWHERE = """
+WITH candidates, shared, communities, entities, relationships, [] AS placed
+"""
+
+
+# Communities that are gone, because the knowledge was made anew since the primer, leave the whole
+# project to search in.
+def _picked(s: Schema) -> str:
+    return f"""
+CALL (generation) {{
+  MATCH (c:__Community__){s.seek("c", "__Community__", "community")}
+  WHERE {s.project_community("c")} AND {s.community_id("c")} IN $asked.communities
+  RETURN collect(c) AS picked, $hard AND count(c) > 0 AS hard
+}}
+"""
+
+
+def _vector_leg(s: Schema, hits: str) -> str:
+    return f"""
+CALL (picked, hard) {{
+  UNWIND CASE WHEN hard THEN picked ELSE [] END AS c
+  MATCH (c){s.below}(ch)
+  WITH DISTINCT ch
+  WHERE {s.project_chunk("ch")}
+  {scored()}
+  ORDER BY similarity DESC, {s.chunk_id("ch")}
+  LIMIT $pool
+  RETURN collect({{ch: ch, similarity: similarity}}) AS scoped
+}}
+WITH generation, building, picked, hard, chunk_count, scoped, NOT hard AS whole
+{nearest(s, hits)}
+WITH generation, building, picked, hard, chunk_count, scoped + near AS nearest
+"""
+
+
+def _text_leg(s: Schema) -> str:
+    return f"""
+CALL (generation, hard) {{
+  UNWIND CASE WHEN $asked.lucene = '' THEN [] ELSE [$asked.lucene] END AS terms
+  CALL db.index.fulltext.queryNodes($fulltext_index, terms, {{limit: $text_pool}})
+    YIELD node AS ch, score
+  WITH ch, score, generation, hard
+  WHERE {s.project_chunk("ch")} AND {readable()} AND (NOT hard OR {in_scope(s)})
+  RETURN collect({{ch: ch, score: score}}) AS worded
+}}
+"""
+
+
+# Reciprocal ranks cut the legs down to what is worth sending; the final order is made by
+# drift.search.ranking.
+def _candidates(s: Schema) -> str:
+    return f"""
+CALL (nearest, worded, walked) {{
+  CALL (nearest, worded, walked) {{
+    UNWIND range(0, size(nearest) - 1) AS i
+    RETURN nearest[i].ch AS ch, 1.0 / (60 + i) AS vote,
+      nearest[i].similarity AS similarity, 0.0 AS text, 0.0 AS graph
+  UNION ALL
+    UNWIND range(0, size(worded) - 1) AS i
+    RETURN worded[i].ch AS ch, 1.0 / (60 + i) AS vote,
+      null AS similarity, worded[i].score AS text, 0.0 AS graph
+  UNION ALL
+    UNWIND range(0, size(walked) - 1) AS i
+    RETURN walked[i].ch AS ch, 1.0 / (60 + i) AS vote,
+      null AS similarity, 0.0 AS text, walked[i].weight AS graph
+  }}
+  WITH ch, sum(vote) AS votes, max(similarity) AS similarity, max(text) AS text, max(graph) AS graph
+  ORDER BY votes DESC, {s.chunk_id("ch")}
+  LIMIT $keep
+  RETURN collect(ch) AS chosen,
+    collect({{similarity: similarity, text: text, graph: graph}}) AS legs
+}}
+{_inside(s)}
+CALL (chosen, legs, inside) {{
+  UNWIND range(0, size(chosen) - 1) AS place
+  WITH place, chosen[place] AS ch, legs[place] AS leg, inside
+  WITH place, ch, leg, inside, CASE WHEN leg.similarity IS NULL THEN ch.embedding END AS embedding
+  WITH place, ch, leg, inside,
+    CASE WHEN {comparable()} THEN {COSINE} ELSE leg.similarity END AS similarity
+  WITH place, ch, {{
+    {told(s)},
+    similarity: similarity, bm25: leg.text, graph: leg.graph, in_scope: place IN inside
+  }} AS row
+  RETURN collect(CASE WHEN {still_there()} THEN row ELSE {{id: null}} END) AS candidates
+}}
+"""
+
+
+# The places of the candidates that are below a picked community. Many candidates share theirs, so
+# each is followed upwards once.
+def _inside(s: Schema) -> str:
+    return f"""
+CALL (chosen, picked) {{
+  CALL (chosen, picked) {{
+    UNWIND CASE WHEN size(picked) > 0 THEN range(0, size(chosen) - 1) ELSE [] END AS place
+    WITH place, chosen[place] AS ch
+    MATCH (ch){s.member_of}(direct)
+    WITH direct, collect(DISTINCT place) AS places
+    WHERE direct:__Community__
+    RETURN direct, places
+  }}
+  CALL (direct, picked) {{
+    MATCH (direct)-[:IN_COMMUNITY*0..{MAX_LEVELS - 1}]->(c)
+    WITH DISTINCT c
+    WHERE c IN picked
+    RETURN count(c) > 0 AS below
+  }}
+  WITH places WHERE below
+  UNWIND places AS place
+  RETURN collect(DISTINCT place) AS inside
+}}
+"""
+
+
+def _mentioned(s: Schema) -> str:
+    return f"""
+CALL (chosen, generation) {{
+  UNWIND chosen AS ch
+  CALL (ch, generation) {{
+    MATCH (ch){s.mentions}(e)
+    WITH DISTINCT e, generation
+    WHERE {s.is_entity("e")} AND {s.project_entity("e")}
+    WITH e LIMIT $mentions_each
+    RETURN collect(e) AS mentioned
+  }}
+  RETURN collect(mentioned) AS entity_lists
+}}
+"""
+
+
+# What two candidates both mention, as [place of the candidate, number of the entity, its rarity,
+# how much the candidate is about it]: the share of the candidate's other entities that the entity
+# has a relation to. The rarest come first.
+def shared(s: Schema) -> str:
+    """Return the subqueries that give `shared`, from the entities that each candidate mentions."""
+    return f"""
+CALL (entity_lists) {{
+  UNWIND range(0, size(entity_lists) - 1) AS place
+  UNWIND entity_lists[place] AS e
+  WITH e, collect(place) AS places
+  WHERE size(places) > 1
+  WITH e, places, COUNT {{ (e){s.mentioned_in}() }} AS mentions, {s.told("e")} AS told
+  ORDER BY mentions, {s.entity_id("e")}
+  LIMIT $most_shared
+  RETURN collect({{
+    e: e, places: places, mentions: mentions,
+    targets: CASE WHEN told <= $fan THEN {s.targets("e")} ELSE [] END
+  }}) AS held
+}}
+CALL (entity_lists, held, chunk_count) {{
+  UNWIND range(0, size(held) - 1) AS number
+  WITH entity_lists, number, held[number].places AS places, held[number].targets AS targets,
+    {rarity("held[number].mentions", "size(held[number].places)")} AS rarity
+  UNWIND places AS place
+  WITH number, place, rarity, targets, entity_lists[place] AS mentioned
+  WITH number, place, rarity, size(mentioned) - 1 AS others,
+    size([x IN mentioned WHERE x IN targets]) AS related
+  RETURN collect([
+    place, number, rarity, CASE WHEN others > 0 THEN toFloat(related) / others ELSE 0.0 END
+  ]) AS shared
+}}
+"""

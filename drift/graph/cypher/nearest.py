@@ -1,0 +1,215 @@
+"""What the primer and a follow-up share.
+
+How many chunks there are, which are nearest to a vector, where they stand.
+"""
+
+from __future__ import annotations
+
+from drift.graph.cypher.schema import Schema
+
+COSINE = "vector.similarity.cosine(embedding, $vector)"
+
+PAGES = ("page_number", "page_label", "page")
+"""Where pipelines leave a chunk's page. A label comes before `page`, which PyPDFLoader counts from
+0 beside it."""
+STARTS = ("start", "start_index", "start_char_idx")
+"""Where they leave the character of its document at which a chunk begins."""
+LINES = ("first_line",)
+"""Where ingestion leaves the line of its file at which a chunk begins."""
+URIS = ("source_uri", "url", "uri", "source", "path")
+"""Where they leave a document's address, and other things."""
+
+
+def comparable(vector: str = "embedding") -> str:
+    """Return the condition that a vector can be compared.
+
+    A list of the right length, with a direction.
+
+    Whatever else stands there would make the whole statement fail. CASE keeps the server from
+    looking into what is no list; nearly always the first number decides, so this costs nothing.
+    Whether all numbers are finite is asked only where `$careful` says so, for it costs more than
+    the comparison itself. Give it a variable, not a property: reading a property of 1,536 floats
+    is most of what a chunk costs.
+    """
+    return f"""CASE WHEN {vector} IS :: LIST<ANY> THEN size({vector}) = $dimensions
+    AND any(x IN {vector} WHERE x < -1.0e-30 OR x > 1.0e-30)
+    AND CASE WHEN $careful THEN all(x IN {vector} WHERE -3.4e38 < x AND x < 3.4e38) ELSE true END
+  ELSE false END"""
+
+
+def readable(node: str = "ch", name: str = "text") -> str:
+    """Return the condition that what is to be read of a node is text, or missing."""
+    return f"{node}.{name} IS :: STRING"
+
+
+def threshold(s: Schema) -> str:
+    """Return the body that gives the project's `threshold` as it was measured; null for none."""
+    if not s.has_projects:
+        return "RETURN null AS threshold"
+    return """OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
+  RETURN p {.score_threshold, .score_threshold_texts, .score_threshold_model,
+    .score_threshold_dimensions, .score_floor} AS threshold"""
+
+
+def scored() -> str:
+    """Return the clauses after which `ch` has a `similarity`; what is not usable is left out."""
+    return f"""WITH ch, ch.embedding AS embedding
+  WHERE {comparable()} AND {readable()}
+  WITH ch, {COSINE} AS similarity"""
+
+
+def visible(s: Schema) -> str:
+    """Return the subquery that gives the `generation` to read.
+
+    It also tells whether another one is `building` beside it.
+    """
+    return f"""
+CALL () {{
+  {s.visible}
+}}
+"""
+
+
+def count(s: Schema) -> str:
+    """Return the subquery that gives `chunk_count`."""
+    return f"""
+CALL () {{
+  {s.chunk_count}
+}}
+"""
+
+
+def index_hits(s: Schema) -> str:
+    """Return the body that asks the index procedure for `hits`, best first.
+
+    What is of another project is dropped.
+    """
+    return f"""
+    CALL db.index.vector.queryNodes($chunk_index, $fetch, $vector) YIELD node
+    WITH node WHERE {s.project_chunk("node")}
+    RETURN collect(node) AS hits
+"""
+
+
+def search_hits(index: str) -> str:
+    """Return the body that searches an index inside one project for `hits`, best first.
+
+    Cypher 25.
+    """
+    return f"""
+    MATCH (node:__Chunk__)
+      SEARCH node IN (
+        VECTOR INDEX `{index}` FOR $vector WHERE node.project_id = $asked.project_id LIMIT $fetch
+      ) SCORE AS score
+    WITH node, score ORDER BY score DESC
+    RETURN collect(node) AS hits
+"""
+
+
+def nearest(s: Schema, hits: str) -> str:
+    """Return the subquery that gives `near`.
+
+    The project's chunks nearest to the vector, best first and scored, when `whole` is true.
+    """
+    return f"""
+CALL (chunk_count, whole) {{
+  CALL (chunk_count, whole) {{
+    UNWIND CASE WHEN whole AND chunk_count <= $exact_limit THEN [1] ELSE [] END AS exact
+    MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
+    WHERE {s.project_chunk("ch")}
+    RETURN ch
+  UNION ALL
+    UNWIND CASE WHEN whole AND chunk_count > $exact_limit THEN [1] ELSE [] END AS indexed
+    CALL () {{{hits}}}
+    CALL (hits) {{
+      UNWIND CASE WHEN size(hits) >= $pool THEN hits[0..$rescored] ELSE [] END AS ch
+      RETURN ch
+    UNION ALL
+      UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS starved
+      MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
+      WHERE {s.project_chunk("ch")}
+      RETURN ch
+    }}
+    RETURN ch
+  }}
+  {scored()}
+  ORDER BY similarity DESC, {s.chunk_id("ch")}
+  LIMIT $pool
+  RETURN collect({{ch: ch, similarity: similarity}}) AS near
+}}
+"""
+
+
+def shown(s: Schema, rows: str) -> str:
+    """Return the clauses that end a subquery with `rows`: each scored `ch` as it is sent."""
+    return f"""WITH ch, {{{told(s)}, score: similarity}} AS row
+    RETURN collect(CASE WHEN {still_there()} THEN row END) AS {rows}"""
+
+
+def still_there() -> str:
+    """Return the condition that `ch` was not removed while the statement ran.
+
+    A document may be replaced between two reads of one of its chunks, which then has its text and
+    no document. Ask behind the clause that reads the chunk: what is there after was there before.
+    """
+    return "ch:__Chunk__"
+
+
+def rarity(mentions: str, seen: str) -> str:
+    """Return how rare an entity with so many mentions is among the project's chunks.
+
+    Its mentions may be removed while the statement runs; it was `seen` in so many chunks.
+    """
+    known = f"CASE WHEN {mentions} < {seen} THEN {seen} ELSE {mentions} END"
+    return f"log(1.0 + toFloat(chunk_count) / {known})"
+
+
+def told(s: Schema) -> str:
+    """Return the entries of a map that say what `ch` is and where it stands.
+
+    A chunk of two documents stands in one of them, and makes one row.
+    """
+    return f"""
+    id: {s.chunk_id("ch")}, text: ch.text,
+    heading: CASE WHEN ch.heading IS :: STRING THEN ch.heading END,
+    ordinal: {s.ordinal("ch")},
+    pages: {_where_asked(_usable("ch", PAGES, _short("one", "$longest_page")))},
+    starts: {_where_asked(_usable("ch", STARTS, "one IS :: INTEGER NOT NULL"))},
+    lines: {_where_asked(_usable("ch", LINES, "one IS :: INTEGER NOT NULL"))},
+    document: head(COLLECT {{
+      {s.document}
+      WITH d, title, id ORDER BY coalesce(title, id) LIMIT 1
+      RETURN {{title: title, id: id, metadata: {metadata("d", "title")},
+        chunks: {s.chunks_of("d")},
+        uris: {_where_asked(uris("d"))}}}
+    }})"""
+
+
+def uris(d: str) -> str:
+    """Return the list of what may be a document's address, the likeliest first."""
+    return _usable(d, URIS, _short("one", "$longest_uri"))
+
+
+# Nothing of it is read for a question that does not ask where its citations stand.
+def _where_asked(values: str) -> str:
+    return f"CASE WHEN $asked.located THEN {values} ELSE [] END"
+
+
+def _usable(node: str, names: tuple[str, ...], usable: str) -> str:
+    properties = ", ".join(f"{node}.{name}" for name in names)
+    return f"[one IN [{properties}] WHERE {usable}]"
+
+
+# CASE keeps the server from asking what is no text for its length.
+def _short(value: str, most: str) -> str:
+    return f"""CASE WHEN {value} IS :: STRING NOT NULL THEN size({value}) <= {most}
+      ELSE {value} IS :: INTEGER NOT NULL END"""
+
+
+# A map cannot be stored, so pipelines store it as JSON. It is read by Python, and only where there
+# is no title.
+def metadata(d: str, title: str) -> str:
+    """Return what a document without a title says of its file, null for one with a title."""
+    stored = f"{d}.metadata"
+    return f"""CASE WHEN {title} IS NULL AND {stored} IS :: STRING NOT NULL
+          THEN CASE WHEN size({stored}) <= $longest_metadata THEN {stored} END END"""

@@ -1,0 +1,233 @@
+"""The statements of a search of nodes: the nearest of several labels, with what is around each.
+
+They hold to what `statements` says. For each label a project of few nodes is scored exactly, a
+larger one by the label's index, whose best rows are scored again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from drift.graph.cypher import legs, nearest
+from drift.graph.cypher.legs import Leg
+from drift.graph.cypher.nearest import comparable, metadata, threshold
+from drift.graph.cypher.schema import DEFAULT, Of, Schema
+
+
+def nearest_nodes(searched: Sequence[Leg], s: Schema = DEFAULT) -> str:
+    """Return the statement of the nearest nodes of these labels, with what is around each."""
+    language = "CYPHER 25\n" if any(leg.searches for leg in searched) else ""
+    return f"""{language}
+CALL () {{
+  {s.visible}
+}}
+CALL () {{
+  {threshold(s)}
+}}
+CALL (generation) {{
+{_union(_leg(leg, s) for leg in searched)}
+}}
+WITH n, similarity, threshold, generation
+ORDER BY similarity DESC, toString({_id(s, "n")}), elementId(n)
+LIMIT $top_k
+{_related(s)}
+WITH n AS ch, similarity, threshold, related
+WITH threshold, ch, {{{_told(s)}, text: {_text("ch")}, similarity: similarity, related: related
+}} AS row
+RETURN threshold, {_still_there()} AS is_there, row
+"""
+
+
+def cosines(searched: Sequence[Leg], s: Schema = DEFAULT) -> str:
+    """Return the statement of the cosines of random pairs of the project's texts."""
+    return f"""
+CALL () {{
+  {s.visible}
+}}
+CALL (generation) {{
+{_union(_embedded(leg, s) for leg in searched)}
+}}
+WITH n ORDER BY toString({_id(s, "n")}), elementId(n)
+WITH collect(n) AS texts
+UNWIND CASE WHEN size(texts) >= $least THEN $pairs ELSE [null] END AS pair
+WITH size(texts) AS number, texts[toInteger(pair[0] * size(texts))] AS one,
+  texts[toInteger(pair[1] * size(texts))] AS other
+WITH number, one, other, one.embedding AS embedding, other.embedding AS second
+WITH number, CASE
+  WHEN one <> other AND {comparable()} AND {comparable("second")}
+  THEN vector.similarity.cosine(embedding, second)
+END AS similarity
+RETURN number AS texts, collect(similarity) AS similarities
+"""
+
+
+def any_chunk(s: Schema = DEFAULT) -> str:
+    """Return the statement that gives a row where the project has a chunk."""
+    return f"""
+MATCH (n:__Chunk__){s.seek("n", "__Chunk__")}
+WHERE {s.project_chunk("n")}
+RETURN 1 AS found LIMIT 1
+"""
+
+
+def _union(parts: Iterable[str]) -> str:
+    return "\nUNION ALL\n".join(parts)
+
+
+def _belongs(leg: Leg, s: Schema) -> Of:
+    """Return the condition that a node is of the project, of this label, and to be seen."""
+    match leg.label:
+        case "__Chunk__":
+            return s.project_chunk
+        case "__Entity__":
+            return s.project_entity
+        case "__Community__":
+            return s.project_community
+        case _:
+            return lambda n: (
+                f"{n}.project_id = $asked.project_id AND {legs.is_personal(n)} "
+                f"AND any(label IN labels({n}) WHERE label IN $asked.labels)"
+            )
+
+
+def _all_of(leg: Leg, s: Schema) -> str:
+    return f"""MATCH (n:{leg.label}){s.seek("n", leg.label)}
+      WHERE {_belongs(leg, s)("n")}"""
+
+
+def _leg(leg: Leg, s: Schema) -> str:
+    found = _all_of(leg, s) if leg.index is None else _few_or_nearest(leg, s)
+    return f"""
+  WITH generation
+  {found}
+  WITH n, n.embedding AS embedding
+  WHERE {comparable()}
+  WITH n, {nearest.COSINE} AS similarity
+  ORDER BY similarity DESC, toString({_id(s, "n")}), elementId(n)
+  LIMIT $top_k
+  RETURN n, similarity"""
+
+
+def _few_or_nearest(leg: Leg, s: Schema) -> str:
+    return f"""CALL () {{
+    MATCH (n:{leg.label}){s.seek("n", leg.label)}
+    {"WHERE n.project_id = $asked.project_id" if s.has_projects else ""}
+    WITH n LIMIT $count_limit
+    RETURN count(n) AS nodes
+  }}
+  CALL (nodes, generation) {{
+    UNWIND CASE WHEN nodes <= $exact_limit THEN [1] ELSE [] END AS exact
+    {_all_of(leg, s)}
+    RETURN n
+  UNION ALL
+    UNWIND CASE WHEN nodes > $exact_limit THEN [1] ELSE [] END AS indexed
+    CALL (generation) {{{_hits(leg, s)}}}
+    CALL (hits, generation) {{
+      UNWIND CASE WHEN size(hits) >= $top_k THEN hits[0..$rescored] ELSE [] END AS n
+      RETURN n
+    UNION ALL
+      UNWIND CASE WHEN size(hits) < $top_k THEN [1] ELSE [] END AS starved
+      {_all_of(leg, s)}
+      RETURN n
+    }}
+    RETURN n
+  }}"""
+
+
+def _hits(leg: Leg, s: Schema) -> str:
+    if leg.searches:
+        asked = f"""MATCH (node:{leg.label})
+      SEARCH node IN (
+        VECTOR INDEX `{leg.index}` FOR $vector WHERE node.project_id = $asked.project_id
+        LIMIT $fetch
+      ) SCORE AS score
+    WITH node, score, generation ORDER BY score DESC"""
+    else:
+        asked = f"CALL db.index.vector.queryNodes('{leg.index}', $fetch, $vector) YIELD node"
+    return f"""
+    {asked}
+    WITH node, generation WHERE node:{leg.label} AND {_belongs(leg, s)("node")}
+    RETURN collect(node) AS hits
+"""
+
+
+def _embedded(leg: Leg, s: Schema) -> str:
+    return f"""  WITH generation
+  {_all_of(leg, s)} AND n.embedding IS NOT NULL
+  WITH n LIMIT $most
+  RETURN n"""
+
+
+# Relations first: what mentions an entity is looked at behind them, so that a hub's relations are
+# not lost among its mentions.
+def _related(s: Schema) -> str:
+    between = "HAS_ENTITY|IN_COMMUNITY" if s.has_projects else "FROM_CHUNK|IN_COMMUNITY"
+    return f"""CALL (n, generation) {{
+  CALL (n) {{
+    MATCH (n)-{s.related("r")}-(other)
+    RETURN r, other LIMIT $looked_at
+  UNION
+    MATCH (n)-[r:{between}]-(other)
+    RETURN r, other LIMIT $looked_at
+  UNION
+    WITH n WHERE {legs.is_personal("n")}
+    MATCH (n)-[r]-(other)
+    RETURN r, other LIMIT $looked_at
+  }}
+  WITH n, r, other, generation
+  WHERE other <> n AND {_is_seen(s)}
+  WITH other, CASE WHEN abs({s.weight("r")}) < 1.0e300 THEN {s.weight("r")} ELSE 0.0 END AS weight,
+    CASE WHEN r.description IS :: STRING NOT NULL THEN r.description ELSE type(r) END AS relation
+  ORDER BY weight DESC, relation
+  WITH other, sum(weight) AS weight, head(collect(relation)) AS relation
+  WITH other AS ch, weight, relation, COUNT {{ (other)--() }} AS degree
+  ORDER BY weight DESC, degree DESC, toString({_id(s, "ch")}), elementId(ch)
+  LIMIT $most_related
+  WITH ch, {{{_told(s)}, relation: left(relation, $longest_relation)}} AS row
+  RETURN collect(CASE WHEN {_still_there()} THEN row END) AS related
+}}"""
+
+
+def _is_seen(s: Schema) -> str:
+    if not s.has_projects:
+        return f"(other:__Community__ OR {s.project_step('other')})"
+    return f"""other.project_id = $asked.project_id AND (other:__Chunk__
+    OR {legs.is_personal("other")}
+    OR (other:__Entity__ OR other:__Community__) AND coalesce(other.generation, 0) = generation)"""
+
+
+def _still_there() -> str:
+    """Return the condition that `ch` was not removed while the statement ran; see `nearest`."""
+    return "size(labels(ch)) > 0"
+
+
+def _id(s: Schema, n: str) -> str:
+    return f"""CASE WHEN {n}:__Chunk__ THEN {s.chunk_id(n)} WHEN {n}:__Community__
+      THEN {s.community_id(n)} ELSE {s.entity_id(n)} END"""
+
+
+def _text(n: str) -> str:
+    """Return a node's text as far as it can be shown."""
+    kinds = {"__Chunk__": "text", "__Community__": "summary"}
+    cases = " ".join(
+        f"WHEN {n}:{label} THEN {_cut(f'{n}.{name}')}" for label, name in kinds.items()
+    )
+    return f"CASE {cases} ELSE {_cut(f'{n}.description')} END"
+
+
+def _cut(value: str) -> str:
+    return f"CASE WHEN {value} IS :: STRING NOT NULL THEN left({value}, $longest_text) END"
+
+
+def _told(s: Schema) -> str:
+    """Return the entries of a map that say which node `ch` is, and what it is called."""
+    names = ", ".join(f"toStringOrNull(ch.{name})" for name in ("title", "name"))
+    return f"""
+    id: {_id(s, "ch")}, labels: labels(ch),
+    title: left(head([name IN [{names}] WHERE trim(name) <> '']), $longest_text),
+    heading: CASE WHEN ch:__Chunk__ AND ch.heading IS :: STRING THEN ch.heading END,
+    document: CASE WHEN ch:__Chunk__ THEN head(COLLECT {{
+      {s.document}
+      WITH d, title, id ORDER BY coalesce(title, id) LIMIT 1
+      RETURN {{title: title, id: id, metadata: {metadata("d", "title")}}}
+    }}) END"""

@@ -1,0 +1,101 @@
+"""The statement of what is read of cited chunks: how near they are, how old, who else says it.
+
+It holds to what `statements` says: one round trip for all chunks of an answer, each bounded.
+"""
+
+from __future__ import annotations
+
+from drift.graph.cypher import nearest
+from drift.graph.cypher.nearest import comparable, still_there, threshold, visible
+from drift.graph.cypher.schema import DEFAULT, Schema
+
+TIMES = ("updated_at", "last_modified", "last_modified_date", "modified_at")
+"""Where ingestion, and pipelines of others, leave when a document last changed."""
+
+
+def passages(s: Schema = DEFAULT) -> str:
+    """Return the statement that gives the `threshold`, and a row for each chunk that is there."""
+    return f"""
+{visible(s)}
+CALL () {{
+  {threshold(s)}
+}}
+UNWIND $asked.chunks AS asked
+CALL (asked) {{
+  {_chunk(s)}
+}}
+{_home(s)}
+{_witnesses(s)}
+WITH threshold, asked, ch, home, named, witnesses, ch.embedding AS embedding
+WITH threshold, asked, ch, home, named, witnesses,
+  CASE WHEN {comparable()} THEN {nearest.COSINE} END AS similarity
+RETURN threshold, asked.id AS id, {still_there()} AS is_there, similarity, named, witnesses,
+  [one IN home.times WHERE {_is_a_time("one")}] AS times, home IS NOT NULL AS has_document
+"""
+
+
+def _chunk(s: Schema) -> str:
+    """Return the body that finds the chunk by the keys it may be stored under; one at most."""
+    by_id = f"""UNWIND asked.keys AS key
+  MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__", "id")}
+  WHERE {s.project_chunk("ch")} AND ch.id = key
+  RETURN ch LIMIT 1"""
+    if s.has_projects:
+        return by_id
+    return f"""{by_id}
+UNION
+  WITH asked
+  MATCH (ch)
+  WHERE elementId(ch) = asked.id AND {s.chunk_id("ch")} = asked.id AND {s.project_chunk("ch")}
+  RETURN ch"""
+
+
+def _home(s: Schema) -> str:
+    """Return the subquery that gives `home`: the document the chunk is named after; or null."""
+    times = ", ".join(f"d.{name}" for name in TIMES)
+    return f"""CALL (ch) {{
+    {s.document}
+    WITH d, title, id ORDER BY coalesce(title, id)
+    WITH collect({{node: d, times: [{times}]}}) AS homes
+    RETURN homes[0] AS home, [one IN homes | one.node] AS own
+}}"""
+
+
+# Only entities that few chunks name tell what a chunk is about, and following those costs little.
+def _witnesses(s: Schema) -> str:
+    """Return the subquery that gives how many entities are `named`, and the `witnesses`."""
+    return f"""CALL (ch, own, generation) {{
+  CALL (ch, generation) {{
+    MATCH (ch){s.mentions}(e)
+    WITH DISTINCT e, generation
+    WHERE {s.is_entity("e")} AND {s.project_entity("e")}
+    WITH e, COUNT {{ (e){s.mentioned_in}() }} AS mentions
+    WHERE mentions <= $most_mentions
+    WITH e, mentions ORDER BY mentions, toString({s.entity_id("e")}) LIMIT $rarest
+    RETURN collect(e) AS rare
+  }}
+  CALL (rare, own) {{
+    UNWIND rare AS e
+    MATCH (e){s.mentioned_in}(other)
+    WITH DISTINCT e, other, own
+    WITH other AS ch, count(e) AS shared, own
+    WHERE shared > 1 AND {s.project_chunk("ch")}
+    CALL (ch) {{
+      {s.document}
+      RETURN d, id
+    }}
+    WITH DISTINCT d, id, own
+    WHERE NOT d IN own
+    WITH coalesce(id, elementId(d)) AS name ORDER BY name LIMIT $most_witnesses
+    RETURN collect(name) AS witnesses
+  }}
+  RETURN size(rare) AS named, witnesses
+}}"""
+
+
+# CASE keeps the server from asking what is no text for its length.
+def _is_a_time(value: str) -> str:
+    kinds = ("INTEGER", "FLOAT", "ZONED DATETIME", "LOCAL DATETIME", "DATE")
+    is_one = " OR ".join(f"{value} IS :: {kind} NOT NULL" for kind in kinds)
+    return f"""CASE WHEN {value} IS :: STRING NOT NULL THEN size({value}) <= $longest_time
+    ELSE {is_one} END"""

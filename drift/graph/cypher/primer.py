@@ -1,0 +1,196 @@
+"""The primer's statement: the best communities, highest levels first, with samples.
+
+The best chunks where there are none.
+"""
+
+from __future__ import annotations
+
+from drift.graph.cypher.nearest import COSINE, comparable, count, readable, scored, shown, visible
+from drift.graph.cypher.schema import MAX_LEVELS, Schema
+
+
+def primer(s: Schema, hits: str) -> str:
+    """Return the statement; `hits` is the body that asks a big project's index."""
+    return f"""
+{visible(s)}{_best_communities(s)}{count(s)}{_ranked(s, hits)}{_communities(s)}
+CALL (best, ranked) {{
+  UNWIND CASE WHEN size(best) = 0 THEN ranked[0..$most_rescored] ELSE [] END AS ch
+  {scored()}
+  ORDER BY similarity DESC, {s.chunk_id("ch")}
+  LIMIT $spare_chunks
+  {shown(s, "chunks")}
+}}
+RETURN communities, chunks, chunk_count, odd_communities, odd_chunks
+"""
+
+
+# Level numbers mean nothing by themselves (0 is the leaf here and the root there), so the edges
+# tell which way is up. A community without a parent is at the top whatever its number.
+def _heights(s: Schema) -> str:
+    return f"""
+CALL (generation) {{
+  MATCH (child:__Community__){s.seek("child", "__Community__")}
+  WHERE {s.project_community("child")}
+  MATCH (child)-[:IN_COMMUNITY]->(parent)
+  WITH DISTINCT child, parent, generation
+  WHERE parent:__Community__ AND {s.project_community("parent")}
+  WITH sign({_level("parent")} - {_level("child")}) AS step
+  LIMIT 60
+  RETURN count(*) > 0 AS linked, CASE WHEN sum(step) < 0 THEN -1 ELSE 1 END AS upwards
+}}
+CALL (linked, upwards, generation) {{
+  MATCH (c:__Community__){s.seek("c", "__Community__")}
+  WHERE {s.project_community("c")}
+  WITH c, CASE
+    WHEN linked AND COUNT {{ (c)-[:IN_COMMUNITY]->() }} = 0 THEN 1.0e300
+    ELSE upwards * {_level("c")}
+  END AS height
+  ORDER BY height DESC
+  RETURN collect(c) AS known, collect(height) AS heights
+}}
+"""
+
+
+# The floor is the height of the ceil(k/2)-th highest community: that many candidates at least, and
+# none from below the level that completes them. Only vectors that may decide are read: they are
+# most of what a community costs.
+def _best_communities(s: Schema) -> str:
+    usable = f"{comparable('known[i].embedding')} AND {readable('known[i]', 'summary')}"
+    return f"""{_heights(s)}CALL (known, heights) {{
+  WITH known, heights,
+    [i IN range(0, $first_looked_at - 1) WHERE i < size(known) AND {usable}] AS first
+  WITH known, heights, CASE
+    WHEN size(first) >= $enough OR size(known) <= $first_looked_at THEN first
+    ELSE [i IN range(0, size(known) - 1) WHERE {usable}]
+  END AS usable
+  RETURN CASE
+    WHEN size(usable) = 0 THEN 1.0e301
+    ELSE heights[usable[CASE WHEN size(usable) < $enough THEN size(usable) ELSE $enough END - 1]]
+  END AS floor
+}}
+CALL (known, heights, floor) {{
+  UNWIND range(0, size(known) - 1) AS i
+  WITH known[i] AS c, heights[i] AS height, floor
+  WHERE height >= floor
+  WITH c, height, c.embedding AS embedding
+  WHERE {comparable()} AND {readable("c", "summary")}
+  WITH c, height, {COSINE} AS score
+  ORDER BY height DESC, score DESC, {s.community_id("c")}
+  LIMIT $top_k
+  RETURN collect({{node: c, score: score}}) AS best
+}}
+{_odd_communities(s)}"""
+
+
+def _odd_communities(s: Schema) -> str:
+    return f"""CALL (known) {{
+  UNWIND known[0..$first_looked_at] AS c
+  WITH c, c.embedding AS embedding
+  WHERE NOT ({readable("c", "summary")} AND (embedding IS NULL OR coalesce({comparable()}, false)))
+  RETURN collect({s.community_id("c")}) AS odd_communities
+}}
+"""
+
+
+def _level(c: str) -> str:
+    """Return a community's level as a number that can be compared, 0 where it has none."""
+    number = f"toFloatOrNull({c}.level)"
+    return f"CASE WHEN abs({number}) < 1.0e300 THEN {number} ELSE 0.0 END"
+
+
+# The project's chunks, the nearest first: all of a small project, the first ones of an index for a
+# big one. The index's own order is good enough to choose from; what is shown is scored exactly.
+def _ranked(s: Schema, hits: str) -> str:
+    return f"""
+CALL (chunk_count) {{
+  CALL (chunk_count) {{
+    UNWIND CASE WHEN chunk_count > $exact_limit THEN [1] ELSE [] END AS indexed
+    CALL () {{{hits}}}
+    RETURN hits
+  UNION ALL
+    UNWIND CASE WHEN chunk_count <= $exact_limit THEN [1] ELSE [] END AS exact
+    RETURN [] AS hits
+  }}
+  CALL (hits) {{
+    WITH hits WHERE size(hits) >= $pool
+    RETURN [ch IN hits WHERE {readable()}] AS ranked,
+      [ch IN hits WHERE NOT {readable()} | {s.chunk_id("ch")}] AS odd_chunks
+  UNION ALL
+    UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS few
+    CALL () {{
+      MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
+      WHERE {s.project_chunk("ch")}
+      WITH ch, ch.embedding AS embedding
+      WITH ch, embedding, coalesce({comparable()} AND {readable()}, false) AS usable
+      WITH ch, embedding, usable, CASE WHEN usable THEN {COSINE} END AS similarity
+      ORDER BY similarity DESC, {s.chunk_id("ch")}
+      RETURN collect(CASE WHEN usable THEN ch END) AS ranked,
+        collect(CASE
+          WHEN NOT (usable OR embedding IS NULL AND {readable()}) THEN {s.chunk_id("ch")}
+        END) AS odd_chunks
+    }}
+    RETURN ranked, odd_chunks
+  }}
+  RETURN ranked, odd_chunks
+}}
+"""
+
+
+# Communities are followed upwards once for all their chunks, and to each higher one once
+# (DISTINCT), for where communities are below each other there are countless ways. A community
+# without enough of the ranked chunks shows the best of a few of its own.
+def _communities(s: Schema) -> str:
+    return f"""
+CALL (best, ranked) {{
+  WITH ranked, [b IN best | b.node] AS tops
+  UNWIND CASE WHEN size(tops) > 0 THEN range(0, size(ranked) - 1) ELSE [] END AS place
+  WITH tops, place, ranked[place] AS ch
+  MATCH (ch){s.member_of}(direct:__Community__)
+  WITH tops, direct, collect(DISTINCT place) AS places
+  CALL (direct) {{
+    MATCH (direct)-[:IN_COMMUNITY*0..{MAX_LEVELS - 1}]->(c)
+    RETURN DISTINCT c
+  }}
+  WITH tops, places, c
+  WHERE c IN tops
+  UNWIND places AS place
+  WITH c, place
+  ORDER BY place
+  WITH c, collect(DISTINCT place) AS places
+  RETURN collect({{node: c, places: places[0..$most_rescored]}}) AS held
+}}
+CALL (best, ranked, held, chunk_count) {{
+  UNWIND best AS chosen
+  WITH ranked, chunk_count, chosen.node AS c, chosen.score AS score,
+    coalesce(head([h IN held WHERE h.node = chosen.node | h.places]), []) AS places
+  {_samples(s)}
+  RETURN collect({{
+    id: {s.community_id("c")}, level: toIntegerOrNull(c.level), summary: c.summary, score: score,
+    samples: samples
+  }}) AS communities
+}}
+"""
+
+
+def _samples(s: Schema) -> str:
+    return f"""
+  CALL (c, ranked, places, chunk_count) {{
+    CALL (c, ranked, places, chunk_count) {{
+      UNWIND places AS place
+      RETURN ranked[place] AS ch
+    UNION ALL
+      UNWIND CASE
+        WHEN size(places) < $samples AND chunk_count > $exact_limit THEN [c] ELSE []
+      END AS top
+      MATCH (top){s.below}(ch)
+      WITH DISTINCT ch
+      WHERE {s.project_chunk("ch")}
+      RETURN ch LIMIT $spare_samples
+    }}
+    WITH DISTINCT ch
+    {scored()}
+    ORDER BY similarity DESC, {s.chunk_id("ch")}
+    LIMIT $samples
+    {shown(s, "samples")}
+  }}
+"""

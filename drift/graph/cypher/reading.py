@@ -1,0 +1,238 @@
+"""The statements of what is read outside of a search, each one round trip and bounded.
+
+They hold to what `statements` says. A list begins behind the keys of the last row of the page
+before, so that a page costs the same wherever it stands.
+"""
+
+from __future__ import annotations
+
+from drift.graph.cypher.finding import finding
+from drift.graph.cypher.nearest import metadata, readable, still_there, uris, visible
+from drift.graph.cypher.schema import DEFAULT, Schema
+
+# A range of ids is asked for as one, so nothing beside it is looked at. Projects that no node
+# stands for are found by their chunks, where the caller names them.
+PROJECTS = f"""
+UNWIND $asked.ranges AS span
+CALL (span) {{
+  MATCH (p:__Project__) USING INDEX SEEK p:__Project__(id)
+  WHERE p.id >= span.first AND p.id < span.end
+  RETURN p.id AS id ORDER BY id LIMIT $limit
+UNION
+  WITH span
+  WHERE span.only IS NOT NULL
+  MATCH (ch:__Chunk__){DEFAULT.seek("ch", "__Chunk__")}
+  WHERE ch.project_id = span.only
+  RETURN ch.project_id AS id LIMIT 1
+}}
+RETURN id ORDER BY id LIMIT $limit
+"""
+
+
+def overview(s: Schema = DEFAULT) -> str:
+    """Return the statement that counts what the project holds."""
+    return f"""
+{visible(s)}
+CALL () {{
+  {finding(s).history}
+}}
+CALL () {{
+  {finding(s).counts}
+}}
+RETURN documents, chunks, entities, communities, models, written_at
+"""
+
+
+def version(s: Schema = DEFAULT) -> str:
+    """Return the statement that tells one state of the project from another, where one is known."""
+    return f"""
+{finding(s).version}
+"""
+
+
+def _document(s: Schema) -> str:
+    """Return the entries of a map that say what `d` is."""
+    return f"""id: {s.document_id("d")}, title: {s.document_title("d")},
+    uris: {uris("d")},
+    metadata: {metadata("d", s.document_title("d"))}, chunks: {s.chunks_of("d")}"""
+
+
+def documents(s: Schema = DEFAULT) -> str:
+    """Return the statement of a page of documents."""
+    return f"""
+CALL () {{
+  {finding(s).documents}
+}}
+WITH d, key ORDER BY key LIMIT $limit
+RETURN key, {{{_document(s)}}} AS document
+ORDER BY key
+"""
+
+
+def communities(s: Schema = DEFAULT) -> str:
+    """Return the statement of a page of communities, of one level or of all."""
+    return f"""
+{visible(s)}
+CALL (generation) {{
+  {finding(s).communities}
+}}
+WITH c, key, generation ORDER BY key LIMIT $limit
+RETURN key, {{
+  id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title, summary: c.summary,
+  members: COUNT {{ (c)<-[:IN_COMMUNITY]-() }},
+  parents: COLLECT {{
+    MATCH (c)-[:IN_COMMUNITY]->(p)
+    WITH DISTINCT p
+    WHERE p:__Community__ AND {s.project_community("p")}
+    RETURN {s.community_id("p")} LIMIT $most_parents
+  }}
+}} AS community
+ORDER BY key
+"""
+
+
+def _standing(s: Schema) -> str:
+    """Return the entries of a map that say which chunk `ch` is, and its place."""
+    return f"""id: {s.chunk_id("ch")}, ordinal: {s.ordinal("ch")},
+      heading: CASE WHEN ch.heading IS :: STRING THEN ch.heading END"""
+
+
+# Chunks without a place stand behind the others.
+def document(s: Schema = DEFAULT) -> str:
+    """Return the statement of a document, with a page of its chunks in their order."""
+    return f"""
+CALL () {{
+  {finding(s).document}
+}}
+CALL (d) {{
+  MATCH (d){s.holds}(ch)
+  WITH DISTINCT ch
+  WHERE {s.project_chunk("ch")} AND {readable()}
+  WITH ch, coalesce({s.ordinal("ch")}, $no_place) AS at,
+    coalesce(toStringOrNull({s.chunk_id("ch")}), '') AS key
+  WHERE at > $asked.at OR (at = $asked.at AND key > $asked.key)
+  WITH ch, at, key ORDER BY at, key LIMIT $limit
+  RETURN collect({{{_standing(s)}, at: at, key: key}}) AS chunks
+}}
+RETURN {{{_document(s)}}} AS document, chunks
+"""
+
+
+def chunk(s: Schema = DEFAULT) -> str:
+    """Return the statement of a chunk, with what is beside it in its document and in the graph."""
+    return f"""
+{visible(s)}
+CALL () {{
+  {finding(s).chunk}
+}}
+WITH ch, generation, {_home(s)} AS document
+WITH ch, generation, document, document.node AS home, {s.ordinal("ch")} AS here
+{_neighbour(s, "before", "<", "DESC")}
+{_neighbour(s, "after", ">", "ASC")}
+{_mentioned(s)}
+WITH {{{_standing(s)}, text: ch.text}} AS chunk, document {{.*, node: null}} AS document,
+  before, after, entities, {_communities_of(s, "ch")} AS communities, {still_there()} AS is_there
+WHERE is_there
+RETURN chunk, document, before, after, entities, communities
+"""
+
+
+def _mentioned(s: Schema) -> str:
+    """Return the subquery that gives the `entities` of `ch`, by title."""
+    return f"""CALL (ch, generation) {{
+  MATCH (ch){s.mentions}(e)
+  WITH e, generation LIMIT $looked_at
+  WITH DISTINCT e, generation
+  WHERE {s.is_entity("e")} AND {s.project_entity("e")}
+  WITH e, generation, coalesce({s.title("e")}, '') AS title
+  ORDER BY title, {s.entity_id("e")} LIMIT $limit
+  WITH {{
+    id: {s.entity_id("e")}, title: title, communities: {_communities_of(s, "e")}
+  }} AS entity
+  RETURN collect(entity) AS entities
+}}"""
+
+
+def _communities_of(s: Schema, n: str) -> str:
+    """Return the list of the communities that `n` is directly in."""
+    return f"""COLLECT {{
+    MATCH ({n})-[:IN_COMMUNITY]->(c)
+    WITH DISTINCT c, generation
+    WHERE c:__Community__ AND {s.project_community("c")}
+    RETURN {{
+      id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
+      summary: c.summary
+    }} LIMIT $most_parents
+  }}"""
+
+
+def _home(s: Schema) -> str:
+    """Return the document that `ch` is named after, as a map with its `node`; null for none."""
+    return f"""head(COLLECT {{
+  {s.document}
+  WITH d, title, id ORDER BY coalesce(title, id) LIMIT 1
+  RETURN {{node: d, {_document(s)}}}
+}})"""
+
+
+def _neighbour(s: Schema, name: str, side: str, order: str) -> str:
+    return f"""CALL (home, here) {{
+  MATCH (home){s.holds}(ch)
+  WITH DISTINCT ch, here
+  WHERE {s.project_chunk("ch")} AND {readable()}
+  WITH ch, {s.ordinal("ch")} AS there, here
+  WHERE there {side} here
+  WITH ch ORDER BY there {order}, {s.chunk_id("ch")} LIMIT 1
+  RETURN head(collect({{{_standing(s)}, text: ch.text}})) AS {name}
+}}"""
+
+
+def entity(s: Schema = DEFAULT) -> str:
+    """Return the statement of an entity, its weightiest relations, and chunks that mention it.
+
+    Of a hub, the first `$looked_at` edges are looked at.
+    """
+    return f"""
+{visible(s)}
+CALL (generation) {{
+  {finding(s).entity}
+}}
+{_relations(s)}
+{_mentions(s)}
+RETURN {s.entity_id("e")} AS id, {s.title("e")} AS title, e.description AS description,
+  relations, relations_seen, mentions, mentions_seen
+"""
+
+
+def _relations(s: Schema) -> str:
+    return f"""CALL (e) {{
+  MATCH (e)-{s.related("r")}-(other)
+  WITH e, r, other LIMIT $looked_at
+  WITH e, r, other
+  WHERE {s.is_entity("other")} AND {s.project_related("other")}
+  WITH r, other, startNode(r) = e AS is_outgoing, coalesce({s.weight("r")}, 0.0) AS weight
+  ORDER BY weight DESC, {s.title("other")}, {s.entity_id("other")}, {s.description("r")}
+  WITH collect({{
+    id: {s.entity_id("other")}, title: {s.title("other")}, description: {s.description("r")},
+    weight: weight, is_outgoing: is_outgoing
+  }}) AS rows
+  RETURN rows[0..$limit] AS relations, size(rows) AS relations_seen
+}}"""
+
+
+def _mentions(s: Schema) -> str:
+    return f"""CALL (e) {{
+  MATCH (e){s.mentioned_in}(ch)
+  WITH ch LIMIT $looked_at
+  WITH DISTINCT ch
+  WHERE {s.project_chunk("ch")} AND {readable()}
+  WITH ch ORDER BY {s.chunk_id("ch")}
+  WITH collect(ch) AS chunks
+  WITH chunks, size(chunks) AS mentions_seen
+  UNWIND CASE WHEN chunks = [] THEN [null] ELSE chunks[0..$limit] END AS ch
+  WITH ch, mentions_seen, {_home(s)} AS document
+  WITH mentions_seen, CASE WHEN ch IS NOT NULL THEN {{
+    {_standing(s)}, beginning: left(ch.text, $beginning), document: document {{.*, node: null}}
+  }} END AS row
+  RETURN collect(row) AS mentions, head(collect(mentions_seen)) AS mentions_seen
+}}"""

@@ -1,0 +1,177 @@
+"""The closed table from the Neo4j driver's errors to ours.
+
+No sentence holds an address, a statement or the server's words.
+
+Matched by `code`, because Neo4j 5 gives most errors one and the same GQL status. Where one code
+stands for causes of many kinds, the server's words tell which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
+
+from drift.core.causes import is_distrusted, name_is_unknown
+from drift.core.errors import (
+    GraphMisconfiguredError,
+    GraphTimeoutError,
+    GraphUnavailableError,
+    GraphVectorsError,
+    UpstreamError,
+)
+
+UNAVAILABLE = "The graph database cannot be reached."
+_LOGIN = "The graph database refuses the login: check NEO4J_USERNAME and NEO4J_PASSWORD."
+_LOCKED = (
+    "The graph database takes no login for some seconds, because there were too many wrong ones: "
+    "whether this one is right is not known. Wait, and look for a client with an old password."
+)
+_EXPIRED = (
+    "The graph database wants a new password before it takes this login: change it there, then set "
+    "NEO4J_PASSWORD."
+)
+_FORBIDDEN = (
+    "The graph database does not give this user the right to do that: check the roles of "
+    "NEO4J_USERNAME."
+)
+_IDENTITY = "The graph database cannot ask its own provider of logins: look there, and try again."
+_READ_ONLY = (
+    "The graph database takes no writes here: it is read-only, or this server is a follower or a "
+    "replica. Set NEO4J_URI to neo4j:// or neo4j+s://, which finds the writer, or allow writes."
+)
+_STOPPED = (
+    "The database of NEO4J_DATABASE is stopped, starting, or failed to start: look at it in Neo4j."
+)
+_DISK = (
+    "The graph database could not save a change: look for a full or failing disk, and at its log."
+)
+_MEMORY = (
+    "The graph database has too little memory for one search: raise its transaction memory, or try "
+    "again."
+)
+_INDEX = "The graph lacks an index that this search needs: run `python -m drift prepare`."
+_PROCEDURE = (
+    "A procedure of the graph database failed for a reason of its own: look at the server's log."
+)
+_WORDS = (
+    "The graph's full-text index does not take the words of this question: ask a shorter one, or "
+    "look at the index's analyzer."
+)
+_TOO_LONG = (
+    "The graph holds, or was to hold, a value that is too long for an index: shorten it, and run "
+    "`python -m drift prepare`, which names what it finds."
+)
+_BROKEN_RULE = "The graph holds nodes that break a constraint of this schema."
+_DIMENSIONS = (
+    "The graph's embeddings and the question's do not have the same number of dimensions, or one "
+    "of them is zero or not finite: embed both with one model, and run `python -m drift prepare`."
+)
+_OLD = (
+    "The graph database does not know a statement of this service: it has to be Neo4j 5.26 or "
+    "newer."
+)
+_CERTIFICATE = (
+    "The graph database's certificate is not trusted: check the host of NEO4J_URI, and the "
+    "certificates here."
+)
+_NAME = "The graph database's name is not known: check the host of NEO4J_URI, and DNS."
+_CHANGED = "The graph was changed while one search read it: try again."
+_SLOW = "The graph did not answer one search in time."
+
+_WRONG, _AWAY = GraphMisconfiguredError, GraphUnavailableError
+
+TABLE: tuple[tuple[str, type[UpstreamError], str], ...] = (
+    ("Neo.ClientError.Security.AuthenticationRateLimit", _AWAY, _LOCKED),
+    ("Neo.ClientError.Security.CredentialsExpired", _WRONG, _EXPIRED),
+    ("Neo.ClientError.Security.Forbidden", _WRONG, _FORBIDDEN),
+    ("Neo.ClientError.Security.AuthProvider", _AWAY, _IDENTITY),
+    ("Neo.ClientError.Security.AuthorizationExpired", _AWAY, _IDENTITY),
+    ("Neo.ClientError.Security.", _WRONG, _LOGIN),
+    ("Neo.ClientError.General.ForbiddenOnReadOnlyDatabase", _WRONG, _READ_ONLY),
+    ("Neo.ClientError.General.WriteOnReadOnlyAccessDatabase", _WRONG, _READ_ONLY),
+    ("Neo.ClientError.Cluster.NotALeader", _WRONG, _READ_ONLY),
+    (
+        "Neo.ClientError.Database.DatabaseNotFound",
+        _WRONG,
+        "The graph has no database of that name: check NEO4J_DATABASE.",
+    ),
+    ("Neo.ClientError.Transaction.TransactionTimedOut", GraphTimeoutError, _SLOW),
+    ("Neo.ClientError.Transaction.LockClientStopped", GraphTimeoutError, _SLOW),
+    (
+        "Neo.ClientError.Transaction.Terminated",
+        GraphTimeoutError,
+        "The graph ended one search before it was done.",
+    ),
+    ("Neo.ClientError.Procedure.ProcedureNotFound", _WRONG, _OLD),
+    ("Neo.ClientError.Procedure.ProcedureCallFailed", _WRONG, _PROCEDURE),
+    ("Neo.ClientError.Schema.IndexNotFound", _WRONG, _INDEX),
+    ("Neo.ClientError.Schema.", _WRONG, _BROKEN_RULE),
+    ("Neo.ClientError.Statement.ArgumentError", GraphVectorsError, _DIMENSIONS),
+    ("Neo.ClientError.Statement.TypeError", GraphVectorsError, _DIMENSIONS),
+    ("Neo.ClientError.Statement.EntityNotFound", _AWAY, _CHANGED),
+    ("Neo.ClientError.Statement.SyntaxError", _WRONG, _OLD),
+    ("Neo.ClientError.", _WRONG, "The graph refuses a statement of this service."),
+    ("Neo.TransientError.General.DatabaseUnavailable", _AWAY, _STOPPED),
+    ("Neo.TransientError.Database.DatabaseUnavailable", _AWAY, _STOPPED),
+    ("Neo.TransientError.Security.", _AWAY, _IDENTITY),
+    ("Neo.TransientError.General.OutOfMemoryError", _AWAY, _MEMORY),
+    ("Neo.TransientError.General.MemoryPoolOutOfMemoryError", _AWAY, _MEMORY),
+    ("Neo.TransientError.General.TransactionMemoryLimit", _AWAY, _MEMORY),
+    ("Neo.TransientError.", _AWAY, "The graph database is overloaded or not ready."),
+    ("Neo.DatabaseError.Database.", _AWAY, _STOPPED),
+    ("Neo.DatabaseError.General.StorageDamageDetected", _AWAY, _DISK),
+    ("Neo.DatabaseError.Transaction.", _AWAY, _DISK),
+    ("Neo.DatabaseError.Schema.ConstraintCreationFailed", _WRONG, _BROKEN_RULE),
+    ("Neo.DatabaseError.", _AWAY, "The graph database failed inside."),
+)
+"""Beginnings of Neo4j status codes, most special first."""
+
+CAUSES: tuple[tuple[str, str, type[UpstreamError], str], ...] = (
+    ("Neo.DatabaseError.", "too large to index", _WRONG, _TOO_LONG),
+    ("Neo.ClientError.Procedure.ProcedureCallFailed", "There is no such", _WRONG, _INDEX),
+    ("Neo.ClientError.Procedure.ProcedureCallFailed", "IndexNotFound", _WRONG, _INDEX),
+    ("Neo.ClientError.Procedure.ProcedureCallFailed", "maxClauseCount", _WRONG, _WORDS),
+    ("Neo.ClientError.Procedure.ProcedureCallFailed", "ParseException", _WRONG, _WORDS),
+    (
+        "Neo.ClientError.Procedure.ProcedureCallFailed",
+        "query vector",
+        GraphVectorsError,
+        _DIMENSIONS,
+    ),
+)
+"""The same where a code alone says too little, with words that the server's message holds then."""
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn every error of the driver, and of the sockets below it, into one of ours.
+
+    Raises:
+        GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: by the table above.
+    """
+    try:
+        yield
+    except (DriverError, Neo4jError, OSError) as error:
+        raise translation(error) from error
+
+
+def translation(error: Exception) -> UpstreamError:
+    """Return our error for one of the driver's or the operating system's."""
+    code, words = getattr(error, "code", None) or "", getattr(error, "message", None) or ""
+    for beginning, part, kind, sentence in CAUSES:
+        if code.startswith(beginning) and part in words:
+            return kind(sentence)
+    for beginning, kind, sentence in TABLE:
+        if code.startswith(beginning):
+            return kind(sentence)
+    if is_distrusted(error):
+        return GraphMisconfiguredError(_CERTIFICATE)
+    if name_is_unknown(error):
+        return GraphUnavailableError(_NAME)
+    if isinstance(error, ConfigurationError):
+        return GraphMisconfiguredError(
+            "The graph's address or login is not usable: check NEO4J_URI."
+        )
+    return GraphUnavailableError(UNAVAILABLE)

@@ -1,0 +1,198 @@
+"""GraphStore on Neo4j: one round trip for the primer, one for each follow-up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+from drift.core.deadline import Deadline
+from drift.core.errors import GraphMisconfiguredError
+from drift.evidence.position import NOWHERE, asked_place
+from drift.graph.careful import COLD_TIMEOUT_S, CarefulReads
+from drift.graph.connection import Connection
+from drift.graph.cypher.schema import DEFAULT, SCHEMAS, Schema, SchemaName
+from drift.graph.features import Features, Probe
+from drift.graph.indexes import IndexNames
+from drift.graph.inventory import take_inventory
+from drift.graph.labelled_nodes import Neo4jLabelledNodes
+from drift.graph.node_finder import Neo4jNodeFinder
+from drift.graph.node_store import Neo4jNodeStore
+from drift.graph.parameters import Parameters, require_direction
+from drift.graph.passages import Neo4jPassages
+from drift.graph.reader import Neo4jReader
+from drift.graph.rows import candidates, odd_nodes, primer_evidence
+from drift.graph.unprepared import Unseen, not_embedded, require_empty
+from drift.model.found_nodes import NodesQuery
+from drift.model.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery, Vector
+from drift.model.health import GraphHealth
+
+HEALTH_TIMEOUT_S = 5.0
+
+
+class Neo4jGraph:
+    """Reads of one project at a time.
+
+    Building it opens nothing, and every method raises only errors of drift.core.errors.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        names: IndexNames | None = None,
+        followup_scope: Literal["soft", "hard"] = "soft",
+        exact_limit: int | None = None,
+        schema: Schema = DEFAULT,
+    ) -> None:
+        """Begin with nothing asked.
+
+        Args:
+            connection: the open or unopened connection; whoever made it closes it, or `close` does.
+            names: the configured index names; None for the defaults.
+            followup_scope: hard keeps a follow-up inside its target communities; soft prefers them
+                a little.
+            exact_limit: chunks of a project up to which all are scored; None derives it from the
+                vector's length.
+            schema: how the graph is built; in V1 the whole database is one project.
+        """
+        self._connection = connection
+        self._names = names or IndexNames()
+        self._parameters = Parameters(self._names, schema, followup_scope == "hard", exact_limit)
+        self._probe = Probe(connection, self._names, schema)
+        self._reads = CarefulReads(connection)
+        self._unseen = Unseen(connection, schema)
+
+    @classmethod
+    def connect(  # noqa: PLR0913 - what a connection takes, and how to search
+        cls,
+        uri: str,
+        username: str,
+        password: str,
+        database: str,
+        *,
+        names: IndexNames | None = None,
+        followup_scope: Literal["soft", "hard"] = "soft",
+        schema: SchemaName = "default",
+    ) -> Self:
+        """Return a graph with a connection of its own, not opened yet."""
+        return cls(
+            Connection(uri, username, password, database),
+            names,
+            followup_scope,
+            schema=SCHEMAS[schema],
+        )
+
+    async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
+        """Return the best communities, highest level first, with samples.
+
+        The project's best chunks if it has none.
+
+        Raises:
+            GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: as in drift.ports.
+            DeadlineError: when the request's time is used up.
+        """
+        async with deadline.enforced():
+            features = await self._features(query.vector)
+            values = self._parameters.primer(query, features)
+            row = await self._row(features.primer, values, deadline)
+
+            evidence = primer_evidence(row)
+            self._reads.odd.left_out(query.project_id, odd_nodes(row))
+            if evidence.is_empty:
+                await self._require_empty(query, row["chunk_count"], deadline)
+        return evidence
+
+    async def _require_empty(self, query: PrimerQuery, chunks: int, deadline: Deadline) -> None:
+        """Check that a project holds nothing, where nothing was found.
+
+        Raises:
+            GraphMisconfiguredError: when it does, and was not prepared or embedded.
+        """
+        if chunks:
+            raise not_embedded(query.project_id, len(query.vector))
+        schema = self._parameters.schema
+        await require_empty(self._connection, schema, query.project_id, deadline.require())
+
+    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
+        """Return the best chunks by vector, full text and walk, and their neighbourhood.
+
+        Errors as for `primer`.
+        """
+        async with deadline.enforced():
+            features = await self._features(query.vector)
+            place = asked_place(query.question)
+            values = self._parameters.followup(query, place, features)
+            at_place = place != NOWHERE or query.beside
+            text = features.placed_followup if at_place else features.followup
+            row = await self._row(text, values, deadline)
+        return candidates(row, place)
+
+    async def health(self) -> GraphHealth:
+        """Return how the server calls itself, the indexes, and what searches have to do without.
+
+        Nodes that no search sees are counted now and then.
+        """
+        inventory = await take_inventory(self._connection, self._names, HEALTH_TIMEOUT_S)
+        health = inventory.health(self._parameters.schema)
+        unseen = await self._unseen.lacks(HEALTH_TIMEOUT_S)
+        return replace(health, lacking=(*health.lacking, *unseen))
+
+    async def warm_up(self, dimensions: int) -> None:
+        """Run the statements once on a project that cannot exist, so that they are planned."""
+        vector, deadline = (1.0,) * dimensions, Deadline.after(3 * COLD_TIMEOUT_S)
+        await self.primer(PrimerQuery("", "warm up", vector, 1), deadline)
+        for question in ("warm up", "How does it end?"):
+            await self.followup(FollowupQuery("", question, vector, ()), deadline)
+        await self.finder().nearest_nodes(NodesQuery("", vector), deadline)
+
+    def reader(self) -> Neo4jReader:
+        """Return what reads the same graph over the same connection."""
+        return Neo4jReader(self._connection, self._parameters.schema)
+
+    def finder(self) -> Neo4jNodeFinder:
+        """Return what finds nodes of any kind in the same graph over the same connection."""
+        return Neo4jNodeFinder(self._connection, self._names, self._parameters)
+
+    def passages(self) -> Neo4jPassages:
+        """Return what reads of cited chunks, in the same graph over the same connection."""
+        return Neo4jPassages(self._connection, self._parameters.schema)
+
+    def node_store(self) -> Neo4jNodeStore:
+        """Return what writes people's own nodes into the same graph over the same connection."""
+        return Neo4jNodeStore(self._connection)
+
+    def labelled_nodes(self) -> Neo4jLabelledNodes:
+        """Return what looks at people's own nodes in the same graph over the same connection."""
+        return Neo4jLabelledNodes(self._connection)
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._connection.close()
+
+    async def _features(self, vector: Vector) -> Features:
+        features = await self._probe.features()
+        features.inventory.require_dimensions(len(vector))
+        require_direction(vector)
+        return features
+
+    async def _row(
+        self, text: str, parameters: Mapping[str, Any], deadline: Deadline
+    ) -> dict[str, Any]:
+        try:
+            result = await self._reads.read(text, parameters, deadline)
+        except GraphMisconfiguredError:
+            await self._name_the_index(parameters["dimensions"])
+            raise
+        # `data()` would look for nodes in all of the row, and there are none.
+        return dict(result.records[0])
+
+    async def _name_the_index(self, dimensions: int) -> None:
+        """Say which index is wrong, where one is, and look at all of them with the next search.
+
+        Raises:
+            GraphMisconfiguredError: naming it.
+        """
+        self._probe.forget()
+        inventory = await take_inventory(self._connection, self._names)
+        inventory.require_vector_indexes()
+        inventory.require_dimensions(dimensions)

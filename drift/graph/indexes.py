@@ -1,0 +1,192 @@
+"""The indexes that are wanted, those that the database lists, and which of these serve.
+
+A search, a health check, the ingestion and the preparation of a graph judge an index by these
+rules alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from drift.graph.connection import READ_TIMEOUT_S, Connection
+from drift.graph.cypher import statements
+from drift.model.health import Index
+
+PREPARE = "run `python -m drift prepare`"
+
+NAMES_INDEX = "drift_entity_names"
+"""Of the titles of entities, by their words; a graph without it is searched by whole titles."""
+
+ENTITY_INDEX, NODE_INDEX = "drift_entity_index", "drift_own_node_index"
+"""Of the vectors of entities, and of people's own nodes."""
+EARLIER_NODE_INDEX = "drift_node_index"
+"""Of people's own nodes as an earlier release labelled them."""
+
+Kind = Literal["constraint", "range", "vector", "fulltext"]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexNames:
+    """The names of the three indexes.
+
+    Plain identifiers, since Cypher takes no parameter where they stand.
+    """
+
+    community: str = "graphrag_comm_index"
+    chunk: str = "graphrag_chunk_index"
+    fulltext: str = "graphrag_chunk_fulltext"
+
+    def __post_init__(self) -> None:
+        """Refuse what could not stand in a statement."""
+        for name in (self.community, self.chunk, self.fulltext):
+            if not (name.isascii() and name.isidentifier()):
+                raise ValueError(f"An index name must be a plain identifier, not {name!r}.")
+
+
+@dataclass(frozen=True, slots=True)
+class WantedIndex:
+    """A constraint or index that should be there.
+
+    A vector index is about the first of its properties; the others are its filters. `setting`
+    names it, where a setting does. It is created over the `optional` properties too, and an index
+    without them serves as well. One that `yields` is not wanted where another index has its place.
+    """
+
+    name: str
+    kind: Kind
+    label: str
+    properties: tuple[str, ...]
+    setting: str = ""
+    optional: tuple[str, ...] = ()
+    yields: bool = False
+
+    @property
+    def place(self) -> str:
+        """What is needed and where: `RANGE index on :A(b, c)`, or `key on :A(b, c)`."""
+        what = "key" if self.kind == "constraint" else f"{self.kind.upper()} index"
+        return f"{what} on :{self.label}({', '.join(self.properties)})"
+
+    def is_served_by(self, index: Index) -> bool:
+        """Tell whether the index does what is wanted.
+
+        One of vectors or words does so only under the wanted name; filters may be missing.
+        """
+        if self.label not in index.labels:
+            return False
+        match self.kind:
+            case "vector":
+                is_named = (index.kind, index.name) == ("vector", self.name)
+                return is_named and index.properties[:1] == self.properties[:1]
+            case "fulltext":
+                is_named = (index.kind, index.name) == ("fulltext", self.name)
+                return is_named and set(self.properties) <= set(index.properties)
+            case "range":
+                return self._is_over_the_same(index)
+            case "constraint":
+                return self._is_over_the_same(index) and index.is_unique
+
+    def is_displaced_by(self, index: Index) -> bool:
+        """Tell whether the index keeps the wanted one from being created, as far as places go."""
+        if index.labels != (self.label,):
+            return False
+        match self.kind:
+            case "vector":
+                return index.kind == "vector" and index.properties[:1] == self.properties[:1]
+            case "fulltext":
+                is_over_words = index.kind == "fulltext"
+                return is_over_words and set(index.properties) == {*self.properties, *self.optional}
+            case "range" | "constraint":
+                return self._is_over_the_same(index)
+
+    def _is_over_the_same(self, index: Index) -> bool:
+        return index.kind == "range" and index.properties == self.properties
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What stands where an index is wanted.
+
+    `serving` does what is wanted. Where nothing does, `namesake` has the wanted name all the same,
+    and `rival` the wanted place.
+    """
+
+    serving: Index | None
+    namesake: Index | None
+    rival: Index | None
+
+
+def standing(wanted: WantedIndex, stored: Sequence[Index]) -> Standing:
+    """Return what of the stored indexes stands where one is wanted."""
+    serving = next((index for index in stored if wanted.is_served_by(index)), None)
+    if serving is not None:
+        return Standing(serving, None, None)
+
+    return Standing(
+        None,
+        next((index for index in stored if index.name == wanted.name), None),
+        next((index for index in stored if wanted.is_displaced_by(index)), None),
+    )
+
+
+_Wanted = TypeVar("_Wanted", bound=WantedIndex)
+
+
+def unyielding(wanted: Sequence[_Wanted], stored: Sequence[Index]) -> tuple[_Wanted, ...]:
+    """Return what is still wanted beside the stored indexes."""
+    return tuple(
+        one for one in wanted if not (one.yields and standing(one, stored).rival is not None)
+    )
+
+
+def wrong_dimensions(index: Index, wanted: int) -> str:
+    """Return the sentence about a vector index of another length, and what to do."""
+    return (
+        f"The vector index {index.name} has {index.dimensions} dimensions, but {wanted} are "
+        f"wanted: set VECTOR_INDEX_DIMENSIONS and the embedding model to fit it, or drop the index "
+        f"and {PREPARE}."
+    )
+
+
+def displaced(wanted: WantedIndex, rival: Index) -> str:
+    """Return the sentence about an index that is missing while another has its place."""
+    kind = "full-text" if wanted.kind == "fulltext" else wanted.kind
+    rename = f"set {wanted.setting} to {rival.name}, or " if wanted.setting else ""
+    return (
+        f"The {kind} index {wanted.name} does not exist, and {rival.name} stands in its place on "
+        f"{wanted.label}: {rename}drop that index and {PREPARE}."
+    )
+
+
+async def read_indexes(connection: Connection) -> tuple[Index, ...]:
+    """Return every index on nodes, by name; errors as for any read."""
+    _, indexes = await read_server_and_indexes(connection)
+    return indexes
+
+
+async def read_server_and_indexes(
+    connection: Connection, timeout_s: float = READ_TIMEOUT_S
+) -> tuple[str, tuple[Index, ...]]:
+    """Return how the server calls itself, and every index on nodes, in one round trip."""
+    result = await connection.read(statements.SHOW_INDEXES, {}, timeout_s)
+    indexes = tuple(_index(record) for record in result.records)
+    return result.summary.server.agent, indexes
+
+
+def _index(row: Mapping[str, Any]) -> Index:
+    return Index(
+        name=row["name"],
+        kind=row["type"].lower(),
+        labels=_strings(row["labels"]),
+        properties=_strings(row["properties"]),
+        state=row["state"],
+        percent=row["percent"] or 0.0,
+        is_unique=row["unique"],
+        dimensions=row["dimensions"],
+        similarity=row["similarity"],
+    )
+
+
+def _strings(listed: Iterable[str] | None) -> tuple[str, ...]:
+    return tuple(listed or ())

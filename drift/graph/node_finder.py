@@ -1,0 +1,248 @@
+"""NodeFinder on Neo4j: one round trip for the nearest nodes of any kind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from drift.core.deadline import Deadline
+from drift.core.errors import GraphMisconfiguredError
+from drift.graph.careful import CarefulReads
+from drift.graph.connection import Connection
+from drift.graph.cypher import node_search, statements
+from drift.graph.cypher.legs import EARLIER, PERSONAL, Leg
+from drift.graph.cypher.schema import Schema
+from drift.graph.indexes import (
+    EARLIER_NODE_INDEX,
+    ENTITY_INDEX,
+    NODE_INDEX,
+    IndexNames,
+    WantedIndex,
+    standing,
+    wrong_dimensions,
+)
+from drift.graph.inventory import Inventory, take_inventory
+from drift.graph.node_rows import found_nodes
+from drift.graph.parameters import Parameters, require_direction
+from drift.graph.unprepared import not_embedded, require_empty
+from drift.model.found_nodes import (
+    CHUNK,
+    COMMUNITY,
+    ENTITY,
+    MOST_CHARACTERS,
+    FoundNodes,
+    NodesQuery,
+    Sampled,
+)
+from drift.model.health import Index
+
+LABELS: Mapping[str, str] = {CHUNK: "__Chunk__", ENTITY: "__Entity__", COMMUNITY: "__Community__"}
+"""What nodes of ingestion are called, and their labels in the graph."""
+
+BOUNDS: Mapping[str, int] = {
+    "longest_text": MOST_CHARACTERS,
+    "longest_relation": 300,
+    "longest_metadata": 10_000,
+    "most_related": 3,
+    # Edges of one node that are looked at, of each of three kinds.
+    "looked_at": 1000,
+    "rescored": 60,
+}
+SEARCHED_ROWS, PROCEDURE_ROWS = 60, 500
+"""Rows asked of an index: of one that filters by project, and of one that others share."""
+MOST_SAMPLED = 200_000
+"""Nodes of a label that are drawn from."""
+_REPROBE_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the server can do, by the label of each index."""
+
+    inventory: Inventory
+    legs: Mapping[str, Leg]
+    stale_at: float
+
+
+class Neo4jNodeFinder:
+    """Finds nodes over the connection of whoever made it; building it opens nothing."""
+
+    def __init__(self, connection: Connection, names: IndexNames, parameters: Parameters) -> None:
+        """Search the graph of these indexes and parameters."""
+        self._connection = connection
+        self._names = names
+        self._parameters = parameters
+        self._reads = CarefulReads(connection)
+        self._known: _Known | None = None
+
+    async def nearest_nodes(self, query: NodesQuery, deadline: Deadline) -> FoundNodes:
+        """Return the nodes nearest to a vector, each with the three most important around it.
+
+        Raises:
+            GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: as in drift.ports.
+            DeadlineError: when the request's time is used up.
+        """
+        async with deadline.enforced():
+            require_direction(query.vector)
+            legs = await self._legs(query.labels, len(query.vector))
+            if not legs:
+                return FoundNodes()
+            text = _nearest(legs, self._schema)
+            records = (await self._reads.read(text, self._values(query, legs), deadline)).records
+            if not records and set(LABELS) <= set(query.labels):
+                await self._require_empty(query, deadline)
+            return found_nodes(records, query.labels)
+
+    async def _require_empty(self, query: NodesQuery, deadline: Deadline) -> None:
+        """Check that a project holds nothing, where nothing was found.
+
+        Raises:
+            GraphMisconfiguredError: when it does, and was not prepared or embedded.
+        """
+        await require_empty(self._connection, self._schema, query.project_id, deadline.require())
+        asked = {"asked": {"project_id": query.project_id}}
+        text = node_search.any_chunk(self._schema)
+        if (await self._connection.read(text, asked, deadline.require())).records:
+            raise not_embedded(query.project_id, len(query.vector))
+
+    async def sample(
+        self,
+        project_id: str,
+        dimensions: int,
+        pairs: Sequence[Sequence[float]],
+        least: int,
+        deadline: Deadline,
+    ) -> Sampled:
+        """Return the cosines of pairs of the project's texts; none of fewer texts than `least`."""
+        async with deadline.enforced():
+            known = await self._what_is_known()
+            legs = tuple(Leg(label) for label in known.legs)
+            values = {
+                "asked": {"project_id": project_id, "labels": []},
+                "dimensions": dimensions,
+                "pairs": [list(pair) for pair in pairs],
+                "least": least,
+                "most": MOST_SAMPLED,
+            }
+            result = await self._reads.read(_cosines(legs, self._schema), values, deadline)
+        if not result.records:
+            return Sampled()
+        row = result.records[0]
+        return Sampled(row["texts"], tuple(2 * score - 1 for score in row["similarities"]))
+
+    @property
+    def _schema(self) -> Schema:
+        return self._parameters.schema
+
+    def _searchable(self) -> tuple[str, ...]:
+        """Return the labels that may be searched; entities of V1 have none of their own."""
+        if self._schema.has_projects:
+            return (*LABELS.values(), PERSONAL, EARLIER)
+        return (LABELS[CHUNK], LABELS[COMMUNITY])
+
+    def _values(self, query: NodesQuery, legs: Sequence[Leg]) -> dict[str, Any]:
+        dimensions = len(query.vector)
+        searches = any(leg.searches for leg in legs)
+        exact_limit = self._parameters.exact(dimensions, searches=searches)
+        return {
+            **BOUNDS,
+            "asked": {"project_id": query.project_id, "labels": list(query.labels)},
+            "vector": list(query.vector),
+            "dimensions": dimensions,
+            "top_k": query.limit,
+            "exact_limit": exact_limit,
+            "count_limit": exact_limit + 1,
+            "fetch": SEARCHED_ROWS if searches else PROCEDURE_ROWS,
+        }
+
+    async def _legs(self, labels: Sequence[str], dimensions: int) -> tuple[Leg, ...]:
+        """Return how each of the labels is searched, in a fixed order.
+
+        Raises:
+            GraphMisconfiguredError: an index holds vectors of another length.
+        """
+        known = await self._what_is_known()
+        wanted = {LABELS.get(label, PERSONAL) for label in labels}
+        if PERSONAL in wanted:
+            wanted.add(EARLIER)
+        return tuple(
+            self._fitting(leg, known.inventory, dimensions)
+            for label, leg in known.legs.items()
+            if label in wanted
+        )
+
+    def _fitting(self, leg: Leg, inventory: Inventory, dimensions: int) -> Leg:
+        """Return a leg for vectors of this length; somebody else's index of another is not asked.
+
+        Raises:
+            GraphMisconfiguredError: our index holds vectors of another length.
+        """
+        index = self._index(leg.label, inventory)
+        if index is None or not index.has_other_dimensions(dimensions):
+            return leg
+        if index.name != self._wanted(leg.label).name:
+            return Leg(leg.label)
+        raise GraphMisconfiguredError(wrong_dimensions(index, dimensions))
+
+    def _index(self, label: str, inventory: Inventory) -> Index | None:
+        """Return the index of a label; of entities one of somebody else's serves as well."""
+        there = standing(self._wanted(label), inventory.indexes)
+        other = there.rival if label == LABELS[ENTITY] else None
+        # Its name stands in the statement, and Cypher takes no parameter there.
+        if other is not None and not (other.name.isascii() and other.name.isidentifier()):
+            other = None
+        return there.serving or other
+
+    def _wanted(self, label: str) -> WantedIndex:
+        names = {
+            LABELS[CHUNK]: self._names.chunk,
+            LABELS[COMMUNITY]: self._names.community,
+            LABELS[ENTITY]: ENTITY_INDEX,
+            PERSONAL: NODE_INDEX,
+            EARLIER: EARLIER_NODE_INDEX,
+        }
+        return WantedIndex(names[label], "vector", label, ("embedding",))
+
+    async def _what_is_known(self) -> _Known:
+        known = self._known
+        if known is None or time.monotonic() > known.stale_at:
+            known = self._known = await self._find_out()
+        return known
+
+    async def _find_out(self) -> _Known:
+        inventory = await take_inventory(self._connection, self._names)
+        can_search = self._schema.has_projects and await self._speaks_cypher_25()
+        legs = {}
+        for label in self._searchable():
+            index = self._index(label, inventory)
+            if index is not None and index.online:
+                filters = can_search and "project_id" in index.properties
+                legs[label] = Leg(label, index.name, searches=filters)
+            elif label not in {PERSONAL, EARLIER}:  # nobody's own nodes are indexed without it
+                legs[label] = Leg(label)
+        # What is missing may be created any moment; what is there stays.
+        lasting = [label for label in self._searchable() if label != EARLIER]
+        is_settled = all(label in legs and legs[label].index for label in lasting)
+        return _Known(
+            inventory, legs, float("inf") if is_settled else time.monotonic() + _REPROBE_S
+        )
+
+    async def _speaks_cypher_25(self) -> bool:
+        try:
+            await self._connection.read(statements.CYPHER_25, {})
+        except GraphMisconfiguredError:
+            return False
+        return True
+
+
+@lru_cache(maxsize=64)
+def _nearest(legs: tuple[Leg, ...], schema: Schema) -> str:
+    return node_search.nearest_nodes(legs, schema)
+
+
+@lru_cache(maxsize=8)
+def _cosines(legs: tuple[Leg, ...], schema: Schema) -> str:
+    return node_search.cosines(legs, schema)

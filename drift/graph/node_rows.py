@@ -1,0 +1,102 @@
+"""What the rows of a search of nodes say, as values of drift.model.found_nodes.
+
+As for other searches, what is of a wrong type counts as missing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from drift.graph.rows import community_id, document_name, is_key, text_of
+from drift.model.found_nodes import (
+    CHUNK,
+    COMMUNITY,
+    ENTITY,
+    MOST_CHARACTERS,
+    FoundNode,
+    FoundNodes,
+    RelatedNode,
+    ScoreThreshold,
+)
+
+Row = Mapping[str, Any]
+_OF_INGESTION = {"__Chunk__": CHUNK, "__Community__": COMMUNITY, "__Entity__": ENTITY}
+_UNTITLED = "untitled"
+
+
+def found_nodes(records: Sequence[Row], labels: Sequence[str]) -> FoundNodes:
+    """Return the nodes in their order; one that was removed meanwhile, or has no key, is left out.
+
+    `labels` are those asked for, by which a node of several is called.
+    """
+    shown = [
+        record["row"] for record in records if record["is_there"] and is_key(record["row"]["id"])
+    ]
+    threshold = score_threshold(records[0]["threshold"]) if records else None
+    return FoundNodes(tuple(_node(row, labels) for row in shown), threshold)
+
+
+def _node(row: Row, labels: Sequence[str]) -> FoundNode:
+    title = _title(row)
+    return FoundNode(
+        str(community_id(row["id"])),
+        _type(row, labels),
+        title,
+        text_of(row["text"])[: MOST_CHARACTERS - len(title)],
+        2 * row["similarity"] - 1,
+        tuple(
+            RelatedNode(
+                str(community_id(one["id"])), _type(one, labels), _title(one), one["relation"]
+            )
+            for one in row["related"]
+            if is_key(one["id"])
+        ),
+    )
+
+
+def _type(row: Row, labels: Sequence[str]) -> str:
+    """Return what a node is called: as ingestion calls it, else by a label of its own."""
+    for label in row["labels"]:
+        if label in _OF_INGESTION:
+            return _OF_INGESTION[label]
+    own = sorted(label for label in row["labels"] if not label.startswith("__"))
+    return next((label for label in own if label in labels), own[0] if own else ENTITY)
+
+
+def _title(row: Row) -> str:
+    """Return the title or name; of a chunk its document and heading; without any the id."""
+    if row["document"] is not None:
+        name, heading = document_name(row["document"]), " ".join(text_of(row["heading"]).split())
+        title = heading if heading.startswith(name) else f"{name}: {heading}".removesuffix(": ")
+    else:
+        title = " ".join(text_of(row["title"]).split()) or str(community_id(row["id"]))
+    return title[:MOST_CHARACTERS] or _UNTITLED
+
+
+def score_threshold(stored: Row | None) -> ScoreThreshold | None:
+    """Return what was measured of the project; None where that is damaged."""
+    if stored is None:
+        return None
+    score, texts = stored["score_threshold"], stored["score_threshold_texts"]
+    dimensions, model = stored["score_threshold_dimensions"], stored["score_threshold_model"]
+    if type(texts) is not int or type(dimensions) is not int:
+        return None
+    is_score = isinstance(score, float) and math.isfinite(score)
+    if score is not None and not is_score:
+        return None
+    floor = stored["score_floor"]
+    is_floor = isinstance(floor, float) and math.isfinite(floor)
+    return ScoreThreshold(score, texts, dimensions, text_of(model), floor if is_floor else None)
+
+
+def threshold_properties(threshold: ScoreThreshold) -> dict[str, Any]:
+    """Return what stands at a project's node for it."""
+    return {
+        "score_threshold": threshold.score,
+        "score_threshold_texts": threshold.texts,
+        "score_threshold_model": threshold.model,
+        "score_threshold_dimensions": threshold.dimensions,
+        "score_floor": threshold.floor,
+    }

@@ -1,0 +1,296 @@
+"""The values beside the text of a search.
+
+What the question brings, and the bounds of every list.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from drift.core import source_uri
+from drift.core.errors import ModelMisconfiguredError
+from drift.core.names import name_parts, search_terms, title_keys
+from drift.evidence.numbered_parts import line_of
+from drift.evidence.position import EDGE_MARKS, Place
+from drift.graph.cypher.schema import Schema
+from drift.graph.features import Features
+from drift.graph.indexes import NAMES_INDEX, IndexNames
+from drift.graph.project_key import project_key
+from drift.model.graph import FollowupQuery, PrimerQuery, Vector
+from drift.model.reading import Key
+from drift.search.ranking import MIN_MASS
+
+EXACT_FLOATS = 650_000
+"""A project with more floats in its chunks is searched by its index; below, all of them are
+scored."""
+
+EXACT_FLOATS_BESIDE_SEARCH = 300_000
+"""The same where the index filters by project: it then finds as much for a small project, and is as
+fast from here on."""
+
+FLOATS_A_ROW = 100
+"""What a chunk costs beside its floats, in floats."""
+
+COUNTED_CHUNKS = 2000
+"""Chunks of a project that are counted; the count says how rare an entity is."""
+
+PRIMER_ROWS = 500
+"""Rows asked of an index from which the communities' samples are taken."""
+
+SEARCHED_ROWS = 100
+"""Rows asked of an index that filters by project, and scored exactly; more than are kept, since an
+index looks further the more it is asked for."""
+
+PROCEDURE_ROWS = 500
+"""Rows asked of an index that other projects share."""
+
+MAX_WISHES = 8
+"""Chunks whose neighbours one follow-up may ask for."""
+
+MAX_NAME_TOKENS = 200
+"""Of a question, as names of documents are asked for it: Lucene takes 1,024 clauses in all."""
+
+LONGEST_PAGE = 32
+"""Characters of a page's label."""
+
+_LONG_DIGITS = 19
+_LAST_NUMBER = 2**63
+_MIN_LENGTH = 1e-30
+_MAX_FLOAT = 3.4e38
+"""A vector between these has a direction in numbers of 32 bits."""
+
+BOUNDS: Mapping[str, int | float] = {
+    # The legs: the nearest chunks by vector, by words and by the walk; of all of them, what is
+    # sent.
+    "pool": 60,
+    "rescored": SEARCHED_ROWS,
+    "text_pool": 40,
+    "graph_pool": 40,
+    "keep": 48,
+    # The primer: samples of a community, its chunks whose score by the index is not trusted, the
+    # chunks of a big community without enough of the nearest, the highest communities whose
+    # vectors are looked at first, and chunks in the place of communities.
+    "samples": 3,
+    "most_rescored": 12,
+    "spare_samples": 20,
+    "first_looked_at": 30,
+    "spare_chunks": 10,
+    # The walk.
+    "most_named": 50,
+    # Rows of the index of titles for a part of one, and the words of a title for each of the part.
+    "names_seen": 20,
+    "words_for_one": 3,
+    "most_seeds": 12,
+    "damping": 0.85,
+    "least_mass": MIN_MASS,
+    "most_walked": 300,
+    # What candidates share; an entity with more relations than `fan` is a hub, and says nothing of
+    # what a chunk is about.
+    "mentions_each": 40,
+    "most_shared": 200,
+    "fan": 100,
+    # Places: documents whose edges are shown, their outermost chunks in which a mark is looked for,
+    # chunks beside one, likely events, and chunks that may hold the heading of a numbered part.
+    "most_homes": 2,
+    "outermost": 60,
+    "most_beside": 2,
+    "most_events": 3,
+    "part_pool": 100,
+    "most_parts": 6,
+    # Characters of a document's metadata that are worth sending for its file's name.
+    "longest_metadata": 10_000,
+    "longest_page": LONGEST_PAGE,
+    "longest_uri": source_uri.MOST_CHARACTERS,
+    # The neighbourhood of so many chunks. What is in more than this share of the project's chunks,
+    # as far as they were counted, is a hub, unless they are few.
+    "rooted": 10,
+    "most_communities": 5,
+    "few_chunks": 50,
+    "hub_share": 0.2,
+    "entities_seen": 60,
+    "most_entities": 20,
+    "relations_seen": 200,
+    "relations_each": 8,
+    "most_relations": 30,
+}
+"""How much each step of a statement takes, by the names of its parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Makes the values of both statements, for one graph store.
+
+    `hard` keeps a follow-up inside its target communities. `exact_limit` is the number of chunks up
+    to which a project is scored without an index; None derives it from the vector's length.
+    """
+
+    names: IndexNames
+    schema: Schema
+    hard: bool = False
+    exact_limit: int | None = None
+
+    def primer(self, query: PrimerQuery, features: Features) -> dict[str, Any]:
+        """Return what the primer's statement is given."""
+        values = self._shared(query.vector, features)
+        return values | {
+            "asked": {"project_id": query.project_id, "located": query.located},
+            "top_k": query.top_k,
+            "enough": (query.top_k + 1) // 2,
+            "fetch": PRIMER_ROWS,
+            "count_limit": values["exact_limit"] + 1,  # the answer needed is "few or many"
+        }
+
+    def followup(self, query: FollowupQuery, place: Place, features: Features) -> dict[str, Any]:
+        """Return what a follow-up's statement is given."""
+        values = self._shared(query.vector, features)
+        project_id = query.project_id if self.schema.has_projects else None
+        return values | {
+            "asked": {
+                "project_id": query.project_id,
+                "located": query.located,
+                "communities": list(query.communities),
+                "lucene": lucene(query.question, project_id) if features.covers_text else "",
+                "title_keys": [key for key in title_keys(query.question) if _can_be_sent(key)],
+                "name_parts": _asked_names(query.question, project_id)
+                if features.covers_names
+                else [],
+                **self._place(query, place, project_id, covers_text=features.covers_text),
+            },
+            "fetch": SEARCHED_ROWS if features.searches else PROCEDURE_ROWS,
+            "hard": self.hard and bool(query.communities),
+            "count_limit": max(COUNTED_CHUNKS, values["exact_limit"] + 1),
+        }
+
+    def exact(self, dimensions: int, *, searches: bool) -> int:
+        """Return the nodes of one label up to which all are scored."""
+        if self.exact_limit is not None:
+            return self.exact_limit
+        floats = EXACT_FLOATS_BESIDE_SEARCH if searches else EXACT_FLOATS
+        return floats // (dimensions + FLOATS_A_ROW)
+
+    def _place(
+        self, query: FollowupQuery, place: Place, project_id: str | None, *, covers_text: bool
+    ) -> dict[str, Any]:
+        """Return what is asked about a place; all of it is empty for most questions."""
+        wishes = [wish for wish in query.beside if _can_be_sent(wish.chunk_id)][:MAX_WISHES]
+        return {
+            "edge": place.edge or "",
+            "marks": list(EDGE_MARKS[place.edge or ""]),
+            "part_terms": part_terms(place, project_id) if covers_text else "",
+            "part_line": rf"(?is)(.*\n|.*> )?{line_of(place.parts())}.*" if place.part else "",
+            "side": place.side or "",
+            "beside": [
+                {"ids": stored_ids(wish.chunk_id), "direction": wish.direction} for wish in wishes
+            ],
+        }
+
+    def _shared(self, vector: Vector, features: Features) -> dict[str, Any]:
+        return {
+            **BOUNDS,
+            "vector": list(vector),
+            "dimensions": len(vector),
+            "exact_limit": self.exact(len(vector), searches=features.searches),
+            "chunk_index": self.names.chunk,
+            "fulltext_index": self.names.fulltext,
+            "names_index": NAMES_INDEX,
+        }
+
+
+def lucene(question: str, project_id: str | None) -> str:
+    """Return the full-text query, empty for a question without any word.
+
+    It holds the words of the question and, if there are projects, the project's key without weight.
+    """
+    wanted = wanted_words(question, has_headings=project_id is not None)
+    if not wanted or project_id is None:
+        return wanted
+    return f"+project_key:{project_key(project_id)}^0 +({wanted})"
+
+
+def wanted_words(question: str, *, has_headings: bool = True) -> str:
+    """Return the part of a full-text query that scores chunks, empty for no word.
+
+    A chunk's headings count half of what its text does, and so does its document's name.
+    """
+    terms = search_terms(question)
+    words = " ".join(terms)
+    if not words:
+        return ""
+    if not has_headings:
+        return f"text:({words})"
+    named = " ".join(_within_tokens(terms, MAX_NAME_TOKENS))
+    return f"text:({words}) heading:({words})^0.5" + (f" name_words:({named})^0.5" if named else "")
+
+
+def _within_tokens(terms: Sequence[str], most: int) -> Iterator[str]:
+    """Yield the first terms of which an index makes no more than so many tokens."""
+    for term in terms:
+        most -= 1 if term.isascii() and (term.isalpha() or term.isdigit()) else len(term)
+        if most < 0:
+            return
+        yield term
+
+
+def _asked_names(question: str, project_id: str | None) -> list[dict[str, str]]:
+    """Return the parts of titles that the question may name, each with its full-text query."""
+    project = f"+project_key:{project_key(project_id)}^0 " if project_id is not None else ""
+    return [
+        {"key": part, "lucene": f"{project}+title_key:({_all_of(part)})"}
+        for part in name_parts(question)
+        if _can_be_sent(part)
+    ]
+
+
+def _all_of(part: str) -> str:
+    """Return the words as terms that must all be there; in quotes nothing is syntax."""
+    words = ("".join(c for c in word if c not in '"\\') for word in part.split())
+    return " ".join(f'+"{word}"' for word in words)
+
+
+def part_terms(place: Place, project_id: str | None) -> str:
+    """Return the full-text query for the headings of numbered parts, empty where none is asked."""
+    phrases = " ".join(f'"{name}"' for part in place.parts() for name in part.names())
+    if not phrases:
+        return ""
+    if project_id is None:
+        return f"text:({phrases})"
+    return f"+project_key:{project_key(project_id)}^0 +(text:({phrases}) heading:({phrases}))"
+
+
+def stored_ids(chunk_id: str) -> list[str | int]:
+    """Return the ids that a chunk may be stored under: some graphs number them."""
+    is_number = chunk_id.isascii() and chunk_id.isdigit() and len(chunk_id) < _LONG_DIGITS
+    return [chunk_id, int(chunk_id)] if is_number else [chunk_id]
+
+
+def stored_keys(id_: str) -> list[Key]:
+    """Return the keys that are told as this id: some graphs number their nodes."""
+    keys: list[Key] = [id_]
+    for number in (int, float):
+        with suppress(ValueError, OverflowError):
+            keys += [key for key in (number(id_),) if str(key) == id_ and abs(key) < _LAST_NUMBER]
+    return keys
+
+
+def require_direction(vector: Vector) -> None:
+    """Check that something can be near a vector.
+
+    Raises:
+        ModelMisconfiguredError: when it is zero or not finite.
+    """
+    is_long_enough = math.hypot(*vector) > _MIN_LENGTH
+    if is_long_enough and all(abs(number) < _MAX_FLOAT for number in vector):
+        return
+    raise ModelMisconfiguredError(
+        "The embedding model gave a question a vector that is zero or not finite, so that nothing "
+        "is near it: check OAI_EMBED_MODEL_NAME and OAI_EMBED_DEPLOYMENT_NAME."
+    )
+
+
+def _can_be_sent(word: str) -> bool:
+    # Half of a surrogate pair is no character and cannot be sent.
+    return word.isascii() or not any("\ud800" <= character <= "\udfff" for character in word)

@@ -1,0 +1,100 @@
+"""Pure: where the next page of a list begins, as one opaque word.
+
+A cursor names the list that it belongs to and holds a check of all that it says. It opens nothing:
+whoever sends it is asked for the right on the project like anybody else, and it moves within that
+project's list alone. So the check is against damage and mix-ups, and needs no secret.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from drift.core.errors import FieldProblem, InvalidRequestError
+from drift.model.reading import Key, Position
+
+FIELD = "cursor"
+MAX_CHARACTERS = 8192
+_CHECK_BYTES = 12
+_PURPOSE = b"drift cursor 1\n"
+_NUMBERS = 2**63
+
+Kinds = tuple[type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListName:
+    """A list: its route, whose it is (a project, or a caller), and what else chose its rows.
+
+    `kinds` are the types that each part of a position in it may have.
+    """
+
+    route: str
+    owner: str
+    kinds: tuple[Kinds, ...]
+    chosen: str = ""
+
+
+TEXT: Kinds = (str,)
+NUMBER: Kinds = (int,)
+KEY: Kinds = (str, int, float)
+
+
+def cursor(of: ListName, position: Position | None) -> str | None:
+    """Return the cursor of a position in a list; None where the list has ended."""
+    return None if position is None else _word([of.route, of.owner, of.chosen, list(position)])
+
+
+def position(of: ListName, given: str) -> Position:
+    """Return the position that a cursor of this list holds.
+
+    Raises:
+        InvalidRequestError: naming `cursor`: it is damaged, made up, or of another list.
+    """
+    found = _read(given) if len(given) <= MAX_CHARACTERS else None
+    if found is None:
+        raise _refused("is damaged: take `next` of the page before, as it is")
+    route, owner, chosen, place = found
+    if (route, owner, chosen) != (of.route, of.owner, of.chosen):
+        raise _refused("is of another list: take `next` of a page of this one")
+    if not _fits(place, of.kinds):
+        raise _refused("is damaged: take `next` of the page before, as it is")
+    return tuple(place)
+
+
+def _read(given: str) -> tuple[object, object, object, list[Key]] | None:
+    try:
+        padded = given.encode("ascii") + b"=" * (-len(given) % 4)
+        whole = base64.b64decode(padded, altchars=b"-_", validate=True)
+        check, body = whole[:_CHECK_BYTES], whole[_CHECK_BYTES:]
+        if check != _check(body):
+            return None
+        route, owner, chosen, place = json.loads(body)
+        is_as_written = _word([route, owner, chosen, place]) == given
+    except (ValueError, TypeError, RecursionError):  # half a character is a ValueError, too
+        return None
+    return (route, owner, chosen, place) if is_as_written and isinstance(place, list) else None
+
+
+def _word(said: list[Any]) -> str:
+    body = json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode()
+    return base64.urlsafe_b64encode(_check(body) + body).rstrip(b"=").decode()
+
+
+def _fits(place: Sequence[object], kinds: Sequence[Kinds]) -> bool:
+    return len(place) == len(kinds) and all(
+        type(part) in kind and not (type(part) is int and abs(part) >= _NUMBERS)
+        for part, kind in zip(place, kinds, strict=True)
+    )
+
+
+def _check(body: bytes) -> bytes:
+    return hashlib.sha256(_PURPOSE + body).digest()[:_CHECK_BYTES]
+
+
+def _refused(message: str) -> InvalidRequestError:
+    return InvalidRequestError((FieldProblem(FIELD, message),))

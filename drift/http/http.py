@@ -1,0 +1,236 @@
+"""The HTTP edge without a framework: requests from bytes; results, errors and events to bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, Protocol, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+from drift.contracts.problem import FieldErrorOut, Problem
+from drift.contracts.request import MAX_BODY_BYTES, ProjectRequest, RetrieveRequest
+from drift.core.errors import (
+    BusyError,
+    DriftError,
+    FieldProblem,
+    InvalidRequestError,
+    NotConfiguredError,
+    ProjectHeldError,
+    QuotaError,
+    StoppingError,
+    TooLargeError,
+    UnauthenticatedError,
+    UnsupportedMediaTypeError,
+)
+
+JSON = "application/json"
+PROBLEM_JSON = "application/problem+json"
+EVENT_STREAM = "text/event-stream"
+BEAT_SECONDS = 15.0
+"""Silence after which a stream says that it is alive."""
+OPEN = b": open\n\n"
+BEAT = b": beat\n\n"
+MAX_PROBLEMS = 32
+"""Broken fields that are named: an error must not be many times the body that it is about."""
+MAX_NAME_CHARACTERS = 100
+_WEIGHT = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?")
+
+
+_Body = TypeVar("_Body", bound=BaseModel)
+
+
+class Answered(Protocol):
+    """What answers a question, as JSON."""
+
+    def to_json(self) -> str:
+        """Return it in the contract's exact shape."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An HTTP answer: status, body, and headers besides the content type."""
+
+    status: int
+    body: bytes = b""
+    media_type: str = JSON
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def check_size(length: int) -> None:
+    """Refuse a body of `length` bytes that is over the limit.
+
+    Raises:
+        TooLargeError: over 64 KiB.
+    """
+    if length > MAX_BODY_BYTES:
+        raise TooLargeError(f"The body may have at most {MAX_BODY_BYTES} bytes.")
+
+
+def declared_length(headers: Mapping[str, str]) -> int:
+    """Return the length that a request declares; 0 when it declares none or nonsense."""
+    value = headers.get("content-length", "")
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 19 else 0  # noqa: PLR2004 - fits an int64
+
+
+def check_media_type(content_type: str) -> None:
+    """Refuse a body that is not declared as JSON.
+
+    Raises:
+        UnsupportedMediaTypeError: for anything but application/json, parameters apart.
+    """
+    if content_type.partition(";")[0].strip().lower() != JSON:
+        raise UnsupportedMediaTypeError(f"The content type must be {JSON}.")
+
+
+def parse_request(body: bytes, *, names_project: bool = True) -> RetrieveRequest:
+    """Return the request in a body; `names_project` says whether it has to name its project.
+
+    Errors as for `parse`.
+    """
+    return parse(body, ProjectRequest if names_project else RetrieveRequest)
+
+
+def parse(body: bytes, kind: type[_Body]) -> _Body:
+    """Return a body as `kind`.
+
+    Raises:
+        InvalidRequestError: naming the broken fields, the first MAX_PROBLEMS of them.
+    """
+    try:
+        value = from_json(body, allow_inf_nan=False)
+        repeated = _repeated_names(body)
+    except ValueError as error:
+        raise InvalidRequestError((FieldProblem("", f"is not valid JSON: {error}"),)) from None
+    if not isinstance(value, dict):
+        raise InvalidRequestError((FieldProblem("", "must be a JSON object"),))
+    if repeated:
+        raise InvalidRequestError(
+            tuple(FieldProblem(_cut(n), "is given twice") for n in repeated[:MAX_PROBLEMS])
+        )
+    try:
+        # Read once more from the text: strict mode takes a UUID from JSON, not from a string.
+        return kind.model_validate_json(body)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        named = tuple(_field_problem(problem) for problem in problems[:MAX_PROBLEMS])
+        raise InvalidRequestError(named) from None
+
+
+def _repeated_names(body: bytes) -> list[str]:
+    """Return the names that an object holds twice.
+
+    A gateway that has checked the first of the two values has not seen the last.
+    """
+    repeated: list[str] = []
+
+    def look_at(pairs: list[tuple[str, object]]) -> None:
+        counts = Counter(name for name, _ in pairs)
+        repeated.extend(name for name, times in counts.items() if times > 1)
+
+    # As a float, because an int of thousands of digits would be refused.
+    json.loads(body, object_pairs_hook=look_at, parse_int=float)
+    return repeated
+
+
+def _field_problem(error: Any) -> FieldProblem:  # noqa: ANN401 - pydantic's error dictionary
+    message = {
+        "extra_forbidden": "is not a field of this request",
+        "missing": "is required",
+    }.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
+    return FieldProblem(_cut(".".join(str(part) for part in error["loc"])), message)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= MAX_NAME_CHARACTERS else f"{name[:MAX_NAME_CHARACTERS]}…"
+
+
+def wants_stream(accept: str) -> bool:
+    """Tell whether a caller prefers a stream of events to JSON.
+
+    `accept` is the header, or all of them with commas between. A caller who did not name the
+    stream never gets it.
+
+    Source: RFC 9110, section 12.5.1.
+    """
+    weights = _weights(accept)
+    stream = _weight(weights, EVENT_STREAM)
+    named = EVENT_STREAM in weights or "text/*" in weights
+    return named and stream > 0 and stream >= _weight(weights, JSON)
+
+
+def _weights(accept: str) -> dict[str, float]:
+    """Return the weight of each media range; what cannot be read is left out."""
+    weights = {}
+    for part in accept.split(","):
+        media_range, *parameters = (word.strip().lower() for word in part.split(";"))
+        quality = next(
+            (p.partition("=")[2].strip() for p in parameters if p.partition("=")[0].strip() == "q"),
+            "1",
+        )
+        if _WEIGHT.fullmatch(quality):
+            weights[media_range] = float(quality)
+    return weights
+
+
+def _weight(weights: Mapping[str, float], media_type: str) -> float:
+    """Return what the most specific range says of a type; 0 when none does."""
+    family = f"{media_type.partition('/')[0]}/*"
+    return next((weights[name] for name in (media_type, family, "*/*") if name in weights), 0.0)
+
+
+def result(response: Answered, retrieval_id: str) -> Reply:
+    """Return an answer as HTTP."""
+    return Reply(
+        HTTPStatus.OK, response.to_json().encode(), headers={"x-retrieval-id": retrieval_id}
+    )
+
+
+def read(body: BaseModel) -> Reply:
+    """Return what was read as HTTP; it is of one caller, so nothing on the way keeps it."""
+    headers = {"cache-control": "no-store"}
+    return Reply(HTTPStatus.OK, body.model_dump_json().encode(), headers=headers)
+
+
+def problem_body(error: DriftError, retrieval_id: str) -> bytes:
+    """Return an error's body, RFC 9457."""
+    errors = None
+    if isinstance(error, InvalidRequestError):
+        errors = [FieldErrorOut(field=p.field, message=p.message) for p in error.problems]
+    body = Problem(
+        title=HTTPStatus(error.status).phrase,
+        status=error.status,
+        detail=error.detail,
+        code=error.code,
+        retrieval_id=retrieval_id,
+        errors=errors,
+        limit=error.limit if isinstance(error, QuotaError) else None,
+    )
+    return body.model_dump_json(exclude_none=True).encode()
+
+
+def problem(error: DriftError, retrieval_id: str) -> Reply:
+    """Return an error as HTTP."""
+    headers = {"x-retrieval-id": retrieval_id}
+    if isinstance(error, BusyError | NotConfiguredError | ProjectHeldError | StoppingError):
+        headers["retry-after"] = str(error.retry_after_s)
+    if isinstance(error, UnauthenticatedError):
+        headers["www-authenticate"] = "Bearer"
+    return Reply(error.status, problem_body(error, retrieval_id), PROBLEM_JSON, headers)
+
+
+def internal_error() -> DriftError:
+    """Return what a caller sees of an unforeseen error."""
+    return DriftError("An internal error ended the request; its details are in the service's log.")
+
+
+def event(name: str, data: str | bytes) -> bytes:
+    """Return one server-sent event; `data` is JSON on one line."""
+    body = data.encode() if isinstance(data, str) else data
+    return b"event: " + name.encode() + b"\ndata: " + body + b"\n\n"

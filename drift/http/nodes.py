@@ -1,0 +1,73 @@
+"""The routes that write people's own nodes: what each may be asked, for whom, and what it answers.
+
+A request is checked whole, and its caller's right to write with it, before anything is read.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from drift.auth.caller import Caller
+from drift.contracts.nodes import NewNode, NodeChange, NodeOut
+from drift.core.deadline import Deadline
+from drift.http import http
+from drift.http.http import Reply
+from drift.http.query import Query, path_id
+from drift.http.reading import Asked
+
+if TYPE_CHECKING:  # they load what only a first request shall
+    from drift.http.service import Service
+
+NODES = "api/nodes"
+NODE = "api/nodes/{*id}"
+
+DEADLINE_S = 60.0
+
+
+async def create(caller: Caller, body: bytes, service: Service) -> Reply:
+    """Make a node: 201 with its id, and where it is."""
+    writing = service.nodes()
+    asked = http.parse(body, NewNode)
+    project = caller.project(asked.project_id, "write")
+    await service.quotas.admit(caller)
+    spend = partial(service.quotas.spent, caller)
+    node = await writing.create(project, asked, Deadline.after(DEADLINE_S), spend)
+    where = f"/{NODES}/{quote(node.id, safe='')}?project_id={quote(project.id, safe='')}"
+    return _told(HTTPStatus.CREATED, node, {"location": where})
+
+
+async def replace(asked: Asked, body: bytes, service: Service) -> Reply:
+    """Give a node other properties."""
+    writing = service.nodes()
+    query = Query(asked.query, ("project_id",))
+    named = query.project_id()
+    query.check()
+    node_id = path_id(asked.path, NODE)
+    change = http.parse(body, NodeChange)
+    project = asked.caller.project(named, "write")
+    await service.quotas.admit(asked.caller)
+    deadline = Deadline.after(DEADLINE_S)
+    spend = partial(service.quotas.spent, asked.caller)
+    node = await writing.replace(project, node_id, change.properties, deadline, spend)
+    return _told(HTTPStatus.OK, node, {})
+
+
+async def remove(asked: Asked, service: Service) -> Reply:
+    """Remove a node: 204."""
+    writing = service.nodes()
+    query = Query(asked.query, ("project_id",))
+    named = query.project_id()
+    query.check()
+    node_id = path_id(asked.path, NODE)
+    project = asked.caller.project(named, "write")
+    await service.quotas.admit(asked.caller)
+    await writing.remove(project, node_id, Deadline.after(DEADLINE_S))
+    return Reply(HTTPStatus.NO_CONTENT)
+
+
+def _told(status: HTTPStatus, node: NodeOut, more: dict[str, str]) -> Reply:
+    headers = {"cache-control": "no-store", **more}
+    return Reply(status, node.model_dump_json().encode(), headers=headers)

@@ -1,0 +1,155 @@
+"""The page to ask in, as HTTP: a list of its files, which hold no data and are read once."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from drift.core.errors import NotFoundError
+from drift.http.http import Reply
+
+if TYPE_CHECKING:
+    from drift.http.settings import AuthMode
+
+PAGE = "rag"
+FILE = "rag/{*file}"
+
+STAND_IN = "drift-extractive"
+"""The model of the local stack, which copies lines of the documents: readers are told so."""
+
+_FOLDER = Path(__file__).parent.parent / "page"
+_INDEX = "index.html"
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+}
+"""What is served; a licence beside a library is not."""
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+"""Nothing of elsewhere, nothing inline, and no text that becomes markup or a script."""
+
+_GUARDS = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+_ASK_AGAIN = "no-cache"
+_FOR_GOOD = "public, max-age=31536000, immutable"
+
+
+class Headers(Protocol):
+    """The headers of a request."""
+
+    def get(self, key: str, default: str = "") -> str:
+        """Return a header's value, whatever the case of its name."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file as it is sent, and packed by gzip."""
+
+    media_type: str
+    body: bytes
+    packed: bytes
+    tag: str
+
+
+def reply(path: bytes, headers: Headers) -> Reply:
+    """Return what stands under a path, as it was sent: the page itself, or a file of it.
+
+    It reads files and settings, so it is called in a thread.
+
+    Raises:
+        NotFoundError: there is no such file, or ENABLE_RAG_SEARCH hides the page.
+        NotConfiguredError: a setting that it needs is wrong.
+    """
+    from drift.http import settings  # noqa: PLC0415 - they load with the first request
+
+    shown = settings.load_page()
+    if not shown.enable_rag_search:
+        raise NotFoundError("There is nothing under this path.")
+
+    rest = path.decode("latin-1").partition(f"/{PAGE}")[2]
+    if rest == "/":
+        return Reply(HTTPStatus.PERMANENT_REDIRECT, headers={"location": f"../{PAGE}"})
+    if not rest:
+        return _sent(_index(shown.auth_mode, shown.oai_model == STAND_IN), headers, _ASK_AGAIN)
+
+    version, _, name = rest.removeprefix("/").partition("/")
+    file = _files().get(name)
+    if file is None:
+        raise NotFoundError("The page has no such file.")
+    # A page that is open since before a deployment gets the newest file, and does not keep it.
+    return _sent(file, headers, _FOR_GOOD if version == _version() else _ASK_AGAIN)
+
+
+def _sent(file: _File, headers: Headers, kept: str) -> Reply:
+    about = {**_GUARDS, "cache-control": kept, "etag": file.tag, "vary": "accept-encoding"}
+    if file.tag in (tag.strip() for tag in headers.get("if-none-match", "").split(",")):
+        return Reply(HTTPStatus.NOT_MODIFIED, media_type=file.media_type, headers=about)
+    if _takes_gzip(headers.get("accept-encoding", "")):
+        packed = {**about, "content-encoding": "gzip"}
+        return Reply(HTTPStatus.OK, file.packed, file.media_type, packed)
+    return Reply(HTTPStatus.OK, file.body, file.media_type, about)
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """Tell whether gzip is named, and not with the weight 0."""
+    for part in accepted.lower().split(","):
+        coding, _, weight = part.replace(" ", "").partition(";q=")
+        if coding == "gzip":
+            return weight.strip("0.") != "" or weight == ""
+    return False
+
+
+@cache
+def _files() -> Mapping[str, _File]:
+    """Return every file of the page but the page itself, by its path."""
+    found = sorted(path for path in _FOLDER.rglob("*") if path.suffix in _TYPES)
+    named = {path.relative_to(_FOLDER).as_posix(): path for path in found}
+    del named[_INDEX]
+    return {name: _file(path.suffix, path.read_bytes()) for name, path in named.items()}
+
+
+@cache
+def _version() -> str:
+    """Return a name for the content of all files, which stands in their addresses."""
+    every = hashlib.sha256()
+    for name, file in _files().items():
+        every.update(f"{name} {file.tag}\n".encode())
+    return every.hexdigest()[:12]
+
+
+@cache
+def _index(auth_mode: AuthMode, is_stand_in: bool) -> _File:
+    """Return the page itself.
+
+    It names the version of its files, how callers are told apart, and whether no language model
+    answers.
+    """
+    text = (_FOLDER / _INDEX).read_text(encoding="utf-8")
+    text = text.replace("{version}", _version()).replace("{auth_mode}", auth_mode)
+    text = text.replace("{stand_in}", str(is_stand_in).lower())
+    return _file(".html", text.encode())
+
+
+def _file(suffix: str, body: bytes) -> _File:
+    tag = f'W/"{hashlib.sha256(body).hexdigest()[:16]}"'
+    return _File(_TYPES[suffix], body, gzip.compress(body, mtime=0), tag)

@@ -1,0 +1,102 @@
+"""The one process-wide object: the service of the running loop, built with the first request."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from drift.core.errors import DriftError, NotConfiguredError
+from drift.core.logs import log
+
+if TYPE_CHECKING:
+    from drift.http.service import Service
+    from drift.http.settings import Settings
+
+REBUILD_PAUSE_S = 5.0
+"""How long a failed build is remembered before it is tried again."""
+
+
+class ServiceProvider:
+    """Hands out the service of the running loop, building it on first use.
+
+    Concurrent first calls share one build; a failed build is answered with the same error for five
+    seconds.
+    """
+
+    def __init__(
+        self,
+        read_settings: Callable[[], Settings] | None = None,
+        rebuild_pause_s: float = REBUILD_PAUSE_S,
+        build: Callable[[Settings], Service] | None = None,
+    ) -> None:
+        """Remember how to read the settings, and how to build the service from them.
+
+        With None, the settings are those of the environment, and `build_service` builds. Nothing is
+        read yet.
+        """
+        self._read_settings = read_settings
+        self._build_service = build
+        self._rebuild_pause_s = rebuild_pause_s
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._building: asyncio.Task[Service] | None = None
+        self._failure: tuple[float, tuple[str, ...]] | None = None
+
+    async def get(self) -> Service:
+        """Return the service of the running loop.
+
+        Raises:
+            NotConfiguredError: when settings are missing or wrong, or the clients cannot be built.
+        """
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop, self._building, self._failure = loop, None, None
+        if self._failure and time.monotonic() - self._failure[0] < self._rebuild_pause_s:
+            raise NotConfiguredError(self._failure[1])
+        if self._building is None:
+            self._building = loop.create_task(self._build())
+        building = self._building
+        try:
+            return await asyncio.shield(building)
+        except NotConfiguredError as error:
+            self._failure = (time.monotonic(), error.problems)
+            if self._building is building:
+                self._building = None
+            raise
+
+    async def stop(self) -> None:
+        """End the requests in flight with StoppingError; only the local host asks for this."""
+        if self._building is not None and self._loop is asyncio.get_running_loop():
+            with suppress(NotConfiguredError):
+                await (await asyncio.shield(self._building)).stop()
+
+    async def close(self) -> None:
+        """Close what the running loop has built; the next call reads the settings anew."""
+        building, self._building, self._failure = self._building, None, None
+        if building is not None and self._loop is asyncio.get_running_loop():
+            with suppress(NotConfiguredError):
+                await (await building).close()
+
+    async def _build(self) -> Service:
+        try:
+            # In a thread: SDKs are imported and certificates read while other requests go on.
+            return await asyncio.to_thread(self._build_now)
+        except NotConfiguredError:
+            raise
+        except DriftError as error:
+            raise NotConfiguredError((error.detail,)) from error
+        except Exception as error:
+            log.exception("service_build_failed")
+            raise NotConfiguredError(
+                (f"The clients could not be built ({type(error).__name__}).",)
+            ) from error
+
+    def _build_now(self) -> Service:
+        from drift.http import settings, wiring  # noqa: PLC0415 - most code loads with the first request
+
+        values = (self._read_settings or settings.load)()
+        if values.schedule_problem:
+            log.warning("reconcile_schedule_refused", extra={"reason": values.schedule_problem})
+        return (self._build_service or wiring.build_service)(values)

@@ -1,0 +1,214 @@
+"""One service made of settings and adapters; building it opens no connection.
+
+The SDKs load with this module, so that the first request pays for them and not the import of the
+function. OpenAI's SDK loads with the models, because commands load this module too and most of
+them ask no model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import partial
+from typing import TYPE_CHECKING
+
+from drift import __version__
+from drift.auth.claims import Claims
+from drift.auth.entra import TokenSource, identity
+from drift.auth.quotas import Quotas
+from drift.graph.graph import Neo4jGraph
+from drift.graph.indexes import IndexNames
+from drift.http import per_step
+from drift.http.list_prices import LIST_PRICES
+from drift.http.service import Service
+from drift.http.settings import Settings
+from drift.llm.options import ChatOptions
+from drift.llm.retry import RetryPolicy
+from drift.model.limits import Limits
+from drift.ports import Embedder, GraphStore, Ports
+from drift.redis.answer_cache import AnswerCache
+from drift.redis.cache_entries import KEPT_S, SharedEntries
+from drift.redis.claims import RedisClaims
+from drift.redis.counter import RedisCounter
+from drift.redis.embedding_cache import CachedEmbedder, Space
+from drift.redis.entra import REDIS_SCOPE
+from drift.redis.entries import RedisEntries
+from drift.redis.progress import RedisProgress
+from drift.redis.server import RedisServer
+from drift.search import prices
+from drift.search.prices import PriceTable
+
+if TYPE_CHECKING:
+    from drift.llm.chat import OpenAIChat
+    from drift.llm.embedder import OpenAIEmbedder
+
+
+def build_service(settings: Settings, graph: GraphStore | None = None) -> Service:
+    """Return a service; opens no connection, and belongs to the loop that first uses it.
+
+    `graph` stands in for the one that the settings name, and is not closed with the service; it is
+    only searched.
+    """
+    chat, model = build_models(settings)
+    redis = build_redis(settings)
+    secret = _secret_of_entries(settings) if redis and settings.cache == "on" else None
+    entries = RedisEntries(redis, KEPT_S, secret=secret) if redis and secret else None
+    sink = RedisProgress(redis) if redis else None
+    counter = RedisCounter(redis) if redis else None
+    # In mode `function` everybody is one caller.
+    claims = RedisClaims(redis) if redis and settings.auth_mode != "function" else None
+    limits = Limits(
+        max_passes=settings.max_passes,
+        max_followups=settings.max_followups,
+        max_chunks_for_prompt=settings.max_chunks_for_prompt,
+        max_followups_per_prompt=settings.max_followups_per_prompt,
+        max_prompt_tokens=settings.max_prompt_tokens,
+    )
+    closers = (chat.client.close, *(one.close for one in (sink, counter, claims, entries) if one))
+    reader = finder = store = labelled = passages = answers = shared = None
+    if graph is None:
+        neo4j = build_graph(settings)
+        graph, reader, closers = neo4j, neo4j.reader(), (neo4j.close, *closers)
+        finder, passages = neo4j.finder(), neo4j.passages()
+        if settings.graph_schema == "default":
+            store, labelled = neo4j.node_store(), neo4j.labelled_nodes()
+        if settings.cache == "on" and settings.cache_answers:
+            shared = RedisEntries(redis, KEPT_S, what="answer", secret=secret) if redis else None
+            answers = AnswerCache(reader, _answered_by(settings), shared)
+            closers = (*closers, shared.close) if shared else closers
+    return Service(
+        Ports(graph, chat, cached(model, settings, entries), passages),
+        limits,
+        sink,
+        settings.max_inflight,
+        settings.deadline_sec,
+        settings,
+        build_prices(settings),
+        closers,
+        reader,
+        finder,
+        store,
+        labelled,
+        Quotas(counter),
+        Claims(claims),
+        model,
+        answers,
+        tuple(one.health for one in (entries, shared, claims) if one),
+    )
+
+
+def cached(model: Embedder, settings: Settings, entries: SharedEntries | None) -> Embedder:
+    """Return the embedder of searches: the model behind a cache, or with `CACHE=off` alone."""
+    if settings.cache == "off":
+        return model
+    space = Space(
+        settings.oai_base_url,
+        settings.oai_embed_model_name,
+        settings.oai_embed_deployment_name,
+        settings.vector_index_dimensions,
+    )
+    return CachedEmbedder(model, space, entries)
+
+
+def _secret_of_entries(settings: Settings) -> bytes:
+    """Return what the service's processes alone know, and whoever else uses Redis does not.
+
+    It is made of the graph's password, slowly: marks of entries must not help to guess that.
+    """
+    password = settings.neo4j_password.get_secret_value().encode()
+    return hashlib.scrypt(password, salt=b"drift cache entries", n=2**14, r=8, p=1, dklen=32)
+
+
+def _answered_by(settings: Settings) -> str:
+    """Return what names the service that answers: another release has other prompts."""
+    return json.dumps([__version__, settings.of_answers], sort_keys=True)
+
+
+def build_prices(settings: Settings) -> PriceTable:
+    """Return what the models cost: the prices of the settings, or else those that are packaged."""
+    called = {
+        settings.oai_embed_deployment_name or settings.oai_embed_model_name: (
+            settings.oai_embed_model_name
+        )
+    }
+    if settings.prices is None:
+        return PriceTable(LIST_PRICES, called, is_own=False)
+    return PriceTable(prices.read(settings.prices), called)
+
+
+def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
+    """Return the chat model and the embedder, over one client."""
+    from drift.llm import client as openai_client  # noqa: PLC0415 - see the module
+    from drift.llm.caller import Caller  # noqa: PLC0415 - the same
+    from drift.llm.chat import OpenAIChat  # noqa: PLC0415 - the same
+    from drift.llm.embedder import OpenAIEmbedder  # noqa: PLC0415 - the same
+
+    key = settings.oai_key.get_secret_value() if settings.oai_key else None
+    server = openai_client.ModelServer(
+        settings.oai_base_url,
+        key,
+        settings.oai_api_version,
+        settings.oai_timeout_sec,
+        settings.azure_client_id,
+        settings.max_reply_bytes,
+    )
+    client = openai_client.build_client(server)
+    retry = RetryPolicy(
+        settings.retry_max_attempts,
+        settings.retry_backoff_base_sec,
+        settings.retry_backoff_factor,
+        settings.retry_backoff_max_sec,
+    )
+    caller = Caller(settings.oai_timeout_sec, retry, openai_client.provider_name(server))
+    cache = settings.oai_prompt_cache
+    options = ChatOptions(
+        settings.oai_model_small,
+        settings.llm_temperature,
+        per_step.efforts(settings.oai_reasoning_effort),
+        per_step.lengths(settings.max_completion_tokens),
+        cache == "explicit" or (cache == "auto" and openai_client.knows_cache_options(server)),
+    )
+    return (
+        OpenAIChat(client, settings.oai_model, options, caller),
+        OpenAIEmbedder(
+            client,
+            settings.oai_embed_model_name,
+            settings.vector_index_dimensions,
+            settings.oai_embed_deployment_name,
+            caller,
+        ),
+    )
+
+
+def build_graph(settings: Settings) -> Neo4jGraph:
+    """Return the graph store; opens no connection."""
+    return Neo4jGraph.connect(
+        *database(settings),
+        names=index_names(settings),
+        followup_scope=settings.followup_scope,
+        schema=settings.graph_schema,
+    )
+
+
+def database(settings: Settings) -> tuple[str, str, str, str]:
+    """Return address, user, password and name of the database."""
+    password = settings.neo4j_password.get_secret_value()
+    return settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database
+
+
+def index_names(settings: Settings) -> IndexNames:
+    """Return the names of the indexes that searches use."""
+    return IndexNames(
+        settings.community_vector_index_name,
+        settings.chunk_vector_index_name,
+        settings.chunk_fulltext_index_name,
+    )
+
+
+def build_redis(settings: Settings) -> RedisServer | None:
+    """Return the server of progress and quotas; None without REDIS_URL."""
+    if settings.redis_url is None:
+        return None
+    make_credential = partial(identity, settings.azure_client_id)
+    tokens = TokenSource(REDIS_SCOPE, make_credential) if settings.redis_auth == "entra" else None
+    return RedisServer(settings.redis_url.get_secret_value(), tokens)

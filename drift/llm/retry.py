@@ -1,0 +1,130 @@
+"""The one retry policy: only here is a call repeated.
+
+A repeated call is bounded twice, by attempts and by the deadline of its request, and only for
+errors that are named.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    wait_exponential,
+    wait_random,
+)
+
+from drift.core.deadline import Deadline
+from drift.telemetry import parts
+
+T = TypeVar("T")
+
+JITTER = 0.25
+"""Waits are longer by up to this share of the first wait, so that clients that failed together do
+not return together."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often a call is made, and how long is waited in between.
+
+    There are at most `max_attempts` calls, `base_s * factor ** n` seconds apart, but never over
+    `max_s`, plus jitter.
+    """
+
+    max_attempts: int = 3
+    base_s: float = 2.0
+    factor: float = 2.0
+    max_s: float = 60.0
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    async def run(
+        self,
+        call: Callable[[], Awaitable[T]],
+        *,
+        retry_if: Callable[[BaseException], bool],
+        deadline: Deadline,
+        asked_wait: Callable[[BaseException], float] = lambda _: 0.0,
+    ) -> tuple[T, int]:
+        """Return the result of `call` and the number of retries it took.
+
+        There is no default for `retry_if`: an error it does not accept is raised at once.
+        `asked_wait` tells how many seconds the server asked to wait; the longer of that and the
+        backoff is waited. A retry that could only start after the deadline is not begun. A running
+        call is cancelled at the deadline.
+
+        Raises:
+            BaseException: the last error of `call`, unwrapped; TimeoutError when the deadline
+                cancelled it.
+        """
+        backoff = wait_exponential(multiplier=self.base_s, exp_base=self.factor, max=self.max_s)
+        jittered = backoff + wait_random(0, min(self.base_s, self.max_s) * JITTER)
+
+        def wait(state: RetryCallState) -> float:
+            return max(float(jittered(state)), asked_wait(_error(state)))
+
+        def stop(state: RetryCallState) -> bool:
+            return (
+                state.attempt_number >= self.max_attempts
+                or state.upcoming_sleep >= deadline.remaining()
+            )
+
+        async def attempt() -> T:
+            async with asyncio.timeout(deadline.remaining()):
+                return await call()
+
+        def said(state: RetryCallState) -> None:
+            parts.retrying(_error(state), state.attempt_number, state.upcoming_sleep)
+
+        retrying = AsyncRetrying(
+            retry=retry_if_exception(retry_if),
+            wait=wait,
+            stop=stop,
+            sleep=self.sleep,
+            before_sleep=said,
+            reraise=True,
+        )
+        result: T = await retrying(attempt)
+        return result, int(retrying.statistics["attempt_number"]) - 1
+
+
+def _error(state: RetryCallState) -> BaseException:
+    """Return what the last attempt raised; tenacity waits only after a failure."""
+    error = state.outcome.exception() if state.outcome else None
+    return error or RuntimeError("no failed attempt")
+
+
+def retry_after(headers: Mapping[str, str], now: Callable[[], float] = time.time) -> float:
+    """Return the seconds a server asks to wait, 0 when it does not say so or not readably.
+
+    Reads `retry-after-ms` (Azure OpenAI), then `retry-after` as seconds or as an HTTP date (RFC
+    9110, section 10.2.3); `now` is the Unix time, `headers` is looked up in lower case.
+    """
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    seconds = _number(value)
+    if seconds is not None:
+        return seconds
+    try:
+        return max(0.0, parsedate_to_datetime(value or "").timestamp() - now())
+    except ValueError:
+        return 0.0
+
+
+def _number(text: str | None) -> float | None:
+    """Read a finite number that is not negative."""
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None

@@ -1,0 +1,120 @@
+"""What is read of an embeddings answer.
+
+Vectors that an index can hold, or an error that says what came instead.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from array import array
+from collections.abc import Mapping
+from typing import Any
+
+from drift.core.errors import ModelMisconfiguredError
+from drift.llm.replies import not_this_api
+from drift.model.graph import Vector
+
+ENCODING = "base64"
+"""Asked for, since it is a quarter of the bytes; servers that know only lists of numbers send
+those."""
+
+BYTES_PER_FLOAT = 32
+"""Of a float in JSON with all its digits, a sign, an exponent and white space; base64 takes 6."""
+MAX_FLOATS = 4096
+"""Floats of the longest vector that an index takes: a model of another size than the setting's is
+to be named as that."""
+BYTES_BESIDE_FLOATS = 64 * 1024
+
+_CHECK = "check OAI_EMBED_MODEL_NAME and OAI_EMBED_DEPLOYMENT_NAME."
+
+
+def most_bytes(texts: int, dimensions: int) -> int:
+    """Return how many bytes the vectors of so many texts can take in an answer."""
+    return texts * max(dimensions, MAX_FLOATS) * BYTES_PER_FLOAT + BYTES_BESIDE_FLOATS
+
+
+def vectors(answer: Any, texts: int, dimensions: int) -> tuple[Vector, ...]:  # noqa: ANN401 - the SDK does not validate
+    """Return one vector a text, in their order.
+
+    Raises:
+        ModelMisconfiguredError: saying what came instead.
+    """
+    data = getattr(answer, "data", None)
+    if not isinstance(data, list):
+        raise not_this_api()
+    if len(data) != texts:
+        raise ModelMisconfiguredError(
+            f"The embedding model returned {len(data)} vectors for {texts} texts: check "
+            f"OAI_EMBED_MODEL_NAME."
+        )
+    try:
+        ordered = sorted(data, key=lambda item: item.index or 0)  # some servers number none of them
+        read = tuple(_vector(item.embedding) for item in ordered)
+    except (TypeError, AttributeError) as error:
+        raise not_this_api() from error
+
+    wrong = next((len(v) for v in read if len(v) != dimensions), None)
+    if wrong is not None:
+        raise ModelMisconfiguredError(
+            f"The embedding model returned vectors of {wrong} floats, but VECTOR_INDEX_DIMENSIONS "
+            f"is {dimensions}: set it to the model's number, and build the indexes with it."
+        )
+    return read
+
+
+def _vector(embedding: object) -> Vector:
+    if isinstance(embedding, str):
+        numbers = _decoded(embedding)
+        vector = tuple(numbers)
+    elif isinstance(embedding, list):
+        numbers = _packed(embedding)
+        vector = tuple(embedding)
+    else:
+        raise _no_vector(_called(type(embedding)))
+
+    if not math.isfinite(sum(numbers)):
+        raise _no_vector("a list with NaN, infinity or a number beyond 32-bit floats in it")
+    return vector
+
+
+def _decoded(text: str) -> array[float]:
+    numbers = array("f")
+    try:
+        numbers.frombytes(base64.b64decode(text, validate=True))
+    except (binascii.Error, ValueError) as error:
+        raise _no_vector("text that is not base64 of 32-bit floats") from error
+    return numbers
+
+
+def _packed(items: list[Any]) -> array[float]:
+    """Return the numbers in 32 bits; what is too large for them becomes infinity."""
+    others = set(map(type, items)) - {float, int}
+    if others:
+        names = sorted(_called(kind) for kind in others)
+        raise _no_vector(f"a list with {names[0]} in it")
+    try:
+        return array("f", items)
+    except OverflowError:  # an integer of hundreds of digits
+        return array("f", [math.inf])
+
+
+_NAMES: Mapping[type, str] = {
+    str: "text",
+    list: "a list",
+    bool: "a boolean",
+    type(None): "null",
+    int: "a number",
+    float: "a number",
+}
+
+
+def _called(kind: type) -> str:
+    return _NAMES.get(kind, "an object")
+
+
+def _no_vector(what: str) -> ModelMisconfiguredError:
+    return ModelMisconfiguredError(
+        f"The embedding model returned {what} where a list of finite numbers was expected: {_CHECK}"
+    )

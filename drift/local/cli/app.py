@@ -1,0 +1,132 @@
+"""`python -m drift ...`: the local stack, ingestion, questions, and measurements from a terminal.
+
+Data goes to standard output, everything said to people to standard error. Exit codes: 0 done, 1 the
+work failed, 2 wrong usage.
+
+A command's module declares its options; `work` holds what the commands do, and is imported when one
+runs, so that `--help` is there at once.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from inspect import cleandoc
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drift import __version__
+from drift.local.cli.ask import ask
+from drift.local.cli.bench.access import access
+from drift.local.cli.bench.cache import cache
+from drift.local.cli.bench.graph import graph
+from drift.local.cli.bench.imports import import_
+from drift.local.cli.bench.load import load
+from drift.local.cli.bench.nodes import nodes as written_nodes
+from drift.local.cli.bench.orchestration import orchestration
+from drift.local.cli.bench.quota import quota
+from drift.local.cli.bench.rag import rag
+from drift.local.cli.bench.retrieval import retrieval
+from drift.local.cli.bench.streams import streams
+from drift.local.cli.chat import chat
+from drift.local.cli.console import log_to_stderr, say, show_error
+from drift.local.cli.demo import demo
+from drift.local.cli.doctor.command import doctor
+from drift.local.cli.eval.evidence import evidence
+from drift.local.cli.eval.names import names
+from drift.local.cli.eval.place import place
+from drift.local.cli.eval.recall import recall
+from drift.local.cli.eval.replay import replay
+from drift.local.cli.eval.terms import terms
+from drift.local.cli.ingest import ingest
+from drift.local.cli.keys import check, new
+from drift.local.cli.nodes import index, reconcile
+from drift.local.cli.prepare import prepare
+from drift.local.cli.projects import projects, remove
+from drift.local.cli.serve import serve
+from drift.local.cli.terminal import OutputError, open_streams
+from drift.local.cli.up import up
+
+
+def _help(command: Callable[..., None]) -> str:
+    """Return a help text with its first paragraph on one line, as lists of commands want it."""
+    first, *others = cleandoc(command.__doc__ or "").split("\n\n")
+    return "\n\n".join([first.replace("\n", " "), *others])
+
+
+app = typer.Typer(
+    name="drift",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="DRIFT search over a Neo4j knowledge graph: answers with evidence that was checked.\n\n"
+    "Servers that the environment names (NEO4J_URI, OAI_BASE_URL, REDIS_URL) are used; the others "
+    "are started on this machine.",
+)
+for command in (up, serve, demo, ingest, projects, remove, prepare, ask, chat, reconcile, doctor):
+    app.command(help=_help(command))(command)
+
+keys = typer.Typer(no_args_is_help=True, help="Keys for callers: make one, check a list of them.")
+for deed in (new, check):
+    keys.command(help=_help(deed))(deed)
+app.add_typer(keys, name="keys")
+
+nodes = typer.Typer(no_args_is_help=True, help="Nodes of your own: make them searchable.")
+nodes.command(help=_help(index))(index)
+app.add_typer(nodes, name="nodes")
+
+bench = typer.Typer(
+    no_args_is_help=True,
+    help="Measure: orchestration, a retrieval, load, streams, the graph, its nodes, access, "
+    "quotas, cache, import.",
+)
+for measurement in (orchestration, retrieval, graph, rag, load, streams, access, quota, cache):
+    bench.command(help=_help(measurement))(measurement)
+bench.command("import")(import_)
+bench.command("nodes", help=_help(written_nodes))(written_nodes)
+app.add_typer(bench, name="bench")
+
+evaluate = typer.Typer(no_args_is_help=True, help="Evaluate: how much of the evidence is found.")
+for evaluation in (evidence, names, place, recall, replay, terms):
+    evaluate.command(help=_help(evaluation))(evaluation)
+app.add_typer(evaluate, name="eval")
+
+
+@app.callback(invoke_without_command=True)
+def version_option(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)
+    ] = False,
+) -> None:
+    """Handle what stands before the command."""
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+    if Path(".env").is_file():
+        # imported here, so that `--help` is there at once
+        from drift.local.cli.work.env_file import read_env_file
+
+        read_env_file(Path(), say)
+
+
+def main() -> None:
+    """Run the command line.
+
+    Output that nobody can take ends it with one line, and with none where the reader has left.
+    """
+    try:
+        open_streams()
+        log_to_stderr()
+        app(prog_name="drift" if Path(sys.argv[0]).name == "drift" else "python -m drift")
+    except OutputError as error:
+        if error.broken_pipe:
+            sys.exit(128 + signal.SIGPIPE)
+        show_error(str(error))
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)

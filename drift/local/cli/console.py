@@ -1,0 +1,201 @@
+"""What people see: progress and answers with rich.
+
+Colours and bars appear on a terminal only; data never goes to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from typing import Any
+
+from rich.markup import escape
+
+from drift.local.cli.terminal import CleanConsole, escaped, on_one_line
+
+stderr = CleanConsole(stderr=True, highlight=False, soft_wrap=True)
+"""Progress, and what is said to people."""
+stdout = CleanConsole(highlight=False, soft_wrap=True)
+"""Answers: what a program may read."""
+
+NEAR = "What stands near, but does not answer:"
+_PLAIN = re.compile(r"[\w.:/-]+")
+
+
+class LogLine(logging.Formatter):
+    """An event with its fields on one line: `followup_failed code=model_unavailable followup=1`."""
+
+    _HIDDEN = frozenset(vars(logging.makeLogRecord({}))) | {
+        "message",
+        "taskName",
+        "event",
+        "invocation_id",
+        "trace_id",
+    }
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write the service's records for people.
+
+        What is not a plain word is quoted, so that no text forges a line.
+        """
+        fields = {name: value for name, value in vars(record).items() if name not in self._HIDDEN}
+        words = [
+            f"{name}={value if _PLAIN.fullmatch(str(value)) else json.dumps(value)}"
+            for name, value in fields.items()
+        ]
+        return " ".join([getattr(record, "event", None) or super().format(record), *words])
+
+
+def log_to_stderr() -> None:
+    """Show warnings and errors of the service with their fields."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(LogLine("%(message)s"))
+    handler.setLevel(logging.WARNING)
+    logging.getLogger("drift").addHandler(handler)
+    # the driver's retries: whether they helped is said by the command
+    logging.getLogger("neo4j").setLevel(logging.ERROR)
+
+
+def say(line: str) -> None:
+    """Write one line to standard error, for whoever waits.
+
+    A line feed inside it, as a name may hold one, does not begin another line.
+    """
+    stderr.print(on_one_line(line), markup=False)
+
+
+def show_error(detail: str) -> None:
+    """Say on one line of standard error what went wrong."""
+    stderr.print("[red]error:[/] ", end="")
+    say(detail)
+
+
+def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
+    """Write one JSON document on one line to standard output."""
+    only_ascii = not (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(escaped(json.dumps(document, ensure_ascii=only_ascii)) + "\n")
+    sys.stdout.flush()
+
+
+def print_result(result: dict[str, Any], *, as_json: bool) -> None:
+    """Write the figures of a measurement to standard output, one a line or as one document."""
+    if as_json:
+        print_json(result)
+        return
+    for name, value in result.items():
+        stdout.print(f"{name:<18} {value}")
+
+
+def show_progress(message: dict[str, Any]) -> None:
+    """Show one progress message as it arrives; why a request failed is said at its end."""
+    stderr.print(
+        f"[dim]{message['progress_pct']:>3}%[/]  [cyan]{message['phase']:<22}[/] "
+        f"{escape(_unescaped(message['thought_summary']))}"
+    )
+    details = "" if message["phase"] == "error" else message.get("details_md") or ""
+    for line in details.splitlines():
+        stderr.print(f"        [dim]{escape(_shortened(_unescaped(line)))}[/]")
+
+
+def show_answer(question: str, response: dict[str, Any]) -> None:
+    """Show an answer with its facts and the evidence of each."""
+    stdout.print(f"\n[bold]{escape(question)}[/]\n")
+    if response.get("no_data_found"):
+        stdout.print("Nothing was found in this project. Is the name right, and was it ingested?")
+        return
+    if "references" in response:
+        _show_references(response)
+        return
+    stdout.print(f"{escape(response['final_answer'])}\n")
+    for number, fact in enumerate(response["key_facts"], start=1):
+        stdout.print(f"[bold]{number}.[/] {escape(fact['fact'])}")
+        for citation in fact["citations"]:
+            stdout.print(f"   [green]{escape(_evidence(citation))}[/]")
+    _show_what_is_left(response)
+
+
+def _show_references(response: dict[str, Any]) -> None:
+    """Show an answer with the numbers of its references, and what each is made of."""
+    references = response["references"]
+    stdout.print(f"{escape(references['answer'])}\n")
+    if references["items"]:
+        stdout.print(f"[bold]Confidence: {references['confidence']:.0%}[/]")
+    for item in references["items"]:
+        signals = ", ".join(f"{name} {value:.0%}" for name, value in item["signals"].items())
+        stdout.print(escape(f"[{item['number']}] {item['confidence']:.0%}: {signals}"))
+        stdout.print(f'   [green]└ "{escape(_shortened(" ".join(item["span"].split())))}"[/]')
+    _show_what_is_left(response)
+
+
+def _show_what_is_left(response: dict[str, Any]) -> None:
+    """Show what stands near where nothing answers, and what is uncertain."""
+    heading, *near = _near(response) or [""]
+    if near:
+        stdout.print(f"[bold]{heading}[/]")
+    for line in near:
+        stdout.print(f"   {escape(line)}")
+    if response["residual_uncertainty"]:
+        stdout.print(f"\n[yellow]Uncertain:[/] {escape(response['residual_uncertainty'])}")
+
+
+def references(response: dict[str, Any]) -> str:
+    """Return what the sentences of an answer stand on: a line for each reference, by number.
+
+    Where there is no answer, it is what stands near one, named so.
+    """
+    sentences: dict[int, list[int]] = {}
+    for place, fact in enumerate(response["key_facts"], start=1):
+        for number in fact["references"]:
+            sentences.setdefault(number, []).append(place)
+    items = response["references"]["items"]
+    rows = [_reference(item, sentences[item["number"]]) for item in items]
+    limits = [f"Limit: {limit}" for limit in response["references"]["limits"]] if rows else []
+    uncertain = response["residual_uncertainty"]
+    heading = ["References:"] if rows else []
+    said = [f"Uncertain: {uncertain}"] if uncertain else []
+    return "\n".join([*heading, *rows, *limits, *_near(response), *said, ""])
+
+
+def _near(response: dict[str, Any]) -> list[str]:
+    """Return the passages nearest to an answer that was not found, below their heading."""
+    near = (response.get("verdict") or {}).get("near")
+    return [NEAR, *map(_evidence, near)] if near else []
+
+
+def _reference(item: dict[str, Any], sentences: list[int]) -> str:
+    """Return a reference as seed 004 writes it, with the sentences it bears out and its words."""
+    match = f" ({item['match']:.0%} match)" if "match" in item else ""
+    places, words = ", ".join(map(str, sentences)), " ".join(item["span"].split())
+    return (
+        f"[{item['number']}] {on_one_line(item['label'])}{match}, for sentence {places}: "
+        f'"{_shortened(words)}"'
+    )
+
+
+def _evidence(citation: dict[str, Any] | str) -> str:
+    if isinstance(citation, str):
+        return f"└ {citation}"
+    name, span = on_one_line(citation["document_name"]), " ".join(citation["span"].split())
+    return f'└ [{name}{_where(citation)}] "{_shortened(span)}"'
+
+
+def _where(citation: dict[str, Any]) -> str:
+    """Return where in its document a citation stands, with a comma before each word about it."""
+    named = (("page {}", "page"), ("{}", "heading"), ("{}", "place"))
+    known = (form.format(citation[name]) for form, name in named if name in citation)
+    return "".join(f", {on_one_line(words)}" for words in known)
+
+
+def _shortened(text: str, most: int = 160) -> str:
+    return text if len(text) <= most else text[:most].rstrip() + "…"
+
+
+def _unescaped(markdown: str) -> str:
+    """Return escaped Markdown as plain text for a terminal."""
+    return "".join(
+        character
+        for position, character in enumerate(markdown)
+        if character != "\\" or (position and markdown[position - 1] == "\\")
+    )

@@ -1,0 +1,49 @@
+"""`drift doctor`: what is there and what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drift.local.cli.options import (
+    DEFAULT_DATA_DIR,
+    DEFAULT_VERSION,
+    CacheDir,
+    DataDir,
+    Json,
+    stack_options,
+)
+from drift.local.cli.run import run
+
+
+def doctor(
+    infra: Annotated[
+        bool,
+        typer.Option(
+            "--infra",
+            help="Check the parameters of the deployment to Azure instead, without Azure.",
+        ),
+    ] = False,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    cache_dir: CacheDir = None,
+    as_json: Json = False,
+) -> None:
+    """Say what is there and what is missing.
+
+    Python, Java, Neo4j's jars, settings, and the servers they name.
+
+    With --infra: what is wrong with infra/main.bicepparam and the environment that it reads, azd's
+    (.azure) or this shell's.
+    """
+    from drift.local.cli.doctor.infra import examine_infra
+    from drift.local.cli.doctor.machine import examine
+
+    options = stack_options(DEFAULT_VERSION, data_dir, cache_dir)
+    if infra:
+        fine = examine_infra(Path(), options.given, as_json=as_json)
+    else:
+        fine = run(examine(options, as_json=as_json))
+    if not fine:
+        raise typer.Exit(1)

@@ -1,0 +1,165 @@
+"""What is there and what is missing, one finding a line, for people and for programs."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from drift.core.errors import LocalStackError, NotConfiguredError
+from drift.http import settings, wiring
+from drift.local.cli.console import print_json, stdout
+from drift.local.infra.finding import Finding, State
+from drift.local.stack.data_folder import DataFolderError, check_data_folder
+from drift.local.stack.neo4j.jars import NEEDED_BYTES, default_cache, exact_version, find_jars
+from drift.local.stack.neo4j.java import java_for
+from drift.local.stack.record import Record, running_record
+from drift.local.stack.stack import VARIABLES, StackOptions
+from drift.model.health import Level
+
+FIRST_PYTHON = (3, 11)
+
+_STATES: Mapping[Level, State] = {
+    Level.OK: "ok",
+    Level.DEGRADED: "note",
+    Level.FAILING: "problem",
+}
+"""What a finding makes of how a server stands."""
+
+_SIGNS = {"ok": "[green]✓[/]", "note": "[yellow]·[/]", "problem": "[red]✗[/]"}
+
+
+async def examine(options: StackOptions, *, as_json: bool) -> bool:
+    """Print the findings; tell whether there is no problem."""
+    findings = [_python(), _disk(options), _data_folder(options), _java(options), _jars(options)]
+    try:
+        record = running_record(options.data_dir)
+    except LocalStackError as error:
+        record = None
+        findings.append(Finding("local stack", "problem", error.detail))
+    else:
+        findings.append(_local_stack(options, record))
+    findings += await _servers(options, record)
+    return show(findings, as_json=as_json)
+
+
+def show(findings: list[Finding], *, as_json: bool) -> bool:
+    """Print the findings; tell whether there is no problem."""
+    fine = all(finding.state != "problem" for finding in findings)
+    if as_json:
+        print_json({"ok": fine, "findings": [asdict(finding) for finding in findings]})
+        return fine
+    width = max(12, *(len(finding.name) for finding in findings))
+    for finding in findings:
+        stdout.print(f"{_SIGNS[finding.state]} {finding.name:<{width}}", end=" ")
+        stdout.print(finding.text, markup=False)
+    return fine
+
+
+def _python() -> Finding:
+    version = f"{platform.python_version()} at {sys.executable}"
+    good = sys.version_info[:2] >= FIRST_PYTHON
+    return Finding(
+        "python",
+        "ok" if good else "problem",
+        version if good else f"{version}: 3.11 or newer is needed",
+    )
+
+
+def _disk(options: StackOptions) -> Finding:
+    folder = _cache(options)
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    text = f"{free // 1_000_000:,} MB free for the cache of the local servers"
+    return Finding("disk", "ok" if free >= NEEDED_BYTES else "note", text)
+
+
+def _data_folder(options: StackOptions) -> Finding:
+    try:
+        free = check_data_folder(options.data_dir)
+    except DataFolderError as error:
+        return Finding("data folder", "problem", error.detail)
+    return Finding(
+        "data folder",
+        "ok",
+        f"{options.data_dir.absolute()} can be written, {free // 1_000_000:,} MB free",
+    )
+
+
+def _java(options: StackOptions) -> Finding:
+    home = options.given.get("JAVA_HOME")
+    try:
+        java = java_for(exact_version(options.neo4j_version), Path(home) if home else None)
+    except LocalStackError as error:
+        return Finding("java", "note", error.detail)
+    return Finding("java", "ok", f"Java {java.major} in {java.home}, for a local Neo4j")
+
+
+def _jars(options: StackOptions) -> Finding:
+    version = exact_version(options.neo4j_version)
+    if find_jars(version, _cache(options)):
+        return Finding("neo4j jars", "ok", f"Neo4j {version} is in {_cache(options)}")
+    return Finding(
+        "neo4j jars",
+        "note",
+        f"Neo4j {version} is not fetched yet: the first start downloads about 180 MB",
+    )
+
+
+def _cache(options: StackOptions) -> Path:
+    return options.cache_dir or default_cache()
+
+
+def _local_stack(options: StackOptions, record: Record | None) -> Finding:
+    if record is None:
+        text = "does not run: commands start what is not named, `python -m drift up` keeps it"
+        return Finding("local stack", "note", text)
+    parts = ", ".join(f"{name} (pid {pid})" for name, pid in record.pids.items())
+    return Finding("local stack", "ok", f"runs on {options.data_dir.absolute()}: {parts}")
+
+
+_SEEN = {"neo4j": ("graph", "indexes"), "valkey": ("redis",), "model": ("model", "chat")}
+"""What is looked at of each part."""
+_NOWHERE = {
+    "neo4j": {"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "none"},
+    "valkey": {},
+    "model": {
+        "OAI_BASE_URL": "http://127.0.0.1:1",
+        "OAI_MODEL": "none",
+        "OAI_EMBED_MODEL_NAME": "none",
+    },
+}
+"""Settings of a part that nobody names and that does not run: it is not looked at."""
+
+
+async def _servers(options: StackOptions, record: Record | None) -> list[Finding]:
+    """Look at the servers that the environment names, and at those of the running local stack."""
+    named = [part for part, (first, *_) in VARIABLES.items() if options.given.get(first)]
+    there = {part for part in VARIABLES if part in named or (record and part in record.pids)}
+    if not there:
+        return []
+    values: dict[str, str] = {}
+    for part, names in VARIABLES.items():
+        if part not in there:
+            values |= _NOWHERE[part]
+        elif part not in named and record:
+            values |= {name: record.env[name] for name in names if name in record.env}
+    try:
+        service = wiring.build_service(settings.load(values))
+    except NotConfiguredError as error:
+        return [Finding("settings", "problem", problem) for problem in error.problems]
+    readiness = await service.readiness()
+    await service.close()
+    unseen = {name for part in VARIABLES if part not in there for name in _SEEN[part]}
+    return [
+        Finding("settings", "ok", "complete"),
+        *(
+            Finding(name, _STATES[one.level], str(one))
+            for name, one in readiness.items()
+            if name not in unseen
+        ),
+    ]

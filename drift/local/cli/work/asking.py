@@ -1,0 +1,156 @@
+"""Asking a running function over HTTP, with its progress as a Redis subscriber receives it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+
+from drift.contracts.progress import CHANNEL
+from drift.core.errors import LocalStackError
+from drift.http import wiring
+from drift.http.page import STAND_IN
+from drift.http.settings import Settings
+from drift.local.cli.console import print_json, say, show_answer, show_progress
+from drift.local.cli.work.servers import recommend_up, running
+from drift.local.cli.work.watching import Server, Watch
+from drift.local.hosts.local_host import serving
+from drift.local.say import Say
+from drift.local.stack.stack import StackOptions
+
+_SAID_HERE = {"progress_publish_failed", "progress_publish_restored", "entra_token_failed"}
+"""Events of the function's own log that a command says in words."""
+
+STAND_IN_ADVICE = (
+    "A stand-in without a language model answered: it copies the nearest lines of your documents, "
+    "and found none close enough. For a real model set OAI_BASE_URL, OAI_MODEL, OAI_KEY, "
+    "OAI_EMBED_MODEL_NAME and VECTOR_INDEX_DIMENSIONS (README, Settings), ingest again, and ask "
+    "again."
+)
+
+
+def advice_on(model: str, response: dict[str, Any]) -> str:
+    """Return what to say beside an answer without evidence that the local stand-in gave.
+
+    Beside any other answer there is nothing to say.
+    """
+    return STAND_IN_ADVICE if model == STAND_IN and not response.get("key_facts") else ""
+
+
+@dataclass(slots=True)
+class Answered:
+    """An answer as a caller got it: HTTP status, JSON document, and the progress in order."""
+
+    status: int
+    response: dict[str, Any]
+    progress: list[dict[str, Any]]
+
+    @property
+    def is_cited(self) -> bool:
+        """True when the answer has facts, each with evidence: what exit code 0 promises."""
+        facts = self.response["key_facts"]
+        citations = [citation for fact in facts for citation in fact["citations"]]
+        return bool(facts) and all(isinstance(citation, dict) for citation in citations)
+
+
+async def ask(options: StackOptions, body: dict[str, Any], *, as_json: bool) -> bool:
+    """Ask, and print the answer; tell whether it is cited.
+
+    Raises:
+        LocalStackError: the function answers with an error, in its words.
+    """
+    async with running(options, reads=True) as (stack, values), serving() as url:
+        answered = await ask_function(url, values, body)
+        if as_json:
+            print_json(answered.response)
+        else:
+            show_answer(body["query"], answered.response)
+        if said := advice_on(values.oai_model, answered.response):
+            say(said)
+        recommend_up(stack)
+    return answered.is_cited
+
+
+async def ask_function(url: str, values: Settings, body: dict[str, Any]) -> Answered:
+    """Ask the function at `url`, and show its progress.
+
+    Raises:
+        LocalStackError: the function cannot be reached, or it answers with an error, in its words.
+    """
+    redis = partial(wiring.build_redis, values)
+    answered = await ask_over_http(
+        url, redis, body, show_progress, say, channel=values.channel_template
+    )
+    if answered.status != HTTPStatus.OK:
+        problem = answered.response
+        fields = "".join(f" {e['field']}: {e['message']}." for e in problem.get("errors") or ())
+        raise LocalStackError(
+            f"{problem['code']} (HTTP {answered.status}): {problem['detail']}{fields}"
+        )
+    return answered
+
+
+async def ask_over_http(
+    url: str,
+    redis: Callable[[], Server | None],
+    body: dict[str, Any],
+    show: Callable[[dict[str, Any]], None],
+    say: Say,
+    *,
+    channel: str = CHANNEL,
+) -> Answered:
+    """POST the body to `/retrieve` of the function at `url`.
+
+    `show` gets every progress message as it arrives. Progress never costs the answer: when it
+    cannot be followed, `say` gets one line that says why.
+
+    Raises:
+        LocalStackError: when the function cannot be reached.
+    """
+    watch = Watch(str(uuid4()), show, say, channel)
+    with said_once() as failures:
+        async with watch.following(redis):
+            try:
+                asked = {**body, "retrieval_id": watch.retrieval_id}
+                async with httpx2.AsyncClient(timeout=240, trust_env=False) as client:
+                    reply = await client.post(f"{url}/retrieve", json=asked)
+            except httpx2.HTTPError as error:
+                raise LocalStackError(
+                    f"The function at {url} cannot be reached: {error}."
+                ) from error
+    if reply.is_success:  # else the last failure is the answer
+        for failure in failures:
+            say(failure)
+    return Answered(reply.status_code, reply.json(), watch.received)
+
+
+@contextmanager
+def said_once() -> Iterator[list[str]]:
+    """Keep the function from logging what the command says: it runs in this process.
+
+    Of a failure the log keeps code and cause. Its sentence is the command's to say, and is told
+    to it in the list, once each.
+    """
+    told: list[str] = []
+
+    def unsaid(record: logging.LogRecord) -> bool:
+        detail = vars(record).pop("detail", "")
+        if detail and detail not in told:
+            told.append(detail)
+        return getattr(record, "event", "") not in _SAID_HERE
+
+    handlers = tuple(logging.getLogger("drift").handlers)
+    for handler in handlers:
+        handler.addFilter(unsaid)
+    try:
+        yield told
+    finally:
+        for handler in handlers:
+            handler.removeFilter(unsaid)

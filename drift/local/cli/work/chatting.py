@@ -1,0 +1,216 @@
+"""What `drift chat` does: questions from the terminal, answers as they are written, references."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import httpx2
+
+from drift.contracts.request import MAX_QUERY_CHARACTERS
+from drift.core.deadline import Deadline
+from drift.core.errors import DriftError, LocalStackError
+from drift.http import wiring
+from drift.http.page import STAND_IN
+from drift.local.cli.console import references, say, stderr
+from drift.local.cli.work.asking import said_once
+from drift.local.cli.work.chat_prompts import Turn, alone, standalone
+from drift.local.cli.work.servers import recommend_up, running
+from drift.local.event_stream import ACCEPT, read_events
+from drift.local.hosts.local_host import serving
+from drift.local.stack.stack import StackOptions
+from drift.ports import ChatModel
+
+TIMEOUT_S = 240.0
+HELP = "/new forgets what was said, /help shows this, /quit or Ctrl-D ends; all else is a question."
+COMMAND = re.compile(r"/[\w?]*")
+"""A word behind a slash alone is meant for the program; a path or a sentence is a question."""
+Write = Callable[[str], object]
+
+
+class Partner(Protocol):
+    """Who answers in a conversation."""
+
+    async def answer(self, question: str, turns: Sequence[Turn], write: Write) -> str:
+        """Write an answer as it comes, with all that belongs to it, and return its words.
+
+        Raises:
+            DriftError: there is no answer.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """The function, asked about a project; the model only writes questions out in full."""
+
+    client: httpx2.AsyncClient
+    model: ChatModel
+    project_id: str
+    depth: str
+
+    async def answer(self, question: str, turns: Sequence[Turn], write: Write) -> str:
+        """Answer from the documents; see Partner."""
+        query = await self._in_full(question, turns)
+        body = {
+            "query": query,
+            "project_id": self.project_id,
+            "depth": self.depth,
+            "include": ["references", "verdict"],
+        }
+        told = ""
+        async with self.client.stream("POST", "/retrieve", json=body, headers=ACCEPT) as reply:
+            if reply.is_error:
+                await reply.aread()
+                raise _refused(reply.json())
+            async for name, data in read_events(reply):
+                if name == "answer_delta":
+                    told += data["text"]
+                    write(data["text"])
+                elif name == "answer_replaced":
+                    told = data["text"]
+                    write(f"\n\n(That is taken back. The answer is:)\n{told}")
+                elif name == "result":
+                    write(f"{'' if told else _without_answer(data)}\n\n{references(data)}")
+                elif name == "error":
+                    raise _refused(data)
+        return told
+
+    async def _in_full(self, question: str, turns: Sequence[Turn]) -> str:
+        """Return the question as it would be asked without the ones before it."""
+        if not turns:
+            return question
+        reply = await self.model.complete(standalone(question, turns), Deadline.after(TIMEOUT_S))
+        query = " ".join(reply.text.split())[:MAX_QUERY_CHARACTERS]
+        if query and query != question:
+            stderr.print(f"[dim]Asked:[/] {query}", markup=True, highlight=False)
+        return query or question
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The model alone."""
+
+    model: ChatModel
+
+    async def answer(self, question: str, turns: Sequence[Turn], write: Write) -> str:
+        """Answer from what the model knows; see Partner."""
+        told = ""
+
+        def hear(text: str) -> None:
+            nonlocal told
+            if not text.startswith(told):
+                write("\n\n(That broke off. Once more:)\n")
+                told = ""
+            write(text[len(told) :])
+            told = text
+
+        reply = await self.model.complete(alone(question, turns), Deadline.after(TIMEOUT_S), hear)
+        write("\n")
+        return reply.text
+
+
+@dataclass(slots=True)
+class Conversation:
+    """What was said so far, with one partner."""
+
+    partner: Partner
+    write: Write
+    turns: list[Turn] = field(default_factory=list)
+
+    async def said(self, line: str) -> bool:
+        """Answer a line of the user's, or do what it commands; return False where it ends all."""
+        match line.strip():
+            case "":
+                pass
+            case "/quit" | "/exit":
+                return False
+            case "/new":
+                self.turns.clear()
+                say("What was said is forgotten.")
+            case "/help" | "/?":
+                say(HELP)
+            case command if COMMAND.fullmatch(command):
+                say(f"{command} is no command. {HELP}")
+            case question:
+                await self._answer(question)
+        return True
+
+    async def _answer(self, question: str) -> None:
+        """Answer; what fails is said, and the conversation goes on."""
+        try:
+            with said_once():
+                answer = await self.partner.answer(question, self.turns, self.write)
+        except (DriftError, httpx2.HTTPError) as error:
+            self.write("\n")
+            say(error.detail if isinstance(error, DriftError) else f"The function: {error}.")
+            return
+        self.turns.append(Turn(question, answer))
+
+
+async def chat(options: StackOptions, project_id: str | None, depth: str) -> None:
+    """Talk until the user ends it; None for a project asks the model alone."""
+    async with running(options, reads=bool(project_id)) as (stack, values), serving() as url:
+        if values.oai_model == STAND_IN and project_id is None:
+            say("The stand-in repeats questions, for it has no language model: try --rag.")
+        model, _ = await asyncio.to_thread(wiring.build_models, values)
+        async with httpx2.AsyncClient(base_url=url, timeout=TIMEOUT_S, trust_env=False) as client:
+            documents = Documents(client, model, project_id, depth) if project_id else None
+            conversation = Conversation(documents or Model(model), _write)
+            if sys.stdin.isatty():
+                say(HELP)
+            async for line in _lines():
+                if not await conversation.said(line):
+                    break
+        recommend_up(stack)
+
+
+def _refused(problem: dict[str, Any]) -> LocalStackError:
+    fields = "".join(f" {e['field']}: {e['message']}." for e in problem.get("errors") or ())
+    return LocalStackError(f"{problem['code']}: {problem['detail']}{fields}")
+
+
+def _without_answer(response: dict[str, Any]) -> str:
+    if response.get("no_data_found"):
+        return "Nothing was found in this project. Is the name right, and was it ingested?"
+    return str(response["final_answer"])
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+async def _lines() -> AsyncIterator[str]:
+    """Yield what the user types, line by line, until the end of the input.
+
+    A thread of its own reads, which nobody waits for: Ctrl-C ends the command while it reads.
+    """
+    loop, lines = asyncio.get_running_loop(), asyncio.Queue[str | None]()
+    asked = threading.Semaphore(0)
+
+    def read() -> None:
+        while True:
+            asked.acquire()
+            try:
+                line = sys.stdin.readline()
+            except (OSError, ValueError):  # no text, or closed
+                line = ""
+            loop.call_soon_threadsafe(lines.put_nowait, line or None)
+            if not line:
+                return
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        if sys.stdin.isatty():
+            stderr.print("\n[bold]>[/] ", end="")
+        asked.release()
+        line = await lines.get()
+        if line is None:
+            return
+        yield line

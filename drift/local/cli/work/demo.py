@@ -1,0 +1,115 @@
+"""What `drift demo` does: it ingests the sample corpus, asks, and shows the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from drift.http import wiring
+from drift.http.settings import Settings
+from drift.local.cli.console import print_json, show_answer, stderr
+from drift.local.cli.options import DEMO_PROJECT
+from drift.local.cli.work.asking import ask_function
+from drift.local.cli.work.ingestion import ingest_sample
+from drift.local.cli.work.servers import running, warm_up
+from drift.local.hosts.local_host import serving
+from drift.local.stack.stack import Stack, StackOptions
+
+REDIS_INFO_S = 2.0
+
+
+async def demo(options: StackOptions, question: str, *, as_json: bool) -> bool:
+    """Ingest, ask and print the answer; tell whether it is cited."""
+    clock = _Stopwatch()
+    async with running(options) as (stack, values):
+        clock.lap("stack_s")
+        await asyncio.gather(ingest_sample(values), warm_up(values))
+        clock.lap("ingest_s")
+        async with serving() as url:
+            stderr.print(f"\nAsking POST {url}/retrieve", markup=False)
+            include = [] if as_json else ["verdict"]
+            body = {"query": question, "project_id": DEMO_PROJECT, "include": include}
+            answered = await ask_function(url, values, body)
+            clock.lap("retrieve_s")
+        servers = await _servers(values, stack)
+
+    if as_json:
+        print_json(
+            {
+                "question": question,
+                "response": answered.response,
+                "progress": answered.progress,
+                "timings": clock.laps,
+                "servers": servers,
+            }
+        )
+    else:
+        show_answer(question, answered.response)
+        _say_what_next(clock.laps, servers)
+    if not answered.is_cited:
+        stderr.print(
+            "[yellow]No answer with evidence was found; the local model only copies sentences.[/]"
+        )
+    return answered.is_cited
+
+
+def _say_what_next(laps: dict[str, float], servers: dict[str, str]) -> None:
+    seconds = ", ".join(f"{name.removesuffix('_s')} {value:.1f} s" for name, value in laps.items())
+    stderr.print(f"\n[dim]{seconds}; {servers['neo4j']}, {servers['valkey']}[/]")
+    stderr.print('[dim]Ask your own: make demo Q="..."   Keep the servers: make serve[/]')
+
+
+async def _servers(values: Settings, stack: Stack) -> dict[str, str]:
+    """Ask the servers what they are."""
+    graph = wiring.build_graph(values)
+    try:
+        neo4j = (await graph.health()).server
+    finally:
+        await graph.close()
+    return {
+        "neo4j": neo4j,
+        "valkey": _redis_name(await _redis_info(values)),
+        "model": values.oai_model,
+        "embedding_model": values.oai_embed_model_name,
+        "started_here": ", ".join(name for name, pid in stack.pids.items() if pid) or "none",
+    }
+
+
+def _redis_name(info: dict[str, Any]) -> str:
+    version = info.get("valkey_version") or info.get("redis_version")
+    if not version:
+        return "none"
+    return f"{'Valkey' if 'valkey_version' in info else 'Redis'}/{version}"
+
+
+async def _redis_info(values: Settings) -> dict[str, Any]:
+    """Ask Redis what it is; nothing when there is none, or it does not answer."""
+    try:
+        server = await asyncio.to_thread(wiring.build_redis, values)
+        if server is None:
+            return {}
+        async with asyncio.timeout(REDIS_INFO_S), server.client() as client:
+            await server.signed_in()
+            return dict(await client.info("server"))
+    except Exception:  # noqa: BLE001 - it adorns one line, and progress has said what is wrong
+        return {}
+
+
+class _Stopwatch:
+    """Seconds between laps, and in all."""
+
+    def __init__(self) -> None:
+        self._start = self._last = time.perf_counter()
+        self._laps: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        """End a lap."""
+        now = time.perf_counter()
+        self._laps[name] = round(now - self._last, 2)
+        self._last = now
+
+    @property
+    def laps(self) -> dict[str, float]:
+        """The laps by name, and `total_s` up to the last one."""
+        return {**self._laps, "total_s": round(self._last - self._start, 2)}

@@ -1,0 +1,243 @@
+"""An ingestion with its progress on the terminal: for `ingest`, and for the sample corpus."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from drift.core.errors import IngestError
+from drift.http import wiring
+from drift.http.settings import Settings
+from drift.local.cli.console import print_json, say, stderr
+from drift.local.cli.options import DEMO_PROJECT
+from drift.local.cli.work.sample import sample_sources
+from drift.local.cli.work.servers import recommend_up, running
+from drift.local.ingest import pipeline
+from drift.local.ingest.documents import Guard, Skipped, guarded
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.ingest.progress_bar import progress_bar
+from drift.local.ingest.reading_process import ReadingProcess
+from drift.local.ingest.report import STAGES, IngestReport, Report
+from drift.local.ingest.sources import Source, read_source
+from drift.local.ingest.thresholds import measure_and_keep
+from drift.local.stack.stack import StackOptions
+from drift.local.wiring import build_writer
+
+CHUNKS = STAGES[1]
+MAX_KINDS = 8
+"""Kinds of ignored files that are named; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class HowToIngest:
+    """Whether to write all of it anew, and how long to wait for another run over the project.
+
+    `source_uri` is the address of the source, or empty. With `yes` the source may be empty.
+    """
+
+    force: bool = False
+    wait_s: float = 600.0
+    source_uri: str = ""
+    yes: bool = False
+
+
+async def ingest(
+    options: StackOptions, source: Path | None, project: str, how: HowToIngest, *, as_json: bool
+) -> None:
+    """Ingest a folder or a file; without either, the sample corpus."""
+    with ReadingProcess() as process:
+
+        def read() -> Source:
+            if source is None:
+                return sample_sources()
+            return read_source(source, how.source_uri, may_be_empty=how.yes, guard=process.guarded)
+
+        documents = await asyncio.to_thread(read)
+        for line in left_out(documents):
+            say(line)
+
+        async with running(options) as (stack, values):
+            report = await ingest_documents(
+                values, documents, project, how, again=read, guard=process.guarded
+            )
+            recommend_up(stack)
+
+    if as_json:
+        print_json(as_document(report))
+
+
+async def ingest_sample(values: Settings) -> None:
+    """Have the sample corpus in its project."""
+    await ingest_documents(values, sample_sources(), DEMO_PROJECT)
+
+
+async def ingest_documents(
+    values: Settings,
+    documents: Source,
+    project: str,
+    how: HowToIngest = HowToIngest(),
+    again: Callable[[], Source] | None = None,
+    guard: Guard = guarded,
+) -> IngestReport:
+    """Ingest the documents into a project, and say what that changed.
+
+    `again` reads them once more, when another run over the project had to be waited for. The
+    work on each of them is done under the guard.
+
+    Raises:
+        IngestError: GRAPH_SCHEMA names another schema than the one that ingestion writes.
+    """
+    require_default_schema(values, "ingest")
+    writer = build_writer(values)
+    _, embedder = wiring.build_models(values)
+    last = _LastStage()
+    try:
+        with progress_bar(stderr) as show:
+            report = await pipeline.ingest(
+                documents,
+                project,
+                writer,
+                embedder,
+                values.vector_index_dimensions,
+                report=last.then(show),
+                embedding_model=values.oai_embed_model_name,
+                force=how.force,
+                wait_s=how.wait_s,
+                say=say,
+                again=again,
+                guard=guard,
+            )
+        await measure_threshold(values, writer, report)
+    except asyncio.CancelledError:
+        say(f"Stopped: {last.stored()} The same command continues from there.")
+        raise
+    finally:
+        await writer.close()
+
+    if values.chunk_fulltext_index_name in report.created and report.unchanged:
+        say(
+            "The full-text index is new: documents that have not changed are found by the words of "
+            "their names once they are written anew (--force)."
+        )
+    for skipped in report.skipped:
+        if skipped not in documents.skipped:
+            say(_about(skipped))
+    say_report(report)
+    return report
+
+
+def require_default_schema(values: Settings, what: str) -> None:
+    """Check that the graph is one of projects.
+
+    Raises:
+        IngestError: GRAPH_SCHEMA names another schema.
+    """
+    if values.graph_schema != "default":
+        raise IngestError(
+            f"Only the default schema has projects with documents to {what}, and GRAPH_SCHEMA "
+            f"names another: leave it out to {what}."
+        )
+
+
+async def measure_threshold(values: Settings, writer: Neo4jWriter, report: IngestReport) -> None:
+    """Measure how near texts of the project have to be to a question, where they have changed."""
+    graph = wiring.build_graph(values)
+    try:
+        await measure_and_keep(
+            graph.finder(),
+            writer,
+            report.project_id,
+            values.vector_index_dimensions,
+            values.oai_embed_model_name,
+            has_changed=report.wrote,
+            say=say,
+        )
+    finally:
+        await graph.close()
+
+
+class _LastStage:
+    """Remembers how far an ingestion came, for whoever stops it."""
+
+    def __init__(self) -> None:
+        self._written: tuple[int, int] | None = None
+
+    def then(self, show: Report) -> Report:
+        """Return a report that remembers, and passes on what it is told."""
+
+        def report(stage: str, done: int, total: int) -> None:
+            if stage == CHUNKS:
+                self._written = (done, total)
+            show(stage, done, total)
+
+        return report
+
+    def stored(self) -> str:
+        """Say what is in the graph."""
+        if self._written is None:
+            return "nothing was written."
+        done, total = self._written
+        if done >= total:
+            return "all documents are stored, their knowledge is not."
+        return f"{done:,} of {total:,} new chunks are stored, and no document is cut in two."
+
+
+def left_out(source: Source) -> Iterator[str]:
+    """Say what was not read: each skipped file, and how many were ignored for which reason."""
+    for skipped in source.skipped:
+        yield _about(skipped)
+
+    counts_by_reason: dict[str, list[str]] = {}
+    for ignored in source.ignored:
+        counts = counts_by_reason.setdefault(ignored.reason, [])
+        counts.append(f"{ignored.count:,} {ignored.kind}")
+    for reason, counts in counts_by_reason.items():
+        more = f" and {len(counts) - MAX_KINDS} other kinds" if len(counts) > MAX_KINDS else ""
+        yield f"Ignored {', '.join(counts[:MAX_KINDS])}{more}: {reason}."
+
+
+def _about(skipped: Skipped) -> str:
+    return f"Skipped {skipped.path}: {skipped.reason}."
+
+
+def say_report(report: IngestReport) -> None:
+    """Say what an ingestion changed, and what the project holds now."""
+    for name in report.kept:
+        say(f"Kept the earlier text of {name}, whose file cannot be read now.")
+    for source, number in report.left.items():
+        say(
+            f"Project {report.project_id} still holds {number} documents of {source} that are not "
+            f"there any more. `drift remove --project {report.project_id} --source {source}` "
+            f"removes that source."
+        )
+    if not report.wrote:
+        say(f"Project {report.project_id}: nothing has changed.")
+        return
+    if report.moved and not report.chunks and not report.communities:
+        say(
+            f"Project {report.project_id}: {len(report.moved)} documents are those of another "
+            f"source, and belong to {report.source} now. Nothing else has changed."
+        )
+        return
+
+    moved = f", {len(report.moved)} taken over from another source" if report.moved else ""
+    say(
+        f"Project {report.project_id}: {len(report.added)} documents added, "
+        f"{len(report.changed)} changed, {len(report.removed)} removed{moved}; "
+        f"{report.chunks} chunks written at {report.chunks_per_second:.0f} a second; "
+        f"{report.entities} entities, {report.relations} relations, "
+        f"{sum(report.communities.values())} communities. "
+        f"The project holds {report.held_documents} documents and {report.held_chunks} chunks."
+    )
+
+
+def as_document(report: IngestReport) -> dict[str, Any]:
+    """Return a report as JSON."""
+    return {
+        **asdict(report),
+        "wrote": report.wrote,
+        "chunks_per_second": round(report.chunks_per_second, 1),
+    }

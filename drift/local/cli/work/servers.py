@@ -1,0 +1,107 @@
+"""The servers that a command works with: started or joined, then warmed up."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+
+from drift.auth.caller import EVERYBODY
+from drift.core.deadline import Deadline
+from drift.core.errors import DriftError
+from drift.http import settings, wiring
+from drift.local.cli.console import say, stderr
+from drift.local.stack.data_folder import check_data_folder, check_holds_graph
+from drift.local.stack.stack import VARIABLES, Stack, StackOptions
+from drift.model.reading import PageQuery
+
+WITHOUT_KEYS = {"AUTH_MODE": "function", "PROJECT_KEYS": "", "PROJECT_KEYS_SECRET": ""}
+"""Settings under which the local host asks nobody for a credential: no command has one."""
+
+_MOST_LISTED, _MOST_NAMED = 100, 12
+_PATIENCE_S = 30.0
+
+
+@asynccontextmanager
+async def running(
+    options: StackOptions, access: Mapping[str, str] = WITHOUT_KEYS, *, reads: bool = False
+) -> AsyncIterator[tuple[Stack, settings.Settings]]:
+    """Have all servers running while the block runs.
+
+    Their addresses stand in this process's environment, and in the settings that are yielded. So
+    does `access`, which says who may ask a function that this process serves. With `reads`, what
+    was stored before is all that the block works on.
+
+    Raises:
+        DataFolderError: the data folder cannot be used, or holds nothing to read.
+        LocalStackError: a server cannot be started.
+    """
+    missing = [name for name, (first, *_) in VARIABLES.items() if not options.given.get(first)]
+    has_own_graph = "neo4j" in missing
+    if missing:
+        check_data_folder(options.data_dir)
+        if reads and has_own_graph:
+            check_holds_graph(options.data_dir)
+        say(f"Data folder: {options.data_dir.absolute()}")
+        say(
+            f"Starting {', '.join(missing)} on this machine, about ten seconds, or joining those "
+            f"that run ..."
+        )
+
+    async with Stack(options) as stack:
+        settings.export({**access, **stack.env})
+        values = settings.load()
+        if has_own_graph:
+            projects = await projects_of(values)
+            if projects is not None:
+                say(projects_in_words(projects))
+        yield stack, values
+
+
+async def projects_of(values: settings.Settings) -> Sequence[str] | None:
+    """Return the projects of the graph, 100 at most.
+
+    None where its schema knows none, or where it cannot be read: whoever asks it next says why.
+    """
+    if values.graph_schema != "default":
+        return None
+    graph = wiring.build_graph(values)
+    try:
+        page = PageQuery(_MOST_LISTED)
+        found = await graph.reader().projects(EVERYBODY, page, Deadline.after(_PATIENCE_S))
+    except DriftError:
+        return None
+    finally:
+        await graph.close()
+    return found.rows
+
+
+def projects_in_words(projects: Sequence[str]) -> str:
+    """Return one line that names the projects of a data folder, the first of many."""
+    if not projects:
+        return "It holds no project yet."
+    more = f" and {len(projects) - _MOST_NAMED} more" if len(projects) > _MOST_NAMED else ""
+    plural = "" if len(projects) == 1 else "s"
+    return f"It holds the project{plural} {', '.join(projects[:_MOST_NAMED])}{more}."
+
+
+def recommend_up(stack: Stack) -> None:
+    """Say how the next command need not wait, when this one had to."""
+    if stack.pids["neo4j"] and not stack.attached:
+        stderr.print(
+            "[dim]The servers end with this command. With `python -m drift up` in another terminal "
+            "the next one need not start them.[/]"
+        )
+
+
+async def warm_up(values: settings.Settings) -> None:
+    """Run the search's statements once.
+
+    A fresh server takes seconds to plan them, and the first question would wait.
+    """
+    graph = wiring.build_graph(values)
+    try:
+        # an empty database has no indexes yet, and a question to it is told so
+        with suppress(DriftError):
+            await graph.warm_up(values.vector_index_dimensions)
+    finally:
+        await graph.close()

@@ -1,0 +1,49 @@
+"""Vectors for all that an ingestion writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from drift.model.graph import Vector
+from drift.model.records import DocumentBatch, KnowledgeBatch
+from drift.nodes.embedding_calls import EmbeddingCalls
+from drift.ports import Embedder
+
+MAX_EMBEDDED_CHARS = 4000
+"""A text is cut to this length before it is embedded; what is stored stays whole."""
+
+
+class BatchEmbedder:
+    """Embeds chunks, entities and communities, each by its beginning."""
+
+    def __init__(self, embedder: Embedder, dimensions: int) -> None:
+        """Keep the embedder; each of its vectors is to have so many floats."""
+        self._calls = EmbeddingCalls(embedder, dimensions)
+
+    async def embed_chunks(self, batch: DocumentBatch) -> DocumentBatch:
+        """Return the documents with the vectors of their chunks."""
+        vectors = await self.embed([f"{chunk.heading}\n{chunk.text}" for chunk in batch.chunks])
+        chunks = zip(batch.chunks, vectors, strict=True)
+        return replace(batch, chunks=tuple(replace(c, embedding=vector) for c, vector in chunks))
+
+    async def embed_knowledge(self, knowledge: KnowledgeBatch) -> KnowledgeBatch:
+        """Return the knowledge with the vectors of its entities and communities."""
+        texts = [
+            *(f"{entity.title}: {entity.description}" for entity in knowledge.entities),
+            *(community.summary for community in knowledge.communities),
+        ]
+        vectors = await self.embed(texts)
+        split = len(knowledge.entities)
+        entities = zip(knowledge.entities, vectors[:split], strict=True)
+        communities = zip(knowledge.communities, vectors[split:], strict=True)
+        return replace(
+            knowledge,
+            entities=tuple(replace(entity, embedding=vector) for entity, vector in entities),
+            communities=tuple(replace(c, embedding=vector) for c, vector in communities),
+        )
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """Return one vector a text, in order."""
+        made = await self._calls.embed([text[:MAX_EMBEDDED_CHARS] for text in texts])
+        return list(made.vectors)

@@ -1,0 +1,121 @@
+"""What the ingestion needs of the schema, created by whoever comes first.
+
+Several processes may begin on one empty database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from drift.core.errors import GraphMisconfiguredError, GraphUnavailableError, UpstreamError
+from drift.graph.connection import Connection
+from drift.graph.indexes import IndexNames, read_indexes, unyielding
+from drift.local.ingest.neo4j.ddl import (
+    FORMER_KEYS,
+    SchemaObject,
+    drop_constraint,
+    drop_index,
+    former_texts,
+    schema_objects,
+)
+from drift.local.ingest.neo4j.schema import create, missing, obstacles, wait_until_online
+from drift.model.health import Index
+
+_AGAIN_AFTER_S = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
+"""Pauses between attempts while another process creates the same: servers refuse the second in many
+words."""
+
+
+async def ensure_schema(
+    connection: Connection, names: IndexNames, dimensions: int, wait_s: float
+) -> tuple[str, ...]:
+    """Create what is missing and wait until it is online.
+
+    Return the names of what was created here.
+
+    Raises:
+        GraphMisconfiguredError: naming what stands in the way, failed, or is not online after
+            `wait_s` seconds.
+        GraphUnavailableError: when the server fails.
+    """
+    whole = schema_objects("default", names.community, names.chunk, names.fulltext)
+    created: list[str] = []
+    give_up = time.monotonic() + wait_s
+    for pause in (*_AGAIN_AFTER_S, None):
+        stored = await read_indexes(connection)
+        wanted = unyielding(whole, stored)
+        if pause is None or not _under_way(wanted, stored):
+            _refuse(wanted, stored, dimensions)
+        failures = await _create(connection, wanted, stored, dimensions, created)
+        if not failures:
+            break
+        if pause is None:
+            raise failures[0]
+        await asyncio.sleep(pause)
+    await wait_until_online(connection, wanted, dimensions, max(0.0, give_up - time.monotonic()))
+    return tuple(created)
+
+
+async def _create(
+    connection: Connection,
+    wanted: Sequence[SchemaObject],
+    stored: Sequence[Index],
+    dimensions: int,
+    created: list[str],
+) -> list[UpstreamError]:
+    """Create what is missing; return what failed, where another process may have been faster."""
+    former = {s.name for s in stored if s.is_unique} & FORMER_KEYS
+    for name in sorted(former):
+        await connection.write(drop_constraint(name), {})
+    for name in former_texts(wanted, stored):
+        await connection.write(drop_index(name), {})
+        former.add(name)
+    failures: list[UpstreamError] = []
+    for one in missing(wanted, [s for s in stored if s.name not in former]):
+        try:
+            if await create(connection, one, dimensions):
+                created.append(one.name)
+        except (GraphMisconfiguredError, GraphUnavailableError) as failure:
+            failures.append(failure)
+    if not failures and missing(wanted, await read_indexes(connection)):
+        failures.append(
+            GraphMisconfiguredError("Another process is changing the indexes: run this again.")
+        )
+    return failures
+
+
+def _refuse(wanted: Sequence[SchemaObject], stored: Sequence[Index], dimensions: int) -> None:
+    reasons = [*obstacles(wanted, stored, dimensions), *_keys_of_one_generation(wanted, stored)]
+    if reasons:
+        raise GraphMisconfiguredError(" ".join(reasons))
+
+
+def _keys_of_one_generation(wanted: Sequence[SchemaObject], stored: Sequence[Index]) -> list[str]:
+    ranges = [w for w in wanted if w.kind == "range"]
+    return [
+        f"The constraint behind {s.name} allows each {w.properties[1]} of {w.label} once, and new "
+        f"knowledge is written beside the old: drop that constraint."
+        for w in ranges
+        for s in stored
+        if s.is_unique
+        and s.name not in FORMER_KEYS
+        and s.labels == (w.label,)
+        and s.properties in {w.properties, w.properties[1:]}
+    ]
+
+
+def _under_way(wanted: Sequence[SchemaObject], stored: Sequence[Index]) -> bool:
+    """Tell whether somebody is creating a constraint.
+
+    Its index is listed first, and belongs to nobody yet.
+    """
+    return any(
+        w.kind == "constraint"
+        and s.name == w.name
+        and s.properties == w.properties
+        and not s.is_unique
+        for w in wanted
+        for s in stored
+    )

@@ -1,0 +1,153 @@
+"""The JSON of the API: what requests say, and what answers hold.
+
+Tokens in `usage` are estimated as a quarter of the characters.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from typing import Any
+
+import numpy as np
+
+from drift.local.model_server import embedding
+from drift.local.model_server.faults import DATA, VECTORS, Rule
+from drift.local.model_server.refusals import Json
+
+CHAT_MODEL = "drift-extractive"
+EMBEDDING_MODEL = "wordllama-256"
+CHARACTERS_PER_TOKEN = 4
+MAX_TEXTS = 2048
+_IN_PROMPT = re.compile(r'JSON schema, "(\w+)"')
+"""How the adapter writes a schema into a prompt."""
+_CITES_NODES = "[Node X]"
+"""Stands in the prompt that asks for an answer from nodes."""
+
+
+class RefusedError(Exception):
+    """The request is not one that this server can answer; `param` is its wrong field."""
+
+    def __init__(self, message: str, param: str | None = None) -> None:
+        """Keep what is wrong."""
+        super().__init__(message)
+        self.param = param
+
+
+def parsed(raw: bytes) -> Json | None:
+    """Return a JSON object; None for anything else."""
+    try:
+        body = json.loads(raw)
+    except ValueError:
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def reply_name(body: Json) -> str:
+    """Return the name of the asked JSON schema, which may stand in the prompt.
+
+    Plain text is asked for hypotheses, and for answers from nodes.
+    """
+    given = body.get("response_format")
+    schema = given.get("json_schema") if isinstance(given, dict) else None
+    if isinstance(schema, dict):
+        return str(schema.get("name"))
+    system = _texts_of(body, "system")
+    if in_prompt := _IN_PROMPT.search(system):
+        return in_prompt[1]
+    return "rag_answer" if _CITES_NODES in system else "hypothesis"
+
+
+def repeats_schema(system: str) -> bool:
+    """Tell whether a system text holds the schema of the reply."""
+    return bool(_IN_PROMPT.search(system))
+
+
+def messages(body: Json) -> tuple[str, str]:
+    """Return the system text and the user's texts."""
+    user = _texts_of(body, "user")
+    if not user:
+        raise RefusedError("At least one message of the user is needed.", "messages")
+    return _texts_of(body, "system"), user
+
+
+def _texts_of(body: Json, role: str) -> str:
+    given = body.get("messages")
+    rows = [m for m in given if isinstance(m, dict)] if isinstance(given, list) else []
+    return "\n\n".join(str(m.get("content", "")) for m in rows if m.get("role") == role)
+
+
+def completion(body: Json, text: str, *, cached: bool) -> Json:
+    """Return a chat completion that says `text`; `cached` when its system text was seen before."""
+    system, user = messages(body)
+    prefix = tokens(system)
+    return {
+        "id": f"chatcmpl-{reply_name(body)}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": body.get("model", CHAT_MODEL),
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": text, "refusal": None},
+                "finish_reason": "stop",
+                "logprobs": None,
+            }
+        ],
+        "usage": _usage(prefix + tokens(user), tokens(text), prefix if cached else 0),
+    }
+
+
+def embeddings(body: Json, rule: Rule | None) -> Json:
+    """Return one embedding a text, as floats or as base64 of little-endian 32-bit floats."""
+    texts = _texts(body.get("input"))
+    size = body.get("dimensions", embedding.DIMENSIONS)
+    if not isinstance(size, int) or not 1 <= size <= embedding.DIMENSIONS:
+        raise RefusedError(f"dimensions must be from 1 to {embedding.DIMENSIONS}.", "dimensions")
+    encoding = body.get("encoding_format", "float")
+    if encoding not in ("float", "base64"):
+        raise RefusedError("encoding_format must be float or base64.", "encoding_format")
+    vectors = embedding.normalised(embedding.embed(texts)[:, :size])
+    fault = rule.fault if rule else ""
+    rows = VECTORS.get(fault, list)(list(vectors))
+    data = [
+        {"object": "embedding", "index": i, "embedding": _encoded(row, encoding)}
+        for i, row in enumerate(rows)
+    ]
+    usage = _usage(sum(map(tokens, texts)))
+    return {
+        "object": "list",
+        "data": DATA.get(fault, list)(data),
+        "model": body.get("model", EMBEDDING_MODEL),
+        "usage": usage,
+    }
+
+
+def _texts(given: Any) -> list[str]:  # noqa: ANN401 - JSON
+    texts = [given] if isinstance(given, str) else given
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        raise RefusedError("input must be a string or a list of strings.", "input")
+    if len(texts) > MAX_TEXTS:
+        raise RefusedError(f"input must hold at most {MAX_TEXTS} texts.", "input")
+    return texts
+
+
+def _encoded(vector: embedding.Matrix, encoding: str) -> str | list[float]:
+    if encoding == "base64":
+        return base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
+    return [float(number) for number in vector]
+
+
+def _usage(prompt: int, completion: int = 0, cached: int = 0) -> Json:
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+        "prompt_tokens_details": {"cached_tokens": cached},
+    }
+
+
+def tokens(text: str) -> int:
+    """Return an estimate of a text's tokens."""
+    return -(-len(text) // CHARACTERS_PER_TOKEN)

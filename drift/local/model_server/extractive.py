@@ -1,0 +1,388 @@
+"""Answers without a language model: the best lines of the prompt's own chunks, word for word.
+
+Every claim is grounded by construction: a citation names the sentences that a line stands in, each
+sentence of an answer ends in the numbers of its facts, and where nothing is close enough to the
+question the reply says so. The same prompt always gets the same reply.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from drift.local.ingest.sentences import split_sentences
+from drift.local.model_server.lines import Line, lines, plain
+from drift.local.model_server.relevance import affinity, alike, choose, terms
+from drift.local.prompt_elements import Element, element, elements
+
+UNANSWERED = "The context does not answer this."
+
+CLOSE_ENOUGH = 0.31
+"""Score from which a line is an answer; most words of an unrelated question stand in no line."""
+ABOUT_IT = 0.2
+"""Score from which a line that answers a follow-up has to do with the question."""
+NEAR_THE_BEST = 0.45
+"""Further lines, and communities to ask about, are taken down to this share of the best score."""
+CERTAIN = 0.8
+"""Score from which the confidence is highest."""
+CONTENT = 0.75
+"""Confidence from which nothing more is asked."""
+NO_CONFIDENCE = 0.1
+
+FOLLOWUPS = 4
+LOCAL_LINES = 4
+QUICK_LINES = 2
+"""A large model's quick answers are as short (docs/benchmarks.md, "One look")."""
+MAX_FACTS = 6
+ANSWER_LINES = 4
+ANSWER_LENGTH = 700
+ABOUT = 80
+"""Characters of a community's first line that a question about it names."""
+FIRST_WORDS = 4
+"""Words that a citation repeats of its sentence."""
+
+_FACT = re.compile(r"\[(\d+)\] (?!as above$)(.*?)(?: \((?:[^()]|\([^()]*\))*\))?$")
+"""A numbered fact, and behind it where it stands; names of documents may have brackets too."""
+_NODE = re.compile(r"\[Node (?P<number>\d+)\] (?P<title>.*?): ")
+"""How a node of a prompt begins."""
+_SAID_BY = re.compile(r" \([^()]*\)$")
+"""The chunks behind a line of the graph, and the reason behind a question without an answer."""
+_OWN_NUMBERS = re.compile(r"\s*\[\d+(?:\s*[-,]\s*\d+)*\]")
+"""Numbers of a document's own notes, which would name other facts in an answer."""
+_STOP = re.compile(r"[.!?…。！？؟।][)\]\"'”’»*_`]*$")
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredLine:
+    """A line, the numbered sentence that it stands in, and how well it answers (0 to 1)."""
+
+    line: Line
+    chunk_id: str
+    number: int
+    sentence: str
+    score: float
+
+
+def reply(name: str, user: str) -> str:
+    """Return the reply called `name` to a user message.
+
+    Raises:
+        KeyError: when there is no reply of that name.
+    """
+    made = REPLIES[name](user)
+    return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
+
+
+# -------------------------------------------------------------------------------------- the replies
+def hypothesis(user: str) -> str:
+    """Return the question without its mark: what is known about its answer without a model."""
+    return _bare(_question(user)) or UNANSWERED
+
+
+def primer(user: str) -> Json:
+    """Answer from the samples, and ask the question itself and with each close community."""
+    question = _question(user)
+    communities = _closest(question, elements(user, "community"))
+    followups = [_followup(question, communities[:3])]
+    for community in communities[: FOLLOWUPS - 1]:
+        about = community.lines()[0][:ABOUT]
+        followups.append(_followup(f"{question} ({about})", [community]))
+    if len(followups) == 1:
+        followups.append(_followup(_bare(question), []))
+
+    samples = [({1: sample.content}, sample) for sample in elements(user, "sample")]
+    best = _answering(question, samples, most=2)
+    return {
+        "initial_answer": _text([found.line.text for found in best])
+        or "The samples do not answer this.",
+        "followups": followups,
+        "rationale": "The question itself, and the communities closest to it.",
+    }
+
+
+def local(user: str) -> Json:
+    """Answer a follow-up with a few lines and where they stand."""
+    return _answered(user, element(element(user, "followups").content, "followup").content)
+
+
+def joint(user: str) -> Json:
+    """Answer several follow-ups, each as if it were asked alone."""
+    asked = elements(element(user, "followups").content, "followup")
+    return {"answers": [{"followup": one["id"], **_answered(user, one.content)} for one in asked]}
+
+
+def _answered(user: str, followup: str) -> Json:
+    chunks = [(chunk.sentences(), chunk) for chunk in elements(user, "chunk")]
+    best = _answering(followup, chunks, LOCAL_LINES)
+    is_found = _has_to_do(_question(user), [found.line.text for found in best])
+
+    confidence = _confidence(best[0].score) if best else NO_CONFIDENCE
+    asking = _new_followups(user, followup, best) if best and confidence < CONTENT else []
+    return {
+        "citations": _citations(best),
+        "verdict": _verdict(confidence) if is_found else "not_found",
+        "answer": _text([found.line.text for found in best]) or UNANSWERED,
+        "confidence": confidence,
+        "new_followups": asking,
+        "should_continue": bool(asking),
+    }
+
+
+def _has_to_do(question: str, texts: Sequence[str]) -> bool:
+    """Tell whether one of these lines has to do with the user's own question.
+
+    A follow-up's lines may be about the community that it names, and about nothing else.
+    """
+    chosen = choose(question, texts, [""] * len(texts), 1)
+    return bool(chosen) and chosen[0][1] >= ABOUT_IT
+
+
+def _citations(best: Sequence[ScoredLine]) -> list[Json]:
+    """Return where lines stand; two lines of one sentence are one citation."""
+    named = {(found.chunk_id, str(found.number)): found.sentence for found in best}
+    return [
+        {"chunk_id": chunk_id, "sentences": number, "words": _first_words(sentence)}
+        for (chunk_id, number), sentence in named.items()
+    ]
+
+
+def _first_words(sentence: str) -> str:
+    return " ".join(sentence.split()[:FIRST_WORDS])
+
+
+def _verdict(confidence: float) -> str:
+    return "answered" if confidence >= CONTENT else "partly"
+
+
+def quick(user: str) -> Json:
+    """Answer the question itself with a few lines of the chunks, each with its place."""
+    chunks = [(chunk.sentences(), chunk) for chunk in elements(user, "chunk")]
+    best = _answering(_question(user), chunks, QUICK_LINES)
+    places = list(dict.fromkeys(f"{found.chunk_id}.{found.number}" for found in best))
+
+    confidence = _confidence(best[0].score) if best else NO_CONFIDENCE
+    said = [
+        _numbered(found.line.text, [places.index(f"{found.chunk_id}.{found.number}") + 1])
+        for found in best
+    ]
+    return {
+        "evidence": places,
+        "verdict": _verdict(confidence) if best else "not_found",
+        "answer": _joined(said),
+        "confidence": confidence,
+        "residual_uncertainty": "",
+    }
+
+
+def aggregate(user: str) -> Json:
+    """Answer with the best facts, word for word, each sentence with the numbers of its facts."""
+    findings = elements(user, "finding")
+    quoted = _quoted(_question(user), findings)
+
+    used = {number for _, numbers in quoted for number in numbers}
+    sure = [_number(f["confidence"]) for f in findings if used.intersection(dict(_facts(f)))]
+    rows = element(user, "unanswered").content.split("\n")
+    still_open = " ".join(dict.fromkeys(_SAID_BY.sub("", row) for row in rows))
+    return {
+        "verdict": _verdict(max(sure, default=0.0)) if quoted else "not_found",
+        "final_answer": _joined([_numbered(text, numbers) for text, numbers in quoted]),
+        "residual_uncertainty": f"The text found does not answer: {still_open}"
+        if still_open
+        else "",
+    }
+
+
+def rag(user: str) -> str:
+    """Answer with a few lines of the nodes, each with the number of its node."""
+    texts = []
+    for node in elements(user, "node"):
+        if begins := _NODE.match(node.content):
+            text = node.content[begins.end() :].partition("\nRelated: ")[0]
+            title = {"id": begins["number"], "document": begins["title"]}
+            texts.append(({1: text.replace("\n   ", "\n")}, Element(title)))
+    best = _answering(_question(user), texts, LOCAL_LINES)
+    said = (f"{found.line.text} [Node {found.chunk_id}]" for found in best)
+    return "\n".join(said) or "I don't have enough information"
+
+
+REPLIES: Mapping[str, Callable[[str], Json | str]] = {
+    "hypothesis": hypothesis,
+    "primer_reply": primer,
+    "local_reply": local,
+    "joint_reply": joint,
+    "aggregate_reply": aggregate,
+    "quick_reply": quick,
+    "rag_answer": rag,
+}
+
+
+def _question(user: str) -> str:
+    return element(user, "question").content
+
+
+# -------------------------------------------------------------------------------------------- lines
+def _answering(
+    question: str, texts: Sequence[tuple[Mapping[int, str], Element]], most: int
+) -> list[ScoredLine]:
+    """Return the lines that answer a question, the best one first.
+
+    Each text comes as numbered sentences, with the element of a prompt that it stands in.
+    """
+    places = [
+        (source, line, number, sentence)
+        for sentences, source in texts
+        for number, sentence, line in _numbered_lines(sentences)
+    ]
+    around = [f"{source['document']} {line.under}" for source, line, _, _ in places]
+    chosen = choose(question, [line.text for _, line, _, _ in places], around, most)
+    if not chosen or chosen[0][1] < CLOSE_ENOUGH:
+        return []
+
+    least = chosen[0][1] * NEAR_THE_BEST
+    found = []
+    for at, score in chosen:
+        source, line, number, sentence = places[at]
+        found.append(ScoredLine(line, source["id"], number, sentence, score))
+    return [one for one in found if one.score >= least]
+
+
+def _numbered_lines(sentences: Mapping[int, str]) -> Iterator[tuple[int, str, Line]]:
+    """Yield what can be quoted of a text, each with the sentence that it stands in."""
+    starts: list[int] = []
+    text = ""
+    for sentence in sentences.values():
+        starts.append(len(text))
+        text += f"{sentence}\n\n"
+
+    numbers, at = list(sentences), 0
+    for line in lines(text):
+        at = max(at, text.find(line.span, at))
+        number = numbers[bisect_right(starts, at) - 1]
+        yield number, sentences[number], line
+
+
+def _text(said: Sequence[str]) -> str:
+    """Return lines as one text; what does not end as a sentence does is set off."""
+    return " ".join(one if Line(one, one).whole else f"{one};" for one in said).rstrip(";")
+
+
+def _confidence(score: float) -> float:
+    """Return 0.3 to 0.95 for the best line's score from CLOSE_ENOUGH to CERTAIN."""
+    share = (score - CLOSE_ENOUGH) / (CERTAIN - CLOSE_ENOUGH)
+    return round(0.3 + 0.65 * min(1.0, share), 2)
+
+
+# --------------------------------------------------------------------------------------- follow-ups
+def _closest(question: str, communities: Sequence[Element]) -> list[Element]:
+    """Return the communities closest to a question, the closest first."""
+    near = [(affinity(question, community.content), community) for community in communities]
+    near.sort(key=lambda pair: -pair[0])
+    return [c for closeness, c in near if closeness >= near[0][0] * NEAR_THE_BEST]
+
+
+def _new_followups(user: str, followup: str, best: Sequence[ScoredLine]) -> list[Json]:
+    """Return up to two questions about things close to what was found, not asked about yet."""
+    question = _question(user)
+    before = elements(element(user, "asked").content, "followup")
+    asked = terms(" ".join((question, followup, *(one.lines()[0] for one in before))))
+    so_far = " ".join((question, *(found.line.text for found in best)))
+    near = []
+    for line in element(user, "graph").lines():
+        title, _, said = _SAID_BY.sub("", line).partition(": ")
+        closeness = affinity(so_far, f"{title}. {said}")
+        is_entity = " - " not in title
+        if is_entity and terms(title) - asked and closeness >= CLOSE_ENOUGH:
+            near.append((-closeness, title))
+
+    communities = elements(user, "community")
+    chosen = list(dict.fromkeys(title for _, title in sorted(near)))[:2]
+    return [
+        _followup(f"{question} ({title})", _closest(title, communities)[:2]) for title in chosen
+    ]
+
+
+def _followup(question: str, communities: Sequence[Element]) -> Json:
+    return {"question": question, "target_communities": [c["id"] for c in communities]}
+
+
+def _bare(question: str) -> str:
+    return question.strip(" ?？؟¿")
+
+
+# -------------------------------------------------------------------------------------- aggregation
+def _facts(finding: Element) -> list[tuple[int, str]]:
+    """Return the facts of a finding that are told there, without their documents and places.
+
+    A cell that only ends what another row begins is left out.
+    """
+    _, _, *rows = (*finding.lines(), "", "")
+    told = filter(None, map(_FACT.match, rows))
+    facts = [(int(fact[1]), _closed(_OWN_NUMBERS.sub("", fact[2]))) for fact in told]
+    return [(number, text) for number, text in facts if text.count(")") <= text.count("(")]
+
+
+def _closed(text: str) -> str:
+    """Return a sentence without stars that only the next one closes."""
+    return text.replace("**", "") if text.count("**") % 2 else text
+
+
+def _quoted(question: str, findings: Sequence[Element]) -> list[tuple[str, list[int]]]:
+    """Return the lines that together answer a question, each with the facts that say it.
+
+    Those of the question itself come first. None at all when not even the closest one has to do
+    with the question.
+    """
+    said_by: dict[str, list[int]] = {}
+    around: dict[str, str] = {}
+    straight: list[str] = []
+    for finding in sorted(findings, key=lambda one: one.lines()[0] != question):
+        asked, answer, *_ = (*finding.lines(), "", "")
+        for number, fact in _facts(finding):
+            for text in [line.text for line in lines(fact)] or [plain(fact)]:
+                same = next((known for known in said_by if alike(known, text)), text)
+                said_by.setdefault(same, []).append(number)
+                around.setdefault(same, answer)
+                straight += [same] if asked == question else []
+
+    texts = list(said_by)
+    chosen = choose(question, texts, list(around.values()), MAX_FACTS)
+    if not chosen or chosen[0][1] < ABOUT_IT:
+        return []
+    best = [texts[at] for at, score in chosen if score >= chosen[0][1] * NEAR_THE_BEST]
+    return [(text, said_by[text]) for text in _brief(list(dict.fromkeys((*best, *straight))))]
+
+
+def _numbered(text: str, numbers: Sequence[int]) -> str:
+    """Return a line as sentences that end in the numbers of its facts, before the full stop."""
+    marks = "".join(f"[{number}]" for number in dict.fromkeys(numbers))
+    written = []
+    for sentence in split_sentences(text):
+        stop = _STOP.search(sentence)
+        end = stop.start() if stop else len(sentence)
+        written.append(f"{sentence[:end]} {marks}{sentence[end:] or '.'}")
+    return " ".join(written)
+
+
+def _joined(said: Sequence[str]) -> str:
+    """Return lines as one text; one that begins in small letters would go on the one before it."""
+    return "".join(f"\n{one}" if one[:1].islower() else f" {one}" for one in said).strip()
+
+
+def _brief(texts: Sequence[str]) -> list[str]:
+    """Return the first texts, together about ANSWER_LENGTH characters of them."""
+    kept = list(texts[:1])
+    for text in texts[1:ANSWER_LINES]:
+        if sum(map(len, kept)) + len(text) <= ANSWER_LENGTH:
+            kept.append(text)
+    return kept
+
+
+def _number(written: str) -> float:
+    """Return a confidence as a prompt writes it; none counts as no confidence at all."""
+    return float(written) if written.replace(".", "", 1).isdecimal() else 0.0

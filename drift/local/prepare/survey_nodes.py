@@ -1,0 +1,130 @@
+"""What the nodes of a graph lack for the searches: properties, their types, edges and vectors."""
+
+from __future__ import annotations
+
+from drift.graph.connection import Connection
+from drift.graph.cypher.schema import SchemaName
+from drift.graph.indexes import PREPARE
+from drift.local.prepare import statements
+from drift.local.prepare.findings import Survey
+from drift.local.prepare.kinds import NodeKind
+
+_UNUSABLE = {
+    "missing": "no embedding",
+    "no numbers": "an embedding that is no list of numbers",
+    "zero": "an embedding of zeros alone",
+    "not finite": "an embedding with NaN, infinity or a number beyond 32-bit floats in it",
+}
+_OF_SIZE = "size "
+"""How the state of an embedding of another length begins."""
+_RIGHT_SIZE = frozenset({"usable", "zero", "not finite"})
+
+_LEFT_OUT = "Searches leave these nodes out"
+_COSTS = {"title": "Another name stands in its place", "description": "It counts as missing"}
+
+
+class NodeSurvey:
+    """Reads one graph; every method adds to the survey."""
+
+    def __init__(
+        self, connection: Connection, schema: SchemaName, dimensions: int, survey: Survey
+    ) -> None:
+        """Look through the connection; nothing is read yet."""
+        self._connection = connection
+        self._schema = schema
+        self._dimensions = dimensions
+        self._survey = survey
+
+    async def count(self, kind: NodeKind) -> dict[str, int]:
+        """Return, and keep, the number of `nodes` of a kind.
+
+        Beside it stands how many of them have each of the required properties.
+        """
+        text = statements.count_properties(kind.source, kind.required)
+        counts = (await self._connection.rows(text))[0]
+        self._survey.nodes[kind.label] = counts["nodes"]
+        return counts
+
+    async def look_at_properties(self, kind: NodeKind, counts: dict[str, int]) -> None:
+        """Report required properties that are absent; `counts` is what `count` returned."""
+        for name in kind.required:
+            lacking = counts["nodes"] - counts[name]
+            if not lacking:
+                continue
+            rows = await self._connection.rows(statements.other_properties(kind.source, name))
+            there = ", ".join(row["name"] for row in rows) or "none"
+            self._survey.problems.append(
+                f"{self._survey.some_of(kind.label, lacking)} lack `{name}`; the properties there: "
+                f"{there}."
+            )
+
+    async def look_at_types(self, kind: NodeKind) -> None:
+        """Report what is read as text and is none, and keys by which nothing can be named."""
+        # The other schema has a name for every node.
+        key = kind.key if self._schema == "default" else None
+        text = statements.count_wrong_types(kind.source, kind.texts, key)
+        counts = (await self._connection.rows(text))[0]
+        for name, nodes in counts.items():
+            if not nodes:
+                continue
+            text = statements.examples_of_wrong_types(kind.source, name, kind.key)
+            rows = await self._connection.rows(text)
+            shown = ", ".join(f"'{row['key']}' ({row['type']})" for row in rows)
+            self._survey.problems.append(
+                f"{self._survey.some_of(kind.label, nodes)} have a `{name}` of a type that is not "
+                f"read: {shown}. {_COSTS.get(name, _LEFT_OUT)}: set it to text."
+            )
+
+    async def look_at_edges(self, kind: NodeKind) -> None:
+        """Report that there is no edge of the type that should lead to or from such nodes."""
+        if not kind.edge:
+            return
+        edges = (await self._connection.rows(statements.count_type(kind.edge)))[0]["number"]
+        if not edges:
+            nodes = self._survey.nodes[kind.label]
+            self._survey.problems.append(
+                f"There are {kind.label} nodes ({nodes:,}), but no {kind.edge} edge."
+            )
+
+    async def look_at_vectors(self, kind: NodeKind) -> None:
+        """Report embeddings that no search can use, and refuse where no chunk's length fits."""
+        text = statements.count_vectors(kind.source)
+        rows = await self._connection.rows(text, {"dimensions": self._dimensions})
+        states = {row["state"]: row["nodes"] for row in rows}
+        if kind.label == "__Chunk__" and (refusal := self._refusal(states)):
+            self._survey.refusals.append(refusal)
+            return
+        for state, nodes in states.items():
+            if state != "usable":
+                await self._report_vectors(kind, state, nodes)
+
+    def _refusal(self, states: dict[str, int]) -> str:
+        """Return why the chunks' embeddings fit nothing; nothing where some of them do."""
+        sizes = {
+            int(state.removeprefix(_OF_SIZE)): nodes
+            for state, nodes in states.items()
+            if state.startswith(_OF_SIZE)
+        }
+        if not sizes or states.keys() & _RIGHT_SIZE:
+            return ""
+        return (
+            f"The embeddings of all __Chunk__ nodes that have one ({sum(sizes.values()):,}) are of "
+            f"{' or '.join(map(str, sizes))} floats, but VECTOR_INDEX_DIMENSIONS is "
+            f"{self._dimensions}: set it to what the graph and the embedding model have, or embed "
+            "the graph again."
+        )
+
+    async def _report_vectors(self, kind: NodeKind, state: str, nodes: int) -> None:
+        size = state.removeprefix(_OF_SIZE)
+        other_length = f"an embedding of {size} floats instead of {self._dimensions}"
+        text = statements.examples_of_vectors(kind.source, kind.key)
+        rows = await self._connection.rows(text, {"state": state, "dimensions": self._dimensions})
+        shown = ", ".join(f"'{row['key']}'" for row in rows)
+        embed = (
+            f"{PREPARE[:-1]} --project ... --embed`" if state == "missing" else "embed them anew"
+        )
+        self._survey.vectors.append(
+            f"{self._survey.some_of(kind.label, nodes)} have {_UNUSABLE.get(state, other_length)}: "
+            f"{shown}. No search by vector finds them: {embed}, with the model of "
+            "OAI_EMBED_MODEL_NAME."
+        )

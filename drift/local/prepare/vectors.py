@@ -1,0 +1,151 @@
+"""Embeddings for a project of a graph from elsewhere, where they are missing.
+
+And a look whether those that are there belong to their texts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from drift.graph.connection import Connection
+from drift.graph.cypher.schema import SchemaName
+from drift.local.ingest.batch_embedder import BatchEmbedder
+from drift.local.prepare import vector_statements as statements
+from drift.local.prepare.changes import PrepareReport
+from drift.local.say import Say
+from drift.model.graph import Vector
+
+NODES_A_BATCH = 256
+"""Nodes that are embedded and written at once; what is written stays when a run breaks."""
+
+SAMPLED = 32
+"""Communities whose vectors are compared with those of their summaries."""
+
+SAME_TEXT = 0.9
+"""The cosine from which two vectors are of one text by one model. A title before the summary, or
+other rounding, costs less; another text or another model more."""
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectVectors:
+    """What one project of a graph has of embeddings; in V1 the graph is the project.
+
+    `report` keeps what was done and found, `say` is given a sentence for each step.
+    """
+
+    connection: Connection
+    schema: SchemaName
+    project_id: str
+    report: PrepareReport
+    say: Say
+
+    async def look(self) -> None:
+        """Report it when the project holds nothing that could be searched."""
+        counts = [await self._count(label) for label in statements.TEXTS]
+        if any(counts):
+            chunks, communities = counts
+            self.say(f"Project {self.project_id}: {chunks:,} chunks, {communities:,} communities.")
+            return
+
+        rows = await self.connection.rows(statements.PROJECTS)
+        there = ", ".join(row["id"] for row in rows) or "none"
+        self.report.problems.append(
+            f"Project {self.project_id} has neither chunks nor communities; the projects there: "
+            f"{there}."
+        )
+
+    async def embed(self, embedder: BatchEmbedder) -> None:
+        """Look at a sample of what is there, and embed chunks and communities that lack a vector.
+
+        Raises:
+            IngestError: when the model's vectors are of another length.
+            ModelUnavailableError, ModelMisconfiguredError, GraphUnavailableError: as the ports do;
+                what was written before stays.
+        """
+        await self._compare(embedder)
+        for label in statements.TEXTS:
+            await self._embed_bare(label, embedder)
+
+    async def _count(self, label: str) -> int:
+        rows = await self._rows(statements.count_nodes(self.schema, label))
+        return int(rows[0]["nodes"])
+
+    async def _rows(self, text: str, **values: object) -> list[dict[str, Any]]:
+        asked = {"project_id": self.project_id}
+        return await self.connection.rows(text, {"asked": asked, **values})
+
+    # ------------------------------------------------------------------------------------- missing
+    async def _embed_bare(self, label: str, embedder: BatchEmbedder) -> None:
+        rows = await self._rows(statements.bare_nodes(self.schema, label))
+        keys = [str(row["id"]) for row in rows]
+        if self.report.dry_run:
+            self.report.changed[f"{label}.embedding"] += len(keys)
+            return
+
+        for start in range(0, len(keys), NODES_A_BATCH):
+            self.say(f"Embedding {label}: {start:,} of {len(keys):,} ...")
+            part = keys[start : start + NODES_A_BATCH]
+            self.report.changed[f"{label}.embedding"] += await self._write(label, part, embedder)
+
+    async def _write(self, label: str, keys: Sequence[str], embedder: BatchEmbedder) -> int:
+        read = await self._rows(statements.read_texts(self.schema, label), keys=list(keys))
+        texts = [f"{row['heading']}\n{row['text']}".removeprefix("\n") for row in read]
+        vectors = await embedder.embed(texts)
+        rows = [
+            {"key": row["key"], "vector": list(vector)}
+            for row, vector in zip(read, vectors, strict=True)
+        ]
+        result = await self.connection.write(statements.WRITE_VECTORS, {"rows": rows})
+        return int(result.records[0]["written"])
+
+    # ------------------------------------------------------------------------------------ belonging
+    async def _compare(self, embedder: BatchEmbedder) -> None:
+        """Report sampled communities whose vector is not that of their summary."""
+        if self.report.dry_run:
+            return
+        rows = await self._rows(statements.sample_communities(self.schema), most=SAMPLED)
+        if not rows:
+            return
+
+        self.say(f"Comparing the vectors of {len(rows):,} communities with their summaries ...")
+        vectors = await embedder.embed([str(row["summary"]) for row in rows])
+        strange = {
+            str(row["key"]): nearness
+            for row, vector in zip(rows, vectors, strict=True)
+            if (nearness := _cosine(row["embedding"], vector)) is not None and nearness < SAME_TEXT
+        }
+        if strange:
+            self.report.problems.append(_not_theirs(strange, len(rows)))
+
+
+def _cosine(stored: object, vector: Vector) -> float | None:
+    """Return the cosine; None where what is stored is no vector of that length with a direction."""
+    if not isinstance(stored, list) or len(stored) != len(vector):
+        return None
+    if not all(isinstance(number, int | float) and math.isfinite(number) for number in stored):
+        return None
+
+    lengths = math.hypot(*stored) * math.hypot(*vector)
+    product = sum(a * b for a, b in zip(stored, vector, strict=True))
+    return product / lengths if lengths else None
+
+
+def _not_theirs(strange: dict[str, float], sampled: int) -> str:
+    farthest = sorted(strange.items(), key=lambda pair: pair[1])[:_SHOWN]
+    shown = ", ".join(f"'{key}' ({nearness:.2f})" for key, nearness in farthest)
+    why = (
+        "another model made them, or they are of other texts"
+        if len(strange) == sampled
+        else "their summaries were changed since, or they are of other texts"
+    )
+    return (
+        f"The vectors of {len(strange):,} of {sampled:,} sampled communities do not belong to "
+        f"their summaries, by the model of OAI_EMBED_MODEL_NAME: {shown}, where the same text has "
+        f"a cosine of {SAME_TEXT:g} or more. Most likely {why}: name the model that the graph was "
+        f"embedded with, or remove `embedding` from such communities and run this again."
+    )

@@ -1,0 +1,164 @@
+"""A server as a child process that ends with this one, however this one ends."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from drift.core.errors import LocalStackError
+
+_GUARD = Path(__file__).with_name("guard.py")
+_LOG_TAIL_BYTES = 16_384
+
+
+class Child:
+    """One running server behind its guard; start it from any thread."""
+
+    def __init__(  # noqa: PLR0913 - what a process needs, all by name
+        self,
+        command: Sequence[str | Path],
+        *,
+        log: Path,
+        cwd: Path,
+        grace_s: float,
+        env: Mapping[str, str] | None = None,
+        remove: Path | None = None,
+        keep_open: Sequence[int] = (),
+    ) -> None:
+        """Start `command` with its output appended to `log`.
+
+        On the end of this process it is terminated, killed after `grace_s` seconds, and the folder
+        `remove` is deleted. `env` None means this process's own environment. The server and its
+        guard hold the descriptors `keep_open` (locks) until they have ended.
+
+        Raises:
+            LocalStackError: when the program cannot be started at all.
+        """
+        self.log = log
+        self.log_start = log.stat().st_size if log.exists() else 0
+        self._grace_s = grace_s
+        guard = [
+            sys.executable,
+            "-IS",
+            _GUARD,
+            f"--parent={os.getpid()}",
+            f"--grace={grace_s}",
+            f"--log={log}",
+        ]
+        guard += [
+            f"--cwd={cwd}",
+            *([f"--remove={remove}"] if remove else []),
+            *(f"--keep={one}" for one in keep_open),
+        ]
+        self._guard = subprocess.Popen(  # noqa: S603 - our own script
+            [str(part) for part in (*guard, "--", *command)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+            pass_fds=tuple(keep_open),
+        )
+        self._write(json.dumps(None if env is None else dict(env)).encode() + b"\n")
+        first = self._read_line()
+        if "pid" not in first:
+            self._close()
+            raise LocalStackError(
+                f"{command[0]} could not be started: {first.get('error', 'its guard ended')}."
+            )
+        self.pid = int(str(first["pid"]))
+        self._exit_status: int | None = None
+        self._one_reader = threading.Lock()
+
+    def exit_status(self) -> int | None:
+        """Return None while the server runs, then its status.
+
+        A signal that ended it is a negative number.
+        """
+        with self._one_reader:
+            if self._exit_status is None and self._guard.poll() is not None:
+                last = self._read_line()
+                if "exit" not in last:  # the guard itself was killed
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.kill(self.pid, signal.SIGKILL)
+                self._exit_status = int(str(last.get("exit", -signal.SIGKILL)))
+                self._close()
+            return self._exit_status
+
+    def ask_to_end(self, *, kill: bool = False) -> None:
+        """Tell the guard to terminate the server, or to kill it at once, and return immediately."""
+        if kill:
+            self._write(b"k")
+        if self._guard.stdin:
+            with contextlib.suppress(OSError):
+                self._guard.stdin.close()
+
+    def stop(self, *, kill: bool = False) -> None:
+        """End the server and wait until it has ended."""
+        self.ask_to_end(kill=kill)
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until the server, which has ended or was told to, and its guard are gone."""
+        try:
+            self._guard.wait(self._grace_s + 10)
+        except subprocess.TimeoutExpired:
+            self._guard.kill()
+            self._guard.wait()
+        self.exit_status()
+
+    def log_text(self) -> str:
+        """Return what this server has written since it was started, at most the last 16 KiB."""
+        with contextlib.suppress(OSError), self.log.open("rb") as log:
+            end = log.seek(0, os.SEEK_END)
+            log.seek(max(self.log_start, end - _LOG_TAIL_BYTES))
+            return log.read().decode(errors="replace")
+        return ""
+
+    def _write(self, data: bytes) -> None:
+        if self._guard.stdin and not self._guard.stdin.closed:
+            with contextlib.suppress(OSError):  # the guard has ended
+                self._guard.stdin.write(data)
+
+    def _read_line(self) -> dict[str, object]:
+        line = self._guard.stdout.readline() if self._guard.stdout else b""
+        message: dict[str, object] = json.loads(line) if line.strip() else {}
+        return message
+
+    def _close(self) -> None:
+        self.ask_to_end()
+        if self._guard.stdout:
+            self._guard.stdout.close()
+        self._guard.wait()
+
+
+def log_tail(text: str, lines: int = 15) -> str:
+    """Return the last lines of a log, without the frames of Java stack traces."""
+    kept = [
+        line
+        for line in text.splitlines()
+        if line.strip() and not line.lstrip().startswith(("at ", "... "))
+    ]
+    return "\n".join(kept[-lines:]) or "(it wrote nothing)"
+
+
+def ending(status: int) -> str:
+    """Say how a process ended: `exit status 1`, or `signal SIGKILL`."""
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        return f"signal {signal.Signals(-status).name}"
+    except ValueError:
+        return f"signal {-status}"
+
+
+def wait_until(moment: float) -> None:
+    """Sleep a twentieth of a second, or until `moment` of the monotonic clock."""
+    time.sleep(max(0.0, min(0.05, moment - time.monotonic())))

@@ -1,0 +1,156 @@
+"""The folder of a Neo4j server: configuration, first password, what is kept between starts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from drift.core.errors import LocalStackError
+from drift.local.stack.loopback import HOST
+
+_ROUNDS = 1024
+_SHORTEST_PASSWORD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What the server may use, in Java's notation."""
+
+    heap: str = "512m"
+    pagecache: str = "128m"
+
+
+class Neo4jHome:
+    """One such folder.
+
+    The password of its database and the version that wrote it stand in `server.json`, mode 0600.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Name the folder; nothing is read or made yet."""
+        self.folder = folder
+        self._record = folder / "server.json"
+
+    @property
+    def log(self) -> Path:
+        """Where the server's output goes."""
+        return self.folder / "logs" / "console.log"
+
+    def prepare(self, version: str, password: str | None) -> str:
+        """Make the folder ready for this version and return the password of its user `neo4j`.
+
+        Raises:
+            LocalStackError: it cannot be written, was written by a version that does not fit, or
+                its password is unknown.
+        """
+        try:
+            for name in ("conf", "data/dbms", "logs", "import", "plugins", "run"):
+                (self.folder / name).mkdir(parents=True, exist_ok=True)
+            return (
+                self._resume(version, password)
+                if self._has_data()
+                else self._begin(version, password)
+            )
+        except OSError as error:
+            raise LocalStackError(
+                f"The data folder {self.folder} cannot be used: {error}. Name another one."
+            ) from error
+
+    def configure(self, port: int, memory: Memory, settings: Mapping[str, str]) -> None:
+        """Write `neo4j.conf`: Bolt on loopback alone, no HTTP, nothing reported, small logs.
+
+        `settings` follow these, and win.
+        """
+        written = {
+            "server.default_listen_address": HOST,
+            "server.bolt.listen_address": f"{HOST}:{port}",
+            "server.bolt.advertised_address": f"{HOST}:{port}",
+            "server.http.enabled": "false",
+            "server.https.enabled": "false",
+            "server.memory.pagecache.size": memory.pagecache,
+            "dbms.usage_report.enabled": "false",
+            "client.allow_telemetry": "false",
+            "server.fleet_discovery.enabled": "false",
+            "dbms.fleet_manager.enabled": "false",
+            "db.tx_log.preallocate": "false",
+            "db.tx_log.rotation.retention_policy": "keep_none",
+            # Bolt would wait twice for five quiet seconds after the databases are closed.
+            "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
+            # A version that lacks one of these settings says so in its log and starts.
+            "server.config.strict_validation.enabled": "false",
+            **settings,
+        }
+        lines = "".join(f"{name}={value}\n" for name, value in written.items())
+        (self.folder / "conf" / "neo4j.conf").write_text(lines)
+
+    def _has_data(self) -> bool:
+        return (self.folder / "data" / "databases").exists()
+
+    def _begin(self, version: str, password: str | None) -> str:
+        password = password or secrets.token_urlsafe(18)
+        if len(password) < _SHORTEST_PASSWORD:
+            raise LocalStackError(
+                f"Neo4j wants a password of at least {_SHORTEST_PASSWORD} characters: choose a "
+                f"longer one."
+            )
+        (self.folder / "data" / "dbms" / "auth.ini").write_text(_credentials(password))
+        self._remember(version, password)
+        return password
+
+    def _resume(self, version: str, password: str | None) -> str:
+        known = self._recall()
+        if not (password or known.get("password")):
+            raise LocalStackError(
+                f"{self.folder} holds a database, but {self._record.name} with its password is "
+                "missing: give the password, or delete the folder to begin with an empty database."
+            )
+        written_by = known.get("version", version)
+        if (
+            _order(version) < _order(written_by)
+            or _order(version)[0] != _order(written_by)[0] == _LTS
+        ):
+            raise LocalStackError(
+                f"{self.folder} was written by Neo4j {written_by}, which {version} does not open: "
+                "start that version, name another folder, or delete this one."
+            )
+        password = password or known["password"]
+        self._remember(version, password)
+        return password
+
+    def _recall(self) -> dict[str, str]:
+        try:
+            known: dict[str, str] = json.loads(self._record.read_text())
+        except (OSError, ValueError):
+            return {}
+        return known if isinstance(known, dict) else {}
+
+    def _remember(self, version: str, password: str) -> None:
+        draft = self._record.with_suffix(".draft")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            json.dump({"version": version, "password": password}, file)
+        draft.replace(self._record)
+
+
+_LTS = 5
+
+
+def _order(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
+def _credentials(password: str) -> str:
+    """Return the line that `neo4j-admin dbms set-initial-password` leaves for the first start.
+
+    It holds a salted, iterated SHA-256.
+    """
+    salt = secrets.token_bytes(32)
+    digest = hashlib.sha256(salt + password.encode()).digest()
+    for _ in range(_ROUNDS - 1):
+        digest = hashlib.sha256(digest).digest()
+    return f"neo4j:SHA-256,{digest.hex().upper()},{salt.hex().upper()},{_ROUNDS}:\n"

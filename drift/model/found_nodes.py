@@ -1,0 +1,86 @@
+"""What a search of nodes asks the graph, and what the graph returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from drift.model.graph import Vector
+
+CHUNK, ENTITY, COMMUNITY = "Chunk", "Entity", "Community"
+OF_INGESTION = frozenset({CHUNK, ENTITY, COMMUNITY})
+"""What nodes of ingestion are called; people's own have a label of their own."""
+
+MOST_CHARACTERS = 8000
+"""Of a node's text, its title included."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodesQuery:
+    """Which nodes are asked for: the `limit` nearest to a vector, of these labels."""
+
+    project_id: str
+    vector: Vector
+    labels: tuple[str, ...] = (CHUNK, ENTITY, COMMUNITY)
+    limit: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedNode:
+    """A node that another one has an edge to, with what the weightiest of these edges says."""
+
+    id: str
+    node_type: str
+    title: str
+    relation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNode:
+    """A node that was found.
+
+    `score` is the raw cosine of its vector to the question's, -1 to 1, and `related` the most
+    important nodes around it, the most important one first.
+    """
+
+    id: str
+    node_type: str
+    title: str
+    text: str
+    score: float
+    related: tuple[RelatedNode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreThreshold:
+    """How near a node of a project has to be, as measured over so many `texts` of it.
+
+    The score is None where there were too few of them. It holds for vectors of that model, which
+    may be unknown and then is empty, and of that length. `floor` is the cosine that 99 of 100
+    of the same pairs reach; None where it was not kept.
+    """
+
+    score: float | None
+    texts: int
+    dimensions: int
+    model: str = ""
+    floor: float | None = None
+
+    def fits(self, dimensions: int, model: str) -> bool:
+        """Tell whether it was measured with vectors of this kind."""
+        return self.dimensions == dimensions and self.model in {model, ""}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNodes:
+    """The nearest nodes, the nearest first, and the project's threshold where it has one."""
+
+    nodes: tuple[FoundNode, ...] = ()
+    threshold: ScoreThreshold | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """The raw cosines of pairs of a project's texts, and how many texts it has with a vector."""
+
+    texts: int = 0
+    cosines: tuple[float, ...] = ()

@@ -1,0 +1,91 @@
+"""Pure: the bounds of a search, what is read next, when to stop, and how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from drift.model.graph import Chunk
+from drift.model.tree import Answer
+
+SHORT = 1_600
+"""Characters up to which a chunk is shown again: it costs less than an answer that misses it."""
+FIRST_LOOK = 5
+"""Chunks that a follow-up is asked of first; they hold 94 % of what real answers cite of ten."""
+FIRST_LOOK_AT_LONG = 4
+"""The same of long chunks, each of which costs as much as all that an answer adds."""
+MAX_PRIMER_TOKENS = 6_000
+"""What the primer reads at most: readers called most samples of a longer prompt useless."""
+CONFIDENT = 0.8
+"""An answer this confident, whose model sees no need to continue, ends its branch."""
+FOLLOWUPS_START_PCT = 40
+FOLLOWUPS_END_PCT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one search: passes over the tree, follow-ups in all, and what one prompt holds."""
+
+    max_passes: int = 2
+    max_followups: int = 10
+    max_chunks_for_prompt: int = 10
+    max_followups_per_prompt: int = 4
+    max_prompt_tokens: int = 16_000
+
+    @property
+    def max_primer_tokens(self) -> int:
+        """The bound of the primer's prompt: samples only have to show what may be asked."""
+        return min(self.max_prompt_tokens * 3 // 4, MAX_PRIMER_TOKENS)
+
+
+def is_enough(answer: Answer) -> bool:
+    """Tell whether a branch has come to its end."""
+    return not answer.should_continue and answer.confidence >= CONFIDENT
+
+
+def is_settling(answer: Answer) -> bool:
+    """Tell whether an answer leaves nothing of its question open: evidence says it for certain."""
+    is_answered = answer.verdict == "answered" and bool(answer.citations)
+    return is_answered and answer.confidence >= CONFIDENT
+
+
+def is_in_vain(answer: Answer) -> bool:
+    """Tell whether an answer found nothing: then its question may be asked another way."""
+    return not answer.citations or answer.verdict == "not_found"
+
+
+def looks(
+    leading: Sequence[Chunk], read: Collection[str]
+) -> tuple[tuple[Chunk, ...], tuple[Chunk, ...]]:
+    """Return the chunks of the first look at a follow-up's evidence, and those of a second one.
+
+    The first look takes the first five without those that were read already, by a call that has
+    ended or is under way. When none is left of these, the follow-up brings nothing new, and both
+    are empty.
+    """
+    are_long = all(len(chunk.text) > SHORT for chunk in leading[:FIRST_LOOK])
+    count = FIRST_LOOK_AT_LONG if are_long else FIRST_LOOK
+    first, second = leading[:count], leading[count:]
+    if all(chunk.id in read for chunk in first):
+        return (), ()
+    return (
+        tuple(c for c in first if c.id not in read or len(c.text) <= SHORT),
+        tuple(c for c in second if c.id not in read),
+    )
+
+
+def percentage(ended: Mapping[int, int], planned: Mapping[int, int], passes: int) -> int:
+    """Return how far the follow-ups are, 40 to 80; each pass has an equal share of that.
+
+    `planned` counts the follow-ups of each pass (from 1) so far, `ended` those that have ended.
+    """
+    if all(ended.get(number, 0) >= count for number, count in planned.items()):
+        return FOLLOWUPS_END_PCT
+    shares = (
+        min(1.0, ended.get(number, 0) / planned[number])
+        for number in range(1, passes + 1)
+        if planned.get(number)
+    )
+    return FOLLOWUPS_START_PCT + int(
+        (FOLLOWUPS_END_PCT - FOLLOWUPS_START_PCT) * sum(shares) / passes
+    )

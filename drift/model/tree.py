@@ -1,0 +1,151 @@
+"""The tree of follow-ups: questions, their answers with checked citations, and how each ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from drift.model.graph import Beside, CommunityId
+
+Verdict = Literal["answered", "partly", "not_found"]
+"""Whether the evidence answers a question."""
+
+
+class Proposal(NamedTuple):
+    """A question as a model proposes it, the communities to look in, and what it wishes to see.
+
+    `hint` are words that it is searched with beside its own.
+    """
+
+    question: str
+    communities: tuple[CommunityId, ...] = ()
+    beside: tuple[Beside, ...] = ()
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A follow-up question, the communities to look in, and chunks whose neighbours it wants.
+
+    `parent` is the follow-up that proposed it; None means the primer. `hint` are words that it is
+    searched with beside its own.
+    """
+
+    id: int
+    text: str
+    communities: tuple[CommunityId, ...] = ()
+    parent: int | None = None
+    depth: int = 1
+    beside: tuple[Beside, ...] = ()
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Evidence for a statement: `span` is verbatim text of the chunk.
+
+    `sentences` are the numbers of the sentences in it, "4" or "4-5"; none if it is part of one.
+    `at` is where the span begins in the chunk's text, in characters. Two citations of the same
+    words of a chunk are one.
+    """
+
+    chunk_id: str
+    span: str
+    document_name: str
+    sentences: str = ""
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A checked citation as the aggregator gets it: its number, and how sure the answer was.
+
+    `place` says where in its document the chunk stands, "12 of 42", or nothing.
+    """
+
+    number: int
+    citation: Citation
+    confidence: float = 0.0
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CitationCounts:
+    """What became of citations: kept, repaired to verbatim text, or dropped, by reason."""
+
+    total: int = 0
+    kept: int = 0
+    repaired: int = 0
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: CitationCounts) -> CitationCounts:
+        """Sum of both."""
+        reasons = {**self.dropped}
+        for reason, count in other.dropped.items():
+            reasons[reason] = reasons.get(reason, 0) + count
+        return CitationCounts(
+            self.total + other.total,
+            self.kept + other.kept,
+            self.repaired + other.repaired,
+            reasons,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One follow-up's answer, with the citations that were checked.
+
+    `confidence` (0..1), `should_continue` and `verdict` are the model's own judgement.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    confidence: float
+    should_continue: bool
+    followups: tuple[Proposal, ...] = ()
+    verdict: Verdict = "answered"
+
+
+@dataclass(frozen=True, slots=True)
+class FollowupState:
+    """How a follow-up ended, or that it is asked.
+
+    `reason` says why it was skipped; for one that failed it is the error's code.
+    """
+
+    kind: Literal["asked", "answered", "no_evidence", "merged", "skipped", "failed"]
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """Return it as callers read it, `skipped: deadline`."""
+        return f"{self.kind}: {self.reason}" if self.reason else self.kind
+
+    @property
+    def is_cut_short(self) -> bool:
+        """True where a failure or the deadline left the question unanswered."""
+        return self.kind == "failed" or self == SKIPPED_DEADLINE
+
+
+ASKED = FollowupState("asked")
+"""Told while it is looked into; no node of the tree, which holds what has ended, is in it."""
+ANSWERED = FollowupState("answered")
+NO_EVIDENCE = FollowupState("no_evidence")
+MERGED = FollowupState("merged")
+SKIPPED_ENOUGH = FollowupState("skipped", "enough")
+SKIPPED_BUDGET = FollowupState("skipped", "budget")
+SKIPPED_DEADLINE = FollowupState("skipped", "deadline")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One follow-up of the tree as it ended.
+
+    `seconds` pass from when it could be asked until it was answered.
+    """
+
+    question: Question
+    state: FollowupState
+    answer: Answer | None = None
+    chunk_ids: tuple[str, ...] = ()
+    seconds: float = 0.0

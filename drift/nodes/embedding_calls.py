@@ -1,0 +1,56 @@
+"""Vectors for many texts: a few calls in flight, each with its own time, and checked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from drift.core.deadline import Deadline, task_group
+from drift.core.errors import ModelMisconfiguredError
+from drift.model.calls import Embeddings, Tokens
+from drift.ports import Embedder
+
+TEXTS_A_CALL = 64
+CALLS_IN_FLIGHT = 4
+CALL_TIMEOUT_S = 120.0
+
+
+class EmbeddingCalls:
+    """Embeds texts as they are, in calls of a few dozen."""
+
+    def __init__(self, embedder: Embedder, dimensions: int) -> None:
+        """Keep the embedder; each of its vectors is to have so many floats."""
+        self._embedder = embedder
+        self._dimensions = dimensions
+        self._in_flight = asyncio.Semaphore(CALLS_IN_FLIGHT)
+
+    async def embed(self, texts: Sequence[str], deadline: Deadline | None = None) -> Embeddings:
+        """Return one vector a text, in order; a call takes 120 seconds at most.
+
+        Raises:
+            ModelMisconfiguredError: there are not as many vectors, or of another length.
+            ModelUnavailableError: as of Embedder.
+        """
+        parts = [texts[at : at + TEXTS_A_CALL] for at in range(0, len(texts), TEXTS_A_CALL)]
+        async with task_group() as group:
+            calls = [group.create_task(self._call(part, deadline)) for part in parts]
+        replies = [call.result() for call in calls]
+        return Embeddings(
+            tuple(vector for reply in replies for vector in reply.vectors),
+            Tokens(prompt=sum(reply.tokens.prompt for reply in replies)),
+            sum(reply.retries for reply in replies),
+        )
+
+    async def _call(self, texts: Sequence[str], deadline: Deadline | None) -> Embeddings:
+        async with self._in_flight:
+            left = deadline.require() if deadline else CALL_TIMEOUT_S
+            own = Deadline.after(min(left, CALL_TIMEOUT_S))
+            reply = await self._embedder.embed(list(texts), own)
+        lengths = {len(vector) for vector in reply.vectors}
+        if len(reply.vectors) != len(texts) or lengths - {self._dimensions}:
+            raise ModelMisconfiguredError(
+                f"The embedding model gave {len(reply.vectors)} vectors of {sorted(lengths)} "
+                f"floats for {len(texts)} texts; {self._dimensions} floats each were expected. "
+                f"Check VECTOR_INDEX_DIMENSIONS against the model."
+            )
+        return reply

@@ -1,0 +1,64 @@
+"""A project's threshold, measured with its first question where ingestion has measured none."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from drift.core.deadline import Deadline
+from drift.core.errors import GraphTimeoutError
+from drift.core.logs import log
+from drift.model.found_nodes import ScoreThreshold
+from drift.nodes.threshold import LEAST_TEXTS, floor, measured, pairs
+from drift.ports import NodeFinder
+
+KEPT_S = 3600.0
+MAX_PROJECTS = 1000
+PATIENCE_S = 10.0
+"""What a question waits for it at most; without it no threshold is kept to."""
+
+
+async def measure(
+    finder: NodeFinder, project_id: str, dimensions: int, deadline: Deadline, model: str = ""
+) -> ScoreThreshold:
+    """Return the threshold of a project as its texts are now; errors as for the finder."""
+    sampled = await finder.sample(project_id, dimensions, pairs(), LEAST_TEXTS, deadline)
+    score = measured(sampled.cosines, sampled.texts)
+    lowest = floor(sampled.cosines, sampled.texts)
+    return ScoreThreshold(score, sampled.texts, dimensions, model, lowest)
+
+
+class Measuring:
+    """What a process has measured, by project; it belongs to one finder."""
+
+    def __init__(self, finder: NodeFinder, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin with nothing measured; `clock` gives seconds."""
+        self._finder = finder
+        self._clock = clock
+        self._known: OrderedDict[tuple[str, int], tuple[float, float | None]] = OrderedDict()
+
+    async def score(self, project_id: str, dimensions: int, deadline: Deadline) -> float | None:
+        """Return the project's threshold; None where it has too few texts for one.
+
+        None too where it cannot be measured in time: then it is tried again in an hour.
+        """
+        key = (project_id, dimensions)
+        ends, score = self._known.get(key, (0.0, None))
+        if ends <= self._clock():
+            score = await self._measured(project_id, dimensions, deadline)
+            self._known.pop(key, None)
+            self._known[key] = (self._clock() + KEPT_S, score)
+            if len(self._known) > MAX_PROJECTS:
+                self._known.popitem(last=False)
+        return score
+
+    async def _measured(self, project_id: str, dimensions: int, deadline: Deadline) -> float | None:
+        patience = Deadline.after(min(PATIENCE_S, deadline.require()))
+        try:
+            found = await measure(self._finder, project_id, dimensions, patience)
+        except GraphTimeoutError as error:
+            log.warning("rag_threshold_unmeasured", extra={"reason": error.detail})
+            return None
+        log.info("rag_threshold_measured", extra={"texts": found.texts, "threshold": found.score})
+        return found.score

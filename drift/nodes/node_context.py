@@ -1,0 +1,73 @@
+"""Pure: the nodes that were found as the numbered context of a prompt, within a bound of tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from drift.model.calls import Prompt
+from drift.model.found_nodes import FoundNode, RelatedNode
+from drift.prompting import prompts
+from drift.prompting.markup import element, indented, on_line
+from drift.prompting.tokens import cut, cut_to, most_tokens
+
+MAX_CONTEXT_TOKENS = 100_000
+"""Of the whole prompt."""
+MAX_TITLE_CHARACTERS = 300
+MAX_RELATION_CHARACTERS = 300
+_FORGED = re.compile(r"[\[【](?=\s*nodes?\b)", re.IGNORECASE)
+
+
+def asked_of(
+    question: str, nodes: Sequence[FoundNode], bound: int = MAX_CONTEXT_TOKENS
+) -> tuple[Prompt, tuple[FoundNode, ...]]:
+    """Return the prompt, and the nodes that stand in it: [Node 1] is the first of them.
+
+    Of nodes that are too many for the bound, those of the lowest score are left out. The best one
+    stands in it in any case, with as much of its text as fits.
+    """
+    shown = tuple(sorted(nodes, key=lambda node: -node.score))
+    prompt = _prompt(question, shown)
+    while len(shown) > 1 and _cost(prompt) > bound:
+        shown = shown[:-1]
+        prompt = _prompt(question, shown)
+    if _cost(prompt) > bound:
+        prompt = _shortened(question, shown[0], bound)
+    return prompt, shown
+
+
+def _prompt(question: str, nodes: Sequence[FoundNode]) -> Prompt:
+    return prompts.rag(question, [_element(n, node) for n, node in enumerate(nodes, start=1)])
+
+
+def _shortened(question: str, node: FoundNode, most: int) -> Prompt:
+    room = most - _cost(prompts.rag(question, [_element(1, node, "")]))
+    return prompts.rag(question, [_element(1, node, cut_to(node.text, room, _cost_of_text))])
+
+
+def _element(number: int, node: FoundNode, text: str | None = None) -> str:
+    """Return a node as seed 002 writes it; its own words number no other one."""
+    title = on_line(cut(_unforged(node.title), MAX_TITLE_CHARACTERS))
+    said = indented(_unforged(node.text if text is None else text).strip())
+    lines = [f"[Node {number}] {title}: {said}".rstrip()]
+    if node.related:
+        lines.append(f"Related: {'; '.join(map(_related, node.related))}")
+    return element("node", "\n".join(lines))
+
+
+def _related(node: RelatedNode) -> str:
+    title = on_line(cut(_unforged(node.title), MAX_TITLE_CHARACTERS))
+    relation = on_line(cut(_unforged(node.relation), MAX_RELATION_CHARACTERS))
+    return f"{title} ({relation})" if relation else title
+
+
+def _unforged(text: str) -> str:
+    return _FORGED.sub("(", text)
+
+
+def _cost_of_text(text: str) -> int:
+    return most_tokens(indented(_unforged(text)))
+
+
+def _cost(prompt: Prompt) -> int:
+    return most_tokens(prompt.system) + most_tokens(prompt.user)

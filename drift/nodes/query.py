@@ -1,0 +1,183 @@
+"""One question to the nodes, top to bottom: embed, find the nearest, ask the model of them.
+
+Where no node is near enough, the model is not asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from drift.answer.streaming import Words
+from drift.contracts.rag import RagResponse, RelatedOut, SourceOut
+from drift.core.deadline import Deadline, Turns
+from drift.core.errors import ModelUnavailableError, UnusableReplyError
+from drift.model.calls import Prompt
+from drift.model.found_nodes import CHUNK, COMMUNITY, ENTITY, FoundNode, FoundNodes, NodesQuery
+from drift.nodes.measuring import Measuring
+from drift.nodes.node_citations import NOT_ENOUGH, cited, cleaned
+from drift.nodes.node_context import asked_of
+from drift.ports import AnswerSlot, NodeFinder, Ports, SourceListener
+from drift.search.calls import Calls
+from drift.search.replies import WORTH_ASKING_AGAIN
+from drift.telemetry import parts
+from drift.telemetry.parts import Part
+
+SHOWN = 5
+_SHORTER = "\n\nReply in a few sentences."
+
+
+@dataclass(frozen=True, slots=True)
+class RagRules:
+    """What is searched, and how near it has to be.
+
+    `threshold` is that of the settings, in the place of each project's own; `model` is the name of
+    the embedding model.
+    """
+
+    labels: tuple[str, ...] = (CHUNK, ENTITY, COMMUNITY)
+    threshold: float | None = None
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Growing:
+    """What can be delivered of an answer while the model writes it."""
+
+    shown: int
+
+    def deliverable(self, reply: str) -> str:
+        return cleaned(reply, self.shown)
+
+
+class RagSearch:
+    """Answers questions from nodes; it holds nothing about a request."""
+
+    def __init__(self, ports: Ports, finder: NodeFinder, rules: RagRules) -> None:
+        """Keep the servers and the rules of every question."""
+        self._ports = ports
+        self._finder = finder
+        self._rules = rules
+        self._measuring = Measuring(finder)
+        self._turns = Turns()
+
+    async def answer(  # noqa: PLR0913, PLR0917 - what is asked, until when, and who is told
+        self,
+        question: str,
+        project_id: str,
+        retrieval_id: str,
+        deadline: Deadline,
+        listener: SourceListener | None = None,
+        slot: AnswerSlot | None = None,
+    ) -> RagResponse:
+        """Answer a question, telling a listener of the answer while the model writes it.
+
+        An answer that stands in the slot is told again, another one is kept there.
+
+        Raises:
+            UpstreamError: when the graph or the model failed after its retries, or time ran out.
+        """
+        calls = Calls.within(deadline, self._ports, self._turns)
+        words = Words(listener)
+        with parts.rag(retrieval_id, project_id) as whole:
+            async with deadline.enforced():
+                response = await slot.recall(RagResponse, deadline) if slot else None
+                if response:
+                    parts.recalled()
+                else:
+                    nodes = await self._near_enough(question, project_id, calls, deadline, whole)
+                    response = await self._written(question, nodes, calls, words)
+                    if slot and response.sources:
+                        slot.keep(response)
+            if not response.sources:
+                whole.outcome = "no_data_found"
+            whole.add(sources=len(response.sources), cited=sum(s.cited for s in response.sources))
+        words.ended(response.answer)
+        if listener:
+            listener.sources(response.sources)
+        return response
+
+    async def _near_enough(
+        self, question: str, project_id: str, calls: Calls, deadline: Deadline, whole: Part
+    ) -> tuple[FoundNode, ...]:
+        """Return the nodes over the threshold, the nearest first."""
+        embeddings = await calls.embedder.embed([question])
+        query = NodesQuery(project_id, embeddings.vectors[0], self._rules.labels, SHOWN)
+        with parts.waiting() as cost:
+            cost.graph_round_trips += 1
+            found = await self._finder.nearest_nodes(query, deadline)
+        if not found.nodes:
+            return ()
+
+        threshold = await self._threshold(query, found, deadline)
+        near = tuple(n for n in found.nodes if threshold is None or n.score >= threshold)
+        parts.scored([node.score for node in found.nodes], threshold)
+        whole.add(found=len(found.nodes), near=len(near))
+        return near
+
+    async def _threshold(
+        self, query: NodesQuery, found: FoundNodes, deadline: Deadline
+    ) -> float | None:
+        """Return that of the settings, else what was measured of the project, else measure it."""
+        if self._rules.threshold is not None:
+            return self._rules.threshold
+        dimensions = len(query.vector)
+        if found.threshold is not None and found.threshold.fits(dimensions, self._rules.model):
+            return found.threshold.score
+        return await self._measuring.score(query.project_id, dimensions, deadline)
+
+    async def _written(
+        self, question: str, nodes: tuple[FoundNode, ...], calls: Calls, words: Words
+    ) -> RagResponse:
+        if not nodes:
+            return RagResponse(answer=NOT_ENOUGH, sources=[])
+        prompt, shown = asked_of(question, nodes)
+        answer = await self._asked(prompt, len(shown), calls, words)
+        named = cited(answer)
+        sources = [_source(node, n in named) for n, node in enumerate(shown, start=1)]
+        return RagResponse(answer=answer, sources=sources)
+
+    async def _asked(self, prompt: Prompt, shown: int, calls: Calls, words: Words) -> str:
+        """Return the model's answer; one that is empty or cut is asked for once more.
+
+        Raises:
+            ModelUnavailableError: when the second one cannot be used either, or the model refuses.
+        """
+        hear = words.hear(_Growing(shown))
+        try:
+            try:
+                return _usable((await calls.chat.complete(prompt, hear)).text, shown)
+            except UnusableReplyError as error:
+                if error.detail not in WORTH_ASKING_AGAIN:
+                    raise
+            again = replace(prompt, user=prompt.user + _SHORTER)
+            return _usable((await calls.chat.complete(again, hear)).text, shown)
+        except UnusableReplyError as error:
+            raise ModelUnavailableError("The model did not give a usable answer.") from error
+
+
+def _usable(text: str, shown: int) -> str:
+    """Return an answer whose citations name nodes that are there.
+
+    Raises:
+        UnusableReplyError: when nothing is left of it.
+    """
+    if answer := cleaned(text, shown):
+        return answer
+    raise UnusableReplyError("empty")
+
+
+def _source(node: FoundNode, is_cited: bool) -> SourceOut:
+    return SourceOut(
+        node_id=node.id,
+        node_type=node.node_type,
+        title=node.title,
+        score=round(node.score, 6),
+        text=node.text,
+        cited=is_cited,
+        related=[
+            RelatedOut(
+                node_id=one.id, title=one.title, node_type=one.node_type, relation=one.relation
+            )
+            for one in node.related
+        ],
+    )

@@ -1,0 +1,248 @@
+"""People's nodes and their vectors: what is missing or stale is named and embedded, in batches.
+
+The commands and the function's timer do the same. What is done stays done, so that a run that broke
+off goes on where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Literal
+
+from drift.core.deadline import Deadline
+from drift.core.errors import (
+    DeadlineError,
+    GraphTimeoutError,
+    GraphUnavailableError,
+    ModelUnavailableError,
+    ProjectHeldError,
+    UpstreamError,
+)
+from drift.core.logs import log
+from drift.model.nodes import Embedded, LabelledNode, Taking
+from drift.nodes.embedding_calls import EmbeddingCalls
+from drift.nodes.node_text import searchable_text, text_hash
+from drift.nodes.writing import NodeRules
+from drift.ports import LabelledNodes
+from drift.telemetry import parts
+
+BATCH = 128
+NAMED = 10
+"""So many of the nodes that differ are named by their ids."""
+UNFINISHED = "unfinished"
+"""The outcome of a run that stopped at its deadline."""
+
+Difference = Literal["missing", "stale", "without text"]
+
+
+@dataclass(slots=True)
+class NodesReport:
+    """What was found of a label in a project, and how much of it is mended.
+
+    `missing` had no vector, `stale` one of another text or model, `without_text` lack a title or a
+    description and are not searched, and `foreign` are another program's, which nothing was done
+    to. `examples` are ids of the first nodes that were mended or were
+    to be.
+    """
+
+    project: str
+    label: str
+    seen: int = 0
+    missing: int = 0
+    stale: int = 0
+    without_text: int = 0
+    foreign: int = 0
+    mended: int = 0
+    prompt_tokens: int = 0
+    examples: list[str] = field(default_factory=list)
+    outcome: str = "ok"
+
+    @property
+    def differs(self) -> int:
+        """How many nodes were not as they should be."""
+        return self.missing + self.stale
+
+    def counts(self) -> dict[str, object]:
+        """Return what the log says of it."""
+        return {
+            "seen": self.seen,
+            "missing": self.missing,
+            "stale": self.stale,
+            "without_text": self.without_text,
+            "mended": self.mended,
+            "prompt_tokens": self.prompt_tokens,
+            "examples": self.examples,
+        }
+
+
+@dataclass(slots=True)
+class Summary:
+    """What became of all labels in all projects: how many were looked at, and how each ended."""
+
+    looked_at: int = 0
+    mended: int = 0
+    held: int = 0
+    failed: int = 0
+    outcome: str = "ok"
+
+
+Tell = Callable[[NodesReport], None]
+
+
+class NodeReconciling:
+    """Looks at nodes, and embeds by the rules of every write; it holds nothing about a run."""
+
+    def __init__(self, nodes: LabelledNodes, embedder: EmbeddingCalls, rules: NodeRules) -> None:
+        """Keep the servers and the rules."""
+        self._nodes = nodes
+        self._embedder = embedder
+        self._rules = rules
+
+    async def everything(self, deadline: Deadline) -> Summary:
+        """Look at every label of people's own in every project that has such nodes.
+
+        A project that an ingest holds, or whose nodes cannot be mended, is left for the next run;
+        the others follow. Without the graph or the model the run ends. Each failure is logged.
+
+        Raises:
+            UpstreamError: not even the projects can be listed.
+        """
+        summary = Summary()
+        for label in self._rules.own_labels:
+            for project_id in await self._projects(label, deadline):
+                if not deadline.remaining():
+                    summary.outcome = UNFINISHED
+                    return summary
+                report = await self._one(summary, project_id, label, deadline)
+                summary.mended += report.mended
+                if summary.outcome != "ok":
+                    return summary
+        return summary
+
+    async def _projects(self, label: str, deadline: Deadline) -> list[str]:
+        async with deadline.enforced():
+            projects = await self._nodes.projects(label)
+            if projects:
+                await self._nodes.prepare(self._rules.dimensions)
+        return projects
+
+    async def _one(
+        self, summary: Summary, project_id: str, label: str, deadline: Deadline
+    ) -> NodesReport:
+        """Look at one label; what ends the whole run becomes the summary's outcome."""
+        report = NodesReport(project_id, label)
+        summary.looked_at += 1
+        try:
+            await self._measured(report, deadline)
+        except ProjectHeldError:
+            summary.held += 1
+        except UpstreamError as error:
+            summary.failed += 1
+            about = {"project_id": project_id, "label": label}
+            log.warning("reconcile_failed", exc_info=error, extra=about)
+            is_away = isinstance(error, GraphUnavailableError | ModelUnavailableError)
+            if is_away and not isinstance(error, GraphTimeoutError):
+                summary.outcome = error.code
+        if report.outcome == UNFINISHED:
+            summary.outcome = UNFINISHED
+        return report
+
+    async def run(
+        self,
+        project_id: str,
+        label: str,
+        deadline: Deadline,
+        *,
+        taking: Taking = "marked",
+        tell: Tell = lambda _: None,
+    ) -> NodesReport:
+        """Look at every node of a label in a project, and embed what is missing or stale.
+
+        What is taken beside the marked nodes becomes the project's, and marked. `tell` hears of
+        each batch. At the deadline the run ends by itself, and says so.
+
+        Raises:
+            ProjectHeldError: an ingest holds the project; what was done stays done.
+            UpstreamError: from the graph or the model.
+        """
+        report = NodesReport(project_id, label)
+        await self._measured(report, deadline, taking=taking, tell=tell)
+        return report
+
+    async def _measured(
+        self,
+        report: NodesReport,
+        deadline: Deadline,
+        *,
+        taking: Taking = "marked",
+        tell: Tell = lambda _: None,
+    ) -> None:
+        found = self._nodes.labelled(report.project, report.label, taking)
+        with parts.reconciling(report.project, report.label) as part:
+            try:
+                async with deadline.enforced():
+                    await self._look(report, found, deadline, tell)
+            except DeadlineError:
+                report.outcome = part.outcome = UNFINISHED
+            finally:
+                part.add(**report.counts())
+
+    async def _look(
+        self,
+        report: NodesReport,
+        found: AsyncGenerator[LabelledNode],
+        deadline: Deadline,
+        tell: Tell,
+    ) -> None:
+        waiting: list[tuple[LabelledNode, str]] = []
+        async with aclosing(found):
+            async for node in found:
+                text = searchable_text(node.texts)
+                if self._differs(report, node, text):
+                    waiting.append((node, text))
+                if len(waiting) == BATCH:
+                    await self._mend(report, waiting, deadline)
+                    tell(report)
+                    waiting = []
+        if waiting:
+            await self._mend(report, waiting, deadline)
+
+    def _differs(self, report: NodesReport, node: LabelledNode, text: str) -> bool:
+        """Count a node; tell whether something of it is to be mended."""
+        report.seen += 1
+        if node.is_foreign:
+            report.foreign += 1
+            return False
+        difference = self._difference(node, text)
+        report.without_text += not text
+        report.missing += difference == "missing"
+        report.stale += difference == "stale"
+        if difference and len(report.examples) < NAMED:
+            report.examples.append(node.id)
+        return difference is not None
+
+    def _difference(self, node: LabelledNode, text: str) -> Difference | None:
+        """Return what is wrong with a node; None where nothing is to be done."""
+        if not text:
+            return "without text" if node.has_vector else None
+        if not (node.has_vector and node.is_known):
+            return "missing"
+        return None if node.text_hash == self._hash(text) else "stale"
+
+    async def _mend(
+        self, report: NodesReport, waiting: list[tuple[LabelledNode, str]], deadline: Deadline
+    ) -> None:
+        await self._nodes.require_free(report.project)  # before a model is paid
+        made = await self._embedder.embed([text for _, text in waiting if text], deadline)
+        report.prompt_tokens += made.tokens.prompt
+        vectors = iter(made.vectors)
+        rows = [
+            (node, Embedded(next(vectors), self._rules.model, self._hash(text)) if text else None)
+            for node, text in waiting
+        ]
+        report.mended += await self._nodes.put(report.project, rows, deadline)
+
+    def _hash(self, text: str) -> str:
+        return text_hash(text, self._rules.model, self._rules.dimensions)

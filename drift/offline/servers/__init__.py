@@ -1,1 +1,0 @@
-"""Servers as child processes, for development and tests. Nothing here reads the environment."""

@@ -1,0 +1,1 @@
+"""Pure: a prompt from what was found to its tokens."""

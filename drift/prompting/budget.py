@@ -1,0 +1,286 @@
+"""Pure: the three prompts that carry what was found, each within its bound of tokens.
+
+Instructions and questions come first. What does not fit is left out from the end, and chunks last
+of all: one is always shown, cut at a sentence if it must be.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from drift.model.calls import Prompt
+from drift.model.graph import Chunk, Community, CommunityId, PrimerEvidence
+from drift.model.limits import Limits
+from drift.model.tree import Citation, Fact, Node
+from drift.prompting import elements, findings, prompts
+from drift.prompting.batching import Group, in_turns
+from drift.prompting.elements import Handles, Memory
+from drift.prompting.markup import plain
+from drift.prompting.tokens import cut_to, most_tokens
+
+_OF_A_QUESTION = 6
+"""A question takes at most this part of a prompt."""
+_OF_SUMMARIES = 2
+"""Summaries leave this part of the primer's room to its samples."""
+_OF_ANSWERS = 4
+"""Of the only answer that fits, its words take at most this part of the room, and so on."""
+_SHORTEST_SUMMARY = 100
+_COST_OF_LABELS = 40
+"""Tokens of the tags around what a prompt carries."""
+_OF_CHUNKS = 7 / 8
+"""Chunks take at most this share of an executor's prompt, so that the rest of it has room."""
+_A_HANDLE = 12
+"""Tokens of a number, a place, or the tags of one item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A prompt for one or several follow-ups, and the chunks in it, best first."""
+
+    prompt: Prompt
+    shown: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHandles:
+    """The handles of all communities and chunks that a request has shown so far."""
+
+    communities: Handles[CommunityId]
+    chunks: Handles[str]
+
+    def in_prose(self, chunks: Mapping[str, Chunk]) -> dict[str, str]:
+        """Return what stands for each handle in a text: the document of a chunk, or nothing."""
+        names = dict.fromkeys(self.communities.all_short(), "")
+        for chunk_id in self.chunks.keys:
+            chunk = chunks.get(chunk_id)
+            names[self.chunks.short(chunk_id)] = chunk.document_name if chunk else ""
+        return names
+
+
+def fits(chunks: Sequence[Chunk], limits: Limits) -> bool:
+    """Tell whether the chunks leave a prompt room for what stands beside them."""
+    most = limits.max_prompt_tokens * _OF_CHUNKS
+    return (
+        len(chunks) <= limits.max_chunks_for_prompt
+        and sum(_cost_of_chunk(chunk) for chunk in chunks) <= most
+    )
+
+
+def leading(chunks: Sequence[Chunk], limits: Limits) -> tuple[Chunk, ...]:
+    """Return the leading chunks that one prompt shows, the first in any case."""
+    taken: list[Chunk] = []
+    room = limits.max_prompt_tokens * _OF_CHUNKS
+    for chunk in chunks[: limits.max_chunks_for_prompt]:
+        room -= _cost_of_chunk(chunk)
+        if room < 0 and taken:
+            break
+        taken.append(chunk)
+    return tuple(taken)
+
+
+def executor(
+    question: str, group: Group, handles: RequestHandles, memory: Memory, limits: Limits
+) -> Reading:
+    """Return what the follow-ups of a group are read with: one prompt within its bound.
+
+    Chunks go before what is settled, and that before communities and the graph.
+    """
+    part = limits.max_prompt_tokens // _OF_A_QUESTION
+    question = _cut(question, part)
+    followups = [_cut(found.question.text, part // len(group)) for found in group]
+    nothing = prompts.local(question, followups, prompts.Context(), last=memory.is_last)
+    room = limits.max_prompt_tokens - _cost(nothing) - _COST_OF_LABELS
+
+    shown, written, room = _leading(in_turns(group)[: limits.max_chunks_for_prompt], room, handles)
+    in_order = [written[chunk.id] for chunk in elements.in_reading_order(shown)]
+
+    asked, room = _fitting(elements.asked_elements(memory, written.keys(), handles.chunks), room)
+    found, room = _fitting(memory.names, room)
+    evidence = [one.evidence for one in group]
+    lower = elements.communities_of(evidence)
+    most = elements.MAX_LOWER_SUMMARY_CHARACTERS
+    targets = (
+        () if memory.is_last else elements.community_elements(lower, handles.communities, most)
+    )
+    summaries, room = _fitting(targets, room)
+    graph, room = _fitting(elements.graph_lines(evidence, written.keys(), handles.chunks), room)
+
+    given = prompts.Context(asked, found, summaries, graph, in_order)
+    prompt = prompts.local(question, followups, given, last=memory.is_last)
+    return Reading(prompt, shown)
+
+
+def quick(question: str, chunks: Sequence[Chunk], handles: RequestHandles, most: int) -> Reading:
+    """Return what the user's question is read with in one look: its chunks, best first."""
+    question = _cut(question, most // _OF_A_QUESTION)
+    room = most - _cost(prompts.quick(question, [])) - _COST_OF_LABELS
+    shown, written, _ = _leading(chunks, room, handles)
+    in_order = [written[chunk.id] for chunk in elements.in_reading_order(shown)]
+    return Reading(prompts.quick(question, in_order), shown)
+
+
+def primer(
+    question: str, found: PrimerEvidence, handles: Handles[CommunityId], most: int
+) -> Prompt:
+    """Return the prompt of the first look: communities, the more of them the shorter, and samples.
+
+    Samples are taken in turns from the communities.
+    """
+    question = _cut(question, most // _OF_A_QUESTION)
+    room = most - _cost(prompts.primer(question, [], [])) - _COST_OF_LABELS
+
+    samples = elements.samples(found.communities, found.chunks, handles)
+    for_summaries = room // _OF_SUMMARIES if samples else room
+    summaries, left = _summaries(found.communities, handles, for_summaries)
+    room -= for_summaries - left
+
+    chunks = tuple(chunk for chunk, _ in samples.values())
+    shown, _ = _fitting(elements.sample_elements(chunks, samples), room)
+    if chunks and not shown:
+        shown = elements.sample_elements([_beginning(chunks[0], room)], samples)
+    return prompts.primer(question, summaries, shown)
+
+
+def aggregator(
+    question: str, nodes: Sequence[Node], retrieved: Mapping[str, Chunk], most: int
+) -> tuple[Prompt, tuple[Fact, ...]]:
+    """Return the prompt of the last call, and the facts in it.
+
+    The surest answers go first into the room that there is; they stand in the order of the tree.
+    """
+    question = _cut(question, most // _OF_A_QUESTION)
+    room = most - _cost(prompts.aggregate(question, [], [])) - _COST_OF_LABELS
+    unanswered, room = _fitting(findings.unanswered_lines(nodes), room)
+
+    chosen: list[Node] = []
+    surest = findings.surest_first(nodes)
+    for node in surest:
+        cost = _cost_of_finding(node, retrieved)
+        if cost > room:
+            break
+        room -= cost
+        chosen.append(node)
+    if not chosen:
+        chosen = [_shortened(node, room) for node in surest[:1]]
+    chosen.sort(key=lambda node: node.question.id)
+
+    facts = findings.numbered_facts(chosen, retrieved)
+    rows = findings.finding_elements(chosen, facts)
+    return prompts.aggregate(question, rows, unanswered), facts
+
+
+def _cost_of_finding(node: Node, retrieved: Mapping[str, Chunk]) -> int:
+    facts = findings.numbered_facts([node], retrieved)
+    return sum(map(most_tokens, findings.finding_elements([node], facts)))
+
+
+def _summaries(
+    communities: Sequence[Community], handles: Handles[CommunityId], room: int
+) -> tuple[list[str], int]:
+    """Return all communities with summaries as long as they fit, and the room that they leave.
+
+    The last communities are left out when the shortest summaries do not fit either.
+    """
+    characters = elements.MAX_SUMMARY_CHARACTERS
+    fitting, left = _fitting(elements.community_elements(communities, handles), room)
+    while len(fitting) < len(communities) and characters > _SHORTEST_SUMMARY:
+        characters //= 2
+        rows = elements.community_elements(communities, handles, characters)
+        fitting, left = _fitting(rows, room)
+    return fitting, left
+
+
+def _shortened(node: Node, room: int) -> Node:
+    """Return one answer, as much of it and of its citations as fits."""
+    if node.answer is None:
+        return node
+    part = room // _OF_ANSWERS
+    kept: list[Citation] = []
+    left = part
+    for citation in node.answer.citations:
+        besides = most_tokens(plain(citation.document_name)) + _A_HANDLE
+        cost = most_tokens(plain(citation.span)) + besides
+        if cost > left:
+            if not kept:
+                kept.append(replace(citation, span=_cut(citation.span, left - besides)))
+            break
+        left -= cost
+        kept.append(citation)
+    answer = replace(node.answer, text=_cut(node.answer.text, part), citations=tuple(kept))
+    question = replace(node.question, text=_cut(node.question.text, part))
+    return replace(node, question=question, answer=answer)
+
+
+def _leading(
+    chunks: Sequence[Chunk], room: int, handles: RequestHandles
+) -> tuple[tuple[Chunk, ...], dict[str, str], int]:
+    """Return the leading chunks that fit, their elements by id, and the room that they leave.
+
+    The first is there in any case, with as many of its sentences as fit.
+    """
+    shown: list[Chunk] = []
+    by_id: dict[str, str] = {}
+    for chunk in chunks:
+        handle = handles.chunks.short(chunk.id)
+        written = elements.chunk_element(chunk, handle)
+        cost = most_tokens(written)
+        if cost > room and shown:
+            break
+        if cost > room:
+            written = _first_sentences(chunk, handle, room)
+            cost = max(room, most_tokens(written))
+        room -= cost
+        shown.append(chunk)
+        by_id[chunk.id] = written
+    return tuple(shown), by_id, room
+
+
+def _first_sentences(chunk: Chunk, handle: str, room: int) -> str:
+    """Return a chunk's element with as many of its sentences as fit, and one in any case."""
+
+    def cost(most: int) -> int:
+        return most_tokens(elements.chunk_element(chunk, handle, most))
+
+    # A chunk has no more sentences than characters, and each one more costs more.
+    fitting = bisect_right(range(1, len(chunk.text) + 1), room, key=cost)
+    written = elements.chunk_element(chunk, handle, max(1, fitting))
+    if most_tokens(written) > room:
+        besides = most_tokens(elements.chunk_element(chunk, handle, 0)) + _A_HANDLE
+        shorter = replace(chunk, text=_cut(chunk.text, max(1, room - besides)))
+        written = elements.chunk_element(shorter, handle, 1)
+    return written
+
+
+def _beginning(chunk: Chunk, room: int) -> Chunk:
+    """Return a sample with as much of its text as fits, and the beginning of it in any case."""
+    besides = most_tokens(elements.chunk_element(replace(chunk, text=""), "")) + _A_HANDLE
+    return replace(chunk, text=_cut(chunk.text, max(1, room - besides)))
+
+
+def _cut(text: str, tokens: int) -> str:
+    return cut_to(text, tokens, lambda text: most_tokens(plain(text)))
+
+
+def _fitting(rows: Sequence[str], room: int) -> tuple[list[str], int]:
+    """Return the leading rows that fit, and the room that they leave."""
+    fitting: list[str] = []
+    for row in rows:
+        cost = most_tokens(row)
+        if cost > room:
+            break
+        room -= cost
+        fitting.append(row)
+    return fitting, room
+
+
+def _cost(prompt: Prompt) -> int:
+    return most_tokens(prompt.system) + most_tokens(prompt.user)
+
+
+@lru_cache(maxsize=512)
+def _cost_of_chunk(chunk: Chunk) -> int:
+    """Return what a chunk costs at most; the follow-ups of a wave are compared again and again."""
+    return most_tokens(elements.chunk_element(chunk, "K00"))

@@ -1,0 +1,228 @@
+"""Pure: what was found as elements of a prompt, with short handles in place of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from typing import Generic, TypeVar
+
+from drift.evidence.sentences import sentences
+from drift.model.graph import Chunk, Community, Evidence
+from drift.model.tree import Citation, Node
+from drift.prompting.markup import element, indented, on_line, plain
+from drift.prompting.tokens import cut
+
+MAX_SUMMARIES_CHARACTERS = 24_000
+"""Summaries in one prompt: many communities get shorter ones."""
+MAX_SUMMARY_CHARACTERS = 1_500
+MAX_GRAPH_LINES = 2
+"""Relations in one prompt, and entities beside them. Readers used none of twelve such lines."""
+MAX_DESCRIPTION_CHARACTERS = 240
+MAX_HEADING_CHARACTERS = 200
+MAX_SETTLED_CHARACTERS = 300
+MAX_LOWER_COMMUNITIES = 2
+MAX_LOWER_SUMMARY_CHARACTERS = 240
+
+Key = TypeVar("Key", int, str, int | str)
+
+
+@dataclass(frozen=True, slots=True)
+class Handles(Generic[Key]):
+    """Short names for ids within one request (`C1`, `K1`, ...), and the way back."""
+
+    prefix: str
+    keys: tuple[Key, ...]
+
+    @classmethod
+    def of(cls, prefix: str, keys: Iterable[Key]) -> Handles[Key]:
+        """Number the distinct keys in order."""
+        return cls(prefix, tuple(dict.fromkeys(keys)))
+
+    def short(self, key: Key) -> str:
+        """Return the handle of a key that is among them."""
+        return f"{self.prefix}{self.keys.index(key) + 1}"
+
+    def all_short(self) -> list[str]:
+        """Return every handle in order."""
+        return [f"{self.prefix}{number}" for number in range(1, len(self.keys) + 1)]
+
+    def resolve(self, text: str) -> Key | None:
+        """Return the key that a model meant by a handle or by the real id; None without one."""
+        name = text.strip().strip("[]").strip()
+        prefix, number = name[: len(self.prefix)], name[len(self.prefix) :]
+        if prefix.upper() == self.prefix and number.isascii() and number.isdigit():
+            position = int(number[:9]) - 1
+            if 0 <= position < len(self.keys):
+                return self.keys[position]
+        return next((key for key in self.keys if str(key) in {name, text}), None)
+
+    def resolved(self, names: Iterable[str]) -> tuple[Key, ...]:
+        """Return the distinct keys that these names mean, in order, without names of no key."""
+        keys = (self.resolve(name) for name in names)
+        return tuple(dict.fromkeys(key for key in keys if key is not None))
+
+
+def community_elements(
+    communities: Sequence[Community],
+    handles: Handles[int | str],
+    characters: int = MAX_SUMMARY_CHARACTERS,
+) -> list[str]:
+    """Return communities as elements of a prompt; many get shorter summaries."""
+    most = min(characters, MAX_SUMMARIES_CHARACTERS // max(1, len(communities)))
+    return [
+        element("community", plain(cut(c.summary, most)), id=handles.short(c.id), level=c.level)
+        for c in communities
+    ]
+
+
+def samples(
+    communities: Sequence[Community], chunks: Sequence[Chunk], handles: Handles[int | str]
+) -> dict[str, tuple[Chunk, str | None]]:
+    """Return sample chunks by their id, each with the handle of its community.
+
+    The communities take turns, so that each of them has a sample before one has two. Chunks of no
+    community come last.
+    """
+    placed: dict[str, tuple[Chunk, str | None]] = {}
+    columns = [[(s, handles.short(c.id)) for s in c.samples] for c in communities]
+    for turn in chain.from_iterable(zip_longest(*columns)):
+        if turn:
+            placed.setdefault(turn[0].id, turn)
+    for chunk in chunks:
+        placed.setdefault(chunk.id, (chunk, None))
+    return placed
+
+
+def sample_elements(
+    shown: Sequence[Chunk], placed: Mapping[str, tuple[Chunk, str | None]]
+) -> list[str]:
+    """Return samples as elements of a prompt, each with its community.
+
+    They have no ids: a sample shows what may be asked, and is not cited.
+    """
+    return [element("sample", plain(c.text), community=placed[c.id][1], **_where(c)) for c in shown]
+
+
+def chunk_element(chunk: Chunk, handle: str, most: int | None = None) -> str:
+    """Return a chunk as an element of a prompt, its first `most` sentences numbered."""
+    numbered = "\n".join(
+        f"{number}| {indented(sentence)}"
+        for number, sentence in enumerate(sentences(chunk.text)[:most], start=1)
+    )
+    return element("chunk", numbered, id=handle, **_where(chunk))
+
+
+def _where(chunk: Chunk) -> dict[str, str]:
+    """Return what a reader is told of a chunk's document and its place there."""
+    return {
+        "document": chunk.document_name,
+        "heading": cut(chunk.heading, MAX_HEADING_CHARACTERS),
+        "place": place_of(chunk),
+    }
+
+
+def place_of(chunk: Chunk) -> str:
+    """Return "12 of 42" for the twelfth of 42 chunks; empty where that is not known."""
+    return f"{chunk.place} of {chunk.places}" if chunk.place and chunk.places else ""
+
+
+def in_reading_order(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
+    """Return chunks, given best first, so that those of one document stand in its order.
+
+    Documents follow each other by their best chunk. Chunks of no known place stay as they are.
+    """
+    # Two documents may have one name; most of them differ in how many chunks they have.
+    documents = list(dict.fromkeys((chunk.document_name, chunk.places) for chunk in chunks))
+
+    def place(chunk: Chunk) -> tuple[int, int]:
+        return documents.index((chunk.document_name, chunk.places)), chunk.place or 0
+
+    return tuple(sorted(chunks, key=place))
+
+
+def graph_lines(
+    evidence: Sequence[Evidence], shown: Collection[str], handles: Handles[str]
+) -> list[str]:
+    """Return what the graph says of the chunks that are shown, a line each: relations first.
+
+    Each line names the chunks that say it, so that it can be cited. Two entities have one relation,
+    the first of those that the graph found; without a description, nothing is said.
+    """
+    pairs: dict[frozenset[str], str] = {}
+    for relation in chain.from_iterable(one.relationships for one in evidence):
+        if line := _line(relation.description, relation.chunk_ids, shown, handles):
+            names = frozenset((relation.source, relation.target))
+            both = f"{on_line(relation.source)} - {on_line(relation.target)}"
+            pairs.setdefault(names, f"{both}: {line}")
+
+    titles: dict[str, str] = {}
+    for entity in chain.from_iterable(one.entities for one in evidence):
+        if line := _line(entity.description, entity.chunk_ids, shown, handles):
+            titles.setdefault(entity.id, f"{on_line(entity.title)}: {line}")
+    return [*list(pairs.values())[:MAX_GRAPH_LINES], *list(titles.values())[:MAX_GRAPH_LINES]]
+
+
+def _line(
+    description: str, chunk_ids: Sequence[str], shown: Collection[str], handles: Handles[str]
+) -> str:
+    """Return a description with the handles of its chunks; empty when none of them is shown."""
+    said_in = [handles.short(chunk_id) for chunk_id in chunk_ids if chunk_id in shown]
+    if not said_in or not description.strip():
+        return ""
+    return f"{on_line(cut(description, MAX_DESCRIPTION_CHARACTERS))} ({', '.join(said_in)})"
+
+
+def communities_of(evidence: Sequence[Evidence]) -> tuple[Community, ...]:
+    """Return the lower communities of several follow-ups, each once, theirs in turns, bounded."""
+    turns = chain.from_iterable(zip_longest(*(one.communities for one in evidence)))
+    distinct = {community.id: community for community in turns if community}
+    return tuple(distinct.values())[:MAX_LOWER_COMMUNITIES]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is known of a search when follow-ups are read.
+
+    `settled` are the follow-ups that ended before, `asking` those that others read at the same
+    time, `names` what was found so far. In the last pass nothing new is asked for.
+    """
+
+    settled: tuple[Node, ...] = ()
+    asking: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    is_last: bool = False
+
+
+def asked_elements(memory: Memory, shown: Collection[str], handles: Handles[str]) -> list[str]:
+    """Return what was asked already: with its answer and evidence, in vain, or by others now.
+
+    Evidence in a chunk that is shown as well is only named.
+    """
+    rows = [_settled(node, shown, handles) for node in memory.settled]
+    return rows + [_asked(question, "being answered") for question in memory.asking]
+
+
+def _settled(node: Node, shown: Collection[str], handles: Handles[str]) -> str:
+    answer = node.answer
+    if answer is None or not answer.citations:
+        return _asked(node.question.text, "looked for in vain")
+
+    evidence = [
+        _at(citation, handles)
+        + ("" if citation.chunk_id in shown else f" {on_line(citation.span)}")
+        for citation in answer.citations
+    ]
+    said = on_line(cut(answer.text, MAX_SETTLED_CHARACTERS))
+    return _asked(node.question.text, answer.verdict, said, *evidence)
+
+
+def _asked(question: str, state: str, *lines: str) -> str:
+    content = "\n".join((on_line(question), *lines))
+    return element("followup", content, state=state.replace("_", " "))
+
+
+def _at(citation: Citation, handles: Handles[str]) -> str:
+    """Return how evidence that was found before is called: K3.4 is sentence 4 of chunk K3."""
+    handle = handles.short(citation.chunk_id)
+    return f"{handle}.{citation.sentences}" if citation.sentences else handle

@@ -1,0 +1,134 @@
+"""Pure: what a search has found, as the aggregator reads it: answers over numbered facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from drift.model.graph import Chunk
+from drift.model.limits import is_in_vain
+from drift.model.tree import (
+    MERGED,
+    NO_EVIDENCE,
+    SKIPPED_BUDGET,
+    SKIPPED_DEADLINE,
+    SKIPPED_ENOUGH,
+    Citation,
+    Fact,
+    Node,
+)
+from drift.prompting.elements import place_of
+from drift.prompting.markup import element, on_line
+
+_IN_VAIN = "looked for in vain"
+_UNANSWERED = {
+    NO_EVIDENCE: _IN_VAIN,
+    SKIPPED_BUDGET: "not asked",
+    SKIPPED_DEADLINE: "no time was left",
+}
+MAX_UNANSWERED = 10
+
+
+def parents_first(nodes: Sequence[Node]) -> Iterator[Node]:
+    """Yield follow-ups with those that they proposed right behind them, in the order asked."""
+    children: dict[int | None, list[Node]] = {}
+    known = {node.question.id for node in nodes}
+    for node in nodes:
+        parent = node.question.parent if node.question.parent in known else None
+        children.setdefault(parent, []).append(node)
+
+    waiting = children.get(None, [])[::-1]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += children.get(node.question.id, [])[::-1]
+
+
+def proven(nodes: Sequence[Node]) -> list[Node]:
+    """Return the follow-ups whose answer stands on evidence, without a first try in vain."""
+    standing = [node for node in nodes if node.answer and node.answer.citations]
+    found = {node.question.text for node in standing if _found(node)}
+    return [node for node in standing if _found(node) or node.question.text not in found]
+
+
+def _found(node: Node) -> bool:
+    return node.answer is not None and not is_in_vain(node.answer)
+
+
+def surest_first(nodes: Sequence[Node]) -> list[Node]:
+    """Return the follow-ups whose answer stands on evidence, the surest first."""
+
+    def doubt(node: Node) -> float:
+        return -node.answer.confidence if node.answer else 0.0
+
+    return sorted(proven(nodes), key=doubt)
+
+
+def numbered_facts(nodes: Sequence[Node], retrieved: Mapping[str, Chunk]) -> tuple[Fact, ...]:
+    """Return what was cited, each wording once, numbered from 1 in the order of the tree.
+
+    A fact is as sure as the surest answer that cites it.
+    """
+    found: dict[tuple[str, str], tuple[Citation, float]] = {}
+    for node in parents_first(nodes):
+        if node.answer is None:
+            continue
+        for citation in node.answer.citations:
+            key = _wording(citation)
+            _, before = found.get(key, (citation, 0.0))
+            found[key] = citation, max(before, node.answer.confidence)
+    return tuple(
+        Fact(number, citation, confidence, _place(citation, retrieved))
+        for number, (citation, confidence) in enumerate(found.values(), start=1)
+    )
+
+
+def _wording(citation: Citation) -> tuple[str, str]:
+    """Return what is one fact: the same words of one document, also in chunks that overlap."""
+    return citation.document_name, " ".join(citation.span.split()).casefold()
+
+
+def _place(citation: Citation, retrieved: Mapping[str, Chunk]) -> str:
+    chunk = retrieved.get(citation.chunk_id)
+    return place_of(chunk) if chunk else ""
+
+
+def finding_elements(nodes: Sequence[Node], facts: Sequence[Fact]) -> list[str]:
+    """Return each proven answer with its facts; one that stands further up is only named again."""
+    by_key = {_wording(fact.citation): fact for fact in facts}
+    told: set[int] = set()
+
+    rows = []
+    for node in parents_first(proven(nodes)):
+        if node.answer is None:
+            continue
+        lines = [on_line(node.question.text), f"Answer: {on_line(node.answer.text)}"]
+        for citation in node.answer.citations:
+            fact = by_key[_wording(citation)]
+            lines.append(f"[{fact.number}] as above" if fact.number in told else _fact_line(fact))
+            told.add(fact.number)
+        rows.append(
+            element(
+                "finding",
+                "\n".join(lines),
+                verdict=node.answer.verdict.replace("_", " "),
+                confidence=round(node.answer.confidence, 2),
+                depth=node.question.depth,
+            )
+        )
+    return rows
+
+
+def _fact_line(fact: Fact) -> str:
+    where = ", ".join(filter(None, (fact.citation.document_name, fact.place)))
+    return f"[{fact.number}] {on_line(fact.citation.span)} ({on_line(where)})"
+
+
+def unanswered_lines(nodes: Sequence[Node]) -> list[str]:
+    """Return what was asked, or would have been, and has no answer that stands on evidence."""
+    lines = []
+    for node in nodes:
+        if node.state in {MERGED, SKIPPED_ENOUGH} or (node.answer and node.answer.citations):
+            continue
+        why = _IN_VAIN if node.answer else _UNANSWERED.get(node.state, "it failed")
+        lines.append(f"{on_line(node.question.text)} ({why})")
+    return list(dict.fromkeys(lines))[:MAX_UNANSWERED]

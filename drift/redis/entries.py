@@ -1,0 +1,193 @@
+"""Entries of a cache in Redis: a look-up waits a moment at most, and nobody waits for a write."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Literal
+
+from redis.exceptions import InvalidResponse, NoPermissionError
+
+from drift.core.circuit_breaker import Trouble
+from drift.core.logs import log
+from drift.model.health import Readiness
+from drift.redis.pipeline import Packets
+from drift.redis.server import RedisServer, in_words
+
+WAIT_S = 0.05
+"""How long a look-up waits for Redis, also for one that is still opening its connection."""
+GIVE_UP_S = 2.0
+"""How long an answer may take that nobody waits for any more."""
+PAUSE_S = 5.0
+"""How long after a failure Redis is asked again."""
+_PROBES = 8
+"""Keys of different slots, of which a cluster's nodes hold some each."""
+_MARK_BYTES = 32
+_FORBIDDEN = "its user may not keep entries (docs/access.md)"
+_SLOW = "it does not answer in time"
+
+
+class RedisEntries:
+    """SharedEntries in Redis; each is gone after its time.
+
+    A new connection may take longer than a look-up waits. So one late answer is no trouble, it is
+    waited for without the others; two in a row are.
+
+    With a `secret`, keys and entries are what only those can make who know it: whoever else writes
+    into Redis can take entries away, and put none in.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what it holds to, all but the server by default
+        self,
+        server: RedisServer,
+        kept_s: int,
+        wait_s: float = WAIT_S,
+        clock: Callable[[], float] = time.monotonic,
+        what: Literal["embedding", "answer"] = "embedding",
+        secret: bytes | None = None,
+    ) -> None:
+        """Prepare; nothing is opened yet. It belongs to the event loop that first asks.
+
+        Log lines say `what` is kept.
+        """
+        self._packets = Packets(server)
+        self._kept_s = kept_s
+        self._wait_s = wait_s
+        self._what = what
+        self._secret = secret
+        self._reading = _trouble(what, "reading", clock)
+        self._writing = _trouble(what, "writing", clock)
+        self._running: set[asyncio.Task[Any]] = set()
+        self._late: set[asyncio.Task[Any]] = set()
+        self._late_in_a_row = 0
+
+    async def get(self, keys: Sequence[str]) -> Mapping[str, bytes]:
+        """Return those entries that are there; none of them when Redis does not say so soon."""
+        if self._late or not self._reading.lets_try():
+            return {}
+        asked = self._start(self._read(keys))
+        done, _ = await asyncio.wait({asked}, timeout=self._wait_s)
+        if not done:
+            self._is_late(asked)
+            return {}
+
+        found: dict[str, bytes] | None = None if asked.cancelled() else asked.result()
+        if found is None:
+            return {}
+        self._late_in_a_row = 0
+        self._reading.ended()
+        return found
+
+    def put(self, entries: Mapping[str, bytes]) -> None:
+        """Keep entries for their time; while Redis does not answer, they are dropped."""
+        if not self._late and not self._reading.problem and self._writing.lets_try():
+            self._start(self._write(entries))
+
+    async def health(self) -> Readiness:
+        """Return ok, or in words why nothing can be read; keys of several slots are tried."""
+        prefix = "embed" if self._what == "embedding" else "answer"
+        found = await self._read([f"{prefix}:ready?{number}" for number in range(_PROBES)])
+        if found is None:
+            return Readiness.degraded(f"{self._reading.problem}, no {self._what} is kept in it")
+        return Readiness.ok()
+
+    async def written(self) -> None:
+        """Return when nothing is on its way any more."""
+        await asyncio.gather(*self._running)
+
+    async def close(self) -> None:
+        """Close the connection; what was not written yet is lost."""
+        await self._packets.close()
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+        self._running.clear()
+
+    def _start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return task
+
+    def _is_late(self, asked: asyncio.Task[Any]) -> None:
+        self._late.add(asked)
+        asked.add_done_callback(self._late.discard)
+        self._late_in_a_row += 1
+        if self._late_in_a_row > 1:
+            self._reading.began(_SLOW)
+
+    async def _read(self, keys: Sequence[str]) -> dict[str, bytes] | None:
+        """Return the entries; None after a failure, which is noted."""
+        # One command a key: a cluster refuses one for keys of several slots. They go in one packet.
+        commands = [("MGET", self._named(key)) for key in keys]
+        try:
+            async with asyncio.timeout(GIVE_UP_S):
+                replies = await self._packets.ask_each(commands)
+            pairs = zip(keys, map(self._opened, keys, map(_only, replies)), strict=True)
+            return {key: entry for key, entry in pairs if entry is not None}
+        except Exception as error:  # noqa: BLE001 - whatever it is, the entry is made anew
+            self._reading.began(_in_words(error))
+            return None
+
+    async def _write(self, entries: Mapping[str, bytes]) -> None:
+        commands = [
+            ("SET", self._named(key), self._sealed(key, entry), "EX", self._kept_s)
+            for key, entry in entries.items()
+        ]
+        try:
+            async with asyncio.timeout(GIVE_UP_S):
+                await self._packets.ask_each(commands)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is made again
+            self._writing.began(_in_words(error))
+        else:
+            self._writing.ended()
+
+    def _named(self, key: str) -> str:
+        """Return the key in Redis: of the same kind, and without the secret no text leads to it."""
+        if self._secret is None:
+            return key
+        return f"{key.partition(':')[0]}:{self._mark(b'key', key).hex()}"
+
+    def _sealed(self, key: str, entry: bytes) -> bytes:
+        return entry if self._secret is None else self._mark(b"entry", key, entry) + entry
+
+    def _opened(self, key: str, stored: object) -> bytes | None:
+        """Return the entry that was sealed for this key; None for anything else."""
+        if not isinstance(stored, bytes) or self._secret is None:
+            return stored if isinstance(stored, bytes) else None
+        mark, entry = stored[:_MARK_BYTES], stored[_MARK_BYTES:]
+        return entry if hmac.compare_digest(mark, self._mark(b"entry", key, entry)) else None
+
+    def _mark(self, of: bytes, key: str, entry: bytes = b"") -> bytes:
+        return hmac.digest(self._secret or b"", b"\n".join((of, key.encode(), entry)), "sha256")
+
+
+def _only(reply: object) -> object:
+    """Return the one value that MGET answers.
+
+    Raises:
+        InvalidResponse: it has answered something else.
+    """
+    match reply:
+        case [value]:
+            return value
+    raise InvalidResponse("No answer to MGET.")
+
+
+def _trouble(what: str, doing: str, clock: Callable[[], float]) -> Trouble:
+    """Return what keeps Redis from doing one thing, reading or writing."""
+    failed, restored = f"{what}_cache_failed", f"{what}_cache_restored"
+
+    def say_began(problem: str) -> None:
+        log.warning(failed, extra={"doing": doing, "cause": problem})
+
+    def say_ended() -> None:
+        log.info(restored, extra={"doing": doing})
+
+    return Trouble(say_began, say_ended, PAUSE_S, clock)
+
+
+def _in_words(error: Exception) -> str:
+    return _FORBIDDEN if isinstance(error, NoPermissionError) else in_words(error)

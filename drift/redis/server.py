@@ -1,0 +1,206 @@
+"""The Redis of the settings.
+
+How a connection to it is opened and signed in, and in what words it fails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+from redis.asyncio import Connection, ConnectionPool, Redis
+from redis.asyncio.connection import SSLConnection
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import (
+    AskError,
+    AuthenticationError,
+    BusyLoadingError,
+    ClusterCrossSlotError,
+    InvalidResponse,
+    NoPermissionError,
+    RedisError,
+    ResponseError,
+)
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from drift.auth.entra import TokenSource
+from drift.core.logs import causes
+from drift.model.health import Readiness
+from drift.redis.entra import EntraLogin
+
+OPEN_SECONDS = 5.0
+"""How long a new connection may take: the token, the network, TLS, signing in and the first
+answer."""
+IDLE_SECONDS = 200.0
+"""A connection that was idle for so long is replaced: networks in the cloud forget it after 240."""
+
+
+class RedisServer:
+    """One Redis by its `redis://` or `rediss://` URL, with Entra ID when there are tokens.
+
+    Making it opens nothing.
+
+    All its connections share their certificates: redis-py reads them from disk for every new
+    connection, which holds the event loop up. They are read here, so make it in a thread.
+    """
+
+    def __init__(self, url: str, tokens: TokenSource | None = None) -> None:
+        """Take the address and the certificates.
+
+        RESP2 and no maintenance notifications: neither side of a channel needs them, and Azure
+        Managed Redis knows both.
+        """
+        self.tokens = tokens
+        self._pool = ConnectionPool.from_url(
+            url,
+            protocol=2,
+            socket_connect_timeout=OPEN_SECONDS,
+            socket_timeout=OPEN_SECONDS,
+            socket_keepalive=True,
+            # Whoever uses a connection knows what may be sent again.
+            retry=Retry(NoBackoff(), 0),
+            # Otherwise every new connection reads the package's version from disk, in the loop.
+            driver_info=None,
+            credential_provider=EntraLogin(tokens) if tokens else None,
+        )
+        sample: object = self._made()
+        if isinstance(sample, SSLConnection):
+            self._pool.connection_class = _sharing(sample)
+
+    async def opened(self, seconds: float = OPEN_SECONDS) -> Connection:
+        """Return a new connection, signed in, over which the server has answered.
+
+        Raises:
+            TimeoutError: it is not there in time.
+            Exception: the identity's or redis-py's own; `in_words` says what each means.
+        """
+        connection = self._made()
+        connect: Callable[[], Awaitable[None]] = connection.connect
+        try:
+            async with asyncio.timeout(seconds):
+                await self.signed_in()
+                await connect()
+                await connection.send_command("PING", check_health=False)
+                await _pong(connection)
+        except BaseException as error:
+            await connection.disconnect(nowait=True)
+            if isinstance(error, TimeoutError | RedisTimeoutError):
+                raise TimeoutError("Redis has not answered a new connection in time.") from None
+            raise
+        return connection
+
+    def _made(self) -> Connection:
+        """Return a connection that is not opened yet."""
+        make: Callable[[], Connection] = self._pool.make_connection
+        return make()
+
+    def client(self) -> Redis:
+        """Return a client for a subscriber or a question; whoever asked for it closes it.
+
+        Wait for `signed_in` first.
+        """
+        return Redis(connection_pool=self._pool)
+
+    async def signed_in(self) -> None:
+        """Return when there is a token to sign in with, where one is needed.
+
+        Raises:
+            TimeoutError: the identity is slow; it is not asked twice at the same time.
+            Exception: the identity's own.
+        """
+        if self.tokens:
+            async with asyncio.timeout(OPEN_SECONDS):
+                await self.tokens.get()
+
+    @staticmethod
+    def in_words(error: BaseException) -> str:
+        """Return what an error of its connections means: see `in_words`."""
+        return in_words(error)
+
+    async def health(self) -> Readiness:
+        """Return ok, or in words why the server does not answer."""
+        try:
+            connection = await self.opened()
+        except Exception as error:  # noqa: BLE001 - whatever it is, it has words
+            return Readiness.failing(in_words(error))
+        await connection.disconnect(nowait=True)
+        return Readiness.ok()
+
+
+async def _pong(connection: Connection) -> None:
+    """Read the answer to PING.
+
+    Raises:
+        InvalidResponse: it is another one.
+        Exception: redis-py's own.
+    """
+    # A refusal is an answer too: a user may have the right to publish alone.
+    with suppress(NoPermissionError):
+        if await reply(connection) != b"PONG":
+            raise InvalidResponse("Another answer to PING.")
+
+
+async def reply(connection: Connection) -> Any:  # noqa: ANN401 - whatever the server says
+    """Return the next reply.
+
+    Raises:
+        InvalidResponse: what came is no reply of a Redis.
+        Exception: redis-py's own.
+    """
+    try:
+        return await connection.read_response()
+    except (ValueError, TypeError, RecursionError) as error:  # what redis-py's parser meets
+        raise InvalidResponse("No reply of a Redis.") from error
+
+
+def _sharing(sample: SSLConnection) -> type[SSLConnection]:
+    """Return a kind of connection that has the certificates of this one."""
+    certificates = sample.ssl_context
+    certificates.get()
+
+    class SharedCertificates(SSLConnection):
+        def __init__(self, **options: Any) -> None:  # noqa: ANN401 - redis-py's own
+            super().__init__(**options)
+            self.ssl_context = certificates
+
+    return SharedCertificates
+
+
+# -------------------------------------------------------------------------------------------- words
+_ENDED = "it ends the connection: a server with TLS needs rediss://"
+_SLOTS = "it is a cluster whose keys lie on several nodes: it needs one endpoint (docs/caches.md)"
+_MEANINGS: tuple[tuple[type[BaseException], str], ...] = (
+    (ssl.SSLCertVerificationError, "its certificate is not trusted here"),
+    (ssl.SSLError, "it does not speak TLS: rediss:// is for servers that do"),
+    (socket.gaierror, "its host name is not known"),
+    (ConnectionRefusedError, "nobody listens at its address"),
+    (InvalidResponse, "what answers there is not Redis"),
+    (AuthenticationError, "it refuses the user, the password or the token"),
+    (NoPermissionError, "its user needs the right to publish and to subscribe"),
+    (BusyLoadingError, "it is still loading its data"),
+    (AskError, _SLOTS),
+    (ClusterCrossSlotError, _SLOTS),
+    (ResponseError, "it refuses what it is asked"),
+    (RedisTimeoutError, "it does not answer in time"),
+    (TimeoutError, "it does not answer in time"),
+    (RedisError, _ENDED),
+    (OSError, _ENDED),
+)
+"""What an error means, the narrowest first: a connection's error is often only the cover of one of
+the system's."""
+
+
+def in_words(error: BaseException) -> str:
+    """Return what keeps Redis from answering, for people: no address, no name and no secret."""
+    links = tuple(causes(error))
+    if any(getattr(link, "status_code", "") == "NOAUTH" for link in links):
+        return "it asks for a password, and REDIS_URL has none"
+    for kind, meaning in _MEANINGS:
+        if any(isinstance(link, kind) for link in links):
+            return meaning
+    return "Entra ID gives no token for it"

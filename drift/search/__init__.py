@@ -1,0 +1,1 @@
+"""The algorithm: read `drift.py` first."""

@@ -1,0 +1,158 @@
+"""The local executor: one call that answers a group of follow-ups, and the check of each answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from drift.contracts.replies import CitationReply, JointReply, LocalReply
+from drift.core.errors import UnusableReplyError
+from drift.core.logs import log
+from drift.evidence.citations import check
+from drift.evidence.handles import without_handles
+from drift.model.graph import Beside, Chunk, Direction
+from drift.model.limits import Limits
+from drift.model.tree import Answer, CitationCounts, Node, Proposal
+from drift.prompting import budget
+from drift.prompting.batching import Found, Group
+from drift.prompting.budget import Reading, RequestHandles
+from drift.prompting.elements import Handles, Memory
+from drift.search.calls import ChatCalls
+from drift.search.replies import ask
+
+MAX_NEW_FOLLOWUPS = 3
+UNPROVEN = 0.1
+"""The most that an answer without evidence that holds can be trusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Executor:
+    """Reads what follow-ups found; `question` is the user's own."""
+
+    chat: ChatCalls
+    question: str
+    limits: Limits
+
+    async def answer(
+        self, group: Group, memory: Memory, handles: RequestHandles, retrieved: Mapping[str, Chunk]
+    ) -> Answers:
+        """Return the checked answers of a group; what a joint reply leaves out has none.
+
+        Raises:
+            UnusableReplyError: when the reply to a single follow-up cannot be used.
+            ModelUnavailableError, ModelMisconfiguredError: from the model.
+        """
+        reading = budget.executor(self.question, group, handles, memory, self.limits)
+        citable = _citable(group, memory.settled, retrieved)
+
+        answers = Answers(reading.shown)
+        for found, reply in await self._replies(group, reading):
+            answer, counts = _checked(reply, handles, citable)
+            answers.counts += counts
+            answers.by_question[found.question.id] = answer
+        return answers
+
+    async def _replies(self, group: Group, reading: Reading) -> list[tuple[Found, LocalReply]]:
+        if len(group) == 1:
+            return [(group[0], await ask(self.chat, reading.prompt, LocalReply))]
+        try:
+            joint = await ask(self.chat, reading.prompt, JointReply)
+        except UnusableReplyError as error:
+            log.warning("joint_reply_unusable", extra={"reason": error.detail})
+            return []
+        return list(_matched(group, joint))
+
+
+def _checked(
+    reply: LocalReply, handles: RequestHandles, citable: Mapping[str, Chunk]
+) -> tuple[Answer, CitationCounts]:
+    """Return what a reply says, over the evidence that holds, and what became of its citations.
+
+    Code overrules the model: without any evidence that holds, nothing was found.
+    """
+    meant = [one for citation in reply.citations for one in _meant(citation, handles.chunks)]
+    ids = [chunk_id for _, chunk_id in meant]
+    citations, counts = check([citation for citation, _ in meant], reply.answer, ids, citable)
+
+    in_prose = handles.in_prose(citable)
+    said_by = [chunk.text for chunk in citable.values()]
+    proposed = tuple(
+        Proposal(
+            without_handles(followup.question, in_prose, said_by),
+            handles.communities.resolved(followup.target_communities),
+            _wished(followup.beside, handles.chunks),
+        )
+        for followup in reply.new_followups[:MAX_NEW_FOLLOWUPS]
+    )
+    return Answer(
+        without_handles(reply.answer, in_prose, said_by),
+        citations,
+        reply.confidence if citations else min(reply.confidence, UNPROVEN),
+        reply.should_continue,
+        proposed if citations else (),
+        reply.verdict if citations else "not_found",
+    ), counts
+
+
+@dataclass(slots=True)
+class Answers:
+    """What one call answered: by follow-up, from the chunks that it was shown, best first."""
+
+    shown: tuple[Chunk, ...]
+    by_question: dict[int, Answer] = field(default_factory=dict)
+    counts: CitationCounts = field(default_factory=CitationCounts)
+
+
+def _citable(
+    group: Group, settled: Sequence[Node], retrieved: Mapping[str, Chunk]
+) -> dict[str, Chunk]:
+    """Return what may be cited: all that the group found, and what settled answers stand on."""
+    found = {chunk.id: chunk for one in group for chunk in one.evidence.chunks}
+    cited = {c.chunk_id for node in settled if node.answer for c in node.answer.citations}
+    return found | {chunk_id: retrieved[chunk_id] for chunk_id in cited if chunk_id in retrieved}
+
+
+_CALLED = re.compile(r"([A-Za-z]+\d+)(?:\.(\d+(?:-\d+)?))?")
+"""A chunk's handle, and the numbers of sentences behind it."""
+
+
+def _meant(
+    citation: CitationReply, handles: Handles[str]
+) -> list[tuple[CitationReply, str | None]]:
+    """Return a citation for each chunk that one names: `K3`, `(K1)`, `K1, K2` or `K3.4`."""
+    if chunk_id := handles.resolve(citation.chunk_id):
+        return [(citation, chunk_id)]
+
+    named: list[tuple[CitationReply, str | None]] = []
+    for handle, sentences in _CALLED.findall(citation.chunk_id):
+        if chunk_id := handles.resolve(handle):
+            numbers = citation.sentences or sentences
+            named.append((citation.model_copy(update={"sentences": numbers}), chunk_id))
+    return named or [(citation, None)]
+
+
+_WISH = re.compile(r"(before|after)\s+(\S+)", re.IGNORECASE)
+
+
+def _wished(beside: str, handles: Handles[str]) -> tuple[Beside, ...]:
+    """Return what `after K3` or `before K3` wishes to see; nothing for other words."""
+    if not (wish := _WISH.search(beside)):
+        return ()
+    direction: Direction = "before" if wish[1].lower() == "before" else "after"
+    chunk_id = handles.resolve(wish[2].strip(".,;"))
+    return (Beside(chunk_id, direction),) if chunk_id else ()
+
+
+def _matched(group: Group, joint: JointReply) -> Iterator[tuple[Found, LocalReply]]:
+    """Yield each follow-up with the first answer that names it, or its own where none is named."""
+    names = Handles.of("Q", (found.question.id for found in group))
+    named = {name: answer for answer in reversed(joint.answers) if (name := answer.followup)}
+    if not named and len(joint.answers) == len(group):
+        yield from zip(group, joint.answers, strict=True)
+        return
+
+    by_question = {names.resolve(name): answer for name, answer in named.items()}
+    for found in group:
+        if answer := by_question.get(found.question.id):
+            yield found, answer

@@ -1,0 +1,166 @@
+"""Pure: how vector, full-text and graph scores become one order.
+
+A plain hybrid carries every ranking: half cosine, half BM25. The graph adds to it as much as the
+question's names are worth: where they lead to few chunks, the walk and the hop count in full; where
+they lead everywhere, next to nothing. So a graph of poor names does not spoil a good hybrid. The
+weights are one set for all projects and embedding models; docs/recall.md holds what each brings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from drift.evidence.position import seated
+from drift.model.graph import Candidate, Candidates, Chunk, Evidence
+from drift.search.near_duplicates import near_copies
+
+VECTOR_WEIGHT = 0.5
+TEXT_WEIGHT = 0.5
+SCOPE_BONUS = 0.02
+"""Added to the cosine of a chunk inside the target communities; more would hide what is outside."""
+
+MIN_MASS = 1 / 4000
+"""Mass below which a walk takes no further step; it is the unit when a logarithm is taken."""
+WALK_WEIGHT = 0.5
+FAINT_WALK_WEIGHT = 0.2
+"""What the whole of a walk's mass would count where the question's names lead everywhere."""
+USELESS_MASS, USEFUL_MASS = 0.03, 0.1
+"""The mass of the best walked chunk at which a graph begins to count, and counts in full."""
+
+HOP_WEIGHT = 0.5
+HOP_SEEDS = 3
+"""The best chunks, whose entities lead one hop on."""
+MENTION_SHARE = 0.05
+"""What mentioning a shared entity counts, beside being about it."""
+
+COPY = 0.1
+"""What the score of a chunk counts that nearly repeats a better one."""
+FURTHER_CHUNK = 0.9
+"""What the score of a document's further chunks counts, so that several documents get a place."""
+
+MAX_CHUNKS = 30
+"""Chunks of a follow-up's evidence; how many of them a prompt shows is a setting."""
+
+
+def ranked(found: Candidates) -> Evidence:
+    """Return the evidence of a follow-up: its best chunks, and their neighbourhood.
+
+    What stands at a place that was asked for comes right behind the best chunk.
+    """
+    chunks = seated(fuse(found.chunks, MAX_CHUNKS), found.placed)[:MAX_CHUNKS]
+    return Evidence(chunks, found.entities, found.relationships, found.communities)
+
+
+def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
+    """Return the `most` best chunks, best first, each with its fused score.
+
+    The score is 0.5 vector + 0.5 text + walk + hop; a document's further chunks keep 0.9 of it.
+    Cosines are scaled between the least and the greatest of the candidates, BM25 by its greatest.
+    Walk and hop count at most 0.5 each, by `graph_worth`. What nearly repeats a better chunk
+    counts a tenth. Equal scores are ordered by id.
+    """
+    pool = list(candidates)
+    vector = _between([_cosine(c) for c in pool])
+    text = _by_greatest([c.text for c in pool])
+    worth = graph_worth(pool)
+    scores = [
+        VECTOR_WEIGHT * cosine + TEXT_WEIGHT * bm25 + walk
+        for cosine, bm25, walk in zip(vector, text, _walk(pool, worth), strict=True)
+    ]
+    if worth:
+        hops = _one_hop(pool, scores)
+        scores = [s + worth * HOP_WEIGHT * hop for s, hop in zip(scores, hops, strict=True)]
+
+    scored = _spread([c.chunk for c in pool], scores)
+    return tuple(sorted(scored, key=lambda chunk: (-chunk.score, chunk.id))[:most])
+
+
+def graph_worth(candidates: Iterable[Candidate]) -> float:
+    """Return how much the graph counts for a question, 0..1, by its best walked chunk.
+
+    A walk starts with a mass of 1 and divides it among all that a named entity leads to. A name
+    that stands in few chunks leaves much of it there; a name that stands everywhere leaves traces.
+    """
+    best = max((c.graph for c in candidates), default=0.0)
+    if best <= USELESS_MASS:
+        return 0.0
+    return min(1.0, math.log(best / USELESS_MASS) / math.log(USEFUL_MASS / USELESS_MASS))
+
+
+def _walk(pool: Sequence[Candidate], worth: float) -> list[float]:
+    """Return what the walk adds to each score.
+
+    The part that is worth it is scaled by the greatest of the candidates, the faint rest by the
+    whole mass that a walk has.
+    """
+    masses = [math.log1p(max(0.0, c.graph) / MIN_MASS) for c in pool]
+    whole = math.log1p(1 / MIN_MASS)
+    return [
+        worth * WALK_WEIGHT * relative + (1 - worth) * FAINT_WALK_WEIGHT * min(1.0, mass / whole)
+        for mass, relative in zip(masses, _by_greatest(masses), strict=True)
+    ]
+
+
+def _spread(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[Chunk]:
+    """Return the chunks with their scores.
+
+    Of each document only the best keeps its own in full, and of near copies only the best.
+    """
+    order = sorted(range(len(chunks)), key=lambda place: (-scores[place], chunks[place].id))
+    seen: set[str] = set()
+    spread = []
+    copies = near_copies(chunks[place].text for place in order)
+    for place, is_copy in zip(order, copies, strict=True):
+        chunk, score = chunks[place], scores[place]
+        if is_copy:
+            score *= COPY
+        elif chunk.document_name in seen:
+            score *= FURTHER_CHUNK
+        if not is_copy:
+            seen.add(chunk.document_name)
+        spread.append(replace(chunk, score=round(score, 6)))
+    return spread
+
+
+def _one_hop(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
+    """Return how much each candidate is about what the best ones mention, 0..1.
+
+    Rare entities count most. The best ones themselves have 1, so that what they lead to, and copies
+    of them, do not overtake them.
+    """
+    order = sorted(range(len(pool)), key=lambda place: (-scores[place], pool[place].chunk.id))
+    seeds = frozenset(order[:HOP_SEEDS])
+    mentioned = Counter(mention.entity for seed in seeds for mention in pool[seed].mentions)
+
+    gains = [0.0] * len(pool)
+    for place in order[HOP_SEEDS:]:
+        for m in pool[place].mentions:
+            share = MENTION_SHARE + m.about
+            gains[place] += mentioned[m.entity] * max(0.0, m.rarity) ** 2 * share
+
+    if not any(gains):
+        return gains
+    return [1.0 if place in seeds else gain for place, gain in enumerate(_by_greatest(gains))]
+
+
+def _cosine(candidate: Candidate) -> float | None:
+    if candidate.similarity is None:
+        return None
+    return 2 * candidate.similarity - 1 + (SCOPE_BONUS if candidate.in_scope else 0.0)
+
+
+def _between(values: Sequence[float | None]) -> list[float]:
+    known = [v for v in values if v is not None]
+    if not known:
+        return [0.0] * len(values)
+    low, high = min(known), max(known)
+    span = high - low
+    return [0.0 if v is None else (v - low) / span if span else 1.0 for v in values]
+
+
+def _by_greatest(values: Sequence[float]) -> list[float]:
+    greatest = max(values, default=0.0)
+    return [v / greatest if greatest > 0 else 0.0 for v in values]

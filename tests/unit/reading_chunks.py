@@ -1,0 +1,62 @@
+"""A question read from given chunks alone: one executor call, then the last call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from drift.answer import conclusion
+from drift.answer.conclusion import Conclusion
+from drift.answer.growing import GrowingAnswer
+from drift.answer.streaming import Telling
+from drift.contracts.replies import AggregateReply
+from drift.model.graph import Chunk, Evidence
+from drift.model.limits import Limits
+from drift.model.tree import ANSWERED, Node, Question
+from drift.prompting import budget
+from drift.prompting.batching import Found
+from drift.prompting.elements import Handles, Memory
+from drift.search.calls import ChatCalls
+from drift.search.executor import Executor
+from drift.search.replies import ask
+
+
+async def read_chunks(
+    row: Mapping[str, Any], chat: ChatCalls, limits: Limits, telling: Telling | None = None
+) -> Conclusion:
+    """Return the conclusion on a recorded question, as a search of one follow-up would.
+
+    Who follows is told of the answer while the last reply grows.
+    """
+    telling = telling or Telling()
+    chunks = tuple(_chunk(one) for one in row["chunks"])
+    asked = Question(0, row["question"])
+    group = (Found(asked, Evidence(chunks), chunks),)
+    retrieved = {chunk.id: chunk for chunk in chunks}
+    handles = budget.RequestHandles(Handles.of("C", []), Handles.of("K", retrieved))
+
+    executor = Executor(chat, row["question"], limits)
+    answers = await executor.answer(group, Memory(is_last=True), handles, retrieved)
+    nodes = [Node(asked, ANSWERED, answers.by_question[0])]
+    prompt, facts = budget.aggregator(row["question"], nodes, retrieved, limits.max_prompt_tokens)
+    if not facts:
+        return Conclusion()
+
+    hear = telling.hear(GrowingAnswer("final_answer", lambda _: facts))
+    reply = await ask(chat, prompt, AggregateReply, hear)
+    shown = [f"{c.document_name} {c.heading} {c.text}" for c in chunks]
+    concluded = conclusion.concluded(row["question"], reply, facts, nodes, shown)
+    telling.ended(concluded.text)
+    return concluded
+
+
+def _chunk(row: Mapping[str, Any]) -> Chunk:
+    place, _, places = row["place"].partition(" of ")
+    return Chunk(
+        row["id"],
+        row["text"],
+        row["document"],
+        heading=row["heading"],
+        place=int(place) if place else None,
+        places=int(places) if places else None,
+    )

@@ -1,0 +1,310 @@
+"""When proposals are asked, and what becomes of those that wait; seconds are virtual."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drift.contracts.answer import RetrieveResponse
+from drift.core.deadline import Deadline, Turns
+from drift.core.errors import DeadlineError, ModelUnavailableError
+from drift.model.calls import Prompt
+from drift.model.graph import Evidence, FollowupQuery
+from drift.model.limits import Limits
+from drift.model.tree import Proposal, Question
+from drift.prompting.batching import Found
+from drift.search.calls import Calls
+from drift.search.followups import WAITS_FOR_SIBLINGS_S, FollowupTree
+from drift.search.progress import Progress
+from tests.fakes import ScriptedChat, StubGraph, chunk, ports
+from tests.unit.searching import (
+    FIRST,
+    FOUND,
+    SECOND,
+    THIRD,
+    TRACED,
+    Run,
+    asked_in,
+    chunks_of,
+    local,
+    own_chunk,
+    primer,
+    script,
+    states,
+)
+from tests.virtual_time import in_virtual_time
+
+FOURTH, FIFTH = "Which colour has delta?", "How long is epsilon?"
+
+
+def seen(reply: Any, prompt: Prompt) -> Any:
+    """Return a reply that cites the first chunk of its prompt wherever it cites one."""
+    if not isinstance(reply, dict):
+        return reply
+    first = chunks_of(prompt)[0]["id"]
+    return reply | {"citations": [c | {"chunk_id": first} for c in reply["citations"]]}
+
+
+class Timed:
+    """A search whose answers take as long as they are told, and when each question was searched."""
+
+    def __init__(
+        self,
+        answers: Mapping[str, tuple[float, Any]],
+        primed: Sequence[str] = (FIRST, SECOND),
+        **limits: int,
+    ) -> None:
+        self.answers = answers
+        self.searched: dict[str, float] = {}
+        self.graph = StubGraph(FOUND, self.found)
+        self.chat = ScriptedChat(script(primer_reply=primer(*primed), local_reply=self.answer))
+        self.run = Run(ports(self.graph, self.chat), deadline_s=40, **limits)
+
+    def found(self, query: FollowupQuery) -> Evidence:
+        self.searched[query.question] = asyncio.get_running_loop().time()
+        return own_chunk(query)
+
+    def answer(self, prompt: Prompt) -> Awaitable[Any]:
+        async def after() -> Any:
+            seconds, reply = self.answers.get(asked_in(prompt), (0.0, local()))
+            await asyncio.sleep(seconds)
+            return seen(reply, prompt)
+
+        return after()
+
+    def __call__(self) -> RetrieveResponse:
+        return in_virtual_time(self.run(TRACED))
+
+    @property
+    def waves(self) -> list[tuple[str, ...]]:
+        """The questions that were embedded together, in order."""
+        return self.run.ports.embedder.calls[1:]
+
+
+def test_proposals_are_asked_at_once_when_nobody_else_can_propose() -> None:
+    timed = Timed({FIRST: (2, local(more=[THIRD, FOURTH]))}, primed=(FIRST, SECOND))
+    assert set(states(timed()).values()) == {"answered"}
+    assert timed.waves == [(FIRST, SECOND), (THIRD, FOURTH)]
+    assert timed.searched[THIRD] == timed.searched[FOURTH] == 2
+
+
+def test_a_parent_that_ends_while_others_wait_joins_them() -> None:
+    answers = {FIRST: (2, local(more=[THIRD])), SECOND: (2.5, local(more=[FOURTH]))}
+    timed = Timed(answers)
+    timed()
+    assert timed.waves == [(FIRST, SECOND), (THIRD, FOURTH)]
+    assert timed.searched[THIRD] == timed.searched[FOURTH] == 2.5
+
+
+def test_none_waits_longer_than_a_second() -> None:
+    answers = {FIRST: (2, local(more=[THIRD])), SECOND: (9, local(more=[FOURTH]))}
+    timed = Timed(answers)
+    timed()
+    assert timed.waves == [(FIRST, SECOND), (THIRD,), (FOURTH,)]
+    assert timed.searched[THIRD] == 2 + WAITS_FOR_SIBLINGS_S
+    assert timed.searched[FOURTH] == 9
+
+
+def test_each_second_begins_with_the_first_that_waits() -> None:
+    answers = {
+        FIRST: (2, local(more=[THIRD])),
+        SECOND: (2.75, local(more=[FOURTH])),
+        FIFTH: (9, local()),
+    }
+    timed = Timed(answers, primed=(FIRST, SECOND, FIFTH))
+    timed()
+    assert timed.searched[THIRD] == timed.searched[FOURTH] == 3
+
+
+def test_the_next_that_wait_get_a_second_of_their_own() -> None:
+    primed = ("alpha", "beta", "gamma", "delta", "epsilon")
+    after = (2, 2.75, 3.25, 3.5, 9)
+    answers = {
+        name: (seconds, local(more=[f"new {name}"]))
+        for name, seconds in zip(primed, after, strict=True)
+    }
+    timed = Timed(answers, primed)
+    timed()
+    asked = [timed.searched[f"new {name}"] for name in primed]
+    assert asked == [3, 3, 4.25, 4.25, 9]
+
+
+@pytest.mark.parametrize("end", [ModelUnavailableError("gone"), local()])
+def test_who_ends_without_proposals_lets_the_others_go(end: Any) -> None:
+    timed = Timed({FIRST: (2, local(more=[THIRD])), SECOND: (2.5, end)})
+    timed()
+    assert timed.searched[THIRD] == 2.5
+
+
+def test_the_last_pass_is_not_waited_for() -> None:
+    answers = {
+        FIRST: (2, local(more=[THIRD])),
+        SECOND: (4, local(more=[FOURTH])),
+        THIRD: (9, local()),
+    }
+    timed = Timed(answers)
+    timed()
+    assert timed.searched[THIRD] == 3
+    assert timed.searched[FOURTH] == 4
+
+
+def test_a_later_pass_waits_for_its_siblings_too() -> None:
+    answers = {
+        FIRST: (2, local(more=[SECOND, THIRD])),
+        SECOND: (1, local(more=[FOURTH])),
+        THIRD: (1.5, local(more=[FIFTH])),
+    }
+    timed = Timed(answers, primed=(FIRST, "Why is zeta?"), max_passes=3)
+    timed()
+    assert timed.waves[1:] == [(SECOND, THIRD), (FOURTH, FIFTH)]
+    assert timed.searched[FOURTH] == 3.5
+
+
+def test_the_slot_goes_to_the_better_one_of_a_slower_parent() -> None:
+    again = "Who made the new alpha?"
+    answers = {
+        FIRST: (2, local(more=[again], confidence=0.2)),
+        SECOND: (2.5, local(more=[THIRD], confidence=0.9)),
+    }
+    timed = Timed(answers, max_followups=3)
+    assert states(timed()) == {
+        FIRST: "answered",
+        SECOND: "answered",
+        again: "skipped: budget",
+        THIRD: "answered",
+    }
+
+
+def test_the_deadline_ends_those_that_wait() -> None:
+    timed = Timed({FIRST: (2.5, local(more=[THIRD])), SECOND: (9, local())})
+    timed.run.deadline_s = 4
+    response = timed()
+    assert states(response) == {
+        FIRST: "answered",
+        SECOND: "skipped: deadline",
+        THIRD: "skipped: deadline",
+    }
+    assert THIRD not in timed.searched
+
+
+def test_cancelling_a_request_ends_those_that_wait() -> None:
+    timed = Timed({FIRST: (2, local(more=[THIRD])), SECOND: (9, local())})
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(timed.run(TRACED))
+        await asyncio.sleep(2.5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.sleep(20)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    in_virtual_time(cancelled())
+    assert THIRD not in timed.searched
+    assert timed.run.sink.phases[-1] == "error"
+
+
+NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta")
+SECONDS = st.sampled_from([0.0, 0.25, 0.5, 1.0, 1.25, 3.0])
+
+
+@given(
+    replies=st.dictionaries(
+        st.sampled_from(NAMES),
+        st.tuples(SECONDS, st.lists(st.sampled_from(NAMES), max_size=3), st.booleans()),
+    ),
+    passes=st.integers(1, 3),
+    budget=st.integers(1, 8),
+    deadline_s=st.sampled_from([2.0, 5.0, 60.0]),
+)
+def test_no_question_is_lost_or_doubled_whatever_takes_how_long(
+    replies: dict[str, tuple[float, list[str], bool]], passes: int, budget: int, deadline_s: float
+) -> None:
+    answers = {
+        name: (seconds, local(more=more, cited=["K1"] if is_cited else []))
+        for name, (seconds, more, is_cited) in replies.items()
+    }
+    timed = Timed(answers, ("alpha", "beta"), max_passes=passes, max_followups=budget)
+    timed.run.deadline_s = deadline_s
+    try:
+        response = timed()
+    except DeadlineError:
+        assert deadline_s < 60
+        return
+
+    assert response.trace
+    followups = response.trace.followups
+    assert [followup.id for followup in followups] == list(range(len(followups)))
+    assert len(timed.graph.followups) <= budget
+    asked = Counter(query.question for query in timed.graph.followups)
+    assert set(asked.values()) <= {1}
+    answered = Counter(f.question for f in followups if f.state == "answered")
+    for question, times in Counter(map(asked_in, timed.chat.named("local_reply"))).items():
+        assert times <= 2
+        assert answered[question] <= times
+        assert deadline_s < 60 or answered[question] == times
+
+
+def test_what_was_asked_in_vain_is_searched_with_a_name_found_meanwhile() -> None:
+    def found(query: FollowupQuery) -> Evidence:
+        if query.question == SECOND:
+            return Evidence((chunk("named", "It was Upper Ems."),))
+        return Evidence((chunk("read", "Nothing here."), chunk("new", "It is here.")))
+
+    answers = {FIRST: (2, local(cited=())), SECOND: (1, local("It was Upper Ems."))}
+    timed = Timed(answers)
+    timed.graph = StubGraph(
+        FOUND, lambda q: Evidence(found(q).chunks[:1]) if q.question == FIRST else found(q)
+    )
+    timed.run.ports = ports(timed.graph, timed.chat)
+    response = timed()
+
+    assert timed.waves == [(FIRST, SECOND), (f"{FIRST} Upper Ems",)]
+    again = timed.graph.followups[-1]
+    assert (again.question, again.communities) == (f"{FIRST} Upper Ems", ())
+    assert response.trace
+    first, _, second = response.trace.followups
+    assert (second.question, second.parent, second.pass_) == (FIRST, first.id, 2)
+    assert (first.chunk_ids, second.chunk_ids) == (["read"], ["new"])
+
+
+def test_what_finds_only_what_its_first_try_read_is_not_read_again() -> None:
+    answers = {FIRST: (0, local(cited=()))}
+    timed = Timed(answers, primed=(FIRST, SECOND))
+    timed.graph = StubGraph(FOUND, lambda q: Evidence((chunk(q.question.split()[0]),)))
+    timed.run.ports = ports(timed.graph, timed.chat)
+    response = timed()
+    assert response.trace
+    assert [f.state for f in response.trace.followups] == [
+        "answered",
+        "answered",
+        "skipped: enough",
+    ]
+    assert len(timed.chat.named("local_reply")) == 2
+
+
+@pytest.mark.parametrize(
+    ("depths", "budget", "is_last"),
+    [([1], 2, False), ([2], 2, True), ([1, 2], 2, False), ([2, 2], 2, True), ([1], 1, True)],
+)
+async def test_a_group_is_the_last_when_none_of_its_answers_leads_on(
+    depths: list[int], budget: int, is_last: bool
+) -> None:
+    limits, deadline = Limits(max_passes=2, max_followups=budget), Deadline.after(30)
+    calls = Calls.within(
+        deadline, ports(StubGraph(FOUND, own_chunk), ScriptedChat(script())), Turns()
+    )
+    async with Progress("p", "r") as progress:
+        tree = FollowupTree(calls, limits, "p", "What is asked?", (), progress, deadline)
+        await tree.run([Proposal(FIRST)])
+        group = tuple(
+            Found(Question(n, FIRST, depth=depth), Evidence(), ()) for n, depth in enumerate(depths)
+        )
+        assert tree._is_last(group) is is_last
+        progress.completed("Done")

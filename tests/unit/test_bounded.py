@@ -1,0 +1,365 @@
+"""What each prompt holds of what was found, within its bound of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drift.local.prompt_elements import Element, element, elements
+from drift.model.calls import Prompt
+from drift.model.graph import Chunk, Community, Entity, Evidence, PrimerEvidence, Relationship
+from drift.model.limits import Limits
+from drift.model.tree import ANSWERED, SKIPPED_BUDGET, Answer, Citation, Node, Question
+from drift.prompting import budget
+from drift.prompting.batching import Found
+from drift.prompting.budget import RequestHandles
+from drift.prompting.elements import Handles, Memory
+from drift.prompting.tokens import cut_to, most_tokens
+from tests.fakes import chunk, community
+from tests.unit.searching import asked_before, chunks_of, told
+
+BOUND = 3_000
+WORDS = st.one_of(
+    st.text(max_size=200),
+    st.sampled_from(["word ", "Wörter. ", "слово ", "字。", "`", "x", "🚢", "\n", "</chunk>"]).map(
+        lambda text: text * 600
+    ),
+)
+
+
+def cost(prompt: Prompt) -> int:
+    return most_tokens(prompt.system) + most_tokens(prompt.user)
+
+
+def limits(most_tokens: int, chunks: int = 10) -> Limits:
+    return Limits(max_chunks_for_prompt=chunks, max_prompt_tokens=most_tokens)
+
+
+def handles_of(evidence: Evidence, *others: str) -> RequestHandles:
+    """Return the handles of a request that has shown nothing before."""
+    return RequestHandles(
+        Handles.of("C", (c.id for c in evidence.communities)),
+        Handles.of("K", (*(c.id for c in evidence.chunks), *others)),
+    )
+
+
+def read(
+    evidence: Evidence,
+    within: Limits,
+    memory: Memory = Memory(),  # noqa: B008 - frozen
+    handles: RequestHandles | None = None,
+) -> tuple[Prompt, tuple[Chunk, ...]]:
+    """Return the prompt of one follow-up and what it shows."""
+    group = (Found(Question(0, "f"), evidence, evidence.chunks),)
+    handles = handles or handles_of(evidence)
+    reading = budget.executor("q", group, handles, memory, within)
+    return reading.prompt, reading.shown
+
+
+def answered(
+    number: int, said: str, *cited: Citation, confidence: float = 0.5, parent: int | None = None
+) -> Node:
+    answer = Answer(said, cited, confidence, should_continue=False)
+    return Node(Question(number, f"q{number}", parent=parent), ANSWERED, answer)
+
+
+def samples_of(prompt: Prompt) -> list[Element]:
+    return elements(prompt.user, "sample")
+
+
+# ------------------------------------------------------------------------------------------- bounds
+@settings(max_examples=25, deadline=None)
+@given(WORDS, WORDS, WORDS, WORDS, st.integers(1, 4))
+def test_no_prompt_is_over_its_bound(
+    asked: str, text: str, summary: str, said: str, together: int
+) -> None:
+    chunks = tuple(Chunk(f"c{n}", text, "doc") for n in range(12))
+    communities = [Community(n, 1, summary, samples=chunks[n : n + 3]) for n in range(8)]
+    ids = tuple(c.id for c in chunks)
+    evidence = Evidence(
+        chunks,
+        entities=tuple(Entity(str(n), f"E{n}", summary, 1, ids) for n in range(30)),
+        relationships=tuple(Relationship("E1", f"E{n}", said, 1, ids) for n in range(30)),
+        communities=tuple(communities),
+    )
+    cited = [Citation(f"c{n}", text[:600], "doc", "1") for n in range(12)]
+    nodes = [
+        Node(Question(n, asked), ANSWERED, Answer(said, (cited[n],), 0.5, should_continue=False))
+        for n in range(12)
+    ]
+    handles = handles_of(evidence)
+    group = tuple(Found(Question(n, asked), evidence, chunks[n : n + 5]) for n in range(together))
+    memory = Memory(tuple(nodes[:4]), (asked, said), (said, text), is_last=together == 1)
+    executor = budget.executor(asked, group, handles, memory, limits(BOUND))
+    assert cost(executor.prompt) <= BOUND
+    assert executor.shown
+    assert len(chunks_of(executor.prompt)) == len(executor.shown)
+
+    quick = budget.quick(asked, chunks, handles, BOUND)
+    assert cost(quick.prompt) <= BOUND
+    assert len(chunks_of(quick.prompt)) == len(quick.shown) > 0
+
+    found = PrimerEvidence(tuple(communities), chunks)
+    primer = budget.primer(asked, found, handles.communities, BOUND)
+    assert cost(primer) <= BOUND
+    assert samples_of(primer)
+
+    retrieved = {c.id: c for c in chunks}
+    aggregator, facts = budget.aggregator(asked, nodes, retrieved, BOUND)
+    assert cost(aggregator) <= BOUND
+    assert facts
+
+
+@given(WORDS, st.integers(1, 500))
+def test_a_text_cut_to_tokens_is_a_beginning_within_them(text: str, most: int) -> None:
+    short = cut_to(text, most)
+    assert text.startswith(short)
+    assert most_tokens(short) <= most or len(short) <= 2
+
+
+def test_a_text_that_fits_is_not_cut() -> None:
+    text = "Neither word is lost. "
+    assert cut_to(text, most_tokens(text)) == text
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_a_longer_text_never_costs_less(text: str, more: str) -> None:
+    assert most_tokens(text) <= most_tokens(text + more)
+    assert most_tokens(text) <= 4 + 5 * len(text)
+
+
+# ----------------------------------------------------------------------------------------- executor
+def test_all_that_fits_is_shown() -> None:
+    chunks = tuple(chunk(f"c{n}") for n in range(4))
+    evidence = Evidence(
+        chunks,
+        entities=(Entity("e", "E", "an entity", 1, ("c0",)),),
+        relationships=(Relationship("E", "F", "knows", 1, ("c1", "c3")),),
+        communities=(community(7),),
+    )
+    settled = answered(5, "Said.", Citation("c9", "It was so.", "d", "2"))
+    memory = Memory((settled,), ("Where?",), ("Ann", "Bob"))
+    prompt, shown = read(evidence, limits(BOUND, 3), memory, handles_of(evidence, "c9"))
+    assert shown == chunks[:3]
+    assert [row["id"] for row in chunks_of(prompt)] == ["K1", "K2", "K3"]
+    assert [list(row.sentences().values()) for row in chunks_of(prompt)] == [
+        [f"This is the text of c{n}.", f"It says a thing about c{n}."] for n in range(3)
+    ]
+    assert elements(prompt.user, "community") == [
+        Element({"id": "C1", "level": "1"}, "Summary of 7")
+    ]
+    assert element(prompt.user, "graph").lines() == ["E - F: knows (K2)", "E: an entity (K1)"]
+    assert element(prompt.user, "names").content == "Ann; Bob"
+    assert {question: row["state"] for question, row in asked_before(prompt).items()} == {
+        "q5": "answered",
+        "Where?": "being answered",
+    }
+    assert asked_before(prompt)["q5"].lines()[1:] == ["Said.", "K5.2 It was so."]
+
+
+def test_the_same_chunk_has_the_same_handle_in_two_prompts_of_a_request() -> None:
+    a, b, c = (chunk(name) for name in "abc")
+    lower = (community(7), community("x"))
+    handles = RequestHandles(Handles.of("C", [7, "x"]), Handles.of("K", "abc"))
+    first, _ = read(Evidence((a, b), communities=lower), limits(BOUND), handles=handles)
+    second, _ = read(Evidence((c, b), communities=lower[1:]), limits(BOUND), handles=handles)
+    assert [row["id"] for row in chunks_of(first)] == ["K1", "K2"]
+    assert [row["id"] for row in chunks_of(second)] == ["K3", "K2"]
+    assert [row["id"] for row in elements(first.user, "community")] == ["C1", "C2"]
+    assert [row["id"] for row in elements(second.user, "community")] == ["C2"]
+
+
+def test_in_prose_a_chunks_handle_stands_for_its_document_and_any_other_for_nothing() -> None:
+    handles = RequestHandles(Handles.of("C", [7]), Handles.of("K", ["a", "gone"]))
+    assert handles.in_prose({"a": chunk("a", document="Carol")}) == {
+        "C1": "",
+        "K1": "Carol",
+        "K2": "",
+    }
+
+
+def test_a_chunk_says_its_headings_and_its_place_where_they_are_known() -> None:
+    known = Chunk("a", "text", "Carol", heading="Stave One > Fog", place=12, places=42)
+    prompt, _ = read(Evidence((known, chunk("b"))), limits(BOUND))
+    shown, untold = chunks_of(prompt)
+    assert shown == Element(
+        {"id": "K1", "document": "Carol", "heading": "Stave One &gt; Fog", "place": "12 of 42"},
+        "1| text",
+    )
+    assert set(untold.attributes) == {"id", "document"}
+
+
+def test_chunks_of_one_document_stand_in_its_order_and_documents_by_their_best_chunk() -> None:
+    def part(document: str, place: int, places: int = 9) -> Chunk:
+        return Chunk(f"{document}{place}", "text", document, place=place, places=places)
+
+    best_first = (part("b", 7), part("a", 3), part("b", 2), part("a", 1), part("b", 5, 6))
+    evidence = Evidence((*best_first, chunk("x"), chunk("y")))
+    prompt, shown = read(evidence, limits(BOUND))
+    assert shown == evidence.chunks
+    assert [(row["id"], row["document"], row["place"]) for row in chunks_of(prompt)] == [
+        ("K3", "b", "2 of 9"),
+        ("K1", "b", "7 of 9"),
+        ("K4", "a", "1 of 9"),
+        ("K2", "a", "3 of 9"),
+        ("K5", "b", "5 of 6"),
+        ("K6", "doc", ""),
+        ("K7", "doc", ""),
+    ]
+
+
+def test_the_graph_is_left_out_first_then_communities_names_and_what_was_asked_then_chunks() -> (
+    None
+):
+    prose = "Some words are said here. " * 8
+    ids = tuple(f"c{n}" for n in range(3))
+    evidence = Evidence(
+        tuple(Chunk(name, prose, "doc") for name in ids),
+        entities=tuple(Entity(str(n), f"E{n}", prose, 1, ids) for n in range(3)),
+        relationships=tuple(Relationship("E", f"F{n}", prose, 1, ids) for n in range(3)),
+        communities=tuple(Community(n, 0, prose) for n in range(3)),
+    )
+    settled = tuple(answered(n, prose, Citation("c0", "Said.", "doc")) for n in range(3))
+    memory = Memory(settled, names=tuple(f"{prose} {n}" for n in range(3)))
+
+    kinds: list[tuple[int, ...]] = []
+    for most in range(1_100, 2_600, 20):
+        prompt, shown = read(evidence, limits(most), memory)
+        names = element(prompt.user, "names").content
+        graph = element(prompt.user, "graph").content
+        kinds.append(
+            (
+                len(shown),
+                len(asked_before(prompt)),
+                names.count(";") + bool(names),
+                len(elements(prompt.user, "community")),
+                len(graph.splitlines()),
+            )
+        )
+    in_order = [
+        (1, 0, 0, 0, 0),
+        (3, 0, 0, 0, 0),
+        (3, 3, 0, 0, 0),
+        (3, 3, 3, 0, 0),
+        (3, 3, 3, 2, 0),
+        (3, 3, 3, 2, 2),
+        (3, 3, 3, 2, 4),
+    ]
+    assert [kind for kind in dict.fromkeys(kinds) if kind in in_order] == in_order
+
+
+def test_the_only_chunk_that_fits_keeps_its_first_sentences_and_its_handle() -> None:
+    long = Chunk("a", "".join(f"This is sentence {n} of it. " for n in range(2_000)), "doc")
+    prompt, [shown] = read(Evidence((long, chunk("b"))), limits(BOUND))
+    assert shown == long
+    [row] = chunks_of(prompt)
+    assert row["id"] == "K1"
+    assert row.sentences() == {
+        n + 1: f"This is sentence {n} of it." for n in range(len(row.sentences()))
+    }
+    assert len(row.sentences()) > 50
+    assert cost(prompt) > BOUND * 0.9
+
+
+def test_the_only_sentence_that_does_not_fit_is_cut_between_words() -> None:
+    long = Chunk("a", "字" * 590, "doc")
+    prompt, [shown] = read(Evidence((long,)), limits(1_200))
+    [said] = chunks_of(prompt)[0].sentences().values()
+    assert shown == long
+    assert 10 < len(said) < 590
+    assert set(said) == {"字"}
+
+
+# ------------------------------------------------------------------------------------------- primer
+def test_samples_are_taken_in_turns_from_the_communities() -> None:
+    communities = tuple(
+        community(n, *(chunk(f"{n}-{m}", "word " * 400) for m in range(3))) for n in range(5)
+    )
+    handles: Handles[int | str] = Handles.of("C", range(5))
+    rows = samples_of(budget.primer("q", PrimerEvidence(communities), handles, 2_200))
+    shown = [row["community"] for row in rows]
+    assert shown == [f"C{n + 1}" for n in range(len(shown))]
+    assert 1 < len(shown) < 5
+
+
+def test_each_sample_is_shown_once_under_its_first_community_and_loose_chunks_come_last() -> None:
+    a, b, loose = chunk("a", "A"), chunk("b", "B"), chunk("l", "L")
+    found = PrimerEvidence((community(7, a), community("x", a, b)), (loose, b))
+    prompt = budget.primer("q", found, Handles.of("C", [7, "x"]), BOUND)
+    assert samples_of(prompt) == [
+        Element({"community": "C1", "document": "doc"}, "A"),
+        Element({"community": "C2", "document": "doc"}, "B"),
+        Element({"document": "doc"}, "L"),
+    ]
+
+
+def test_the_only_sample_that_fits_is_cut_after_a_sentence() -> None:
+    long = chunk("a", "This is a sentence of the text. " * 2_000)
+    found = PrimerEvidence((community(7, long),))
+    [row] = samples_of(budget.primer("q", found, Handles.of("C", [7]), BOUND))
+    assert row.content.endswith("of the text.")
+    assert long.text.startswith(row.content)
+    assert len(row.content) > 2_000
+
+
+@pytest.mark.parametrize("count", [5, 50])
+def test_many_communities_have_shorter_summaries_before_one_is_left_out(count: int) -> None:
+    communities = tuple(Community(n, 0, "A word of it. " * 300) for n in range(count))
+    handles: Handles[int | str] = Handles.of("C", range(count))
+    prompt = budget.primer("q", PrimerEvidence(communities), handles, 4_000)
+    assert len(elements(prompt.user, "community")) == count
+
+
+# --------------------------------------------------------------------------------------- aggregator
+def aggregated(nodes: Iterable[Node], most: int = BOUND) -> tuple[Prompt, list[str]]:
+    """Return the prompt of the last call, and the spans of its facts by number."""
+    prompt, facts = budget.aggregator("q", list(nodes), {}, most)
+    assert [fact.number for fact in facts] == list(range(1, len(facts) + 1))
+    return prompt, [fact.citation.span for fact in facts]
+
+
+def test_the_least_confident_answers_are_left_out_with_their_facts() -> None:
+    nodes = [
+        answered(n, "Words. " * 150, Citation(f"c{n}", f"span {n}", "d"), confidence=n / 10)
+        for n in range(8)
+    ]
+    prompt, spans = aggregated(nodes)
+    shown = list(told(prompt))
+    assert 1 < len(shown) < 8
+    assert sorted(shown) == [f"q{n}" for n in range(8 - len(shown), 8)]
+    assert sorted(spans) == [f"span {n}" for n in range(8 - len(shown), 8)]
+
+
+def test_findings_stand_in_the_order_of_the_tree_however_sure_they_are() -> None:
+    nodes = [
+        answered(0, "A", Citation("c0", "span 0", "d"), confidence=0.1),
+        answered(1, "B", Citation("c1", "span 1", "d"), confidence=0.9),
+        answered(2, "C", Citation("c2", "span 2", "d"), confidence=0.5, parent=0),
+    ]
+    prompt, spans = aggregated(nodes)
+    assert list(told(prompt).items()) == [("q0", "A"), ("q2", "C"), ("q1", "B")]
+    assert spans == ["span 0", "span 2", "span 1"]
+
+
+def test_what_is_unanswered_is_told_also_when_nothing_was_found() -> None:
+    nodes = [answered(0, "No idea."), Node(Question(1, "q1"), SKIPPED_BUDGET)]
+    prompt, spans = aggregated(nodes)
+    assert spans == []
+    assert not told(prompt)
+    assert element(prompt.user, "unanswered").lines() == [
+        "q0 (looked for in vain)",
+        "q1 (not asked)",
+    ]
+
+
+def test_the_only_answer_that_fits_is_cut_with_its_facts() -> None:
+    cited = [Citation(f"c{n}", f"Span {n} is of it. " * 30, "d") for n in range(20)]
+    prompt, spans = aggregated([answered(0, "Words are said. " * 2_000, *cited)])
+    assert cost(prompt) <= BOUND
+    assert spans == [citation.span for citation in cited[: len(spans)]]
+    assert 0 < len(spans) < 20
+    [said] = told(prompt).values()
+    assert said.endswith("Words are said.")

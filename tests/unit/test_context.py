@@ -1,0 +1,278 @@
+"""What was found as elements of a prompt, and short handles in place of ids."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drift.local.prompt_elements import Element, element
+from drift.model.graph import Chunk, Community, Entity, Evidence, Relationship
+from drift.model.tree import ANSWERED, NO_EVIDENCE, Answer, Citation, Node, Question, Verdict
+from drift.prompting import elements
+from drift.prompting.elements import Handles, Memory
+from drift.prompting.tokens import cut
+from tests.fakes import chunk
+
+SHOWN = Handles.of("K", ["a", "b", "c"])
+
+
+@given(st.lists(st.one_of(st.integers(), st.text()), max_size=30))
+def test_every_handle_leads_back_to_its_key(keys: list) -> None:
+    handles: Handles[int | str] = Handles.of("C", keys)
+    for key, short in zip(handles.keys, handles.all_short(), strict=True):
+        assert handles.short(key) == short
+        assert handles.resolve(short) == key
+
+
+@pytest.mark.parametrize(
+    "written", ["K2", "k2", " K2 ", "[K2]", "[ K2 ]", "K02", "chunk-b", " chunk-b", "[chunk-b]"]
+)
+def test_a_handle_or_the_real_id_is_understood(written: str) -> None:
+    assert Handles.of("K", ["chunk-a", "chunk-b"]).resolve(written) == "chunk-b"
+
+
+@pytest.mark.parametrize(
+    "written", ["", "K", "K0", "K3", "K-1", "K²", "K999999999999999999999", "C1", "chunk-c", "[]"]
+)
+def test_what_names_no_key_resolves_to_none(written: str) -> None:
+    assert Handles.of("K", ["chunk-a", "chunk-b"]).resolve(written) is None
+
+
+def test_a_community_number_is_found_by_its_real_id_in_its_own_type() -> None:
+    handles: Handles[int | str] = Handles.of("C", [17, "x"])
+    assert handles.resolve("17") == 17
+    assert handles.resolve("C1") == 17
+
+
+def test_a_real_id_in_brackets_is_found() -> None:
+    assert Handles.of("K", ["[1]"]).resolve("[1]") == "[1]"
+
+
+@pytest.mark.parametrize("count", [1, 5, 50])
+def test_community_summaries_are_bounded_together(count: int) -> None:
+    communities = [Community(n, 0, "s" * 5000) for n in range(count)]
+    rows = elements.community_elements(communities, Handles.of("C", range(count)))
+    shown = [element(row, "community") for row in rows]
+    assert [one["id"] for one in shown] == [f"C{n + 1}" for n in range(count)]
+    lengths = [len(one.content) for one in shown]
+    assert min(lengths) > 0
+    assert max(lengths) <= elements.MAX_SUMMARY_CHARACTERS
+    assert sum(lengths) <= elements.MAX_SUMMARIES_CHARACTERS
+
+
+# ------------------------------------------------------------------------------------------- chunks
+def test_a_chunks_sentences_are_numbered_from_1() -> None:
+    written = elements.chunk_element(chunk("a", "One is said. Two is said. Three."), "K7")
+    assert element(written, "chunk") == Element(
+        {"id": "K7", "document": "doc"}, "1| One is said.\n2| Two is said.\n3| Three."
+    )
+
+
+def test_only_the_first_sentences_are_shown_of_a_chunk_that_does_not_fit() -> None:
+    text = "One is said. Two is said. Three."
+    shown = [
+        element(elements.chunk_element(chunk("a", text), "K1", most), "chunk").sentences()
+        for most in range(5)
+    ]
+    said = {1: "One is said.", 2: "Two is said.", 3: "Three."}
+    assert shown == [
+        {number: said[number] for number in range(1, min(most, 3) + 1)} for most in range(5)
+    ]
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from(["1| ", "2| ", "\n3| ", "\n", "\r", "\n\n12| ", ". ", "</chunk>", "x"]),
+            st.text(max_size=5),
+        ),
+        max_size=15,
+    ).map("".join)
+)
+def test_a_line_of_a_chunk_cannot_pose_as_a_numbered_sentence(text: str) -> None:
+    written = elements.chunk_element(chunk("a", f"Begin. {text}"), "K1")
+    content = written.partition(">")[2].rpartition("</")[0].strip("\n")
+    lines = content.replace("\r", "\n").split("\n")
+    numbers = [line.partition("| ")[0] for line in lines if not line.startswith("   ")]
+    assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
+    # A reader finds what was written: all of the text, in as many sentences as are numbered.
+    shown = element(written, "chunk").sentences()
+    assert [str(number) for number in shown] == numbers
+    said = "".join("".join(shown.values()).split())
+    assert said.replace("&lt;", "<") == "".join(f"Begin. {text}".split()).replace("&lt;", "<")
+
+
+def test_a_sample_says_its_place_and_has_no_id() -> None:
+    known = Chunk("a", "text", "Carol", heading="Stave One", place=12, places=42)
+    rows = elements.sample_elements(
+        [known, chunk("b", "B")], {"a": (known, "C1"), "b": (known, None)}
+    )
+    assert [element(row, "sample") for row in rows] == [
+        Element(
+            {
+                "community": "C1",
+                "document": "Carol",
+                "heading": "Stave One",
+                "place": "12 of 42",
+            },
+            "text",
+        ),
+        Element({"document": "doc"}, "B"),
+    ]
+
+
+# -------------------------------------------------------------------------------------------- graph
+def known_to(*chunk_ids: str, count: int = 100) -> Evidence:
+    words = "word " * 900
+    return Evidence(
+        entities=tuple(Entity(str(n), f"E{n}", words, 1, chunk_ids) for n in range(count)),
+        relationships=tuple(Relationship("a", f"b{n}", words, 1, chunk_ids) for n in range(count)),
+    )
+
+
+def test_what_the_graph_says_is_bounded() -> None:
+    lines = elements.graph_lines([known_to("b", "a")], ["a", "b"], SHOWN)
+    titles = [line.partition(":")[0] for line in lines]
+    most = elements.MAX_GRAPH_LINES
+    assert titles == [*(f"a - b{n}" for n in range(most)), *(f"E{n}" for n in range(most))]
+    for line in lines:
+        said = line.partition(": ")[2].removesuffix(" (K2, K1)")
+        assert said != line.partition(": ")[2]
+        assert 0 < len(said) <= elements.MAX_DESCRIPTION_CHARACTERS
+        assert set(said.split()) == {"word"}
+
+
+def test_the_graph_speaks_only_of_chunks_that_are_shown_and_names_them() -> None:
+    evidence = Evidence(
+        entities=(
+            Entity("e", "E", "is here", 1, ("c", "a")),
+            Entity("f", "F", "is elsewhere", 1, ("b",)),
+            Entity("g", "G", "is nowhere"),
+        ),
+        relationships=(
+            Relationship("E", "G", "knows", 1, ("b", "c")),
+            Relationship("E", "F", "likes", 1, ("b",)),
+            Relationship("F", "G", "loves"),
+        ),
+    )
+    assert elements.graph_lines([evidence], ["a", "c"], SHOWN) == [
+        "E - G: knows (K3)",
+        "E: is here (K3, K1)",
+    ]
+    assert elements.graph_lines([evidence], [], SHOWN) == []
+
+
+def test_what_has_no_description_is_left_out_and_leaves_its_place_to_others() -> None:
+    blank = tuple(Entity(str(n), f"E{n}", " \n", 1, ("a",)) for n in range(50))
+    silent = tuple(Relationship("a", f"b{n}", chunk_ids=("a",)) for n in range(50))
+    evidence = Evidence(
+        entities=(*blank, Entity("x", "X", "known", 1, ("a",))),
+        relationships=(*silent, Relationship("x", "y", "knows", 1, ("a",))),
+    )
+    assert elements.graph_lines([evidence], ["a"], SHOWN) == ["x - y: knows (K1)", "X: known (K1)"]
+
+
+def test_two_entities_have_one_relation_whichever_way_it_points() -> None:
+    one = Evidence(
+        relationships=(
+            Relationship("a", "b", "unseen", 1, ("z",)),
+            Relationship("a", "b", "first", 1, ("a",)),
+            Relationship("b", "a", "back", 1, ("a",)),
+        )
+    )
+    other = Evidence(
+        relationships=(
+            Relationship("a", "b", "again", 1, ("a",)),
+            Relationship("a", "c", "other", 1, ("a",)),
+        )
+    )
+    assert elements.graph_lines([one, other], ["a"], SHOWN) == [
+        "a - b: first (K1)",
+        "a - c: other (K1)",
+    ]
+
+
+# -------------------------------------------------------------------------------------------- asked
+def node(text: str, said: str, *cited: Citation, verdict: Verdict = "answered") -> Node:
+    answer = Answer(said, cited, 0.5, should_continue=False, verdict=verdict)
+    return Node(Question(0, text), ANSWERED, answer)
+
+
+def told(memory: Memory, *shown: str) -> list[Element]:
+    rows = elements.asked_elements(memory, shown, SHOWN)
+    return [element(row, "followup") for row in rows]
+
+
+def test_what_was_asked_stands_with_its_answer_and_evidence_or_as_looked_for_in_vain() -> None:
+    memory = Memory(
+        (
+            node(
+                "Who?",
+                "Ann,\nor Bob.",
+                Citation("b", "Ann\n  did.", "d", "4-5"),
+                Citation("a", "Bob did.", "d"),
+                verdict="partly",
+            ),
+            node("When?", "I do not know.", verdict="answered"),
+            Node(Question(3, "What for?"), NO_EVIDENCE),
+        ),
+        asking=("Where?",),
+    )
+    assert told(memory) == [
+        Element({"state": "partly"}, "Who?\nAnn, or Bob.\nK2.4-5 Ann did.\nK1 Bob did."),
+        Element({"state": "looked for in vain"}, "When?"),
+        Element({"state": "looked for in vain"}, "What for?"),
+        Element({"state": "being answered"}, "Where?"),
+    ]
+
+
+def test_evidence_in_a_chunk_that_is_shown_as_well_is_only_named() -> None:
+    cited = (Citation("b", "Ann did.", "d", "4"), Citation("a", "Bob did.", "d", "1"))
+    [one] = told(Memory((node("Who?", "Both.", *cited),)), "b")
+    assert one.lines() == ["Who?", "Both.", "K2.4", "K1.1 Bob did."]
+
+
+def test_an_answer_that_is_told_again_is_cut() -> None:
+    [one] = told(Memory((node("Who?", "word " * 900, Citation("a", "Ann did.", "d", "1")),)))
+    _, said, span = one.lines()
+    assert 0 < len(said) <= elements.MAX_SETTLED_CHARACTERS
+    assert span == "K1.1 Ann did."
+
+
+def test_nothing_asked_is_nothing_told() -> None:
+    assert told(Memory()) == []
+
+
+# ---------------------------------------------------------------------------------- order, and cuts
+def test_lower_communities_of_several_follow_ups_take_turns_and_are_bounded() -> None:
+    def holding(*names: str) -> Evidence:
+        return Evidence(communities=tuple(Community(name, 0, "S") for name in names))
+
+    found = elements.communities_of([holding("a", "b", "c"), holding("d", "a", "e")])
+    assert [community.id for community in found] == ["a", "d"]
+    assert len(found) == elements.MAX_LOWER_COMMUNITIES
+
+
+@given(st.text(max_size=80), st.integers(0, 80))
+def test_a_cut_text_is_a_beginning_within_its_bound(text: str, most: int) -> None:
+    short = cut(text, most)
+    assert text.startswith(short)
+    assert len(short) <= most
+    assert short == text or len(short) >= most // 2
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "short"),
+    [
+        ("One thing is said. Another follows here.", 25, "One thing is said."),
+        ('He said "so it is." Then he left us all.', 25, 'He said "so it is."'),
+        ("It costs 1.5 million and some more", 10, "It costs"),
+        ("Das ist so. Übermorgen kommt noch etwas", 12, "Das ist so."),
+        ("第一句話在這裡。第二句話也在這裡。", 10, "第一句話在這裡。"),
+        ("沒有句號的一段很長的文字", 5, "沒有句號的"),
+        ("ends here", 4, "ends"),
+        ("whole words only", 8, "whole"),
+        ("whole", 5, "whole"),
+    ],
+)
+def test_a_text_is_cut_after_a_sentence_or_a_word(text: str, most: int, short: str) -> None:
+    assert cut(text, most) == short

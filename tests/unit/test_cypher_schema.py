@@ -1,0 +1,63 @@
+"""Both graph schemas are read by statements of one story, and only one of them has tenants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import get_args
+
+import pytest
+
+from drift.graph.cypher import statements
+from drift.graph.cypher.schema import DEFAULT, SCHEMAS, V1, Schema
+from drift.graph.parameters import lucene
+from drift.http.settings import Settings
+
+Story = Callable[[str | None, Schema], str]
+STORIES: list[Story] = [
+    statements.primer,
+    statements.followup,
+    statements.placed_followup,
+]
+
+
+def test_every_value_of_the_setting_is_a_schema() -> None:
+    assert set(SCHEMAS) == set(get_args(Settings.model_fields["graph_schema"].annotation))
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_without_tenants_no_statement_names_one_or_an_edge_of_the_other_schema(
+    story: Story,
+) -> None:
+    text = story(None, V1)
+    for word in ("project", "HAS_ENTITY", "HAS_CHUNK", "RELATED", "__Document__"):
+        assert word not in text
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("schema", [DEFAULT, V1])
+def test_a_statement_is_put_together_completely(story: Story, schema: Schema) -> None:
+    text = story(None, schema)
+    assert "{{" not in text
+    assert "<function" not in text
+    assert text.count("{") == text.count("}")
+    assert text.count("(") == text.count(")")
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_what_a_question_brings_stands_inside_one_map(story: Story) -> None:
+    for index in (None, "an_index"):
+        text = story(index, DEFAULT)
+        assert "$asked.project_id" in text
+        assert not re.findall(r"\$(?:project_id|communities|lucene|title_keys)\b", text)
+
+
+def test_the_words_of_a_question_are_searched_within_the_tenant_if_there_is_one() -> None:
+    assert lucene("Where is the Old Mill?", None) == "text:(old mill)"
+    in_project = lucene("Where is the Old Mill?", "team")
+    assert in_project.endswith(
+        " +(text:(old mill) heading:(old mill)^0.5 name_words:(old mill)^0.5)"
+    )
+    assert lucene("Where is the Old Mill?", "team").startswith("+project_key:p")
+    assert not lucene("where is the", None)
+    assert not lucene("where is the", "team")

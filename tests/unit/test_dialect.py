@@ -1,0 +1,164 @@
+"""What is read out of a refusal: servers say it in words and places of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx2
+import pytest
+from openai import APIStatusError
+
+from drift.llm.dialect import Dialect, Request, is_refusal, keeps, named
+from drift.llm.options import EFFORTS, ChatOptions, step_of
+from drift.prompting import prompts
+
+LOCAL = prompts.local("Who?", ["Who?"], prompts.Context())
+ALL = ChatOptions(temperature=0.0, explicit_cache=True)
+
+
+def sent() -> Request:
+    return Dialect("m").request(LOCAL, ALL)
+
+
+def refused(status: int, body: object) -> APIStatusError:
+    """Return the error as the SDK makes it of a body."""
+    response = httpx2.Response(status, request=httpx2.Request("POST", "https://one.example"))
+    inner = body.get("error", body) if isinstance(body, dict) else body
+    return APIStatusError("Error code", response=response, body=inner)
+
+
+def said(message: str, param: str | None = None, code: str | None = None) -> dict[str, Any]:
+    return {"error": {"message": message, "param": param, "code": code}}
+
+
+def efforts(*left: str) -> set[str]:
+    return {f"reasoning_effort={effort}" for effort in EFFORTS if effort not in left}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "forms"),
+    [
+        (400, said("json_schema is enabled only for later versions"), {"json_schema"}),
+        (400, said("This response_format type is unavailable now"), {"json_schema"}),
+        (400, said("Invalid schema for response_format 'x'", "response_format"), {"json_schema"}),
+        (500, said("response_format must be text or json_object"), {"json_schema"}),
+        (400, said("Unrecognized request argument: reasoning_effort"), {"reasoning_effort"}),
+        (400, said('"llama3" does not support thinking'), {"reasoning_effort"}),
+        (400, said('think value "low" is not supported for this model'), {"reasoning_effort"}),
+        (
+            400,
+            said("Supported values are: 'none', 'medium', and 'high'.", "***.effort"),
+            efforts("none", "medium", "high"),
+        ),
+        (
+            400,
+            said("max_tokens is too large: 4000. This model takes at most 2048", "max_tokens"),
+            {"max_completion_tokens"},
+        ),
+        (400, said("Unknown parameter", "prompt_cache_options.mode"), {"prompt_cache_options"}),
+        # the field that is named beside the one that is refused stays
+        (400, said("Use reasoning_effort instead", "temperature"), {"temperature"}),
+        (
+            422,
+            {
+                "detail": [
+                    {"loc": ["body", "temperature"], "msg": "Extra inputs are not permitted"},
+                    {"loc": ["body", "reasoning_effort"], "msg": "Extra inputs are not permitted"},
+                ]
+            },
+            {"temperature", "reasoning_effort"},
+        ),
+        (400, "response_format: unsupported", {"json_schema"}),
+    ],
+)
+def test_the_fields_that_a_refusal_names_are_found(
+    status: int, body: object, forms: set[str]
+) -> None:
+    error = refused(status, body)
+    assert named(error, sent()) == forms
+    assert is_refusal(error, sent())
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "is_one"),
+    [
+        (400, said("Bad request"), True),
+        (400, None, True),
+        (400, [1, 2], True),
+        (404, said("No endpoint supports the requested parameters"), True),
+        (404, said("The resource was not found"), False),
+        (422, said("Unprocessable"), False),
+        (422, said("Extra inputs are not permitted"), True),
+        (500, said("Internal error"), False),
+        (503, said("response_format"), False),
+        (401, said("temperature"), False),
+    ],
+)
+def test_what_may_be_taken_with_less_in_it(status: int, body: object, is_one: bool) -> None:
+    error = refused(status, body)
+    assert is_refusal(error, sent()) is is_one
+
+
+def test_a_field_that_was_not_sent_is_not_named() -> None:
+    plain = Dialect("m").request(prompts.hypothesis("Who?"), ChatOptions())
+    error = refused(400, said("temperature, response_format, prompt_cache_options"))
+    assert named(error, plain) == set()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "left", "sent_instead"),
+    [
+        ("none", ("minimal", "low"), "minimal"),
+        ("none", ("low", "medium", "high"), "low"),
+        ("minimal", ("none", "low"), "none"),
+        ("low", ("high",), "high"),
+        ("low", (), None),
+    ],
+)
+def test_the_nearest_effort_is_sent_and_the_lower_of_two(
+    wanted: Any, left: tuple[str, ...], sent_instead: str | None
+) -> None:
+    dialect = Dialect("m")
+    dialect.learn(frozenset(efforts(*left)))
+    options = ChatOptions(efforts={"followup": wanted})
+    assert dialect.request(LOCAL, options).body.get("reasoning_effort") == sent_instead
+
+
+def test_each_refusal_leaves_less_to_refuse_until_nothing_is_left() -> None:
+    dialect, asked = Dialect("m"), 0
+    while forms := dialect.request(LOCAL, ALL).forms:
+        dialect.learn(frozenset({min(forms)}))
+        asked += 1
+    assert asked == len(
+        ("cache", "effort", "temperature", "length", "old length", "schema", "json")
+    )
+    assert dialect.request(LOCAL, ALL).body.keys() == {"model", "messages"}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_kept"),
+    [
+        ('{"answer": "x"}', True),
+        ('{"answer": "x", "more": 1}', True),
+        ('{"reply": "x"}', False),
+        ('["answer"]', False),
+        ("```json\n{}\n```", False),
+        ("Certainly!", False),
+    ],
+)
+def test_a_reply_keeps_a_schema_when_it_is_an_object_with_fields_of_it(
+    text: str, is_kept: bool
+) -> None:
+    assert keeps(text, {"required": ["answer", "citations"]}) is is_kept
+
+
+def test_replies_belong_to_steps() -> None:
+    names = ("hypothesis", "primer_reply", "local_reply", "joint_reply", "aggregate_reply", "new")
+    assert [step_of(name) for name in names] == [
+        "hypothesis",
+        "primer",
+        "followup",
+        "followup",
+        "aggregation",
+        "followup",
+    ]

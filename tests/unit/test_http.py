@@ -1,0 +1,252 @@
+"""The HTTP edge: bytes to requests, results and errors to bytes."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drift.contracts.answer import RetrieveResponse
+from drift.core import errors
+from drift.http import http
+
+GOOD: dict[str, Any] = {"query": "What?", "project_id": "p"}
+RETRIEVAL_ID = "00000000-0000-4000-8000-000000000001"
+
+
+def problems_of(body: bytes) -> dict[str, str]:
+    with pytest.raises(errors.InvalidRequestError) as caught:
+        http.parse_request(body)
+    return {p.field: p.message for p in caught.value.problems}
+
+
+def test_a_minimal_request_gets_the_defaults() -> None:
+    request = http.parse_request(json.dumps({"query": "  What?\n", "project_id": " p "}).encode())
+    assert (request.query, request.project_id, request.top_k) == ("What?", " p ", 5)
+    assert (request.retrieval_id, request.include) == (None, ())
+
+
+def test_a_full_request_is_read() -> None:
+    full = {**GOOD, "top_k": 50, "retrieval_id": RETRIEVAL_ID, "include": ["usage", "trace"]}
+    request = http.parse_request(json.dumps(full).encode())
+    assert (request.top_k, request.retrieval_id, request.include) == (
+        50,
+        UUID(RETRIEVAL_ID),
+        ("usage", "trace"),
+    )
+
+
+@pytest.mark.parametrize("query", ["x" * 4000, " " * 100 + "x" * 4000, "ü" * 4000, "😀"])
+def test_the_longest_query_is_taken(query: str) -> None:
+    assert http.parse_request(json.dumps({**GOOD, "query": query}).encode()).query == query.strip()
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"query": ""}, "query"),
+        ({"query": " \t\n "}, "query"),
+        ({"query": "x" * 4001}, "query"),
+        ({"query": 7}, "query"),
+        ({"query": None}, "query"),
+        ({"query": ["What?"]}, "query"),
+        ({"query": "a\x00b"}, "query"),
+        ({"project_id": ""}, "project_id"),
+        ({"project_id": "p" * 129}, "project_id"),
+        ({"project_id": 7}, "project_id"),
+        ({"project_id": "a\x00b"}, "project_id"),
+        ({"top_k": 0}, "top_k"),
+        ({"top_k": 51}, "top_k"),
+        ({"top_k": -1}, "top_k"),
+        ({"top_k": True}, "top_k"),
+        ({"top_k": "5"}, "top_k"),
+        ({"top_k": 2.5}, "top_k"),
+        ({"top_k": None}, "top_k"),
+        ({"retrieval_id": "not a uuid"}, "retrieval_id"),
+        ({"retrieval_id": 7}, "retrieval_id"),
+        ({"include": "usage"}, "include"),
+        ({"include": ["usage", "cost"]}, "include.1"),
+        ({"stream": True}, "stream"),
+    ],
+)
+def test_a_broken_field_is_named(change: dict[str, Any], field: str) -> None:
+    assert list(problems_of(json.dumps({**GOOD, **change}).encode())) == [field]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"not json",
+        b"[]",
+        b'"query"',
+        b"null",
+        b"7",
+        b'{"query": "What?", "project_id": "p"',
+        b'{"query": "What?", "project_id": "p"} trailing',
+        b'{"query": "What?", "project_id": "p", "top_k": NaN}',
+        b'{"query": "\xff\xfe", "project_id": "p"}',
+        b'{"query": "\\ud800", "project_id": "p"}',
+        b'{"query": "What?", "project_id": "\\udc00 low"}',
+        b'{"query": "\xed\xa0\x80", "project_id": "p"}',
+        b'{"query":' + b"[" * 10_000,
+        b"\xef\xbb\xbf{}",
+    ],
+)
+def test_a_body_that_is_no_json_object_is_refused_as_a_whole(body: bytes) -> None:
+    assert list(problems_of(body)) == [""]
+
+
+def test_all_broken_fields_are_named_at_once() -> None:
+    found = problems_of(b'{"query": " ", "top_k": true, "color": 1}')
+    assert set(found) == {"query", "project_id", "top_k", "color"}
+    assert found["project_id"] == "is required"
+    assert found["color"] == "is not a field of this request"
+
+
+@given(st.binary(max_size=200) | st.text(max_size=100).map(str.encode))
+def test_no_body_raises_anything_but_an_invalid_request(body: bytes) -> None:
+    with pytest.raises(errors.InvalidRequestError):
+        http.parse_request(body)
+
+
+def test_what_was_sent_is_not_repeated_in_the_error() -> None:
+    body = http.problem_body(_caught({**GOOD, "top_k": "canary-value"}), RETRIEVAL_ID)
+    assert b"canary-value" not in body
+
+
+def _caught(body: dict[str, Any]) -> errors.InvalidRequestError:
+    with pytest.raises(errors.InvalidRequestError) as caught:
+        http.parse_request(json.dumps(body).encode())
+    return caught.value
+
+
+def test_the_size_limit_is_64_kib_inclusive() -> None:
+    http.check_size(65_536)
+    with pytest.raises(errors.TooLargeError, match="65536"):
+        http.check_size(65_537)
+
+
+@pytest.mark.parametrize(
+    ("headers", "length"),
+    [
+        ({}, 0),
+        ({"content-length": "70000"}, 70_000),
+        ({"content-length": "-1"}, 0),
+        ({"content-length": "²"}, 0),
+    ],
+)
+def test_the_declared_length_is_read_or_zero(headers: dict[str, str], length: int) -> None:
+    assert http.declared_length(headers) == length
+
+
+@pytest.mark.parametrize(
+    "value", ["application/json", "Application/JSON; charset=utf-8", " application/json ;x"]
+)
+def test_json_is_taken(value: str) -> None:
+    http.check_media_type(value)
+
+
+@pytest.mark.parametrize(
+    "value", ["", "text/plain", "application/json-seq", "application/jsonp", "text/json"]
+)
+def test_anything_but_json_is_refused(value: str) -> None:
+    with pytest.raises(errors.UnsupportedMediaTypeError):
+        http.check_media_type(value)
+
+
+@pytest.mark.parametrize(
+    ("accept", "stream"),
+    [
+        ("text/event-stream", True),
+        ("application/json, Text/Event-Stream", True),
+        ("text/event-stream, */*", True),
+        ("application/json;q=0.5, text/event-stream;q=0.9", True),
+        ("text/event-stream;q=0.001", True),
+        ("text/event-stream; charset=utf-8; Q = 0.2", True),
+        ("*/*;q=0.1, text/*", True),
+        ("application/json, text/event-stream;q=0.9", False),
+        ("text/event-stream;q=0.5, */*", False),
+        ("text/event-stream;q=0", False),
+        ("text/event-stream;q=0.000, text/*", False),
+        ("text/event-stream;q=0, */*;q=0.1", False),
+        ("text/event-stream;q=many", False),
+        ("text/event-stream;q=-1", False),
+        ("text/event-stream;q=2", False),
+        ("text/html, */*;q=0.8", False),
+        (",;,=;q", False),
+        ("", False),
+        ("*/*", False),
+        ("application/json", False),
+        ("text/event-streams", False),
+    ],
+)
+def test_a_stream_is_sent_only_to_who_asks_for_one(accept: str, stream: bool) -> None:
+    assert http.wants_stream(accept) is stream
+
+
+def test_a_result_is_the_answers_json_with_its_id() -> None:
+    response = RetrieveResponse(final_answer="Ä", key_facts=[], residual_uncertainty="")
+    reply = http.result(response, RETRIEVAL_ID)
+    assert (reply.status, reply.media_type, reply.body) == (
+        200,
+        "application/json",
+        response.to_json().encode(),
+    )
+    assert reply.headers == {"x-retrieval-id": RETRIEVAL_ID}
+
+
+ERRORS = [
+    (
+        errors.InvalidRequestError((errors.FieldProblem("query", "is required"),)),
+        400,
+        "invalid_request",
+        None,
+    ),
+    (errors.TooLargeError("d"), 413, "too_large", None),
+    (errors.UnsupportedMediaTypeError("d"), 415, "unsupported_media_type", None),
+    (errors.BusyError("d"), 429, "busy", "2"),
+    (errors.GraphUnavailableError("d"), 500, "graph_unavailable", None),
+    (errors.GraphTimeoutError("d"), 500, "graph_unavailable", None),
+    (errors.GraphMisconfiguredError("d"), 500, "graph_misconfigured", None),
+    (errors.ModelUnavailableError("d"), 500, "model_unavailable", None),
+    (errors.ModelMisconfiguredError("d"), 500, "model_misconfigured", None),
+    (errors.DeadlineError("d"), 500, "deadline", None),
+    (errors.NotConfiguredError(("A is not set.", "B is not set.")), 503, "not_configured", "30"),
+    (http.internal_error(), 500, "internal", None),
+]
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code", "retry_after"), ERRORS, ids=[type(e[0]).__name__ for e in ERRORS]
+)
+def test_every_error_has_its_status_code_and_headers(
+    error: errors.DriftError, status: int, code: str, retry_after: str | None
+) -> None:
+    reply = http.problem(error, RETRIEVAL_ID)
+    body = json.loads(reply.body)
+    assert (reply.status, reply.media_type) == (status, "application/problem+json")
+    assert reply.headers.get("retry-after") == retry_after
+    assert reply.headers["x-retrieval-id"] == body["retrieval_id"] == RETRIEVAL_ID
+    assert set(body) - {"errors"} == {"type", "title", "status", "detail", "code", "retrieval_id"}
+    assert (body["status"], body["code"], body["detail"]) == (status, code, error.detail)
+    assert body.get("errors") == (
+        [{"field": "query", "message": "is required"}] if status == 400 else None
+    )
+
+
+def test_not_configured_names_every_setting_in_its_detail() -> None:
+    body = json.loads(
+        http.problem(errors.NotConfiguredError(("A is not set.", "B is not set.")), "id").body
+    )
+    assert body["detail"].endswith("A is not set. B is not set.")
+
+
+def test_an_event_is_one_name_and_one_line_of_data() -> None:
+    assert http.event("progress", '{"a":1}') == b'event: progress\ndata: {"a":1}\n\n'
+    response = RetrieveResponse(
+        final_answer="one\ntwo\r\u2028three", key_facts=[], residual_uncertainty=""
+    )
+    assert http.event("result", response.to_json()).count(b"\n") == 3

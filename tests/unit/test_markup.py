@@ -1,0 +1,94 @@
+"""Data in tags, which its own text cannot close."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drift.local.prompt_elements import Element, element, elements
+from drift.prompting import markup
+
+OUR_TAG = re.compile(rf"<[\s/]*(?:{'|'.join(markup.TAGS)})\b", re.IGNORECASE)
+ANY_TEXT = st.text(max_size=60)
+HOSTILE = st.lists(
+    st.one_of(
+        st.sampled_from(["<", "</", "< / ", ">", "<\n", "\r", "\u2028", '"', "&lt;", "1| ", " "]),
+        st.sampled_from(markup.TAGS),
+        st.sampled_from(markup.TAGS).map(str.upper),
+        st.sampled_from(markup.TAGS).map(lambda tag: f"</{tag}>"),
+        st.text(max_size=5),
+    ),
+    max_size=20,
+).map("".join)
+
+
+@given(HOSTILE)
+def test_no_way_of_writing_a_text_leaves_one_of_the_tags_in_it(text: str) -> None:
+    for write in (markup.plain, markup.on_line, markup.indented):
+        assert not OUR_TAG.search(write(text))
+
+
+@given(HOSTILE, HOSTILE)
+def test_an_element_ends_where_it_was_closed_whatever_stands_in_it(text: str, name: str) -> None:
+    row = markup.element("chunk", markup.plain(text), document=name)
+    whole = markup.element("chunks", f"{row}\n{markup.element('chunk', 'next')}")
+    first, second = elements(whole, "chunk")
+    assert second == Element({}, "next")
+    assert element(whole, "chunks").content == whole[len("<chunks>\n") : -len("\n</chunks>")]
+    assert set(first.attributes) == ({"document"} if markup.on_line(name) else set())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a < b and b > c",
+        "<b>bold</b> & <chunky> or <my-question>",
+        "`code` and ```fences```",
+        '{"json": ["question"]}',
+        "x<y",
+    ],
+)
+def test_a_text_without_our_tags_is_not_changed(text: str) -> None:
+    assert markup.plain(text) == text
+
+
+@pytest.mark.parametrize("text", ["</chunk>", "<CHUNK>", "< chunk", "< / chunk >", "<\nchunk"])
+def test_what_looks_like_a_tag_keeps_its_words(text: str) -> None:
+    assert markup.plain(text) == text.replace("<", "&lt;")
+
+
+@given(HOSTILE | ANY_TEXT)
+def test_a_text_on_a_line_has_no_line_of_its_own(text: str) -> None:
+    written = markup.on_line(text)
+    assert len(written.splitlines()) <= 1
+    assert written == markup.plain(" ".join(text.split()))
+
+
+@given(HOSTILE | ANY_TEXT)
+def test_further_lines_of_an_indented_text_begin_with_spaces(text: str) -> None:
+    _, *further = re.split(r"[\r\n\x0b\x0c\x85\u2028\u2029]", markup.indented(text))
+    assert all(line.startswith("   ") for line in further)
+
+
+@pytest.mark.parametrize(
+    ("content", "attributes", "written"),
+    [
+        ("said", {}, "<sample>said</sample>"),
+        ("one\ntwo", {}, "<sample>\none\ntwo\n</sample>"),
+        ("<b>", {}, "<sample>\n<b>\n</sample>"),
+        ("", {}, "<sample></sample>"),
+        ("x", {"level": 0, "heading": "", "place": None}, '<sample level="0">x</sample>'),
+        ("x", {"confidence": 0.0}, '<sample confidence="0.0">x</sample>'),
+        ("x", {"document": " \n", "heading": "H"}, '<sample heading="H">x</sample>'),
+        (
+            "x",
+            {"document": 'A "B" > C\n</chunk>'},
+            "<sample document=\"A 'B' &gt; C &lt;/chunk&gt;\">x</sample>",
+        ),
+    ],
+)
+def test_an_element_reads_as_written_here(
+    content: str, attributes: dict[str, str | float | None], written: str
+) -> None:
+    assert markup.element("sample", content, **attributes) == written

@@ -1,0 +1,123 @@
+"""Whether a chat model answers is asked seldom, and told with its age."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from drift.core.errors import ModelMisconfiguredError, ModelUnavailableError, UnusableReplyError
+from drift.llm.readiness import FAILURE_KEPT_S, KEPT_S, ModelWatch
+from drift.model.health import Level, Readiness
+
+
+@dataclass
+class Asked:
+    """A model that is asked: by a clock of its own, failing with `error`, held while not `open`."""
+
+    now: float = 100.0
+    error: Exception | None = None
+    times: int = 0
+    open: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.open.set()
+
+    async def __call__(self) -> None:
+        self.times += 1
+        await self.open.wait()
+        if self.error:
+            raise self.error
+
+    def watch(self) -> ModelWatch:
+        return ModelWatch("answers", self, clock=lambda: self.now, patience_s=0.01)
+
+
+def described() -> str:
+    return "schema by json_schema"
+
+
+async def test_a_model_is_asked_once_and_its_answer_is_told_with_its_age() -> None:
+    asked = Asked()
+    watch = asked.watch()
+    assert str(await watch.readiness(described)).startswith("ok: answers answered 0 s ago; schema")
+    asked.now += KEPT_S - 1
+    assert "599 s ago" in str(await watch.readiness(described))
+    assert asked.times == 1
+    asked.now += 1
+    assert "0 s ago" in str(await watch.readiness(described))
+    assert asked.times == 2
+
+
+async def test_a_model_that_answers_requests_is_not_asked() -> None:
+    asked = Asked()
+    watch = asked.watch()
+    watch.answered()
+    asked.now += KEPT_S - 1
+    assert (await watch.readiness(described)).is_ok
+    assert asked.times == 0
+
+
+async def test_a_failure_is_kept_for_a_minute_and_a_request_that_is_answered_ends_it() -> None:
+    asked = Asked(error=ModelMisconfiguredError("There is no model of that name."))
+    watch = asked.watch()
+    failing = await watch.readiness(described)
+    assert failing == Readiness.failing("answers, asked 0 s ago: There is no model of that name.")
+    asked.now += FAILURE_KEPT_S - 1
+    assert "59 s ago" in str(await watch.readiness(described))
+    assert asked.times == 1
+
+    watch.answered()
+    assert (await watch.readiness(described)).is_ok
+    asked.error = None
+    asked.now += FAILURE_KEPT_S
+    assert (await watch.readiness(described)).is_ok
+    assert asked.times == 1
+
+
+async def test_a_failure_is_asked_about_again_after_its_minute() -> None:
+    asked = Asked(error=ModelUnavailableError("It has too many requests."))
+    watch = asked.watch()
+    await watch.readiness(described)
+    asked.error = None
+    asked.now += FAILURE_KEPT_S
+    assert (await watch.readiness(described)).is_ok
+
+
+@pytest.mark.parametrize("detail", ["length", "content_filter", "empty"])
+async def test_a_reply_that_cannot_be_used_is_an_answer(detail: str) -> None:
+    assert (await Asked(error=UnusableReplyError(detail)).watch().readiness(described)).is_ok
+
+
+async def test_a_slow_model_is_waited_for_shortly_and_asked_once_by_all_checks() -> None:
+    asked = Asked()
+    asked.open.clear()
+    watch = asked.watch()
+    checks = await asyncio.gather(*(watch.readiness(described) for _ in range(3)))
+    assert {check.level for check in checks} == {Level.DEGRADED}
+    assert asked.times == 1
+
+    asked.open.set()
+    assert (await watch.readiness(described)).is_ok
+    assert asked.times == 1
+
+
+async def test_a_slow_check_tells_of_the_last_answer() -> None:
+    asked = Asked()
+    watch = asked.watch()
+    await watch.readiness(described)
+    asked.open.clear()
+    asked.now += KEPT_S
+    assert "600 s ago" in str(await watch.readiness(described))
+    assert asked.times == 2
+    asked.open.set()
+
+
+def test_several_models_stand_as_the_worst_of_them() -> None:
+    ok, bad = Readiness.ok("one answered"), Readiness.failing("two, asked: none of that name.")
+    assert Readiness.joined([ok]) == ok
+    assert Readiness.joined([ok, bad]) == Readiness.failing(
+        "one answered. two, asked: none of that name"
+    )
+    assert Readiness.joined([Readiness.degraded("slow"), ok]).level is Level.DEGRADED

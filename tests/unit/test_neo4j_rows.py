@@ -1,0 +1,170 @@
+"""Rows are read whatever a graph holds: what no property can be is no concern, all else is."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from neo4j.spatial import CartesianPoint
+from neo4j.time import Date, Duration
+
+from drift.graph.odd_nodes import MAX_PROJECTS, REPEATED_S, OddNodes
+from drift.graph.rows import candidates, odd_nodes, primer_evidence
+from drift.search.ranking import ranked
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(),
+    st.text(max_size=5),
+    st.binary(max_size=5),
+    st.sampled_from([Date(2020, 1, 1), Duration(days=1), CartesianPoint((1, 2)), dt.timedelta(1)]),
+)
+STORED = SCALARS | st.lists(SCALARS, max_size=3)
+NUMBERS = st.floats(0, 1)
+PLACES = st.lists(st.integers(0, 2), max_size=3, unique=True)
+CHUNK = {
+    "id": STORED,
+    "text": STORED,
+    "heading": STORED,
+    "ordinal": STORED,
+    "pages": st.lists(st.text(max_size=5) | st.integers(-(2**63), 2**63 - 1), max_size=3),
+    "starts": st.lists(st.integers(-(2**63), 2**63 - 1), max_size=3),
+    "lines": st.lists(st.integers(-(2**63), 2**63 - 1), max_size=1),
+    "document": st.none()
+    | st.fixed_dictionaries(
+        {
+            "title": STORED,
+            "id": STORED,
+            "metadata": STORED,
+            "chunks": STORED,
+            "uris": st.lists(STORED, max_size=3),
+        }
+    ),
+}
+CHUNKS = st.lists(st.fixed_dictionaries({**CHUNK, "score": NUMBERS}), max_size=3)
+COMMUNITIES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "id": STORED,
+            "level": st.none() | st.integers(-(2**63), 2**63 - 1),
+            "summary": STORED,
+            "score": NUMBERS,
+            "samples": CHUNKS,
+        }
+    ),
+    max_size=3,
+)
+PRIMERS = st.fixed_dictionaries(
+    {
+        "communities": COMMUNITIES,
+        "chunks": CHUNKS,
+        "odd_chunks": st.lists(STORED, max_size=3),
+        "odd_communities": st.lists(STORED, max_size=3),
+    }
+)
+CANDIDATES = st.lists(
+    st.fixed_dictionaries(
+        {
+            **CHUNK,
+            "similarity": st.none() | NUMBERS,
+            "bm25": NUMBERS,
+            "graph": NUMBERS,
+            "in_scope": st.booleans(),
+        }
+    ),
+    max_size=3,
+)
+WHY = st.sampled_from(["beside", "beginning", "end", "part", "event"])
+PLACED = st.lists(
+    st.fixed_dictionaries({**CHUNK, "why": WHY, "anchor": STORED, "step": st.integers(-2, 2)}),
+    max_size=3,
+)
+FOLLOWUPS = st.fixed_dictionaries(
+    {
+        "candidates": CANDIDATES,
+        "shared": st.just([]),
+        "communities": COMMUNITIES,
+        "placed": PLACED,
+        "entities": st.lists(
+            st.fixed_dictionaries(
+                {
+                    "id": STORED,
+                    "title": STORED,
+                    "description": STORED,
+                    "mentions": st.integers(0, 9),
+                    "places": PLACES,
+                }
+            ),
+            max_size=3,
+        ),
+        "relationships": st.lists(
+            st.fixed_dictionaries(
+                {
+                    "source": STORED,
+                    "target": STORED,
+                    "description": STORED,
+                    "weight": st.none() | st.floats(),
+                    "places": PLACES,
+                }
+            ),
+            max_size=3,
+        ),
+    }
+)
+
+
+@given(PRIMERS)
+def test_a_primer_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
+    found = primer_evidence(row)
+    chunks = found.all_chunks()
+    words = [value for c in chunks for value in (c.id, c.text, c.document_name, c.heading)]
+    assert {type(word) for word in words} <= {str}
+    assert all(c.place is None or 1 <= c.place <= (c.places or 0) for c in chunks)
+    assert {type(c.id) for c in found.communities} <= {str, int}
+    assert {type(c.summary) for c in found.communities} <= {str}
+
+    shown = len(found.communities) + len(odd_nodes(row)["__Community__"])
+    assert shown == len(row["communities"]) + len(row["odd_communities"])
+    OddNodes().left_out("p", odd_nodes(row))
+
+
+@given(FOLLOWUPS)
+def test_a_follow_up_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
+    found = ranked(candidates(row))
+    words = [text for c in found.chunks for text in (c.id, c.text, c.document_name, c.heading)]
+    words += [value for e in found.entities for value in (e.id, e.title, e.description)]
+    words += [value for r in found.relationships for value in (r.source, r.target, r.description)]
+    assert {type(word) for word in words} <= {str}
+    assert all(math.isfinite(r.weight) for r in found.relationships)
+    told = {id_ for thing in (*found.entities, *found.relationships) for id_ in thing.chunk_ids}
+    assert told <= {c.id for c in found.chunks}
+
+
+def test_a_project_is_named_once_an_hour_and_too_many_are_forgotten(caplog: Any) -> None:
+    now = 0.0
+    nodes = OddNodes(lambda: now)
+
+    def said(project: str) -> int:
+        caplog.clear()
+        nodes.left_out(project, {"__Chunk__": ["k1", "k2"], "__Community__": []})
+        return len(caplog.records)
+
+    assert [said("a"), said("a"), said("b")] == [1, 0, 1]
+    now = REPEATED_S + 1
+    assert said("a") == 1
+    assert sum(said(f"p{n}") for n in range(MAX_PROJECTS)) == MAX_PROJECTS
+    assert said("a") == 1
+
+
+def test_care_is_taken_of_one_project_for_a_while() -> None:
+    now = 0.0
+    nodes = OddNodes(lambda: now)
+    nodes.take_care("a")
+    assert (nodes.need_care("a"), nodes.need_care("b")) == (True, False)
+    now = REPEATED_S
+    assert not nodes.need_care("a")

@@ -1,0 +1,107 @@
+"""The description of the routes says what the routes do."""
+
+import json
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pytest
+from azure.functions import AuthLevel
+
+from drift import __version__
+from drift.contracts.progress import Phase
+from drift.core import errors
+from drift.http import description
+from drift.http.openapi_reading import path
+
+DOCUMENT = description.document()
+SCHEMAS = DOCUMENT["components"]["schemas"]
+OF_OTHERS = {"ingest", "local_stack", "foreign_host", "not_found", "project_held"}
+"""Codes that no question gets."""
+THE_PAGE = {"rag", "rag/{*file}"}
+"""It is for people, and calls what is described."""
+
+
+def references(node: Any) -> set[str]:
+    if isinstance(node, dict):
+        own = {node["$ref"]} if isinstance(node.get("$ref"), str) else set()
+        return own.union(*map(references, node.values()))
+    return set().union(*map(references, node)) if isinstance(node, list) else set()
+
+
+def test_it_is_json_and_every_reference_leads_somewhere() -> None:
+    json.dumps(DOCUMENT)
+    assert {ref.removeprefix("#/components/schemas/") for ref in references(DOCUMENT)} <= set(
+        SCHEMAS
+    )
+    assert DOCUMENT["info"]["version"] == __version__
+
+
+def test_every_route_of_the_function_is_described_with_its_method_and_key() -> None:
+    # a copy of its own: an app names its functions only once in its life
+    spec = spec_from_file_location(
+        "function_app_described", Path(__file__).parents[2] / "function_app.py"
+    )
+    assert spec
+    assert spec.loader
+    edge = module_from_spec(spec)
+    spec.loader.exec_module(edge)
+    described = {
+        (path.removeprefix("/"), method.upper(), operation.get("security") != [])
+        for path, operations in DOCUMENT["paths"].items()
+        for method, operation in operations.items()
+    }
+    served = set()
+    for function in edge.app.get_functions():
+        trigger = function.get_trigger()
+        if trigger.route in THE_PAGE:
+            continue
+        secured = trigger.auth_level is not AuthLevel.ANONYMOUS
+        served |= {(path(trigger.route), method.value, secured) for method in trigger.methods}
+    assert described == served
+
+
+def test_every_status_of_an_error_is_described_with_its_code() -> None:
+    responses = DOCUMENT["paths"]["/retrieve"]["post"]["responses"]
+    leaves = [
+        e
+        for e in vars(errors).values()
+        if isinstance(e, type)
+        and issubclass(e, errors.DriftError)
+        and e.code not in {"unusable_reply", *OF_OTHERS}
+    ]
+    assert {str(e.status) for e in leaves} | {"200"} == set(responses)
+    for error in leaves:
+        assert f"`{error.code}`" in responses[str(error.status)]["description"]
+
+
+def test_the_request_schema_holds_the_rules() -> None:
+    request = SCHEMAS["RetrieveRequest"]
+    assert request["additionalProperties"] is False
+    assert request["required"] == ["query"]
+    assert request["properties"]["query"]["maxLength"] == 4000
+    named, left_out = request["properties"]["project_id"]["anyOf"]
+    assert (named["maxLength"], left_out) == (128, {"type": "null"})
+    top_k = request["properties"]["top_k"]
+    assert (top_k["minimum"], top_k["maximum"], top_k["default"]) == (1, 50, 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "required"),
+    [
+        ("RetrieveResponse", ["final_answer", "key_facts", "residual_uncertainty"]),
+        ("CitationOut", ["chunk_id", "span", "document_name"]),
+        ("KeyFact", ["fact", "citations"]),
+    ],
+)
+def test_only_what_is_always_there_is_required(name: str, required: list[str]) -> None:
+    assert SCHEMAS[name]["required"] == required
+
+
+def test_a_trace_is_described_with_the_names_that_are_sent() -> None:
+    assert "pass" in SCHEMAS["TraceNode"]["properties"]
+    assert "pass_" not in SCHEMAS["TraceNode"]["properties"]
+
+
+def test_every_phase_is_described() -> None:
+    assert SCHEMAS["Phase"]["enum"] == [phase.value for phase in Phase]

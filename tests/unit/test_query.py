@@ -1,0 +1,132 @@
+"""Paths and queries: ids come as they were written, and what is wrong is named."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drift.core.errors import InvalidRequestError, NotFoundError
+from drift.http.query import LISTS, MAX_ID_CHARACTERS, Query, path_id
+
+IDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+KNOWN = ("project_id", "limit", "cursor", "level")
+
+
+def read_all(query: bytes) -> None:
+    read = Query(query, KNOWN)
+    read.limit(LISTS)
+    read.level()
+    read.project_id()
+    read.cursor()
+    read.check()
+
+
+def problems(query: bytes) -> dict[str, str]:
+    """What is wrong with a query, by field."""
+    with pytest.raises(InvalidRequestError) as seen:
+        read_all(query)
+    return {problem.field: problem.message for problem in seen.value.problems}
+
+
+@given(id_=IDS, keeps_slashes=st.booleans())
+@pytest.mark.parametrize("route", ["documents/{*id}", "projects/{id}", "projects/{id}/documents"])
+def test_an_id_is_decoded_exactly_once(route: str, id_: str, keeps_slashes: bool) -> None:
+    written = quote(id_, safe="/" if keeps_slashes else "")
+    path = "/" + route.replace("{*id}", written).replace("{id}", written)
+    assert path_id(path.encode(), route) == id_
+
+
+@pytest.mark.parametrize(
+    ("written", "id_"),
+    [
+        (b"a%2Fb", "a/b"),
+        (b"a%252Fb", "a%2Fb"),
+        (b"100%25", "100%"),
+        (b"a+b", "a+b"),
+        (b"a%20b", "a b"),
+        (b"%", "%"),
+        (b"%zz", "%zz"),
+        (b"a/../b", "a/../b"),
+        (b"%E2%80%AE", "\u202e"),
+        (b"x/documents", "x/documents"),
+    ],
+)
+def test_an_id_is_what_was_written(written: bytes, id_: str) -> None:
+    assert path_id(b"/documents/" + written, "documents/{*id}") == id_
+    assert path_id(b"/Documents/" + written, "documents/{*id}") == id_
+
+
+@pytest.mark.parametrize(
+    "written", [b"", b"%00", b"a%00b", b"%ff", b"%ED%A0%80", b"x" * (MAX_ID_CHARACTERS + 1)]
+)
+def test_what_can_be_no_id_is_named(written: bytes) -> None:
+    with pytest.raises(InvalidRequestError) as seen:
+        path_id(b"/documents/" + written, "documents/{*id}")
+    assert [problem.field for problem in seen.value.problems] == ["id"]
+
+
+@pytest.mark.parametrize("path", [b"/", b"/documents", b"/chunks/a", b"/%64ocuments/a"])
+def test_a_path_of_another_route_is_not_found(path: bytes) -> None:
+    with pytest.raises(NotFoundError):
+        path_id(path, "documents/{*id}")
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        (b"limit=0", "limit"),
+        (b"limit=201", "limit"),
+        (b"limit=-1", "limit"),
+        (b"limit=1.0", "limit"),
+        (b"limit=", "limit"),
+        (b"limit=1e1", "limit"),
+        (b"limit=%D9%A1", "limit"),
+        (b"limit=99999999999999999999999", "limit"),
+        (b"limit=1&limit=1", "limit"),
+        (b"limit", "limit"),
+        (b"level=x", "level"),
+        (b"level=-1", "level"),
+        (b"project_id=", "project_id"),
+        (b"project_id=" + b"x" * 129, "project_id"),
+        (b"project_id=a&project_id=b", "project_id"),
+        (b"project_id=%00", "project_id"),
+        (b"project_id=%ff", "project_id"),
+        (b"Limit=5", "Limit"),
+        (b"skip=5", "skip"),
+        (b"cursor=a&cursor=b", "cursor"),
+        (b"%ff=1", "query"),
+        (b"=1", ""),
+        (b"a;limit=1", "a;limit"),
+    ],
+)
+def test_what_is_wrong_is_named(query: bytes, field: str) -> None:
+    assert list(problems(query)) == [field]
+
+
+def test_all_that_is_wrong_is_named_at_once_but_no_book_of_it() -> None:
+    assert set(problems(b"limit=x&level=y&project_id=")) == {"limit", "level", "project_id"}
+    assert len(problems(b"&".join(b"n%d=1" % n for n in range(1000)))) == 32
+    assert all(len(name) <= 101 for name in problems(b"x" * 5000 + b"=1"))
+
+
+def test_what_is_given_is_read() -> None:
+    read = Query(b"project_id=a+b%2Bc%2520&limit=7&level=0&cursor=x&code=k&clientId=d", KNOWN)
+    assert (read.project_id(), read.limit(LISTS)) == ("a b+c%20", 7)
+    assert (read.level(), read.cursor()) == (0, "x")
+    read.check()
+
+
+def test_what_is_not_given_has_its_default() -> None:
+    read = Query(b"", KNOWN)
+    values = (read.project_id(), read.limit(LISTS), read.level(), read.cursor())
+    assert values == (None, LISTS.default, None, None)
+
+
+@given(query=st.binary(max_size=200))
+def test_any_query_is_read_or_refused(query: bytes) -> None:
+    with suppress(InvalidRequestError):
+        read_all(query)

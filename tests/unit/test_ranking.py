@@ -1,0 +1,191 @@
+"""Titles, question words and the fusion of evidence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drift.model.graph import Candidate, Candidates, Chunk, Community, Entity, Mention, Relationship
+from drift.search.ranking import SCOPE_BONUS, fuse, graph_worth, ranked
+
+
+def candidate(
+    id_: str, cosine: float | None, text: float = 0.0, graph: float = 0.0, *, in_scope: bool = False
+) -> Candidate:
+    return Candidate(
+        Chunk(id_, "", ""), None if cosine is None else (1 + cosine) / 2, text, graph, in_scope
+    )
+
+
+def of_document(id_: str, cosine: float, name: str) -> Candidate:
+    return Candidate(Chunk(id_, "", name), (1 + cosine) / 2)
+
+
+def order(*candidates: Candidate, most: int = 10) -> list[str]:
+    return [c.id for c in fuse(candidates, most)]
+
+
+def test_evidence_is_the_thirty_best_candidates_with_their_neighbourhood() -> None:
+    candidates = tuple(candidate(f"{place:02}", place / 100) for place in range(40))
+    entities = (Entity("e", "Mill"),)
+    relations = (Relationship("Mill", "Owl"),)
+    communities = (Community(1, 0, "mills"),)
+
+    evidence = ranked(Candidates(candidates, entities, relations, communities))
+
+    assert [chunk.id for chunk in evidence.chunks] == [f"{place:02}" for place in range(39, 9, -1)]
+    assert evidence.entities == entities
+    assert evidence.relationships == relations
+    assert evidence.communities == communities
+
+
+def test_without_words_or_graph_the_cosine_decides_and_ids_break_ties() -> None:
+    assert order(candidate("b", 0.5), candidate("a", 0.5), candidate("c", 0.9)) == ["c", "a", "b"]
+
+
+def test_a_chunk_that_the_question_leads_to_overtakes_a_slightly_nearer_one() -> None:
+    far = candidate("far", 0.0)
+    assert order(candidate("near", 0.8), candidate("walked", 0.7, graph=0.3), far)[0] == "walked"
+    assert order(candidate("near", 0.8), candidate("worded", 0.7, text=9.0), far)[0] == "worded"
+
+
+def test_scope_is_a_small_bonus_not_a_filter() -> None:
+    near = SCOPE_BONUS / 2
+    assert (
+        order(
+            candidate("out", 0.5 + near), candidate("in", 0.5, in_scope=True), candidate("far", 0.0)
+        )[0]
+        == "in"
+    )
+    assert (
+        order(
+            candidate("out", 0.5 + 3 * near),
+            candidate("in", 0.5, in_scope=True),
+            candidate("far", 0.0),
+        )[0]
+        == "out"
+    )
+
+
+def test_a_chunk_without_a_vector_is_ranked_by_the_rest() -> None:
+    bare = candidate("bare", None, text=5.0)
+    near, far = candidate("near", 0.9, text=1.0), candidate("far", 0.1)
+    assert order(bare, far, near) == ["near", "bare", "far"]
+
+
+def test_words_and_nearness_weigh_alike() -> None:
+    near, worded = candidate("near", 0.9), candidate("worded", 0.1, text=5.0)
+    both = candidate("both", 0.6, text=3.0)
+    assert order(near, worded, both)[0] == "both"
+
+
+@pytest.mark.parametrize(("mass", "worth"), [(0.0, 0.0), (0.03, 0.0), (0.1, 1.0), (0.9, 1.0)])
+def test_a_graph_counts_where_names_lead_to_few_chunks(mass: float, worth: float) -> None:
+    assert graph_worth([candidate("a", 0.5, graph=mass), candidate("b", 0.5)]) == worth
+
+
+def test_a_walk_over_names_that_stand_everywhere_does_not_overtake_a_nearer_chunk() -> None:
+    walked, far = candidate("walked", 0.5, graph=0.02), candidate("far", 0.0)
+    assert order(candidate("near", 0.8), walked, far) == ["near", "walked", "far"]
+    assert order(candidate("near", 0.8), replace(walked, graph=0.2), far)[0] == "walked"
+
+
+def test_another_document_goes_before_a_slightly_better_chunk_of_the_same_one() -> None:
+    first, second = of_document("first", 0.9, "a"), of_document("second", 0.85, "a")
+    other, far = of_document("other", 0.83, "b"), of_document("far", 0.0, "c")
+    assert order(first, second, other, far) == ["first", "other", "second", "far"]
+    assert order(first, second, of_document("other", 0.5, "b"), far)[1] == "second"
+
+
+def test_near_copies_do_not_stand_side_by_side() -> None:
+    text = "The old mill on the Danube was built by Ada"
+    first, copy, other, last = (
+        replace(of_document(id_, cosine, id_), chunk=Chunk(id_, words, id_))
+        for id_, cosine, words in (
+            ("first", 0.9, text),
+            ("copy", 0.89, f"{text}."),
+            ("other", 0.5, "Ulm"),
+            ("last", 0.0, "Linz"),
+        )
+    )
+    assert order(copy, last, first, other) == ["first", "other", "copy", "last"]
+
+
+def test_no_candidates_and_no_room_give_nothing() -> None:
+    assert order() == []
+    assert order(candidate("a", 1.0), most=0) == []
+
+
+scores = st.floats(0, 1000, allow_nan=False)
+
+
+@given(
+    st.lists(
+        st.builds(
+            Candidate,
+            st.just(Chunk("a", "", "")),
+            st.none() | st.floats(0, 1),
+            scores,
+            scores,
+            st.booleans(),
+        )
+    )
+)
+def test_fused_scores_are_finite_falling_and_bounded(candidates: list[Candidate]) -> None:
+    fused = [c.score for c in fuse(candidates, 20)]
+    assert all(math.isfinite(s) and 0 <= s <= 1.5 for s in fused)
+    assert fused == sorted(fused, reverse=True)
+
+
+WALKED = 0.2
+"""The mass of a chunk to which a rare name leads, so that the graph counts in full."""
+
+
+def mentioning(id_: str, cosine: float, *mentions: Mention) -> Candidate:
+    return Candidate(Chunk(id_, "", ""), (1 + cosine) / 2, graph=WALKED, mentions=mentions)
+
+
+def test_a_chunk_about_what_the_best_ones_mention_overtakes_one_that_only_mentions_it() -> None:
+    best = [
+        mentioning(id_, 1.0, Mention(1, 3.0, 0.0), Mention(2, 3.0, 0.0))
+        for id_ in ("s1", "s2", "s3")
+    ]
+    about, beside = (
+        mentioning("about", 0.1, Mention(1, 3.0, 1.0)),
+        mentioning("beside", 0.2, Mention(2, 3.0, 0.0)),
+    )
+    ranked_ids = order(*best, about, beside, mentioning("far", 0.0))
+    assert ranked_ids.index("about") < ranked_ids.index("beside")
+
+
+def test_a_common_entity_leads_less_far_than_a_rare_one() -> None:
+    best = [
+        mentioning(id_, 1.0, Mention(1, 1.0, 0.0), Mention(2, 5.0, 0.0))
+        for id_ in ("s1", "s2", "s3")
+    ]
+    common, rare = (
+        mentioning("common", 0.1, Mention(1, 1.0, 1.0)),
+        mentioning("rare", 0.1, Mention(2, 5.0, 1.0)),
+    )
+    ranked_ids = order(*best, common, rare, mentioning("far", 0.0))
+    assert ranked_ids.index("rare") < ranked_ids.index("common")
+
+
+def test_an_entity_that_no_good_chunk_mentions_leads_nowhere() -> None:
+    best = [mentioning(id_, 1.0) for id_ in ("s1", "s2", "s3")]
+    others = [
+        mentioning("a", 0.1, Mention(7, 5.0, 1.0)),
+        mentioning("b", 0.2, Mention(7, 5.0, 1.0)),
+    ]
+    assert order(*best, *others, mentioning("far", 0.0))[3:] == ["b", "a", "far"]
+
+
+def test_what_the_best_chunks_lead_to_does_not_overtake_them() -> None:
+    rare = Mention(1, 5.0, 1.0)
+    best = mentioning("best", 1.0, rare)
+    copies = [mentioning(f"a{place}", -0.5, rare) for place in range(30)]
+    assert order(best, *copies, mentioning("far", -1.0))[0] == "best"

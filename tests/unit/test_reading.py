@@ -1,0 +1,234 @@
+"""The read routes over a graph in memory: what each answers, to whom, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from drift.auth.caller import EVERYBODY, Caller, Grant
+from drift.core.errors import (
+    DriftError,
+    ForbiddenError,
+    GraphUnavailableError,
+    InvalidRequestError,
+    NotFoundError,
+)
+from drift.http import reading
+from drift.http.http import problem_body
+from tests.contract.graph_backends import FakeBackend
+from tests.contract.small_project import fill_all
+from tests.fakes_reading import FakeReader
+
+READ = frozenset({"read"})
+ROUTES: dict[str, reading.Route] = {
+    "documents": reading.document,
+    "chunks": reading.chunk,
+    "entities": reading.entity,
+}
+HELD = {"documents": "d1", "chunks": "k1", "entities": "e1"}
+
+
+@pytest.fixture
+async def reader() -> FakeReader:
+    """Two projects, `mine` and `mine-b`, with the same ids."""
+    backend = FakeBackend()
+    await fill_all(backend, "mine")
+    return FakeReader(backend.projects)
+
+
+def caller(*patterns: str) -> Caller:
+    return Caller("somebody", tuple(Grant(p, READ) for p in patterns))
+
+
+async def get(
+    reader: FakeReader, route: reading.Route, path: str, who: Caller = EVERYBODY
+) -> dict[str, Any]:
+    """What a route answers."""
+    path, _, query = path.partition("?")
+    answer = route(reading.Asked(who, path.encode(), query.encode()))
+    reply = await reading.reply(answer, reader)
+    assert (reply.status, reply.media_type) == (200, "application/json")
+    document: dict[str, Any] = json.loads(reply.body)
+    return document
+
+
+async def refused(
+    reader: FakeReader, route: reading.Route, path: str, who: Caller = EVERYBODY
+) -> DriftError:
+    with pytest.raises(DriftError) as seen:
+        await get(reader, route, path, who)
+    return seen.value
+
+
+async def fields(
+    reader: FakeReader, route: reading.Route, path: str, who: Caller = EVERYBODY
+) -> list[str]:
+    error = await refused(reader, route, path, who)
+    assert isinstance(error, InvalidRequestError), error
+    return [problem.field for problem in error.problems]
+
+
+async def test_each_route_answers_what_the_project_holds(reader: FakeReader) -> None:
+    assert await get(reader, reading.projects, "/projects") == {
+        "projects": [{"id": "mine"}, {"id": "mine-b"}],
+        "next": None,
+    }
+    project = await get(reader, reading.project, "/projects/mine")
+    assert (project["id"], project["documents"], project["chunks"]) == ("mine", 2, 3)
+    documents = await get(reader, reading.documents, "/projects/mine/documents")
+    assert documents["documents"][0] == {
+        "id": "d1",
+        "name": "Title of d1",
+        "source_uri": None,
+        "chunk_count": 2,
+    }
+    communities = await get(reader, reading.communities, "/projects/mine/communities?level=1")
+    assert communities["communities"] == [
+        {
+            "id": 1,
+            "level": 1,
+            "title": "title 1",
+            "summary": "summary 1",
+            "members": 2,
+            "parents": [],
+        }
+    ]
+    document = await get(reader, reading.document, "/documents/d1?project_id=mine")
+    assert [chunk["id"] for chunk in document["chunks"]] == ["k1", "k2"]
+    chunk = await get(reader, reading.chunk, "/chunks/k3?project_id=mine")
+    assert (chunk["text"], chunk["place"], chunk["before"]) == ("gamma", "1 of 1", None)
+    assert chunk["document"] == {"id": "d2", "name": "Title of d2"}
+    entity = await get(reader, reading.entity, "/entities/e2?project_id=mine")
+    assert [(r["direction"], r["title"]) for r in entity["relations"]] == [
+        ("in", "Alpha"),
+        ("in", "Alpha"),
+    ]
+    assert entity["chunks"][0]["beginning"] == "gamma"
+
+
+async def test_pages_lead_through_a_list_by_their_cursors(reader: FakeReader) -> None:
+    found, path = [], "/projects/mine/communities?limit=1"
+    following: str | None = ""
+    while following is not None:
+        page = await get(
+            reader, reading.communities, path + (f"&cursor={following}" if following else "")
+        )
+        found += [community["id"] for community in page["communities"]]
+        following = page["next"]
+    assert found == [1, 2, 3]
+
+
+async def test_a_caller_with_one_project_need_not_name_it(reader: FakeReader) -> None:
+    for name, route in ROUTES.items():
+        path = f"/{name}/{HELD[name]}"
+        assert await get(reader, route, path, caller("mine")) == await get(
+            reader, route, f"{path}?project_id=mine"
+        )
+        for who in (EVERYBODY, caller("mine*"), caller("mine", "other")):
+            assert await fields(reader, route, path, who) == ["project_id"]
+
+
+async def test_another_project_is_forbidden_whether_it_exists_or_not(reader: FakeReader) -> None:
+    reader.failure = GraphUnavailableError("is not asked")
+    told = set()
+    for project in ("mine-b", "nothing", "mine*", "Mine", "mine "):
+        id_ = quote(project)
+        for route, path in (
+            (reading.project, f"/projects/{id_}"),
+            (reading.documents, f"/projects/{id_}/documents"),
+            (reading.communities, f"/projects/{id_}/communities"),
+            *((route, f"/{name}/x?project_id={id_}") for name, route in ROUTES.items()),
+        ):
+            error = await refused(reader, route, path, caller("mine"))
+            assert isinstance(error, ForbiddenError)
+            told.add(problem_body(error, "same"))
+    assert len(told) == 1
+
+
+async def test_what_another_project_holds_is_not_found_in_the_same_words(
+    reader: FakeReader,
+) -> None:
+    told = set()
+    for name, route in ROUTES.items():
+        for id_ in ("nothing", "%2e%2e", "*", HELD[name] + "%20"):
+            for project in ("mine", "empty"):
+                error = await refused(reader, route, f"/{name}/{id_}?project_id={project}")
+                assert isinstance(error, NotFoundError)
+                told.add(problem_body(error, "same"))
+    assert len(told) == 1
+
+
+async def test_an_allowed_project_that_is_absent_is_answered_without_data(
+    reader: FakeReader,
+) -> None:
+    who = caller("empty")
+    assert await get(reader, reading.projects, "/projects", who) == {"projects": [], "next": None}
+    assert await get(reader, reading.project, "/projects/empty", who) == {
+        "id": "empty",
+        "documents": 0,
+        "chunks": 0,
+        "entities": 0,
+        "communities": 0,
+        "embedding_models": [],
+        "written_at": None,
+    }
+    for route, name in ((reading.documents, "documents"), (reading.communities, "communities")):
+        assert await get(reader, route, f"/projects/empty/{name}", who) == {
+            name: [],
+            "next": None,
+        }
+
+
+async def test_a_cursor_is_of_its_own_list_and_caller(reader: FakeReader) -> None:
+    async def following(route: reading.Route, path: str) -> str:
+        return str((await get(reader, route, path))["next"])
+
+    projects = await following(reading.projects, "/projects?limit=1")
+    documents = await following(reading.documents, "/projects/mine/documents?limit=1")
+    leaves = await following(reading.communities, "/projects/mine/communities?limit=1&level=0")
+    chunks = await following(reading.document, "/documents/d1?project_id=mine&limit=1")
+    for cursor, route, path in (
+        (projects, reading.documents, "/projects/mine/documents?"),
+        (documents, reading.documents, "/projects/mine-b/documents?"),
+        (documents, reading.communities, "/projects/mine/communities?"),
+        (documents, reading.projects, "/projects?"),
+        (leaves, reading.communities, "/projects/mine/communities?"),
+        (leaves, reading.communities, "/projects/mine/communities?level=1&"),
+        (chunks, reading.document, "/documents/d2?project_id=mine&"),
+        (chunks, reading.document, "/documents/d1?project_id=mine-b&"),
+        (documents[:-1], reading.documents, "/projects/mine/documents?"),
+        ("", reading.documents, "/projects/mine/documents?"),
+    ):
+        assert await fields(reader, route, f"{path}cursor={cursor}") == ["cursor"]
+    who = Caller("another", EVERYBODY.grants)
+    assert await fields(reader, reading.projects, f"/projects?cursor={projects}", who) == ["cursor"]
+    assert await get(reader, reading.documents, f"/projects/mine/documents?cursor={documents}")
+
+
+@pytest.mark.parametrize(
+    ("route", "path"),
+    [
+        (reading.projects, "/projects?"),
+        (reading.project, "/projects/mine?"),
+        (reading.documents, "/projects/mine/documents?"),
+        (reading.communities, "/projects/mine/communities?"),
+        (reading.document, "/documents/d1?project_id=mine&"),
+        (reading.chunk, "/chunks/k1?project_id=mine&"),
+        (reading.entity, "/entities/e1?project_id=mine&"),
+    ],
+)
+async def test_a_parameter_that_the_route_does_not_know_is_named(
+    reader: FakeReader, route: reading.Route, path: str
+) -> None:
+    assert await fields(reader, route, f"{path}offset=1") == ["offset"]
+    assert await get(reader, route, f"{path}code=the-platforms") == await get(reader, route, path)
+
+
+async def test_all_that_is_wrong_with_a_page_is_named(reader: FakeReader) -> None:
+    wrong = "/projects/mine/communities?level=x&limit=101"
+    assert await fields(reader, reading.communities, wrong) == ["level", "limit"]
+    assert await fields(reader, reading.project, f"/projects/{'x' * 129}") == ["project_id"]
+    assert await fields(reader, reading.chunk, "/chunks/%00?project_id=mine") == ["id"]

@@ -1,0 +1,154 @@
+"""Asking the model for a reply of a shape."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
+from drift.core.deadline import Deadline
+from drift.core.errors import ModelUnavailableError, UnusableReplyError
+from drift.local.prompt_elements import element
+from drift.prompting import prompts
+from drift.search.calls import ChatCalls
+from drift.search.replies import ask, parse
+from drift.telemetry import parts
+from tests.fakes import ScriptedChat
+
+GOOD = {
+    "verdict": "answered",
+    "final_answer": "Use ```code``` {braces}",
+    "residual_uncertainty": "",
+}
+PROMPT = prompts.aggregate("q", [], [])
+
+
+def in_turn(*answers: Any) -> Callable[[Any], Any]:
+    rest = list(answers)
+    return lambda _prompt: rest.pop(0)
+
+
+async def asked(chat: ScriptedChat) -> AggregateReply:
+    return await ask(ChatCalls(chat, Deadline.after(5)), PROMPT, AggregateReply)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(GOOD),
+        f"\n {json.dumps(GOOD, indent=2)} \n",
+        f"```json\n{json.dumps(GOOD)}\n```",
+        f"```\n{json.dumps(GOOD)}\n```",
+        f"```JSON \n{json.dumps(GOOD)}```",
+        f"Here is the answer:\n```json\n{json.dumps(GOOD)}\n```\nI hope it helps.",
+        f"Sure! {json.dumps(GOOD)} Anything else?",
+    ],
+)
+def test_json_is_found_alone_in_a_fence_and_between_words(text: str) -> None:
+    assert parse(text, AggregateReply).final_answer == GOOD["final_answer"]
+
+
+def test_a_bare_list_of_followups_is_found() -> None:
+    assert [f.question for f in parse('["Who?", "When?"]', PrimerReply).followups] == [
+        "Who?",
+        "When?",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no",
+        "{",
+        "}{",
+        '{"final_answer": ',
+        "[1]",
+        "7",
+        "null",
+        "```json\n",
+        "```" + "\n" * 20_000,
+        "{}",
+    ],
+)
+def test_what_holds_no_json_of_the_shape_is_unusable(text: str) -> None:
+    with pytest.raises(UnusableReplyError):
+        parse(text, AggregateReply)
+
+
+async def test_a_good_reply_is_asked_for_once() -> None:
+    chat = ScriptedChat(in_turn(GOOD))
+    assert (await asked(chat)).final_answer == GOOD["final_answer"]
+    assert chat.prompts == [PROMPT]
+
+
+async def test_a_reply_that_does_not_fit_is_asked_for_again_with_the_reason() -> None:
+    chat = ScriptedChat(in_turn({"final_answer": "", "residual_uncertainty": "all"}, GOOD))
+    await asked(chat)
+    second = chat.prompts[1]
+    assert (second.name, second.system, second.schema) == (
+        PROMPT.name,
+        PROMPT.system,
+        PROMPT.schema,
+    )
+    assert second.user.startswith(PROMPT.user)
+    assert "final_answer must not be empty" in element(second.user, "problem").content
+    assert '"residual_uncertainty": "all"' in element(second.user, "previous_reply").content
+
+
+async def test_the_previous_reply_is_shown_cut_and_cannot_close_its_tag() -> None:
+    chat = ScriptedChat(in_turn("</previous_reply>" + "x" * 5000, GOOD))
+    await asked(chat)
+    added = chat.prompts[1].user.removeprefix(PROMPT.user)
+    assert added.count("<previous_reply>") == added.count("</previous_reply>") == 1
+    shown = element(added, "previous_reply").content
+    assert shown == "</previous_reply>" + "x" * (2000 - len("</previous_reply>"))
+
+
+@pytest.mark.parametrize(
+    "second", ["still no JSON", UnusableReplyError("length"), UnusableReplyError("refused")]
+)
+@pytest.mark.parametrize(
+    "first", ["no JSON", UnusableReplyError("length"), UnusableReplyError("empty")]
+)
+async def test_after_exactly_one_more_try_it_is_given_up(first: Any, second: Any) -> None:
+    chat = ScriptedChat(in_turn(first, second, GOOD))
+    with pytest.raises(UnusableReplyError):
+        await asked(chat)
+    assert len(chat.prompts) == 2
+
+
+@pytest.mark.parametrize("reason", ["length", "empty"])
+async def test_a_cut_or_empty_reply_is_asked_for_again(reason: str) -> None:
+    chat = ScriptedChat(in_turn(UnusableReplyError(reason), GOOD))
+    await asked(chat)
+    assert reason in chat.prompts[1].user
+
+
+@pytest.mark.parametrize("reason", ["refused", "content_filter"])
+async def test_a_refused_reply_is_not_asked_for_again(reason: str) -> None:
+    chat = ScriptedChat(in_turn(UnusableReplyError(reason), GOOD))
+    with pytest.raises(UnusableReplyError, match=reason):
+        await asked(chat)
+    assert len(chat.prompts) == 1
+
+
+async def test_an_unavailable_model_is_not_asked_again_here() -> None:
+    chat = ScriptedChat(in_turn(ModelUnavailableError("down"), GOOD))
+    with pytest.raises(ModelUnavailableError):
+        await asked(chat)
+    assert len(chat.prompts) == 1
+
+
+async def test_every_call_is_counted_also_the_unusable_ones() -> None:
+    with parts.followup(0, 1) as part:
+        await asked(ScriptedChat(in_turn(UnusableReplyError("length"), GOOD)))
+    assert (part.cost.chat_calls, part.cost.prompt_tokens) == (2, 10)
+
+
+def test_the_reason_names_the_field_and_repeats_no_long_input() -> None:
+    with pytest.raises(UnusableReplyError) as caught:
+        parse(json.dumps({"answer": {"secret": "x" * 5000}}), LocalReply)
+    assert caught.value.problem.startswith("answer: ")
+    assert len(caught.value.problem) < 200

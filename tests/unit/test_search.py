@@ -1,0 +1,338 @@
+"""The story of one request, with a scripted model and a stub of the graph."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from drift.core.deadline import Deadline
+from drift.core.errors import DeadlineError
+from drift.local.prompt_elements import Element, element, elements
+from drift.model.calls import Prompt
+from drift.model.graph import Evidence, FollowupQuery, PrimerEvidence
+from drift.search.drift import DriftSearch
+from drift.search.progress import Progress
+from tests.fakes import ScriptedChat, StubGraph, chunk, ports, request, vector_of
+from tests.unit.searching import (
+    FIRST,
+    FOUND,
+    SECOND,
+    THIRD,
+    TRACED,
+    Run,
+    aggregated,
+    asked_in,
+    chunks_of,
+    cites_what_it_sees,
+    own_chunk,
+    primer,
+    run_of,
+    script,
+    states,
+)
+from tests.virtual_time import in_virtual_time
+
+
+def first_leads_to_third(prompt: Prompt) -> dict[str, Any]:
+    """Return the reply of a model that has one more question when it is asked the first."""
+    more = [THIRD] if asked_in(prompt) == FIRST else []
+    return cites_what_it_sees(prompt, *more)
+
+
+# ---------------------------------------------------------------------------------- the whole story
+async def test_two_passes_from_the_question_to_a_cited_answer() -> None:
+    run = run_of(local_reply=first_leads_to_third, aggregate_reply=aggregated(1, 2, 3, doubt="?"))
+    response = await run(TRACED)
+    graph, chat, embedder = run.ports.graph, run.ports.chat, run.ports.embedder
+
+    assert response.final_answer == "The answer 0. The answer 1. The answer 2."
+    assert response.residual_uncertainty == "?"
+    cited = {fact.fact: [c.chunk_id for c in fact.citations] for fact in response.key_facts}
+    assert cited == {
+        "The answer 0.": [f"chunk of {FIRST}"],
+        "The answer 1.": [f"chunk of {THIRD}"],
+        "The answer 2.": [f"chunk of {SECOND}"],
+    }
+    assert {c.document_name for fact in response.key_facts for c in fact.citations} == {
+        "Who",
+        "Where",
+        "When",
+    }
+    assert embedder.calls == [("What is asked?\nA paragraph.",), (FIRST, SECOND), (THIRD,)]
+    assert graph.primers[0].vector == vector_of("What is asked?\nA paragraph.")
+    assert [(q.question, q.communities, q.vector) for q in graph.followups] == [
+        (FIRST, (7,), vector_of(FIRST)),
+        (SECOND, (7,), vector_of(SECOND)),
+        (THIRD, ("x",), vector_of(THIRD)),
+    ]
+    assert [p.name for p in chat.prompts] == [
+        "hypothesis",
+        "primer_reply",
+        *["local_reply"] * 3,
+        "aggregate_reply",
+    ]
+    assert [(n.id, n.parent, n.pass_, n.state) for n in response.trace.followups] == [
+        (0, None, 1, "answered"),
+        (1, None, 1, "answered"),
+        (2, 0, 2, "answered"),
+    ]
+
+
+async def test_progress_passes_every_phase_in_order_and_shows_the_citations() -> None:
+    def one_sentence(query: FollowupQuery) -> Evidence:
+        first, name, *_ = query.question.split()
+        return Evidence((chunk(query.question, f"One who {name} is known.", first),))
+
+    run = run_of(StubGraph(FOUND, one_sentence), aggregate_reply=aggregated(1, 2, 1))
+    await run()
+    messages = run.sink.messages
+    assert list(dict.fromkeys(run.sink.phases)) == [
+        "initializing",
+        "expanding_query",
+        "retrieving_communities",
+        "executing_followup",
+        "aggregating_results",
+        "completed",
+    ]
+    percentages = [m["progress_pct"] for m in messages]
+    assert percentages == sorted(percentages)
+    by_phase = {phase: [m for m in messages if m["phase"] == phase] for phase in run.sink.phases}
+    assert [by_phase[p][0]["progress_pct"] for p in by_phase] == [0, 20, 40, 40, 90, 100]
+    begun, found = by_phase["retrieving_communities"]
+    assert "details_md" not in begun
+    assert found["details_md"] == "- Summary of 7\n- Summary of x"
+    followups = by_phase["executing_followup"]
+    started = [m for m in followups if m["thought_summary"].startswith("Looking into: ")]
+    answered = [m for m in followups if m["thought_summary"].startswith("Answered: ")]
+    assert len(started) + len(answered) == len(followups) == 4
+    assert all("details_md" not in m for m in started)
+    assert [m["details_md"] for m in answered] == [
+        '[Who] "One who made is known."',
+        '[Where] "One who does is known."',
+    ]
+    assert answered[-1]["progress_pct"] == 80
+    assert by_phase["aggregating_results"][0]["details_md"] == "Who, Where"
+    assert by_phase["completed"][0]["details_md"] == "[Who], [Where]"
+
+
+async def test_a_follow_ups_chain_is_as_long_as_those_that_led_to_it() -> None:
+    clock = iter(range(10_000))
+    deadline = Deadline.after(9_000, lambda: next(clock))
+    run = run_of(local_reply=first_leads_to_third)
+    async with Progress("p", "r") as progress:
+        search = DriftSearch(run.ports, run.limits)
+        response = await search.retrieve(TRACED, progress, deadline)
+
+    assert response.trace
+    assert response.usage
+    seconds = {node.question: node.seconds for node in response.trace.followups}
+    chain = max(seconds[FIRST] + seconds[THIRD], seconds[SECOND])
+    assert min(seconds.values()) >= 1
+    assert chain <= response.usage.critical_path_seconds < chain + 1
+
+
+async def test_a_chunk_has_one_handle_in_all_prompts_of_a_request() -> None:
+    def found(query: FollowupQuery) -> Evidence:
+        names = {FIRST: "ab", SECOND: "cdefg", THIRD: "hcb"}[query.question]
+        return Evidence(tuple(chunk(name) for name in names))
+
+    run = run_of(StubGraph(FOUND, found), local_reply=first_leads_to_third)
+    await run()
+    asked = run.ports.chat.named("local_reply")
+    assert len(asked) == 3
+    shown = {(row["id"], row.content) for prompt in asked for row in chunks_of(prompt)}
+    assert len({handle for handle, _ in shown}) == len({text for _, text in shown}) == len(shown)
+
+
+async def test_no_prompt_holds_a_real_id() -> None:
+    run = run_of(
+        StubGraph(
+            FOUND,
+            lambda _q: Evidence((chunk("real-id-1", "Text."), chunk("real-id-2", "More."))),
+        )
+    )
+    await run()
+    assert not [p for p in run.ports.chat.prompts if "real-id" in p.user]
+
+
+# ---------------------------------------------------------------------- nothing found, little found
+async def test_an_empty_project_is_an_answer_with_progress_completed() -> None:
+    run = run_of(StubGraph(PrimerEvidence()))
+    response = await run()
+    assert json.loads(response.to_json()) == {
+        "final_answer": "",
+        "key_facts": [],
+        "residual_uncertainty": "",
+        "no_data_found": True,
+    }
+    assert run.sink.phases[-1] == "completed"
+    assert [p.name for p in run.ports.chat.prompts] == ["hypothesis"]
+
+
+async def test_a_project_without_communities_is_answered_from_its_chunks() -> None:
+    run = run_of(StubGraph(PrimerEvidence(chunks=(chunk("loose", "Loose text."),)), own_chunk))
+    response = await run()
+    assert response.no_data_found is None
+    assert response.key_facts
+    [asked] = run.ports.chat.named("primer_reply")
+    assert elements(asked.user, "sample") == [Element({"document": "doc"}, "Loose text.")]
+    assert [q.communities for q in run.ports.graph.followups] == [(), ()]
+
+
+async def test_a_follow_up_without_chunks_is_not_sent_to_the_model() -> None:
+    graph = StubGraph(FOUND, lambda q: Evidence() if q.question == FIRST else own_chunk(q))
+    run = run_of(graph)
+    response = await run(TRACED)
+    assert states(response) == {FIRST: "no_evidence", SECOND: "answered"}
+    assert len(run.ports.chat.named("local_reply")) == 1
+
+
+async def test_a_follow_up_that_finds_only_what_was_answered_from_is_not_sent_to_the_model() -> (
+    None
+):
+    graph = StubGraph(FOUND, Evidence((chunk("same"),)))
+    run = run_of(graph, primer_reply=primer(FIRST), local_reply=first_leads_to_third)
+    response = await run(TRACED)
+    assert states(response)[THIRD] == "skipped: enough"
+    assert THIRD not in [asked_in(p) for p in run.ports.chat.named("local_reply")]
+
+
+async def test_near_duplicates_reach_neither_graph_nor_model() -> None:
+    run = run_of(primer_reply=primer(FIRST, "who MADE alpha", SECOND))
+    response = await run(TRACED)
+    assert states(response) == {FIRST: "answered", "who MADE alpha": "merged", SECOND: "answered"}
+    assert [q.question for q in run.ports.graph.followups] == [FIRST, SECOND]
+    assert run.ports.embedder.calls[1] == (FIRST, SECOND)
+
+
+async def test_the_third_pass_does_not_happen_and_the_second_is_asked_for_none() -> None:
+    more = {FIRST: [SECOND], SECOND: [THIRD]}
+    run = run_of(
+        primer_reply=primer(FIRST),
+        local_reply=lambda p: cites_what_it_sees(p, *more.get(asked_in(p), ())),
+    )
+    response = await run(TRACED)
+    assert states(response)[SECOND] == "answered"
+    assert states(response)[THIRD] == "skipped: enough"
+    fields = {asked_in(p): p.schema["properties"] for p in run.ports.chat.named("local_reply")}
+    assert "new_followups" in fields[FIRST]
+    assert "new_followups" not in fields[SECOND]
+
+
+async def test_the_budget_of_follow_ups_holds() -> None:
+    run = Run(ports(StubGraph(FOUND, own_chunk), ScriptedChat(script())), max_followups=1)
+    response = await run(TRACED)
+    assert states(response) == {FIRST: "answered", SECOND: "skipped: budget"}
+
+
+async def test_a_primer_proposes_six_follow_ups_at_most_and_a_follow_up_three() -> None:
+    many = [f"word{n} thing{n}?" for n in range(9)]
+    more = [f"other{n} matter{n}?" for n in range(5)]
+
+    def local_reply(prompt: Prompt) -> dict[str, Any]:
+        return cites_what_it_sees(prompt, *(more if asked_in(prompt) == many[0] else ()))
+
+    chat = ScriptedChat(script(primer_reply=primer(*many), local_reply=local_reply))
+    run = Run(ports(StubGraph(FOUND, own_chunk), chat), max_followups=50)
+    response = await run(TRACED)
+    assert list(states(response)) == [*many[:6], *more[:3]]
+
+
+# -------------------------------------------------------------------------------------- concurrency
+def test_a_follow_ups_own_follow_up_does_not_wait_for_a_slow_sibling() -> None:
+    child_answered = asyncio.Event()
+
+    async def slow(prompt: Prompt) -> dict[str, Any]:
+        await child_answered.wait()
+        return cites_what_it_sees(prompt)
+
+    def local_reply(prompt: Prompt) -> Any:
+        if asked_in(prompt) == SECOND:
+            return slow(prompt)
+        if asked_in(prompt) == THIRD:
+            child_answered.set()
+        return first_leads_to_third(prompt)
+
+    response = in_virtual_time(run_of(local_reply=local_reply)(TRACED))
+    assert states(response) == {FIRST: "answered", SECOND: "answered", THIRD: "answered"}
+
+
+async def test_two_requests_at_once_do_not_mix() -> None:
+    both_asked = asyncio.Barrier(2)
+
+    async def meet(reply: dict[str, Any]) -> dict[str, Any]:
+        await both_asked.wait()
+        return reply
+
+    def aggregate_reply(prompt: Prompt) -> Any:
+        asked = element(prompt.user, "question").content.rstrip("?")
+        return meet(aggregated(final=f"About {asked}"))
+
+    def found_by(query: FollowupQuery) -> Evidence:
+        return Evidence((chunk(f"{query.project_id} {query.question}"),))
+
+    shared = ports(
+        StubGraph(FOUND, found_by), ScriptedChat(script(aggregate_reply=aggregate_reply))
+    )
+    one, other = Run(shared), Run(shared)
+    first, second = await asyncio.gather(one(request("one?", "p1")), other(request("other?", "p2")))
+    assert (first.final_answer, second.final_answer) == ("About one 0.", "About other 0.")
+    for response, project in ((first, "p1"), (second, "p2")):
+        assert all(c.chunk_id.startswith(project) for f in response.key_facts for c in f.citations)
+    assert (
+        one.sink.phases.count("executing_followup")
+        == other.sink.phases.count("executing_followup")
+        == 4
+    )
+
+
+# ----------------------------------------------------------------------------------------- deadline
+def test_at_three_quarters_of_the_time_the_answer_is_made_from_what_is_there() -> None:
+    async def never() -> None:
+        await asyncio.Event().wait()
+
+    def local_reply(prompt: Prompt) -> Any:
+        return never() if asked_in(prompt) == SECOND else first_leads_to_third(prompt)
+
+    run = run_of(local_reply=local_reply)
+    run.deadline_s = 4
+    response = in_virtual_time(run(TRACED))
+    assert states(response) == {FIRST: "answered", SECOND: "skipped: deadline", THIRD: "answered"}
+    assert "before 1 follow-up question(s) were answered" in response.residual_uncertainty
+    assert response.key_facts
+    assert run.sink.phases[-1] == "completed"
+
+
+@pytest.mark.parametrize("step", ["hypothesis", "primer_reply", "local_reply", "aggregate_reply"])
+async def test_a_model_that_never_answers_ends_with_the_deadline(step: str) -> None:
+    async def never(_prompt: Prompt) -> None:
+        await asyncio.Event().wait()
+
+    run = run_of(**{step: never})
+    run.deadline_s = 0.1
+    with pytest.raises(DeadlineError):
+        await run()
+    assert run.sink.phases[-1] == "error"
+    assert run.sink.phases.count("error") == 1
+
+
+async def test_a_cancelled_request_cancels_its_calls_and_says_so() -> None:
+    waiting, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def hanging(_prompt: Prompt) -> None:
+        waiting.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    run = run_of(local_reply=hanging)
+    task = asyncio.create_task(run())
+    await waiting.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert cancelled.is_set()
+    assert run.sink.phases[-1] == "error"
+    assert "cancelled" in run.sink.messages[-1]["details_md"]

@@ -1,0 +1,295 @@
+"""A search whose model, graph or citations are bad: what it costs, and what the answer says."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from drift.core.errors import (
+    DriftError,
+    GraphMisconfiguredError,
+    GraphTimeoutError,
+    GraphUnavailableError,
+    ModelMisconfiguredError,
+    ModelUnavailableError,
+    UnusableReplyError,
+)
+from drift.local.prompt_elements import elements
+from drift.model.calls import Prompt
+from drift.model.graph import Chunk, Evidence
+from tests.fakes import HashingEmbedder, ScriptedChat, StubGraph, chunk, ports
+from tests.unit.searching import (
+    FIRST,
+    FOUND,
+    SECOND,
+    THIRD,
+    TRACED,
+    Run,
+    aggregated,
+    asked_in,
+    chunks_of,
+    cites_what_it_sees,
+    local,
+    own_chunk,
+    primer,
+    proposals,
+    run_of,
+    script,
+    states,
+)
+
+
+# -------------------------------------------------------------------------------------- bad replies
+@pytest.mark.parametrize(
+    "reply", ["no JSON at all", UnusableReplyError("refused")], ids=["no JSON", "refused"]
+)
+async def test_an_unusable_primer_is_replaced_by_the_question_itself(reply: Any) -> None:
+    run = run_of(primer_reply=reply)
+    response = await run(TRACED)
+    assert states(response) == {"What is asked?": "answered"}
+    assert run.ports.graph.followups[0].communities == (7, "x")
+
+
+async def test_a_primer_with_one_follow_up_also_follows_the_question_itself() -> None:
+    response = await run_of(primer_reply=primer(FIRST))(TRACED)
+    assert list(states(response)) == [FIRST, "What is asked?"]
+
+
+async def test_communities_that_do_not_exist_are_left_out() -> None:
+    reply = {"followups": proposals(FIRST, SECOND, communities=["C9", "C2", "7", "C2"])}
+    run = run_of(primer_reply=reply)
+    await run()
+    assert run.ports.graph.followups[0].communities == ("x", 7)
+
+
+async def test_a_hypothesis_without_an_end_is_cut_before_it_is_embedded() -> None:
+    run = run_of(hypothesis="so " * 10_000)
+    await run()
+    (text,) = run.ports.embedder.calls[0]
+    assert len(text) < 5000
+
+
+async def test_without_a_usable_hypothesis_the_question_alone_is_searched_with() -> None:
+    run = run_of(hypothesis=UnusableReplyError("refused"))
+    await run()
+    assert run.ports.embedder.calls[0] == ("What is asked?",)
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [
+        (UnusableReplyError("content_filter"), "unusable_reply"),
+        ("no JSON", "unusable_reply"),
+        (ModelUnavailableError("down"), "model_unavailable"),
+        (ModelMisconfiguredError("too long a prompt"), "model_misconfigured"),
+    ],
+    ids=["filtered", "no JSON", "unavailable", "refused"],
+)
+async def test_one_bad_follow_up_loses_only_itself_and_the_answer_says_so(
+    failure: Any, code: str
+) -> None:
+    run = run_of(local_reply=lambda p: failure if asked_in(p) == FIRST else cites_what_it_sees(p))
+    response = await run(TRACED)
+    assert states(response) == {FIRST: f"failed: {code}", SECOND: "answered"}
+    assert "1 follow-up question(s) could not be answered" in response.residual_uncertainty
+    assert run.sink.phases[-1] == "completed"
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [GraphTimeoutError("slow"), GraphUnavailableError("gone"), GraphMisconfiguredError("zero")],
+    ids=str,
+)
+async def test_a_statement_of_the_graph_that_fails_loses_only_its_follow_up(
+    failure: DriftError,
+) -> None:
+    graph = StubGraph(FOUND, lambda q: failure if q.question == FIRST else own_chunk(q))
+    response = await run_of(graph)(TRACED)
+    assert states(response) == {FIRST: f"failed: {failure.code}", SECOND: "answered"}
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ModelUnavailableError("busy"), "model_unavailable"),
+        (ModelMisconfiguredError("length"), "model_misconfigured"),
+        (UnusableReplyError("content_filter"), "unusable_reply"),
+    ],
+    ids=["busy", "wrong", "filtered"],
+)
+async def test_a_wave_that_cannot_be_embedded_is_lost_with_its_follow_ups_only(
+    error: DriftError, code: str
+) -> None:
+    def failure(texts: Sequence[str]) -> Exception | None:
+        return error if texts == [THIRD] else None
+
+    def local_reply(prompt: Prompt) -> dict[str, Any]:
+        return cites_what_it_sees(prompt, *([THIRD] if asked_in(prompt) == FIRST else []))
+
+    response = await run_of(None, HashingEmbedder(failure), local_reply=local_reply)(TRACED)
+    assert states(response) == {FIRST: "answered", SECOND: "answered", THIRD: f"failed: {code}"}
+
+
+@pytest.mark.parametrize(
+    ("replies", "followup", "error"),
+    [
+        ({"local_reply": UnusableReplyError("refused")}, own_chunk, ModelUnavailableError),
+        ({"local_reply": "no JSON"}, own_chunk, ModelUnavailableError),
+        ({"local_reply": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
+        ({"local_reply": ModelMisconfiguredError("key")}, own_chunk, ModelMisconfiguredError),
+        ({}, lambda _q: GraphTimeoutError("slow"), GraphTimeoutError),
+        ({}, lambda _q: GraphUnavailableError("gone"), GraphUnavailableError),
+        ({}, lambda _q: GraphMisconfiguredError("index"), GraphMisconfiguredError),
+        ({"hypothesis": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
+        ({"primer_reply": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
+        ({"aggregate_reply": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
+    ],
+)
+async def test_what_leaves_nothing_to_answer_from_is_an_error_and_is_published_once(
+    replies: dict[str, Any], followup: Any, error: type[DriftError]
+) -> None:
+    run = run_of(StubGraph(FOUND, followup), **replies)
+    with pytest.raises(error) as caught:
+        await run()
+    assert type(caught.value) is error
+    assert run.sink.phases.count("error") == 1
+    assert run.sink.phases[-1] == "error"
+    assert "completed" not in run.sink.phases
+
+
+async def test_a_graph_that_is_gone_fails_the_primer() -> None:
+    run = run_of(StubGraph(GraphUnavailableError("The graph cannot be reached.")))
+    with pytest.raises(GraphUnavailableError):
+        await run()
+    assert run.sink.messages[-1]["details_md"] == "The graph cannot be reached."
+    assert run.sink.messages[-1]["progress_pct"] == 40
+
+
+async def test_an_unusable_aggregation_is_asked_for_twice() -> None:
+    run = run_of(aggregate_reply="no JSON")
+    await run()
+    assert len(run.ports.chat.named("aggregate_reply")) == 2
+
+
+async def test_an_error_of_ours_is_published_without_its_text() -> None:
+    run = run_of(StubGraph(FOUND, lambda _q: RuntimeError("canary")))
+    with pytest.raises(RuntimeError):
+        await run()
+    assert run.sink.phases[-1] == "error"
+    assert "canary" not in json.dumps(run.sink.messages)
+
+
+# ---------------------------------------------------------------------------------------- citations
+async def test_sentences_that_name_no_fact_are_left_out_and_said() -> None:
+    final = "It is cited [1]. It is free. It is bare. It is of a fact that is not there [9]."
+    response = await run_of(aggregate_reply={**aggregated(), "final_answer": final})()
+    assert response.final_answer == "It is cited."
+    assert [f.fact for f in response.key_facts] == ["It is cited."]
+    assert "3 statement(s) without any evidence were left out." in response.residual_uncertainty
+
+
+async def test_a_number_of_no_fact_beside_one_that_is_there_brings_nothing() -> None:
+    final = "It is so [1][99]."
+    response = await run_of(aggregate_reply={**aggregated(), "final_answer": final})()
+    [fact] = response.key_facts
+    assert fact.fact == response.final_answer == "It is so."
+    assert [c.chunk_id for c in fact.citations] == [f"chunk of {FIRST}"]
+
+
+async def test_what_else_an_aggregation_holds_is_not_looked_at() -> None:
+    own_facts = [{"fact": "Made up", "citations": ["K1"]}]
+    response = await run_of(aggregate_reply={**aggregated(2), "key_facts": own_facts})()
+    assert [f.fact for f in response.key_facts] == ["The answer 0."]
+
+
+async def test_a_citation_of_a_chunk_that_did_not_fit_the_prompt_holds() -> None:
+    many = tuple(chunk(f"c{n}") for n in range(4))
+    graph = StubGraph(FOUND, Evidence(many))
+    chat = ScriptedChat(script(local_reply=local(cited=["c3", "c2", "elsewhere"])))
+    run = Run(ports(graph, chat), max_chunks_for_prompt=2, max_followups=1)
+    response = await run(TRACED)
+    assert response.trace
+    assert response.trace.citations.kept == 2
+    assert response.trace.citations.dropped == {"unmatched_chunk_id": 1}
+    [asked] = chat.named("local_reply")
+    assert [row["id"] for row in chunks_of(asked)] == ["K1", "K2"]
+    assert [" ".join(row.sentences().values()) for row in chunks_of(asked)] == [
+        c.text for c in many[:2]
+    ]
+    assert response.key_facts[0].citations[0].chunk_id == "c3"
+
+
+async def test_a_handle_names_the_chunk_that_stands_under_it_in_the_prompt() -> None:
+    late = Chunk("late", "It says a thing, late.", "doc", place=8, places=9)
+    early = Chunk("early", "It says a thing, early.", "doc", place=2, places=9)
+    chat = ScriptedChat(script(local_reply=cites_what_it_sees))
+    run = Run(ports(StubGraph(FOUND, Evidence((late, early))), chat), max_followups=1)
+    response = await run(TRACED)
+    [asked] = chat.named("local_reply")
+    assert chunks_of(asked)[0].sentences() == {1: early.text}
+    assert response.key_facts[0].citations[0].chunk_id == "early"
+    assert response.trace
+    assert response.trace.followups[0].chunk_ids == ["late", "early"]
+
+
+@pytest.mark.parametrize(
+    ("written", "cited"),
+    [
+        ("K1, K2", ["a", "b"]),
+        ("(K2)", ["b"]),
+        ("K2 and K1", ["b", "a"]),
+        ("[K1]", ["a"]),
+        ("chunk K2.1", ["b"]),
+        ("K9, K2", ["b"]),
+    ],
+)
+async def test_a_citation_that_names_several_chunks_or_in_brackets_is_understood(
+    written: str, cited: list[str]
+) -> None:
+    evidence = Evidence((chunk("a", "Ann did it."), chunk("b", "Bob did it.")))
+    chat = ScriptedChat(script(local_reply=local(cited=[written])))
+    run = Run(ports(StubGraph(FOUND, evidence), chat), max_followups=1)
+    response = await run(TRACED)
+    numbers = range(1, len(cited) + 1)
+    [asked] = chat.named("aggregate_reply")
+    facts = [line for finding in elements(asked.user, "finding") for line in finding.lines()[2:]]
+    said = {"a": "Ann did it.", "b": "Bob did it."}
+    assert facts == [f"[{n}] {said[c]} (doc)" for n, c in zip(numbers, cited, strict=True)]
+    assert response.trace
+    assert response.trace.citations.kept == len(cited)
+
+
+async def test_a_chunk_of_another_follow_up_cannot_be_cited_before_it_is_settled() -> None:
+    response = await run_of(local_reply=local(cited=["K1"]))(TRACED)
+    assert response.trace
+    first, second, *_ = response.trace.followups
+    assert (first.verdict, second.verdict) == ("answered", "not_found")
+    assert response.trace.citations.dropped == {"unmatched_chunk_id": 1}
+
+
+async def test_an_answer_without_any_citation_says_so() -> None:
+    response = await run_of(local_reply=local(cited=()))()
+    assert "No statement could be backed by a citation." in response.residual_uncertainty
+
+
+async def test_what_cites_nothing_proposes_nothing() -> None:
+    run = run_of(local_reply=lambda _p: local(cited=["elsewhere"], more=[THIRD]))
+    response = await run(TRACED)
+    assert list(states(response)) == [FIRST, SECOND]
+
+
+async def test_every_span_of_the_answer_is_text_of_its_chunk() -> None:
+    def local_reply(prompt: Prompt) -> dict[str, Any]:
+        seen = chunks_of(prompt)[0]["id"]
+        words = ["IT SAYS a   thing", "Made up entirely!"]
+        return {**local(), "citations": [{"chunk_id": seen, "words": w} for w in words]}
+
+    response = await run_of(local_reply=local_reply, aggregate_reply=aggregated(1, 2))(TRACED)
+    cited = [one for fact in response.key_facts for one in fact.citations]
+    assert len(cited) == 2
+    for one in cited:
+        assert one.span in chunk(one.chunk_id).text
+        assert "It says a thing" in one.span
+    assert response.trace
+    assert response.trace.citations.dropped == {"span_mismatch": 2}

@@ -1,0 +1,317 @@
+"""A final answer that says only what checked facts bear out."""
+
+import re
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drift.evidence.marks import without_marks
+from drift.evidence.statements import from_answers, proven
+from drift.model.tree import ANSWERED, Answer, Citation, Fact, Node, Question, Verdict
+
+SPANS = {
+    1: "Marley was dead: to begin with.",
+    2: "Scrooge knew he was dead? Of course he did.",
+    3: "Hogeschool is a term used in Belgium.",
+}
+
+
+def fact(number: int) -> Fact:
+    return Fact(number, Citation(f"c{number}", SPANS.get(number, "Humbug!"), "carol.md"), 0.9)
+
+
+FACTS = [fact(number) for number in SPANS]
+
+
+def delivered(answer: str) -> str:
+    return proven(answer, FACTS).text
+
+
+def named(answer: str) -> list[tuple[int, ...]]:
+    return [tuple(f.number for f in s.facts) for s in proven(answer, FACTS).statements]
+
+
+def test_what_names_a_fact_is_delivered_without_its_numbers_and_the_rest_is_told() -> None:
+    said = proven("Marley was dead [1][3]. He was seventy. Scrooge knew it [2].", FACTS)
+
+    assert said.text == "Marley was dead. Scrooge knew it."
+    assert [(s.text, s.facts) for s in said.statements] == [
+        ("Marley was dead.", (FACTS[0], FACTS[2])),
+        ("Scrooge knew it.", (FACTS[1],)),
+    ]
+    assert said.left_out == ("He was seventy.",)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "[1, 2]", "[1,2]", "[1][2]", "[1] [2]", "[1], [2]", "[1] and [2]", "[1-2]", "[1–2]",
+        "[1]–[2]", "[1; 2]", "(1, 2)", "(1) (2)", "(1-2)", "([1], [2])", "(see [1] and [2])",
+        "(facts 1 and 2)", "(see facts 1, 2)", "[F1, F2]", "[fact 1, fact 2]", "[Fact 1][Fact 2]",
+        "[#1, #2]", "[^1][^2]", "【1】【2】", "【1†source】【2†source】",
+        "¹²", "¹,²", "<sup>1,2</sup>",
+        r"\[1\]\[2\]", "[ 1 , 2 ]", "[2, 1, 2]", "[1, 2, 99]", "[1][2][99]",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Marley was dead {}. He knew [3].",
+        "Marley was dead. {} He knew [3].",
+        "Marley was dead.{} He knew. [3]",
+        "Marley was dead{}.\nHe knew. [3]",
+        "Marley was {} dead. He knew [3].",
+    ],
+)
+def test_a_mark_is_read_however_it_is_written(answer: str, mark: str) -> None:
+    said = proven(answer.format(mark), FACTS)
+
+    assert said.text.replace("\n", " ") == "Marley was dead. He knew."
+    assert [{f.number for f in s.facts} for s in said.statements] == [{1, 2}, {3}]
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "It was so in 1843",
+        "Dickens (1843) wrote it",
+        "In [1843] it was so",
+        "He wrote it [sic]",
+        "It stands in § 3",
+        "He met 3 of 5 ghosts",
+        "See [the book](https://example.org/3) for more",
+        "See [2](https://example.org/3) for more",
+        "The list `ghosts[1]` has `(2)` of them",
+        "It is sys.argv[1] that counts",
+        "The room had 10 m² and 2³ doors",
+        "Two things stand there: (1) a door, (2) a knocker, and (3) a face",
+        "It took 1.5 hours, i.e. 90 min",
+        'He cried "Humbug!" and left',
+        "Mr. Scrooge and Dr. Hayes met J. R. Hartley in the U.S. Army",
+        "Er starb am 3. Mai im 19. Jahrhundert",
+        "Wait... what",
+        'He wrote "Voyage. Convergence. Peril." and left',
+        "Er schrieb \u201eReise. Gefahr.\u201c und ging",
+        "**He was dead. Really.** So it was",
+        "He was dead (Scrooge knew it. He did.) then",
+    ],
+)
+def test_numbers_and_stops_that_belong_to_the_prose_stay(prose: str) -> None:
+    assert delivered(f"{prose} [1].") == f"{prose}."
+    assert named(f"{prose} [1].") == [(1,)]
+    assert delivered(f"{prose}.") == ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("Dead [7]. He knew of it all along, and well [1].", "He knew of it all along, and well."),
+        ("Dead [0]. Alive [1].", "Alive."),
+        ("According to [1], marley was dead.", "Marley was dead."),
+        ("[1] Marley was dead. [2] Scrooge knew it.", "Marley was dead. Scrooge knew it."),
+        ("Marley was dead. [1]. He knew [2]", "Marley was dead. He knew"),
+        ("Marley was\ndead [1].", "Marley was\ndead."),
+        ("Marley was dead.\n[1]\n\nHe knew.\n\n[2]", "Marley was dead.\n\nHe knew."),
+        ("Dead [1]\nIt rained all day\nPoor [2]", "Dead\nPoor"),
+        ("死了[1]。他老了但是谁也不知道他是谁。他知道[2]。", "死了。他知道。"),
+        ('"Is he dead?" Scrooge asked [2].', '"Is he dead?" Scrooge asked.'),
+        ("Hogeschool. It is a term [3].", "Hogeschool. It is a term."),
+        ("Academy. It is a term [3].", "It is a term."),
+        ("Yes. Marley was dead [1].", "Yes. Marley was dead."),
+        ("Sources: [1], [2]", ""),
+        ("[1]: A Christmas Carol", ""),
+        ("[1]", ""),
+        ("", ""),
+    ],
+)
+def test_where_a_statement_begins_and_ends(answer: str, text: str) -> None:
+    assert delivered(answer) == text
+
+
+MARKDOWN = """\
+# Marley
+
+Mr. Marley was dead. [1]
+
+## What is unknown
+
+Nobody knows his age.
+
+## The ghosts
+
+Three of them come:
+
+1. **Past:** the first [1].
+2. **Present:** nothing is known.
+3. Others
+   - Yet to Come [2]
+   - Belle
+
+| ghost | stave |
+|---|---|
+| Past | two [1] |
+| None | six |
+
+> He was dead [1].
+
+For example [1]:
+
+```python
+ghosts[1]
+```
+
+Therefore:
+"""
+
+
+def test_markdown_survives_without_headings_and_introductions_of_nothing() -> None:
+    said = proven(MARKDOWN, FACTS)
+
+    assert (
+        said.text
+        == """\
+# Marley
+
+Mr. Marley was dead.
+
+## The ghosts
+
+Three of them come:
+
+1. **Past:** the first.
+3. Others
+   - Yet to Come
+
+| ghost | stave |
+|---|---|
+| Past | two |
+
+> He was dead.
+
+For example:
+
+```python
+ghosts[1]
+```"""
+    )
+    assert said.left_out == (
+        "Nobody knows his age.",
+        "**Present:** nothing is known.",
+        "Belle",
+        "| None | six |",
+    )
+    assert "Past, two" in [s.text for s in said.statements]
+
+
+def test_an_introduction_that_says_much_needs_a_fact_of_its_own() -> None:
+    much = (
+        "Scrooge, who was born in Rome as the son of a baker and of a singer, went to sea and " * 2
+    )
+    said = proven(f"{much} met:\n\n- Marley [1]", FACTS)
+
+    assert said.text == "- Marley"
+
+
+def test_numbers_that_were_never_given_prove_nothing() -> None:
+    assert proven("Dead [1]. Alive [2].", []).text == ""
+    assert proven("It was so [1-999999999].", FACTS).text == ""
+
+
+SNIPPETS = st.sampled_from(
+    [
+        "Dead", "dead", "He", "knew", "Mr.", "J.", "3.", "3", "etc.", ".", "!", "?", "...", ":",
+        ",", " ", " ", " ", "\n", "\n\n", "[1]", "[2]", "[9]", "[1, 2]", "(1)", "(2)", "[", "]",
+        "(", ")", "\u201c", "\u201d", "1", "¹", "【1】", "- ", "  - ", "1. ", "# ",
+        "**", "*", "> ", "| ", " |", "|---|",
+        "```", "`", "\n---\n", "[a](b)", '"', "。", "说", "and", "see", "fact",
+        "According to ", "Laut ", "Sources", '"He', "`x`", "\u2018so\u2019", "\u201eDa\u201c",
+        "<sup>1</sup>", "\\",
+    ]
+)  # fmt: skip
+ANSWERS = st.lists(SNIPPETS, max_size=30).map("".join)
+
+
+@given(ANSWERS, st.data())
+def test_an_answer_that_grows_only_adds(answer: str, data: st.DataObject) -> None:
+    whole = proven(answer, FACTS)
+    cut = data.draw(st.integers(0, len(answer)))
+    begun = proven(answer[:cut], FACTS, complete=False)
+
+    assert whole.text.startswith(begun.text)
+    assert whole.statements[: len(begun.statements)] == begun.statements
+    assert whole.left_out[: len(begun.left_out)] == begun.left_out
+
+
+def test_a_growing_answer_is_one_sentence_behind() -> None:
+    begun = proven("Marley was dead [1]. Scrooge kn", FACTS, complete=False)
+    assert begun.text == "Marley was dead."
+
+
+@given(st.lists(st.sampled_from(["Marley was dead", "Scrooge knew it", "Nobody came"]), min_size=1))
+def test_nothing_is_lost_where_every_sentence_names_a_fact(sentences: list[str]) -> None:
+    said = proven(" ".join(f"{sentence} [1]." for sentence in sentences), FACTS)
+
+    assert said.text == " ".join(f"{sentence}." for sentence in sentences)
+    assert not said.left_out
+
+
+@given(st.text(max_size=300) | ANSWERS)
+def test_what_is_kept_names_a_fact_and_holds_no_words_of_its_own(answer: str) -> None:
+    said = proven(answer, FACTS)
+
+    assert all(statement.facts for statement in said.statements)
+    remaining = iter(re.findall(r"\w", answer.casefold()))
+    assert all(letter in remaining for letter in re.findall(r"\w", said.text.casefold()))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["[1] " * 20_000, "Dead [1]. " * 3_000, "[1, " * 20_000, "(" * 40_000, "a. " * 15_000,
+     "`" * 40_001, "- [1]\n" * 8_000, "**" * 20_000, "fact " * 8_000, "according to " * 4_000],
+    ids=lambda answer: answer[:8],
+)  # fmt: skip
+def test_a_reply_of_any_size_is_read_at_once(answer: str) -> None:
+    begun = time.monotonic()
+    proven(answer[:32_000], FACTS)
+    assert time.monotonic() - begun < 5
+
+
+def node(text: str, verdict: Verdict, *facts: Fact) -> Node:
+    citations = tuple(replace(f.citation, sentences="1") for f in facts)
+    answer = Answer(text, citations, 0.9, False, verdict=verdict)
+    return Node(Question(1, "?"), ANSWERED, answer)
+
+
+def test_the_last_resort_are_the_answers_that_have_citations() -> None:
+    nodes = [
+        node("Marley died.", "answered", FACTS[0]),
+        node("He was rich.", "answered"),
+        node("Perhaps.", "partly", FACTS[2]),
+        node("Marley died.", "answered", FACTS[1]),
+        node("It is not said.", "not_found", FACTS[1]),
+        node("Scrooge knew.", "answered", FACTS[1]),
+        Node(Question(2, "?"), ANSWERED),
+    ]
+
+    said = from_answers(nodes, FACTS)
+
+    assert said.text == "Marley died.\n\nScrooge knew."
+    assert [s.facts for s in said.statements] == [(FACTS[0],), (FACTS[1],)]
+    assert from_answers(nodes[1:3], FACTS).text == "Perhaps."
+    assert from_answers(nodes[1:2], FACTS).text == ""
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("It is open when he died [1][2].", "It is open when he died."),
+        ("Fact [1] says less than [3].", "Fact says less than."),
+        ("In 1843 (1843) nothing is said [sic].", "In 1843 (1843) nothing is said [sic]."),
+        ("", ""),
+    ],
+)
+def test_what_is_uncertain_is_told_without_numbers_of_facts(written: str, said: str) -> None:
+    assert without_marks(written, {1, 2, 3}) == said

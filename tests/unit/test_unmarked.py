@@ -1,0 +1,93 @@
+"""A final answer without numbers, looked up in the spans of the facts."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drift.evidence.unmarked import repaired
+from drift.model.tree import Citation, Fact
+
+SPANS = [
+    "Jean-Luc Vandenbroucke (born 31 May 1955 in Mouscron) is a former Belgian racing cyclist.",
+    "Mouscron is a municipality and city in the Walloon region of Belgium.",
+    "The Nets were founded in 1967 and initially played in Teaneck, New Jersey.",
+    "The treaty was not signed by the delegates of Geneva.",
+]
+FACTS = [Fact(n, Citation(f"c{n}", span, "d"), 0.9) for n, span in enumerate(SPANS, 1)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "numbers"),
+    [
+        ("Jean-Luc Vandenbroucke was born in Mouscron in 1955.", (1,)),
+        (
+            "Vandenbroucke, a former racing cyclist, was born in Mouscron in the Walloon region.",
+            (1, 2),
+        ),
+        ("The Nets initially played in Teaneck, New Jersey.", (3,)),
+        ("The treaty was not signed by the delegates of Geneva.", (4,)),
+        ("The delegates of Geneva never signed the treaty.", (4,)),
+    ],
+)
+def test_a_sentence_that_spans_bear_out_is_kept(sentence: str, numbers: tuple[int, ...]) -> None:
+    said = repaired(f"It rained in Rome for weeks. {sentence}", FACTS)
+
+    assert said.text == sentence
+    assert [f.number for s in said.statements for f in s.facts] == [*numbers]
+    assert said.left_out == ("It rained in Rome for weeks.",)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Jean-Luc Vandenbroucke was born in Mouscron in 1956.",
+        "Eric Vandenbroucke was born in Mouscron in 1955.",
+        "Jean-Luc Vandenbroucke was born in Tournai in 1955.",
+        "Jean-Luc Vandenbroucke, a Belgian cyclist, married twice and raised horses.",
+        "The treaty was signed by the delegates of Geneva.",
+        "The Nets were not founded in 1967.",
+        "Founded.",
+        "Yes.",
+    ],
+)
+def test_another_number_name_or_negation_is_not_borne_out(sentence: str) -> None:
+    assert repaired(sentence, FACTS).text == ""
+
+
+def test_lists_and_tables_keep_their_form_and_invented_numbers_go() -> None:
+    answer = """\
+## The Nets
+
+The facts are:
+
+- The Nets were founded in 1967 [77].
+- The Nets won in 1999 [78].
+
+| team | founded |
+|---|---|
+| Nets | founded in 1967 |
+"""
+    said = repaired(answer, FACTS)
+
+    assert (
+        said.text
+        == """\
+## The Nets
+
+The facts are:
+
+- The Nets were founded in 1967.
+
+| team | founded |
+|---|---|
+| Nets | founded in 1967 |"""
+    )
+
+
+def test_without_facts_nothing_is_kept() -> None:
+    assert repaired("The Nets were founded in 1967.", []).text == ""
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read(answer: str) -> None:
+    assert all(statement.facts for statement in repaired(answer, FACTS).statements)
