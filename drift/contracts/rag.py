@@ -43,12 +43,26 @@ class SourceOut(BaseModel):
     related: list[RelatedOut]
 
 
+class NearestOut(BaseModel):
+    """The nearest node of a question that none is near enough to, and how near it had to be."""
+
+    node_id: str
+    node_type: str
+    title: str
+    score: float
+    threshold: float
+
+
 class RagResponse(BaseModel):
-    """The answer with its sources, the nearest first; none where no node was near enough."""
+    """The answer with its sources, the nearest first; none where no node was near enough.
+
+    `nearest` is there only where a node was found that was not near enough.
+    """
 
     answer: str
     sources: list[SourceOut]
+    nearest: NearestOut | None = None
 
     def to_json(self) -> str:
         """Serialise to the contract's exact shape."""
-        return self.model_dump_json()
+        return self.model_dump_json(exclude_none=True)

@@ -86,9 +86,11 @@ def score_threshold(stored: Row | None) -> ScoreThreshold | None:
     is_score = isinstance(score, float) and math.isfinite(score)
     if score is not None and not is_score:
         return None
-    floor = stored["score_floor"]
-    is_floor = isinstance(floor, float) and math.isfinite(floor)
-    return ScoreThreshold(score, texts, dimensions, text_of(model), floor if is_floor else None)
+    floor, unrelated = (
+        value if isinstance(value, float) and math.isfinite(value) else None
+        for value in (stored["score_floor"], stored["score_unrelated"])
+    )
+    return ScoreThreshold(score, texts, dimensions, text_of(model), floor, unrelated)
 
 
 def threshold_properties(threshold: ScoreThreshold) -> dict[str, Any]:
@@ -99,4 +101,5 @@ def threshold_properties(threshold: ScoreThreshold) -> dict[str, Any]:
         "score_threshold_model": threshold.model,
         "score_threshold_dimensions": threshold.dimensions,
         "score_floor": threshold.floor,
+        "score_unrelated": threshold.unrelated,
     }

@@ -56,7 +56,8 @@ class ScoreThreshold:
 
     The score is None where there were too few of them. It holds for vectors of that model, which
     may be unknown and then is empty, and of that length. `floor` is the cosine that 99 of 100
-    of the same pairs reach; None where it was not kept.
+    of the same pairs reach, `unrelated` the one that questions about something else reach; None
+    where it was not kept.
     """
 
     score: float | None
@@ -64,6 +65,12 @@ class ScoreThreshold:
     dimensions: int
     model: str = ""
     floor: float | None = None
+    unrelated: float | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left to measure."""
+        return self.score is None or None not in {self.floor, self.unrelated}
 
     def fits(self, dimensions: int, model: str) -> bool:
         """Tell whether it was measured with vectors of this kind."""

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphTimeoutError
 from drift.core.logs import log
-from drift.model.found_nodes import ScoreThreshold
-from drift.nodes.threshold import LEAST_TEXTS, floor, measured, pairs
-from drift.ports import NodeFinder
+from drift.model.found_nodes import NodesQuery, ScoreThreshold
+from drift.nodes.threshold import LEAST_TEXTS, UNRELATED, floor, measured, pairs, unrelated
+from drift.ports import Embedder, NodeFinder
 
 KEPT_S = 3600.0
 MAX_PROJECTS = 1000
@@ -19,22 +19,39 @@ PATIENCE_S = 10.0
 """What a question waits for it at most; without it no threshold is kept to."""
 
 
-async def measure(
-    finder: NodeFinder, project_id: str, dimensions: int, deadline: Deadline, model: str = ""
+async def measure(  # noqa: PLR0913, PLR0917 - what is measured, of what, and until when
+    finder: NodeFinder,
+    embedder: Embedder | None,
+    project_id: str,
+    dimensions: int,
+    deadline: Deadline,
+    model: str = "",
 ) -> ScoreThreshold:
-    """Return the threshold of a project as its texts are now; errors as for the finder."""
+    """Return the threshold of a project as its texts are now; errors as for finder and embedder.
+
+    Without an embedder it is not known how near unrelated questions come.
+    """
     sampled = await finder.sample(project_id, dimensions, pairs(), LEAST_TEXTS, deadline)
     score = measured(sampled.cosines, sampled.texts)
     lowest = floor(sampled.cosines, sampled.texts)
-    return ScoreThreshold(score, sampled.texts, dimensions, model, lowest)
+    reached = None
+    if embedder is not None and sampled.texts >= LEAST_TEXTS:
+        vectors = (await embedder.embed(UNRELATED, deadline)).vectors
+        queries = [NodesQuery(project_id, vector, limit=1) for vector in vectors]
+        found = [await finder.nearest_nodes(query, deadline) for query in queries]
+        reached = unrelated([one.nodes[0].score for one in found if one.nodes])
+    return ScoreThreshold(score, sampled.texts, dimensions, model, lowest, reached)
 
 
 class Measuring:
     """What a process has measured, by project; it belongs to one finder."""
 
-    def __init__(self, finder: NodeFinder, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, finder: NodeFinder, embedder: Embedder, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         """Begin with nothing measured; `clock` gives seconds."""
         self._finder = finder
+        self._embedder = embedder
         self._clock = clock
         self._known: OrderedDict[tuple[str, int], tuple[float, float | None]] = OrderedDict()
 
@@ -56,9 +73,11 @@ class Measuring:
     async def _measured(self, project_id: str, dimensions: int, deadline: Deadline) -> float | None:
         patience = Deadline.after(min(PATIENCE_S, deadline.require()))
         try:
-            found = await measure(self._finder, project_id, dimensions, patience)
+            found = await measure(self._finder, self._embedder, project_id, dimensions, patience)
         except GraphTimeoutError as error:
             log.warning("rag_threshold_unmeasured", extra={"reason": error.detail})
             return None
-        log.info("rag_threshold_measured", extra={"texts": found.texts, "threshold": found.score})
-        return found.score
+        log.info(
+            "rag_threshold_measured", extra={"texts": found.texts, "threshold": found.unrelated}
+        )
+        return found.unrelated

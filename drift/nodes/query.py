@@ -5,10 +5,11 @@ Where no node is near enough, the model is not asked.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from drift.answer.streaming import Words
-from drift.contracts.rag import RagResponse, RelatedOut, SourceOut
+from drift.contracts.rag import NearestOut, RagResponse, RelatedOut, SourceOut
 from drift.core.deadline import Deadline, Turns
 from drift.core.errors import ModelUnavailableError, UnusableReplyError
 from drift.model.calls import Prompt
@@ -49,6 +50,32 @@ class _Growing:
         return cleaned(reply, self.shown)
 
 
+@dataclass(frozen=True, slots=True)
+class _Nearest:
+    """The nearest nodes, the nearest first; without a threshold all of them are near enough."""
+
+    nodes: tuple[FoundNode, ...] = ()
+    threshold: float | None = None
+
+    @property
+    def near_enough(self) -> tuple[FoundNode, ...]:
+        least = -math.inf if self.threshold is None else self.threshold
+        return tuple(node for node in self.nodes if node.score >= least)
+
+    def refused(self) -> NearestOut | None:
+        """Return the nearest of nodes that are not near enough."""
+        if not self.nodes or self.threshold is None:
+            return None
+        node = self.nodes[0]
+        return NearestOut(
+            node_id=node.id,
+            node_type=node.node_type,
+            title=node.title,
+            score=round(node.score, 6),
+            threshold=round(self.threshold, 6),
+        )
+
+
 class RagSearch:
     """Answers questions from nodes; it holds nothing about a request."""
 
@@ -57,7 +84,7 @@ class RagSearch:
         self._ports = ports
         self._finder = finder
         self._rules = rules
-        self._measuring = Measuring(finder)
+        self._measuring = Measuring(finder, ports.embedder)
         self._turns = Turns()
 
     async def answer(  # noqa: PLR0913, PLR0917 - what is asked, until when, and who is told
@@ -84,8 +111,8 @@ class RagSearch:
                 if response:
                     parts.recalled()
                 else:
-                    nodes = await self._near_enough(question, project_id, calls, deadline, whole)
-                    response = await self._written(question, nodes, calls, words)
+                    found = await self._nearest(question, project_id, calls, deadline, whole)
+                    response = await self._written(question, found, calls, words)
                     if slot and response.sources:
                         slot.keep(response)
             if not response.sources:
@@ -96,23 +123,23 @@ class RagSearch:
             listener.sources(response.sources)
         return response
 
-    async def _near_enough(
+    async def _nearest(
         self, question: str, project_id: str, calls: Calls, deadline: Deadline, whole: Part
-    ) -> tuple[FoundNode, ...]:
-        """Return the nodes over the threshold, the nearest first."""
+    ) -> _Nearest:
+        """Return the nearest nodes, with the threshold that they are held to."""
         embeddings = await calls.embedder.embed([question])
         query = NodesQuery(project_id, embeddings.vectors[0], self._rules.labels, SHOWN)
         with parts.waiting() as cost:
             cost.graph_round_trips += 1
             found = await self._finder.nearest_nodes(query, deadline)
         if not found.nodes:
-            return ()
+            return _Nearest()
 
         threshold = await self._threshold(query, found, deadline)
-        near = tuple(n for n in found.nodes if threshold is None or n.score >= threshold)
+        nearest = _Nearest(found.nodes, threshold)
         parts.scored([node.score for node in found.nodes], threshold)
-        whole.add(found=len(found.nodes), near=len(near))
-        return near
+        whole.add(found=len(found.nodes), near=len(nearest.near_enough))
+        return nearest
 
     async def _threshold(
         self, query: NodesQuery, found: FoundNodes, deadline: Deadline
@@ -120,17 +147,17 @@ class RagSearch:
         """Return that of the settings, else what was measured of the project, else measure it."""
         if self._rules.threshold is not None:
             return self._rules.threshold
-        dimensions = len(query.vector)
-        if found.threshold is not None and found.threshold.fits(dimensions, self._rules.model):
-            return found.threshold.score
+        dimensions, kept = len(query.vector), found.threshold
+        if kept and kept.is_whole and kept.fits(dimensions, self._rules.model):
+            return kept.unrelated
         return await self._measuring.score(query.project_id, dimensions, deadline)
 
     async def _written(
-        self, question: str, nodes: tuple[FoundNode, ...], calls: Calls, words: Words
+        self, question: str, found: _Nearest, calls: Calls, words: Words
     ) -> RagResponse:
-        if not nodes:
-            return RagResponse(answer=NOT_ENOUGH, sources=[])
-        prompt, shown = asked_of(question, nodes)
+        if not found.near_enough:
+            return RagResponse(answer=NOT_ENOUGH, sources=[], nearest=found.refused())
+        prompt, shown = asked_of(question, found.near_enough)
         answer = await self._asked(prompt, len(shown), calls, words)
         named = cited(answer)
         sources = [_source(node, n in named) for n, node in enumerate(shown, start=1)]

@@ -1,7 +1,7 @@
 """Pure: how near a node has to be to a question, as a raw cosine.
 
-No number fits every model, so it is measured: as near as one of a hundred random pairs of the
-project's own texts.
+No number fits every model and every project, so it is measured: a node is near enough where it is
+nearer than the project's nodes come to questions about something else.
 """
 
 from __future__ import annotations
@@ -12,6 +12,32 @@ from hashlib import sha256
 
 PAIRS = 2000
 SHARE = 0.99
+COPIES = 0.98
+"""Texts this near to each other are copies of one; what they share says nothing of the others."""
+UNRELATED = (
+    "How long should bread dough rest before it is baked?",
+    "Who won the football world championship of 1998?",
+    "Which medicine helps against a migraine?",
+    "How is a limited company registered?",
+    "At what rate are capital gains taxed?",
+    "How often does an orchid need water?",
+    "Which wine goes well with salmon?",
+    "How is the tyre of a bicycle changed?",
+    "When is a cancelled flight refunded?",
+    "Who composed the Goldberg Variations?",
+    "How far is the Moon from the Earth?",
+    "What does a default value of a function cost?",
+    "Which birds spend the winter in Africa?",
+    "How is a broken heart valve repaired?",
+    "When was the treaty of Westphalia signed?",
+    "What is the boiling point of ethanol?",
+    "How do I return a pair of shoes?",
+    "Which chord follows the dominant?",
+    "How is the area of a triangle found?",
+    "Who may vote in a general election?",
+)
+"""Questions of twenty subjects. A project may be about some of them, and not about most."""
+SHARE_OF_UNRELATED = 0.85
 LEAST_TEXTS = 100
 """Of fewer texts the nearest pair of a hundred is an accident: they have no threshold."""
 
@@ -33,9 +59,9 @@ def _two_shares(at: int) -> tuple[float, float]:
 def measured(cosines: Sequence[float], texts: int) -> float | None:
     """Return the 99th percentile of the cosines of random pairs; None for too few texts.
 
-    It is the smallest of them that at least 99 of 100 do not exceed.
+    It is the smallest of them that at least 99 of 100 do not exceed. Pairs of copies do not count.
     """
-    usable = sorted(cosine for cosine in cosines if math.isfinite(cosine))
+    usable = sorted(cosine for cosine in cosines if math.isfinite(cosine) and cosine < COPIES)
     if texts < LEAST_TEXTS or not usable:
         return None
     return usable[math.ceil(SHARE * len(usable)) - 1]
@@ -46,5 +72,17 @@ def floor(cosines: Sequence[float], texts: int) -> float | None:
 
     It is the largest of them that at least 99 of 100 reach.
     """
-    highest = measured([-cosine for cosine in cosines], texts)
-    return None if highest is None else -highest
+    usable = sorted(cosine for cosine in cosines if math.isfinite(cosine))
+    if texts < LEAST_TEXTS or not usable:
+        return None
+    return usable[len(usable) - math.ceil(SHARE * len(usable))]
+
+
+def unrelated(nearest: Sequence[float]) -> float | None:
+    """Return the cosine that 17 of 20 unrelated questions do not exceed; None of none.
+
+    Args:
+        nearest: the cosine of each of UNRELATED to the node nearest to it.
+    """
+    usable = sorted(cosine for cosine in nearest if math.isfinite(cosine))
+    return usable[math.ceil(SHARE_OF_UNRELATED * len(usable)) - 1] if usable else None

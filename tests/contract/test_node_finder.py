@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError
 from drift.local.ingest.thresholds import measure_and_keep
+from drift.model.calls import Embeddings
 from drift.model.found_nodes import FoundNode, NodesQuery, RelatedNode, Sampled, ScoreThreshold
 from drift.model.graph import Vector
 from drift.model.records import CommunityRecord, EntityRecord, RelationRecord
-from drift.nodes.threshold import pairs
+from drift.nodes.threshold import COPIES, pairs
 from drift.ports import NodeFinder
 from tests.contract.graph_backends import (
     DIMENSIONS,
@@ -324,6 +326,14 @@ async def test_people_s_own_nodes_are_found_by_their_label(backend: Backend, pro
     await backend.connection.write("DROP INDEX drift_own_node_index", {})
 
 
+class OneVector:
+    """Embedder: the first axis for every text."""
+
+    async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
+        deadline.require()
+        return Embeddings(tuple(vector(1) for _ in texts))
+
+
 async def test_what_was_measured_of_the_project_is_kept_and_comes_with_its_nodes(
     backend: Backend, project: str
 ) -> None:
@@ -338,7 +348,7 @@ async def test_what_was_measured_of_the_project_is_kept_and_comes_with_its_nodes
 
     assert await found() is None
     for threshold in (
-        ScoreThreshold(0.25, 500, 256, "m", -0.25),
+        ScoreThreshold(0.25, 500, 256, "m", -0.25, 0.2),
         ScoreThreshold(None, 7, 256, "m"),
     ):
         await backend.writer.keep_threshold(project, threshold)
@@ -366,22 +376,28 @@ async def test_the_threshold_is_measured_when_texts_were_indexed(
     finder, keeper = backend.finder(), backend.writer
     said: list[str] = []
 
-    measured = await measure_and_keep(finder, keeper, project, 256, "m", say=said.append)
+    embedder = OneVector()
+
+    async def measured_again(model: str = "m") -> ScoreThreshold | None:
+        return await measure_and_keep(
+            finder, embedder, keeper, project, 256, model, has_changed=False, say=said.append
+        )
+
+    measured = await measure_and_keep(finder, embedder, keeper, project, 256, "m", say=said.append)
     assert measured
     assert measured.texts == 120
     assert measured.score
-    assert 0.99 < measured.score <= 1
+    assert 0.9 < measured.score < COPIES
+    assert measured.unrelated == pytest.approx(1)
     assert measured.floor
     assert measured.floor < measured.score
     assert await keeper.kept_threshold(project) == measured
 
     await backend.writer.remove_documents(project, ["d1"])
-    same = await measure_and_keep(finder, keeper, project, 256, "m", has_changed=False)
-    assert same == measured
-    await keeper.keep_threshold(project, replace(measured, floor=None))  # of an earlier version
-    again = await measure_and_keep(finder, keeper, project, 256, "m", has_changed=False)
-    assert again == ScoreThreshold(None, 0, 256, "m")
-    other = await measure_and_keep(finder, keeper, project, 256, "other", has_changed=False)
+    assert await measured_again() == measured
+    await keeper.keep_threshold(project, replace(measured, unrelated=None))  # of an earlier version
+    assert await measured_again() == ScoreThreshold(None, 0, 256, "m")
+    other = await measured_again("other")
     assert other == ScoreThreshold(None, 0, 256, "other")
     assert await keeper.kept_threshold(project) == other
     assert said == []

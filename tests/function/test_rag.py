@@ -93,7 +93,11 @@ async def test_nothing_near_is_answered_without_the_model(
     function: Caller, environment: pytest.MonkeyPatch, model_server: ModelServerControl
 ) -> None:
     environment.setenv("RAG_SCORE_THRESHOLD", "0.999")
-    assert await answer(function) == {"answer": NOT_ENOUGH, "sources": []}
+    refused = await answer(function)
+    nearest = refused.pop("nearest")
+    assert refused == {"answer": NOT_ENOUGH, "sources": []}
+    assert nearest["score"] < nearest["threshold"] == 0.999
+    assert nearest["title"]
     assert await answer(function, "Who?", "absent") == {"answer": NOT_ENOUGH, "sources": []}
     assert not any("messages" in one["body"] for one in model_server.requests())
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from pydantic import BaseModel
@@ -54,6 +55,8 @@ class Finder:
     async def nearest_nodes(self, query: NodesQuery, deadline: Deadline) -> FoundNodes:
         deadline.require()
         self.queries.append(query)
+        if query.limit == 1:  # an unrelated question
+            return FoundNodes((replace(NEAR, score=0.5),))
         return FoundNodes(self.nodes, self.threshold)
 
     async def sample(
@@ -169,8 +172,9 @@ async def test_an_answer_without_sources_is_not_kept(
     ("own", "kept", "sampled", "shown", "samples"),
     [
         (0.9, ScoreThreshold(-1, 500, DIMENSIONS, "m"), Sampled(), 0, 0),
-        (None, ScoreThreshold(0.4, 500, DIMENSIONS, "m"), Sampled(), 2, 0),
-        (None, ScoreThreshold(0.41, 500, DIMENSIONS, ""), Sampled(), 1, 0),
+        (None, ScoreThreshold(1.0, 500, DIMENSIONS, "m", 0.1, 0.4), Sampled(), 2, 0),
+        (None, ScoreThreshold(1.0, 500, DIMENSIONS, "", 0.1, 0.41), Sampled(), 1, 0),
+        (None, ScoreThreshold(1.0, 500, DIMENSIONS, "m", 0.1), Sampled(500, (0.2,) * 9), 1, 1),
         (None, ScoreThreshold(None, 7, DIMENSIONS, "m"), Sampled(), 3, 0),
         (None, ScoreThreshold(0.9, 500, DIMENSIONS, "other"), Sampled(500, (0.5,) * 9), 1, 1),
         (None, ScoreThreshold(0.9, 500, 3, "m"), Sampled(500, (0.5,) * 9), 1, 1),
@@ -182,6 +186,7 @@ async def test_an_answer_without_sources_is_not_kept(
         "of the settings",
         "of the project",
         "of a model that is not known",
+        "of an earlier release",
         "of a project of few texts",
         "of another model",
         "of another length",
@@ -205,10 +210,31 @@ async def test_which_threshold_counts(
     assert finder.samples == samples
 
 
+async def test_a_refusal_names_what_was_nearest() -> None:
+    refused = await rag(Finder(), says("x"), threshold=0.9).answer(
+        "What?", "p", "r", Deadline.after(30)
+    )
+    assert json.loads(refused.to_json()) == {
+        "answer": NOT_ENOUGH,
+        "sources": [],
+        "nearest": {
+            "node_id": "k1",
+            "node_type": "Chunk",
+            "title": "Doc",
+            "score": 0.8,
+            "threshold": 0.9,
+        },
+    }
+    nothing = await rag(Finder(()), says("x"), threshold=0.9).answer(
+        "What?", "p", "r", Deadline.after(30)
+    )
+    assert json.loads(nothing.to_json()) == {"answer": NOT_ENOUGH, "sources": []}
+
+
 async def test_what_a_process_has_measured_holds_for_an_hour() -> None:
     now = [0.0]
     finder = Finder(sampled=Sampled(500, (0.5,) * 9))
-    measuring = Measuring(finder, lambda: now[0])
+    measuring = Measuring(finder, HashingEmbedder(), lambda: now[0])
     now[0] = 1.0
     for seconds, samples in ((1.0, 1), (KEPT_S, 1), (KEPT_S + 2, 2)):
         now[0] = seconds

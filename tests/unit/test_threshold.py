@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.model.found_nodes import ScoreThreshold
-from drift.nodes.threshold import LEAST_TEXTS, PAIRS, measured, pairs
+from drift.nodes.threshold import LEAST_TEXTS, PAIRS, UNRELATED, measured, pairs, unrelated
 
 
 def test_the_pairs_are_the_same_each_time_and_lie_everywhere() -> None:
@@ -20,7 +20,7 @@ def test_the_pairs_are_the_same_each_time_and_lie_everywhere() -> None:
         assert min(tenths) > PAIRS / 20
 
 
-@given(st.lists(st.floats(-1, 1), min_size=1, max_size=300))
+@given(st.lists(st.floats(-1, 0.97), min_size=1, max_size=300))
 def test_at_least_99_of_100_pairs_are_no_nearer(cosines: list[float]) -> None:
     threshold = measured(cosines, LEAST_TEXTS)
     assert threshold in cosines
@@ -30,7 +30,18 @@ def test_at_least_99_of_100_pairs_are_no_nearer(cosines: list[float]) -> None:
 
 
 def test_a_hundred_even_steps_have_their_99th() -> None:
-    assert measured([n / 100 for n in range(1, 101)], 500) == 0.99
+    assert measured([n / 200 for n in range(1, 101)], 500) == 0.495
+
+
+def test_pairs_of_copies_do_not_count() -> None:
+    assert measured([0.3, *[0.2] * 200, *[1.0000002, 1.0, 0.985] * 500], 5000) == 0.2
+    assert measured([1.0] * 2000, 5000) is None
+
+
+def test_17_of_20_unrelated_questions_stay_out() -> None:
+    assert unrelated([n / 100 for n in range(len(UNRELATED))]) == 0.16
+    assert unrelated([math.nan, 0.2]) == 0.2
+    assert unrelated([]) is None
 
 
 def test_too_few_texts_have_no_threshold_and_what_is_no_number_counts_for_nothing() -> None:

@@ -48,7 +48,7 @@ def threshold(s: Schema) -> str:
         return "RETURN null AS threshold"
     return """OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
   RETURN p {.score_threshold, .score_threshold_texts, .score_threshold_model,
-    .score_threshold_dimensions, .score_floor} AS threshold"""
+    .score_threshold_dimensions, .score_floor, .score_unrelated} AS threshold"""
 
 
 def scored() -> str:

@@ -9,7 +9,7 @@ from drift.core.errors import UpstreamError
 from drift.local.say import Say
 from drift.model.found_nodes import ScoreThreshold
 from drift.nodes.measuring import measure
-from drift.ports import NodeFinder
+from drift.ports import Embedder, NodeFinder
 
 PATIENCE_S = 120.0
 
@@ -26,8 +26,9 @@ class ThresholdKeeper(Protocol):
         ...
 
 
-async def measure_and_keep(  # noqa: PLR0913 - what is measured, of what, and who is told
+async def measure_and_keep(  # noqa: PLR0913, PLR0917 - what is measured, of what, and who is told
     finder: NodeFinder,
+    embedder: Embedder | None,
     keeper: ThresholdKeeper,
     project_id: str,
     dimensions: int,
@@ -43,6 +44,7 @@ async def measure_and_keep(  # noqa: PLR0913 - what is measured, of what, and wh
 
     Args:
         finder: samples the texts.
+        embedder: embeds questions about something else; without it the first question measures.
         keeper: keeps the threshold.
         project_id: whose texts.
         dimensions: floats of a vector.
@@ -52,10 +54,10 @@ async def measure_and_keep(  # noqa: PLR0913 - what is measured, of what, and wh
     """
     try:
         kept = await keeper.kept_threshold(project_id)
-        is_whole = kept is not None and (kept.score is None or kept.floor is not None)
-        if kept is not None and is_whole and not has_changed and kept.fits(dimensions, model):
+        if kept and kept.is_whole and not has_changed and kept.fits(dimensions, model):
             return kept
-        found = await measure(finder, project_id, dimensions, Deadline.after(PATIENCE_S), model)
+        deadline = Deadline.after(PATIENCE_S)
+        found = await measure(finder, embedder, project_id, dimensions, deadline, model)
         await keeper.keep_threshold(project_id, found)
     except UpstreamError as error:
         say(f"The score threshold of project {project_id} was not measured: {error.detail}")

@@ -148,6 +148,7 @@ async def measure_threshold(values: Settings, writer: Neo4jWriter, report: Inges
     try:
         await measure_and_keep(
             graph.finder(),
+            wiring.build_models(values)[1],
             writer,
             report.project_id,
             values.vector_index_dimensions,

@@ -78,6 +78,7 @@ async def _measure(values: Settings, how: HowToPrepare) -> None:
     try:
         await measure_and_keep(
             graph.finder(),
+            wiring.build_models(values)[1] if how.embed else None,
             writer,
             str(how.project),
             values.vector_index_dimensions,
