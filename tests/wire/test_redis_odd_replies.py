@@ -329,12 +329,15 @@ async def cluster(folder: Path, last_slot: int) -> AsyncIterator[str]:
     )
     url = f"redis://{HOST}:{port}"
     try:
-        async with asyncio.timeout(30), Redis.from_url(url, protocol=2) as admin:
+        async with asyncio.timeout(45), Redis.from_url(url, protocol=2) as admin:
+            has_slots = False
             while True:
                 try:
+                    if not has_slots:
+                        await admin.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, last_slot)
+                        has_slots = True
                     if "cluster_state:ok" in str(await admin.execute_command("CLUSTER", "INFO")):
                         break
-                    await admin.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, last_slot)
                 except RedisError:
                     pass
                 await asyncio.sleep(0.1)
