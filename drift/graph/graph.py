@@ -22,7 +22,8 @@ from drift.graph.parameters import Parameters, require_direction
 from drift.graph.passages import Neo4jPassages
 from drift.graph.reader import Neo4jReader
 from drift.graph.rows import candidates, odd_nodes, primer_evidence
-from drift.graph.unprepared import Unseen, not_embedded, require_empty
+from drift.graph.unprepared import Unseen, refuse_unusable, require_empty
+from drift.graph.vector_models import require_model_of_primer
 from drift.model.found_nodes import NodesQuery
 from drift.model.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery, Vector
 from drift.model.health import GraphHealth
@@ -36,13 +37,15 @@ class Neo4jGraph:
     Building it opens nothing, and every method raises only errors of drift.core.errors.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what to search, and how
         self,
         connection: Connection,
         names: IndexNames | None = None,
         followup_scope: Literal["soft", "hard"] = "soft",
         exact_limit: int | None = None,
         schema: Schema = DEFAULT,
+        *,
+        embedding_model: str = "",
     ) -> None:
         """Begin with nothing asked.
 
@@ -54,13 +57,15 @@ class Neo4jGraph:
             exact_limit: chunks of a project up to which all are scored; None derives it from the
                 vector's length.
             schema: how the graph is built; in V1 the whole database is one project.
+            embedding_model: of the questions; empty compares it with no project's.
         """
         self._connection = connection
         self._names = names or IndexNames()
         self._parameters = Parameters(self._names, schema, followup_scope == "hard", exact_limit)
         self._probe = Probe(connection, self._names, schema)
         self._reads = CarefulReads(connection)
-        self._unseen = Unseen(connection, schema)
+        self._model = embedding_model
+        self._unseen = Unseen(connection, schema, embedding_model)
 
     @classmethod
     def connect(  # noqa: PLR0913 - what a connection takes, and how to search
@@ -73,6 +78,7 @@ class Neo4jGraph:
         names: IndexNames | None = None,
         followup_scope: Literal["soft", "hard"] = "soft",
         schema: SchemaName = "default",
+        embedding_model: str = "",
     ) -> Self:
         """Return a graph with a connection of its own, not opened yet."""
         return cls(
@@ -80,6 +86,7 @@ class Neo4jGraph:
             names,
             followup_scope,
             schema=SCHEMAS[schema],
+            embedding_model=embedding_model,
         )
 
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
@@ -96,6 +103,7 @@ class Neo4jGraph:
             values = self._parameters.primer(query, features)
             row = await self._row(features.primer, values, deadline)
 
+            require_model_of_primer(row, self._model)
             evidence = primer_evidence(row)
             self._reads.odd.left_out(query.project_id, odd_nodes(row))
             if evidence.is_empty:
@@ -108,10 +116,11 @@ class Neo4jGraph:
         Raises:
             GraphMisconfiguredError: when it does, and was not prepared or embedded.
         """
+        about = (self._connection, self._parameters.schema, query.project_id)
         if chunks:
-            raise not_embedded(query.project_id, len(query.vector))
-        schema = self._parameters.schema
-        await require_empty(self._connection, schema, query.project_id, deadline.require())
+            await refuse_unusable(*about, len(query.vector), deadline.require())
+        else:
+            await require_empty(*about, deadline.require())
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         """Return the best chunks by vector, full text and walk, and their neighbourhood.
@@ -134,8 +143,10 @@ class Neo4jGraph:
         """
         inventory = await take_inventory(self._connection, self._names, HEALTH_TIMEOUT_S)
         health = inventory.health(self._parameters.schema)
-        unseen = await self._unseen.lacks(HEALTH_TIMEOUT_S)
-        return replace(health, lacking=(*health.lacking, *unseen))
+        vectors = (index.dimensions for index in health.indexes if index.dimensions)
+        hidden = await self._unseen.look(next(vectors, None), HEALTH_TIMEOUT_S)
+        lacking = (*health.lacking, *hidden.lacking)
+        return replace(health, lacking=lacking, nothing=hidden.nothing)
 
     async def warm_up(self, dimensions: int) -> None:
         """Run the statements once on a project that cannot exist, so that they are planned."""
@@ -151,7 +162,7 @@ class Neo4jGraph:
 
     def finder(self) -> Neo4jNodeFinder:
         """Return what finds nodes of any kind in the same graph over the same connection."""
-        return Neo4jNodeFinder(self._connection, self._names, self._parameters)
+        return Neo4jNodeFinder(self._connection, self._names, self._parameters, self._model)
 
     def passages(self) -> Neo4jPassages:
         """Return what reads of cited chunks, in the same graph over the same connection."""

@@ -27,7 +27,8 @@ from drift.graph.indexes import (
 from drift.graph.inventory import Inventory, take_inventory
 from drift.graph.node_rows import found_nodes
 from drift.graph.parameters import Parameters, require_direction
-from drift.graph.unprepared import not_embedded, require_empty
+from drift.graph.unprepared import refuse_unusable, require_empty
+from drift.graph.vector_models import require_model_of_nodes
 from drift.model.found_nodes import (
     CHUNK,
     COMMUNITY,
@@ -70,11 +71,18 @@ class _Known:
 class Neo4jNodeFinder:
     """Finds nodes over the connection of whoever made it; building it opens nothing."""
 
-    def __init__(self, connection: Connection, names: IndexNames, parameters: Parameters) -> None:
-        """Search the graph of these indexes and parameters."""
+    def __init__(
+        self,
+        connection: Connection,
+        names: IndexNames,
+        parameters: Parameters,
+        embedding_model: str = "",
+    ) -> None:
+        """Search the graph of these indexes and parameters, with questions of this model."""
         self._connection = connection
         self._names = names
         self._parameters = parameters
+        self._model = embedding_model
         self._reads = CarefulReads(connection)
         self._known: _Known | None = None
 
@@ -94,6 +102,7 @@ class Neo4jNodeFinder:
             records = (await self._reads.read(text, self._values(query, legs), deadline)).records
             if not records and set(LABELS) <= set(query.labels):
                 await self._require_empty(query, deadline)
+            require_model_of_nodes(records, self._model)
             return found_nodes(records, query.labels)
 
     async def _require_empty(self, query: NodesQuery, deadline: Deadline) -> None:
@@ -102,11 +111,9 @@ class Neo4jNodeFinder:
         Raises:
             GraphMisconfiguredError: when it does, and was not prepared or embedded.
         """
-        await require_empty(self._connection, self._schema, query.project_id, deadline.require())
-        asked = {"asked": {"project_id": query.project_id}}
-        text = node_search.any_chunk(self._schema)
-        if (await self._connection.read(text, asked, deadline.require())).records:
-            raise not_embedded(query.project_id, len(query.vector))
+        about = (self._connection, self._schema, query.project_id)
+        await require_empty(*about, deadline.require())
+        await refuse_unusable(*about, len(query.vector), deadline.require())
 
     async def sample(
         self,

@@ -9,16 +9,23 @@ import shlex
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+
+from neo4j import Record
 
 from drift.core.errors import GraphMisconfiguredError, UpstreamError
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.cypher import unprepared as statements
 from drift.graph.cypher.schema import Schema
 from drift.graph.parameters import stored_ids
+from drift.model.embedding_models import other_models
 from drift.model.health import Lack
 
 LOOKED_AT = 10_000
 """Edges of a project, and communities, that are looked at when a search found nothing."""
+
+USABLE_AMONG = 1_000
+"""Chunks and communities whose embeddings are looked at to see whether anything can be asked."""
 
 COUNTED_NODES = 1_000_000
 """Labels with more nodes are not counted: that would take longer than a health check may."""
@@ -34,12 +41,34 @@ def prepare_project(project_id: str, *, embed: bool = False) -> str:
     return f"run `python -m drift prepare --project {shlex.quote(project_id)}{more}`"
 
 
-def not_embedded(project_id: str, dimensions: int) -> GraphMisconfiguredError:
-    """Return the error of a project that has chunks, and none that a search can compare."""
-    prepare = prepare_project(project_id, embed=True)
-    return GraphMisconfiguredError(
-        f"The project has chunks, but none with an embedding of {dimensions} floats and a text: "
-        f"{prepare}, with the model of the questions."
+async def refuse_unusable(
+    connection: Connection, schema: Schema, project_id: str, dimensions: int, timeout_s: float
+) -> None:
+    """Say why nothing was found in a project that has chunks.
+
+    Raises:
+        GraphMisconfiguredError: none of the first of them can be searched.
+        GraphUnavailableError, GraphTimeoutError: as for any read.
+    """
+    asked = {"asked": {"project_id": project_id}, "most": LOOKED_AT}
+    values = {**asked, "dimensions": dimensions, "careful": True}
+    text = statements.why_nothing(schema)
+    found = await connection.read(text, values, min(READ_TIMEOUT_S, timeout_s))
+    states = {record["state"]: record["nodes"] for record in found.records}
+    if not states or "usable" in states:
+        return
+
+    lacks = {
+        "bare": "no embedding",
+        "incomparable": f"an embedding that is not of {dimensions} floats, or has no direction",
+        "unread": "no `text` that can be read",
+        "nameless": "no `id` that is text or a number",
+    }
+    counts = ", ".join(f"{nodes:,} with {lacks[state]}" for state, nodes in states.items())
+    prepare = prepare_project(project_id, embed="bare" in states)
+    raise GraphMisconfiguredError(
+        f"The project has chunks, but none with an embedding of {dimensions} floats, a text and "
+        f"an id: {counts}. To mend that, {prepare}, with the model of the questions."
     )
 
 
@@ -69,6 +98,11 @@ async def require_empty(
             "The graph was not prepared for searches, since its chunks have no label: run `python "
             "-m drift prepare`."
         )
+    if not schema.has_projects and row["others"]:
+        raise GraphMisconfiguredError(
+            "The graph has nodes, but none that GRAPH_SCHEMA=v1 reads as a chunk: run `python -m "
+            "drift prepare`, which says what is expected and what is there."
+        )
     if row["communities"]:
         raise GraphMisconfiguredError(
             "The project has communities, but no chunks, and no community with an embedding of the "
@@ -76,38 +110,113 @@ async def require_empty(
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """What of a whole graph cannot be asked.
+
+    `lacking` is what searches do without; `nothing` says why none finds anything, if so.
+    """
+
+    lacking: tuple[Lack, ...] = ()
+    nothing: str = ""
+
+
 class Unseen:
     """Counts the nodes that no search sees, and does so seldom."""
 
     def __init__(
-        self, connection: Connection, schema: Schema, clock: Callable[[], float] = time.monotonic
+        self,
+        connection: Connection,
+        schema: Schema,
+        embedding_model: str = "",
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Count through the connection; `clock` gives seconds. Nothing is counted yet."""
         self._connection = connection
         self._schema = schema
+        self._model = embedding_model
         self._clock = clock
-        self._lacks: tuple[Lack, ...] = ()
+        self._hidden = Hidden()
         self._again_at = float("-inf")
 
-    async def lacks(self, timeout_s: float) -> tuple[Lack, ...]:
-        """Return a sentence for each label with such nodes; what was known if counting fails."""
-        if not self._schema.has_projects or self._clock() < self._again_at:
-            return self._lacks
+    async def look(self, dimensions: int | None, timeout_s: float) -> Hidden:
+        """Return what cannot be asked; what was known if looking fails.
+
+        Embeddings are looked at where it is known how many floats they should have.
+        """
+        if self._clock() < self._again_at:
+            return self._hidden
 
         self._again_at = self._clock() + COUNTED_AGAIN_S
         # A count is no reason to call a server down that answers.
         with suppress(UpstreamError):
-            found = await self._connection.read(
-                statements.UNSEEN, {"most": COUNTED_NODES}, timeout_s
+            lacking: list[Lack] = []
+            if self._schema.has_projects:
+                lacking += await self._without_project(timeout_s)
+                lacking += await self._of_other_models(timeout_s)
+            nothing = ""
+            if dimensions:
+                values = {"dimensions": dimensions, "careful": True, "looked_at": USABLE_AMONG}
+                found = await self._connection.read(statements.USABLE, values, timeout_s)
+                nothing = _why_nothing(found.records[0], dimensions)
+                lacking += _without_chunks(found.records[0])
+            self._hidden = Hidden(tuple(lacking), nothing)
+            is_well = self._hidden == Hidden()
+            self._again_at = self._clock() + (COUNTED_AGAIN_S if is_well else LOOKED_AGAIN_S)
+        return self._hidden
+
+    async def _without_project(self, timeout_s: float) -> list[Lack]:
+        found = await self._connection.read(statements.UNSEEN, {"most": COUNTED_NODES}, timeout_s)
+        counts = {label: found.records[0][label] for label in statements.LABELS}
+        return [
+            Lack(label, _without_project(label, nodes - seen), "no request finds them")
+            for label, (nodes, seen) in counts.items()
+            if seen < nodes <= COUNTED_NODES
+        ]
+
+    async def _of_other_models(self, timeout_s: float) -> list[Lack]:
+        if not self._model:
+            return []
+        values = {"looked_at": LOOKED_AT}
+        found = await self._connection.read(statements.MADE_BY, values, timeout_s)
+        rows = {record["model"]: record for record in found.records}
+        return [
+            Lack(
+                f"vectors of {model}",
+                f"the vectors of {_named(rows[model])} were made by {model}, not by the questions' "
+                f"{self._model}",
+                "they are not compared",
+                "set OAI_EMBED_MODEL_NAME to the model that made them, or embed them anew",
             )
-            counts = {label: found.records[0][label] for label in statements.LABELS}
-            self._lacks = tuple(
-                Lack(label, _without_project(label, nodes - seen), "no request finds them")
-                for label, (nodes, seen) in counts.items()
-                if seen < nodes <= COUNTED_NODES
-            )
-            self._again_at = self._clock() + (LOOKED_AGAIN_S if self._lacks else COUNTED_AGAIN_S)
-        return self._lacks
+            for model in other_models(rows, self._model)
+        ]
+
+
+def _why_nothing(row: Record, dimensions: int) -> str:
+    """Return why nothing of a graph that has chunks can be searched; nothing where some can."""
+    if row["usable"] or not row["chunks"]:
+        return ""
+    first = "the" if row["chunks"] < USABLE_AMONG else f"the first {USABLE_AMONG:,}"
+    embed = " --project ... --embed" if row["bare"] else ""
+    return (
+        f"nothing can be asked, since none of {first} chunks has an embedding of {dimensions} "
+        f"floats and a text: run `python -m drift prepare{embed}`"
+    )
+
+
+def _without_chunks(row: Record) -> list[Lack]:
+    """Return that a graph of others has no chunk; an empty one lacks nothing yet."""
+    if row["usable"] or row["chunks"] or not row["others"]:
+        return []
+    problem = f"there is no __Chunk__ node beside {row['others']:,} others"
+    return [Lack("__Chunk__", problem, "nothing can be asked of this graph")]
+
+
+def _named(row: Record) -> str:
+    """Return the names of a few projects, and how many more there are."""
+    names, more = ", ".join(map(str, row["examples"])), row["projects"] - len(row["examples"])
+    kind = "project" if row["projects"] == 1 else "projects"
+    return f"{kind} {names}" + (f" and {more:,} more" if more > 0 else "")
 
 
 def _without_project(label: str, nodes: int) -> str:

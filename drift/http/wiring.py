@@ -187,6 +187,7 @@ def build_graph(settings: Settings) -> Neo4jGraph:
         names=index_names(settings),
         followup_scope=settings.followup_scope,
         schema=settings.graph_schema,
+        embedding_model=settings.oai_embed_model_name,
     )
 
 

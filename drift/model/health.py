@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
@@ -117,12 +117,13 @@ class Lack:
     """Something without which requests are answered from less.
 
     `name` is that of an index or a label, `problem` says what is wrong with it, `cost` what is not
-    found for it.
+    found for it, and `mend` what to do.
     """
 
     name: str
     problem: str
     cost: str
+    mend: str = "run `python -m drift prepare`"
 
     def __str__(self) -> str:
         """Return both as one clause."""
@@ -134,13 +135,15 @@ class GraphHealth:
     """What a health check found out about the graph.
 
     `indexes` are the configured ones that exist, `missing` names those that do not. `lacking` is
-    what searches can do without, an index of these or something else.
+    what searches can do without, an index of these or something else; `nothing` says why none of
+    them finds anything, if so.
     """
 
     server: str
     indexes: tuple[Index, ...]
     missing: tuple[str, ...] = ()
     lacking: tuple[Lack, ...] = ()
+    nothing: str = ""
 
     def readiness(self, dimensions: int | None) -> Readiness:
         """Return how the indexes stand, for vectors of `dimensions` floats where that is known."""
@@ -154,9 +157,15 @@ class GraphHealth:
                     f"{index.name} has {index.dimensions} dimensions, VECTOR_INDEX_DIMENSIONS is "
                     f"{dimensions}"
                 )
+        if self.nothing:
+            problems.append(self.nothing)
         if problems:
             return Readiness.failing("; ".join(problems))
         if self.lacking:
-            lacks = "; ".join(map(str, self.lacking))
-            return Readiness.degraded(f"{lacks}: run `python -m drift prepare`")
+            return Readiness.degraded("; ".join(self._lacks()))
         return Readiness.ok()
+
+    def _lacks(self) -> Iterator[str]:
+        """Yield what is lacking by what mends it, and that once behind it."""
+        for mend in dict.fromkeys(lack.mend for lack in self.lacking):
+            yield "; ".join(str(lack) for lack in self.lacking if lack.mend == mend) + f": {mend}"

@@ -82,8 +82,10 @@ REFUSED = {
         ),
     ),
     "a full-text index of another name": (
-        "CREATE FULLTEXT INDEX theirs FOR (n:__Chunk__) "
-        "ON EACH [n.text, n.project_key, n.heading, n.name_words]",
+        (
+            "CREATE FULLTEXT INDEX theirs FOR (n:__Chunk__) "
+            "ON EACH [n.text, n.project_key, n.heading, n.name_words]"
+        ),
         (
             r"graphrag_chunk_fulltext does not exist, and theirs stands in its place .* set "
             r"CHUNK_FULLTEXT_INDEX_NAME"

@@ -291,8 +291,8 @@ def test_the_document_lists_every_metric_and_every_event() -> None:
         *otel.COUNTERS,
         *otel.HISTOGRAMS,
     }
-    offline = root / "drift" / "offline"
-    sources = [path for path in (root / "drift").rglob("*.py") if offline not in path.parents]
+    local = root / "drift" / "local"
+    sources = [path for path in (root / "drift").rglob("*.py") if local not in path.parents]
     sources.append(root / "function_app.py")
     said = re.compile(r'(?:log\.\w+\(\s*|_part\("[a-z]+", )"([a-z_]+)"')
     events = {event for source in sources for event in said.findall(source.read_text())}

@@ -50,7 +50,7 @@ def _picked(s: Schema) -> str:
     return f"""
 CALL (generation) {{
   MATCH (c:__Community__){s.seek("c", "__Community__", "community")}
-  WHERE {s.project_community("c")} AND {s.community_id("c")} IN $asked.communities
+  WHERE {s.project_community("c")} AND {s.is_asked("c")}
   RETURN collect(c) AS picked, $hard AND count(c) > 0 AS hard
 }}
 """

@@ -48,7 +48,8 @@ def threshold(s: Schema) -> str:
         return "RETURN null AS threshold"
     return """OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
   RETURN p {.score_threshold, .score_threshold_texts, .score_threshold_model,
-    .score_threshold_dimensions, .score_floor, .score_unrelated} AS threshold"""
+    .score_threshold_dimensions, .score_floor, .score_unrelated,
+    .embedding_models} AS threshold"""
 
 
 def scored() -> str:
@@ -142,7 +143,7 @@ CALL (chunk_count, whole) {{
 
 def shown(s: Schema, rows: str) -> str:
     """Return the clauses that end a subquery with `rows`: each scored `ch` as it is sent."""
-    return f"""WITH ch, {{{told(s)}, score: similarity}} AS row
+    return f"""WITH ch, {{{told(s)}, score: similarity, model: ch.embedding_model}} AS row
     RETURN collect(CASE WHEN {still_there()} THEN row END) AS {rows}"""
 
 

@@ -32,7 +32,8 @@ ORDER BY similarity DESC, toString({_id(s, "n")}), elementId(n)
 LIMIT $top_k
 {_related(s)}
 WITH n AS ch, similarity, threshold, related
-WITH threshold, ch, {{{_told(s)}, text: {_text("ch")}, similarity: similarity, related: related
+WITH threshold, ch, {{{_told(s)}, text: {_text("ch")}, similarity: similarity, related: related,
+  model: ch.embedding_model
 }} AS row
 RETURN threshold, {_still_there()} AS is_there, row
 """
@@ -58,15 +59,6 @@ WITH number, CASE
   THEN vector.similarity.cosine(embedding, second)
 END AS similarity
 RETURN number AS texts, collect(similarity) AS similarities
-"""
-
-
-def any_chunk(s: Schema = DEFAULT) -> str:
-    """Return the statement that gives a row where the project has a chunk."""
-    return f"""
-MATCH (n:__Chunk__){s.seek("n", "__Chunk__")}
-WHERE {s.project_chunk("n")}
-RETURN 1 AS found LIMIT 1
 """
 
 

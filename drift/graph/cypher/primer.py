@@ -20,7 +20,7 @@ CALL (best, ranked) {{
   LIMIT $spare_chunks
   {shown(s, "chunks")}
 }}
-RETURN communities, chunks, chunk_count, odd_communities, odd_chunks
+RETURN communities, chunks, chunk_count, odd_communities, odd_chunks, made_by
 """
 
 
@@ -166,7 +166,7 @@ CALL (best, ranked, held, chunk_count) {{
   {_samples(s)}
   RETURN collect({{
     id: {s.community_id("c")}, level: toIntegerOrNull(c.level), summary: c.summary, score: score,
-    samples: samples
+    samples: samples, model: c.embedding_model
   }}) AS communities
 }}
 """

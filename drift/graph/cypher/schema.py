@@ -46,8 +46,8 @@ class Schema:
 
     # Bodies of subqueries.
     visible: str
-    """Gives the `generation` of what is made of all documents together, and whether another one is
-    `building`."""
+    """Gives the `generation` of what is made of all documents together, whether another one is
+    `building`, and the models that the vectors are `made_by`, where the project says so."""
     chunk_count: str
 
     seek: Callable[..., str]
@@ -74,6 +74,8 @@ class Schema:
     chunk_id: Of
     entity_id: Of
     community_id: Of
+    is_asked: Of
+    """Whether a community is among `$asked.communities`."""
     is_entity: Of
     """Where the node is known to be an entity or a chunk."""
     title: Of
@@ -178,6 +180,16 @@ def _seek(n: str, label: str, *keys: str) -> str:
     return f" USING INDEX SEEK {n}:{label}({', '.join(('project_id', *keys))})"
 
 
+def _key(property_: str) -> str:
+    """Return a property where it can tell one node from another: as text or a number."""
+    kinds = " OR ".join(f"{property_} IS :: {kind}" for kind in ("STRING", "INTEGER", "FLOAT"))
+    return f"CASE WHEN {kinds} THEN {property_} END"
+
+
+def _community_id(c: str) -> str:
+    return f"coalesce({_key(f'{c}.community')}, {_key(f'{c}.id')}, elementId({c}))"
+
+
 DEFAULT = Schema(
     # An index may hold other nodes too.
     project_chunk=lambda n: f"{n}:__Chunk__ AND {_of_project(n)}",
@@ -187,7 +199,8 @@ DEFAULT = Schema(
     project_related=_of_project,
     project_step=lambda n: f"{_of_project(n)} AND ({n}:__Chunk__ OR {_of_generation(n)})",
     visible="""OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
-  RETURN coalesce(p.generation, 0) AS generation, p.building IS NOT NULL AS building""",
+  RETURN coalesce(p.generation, 0) AS generation, p.building IS NOT NULL AS building,
+    p.embedding_models AS made_by""",
     seek=_seek,
     # Counting stops at a limit: beyond it, more would change little.
     chunk_count=f"""MATCH (ch:__Chunk__){_seek("ch", "__Chunk__")}
@@ -203,7 +216,9 @@ DEFAULT = Schema(
     walked="-[:HAS_ENTITY|RELATED]-",
     chunk_id=_property("id"),
     entity_id=_property("id"),
-    community_id=_property("community"),
+    # Pipelines may call it `id`; until `prepare` copies it, follow-ups look in the whole project.
+    community_id=_community_id,
+    is_asked=lambda c: f"{c}.community IN $asked.communities",
     is_entity=lambda n: f"{n}:__Entity__",
     title=_first_text("title", "id"),
     description=_property("description"),
@@ -244,19 +259,13 @@ def _name(n: str) -> str:
     return f"coalesce(toStringOrNull({n}.id), elementId({n}))"
 
 
-def _key(property_: str) -> str:
-    """Return a property where it can tell one node from another: as text or a number."""
-    kinds = " OR ".join(f"{property_} IS :: {kind}" for kind in ("STRING", "INTEGER", "FLOAT"))
-    return f"CASE WHEN {kinds} THEN {property_} END"
-
-
 V1 = Schema(
     project_chunk=lambda n: f"{n}:__Chunk__",
     project_entity=_comes_from_a_chunk,
     project_community=lambda n: f"{n}:__Community__",
     project_related=_comes_from_a_chunk,
     project_step=lambda n: f"({n}:__Chunk__ OR {_comes_from_a_chunk(n)})",
-    visible="RETURN 0 AS generation, false AS building",
+    visible="RETURN 0 AS generation, false AS building, [] AS made_by",
     seek=lambda *_: "",
     # The server keeps this count.
     chunk_count="MATCH (ch:__Chunk__) RETURN count(ch) AS chunk_count",
@@ -270,7 +279,8 @@ V1 = Schema(
     walked=f"-[:!IN_COMMUNITY&{_LEXICAL}]-",
     chunk_id=_name,
     entity_id=_name,
-    community_id=lambda n: f"coalesce({_key(f'{n}.community')}, {_key(f'{n}.id')}, elementId({n}))",
+    community_id=_community_id,
+    is_asked=lambda c: f"{_community_id(c)} IN $asked.communities",
     is_entity=lambda n: f"NOT {n}:__Chunk__",
     title=_first_text("title", "name", "id"),
     description=lambda r: f"coalesce({_first_not_blank(r, 'description')}, type({r}))",

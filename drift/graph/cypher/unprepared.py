@@ -5,6 +5,9 @@ No request waits for these statements but one that found nothing.
 
 from __future__ import annotations
 
+from drift.graph.cypher.nearest import comparable, readable
+from drift.graph.cypher.schema import Schema
+
 LABELS = ("__Document__", "__Chunk__", "__Entity__", "__Community__")
 
 HIDDEN = f"""
@@ -26,13 +29,20 @@ RETURN hidden, communities
 """
 """Of one project: nodes that only an edge connects to it, and communities."""
 
-# The server keeps this count.
+# The server keeps these counts.
 HIDDEN_V1 = """
-MATCH ()-[r:FROM_CHUNK]->()
-WITH count(r) AS hidden
-RETURN hidden, 0 AS communities
+CALL () {
+  MATCH ()-[r:FROM_CHUNK]->() RETURN count(r) AS hidden
+}
+CALL () {
+  MATCH (n) RETURN count(n) AS others
+}
+RETURN hidden, others, 0 AS communities
 """
-"""The same where the database is the project: edges from entities to nodes without a label."""
+"""The same where the database is the project: edges from entities to nodes without a label.
+
+Without these, what there is instead of chunks.
+"""
 
 
 def _unseen(label: str) -> str:
@@ -58,3 +68,81 @@ UNSEEN = f"""
 RETURN {", ".join(f"[all_{label}, seen_{label}] AS {label}" for label in LABELS)}
 """
 """Of the whole graph: how many nodes of each label there are, and how many searches can see."""
+
+
+# What no list of numbers is, is not asked for its length.
+_STATE = f"""CASE
+    WHEN NOT {{readable}} THEN 'unread'
+    WHEN embedding IS NULL THEN 'bare'
+    WHEN {comparable()} THEN 'usable'
+    ELSE 'incomparable'
+  END"""
+
+
+def why_nothing(s: Schema) -> str:
+    """Return the statement that counts a project's chunks by what keeps searches from them.
+
+    They are `nameless`, `unread` (no text), `bare` (no embedding), `incomparable` or `usable`.
+    """
+    chunk_id = s.chunk_id("ch")
+    is_named = " OR ".join(f"{chunk_id} IS :: {kind}" for kind in ("STRING", "INTEGER", "FLOAT"))
+    return f"""
+MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
+WHERE {s.project_chunk("ch")}
+WITH ch LIMIT $most
+WITH ch, ch.embedding AS embedding, {chunk_id} IS NULL OR NOT ({is_named}) AS is_nameless
+WITH CASE WHEN is_nameless THEN 'nameless' ELSE {_STATE.format(readable=readable())} END AS state
+RETURN state, count(*) AS nodes
+ORDER BY nodes DESC, state
+"""
+
+
+def _any_usable(label: str, text: str) -> str:
+    return f"""CALL () {{
+  MATCH (n:{label})
+  WITH n LIMIT $looked_at
+  WITH n, n.embedding AS embedding
+  WITH n, {_STATE.format(readable=readable("n", text))} AS state
+  RETURN count(n) AS all_{label}, count(CASE WHEN state = 'usable' THEN 1 END) AS usable_{label},
+    count(CASE WHEN state = 'bare' THEN 1 END) AS bare_{label}
+}}
+"""
+
+
+USABLE = f"""{_any_usable("__Chunk__", "text")}{_any_usable("__Community__", "summary")}
+CALL () {{
+  MATCH (n) RETURN count(n) AS nodes
+}}
+CALL () {{
+  MATCH (n:__DriftNode__) RETURN count(n) AS personal
+}}
+CALL () {{
+  MATCH (n:__Project__) RETURN count(n) AS projects
+}}
+RETURN all___Chunk__ AS chunks, bare___Chunk__ AS bare,
+  usable___Chunk__ + usable___Community__ AS usable, nodes - personal - projects AS others
+"""
+"""Of the first nodes of the whole graph: how many chunks there are, and what can be searched.
+
+Beside them, how many nodes there are that are neither people's own nor projects.
+"""
+
+MADE_BY = """
+CALL () {
+  MATCH (p:__Project__)
+  WHERE p.embedding_models IS NOT NULL
+  UNWIND p.embedding_models AS model
+  RETURN model, toStringOrNull(p.id) AS project
+UNION
+  MATCH (n:__DriftNode__)
+  WITH n LIMIT $looked_at
+  WITH DISTINCT n.embedding_model AS model, n.project_id AS project
+  WHERE model IS NOT NULL
+  RETURN model, toStringOrNull(project) AS project
+}
+WITH model, project ORDER BY project
+RETURN model, count(DISTINCT project) AS projects, collect(DISTINCT project)[0..3] AS examples
+ORDER BY projects DESC, model
+LIMIT 100
+"""
+"""Of the whole graph: the models that made vectors, as projects and own nodes name them."""

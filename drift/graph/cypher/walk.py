@@ -8,7 +8,7 @@ from drift.graph.cypher.schema import Schema
 
 def in_scope(s: Schema) -> str:
     """Return the condition that `ch` is below a community that the follow-up is about."""
-    chosen = f"{s.project_community('c')} AND {s.community_id('c')} IN $asked.communities"
+    chosen = f"{s.project_community('c')} AND {s.is_asked('c')}"
     return f"""EXISTS {{
     MATCH (ch){s.above}(c) WITH DISTINCT c WHERE c:__Community__ AND {chosen} RETURN c
   }}"""

@@ -1,0 +1,56 @@
+"""Vectors of one model are compared with each other alone: those of two are noise to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from drift.core.errors import GraphMisconfiguredError
+from drift.graph.cypher.legs import PERSONAL
+from drift.model.embedding_models import other_models
+
+
+def require_model_of_primer(row: Mapping[str, Any], asked: str) -> None:
+    """Check that what a primer's row shows has vectors of the model `asked`, as far as is known.
+
+    Raises:
+        GraphMisconfiguredError: naming both models, and what to do.
+    """
+    shown = [*row["communities"], *row["chunks"]]
+    shown += [sample for community in row["communities"] for sample in community["samples"]]
+    _require([*_listed(row["made_by"]), *(one["model"] for one in shown)], asked)
+
+
+def require_model_of_nodes(records: Iterable[Mapping[str, Any]], asked: str) -> None:
+    """Check the same of the nodes that were found.
+
+    Raises:
+        GraphMisconfiguredError: naming both models, and what to do.
+    """
+    of_project: list[object] = []
+    personal: list[object] = []
+    for record in records:
+        of_project += _listed((record["threshold"] or {}).get("embedding_models"))
+        is_personal = PERSONAL in record["row"]["labels"]
+        (personal if is_personal else of_project).append(record["row"]["model"])
+    if any(PERSONAL not in record["row"]["labels"] for record in records):
+        _require(of_project, asked)
+    _require(personal, asked, mend="run `python -m drift reconcile`")
+
+
+def _require(
+    known: Iterable[object],
+    asked: str,
+    mend: str = "embed the project anew, which `python -m drift ingest` does by itself",
+) -> None:
+    others = other_models(known, asked)
+    if others:
+        names = " and ".join(others)
+        raise GraphMisconfiguredError(
+            f"The vectors here were made by {names}, and the question's by {asked}, so that no "
+            f"comparison means anything: set OAI_EMBED_MODEL_NAME to {others[0]}, or {mend}."
+        )
+
+
+def _listed(stored: object) -> list[object]:
+    return stored if isinstance(stored, list) else [stored]
