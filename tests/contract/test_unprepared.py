@@ -173,3 +173,48 @@ async def test_ready_says_how_many_nodes_no_search_sees_and_counts_seldom(
     assert (await anew.health()).lacking
     await preparer.prepare(DIMENSIONS)
     assert (await anew.health()).readiness(DIMENSIONS).is_ok
+
+
+# ------------------------------------------------------------------------------- graphs of others
+async def test_communities_that_carry_an_id_alone_are_asked(
+    database: Connection, preparer: Neo4jPreparer
+) -> None:
+    await add_ferries(database, "north")
+    await preparer.prepare(DIMENSIONS)
+    text = "MATCH (c:__Community__) SET c.id = 'c' + c.community REMOVE c.community"
+    await database.write(text, {})
+    found = await ask_primer(Neo4jGraph(database), "north", VECTOR)
+    assert found.communities
+    assert {str(community.id)[:1] for community in found.communities} == {"c"}
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked", "is_refused"),
+    [
+        ("text-embedding-3-small", "nomic-embed-text", True),
+        ("text-embedding-3-small", "Text-Embedding-3-Small", False),
+        ("nomic-embed-text:latest", "nomic-embed-text", False),
+        (None, "nomic-embed-text", False),
+        ("text-embedding-3-small", "", False),
+    ],
+)
+async def test_a_question_of_another_embedding_model_is_refused_by_both_names(
+    database: Connection,
+    preparer: Neo4jPreparer,
+    stored: str | None,
+    asked: str,
+    *,
+    is_refused: bool,
+) -> None:
+    await add_ferries(database, "north")
+    await preparer.prepare(DIMENSIONS)
+    text = "MERGE (p:__Project__ {id: 'north'}) SET p.embedding_models = [$model]"
+    if stored:
+        await database.write(text, {"model": stored})
+    graph = Neo4jGraph(database, embedding_model=asked)
+    ready = str((await graph.health()).readiness(DIMENSIONS))
+    if not is_refused:
+        assert (await ask_primer(graph, "north", VECTOR)).communities
+        return
+    await assert_names(graph, "north", f"made by {stored}, and the question's by {asked}")
+    assert f"not by the questions' {asked}" in ready
