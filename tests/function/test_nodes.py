@@ -226,7 +226,8 @@ async def test_a_node_changed_by_two_keeps_properties_and_vector_of_one(
     async def later(store: Neo4jNodeStore, *asked: Any) -> bool:
         monkeypatch.setattr(Neo4jNodeStore, "replace_node", replace_node)
         assert (await change(function, own, **other)).status_code == 200
-        model_server.fail({"fault": "status", "status": 500, "kind": "embedding", "times": None})
+        no_vector = {"fault": "status", "status": 500, "kind": "embedding", "times": None}
+        await asyncio.to_thread(model_server.fail, no_vector)
         return await replace_node(store, *asked)
 
     monkeypatch.setattr(Neo4jNodeStore, "replace_node", later)

@@ -34,7 +34,7 @@ async def answer(function: Caller, *args: Any) -> dict[str, Any]:
     assert response.status_code == 200, response.text
     assert response.headers["x-retrieval-id"]
     document: dict[str, Any] = response.json()
-    assert set(document) == {"answer", "sources"}
+    assert set(document) - {"nearest"} == {"answer", "sources"}
     return document
 
 
@@ -224,12 +224,13 @@ async def test_a_stream_of_nothing_near_tells_the_sentence(
 ) -> None:
     environment.setenv("RAG_SCORE_THRESHOLD", "0.999")
     async with streaming(function) as reader:
-        events = await reader.all()
-    assert events == [
+        *before, (last, document) = await reader.all()
+    assert before == [
         ("answer_delta", {"text": NOT_ENOUGH}),
         ("sources", {"sources": []}),
-        ("result", {"answer": NOT_ENOUGH, "sources": []}),
     ]
+    assert document.pop("nearest")["threshold"] == 0.999
+    assert (last, document) == ("result", {"answer": NOT_ENOUGH, "sources": []})
 
 
 async def test_words_come_while_the_model_writes_and_who_leaves_ends_its_call(
