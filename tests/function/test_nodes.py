@@ -11,9 +11,11 @@ import httpx2
 import pytest
 from neo4j import AsyncGraphDatabase
 
+from drift.core.errors import ModelUnavailableError
 from drift.graph.node_store import Neo4jNodeStore
 from drift.http.settings import load
 from drift.local.wiring import build_writer
+from drift.redis.embedding_cache import CachedEmbedder
 from tests.function.access_keys import entry, use_keys
 from tests.function.calling import Caller, assert_is_problem
 from tests.function.corpus import PROJECT, Corpus
@@ -216,24 +218,26 @@ async def test_a_node_removed_while_its_text_is_embedded_stays_removed(
 
 
 async def test_a_node_changed_by_two_keeps_properties_and_vector_of_one(
-    own: str, function: Caller, model_server: ModelServerControl, monkeypatch: pytest.MonkeyPatch
+    own: str, function: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one has the stored text, the other changes it before, and then no model embeds."""
     other = {"name": "Ada", "description": "A countess."}
     await create(function, own, id="ada")
-    replace_node = Neo4jNodeStore.replace_node
+    replace_node, embed = Neo4jNodeStore.replace_node, CachedEmbedder.embed
+
+    async def fails(*_: object) -> None:
+        raise ModelUnavailableError("down")
 
     async def later(store: Neo4jNodeStore, *asked: Any) -> bool:
         monkeypatch.setattr(Neo4jNodeStore, "replace_node", replace_node)
         assert (await change(function, own, **other)).status_code == 200
-        no_vector = {"fault": "status", "status": 500, "kind": "embedding", "times": None}
-        await asyncio.to_thread(model_server.fail, no_vector)
+        monkeypatch.setattr(CachedEmbedder, "embed", fails)
         return await replace_node(store, *asked)
 
     monkeypatch.setattr(Neo4jNodeStore, "replace_node", later)
     refused = await change(function, own, **ADA | {"died": 1852})
     assert_is_problem(refused, 500, "model_unavailable")
-    model_server.reset()
+    monkeypatch.setattr(CachedEmbedder, "embed", embed)
     assert (await change(function, own, **other)).json()["embedded"] is False
     assert await sources(function, own) == ["ada"]
 
