@@ -95,7 +95,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         name: (tuple(Leg(leg.label) for leg in legs(schema)), schema)
         for name, schema in (("", DEFAULT), ("v1", V1))
     },
-    "nodes.any_chunk": {"": ()},
+    "unseen.why_nothing": {"": (DEFAULT,), "v1": (V1,)},
     "ddl.schema_objects": {
         schema: (schema, NAMES.community, NAMES.chunk, NAMES.fulltext)
         for schema in cypher_schema.SCHEMAS
@@ -184,6 +184,8 @@ def is_about_all(name: str) -> bool:
     """
     return name.startswith(("prepare.", "vectors.")) or name in {
         "unseen.UNSEEN",
+        "unseen.USABLE",
+        "unseen.MADE_BY",
         "unseen.HIDDEN_V1",
         "write.HELD_PROJECTS",
     }

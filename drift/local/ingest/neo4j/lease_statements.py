@@ -70,6 +70,6 @@ OURS = [
     *("fingerprint", "generation", "building", "embedding_models"),
     *("entities", "relations", "communities"),
     *("score_threshold", "score_threshold_texts", "score_threshold_model"),
-    *("score_threshold_dimensions", "score_floor"),
+    *("score_threshold_dimensions", "score_floor", "score_unrelated"),
 ]
 """The properties that are set on a project's node here."""

@@ -311,7 +311,7 @@ CREATE (a)-[:RELATED {{description: row.description, weight: row.weight}}]->(b)
 KEPT_THRESHOLD = """
 MATCH (p:__Project__ {id: $project_id})
 RETURN p {.score_threshold, .score_threshold_texts, .score_threshold_model,
-  .score_threshold_dimensions, .score_floor} AS threshold
+  .score_threshold_dimensions, .score_floor, .score_unrelated} AS threshold
 """
 
 KEEP_THRESHOLD = """
