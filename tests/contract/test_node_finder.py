@@ -372,6 +372,7 @@ async def test_the_threshold_is_measured_when_texts_were_indexed(
     if not isinstance(backend, Neo4jBackend):
         return
     many = [chunk(f"k{n:03}", f"text {n}", vector(1, n / 100), "d1") for n in range(120)]
+    many.append(chunk("z", "text", vector(1, 0.5), "d2"))
     await fill(backend, project, many)
     finder, keeper = backend.finder(), backend.writer
     said: list[str] = []
@@ -385,7 +386,7 @@ async def test_the_threshold_is_measured_when_texts_were_indexed(
 
     measured = await measure_and_keep(finder, embedder, keeper, project, 256, "m", say=said.append)
     assert measured
-    assert measured.texts == 120
+    assert measured.texts == 121
     assert measured.score
     assert 0.9 < measured.score < COPIES
     assert measured.unrelated == pytest.approx(1)
@@ -396,8 +397,8 @@ async def test_the_threshold_is_measured_when_texts_were_indexed(
     await backend.writer.remove_documents(project, ["d1"])
     assert await measured_again() == measured
     await keeper.keep_threshold(project, replace(measured, unrelated=None))  # of an earlier version
-    assert await measured_again() == ScoreThreshold(None, 0, 256, "m")
+    assert await measured_again() == ScoreThreshold(None, 1, 256, "m")
     other = await measured_again("other")
-    assert other == ScoreThreshold(None, 0, 256, "other")
+    assert other == ScoreThreshold(None, 1, 256, "other")
     assert await keeper.kept_threshold(project) == other
     assert said == []
