@@ -37,6 +37,17 @@ def comparable(vector: str = "embedding") -> str:
   ELSE false END"""
 
 
+THRESHOLD = (
+    "score_threshold",
+    "score_threshold_texts",
+    "score_threshold_model",
+    "score_threshold_dimensions",
+    "score_floor",
+    "score_unrelated",
+)
+"""The properties of a project's node that say how near is near enough."""
+
+
 def readable(node: str = "ch", name: str = "text") -> str:
     """Return the condition that what is to be read of a node is text, or missing."""
     return f"{node}.{name} IS :: STRING"
@@ -46,10 +57,13 @@ def threshold(s: Schema) -> str:
     """Return the body that gives the project's `threshold` as it was measured; null for none."""
     if not s.has_projects:
         return "RETURN null AS threshold"
-    return """OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
-  RETURN p {.score_threshold, .score_threshold_texts, .score_threshold_model,
-    .score_threshold_dimensions, .score_floor, .score_unrelated,
-    .embedding_models} AS threshold"""
+    return f"""OPTIONAL MATCH (p:__Project__ {{id: $asked.project_id}})
+  RETURN p {{{listed(*THRESHOLD, "embedding_models")}}} AS threshold"""
+
+
+def listed(*properties: str) -> str:
+    """Return these properties as a map projection lists them."""
+    return ", ".join(f".{name}" for name in properties)
 
 
 def scored() -> str:

@@ -13,6 +13,8 @@ goes through the index over the project alone, or through all of the key's index
 
 from __future__ import annotations
 
+from drift.graph.cypher import nearest
+
 _STAGED = "__StagedChunk__"
 """The label of chunks that no reader sees yet: those of a document too big for one transaction,
 until all are there."""
@@ -308,10 +310,9 @@ UNWIND $rows AS row
 CREATE (a)-[:RELATED {{description: row.description, weight: row.weight}}]->(b)
 """
 
-KEPT_THRESHOLD = """
-MATCH (p:__Project__ {id: $project_id})
-RETURN p {.score_threshold, .score_threshold_texts, .score_threshold_model,
-  .score_threshold_dimensions, .score_floor, .score_unrelated} AS threshold
+KEPT_THRESHOLD = f"""
+MATCH (p:__Project__ {{id: $project_id}})
+RETURN p {{{nearest.listed(*nearest.THRESHOLD)}}} AS threshold
 """
 
 KEEP_THRESHOLD = """
