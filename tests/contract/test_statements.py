@@ -41,6 +41,7 @@ EAGER = {
     "write.DROP_STALE_CHUNKS": _DELETES,
     "write.REMOVE_DOCUMENTS": _DELETES,
     "write.UNSTAGE": _DELETES,
+    "lease.FORGET": _DELETES,
     "write.PUT_CHUNKS": "vectors are stored when the properties of all rows are, and a "
     "statement has 250",
     "write.REVEAL_STAGED": "the label that it takes away is the one that it matched",

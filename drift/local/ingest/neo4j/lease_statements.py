@@ -6,6 +6,8 @@ makes what follows read what is committed, and keeps every other writer out unti
 
 from __future__ import annotations
 
+from drift.graph.cypher.nearest import THRESHOLD
+
 # Who held the lock before may have forgotten the project: what was waited for is then not there,
 # and is made anew.
 LOCK = """
@@ -52,7 +54,7 @@ REMOVE p.writer, p.writer_name, p.writer_since, p.writer_until
 
 # A project's node is ours alone while it says nothing of others: what holds nothing is not there.
 FORGET = """
-MATCH (p:__Project__ {id: $project_id})
+MATCH (p:__Project__ {id: $project_id}) USING INDEX SEEK p:__Project__(id)
 WHERE p.writer IS NULL AND NOT EXISTS { (p)--() }
   AND all(name IN keys(p) WHERE name IN $ours)
   AND NOT EXISTS { MATCH (:__Document__ {project_id: $project_id}) }
@@ -69,7 +71,6 @@ OURS = [
     "written_at",
     *("fingerprint", "generation", "building", "embedding_models"),
     *("entities", "relations", "communities"),
-    *("score_threshold", "score_threshold_texts", "score_threshold_model"),
-    *("score_threshold_dimensions", "score_floor", "score_unrelated"),
+    *THRESHOLD,
 ]
 """The properties that are set on a project's node here."""
