@@ -36,11 +36,18 @@ async def measure(  # noqa: PLR0913, PLR0917 - what is measured, of what, and un
     lowest = floor(sampled.cosines, sampled.texts)
     reached = None
     if embedder is not None and sampled.texts >= LEAST_TEXTS:
-        vectors = (await embedder.embed(UNRELATED, deadline)).vectors
-        queries = [NodesQuery(project_id, vector, limit=1) for vector in vectors]
-        found = [await finder.nearest_nodes(query, deadline) for query in queries]
-        reached = unrelated([one.nodes[0].score for one in found if one.nodes])
+        reached = await _reached(finder, embedder, project_id, deadline)
     return ScoreThreshold(score, sampled.texts, dimensions, model, lowest, reached)
+
+
+async def _reached(
+    finder: NodeFinder, embedder: Embedder, project_id: str, deadline: Deadline
+) -> float | None:
+    """Return how near unrelated questions come to a project's nodes."""
+    vectors = (await embedder.embed(UNRELATED, deadline)).vectors
+    queries = [NodesQuery(project_id, vector, limit=1) for vector in vectors]
+    found = [await finder.nearest_nodes(query, deadline) for query in queries]
+    return unrelated(one.nodes[0].score for one in found if one.nodes)
 
 
 class Measuring:
@@ -72,12 +79,14 @@ class Measuring:
 
     async def _measured(self, project_id: str, dimensions: int, deadline: Deadline) -> float | None:
         patience = Deadline.after(min(PATIENCE_S, deadline.require()))
+        finder, score = self._finder, None
         try:
-            found = await measure(self._finder, self._embedder, project_id, dimensions, patience)
+            # One pair: a question needs the number of texts, and no cosines of theirs.
+            found = await finder.sample(project_id, dimensions, pairs(1), LEAST_TEXTS, patience)
+            if found.texts >= LEAST_TEXTS:
+                score = await _reached(finder, self._embedder, project_id, patience)
         except GraphTimeoutError as error:
             log.warning("rag_threshold_unmeasured", extra={"reason": error.detail})
             return None
-        log.info(
-            "rag_threshold_measured", extra={"texts": found.texts, "threshold": found.unrelated}
-        )
-        return found.unrelated
+        log.info("rag_threshold_measured", extra={"texts": found.texts, "threshold": score})
+        return score

@@ -155,9 +155,10 @@ class RagSearch:
     async def _written(
         self, question: str, found: _Nearest, calls: Calls, words: Words
     ) -> RagResponse:
-        if not found.near_enough:
+        near = found.near_enough
+        if not near:
             return RagResponse(answer=NOT_ENOUGH, sources=[], nearest=found.refused())
-        prompt, shown = asked_of(question, found.near_enough)
+        prompt, shown = asked_of(question, near)
         answer = await self._asked(prompt, len(shown), calls, words)
         named = cited(answer)
         sources = [_source(node, n in named) for n, node in enumerate(shown, start=1)]

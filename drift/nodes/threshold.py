@@ -7,7 +7,7 @@ nearer than the project's nodes come to questions about something else.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 PAIRS = 2000
@@ -61,10 +61,8 @@ def measured(cosines: Sequence[float], texts: int) -> float | None:
 
     It is the smallest of them that at least 99 of 100 do not exceed. Pairs of copies do not count.
     """
-    usable = sorted(cosine for cosine in cosines if math.isfinite(cosine) and cosine < COPIES)
-    if texts < LEAST_TEXTS or not usable:
-        return None
-    return usable[math.ceil(SHARE * len(usable)) - 1]
+    different = (cosine for cosine in cosines if cosine < COPIES)
+    return _reached(different, SHARE) if texts >= LEAST_TEXTS else None
 
 
 def floor(cosines: Sequence[float], texts: int) -> float | None:
@@ -72,17 +70,20 @@ def floor(cosines: Sequence[float], texts: int) -> float | None:
 
     It is the largest of them that at least 99 of 100 reach.
     """
-    usable = sorted(cosine for cosine in cosines if math.isfinite(cosine))
-    if texts < LEAST_TEXTS or not usable:
-        return None
-    return usable[len(usable) - math.ceil(SHARE * len(usable))]
+    highest = _reached((-cosine for cosine in cosines), SHARE) if texts >= LEAST_TEXTS else None
+    return None if highest is None else -highest
 
 
-def unrelated(nearest: Sequence[float]) -> float | None:
+def unrelated(nearest: Iterable[float]) -> float | None:
     """Return the cosine that 17 of 20 unrelated questions do not exceed; None of none.
 
     Args:
         nearest: the cosine of each of UNRELATED to the node nearest to it.
     """
-    usable = sorted(cosine for cosine in nearest if math.isfinite(cosine))
-    return usable[math.ceil(SHARE_OF_UNRELATED * len(usable)) - 1] if usable else None
+    return _reached(nearest, SHARE_OF_UNRELATED)
+
+
+def _reached(cosines: Iterable[float], share: float) -> float | None:
+    """Return the smallest of the numbers that this share of them does not exceed."""
+    usable = sorted(cosine for cosine in cosines if math.isfinite(cosine))
+    return usable[math.ceil(share * len(usable)) - 1] if usable else None

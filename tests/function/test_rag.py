@@ -35,6 +35,7 @@ async def answer(function: Caller, *args: Any) -> dict[str, Any]:
     assert response.headers["x-retrieval-id"]
     document: dict[str, Any] = response.json()
     assert set(document) - {"nearest"} == {"answer", "sources"}
+    assert not (document["sources"] and "nearest" in document)
     return document
 
 
