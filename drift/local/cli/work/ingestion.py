@@ -25,6 +25,7 @@ from drift.local.ingest.sources import Source, read_source
 from drift.local.ingest.thresholds import measure_and_keep
 from drift.local.stack.stack import StackOptions
 from drift.local.wiring import build_writer
+from drift.ports import Embedder
 
 CHUNKS = STAGES[1]
 MAX_KINDS = 8
@@ -110,7 +111,7 @@ async def ingest_documents(
                 again=again,
                 guard=guard,
             )
-        await measure_threshold(values, writer, report)
+        await measure_threshold(values, writer, embedder, report)
     except asyncio.CancelledError:
         say(f"Stopped: {last.stored()} The same command continues from there.")
         raise
@@ -142,13 +143,15 @@ def require_default_schema(values: Settings, what: str) -> None:
         )
 
 
-async def measure_threshold(values: Settings, writer: Neo4jWriter, report: IngestReport) -> None:
+async def measure_threshold(
+    values: Settings, writer: Neo4jWriter, embedder: Embedder, report: IngestReport
+) -> None:
     """Measure how near texts of the project have to be to a question, where they have changed."""
     graph = wiring.build_graph(values)
     try:
         await measure_and_keep(
             graph.finder(),
-            wiring.build_models(values)[1],
+            embedder,
             writer,
             report.project_id,
             values.vector_index_dimensions,

@@ -13,6 +13,7 @@ from drift.local.cli.work.servers import running
 from drift.local.ingest.thresholds import measure_and_keep
 from drift.local.stack.stack import StackOptions
 from drift.local.wiring import build_preparer, build_writer
+from drift.ports import Embedder
 
 _NO_MODEL = {"OAI_BASE_URL": "http://127.0.0.1:1", "OAI_EMBED_MODEL_NAME": "unused"}
 _NOT_SPOKEN_TO = {"OAI_MODEL": "unused", "REDIS_URL": "redis://127.0.0.1:1"}
@@ -44,6 +45,7 @@ async def prepare(options: StackOptions, how: HowToPrepare, *, as_json: bool) ->
     """
     async with running(_graph_alone(options, embeds=how.embed)) as (_, values):
         preparer = build_preparer(values)
+        embedder = wiring.build_models(values)[1] if how.embed else None
         try:
             report = await preparer.prepare(
                 values.vector_index_dimensions,
@@ -56,11 +58,11 @@ async def prepare(options: StackOptions, how: HowToPrepare, *, as_json: bool) ->
                     how.project,
                     values.vector_index_dimensions,
                     report,
-                    embedder=wiring.build_models(values)[1] if how.embed else None,
+                    embedder=embedder,
                     say=_remark,
                 )
                 if not how.dry_run:
-                    await _measure(values, how)
+                    await _measure(values, how, embedder)
         finally:
             await preparer.close()
     if as_json:
@@ -69,7 +71,7 @@ async def prepare(options: StackOptions, how: HowToPrepare, *, as_json: bool) ->
         _show(report.document())
 
 
-async def _measure(values: Settings, how: HowToPrepare) -> None:
+async def _measure(values: Settings, how: HowToPrepare, embedder: Embedder | None) -> None:
     """Measure how near the project's nodes have to be to a question.
 
     The model of vectors that others have made is not known.
@@ -78,11 +80,11 @@ async def _measure(values: Settings, how: HowToPrepare) -> None:
     try:
         await measure_and_keep(
             graph.finder(),
-            wiring.build_models(values)[1] if how.embed else None,
+            embedder,
             writer,
             str(how.project),
             values.vector_index_dimensions,
-            values.oai_embed_model_name if how.embed else "",
+            values.oai_embed_model_name if embedder else "",
             say=_remark,
         )
     finally:

@@ -142,7 +142,7 @@ async def _remove(
             wait_s=wait_s,
             say=say,
         )
-    await measure_threshold(values, writer, report)
+    await measure_threshold(values, writer, embedder, report)
     return report
 
 
