@@ -18,7 +18,7 @@ from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.cypher import unprepared as statements
 from drift.graph.cypher.schema import Schema
 from drift.graph.parameters import stored_ids
-from drift.model.embedding_models import other_models
+from drift.graph.vector_models import other_models
 from drift.model.health import Lack
 
 LOOKED_AT = 10_000
@@ -152,7 +152,7 @@ class Unseen:
         with suppress(UpstreamError):
             lacking: list[Lack] = []
             if self._schema.has_projects:
-                lacking += await self._without_project(timeout_s)
+                lacking += await self._outside_projects(timeout_s)
                 lacking += await self._of_other_models(timeout_s)
             nothing = ""
             if dimensions:
@@ -165,7 +165,7 @@ class Unseen:
             self._again_at = self._clock() + (COUNTED_AGAIN_S if is_well else LOOKED_AGAIN_S)
         return self._hidden
 
-    async def _without_project(self, timeout_s: float) -> list[Lack]:
+    async def _outside_projects(self, timeout_s: float) -> list[Lack]:
         found = await self._connection.read(statements.UNSEEN, {"most": COUNTED_NODES}, timeout_s)
         counts = {label: found.records[0][label] for label in statements.LABELS}
         return [

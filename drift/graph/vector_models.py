@@ -7,7 +7,6 @@ from typing import Any
 
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.cypher.legs import PERSONAL
-from drift.model.embedding_models import other_models
 
 
 def require_model_of_primer(row: Mapping[str, Any], asked: str) -> None:
@@ -54,3 +53,17 @@ def _require(
 
 def _listed(stored: object) -> list[object]:
     return stored if isinstance(stored, list) else [stored]
+
+
+def other_models(known: Iterable[object], asked: str) -> tuple[str, ...]:
+    """Return the names that mean another model than `asked`, each once; none where that is unknown.
+
+    Case, a provider before the name and the tag `latest` behind it make no other model.
+    """
+    wanted = _key(asked)
+    names = {name for name in known if isinstance(name, str) and name.strip()}
+    return tuple(sorted(name for name in names if wanted and _key(name) != wanted))
+
+
+def _key(name: str) -> str:
+    return name.strip().casefold().rpartition("/")[2].removesuffix(":latest")

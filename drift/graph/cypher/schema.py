@@ -182,8 +182,12 @@ def _seek(n: str, label: str, *keys: str) -> str:
 
 def _key(property_: str) -> str:
     """Return a property where it can tell one node from another: as text or a number."""
-    kinds = " OR ".join(f"{property_} IS :: {kind}" for kind in ("STRING", "INTEGER", "FLOAT"))
-    return f"CASE WHEN {kinds} THEN {property_} END"
+    return f"CASE WHEN {is_key(property_)} THEN {property_} END"
+
+
+def is_key(property_: str) -> str:
+    """Return the condition that a property is text or a number; it holds for a missing one too."""
+    return " OR ".join(f"{property_} IS :: {kind}" for kind in ("STRING", "INTEGER", "FLOAT"))
 
 
 def _community_id(c: str) -> str:

@@ -6,7 +6,7 @@ No request waits for these statements but one that found nothing.
 from __future__ import annotations
 
 from drift.graph.cypher.nearest import comparable, readable
-from drift.graph.cypher.schema import Schema
+from drift.graph.cypher.schema import Schema, is_key
 
 LABELS = ("__Document__", "__Chunk__", "__Entity__", "__Community__")
 
@@ -71,8 +71,9 @@ RETURN {", ".join(f"[all_{label}, seen_{label}] AS {label}" for label in LABELS)
 
 
 # What no list of numbers is, is not asked for its length.
-_STATE = f"""CASE
-    WHEN NOT {{readable}} THEN 'unread'
+def _state(is_readable: str) -> str:
+    return f"""CASE
+    WHEN NOT {is_readable} THEN 'unread'
     WHEN embedding IS NULL THEN 'bare'
     WHEN {comparable()} THEN 'usable'
     ELSE 'incomparable'
@@ -85,13 +86,12 @@ def why_nothing(s: Schema) -> str:
     They are `nameless`, `unread` (no text), `bare` (no embedding), `incomparable` or `usable`.
     """
     chunk_id = s.chunk_id("ch")
-    is_named = " OR ".join(f"{chunk_id} IS :: {kind}" for kind in ("STRING", "INTEGER", "FLOAT"))
     return f"""
 MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
 WHERE {s.project_chunk("ch")}
 WITH ch LIMIT $most
-WITH ch, ch.embedding AS embedding, {chunk_id} IS NULL OR NOT ({is_named}) AS is_nameless
-WITH CASE WHEN is_nameless THEN 'nameless' ELSE {_STATE.format(readable=readable())} END AS state
+WITH ch, ch.embedding AS embedding, {chunk_id} IS NULL OR NOT ({is_key(chunk_id)}) AS is_nameless
+WITH CASE WHEN is_nameless THEN 'nameless' ELSE {_state(readable())} END AS state
 RETURN state, count(*) AS nodes
 ORDER BY nodes DESC, state
 """
@@ -102,7 +102,7 @@ def _any_usable(label: str, text: str) -> str:
   MATCH (n:{label})
   WITH n LIMIT $looked_at
   WITH n, n.embedding AS embedding
-  WITH n, {_STATE.format(readable=readable("n", text))} AS state
+  WITH n, {_state(readable("n", text))} AS state
   RETURN count(n) AS all_{label}, count(CASE WHEN state = 'usable' THEN 1 END) AS usable_{label},
     count(CASE WHEN state = 'bare' THEN 1 END) AS bare_{label}
 }}

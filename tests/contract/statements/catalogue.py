@@ -95,7 +95,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         name: (tuple(Leg(leg.label) for leg in legs(schema)), schema)
         for name, schema in (("", DEFAULT), ("v1", V1))
     },
-    "unseen.why_nothing": {"": (DEFAULT,), "v1": (V1,)},
+    "unseen.why_nothing": {"": (DEFAULT,)},
     "ddl.schema_objects": {
         schema: (schema, NAMES.community, NAMES.chunk, NAMES.fulltext)
         for schema in cypher_schema.SCHEMAS
