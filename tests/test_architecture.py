@@ -41,6 +41,11 @@ def test_a_room_imports_rooms_below_it_and_pure_modules_stay_pure() -> None:
     assert run.returncode == 0, run.stdout
 
 
+def test_the_function_imports_its_edge_alone() -> None:
+    rooms = {name.split(".")[1] for name in imported(KNOWN["function_app"]) if "." in name}
+    assert rooms <= {"auth", "contracts", "core", "http", "telemetry"}
+
+
 def test_what_is_deployed_is_what_the_function_reaches() -> None:
     reached: set[str] = set()
     ahead = {"function_app"}
