@@ -16,7 +16,7 @@ from tests.contract.graph_backends import Neo4jBackend, on_real_servers, twin
 pytestmark = pytest.mark.timeout(300)
 
 LABEL = "Bosun"
-MADE = Embedded((0.5, 0.5, 0.5), "a-model", "of-the-text")
+MADE = Embedded((0.5,) * 256, "a-model", "of-the-text")
 
 
 async def found(

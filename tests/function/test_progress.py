@@ -114,10 +114,10 @@ async def test_each_followup_is_told_when_it_starts_and_when_it_is_answered(
 async def test_a_failed_request_ends_with_one_error_at_the_last_percentage(
     function: Caller, valkey: ValkeyServer, model_server: ModelServerControl
 ) -> None:
-    model_server.fail({"fault": "refusal", "kind": "aggregate_reply", "times": None})
+    model_server.fail({"fault": "status", "status": 401, "kind": "aggregate_reply", "times": None})
     retrieval_id = str(uuid4())
     async with Subscriber(valkey.url, retrieval_id) as subscriber:
-        assert_is_problem(await function.ask(retrieval_id=retrieval_id), 500, "model_unavailable")
+        assert_is_problem(await function.ask(retrieval_id=retrieval_id), 500, "model_misconfigured")
         messages = await subscriber.until_the_end()
     assert subscriber.phases == [*PHASES[:-1], "error"]
     assert messages[-1]["progress_pct"] == 90

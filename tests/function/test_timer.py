@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 from neo4j import AsyncGraphDatabase
 
+from drift.graph.cypher.legs import PERSONAL
 from drift.http.settings import load
 from drift.local.stack.valkey_server import ValkeyServer
 from drift.local.wiring import build_writer
@@ -56,10 +57,10 @@ class Graph:
         return [dict(r) for r in (await self._driver.execute_query(text, values)).records]
 
     async def add(self, project: str, *names: str) -> None:
-        """Add nodes as somebody else's program does: without a vector, a hash, or our label."""
+        """Add nodes that are marked as people's own, without a vector or a hash."""
         await self(
-            f"UNWIND $names AS name CREATE (:{LABEL} {{project_id: $p, id: name, name: name, "
-            "description: 'Sails with ' + name})",
+            f"UNWIND $names AS name CREATE (:{LABEL}:{PERSONAL} {{project_id: $p, id: name, "
+            "name: name, description: 'Sails with ' + name})",
             p=project,
             names=list(names),
         )
@@ -106,7 +107,7 @@ async def test_it_names_and_mends_what_differs_and_a_second_run_finds_nothing(
     worker: WorkerHost, graph: Graph
 ) -> None:
     await graph.add(graph.a, "ada", "bo")
-    await graph(f"CREATE (:{LABEL} {{project_id: $a, id: 'mute', name: 'Mute'}})")
+    await graph(f"CREATE (:{LABEL}:{PERSONAL} {{project_id: $a, id: 'mute', name: 'Mute'}})")
     await worker.fire("reconcile")
     assert await graph.vectors(graph.a) == {"ada": 256, "bo": 256, "mute": None}
 

@@ -95,8 +95,9 @@ def test_the_lock_file_has_versions_and_hashes_and_no_addresses() -> None:
 def test_the_catalogue_knows_every_module_that_holds_whole_statements() -> None:
     root = Path(drift.__file__).parent
     files = {*root.rglob("*statements.py"), *root.rglob("*ddl.py")}
-    cypher = root / "adapters" / "neo4j" / "cypher"
-    files |= {cypher / name for name in ("reading.py", "node_search.py", "passages.py")}
+    cypher = root / "graph" / "cypher"
+    named = ("reading.py", "node_search.py", "passages.py", "unprepared.py")
+    files |= {cypher / name for name in named}
     # The statements there are of another kind: those that a model makes.
-    files -= {*(root / "answering").glob("*.py")}
+    files -= {*(root / "evidence").glob("*.py")}
     assert {Path(str(module.__file__)) for module in MODULES.values()} == files

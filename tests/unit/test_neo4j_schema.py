@@ -19,7 +19,8 @@ from drift.core.errors import (
     GraphUnavailableError,
 )
 from drift.local.ingest.neo4j import schema as neo4j_schema
-from drift.local.ingest.neo4j.ddl import SchemaObject, former_texts, schema_objects
+from drift.local.ingest.neo4j.ddl import SchemaObject, schema_objects
+from drift.local.ingest.neo4j.ensure import former_texts
 from drift.local.ingest.neo4j.schema import missing, obstacles, wait_until_online, warnings
 from drift.model.health import Index
 

@@ -8,14 +8,13 @@ drift.graph.indexes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from drift.graph import indexes
 from drift.graph.cypher.schema import SchemaName
 from drift.graph.cypher.vector_indexes import create_key, create_vector_index
 from drift.graph.indexes import WantedIndex
-from drift.model.health import Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +52,6 @@ _V1_RANGES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 FORMER_KEYS = frozenset({"drift_entity_key", "drift_community_key"})
 """Constraints of earlier versions, which forbid two generations of an id."""
-
-
-_FORMER_TEXTS = {"text", "project_key", "heading"}
-"""What the full-text index of chunks held in earlier versions, and what nothing else makes."""
-
-
-def former_texts(wanted: Sequence[WantedIndex], stored: Iterable[Index]) -> list[str]:
-    """Return the names of full-text indexes of an earlier version that stand where one is wanted.
-
-    They serve, but know nothing of documents' names.
-    """
-    names = {one.name for one in wanted if one.kind == "fulltext"}
-    return [
-        one.name
-        for one in stored
-        if one.kind == "fulltext"
-        and one.name in names
-        and one.labels == ("__Chunk__",)
-        and set(one.properties) == _FORMER_TEXTS
-    ]
 
 
 def drop_index(name: str) -> str:

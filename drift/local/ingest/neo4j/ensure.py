@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from drift.core.errors import GraphMisconfiguredError, GraphUnavailableError, UpstreamError
 from drift.graph.connection import Connection
-from drift.graph.indexes import IndexNames, read_indexes, unyielding
+from drift.graph.indexes import IndexNames, WantedIndex, read_indexes, unyielding
 from drift.local.ingest.neo4j.ddl import (
     FORMER_KEYS,
     SchemaObject,
     drop_constraint,
     drop_index,
-    former_texts,
     schema_objects,
 )
 from drift.local.ingest.neo4j.schema import create, missing, obstacles, wait_until_online
@@ -119,3 +118,23 @@ def _under_way(wanted: Sequence[SchemaObject], stored: Sequence[Index]) -> bool:
         for w in wanted
         for s in stored
     )
+
+
+_FORMER_TEXTS = {"text", "project_key", "heading"}
+"""What the full-text index of chunks held in earlier versions, and what nothing else makes."""
+
+
+def former_texts(wanted: Sequence[WantedIndex], stored: Iterable[Index]) -> list[str]:
+    """Return the names of full-text indexes of an earlier version that stand where one is wanted.
+
+    They serve, but know nothing of documents' names.
+    """
+    names = {one.name for one in wanted if one.kind == "fulltext"}
+    return [
+        one.name
+        for one in stored
+        if one.kind == "fulltext"
+        and one.name in names
+        and one.labels == ("__Chunk__",)
+        and set(one.properties) == _FORMER_TEXTS
+    ]
