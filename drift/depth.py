@@ -10,6 +10,8 @@ from drift.answering.conclusion import Conclusion
 from drift.plan import CONFIDENT
 from drift.values.tree import CitationCounts
 
+WHOLE = "whole"
+"""The question is about all of the documents together, of which one look reads a few passages."""
 NO_EVIDENCE = "no_evidence"
 """The question's own search found no chunk."""
 UNUSABLE = "unusable_reply"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from drift import bounded, prompts
+from drift import bounded, depth, prompts
 from drift.answering import conclusion
 from drift.answering.conclusion import Conclusion
 from drift.answering.growing import GrowingAnswer
@@ -47,7 +47,7 @@ from drift.tasks import Deadline, Turns
 from drift.telemetry import parts
 from drift.telemetry.logs import log
 from drift.telling import Telling
-from drift.values.graph import PrimerEvidence, PrimerQuery, Vector
+from drift.values.graph import Evidence, PrimerEvidence, PrimerQuery, Vector
 from drift.values.tree import Proposal
 
 HYPOTHESIS_CHARACTERS = 4000
@@ -179,6 +179,8 @@ class _Retrieval:
             first, proposals = plan.first, plan.beside(look is not None and look.found)
 
         with parts.phase(Phase.EXECUTING_FOLLOWUP) as part:
+            if first.about_whole and not (look and look.open == depth.WHOLE):
+                look = await self.with_the_whole(look)
             tree = await self.follow_up(found, proposals, look)
             part.critical_path_s = tree.longest_chain_s()
             part.add(chunks=len(tree.retrieved))
@@ -205,15 +207,26 @@ class _Retrieval:
         self.progress.report(Phase.EXPANDING_QUERY, "Looking whether one look answers it")
         # What one look says is not told before it is known that it is the answer.
         telling = self.telling if self.request.depth == "quick" else Telling()
-        quick = QuickLook(
-            self.calls, self.limits, self.request.project_id, self.wants_locations, telling
-        )
         try:
-            return await quick.look(self.request.query)
+            return await self.looking(telling).look(self.request.query)
         except UnusableReplyError as error:
             if self.request.depth == "quick":
                 raise ModelUnavailableError("The model did not give a usable answer.") from error
             return unusable(self.request.query, error)
+
+    def looking(self, telling: Telling) -> QuickLook:
+        """Return what looks once."""
+        return QuickLook(
+            self.calls, self.limits, self.request.project_id, self.wants_locations, telling
+        )
+
+    async def with_the_whole(self, look: Look | None) -> Look | None:
+        """Return a look with what the project knows of itself; the first where that finds less."""
+        evidence = look.evidence if look else Evidence()
+        whole = await self.looking(Telling()).look_at_whole(self.request.query, evidence)
+        if whole is None or not whole.found:
+            return look
+        return replace(whole, open=look.open if look else "", vector=look.vector if look else ())
 
     async def answer_by(self, look: Look) -> RetrieveResponse:
         """Answer with what one look has found."""

@@ -159,11 +159,11 @@ MODULES: dict[str, frozenset[str]] = {
         "telling": "contracts ports values",
         "quick": "bounded depth answering.conclusion answering.growing answering.marks "
         "answering.unseen "
-        "calls citing.citations citing.handles_in_prose context contracts errors plan ranking "
-        "replies telemetry telling values",
+        "calls citing.citations citing.handles_in_prose context contracts errors failures plan "
+        "ranking replies telemetry telling values",
         "primer": "bounded calls citing.handles_in_prose context contracts errors replies "
         "telemetry values",
-        "search": "bounded calls citing.citations answering.conclusion answering.growing "
+        "search": "bounded calls depth citing.citations answering.conclusion answering.growing "
         "contracts errors followups primer referring "
         "values plan ports prices progress prompts quick replies "
         "answering.response answering.unseen tasks telemetry telling",

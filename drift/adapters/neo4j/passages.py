@@ -14,8 +14,10 @@ from drift.adapters.neo4j.cypher import passages as statement
 from drift.adapters.neo4j.cypher.schema import DEFAULT, Schema
 from drift.adapters.neo4j.node_rows import score_threshold
 from drift.adapters.neo4j.parameters import stored_keys
+from drift.adapters.neo4j.reader import Neo4jReader
 from drift.tasks import Deadline
 from drift.values.passages import MOST_PASSAGES, MOST_WITNESSES, Passage, Passages, PassagesQuery
+from drift.values.reading import AboutProject
 
 BOUNDS: Mapping[str, int] = {
     # Entities of a chunk, those of the fewest mentions first; one with more mentions is not one.
@@ -36,7 +38,12 @@ class Neo4jPassages:
     def __init__(self, connection: Connection, schema: Schema = DEFAULT) -> None:
         """Read a graph of this schema."""
         self._reads = CarefulReads(connection)
+        self._reader = Neo4jReader(connection, schema)
         self._schema = schema
+
+    async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
+        """Return what the project knows of itself; errors as for `passages`."""
+        return await self._reader.about(project_id, deadline)
 
     async def passages(self, query: PassagesQuery, deadline: Deadline) -> Passages:
         """Return what is known of these chunks; one that is not there is left out.

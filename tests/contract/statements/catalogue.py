@@ -77,6 +77,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         f"reading.{name}": {"": (), "v1": (V1,)}
         for name in (
             "overview",
+            "about",
             "version",
             "documents",
             "communities",
