@@ -244,10 +244,10 @@ class AboutProject:
 
     def _largest(self) -> Iterator[str]:
         for one in self.communities:
-            told = (
-                one.summary if one.summary.startswith(one.title) else f"{one.title}: {one.summary}"
-            )
-            yield _short(f"One of the largest communities is about {told}", _LINE_CHARACTERS)
+            head, _, rest = one.summary.strip().partition("\n")
+            told = (one.title or head, rest if one.title in {"", head} else one.summary)
+            if about := ": ".join(filter(None, map(str.strip, told))):
+                yield _short(f"One of the largest communities is about {about}", _LINE_CHARACTERS)
 
 
 def _packed(names: Sequence[str]) -> Iterator[list[str]]:
