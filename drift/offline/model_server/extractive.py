@@ -18,7 +18,6 @@ from drift.offline.model_server.lines import Line, lines, plain
 from drift.offline.model_server.relevance import affinity, alike, choose, terms
 from drift.offline.prompt_elements import Element, element, elements
 from drift.offline.writing.sentences import split_sentences
-from drift.values.reading import ABOUT_PROJECT
 
 UNANSWERED = "The context does not answer this."
 
@@ -61,6 +60,8 @@ _ABOUT_WHOLE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A question about all documents together, in English; a language model needs no such pattern."""
+ABOUT_PROJECT = "About this project"
+"""How prompts call the document of what is known of all documents together."""
 _OWN_NUMBERS = re.compile(r"\s*\[\d+(?:\s*[-,]\s*\d+)*\]")
 """Numbers of a document's own notes, which would name other facts in an answer."""
 _STOP = re.compile(r"[.!?…。！？؟।][)\]\"'”’»*_`]*$")
