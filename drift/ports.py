@@ -24,6 +24,7 @@ from drift.model.health import GraphHealth, Readiness
 from drift.model.nodes import Embedded, LabelledNode, Node, StoredNode, Taking
 from drift.model.passages import Passages, PassagesQuery
 from drift.model.reading import (
+    AboutProject,
     ChunkRead,
     CommunityRow,
     DocumentRead,
@@ -71,10 +72,15 @@ class GraphStore(Protocol):
 
 
 class PassageReader(Protocol):
-    """What is known of chunks that an answer cites, of one project at a time; one round trip.
+    """What is known of chunks that an answer cites, and of their project as a whole.
 
-    Errors as for GraphStore. A chunk that the project does not hold is left out.
+    Each method is about one project, and one round trip. Errors as for GraphStore. A chunk that the
+    project does not hold is left out.
     """
+
+    async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
+        """Return what the project knows of itself, bounded."""
+        ...
 
     async def passages(self, query: PassagesQuery, deadline: Deadline) -> Passages:
         """Return how near each is to the question, how old, and which documents say the same."""

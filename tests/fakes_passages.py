@@ -7,7 +7,9 @@ from collections import Counter
 from drift.core.deadline import Deadline
 from drift.model.found_nodes import ScoreThreshold
 from drift.model.passages import MOST_PASSAGES, MOST_WITNESSES, Passage, Passages, PassagesQuery
+from drift.model.reading import AboutProject
 from tests.fakes_project import Project, is_usable, similarity
+from tests.fakes_reading import about
 
 RAREST = 10
 MOST_MENTIONS = 200
@@ -24,6 +26,12 @@ class FakePassages:
         self.thresholds: dict[str, ScoreThreshold] = {}
         self.failure: Exception | None = None
         self.queries: list[PassagesQuery] = []
+
+    async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
+        deadline.require()
+        if self.failure is not None:
+            raise self.failure
+        return about(self.projects.get(project_id, Project()), project_id)
 
     async def passages(self, query: PassagesQuery, deadline: Deadline) -> Passages:
         deadline.require()

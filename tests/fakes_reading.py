@@ -10,6 +10,9 @@ from drift.auth.ranges import next_id, readable_ranges
 from drift.core.deadline import Deadline
 from drift.core.source_uri import first_shown
 from drift.model.reading import (
+    MOST_NAMED,
+    MOST_TOLD,
+    AboutProject,
     ChunkRead,
     ChunkRow,
     CommunityRow,
@@ -26,6 +29,7 @@ from drift.model.reading import (
     Position,
     ProjectOverview,
     RelationRead,
+    about_id,
 )
 from drift.model.records import ChunkRecord, CommunityRecord
 from tests.fakes_project import Project, key_order, level_of
@@ -61,16 +65,8 @@ class FakeReader:
         return Page(tuple(shown), (next_id(shown[-1]),) if len(found) > page.limit else None)
 
     async def overview(self, project: access.Project, deadline: Deadline) -> ProjectOverview:
-        held = self._of(project, deadline)
-        return ProjectOverview(
-            project.id,
-            len(held.documents),
-            len(held.chunks),
-            len(held.entities),
-            len(held.communities),
-            held.embedding_models,
-            WRITTEN_AT if project.id in self.held else None,
-        )
+        written_at = WRITTEN_AT if project.id in self.held else None
+        return _overview(self._of(project, deadline), project.id, written_at)
 
     async def version(self, project: access.Project, deadline: Deadline) -> str | None:
         self._answer(deadline)
@@ -113,6 +109,8 @@ class FakeReader:
         self, project: access.Project, chunk_id: str, deadline: Deadline
     ) -> ChunkRead | None:
         held = self._of(project, deadline)
+        if chunk_id == about_id(project.id):
+            return ChunkRead.of_project(about(held, project.id))
         if chunk_id not in held.chunks:
             return None
         home = held.document_id(chunk_id) or None
@@ -159,6 +157,34 @@ class FakeReader:
         deadline.require()
         if self.failure is not None:
             raise self.failure
+
+
+def about(held: Project, project_id: str) -> AboutProject:
+    """Return what a project knows of itself."""
+    rows = [_community(held, c) for c in held.communities.values()]
+    sizes = {row.id: row.members for row in rows}
+    tops = [row for row in rows if not row.parents]
+
+    def size(row: CommunityRow) -> int:
+        return row.members + sum(sizes[c] for c, p in held.parents() if p == row.id)
+
+    return AboutProject(
+        _overview(held, project_id, None),
+        tuple(_document(held, id_).name for id_ in sorted(held.documents)[:MOST_NAMED]),
+        tuple(sorted(tops, key=lambda row: (-size(row), key_order(row.id)))[:MOST_TOLD]),
+    )
+
+
+def _overview(held: Project, project_id: str, written_at: str | None) -> ProjectOverview:
+    return ProjectOverview(
+        project_id,
+        len(held.documents),
+        len(held.chunks),
+        len(held.entities),
+        len(held.communities),
+        held.embedding_models,
+        written_at,
+    )
 
 
 def _cut(

@@ -10,7 +10,7 @@ from drift.evidence.marks import without_marks
 from drift.evidence.repetition import is_same_question
 from drift.evidence.statements import Proven, Statement, from_answers, joined_answers, proven
 from drift.evidence.unmarked import repaired
-from drift.evidence.verdict import judged
+from drift.evidence.verdict import NOT_IN_THE_CONTEXT, judged
 from drift.model.tree import Citation, Fact, Node, Verdict
 from drift.prompting.findings import numbered_facts, surest_first
 from drift.prompting.tokens import cut
@@ -116,15 +116,21 @@ def _voided(question: str, nodes: Sequence[Node], *, is_explained: bool) -> list
 
     A follow-up that settles a part, or that asks the question itself, has found some of what is
     asked. Others may be links before the last one of a chain: of these the reply is believed when
-    it names the facts that it found too little.
+    it names the facts that it found too little. So it is where each finding is so unsure that it
+    says itself that its evidence does not answer: to a weak model every sentence settles a part.
+    What one look has said (depth 0) stands in any case.
     """
     found = _found(nodes)
-    settles = (
-        node.answer is not None
-        and (node.answer.verdict == "partly" or is_same_question(node.question.text, question))
+    sure = [
+        (node, node.answer)
         for node in found
+        if node.answer and (node.answer.confidence >= NOT_IN_THE_CONTEXT or not node.question.depth)
+    ]
+    settles = (
+        answer.verdict == "partly" or is_same_question(node.question.text, question)
+        for node, answer in sure
     )
-    return found if any(settles) or not is_explained else []
+    return found if sure and (any(settles) or not is_explained) else []
 
 
 def _found(nodes: Sequence[Node]) -> list[Node]:

@@ -107,6 +107,13 @@ def flag(value: object) -> object:
     return False if value is None else value
 
 
+def yes(value: object) -> bool:
+    """Read a plain yes, in a few ways to write it; all else is no."""
+    if isinstance(value, str):
+        return value.strip().casefold() in {"true", "yes", "1"}
+    return value == 1
+
+
 def listed(value: object) -> object:
     """Read null as an empty list and a single item as a list of one."""
     if value is None:

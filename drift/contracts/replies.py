@@ -31,6 +31,7 @@ from drift.contracts.lenient import (
     score,
     text,
     without_nulls,
+    yes,
 )
 from drift.core.logs import log
 
@@ -55,6 +56,9 @@ Identifiers = Annotated[
     first(MAX_COMMUNITIES),
     BeforeValidator(without_nulls),
 ]
+
+AboutWhole = Annotated[bool, BeforeValidator(yes)]
+"""Whether a question is about the documents as a whole; a reply that does not say so means no."""
 
 
 class _Reply(BaseModel):
@@ -83,6 +87,7 @@ Followups = Annotated[list[FollowupReply], first(MAX_FOLLOWUPS_READ), BeforeVali
 class PrimerReply(_Reply):
     """Reply of the primer: a coarse answer and 1 to 6 follow-ups; a bare list is the follow-ups."""
 
+    about_whole: AboutWhole = False
     initial_answer: Answer = ""
     followups: Followups = Field(default_factory=list)
     rationale: Statement = ""
@@ -96,6 +101,7 @@ class PrimerReply(_Reply):
         """Return the reply with each of its texts as `write` makes it of them."""
         followups = [f.model_copy(update={"question": write(f.question)}) for f in self.followups]
         return PrimerReply(
+            about_whole=self.about_whole,
             initial_answer=write(self.initial_answer),
             followups=followups,
             rationale=write(self.rationale),
@@ -221,6 +227,7 @@ class QuickReply(_Reply):
     [1] is the first of `evidence`. Only a reply that has found nothing may be without an answer.
     """
 
+    about_whole: AboutWhole = False
     evidence: Annotated[
         list[CitationReply],
         first(MAX_CITATIONS),

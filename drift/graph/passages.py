@@ -15,7 +15,9 @@ from drift.graph.cypher import passages as statement
 from drift.graph.cypher.schema import DEFAULT, Schema
 from drift.graph.node_rows import score_threshold
 from drift.graph.parameters import stored_keys
+from drift.graph.reader import Neo4jReader
 from drift.model.passages import MOST_PASSAGES, MOST_WITNESSES, Passage, Passages, PassagesQuery
+from drift.model.reading import AboutProject
 
 BOUNDS: Mapping[str, int] = {
     # Entities of a chunk, those of the fewest mentions first; one with more mentions is not one.
@@ -36,7 +38,12 @@ class Neo4jPassages:
     def __init__(self, connection: Connection, schema: Schema = DEFAULT) -> None:
         """Read a graph of this schema."""
         self._reads = CarefulReads(connection)
+        self._reader = Neo4jReader(connection, schema)
         self._schema = schema
+
+    async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
+        """Return what the project knows of itself; errors as for `passages`."""
+        return await self._reader.about(project_id, deadline)
 
     async def passages(self, query: PassagesQuery, deadline: Deadline) -> Passages:
         """Return what is known of these chunks; one that is not there is left out.

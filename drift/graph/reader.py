@@ -17,6 +17,9 @@ from drift.graph.cypher import reading
 from drift.graph.cypher.schema import DEFAULT, Schema
 from drift.graph.parameters import stored_keys
 from drift.model.reading import (
+    MOST_NAMED,
+    MOST_TOLD,
+    AboutProject,
     ChunkRead,
     CommunityRow,
     DocumentRead,
@@ -26,12 +29,15 @@ from drift.model.reading import (
     PageQuery,
     Position,
     ProjectOverview,
+    about_id,
 )
 
 TIMEOUT_S = 30.0
 """For a statement that the server has not seen: planning and compiling it takes seconds."""
 MAX_RANGES = 200
 """Of ids, that one statement looks at."""
+MOST_LOOKED_AT = 10_000
+"""Communities of which the largest are told."""
 LOOKED_AT = 1000
 """Edges of an entity, of either kind, that are looked at."""
 MENTIONED = 50
@@ -48,6 +54,8 @@ _BOUNDS: Mapping[str, Any] = {
     "looked_at": LOOKED_AT,
     "beginning": BEGINNING,
     "no_place": _NO_PLACE,
+    "most_named": MOST_NAMED,
+    "most_told": MOST_TOLD,
 }
 
 
@@ -125,7 +133,15 @@ class Neo4jReader:
         found = await self._one(
             reading.chunk(self._schema), _named(project, chunk_id), deadline, MENTIONED
         )
+        if found is None and chunk_id == about_id(project.id):
+            return ChunkRead.of_project(await self.about(project.id, deadline))
         return rows.chunk_read(found, MENTIONED) if found else None
+
+    async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
+        """Return what the project knows of itself."""
+        asked = {"project_id": project_id, "level": None, **_behind(None)}
+        records = await self._read(reading.about(self._schema), asked, deadline, MOST_LOOKED_AT)
+        return rows.about(project_id, records[0])
 
     async def entity(
         self, project: Project, entity_id: str, limit: int, deadline: Deadline

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from drift.core.source_uri import first_shown
 from drift.graph.rows import community_id, document_name, is_key, place_of, text_of
 from drift.model.reading import (
+    AboutProject,
     ChunkRead,
     ChunkRow,
     CommunityRow,
@@ -53,6 +54,15 @@ def overview(project_id: str, row: Row) -> ProjectOverview:
         row["communities"],
         tuple(name for name in models if isinstance(name, str)),
         row["written_at"],
+    )
+
+
+def about(project_id: str, row: Row) -> AboutProject:
+    """Return what a project knows of itself."""
+    return AboutProject(
+        overview(project_id, row),
+        tuple(document(one).name for one in row["named"] if is_key(one["id"])),
+        tuple(community(one) for one in row["largest"] if is_key(one["id"])),
     )
 
 

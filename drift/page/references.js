@@ -28,6 +28,8 @@ import { hasWord, place, told, word } from "./words.js";
  */
 
 const NUMBERS = /\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\](?![(:[])/g;
+/** How the server calls what a project knows of itself, in its own language. */
+const WHOLE = "About this project";
 const NODES = /\[Node (\d{1,4})\]/g;
 
 /**
@@ -137,7 +139,7 @@ function citations(facts) {
 function fromCitation(one, number) {
   const page = one.page === undefined || one.page === null ? "" : word("passage.page", { page: one.page });
   return {
-    number, kind: "chunk", id: String(one.chunk_id), title: String(one.document_name ?? one.label ?? ""),
+    number, kind: "chunk", id: String(one.chunk_id), title: one.document_name === WHOLE ? word("passage.whole") : String(one.document_name ?? one.label ?? ""),
     quote: String(one.span ?? ""), where: [one.heading, page, one.place && place(one.place)].filter(Boolean).join(" · "),
     lines: "", address: one.source_uri, match: null, confidence: null, signals: {},
   };

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from drift.core.deadline import Deadline, Turns
 from drift.core.errors import UnusableReplyError
 from drift.model.calls import ChatReply, Embeddings, Hear, Prompt
-from drift.model.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
+from drift.model.graph import Candidates, Chunk, FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.model.passages import Passages, PassagesQuery
 from drift.ports import ChatModel, Embedder, GraphStore, PassageReader, Ports
 from drift.telemetry import parts
@@ -96,6 +96,17 @@ class PassageCalls:
         with parts.waiting() as cost:
             cost.graph_round_trips += 1
             return await self.port.passages(query, self.deadline)
+
+    async def about(self, project_id: str) -> Chunk | None:
+        """Return what the project knows of itself, as a chunk; None of a graph that only searches.
+
+        Errors as for PassageReader.
+        """
+        if self.port is None:
+            return None
+        with parts.waiting() as cost:
+            cost.graph_round_trips += 1
+            return (await self.port.about(project_id, self.deadline)).chunk()
 
 
 @dataclass(frozen=True, slots=True)

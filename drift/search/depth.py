@@ -10,6 +10,8 @@ from drift.answer.conclusion import Conclusion
 from drift.model.limits import CONFIDENT
 from drift.model.tree import CitationCounts
 
+WHOLE = "whole"
+"""The question is about all of the documents together, of which one look reads a few passages."""
 NO_EVIDENCE = "no_evidence"
 """The question's own search found no chunk."""
 UNUSABLE = "unusable_reply"

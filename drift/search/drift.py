@@ -31,11 +31,12 @@ from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyEr
 from drift.core.logs import log
 from drift.evidence import citations
 from drift.evidence.missing_names import unseen_name
-from drift.model.graph import PrimerEvidence, PrimerQuery, Vector
+from drift.model.graph import Evidence, PrimerEvidence, PrimerQuery, Vector
 from drift.model.limits import Limits
 from drift.model.tree import Proposal
 from drift.ports import AnswerSlot, Listener, Ports
 from drift.prompting import budget, prompts
+from drift.search import depth
 from drift.search.calls import Calls
 from drift.search.followups import FollowupTree, require_answers
 from drift.search.prices import PriceTable
@@ -175,6 +176,8 @@ class _Retrieval:
             first, proposals = plan.first, plan.beside(look is not None and look.found)
 
         with parts.phase(Phase.EXECUTING_FOLLOWUP) as part:
+            if first.about_whole and not (look and look.open == depth.WHOLE):
+                look = await self.with_the_whole(look)
             tree = await self.follow_up(found, proposals, look)
             part.critical_path_s = tree.longest_chain_s()
             part.add(chunks=len(tree.retrieved))
@@ -201,15 +204,26 @@ class _Retrieval:
         self.progress.report(Phase.EXPANDING_QUERY, "Looking whether one look answers it")
         # What one look says is not told before it is known that it is the answer.
         telling = self.telling if self.request.depth == "quick" else Telling()
-        quick = QuickLook(
-            self.calls, self.limits, self.request.project_id, self.wants_locations, telling
-        )
         try:
-            return await quick.look(self.request.query)
+            return await self.looking(telling).look(self.request.query)
         except UnusableReplyError as error:
             if self.request.depth == "quick":
                 raise ModelUnavailableError("The model did not give a usable answer.") from error
             return unusable(self.request.query, error)
+
+    def looking(self, telling: Telling) -> QuickLook:
+        """Return what looks once."""
+        return QuickLook(
+            self.calls, self.limits, self.request.project_id, self.wants_locations, telling
+        )
+
+    async def with_the_whole(self, look: Look | None) -> Look | None:
+        """Return a look with what the project knows of itself; the first where that finds less."""
+        evidence = look.evidence if look else Evidence()
+        whole = await self.looking(Telling()).look_at_whole(self.request.query, evidence)
+        if whole is None or not whole.found:
+            return look
+        return replace(whole, open=look.open if look else "", vector=look.vector if look else ())
 
     async def answer_by(self, look: Look) -> RetrieveResponse:
         """Answer with what one look has found."""

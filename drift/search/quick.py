@@ -36,6 +36,7 @@ from drift.prompting.budget import RequestHandles
 from drift.prompting.elements import Handles, place_of
 from drift.search import depth
 from drift.search.calls import Calls
+from drift.search.failures import LOSES_ONLY_THE_STEP
 from drift.search.ranking import ranked
 from drift.search.replies import ask
 from drift.telemetry import parts
@@ -88,17 +89,44 @@ class QuickLook:
         if not evidence.chunks:
             return Look(Node(asked, NO_EVIDENCE), evidence, open=depth.NO_EVIDENCE, vector=vector)
 
+        look, about_whole = await self._read(asked, evidence)
+        if about_whole:
+            whole = await self.look_at_whole(question, evidence)
+            look = replace(whole or look, open=depth.WHOLE)
+        return replace(look, vector=vector)
+
+    async def look_at_whole(self, question: str, evidence: Evidence = Evidence()) -> Look | None:  # noqa: B008 - frozen
+        """Return what is said with what the project knows of itself before the evidence.
+
+        None where that is not known, or a failure keeps it back: it costs no more than this.
+        """
+        try:
+            about = await self.calls.passages.about(self.project_id)
+            if about is None:
+                return None
+            both = replace(evidence, chunks=(about, *evidence.chunks))
+            asked = Question(QUICK_ID, question, depth=0)
+            look, _ = await self._read(asked, both, with_whole=True)
+        except LOSES_ONLY_THE_STEP as error:
+            log.warning("whole_unread", extra={"code": error.code}, exc_info=error)
+            return None
+        return look
+
+    async def _read(
+        self, asked: Question, evidence: Evidence, *, with_whole: bool = False
+    ) -> tuple[Look, bool]:
+        """Return what is said of the evidence, and whether the question is about the whole."""
         chunks = evidence.chunks[: self.limits.max_chunks_for_prompt]
         handles = RequestHandles(
             Handles.of("C", ()), Handles.of("K", (chunk.id for chunk in chunks))
         )
-        reading = budget.quick(question, chunks, handles, self.limits.max_prompt_tokens)
+        reading = budget.quick(asked.text, chunks, handles, self.limits.max_prompt_tokens)
         with parts.reading(1) as part:
-            hear = self.telling.hear(_growing(question, handles, evidence, reading.shown))
+            growing = _growing(asked.text, handles, evidence, reading.shown, with_whole=with_whole)
+            hear = self.telling.hear(growing)
             reply = await ask(self.calls.chat, reading.prompt, QuickReply, hear)
             part.add(chunks=len(reading.shown), answers=1)
-        looked = _checked(asked, reply, handles, evidence, reading.shown)
-        return replace(looked, vector=vector)
+        return _checked(asked, reply, handles, evidence, reading.shown), reply.about_whole
 
     async def _search(self, question: str, vector: Vector) -> Evidence:
         query = FollowupQuery(self.project_id, question, vector, (), located=self.located)
@@ -113,15 +141,26 @@ def unusable(question: str, error: UnusableReplyError) -> Look:
 
 
 def _growing(
-    question: str, handles: RequestHandles, evidence: Evidence, shown: Sequence[Chunk]
+    question: str,
+    handles: RequestHandles,
+    evidence: Evidence,
+    shown: Sequence[Chunk],
+    *,
+    with_whole: bool,
 ) -> GrowingAnswer:
-    """Return what can be delivered of a reply while it is written: its evidence comes first."""
+    """Return what can be delivered of a reply while it is written: its evidence comes first.
+
+    Nothing of one that asks for the whole, which is read again with it.
+    """
     known = {chunk.id: chunk for chunk in evidence.chunks}
 
     def facts(begun: Mapping[str, Any]) -> Sequence[Fact]:
         try:
-            named = QuickReply.model_validate({**begun, "verdict": "not_found"}).evidence
+            reply = QuickReply.model_validate({**begun, "verdict": "not_found"})
         except ValidationError:
+            return ()
+        named = reply.evidence
+        if reply.about_whole and not with_whole:
             return ()
         if unseen_name(question, _texts(shown)):
             return ()

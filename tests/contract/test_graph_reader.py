@@ -19,7 +19,16 @@ from drift.model.records import (
     KnowledgeBatch,
 )
 from drift.ports import GraphReader
-from tests.contract.graph_backends import TWIN, Backend, Neo4jBackend, axis, chunk, fill, twin
+from tests.contract.graph_backends import (
+    TWIN,
+    Backend,
+    Neo4jBackend,
+    axis,
+    chunk,
+    community,
+    fill,
+    twin,
+)
 from tests.contract.small_project import (
     CHUNKS,
     COMMUNITIES,
@@ -74,6 +83,37 @@ async def test_an_overview_counts_what_the_project_holds(backend: Backend, proje
     assert (await reader.overview(of(project), soon())).embedding_models == ("small-vectors",)
     await backend.writer.write_knowledge(project, KNOWLEDGE)  # ready names projects of other models
     assert (await reader.overview(of(twin(project)), soon())).embedding_models == ()
+
+
+async def test_what_a_project_knows_of_itself_is_read_as_a_chunk(
+    backend: Backend, project: str
+) -> None:
+    chunks = [replace(chunk(f"k{n}", f"text {n}", axis(n), f"d{n}"), ordinal=0) for n in range(3)]
+    small, large = community(4, 1, None, axis(0)), community(1, 1, None, axis(1))
+    below = community(3, 0, 1, axis(1), ["k0", "k1"])
+    await fill(backend, project, chunks, (), (), (small, large, below))
+    about = await backend.passages().about(project, soon())
+    assert about.overview == replace(
+        await backend.reader().overview(of(project), soon()), written_at=None, embedding_models=()
+    )
+    names = [
+        row.name
+        for row in (await backend.reader().documents(of(project), PageQuery(5), soon())).rows
+    ]
+    assert list(about.names) == names
+    assert [row.id for row in about.communities] == [1, 4]
+
+    told = about.chunk()
+    assert told
+    read = await backend.reader().chunk(of(project), f"project:{project}", soon())
+    assert read
+    assert (read.chunk.id, read.text, read.document_id) == (told.id, told.text, None)
+    assert "3 documents" in told.text
+    assert all(name in told.text for name in names)
+    assert TWIN not in told.text
+    assert await backend.reader().chunk(of(project), f"project:{twin(project)}", soon()) is None
+    nobody = f"nobody {project}"
+    assert await backend.reader().chunk(of(nobody), f"project:{nobody}", soon()) is None
 
 
 async def test_a_version_changes_with_every_write_and_is_unknown_while_somebody_writes(

@@ -45,6 +45,11 @@ async def test_the_whole_database_is_read(database: Connection) -> None:
     counts = (found.documents, found.chunks, found.entities, found.communities)
     assert (counts, found.written_at) == ((1, 3, 3, 2), None)
 
+    about = await reader.chunk(MINE, f"project:{PROJECT}", soon())
+    assert about
+    assert "holds 1 document, 3 passages, 3 entities, 2 communities." in about.text
+    assert "Document 1 of 1: a/b.txt" in about.text
+
     (document,) = (await reader.documents(MINE, PageQuery(5), soon())).rows
     assert (document.name, document.source_uri, document.chunks) == ("a/b.txt", "", 3)
     read = await reader.document(MINE, document.id, PageQuery(2), soon())

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.function.calling import Caller, assert_is_problem
-from tests.function.corpus import Corpus
+from tests.function.corpus import PROJECT, Corpus
 from tests.model_server_fixture import ModelServerControl
 
 INCLUDE = ["trace", "usage", "verdict", "locations"]
@@ -37,6 +37,26 @@ async def test_auto_ends_or_goes_on_and_says_why(function: Caller) -> None:
     assert unanswered["trace"]["depth"]["used"] == "drift"
     assert unanswered["trace"]["depth"]["reason"] == "not_found"
     assert unanswered["verdict"]["verdict"] == "not_found"
+
+
+async def test_a_question_about_the_whole_goes_on_and_cites_what_the_project_knows_of_itself(
+    function: Caller,
+) -> None:
+    answer = await function.answer(
+        "How many chapters are in this collection?", depth="auto", include=[*INCLUDE, "references"]
+    )
+    assert answer["trace"]["depth"] == {"asked": "auto", "used": "drift", "reason": "whole"}
+    known = (await function.client.get(f"/projects/{PROJECT}")).json()
+    about = f"/chunks/project:{PROJECT}"
+    chunk = (await function.client.get(about, params={"project_id": PROJECT})).json()
+    assert (chunk["id"], chunk["document"], chunk["entities"]) == (f"project:{PROJECT}", None, [])
+    cited = [c for fact in answer["key_facts"] for c in fact["citations"]]
+    assert {c["chunk_id"] for c in cited} == {chunk["id"]}
+    assert {item["label"] for item in answer["references"]["items"]} == {"About this project"}
+    assert all(c["span"] in chunk["text"] for c in cited)
+    assert f"{known['documents']} documents" in answer["final_answer"]
+    other = await function.client.get(about, params={"project_id": "absent"})
+    assert_is_problem(other, 404, "not_found")
 
 
 async def test_a_stream_of_a_quick_answer_has_progress_and_one_result(function: Caller) -> None:

@@ -15,6 +15,7 @@ from drift.local.model_server.lines import LONGEST, lines
 from drift.local.model_server.relevance import choose, forms, terms
 from drift.local.prompt_elements import elements
 from drift.model.graph import Chunk
+from drift.model.reading import ABOUT_PROJECT
 from drift.model.tree import ANSWERED, Answer, Citation, Node, Question
 from drift.prompting import prompts
 from drift.prompting.elements import chunk_element
@@ -459,3 +460,22 @@ def test_an_answer_without_evidence_says_that_a_stand_in_gave_it_and_what_to_set
     )
     assert advice_on("drift-extractive", {"key_facts": [{"fact": "F", "citations": []}]}) == ""
     assert advice_on("gpt-5", {"key_facts": []}) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "is_whole"),
+    [
+        ("How many licences are in this collection?", True),
+        ("what are these documents about?", True),
+        ("How many sheep are in the barn?", False),
+        ("What does the with statement guarantee?", False),
+    ],
+)
+def test_a_question_about_all_documents_is_told_and_answered_from_what_is_known_of_them(
+    question: str, is_whole: bool
+) -> None:
+    about = Chunk("K1", "It holds 7 documents.\n\n- Documents: a; b\n- About ports", ABOUT_PROJECT)
+    chunks = [chunk_element(about, "K1"), chunk_element(Chunk("K2", "A barn.", "b"), "K2")]
+    said = json.loads(reply("quick_reply", prompts.quick(question, chunks).user))
+    assert said["about_whole"] == is_whole
+    assert (said["evidence"] == ["K1.1", "K1.2", "K1.3"]) == is_whole

@@ -192,6 +192,7 @@ def test_the_schemas_ask_for_the_fields_of_the_contract() -> None:
 
     followups = [{"question": "string", "target_communities": ["string"]}]
     assert shape_of(strict_schema(PrimerReply)) == {
+        "about_whole": "boolean",
         "initial_answer": "string",
         "followups": followups,
         "rationale": "string",

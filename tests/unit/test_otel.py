@@ -96,11 +96,11 @@ import asyncio, logging, sys
 from types import SimpleNamespace
 from drift.telemetry import otel
 from drift.telemetry import parts
-from drift.values.graph import Evidence, PrimerEvidence
-from drift.plan import Limits
-from drift.hosting.service import Service
+from drift.model.graph import Evidence, PrimerEvidence
+from drift.model.limits import Limits
+from drift.http.service import Service
 from tests.fakes import ScriptedChat, StubGraph, allowed, chunk, community, request, ports
-from tests.story.searching import FIRST, SECOND, aggregated, local, primer
+from tests.unit.searching import FIRST, SECOND, aggregated, local, primer
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
 parent, state = sys.argv[1:]
 def answer(prompt):

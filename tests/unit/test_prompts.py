@@ -146,7 +146,10 @@ def test_each_prompt_is_named_after_its_reply_and_asks_for_its_shape() -> None:
     [
         (
             prompts.PRIMER_SYSTEM,
-            '{"initial_answer", "followups": [{"question", "target_communities"}], "rationale"}',
+            (
+                '{"about_whole", "initial_answer", '
+                '"followups": [{"question", "target_communities"}], "rationale"}'
+            ),
         ),
         (
             prompts.LOCAL_SYSTEM,
@@ -166,7 +169,10 @@ def test_each_prompt_is_named_after_its_reply_and_asks_for_its_shape() -> None:
         ),
         (
             prompts.QUICK_SYSTEM,
-            '{"evidence", "verdict", "answer", "confidence", "residual_uncertainty"}',
+            (
+                '{"about_whole", "evidence", "verdict", "answer", "confidence", '
+                '"residual_uncertainty"}'
+            ),
         ),
         (prompts.AGGREGATE_SYSTEM, '{"verdict", "final_answer", "residual_uncertainty"}'),
     ],

@@ -84,6 +84,13 @@ def by_question(query: FollowupQuery) -> Evidence:
     return Evidence((chunk(name),))
 
 
+async def test_auto_gives_no_less_than_a_look_that_is_unsure_of_its_part() -> None:
+    unsure = {**LOOKED, "confidence": 0.1}
+    run = run_of(StubGraph(FOUND, by_question), quick_reply=unsure, aggregate_reply=SILENT)
+    response = await run(request(QUESTION, depth="auto", include=("verdict",)))
+    assert (verdict(response), "look" in spans(response)) == ("partly", True)
+
+
 @pytest.mark.parametrize(
     "failing",
     [

@@ -43,6 +43,50 @@ RETURN documents, chunks, entities, communities, models, written_at
 """
 
 
+def about(s: Schema = DEFAULT) -> str:
+    """Return the statement of what the project knows of itself.
+
+    Of communities that are in no other, the largest come first: what is directly in them, and in
+    those right below.
+    """
+    return f"""
+{visible(s)}
+CALL () {{
+  {finding(s).counts}
+}}
+CALL () {{
+  CALL () {{
+    {finding(s).documents}
+  }}
+  WITH d, key ORDER BY key LIMIT $most_named
+  RETURN collect({{{_document(s)}}}) AS named
+}}
+CALL (generation) {{
+  CALL (generation) {{
+    {finding(s).communities}
+  }}
+  WITH c, key, generation
+  WHERE NOT EXISTS {{
+    MATCH (c)-[:IN_COMMUNITY]->(p)
+    WHERE p:__Community__ AND {s.project_community("p")}
+  }}
+  WITH c, key, COUNT {{ (c)<-[:IN_COMMUNITY]-() }} + reduce(
+    below = 0,
+    size IN COLLECT {{
+      MATCH (c)<-[:IN_COMMUNITY]-(b) WHERE b:__Community__
+      RETURN COUNT {{ (b)<-[:IN_COMMUNITY]-() }}
+    }} | below + size
+  ) AS members
+  ORDER BY members DESC, key LIMIT $most_told
+  RETURN collect({{
+    id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
+    summary: c.summary, members: members, parents: []
+  }}) AS largest
+}}
+RETURN documents, chunks, entities, communities, null AS models, null AS written_at, named, largest
+"""
+
+
 def version(s: Schema = DEFAULT) -> str:
     """Return the statement that tells one state of the project from another, where one is known."""
     return f"""

@@ -29,6 +29,8 @@ NEAR_THE_BEST = 0.45
 """Further lines, and communities to ask about, are taken down to this share of the best score."""
 CERTAIN = 0.8
 """Score from which the confidence is highest."""
+ENOUGH = 0.7
+"""Score of what is known of the whole, where that is asked for."""
 CONTENT = 0.75
 """Confidence from which nothing more is asked."""
 NO_CONFIDENCE = 0.1
@@ -51,6 +53,15 @@ _NODE = re.compile(r"\[Node (?P<number>\d+)\] (?P<title>.*?): ")
 """How a node of a prompt begins."""
 _SAID_BY = re.compile(r" \([^()]*\)$")
 """The chunks behind a line of the graph, and the reason behind a question without an answer."""
+_ABOUT_WHOLE = re.compile(
+    r"\b(?:how many|what|which|list|summar\w+)\b.*"
+    r"\b(?:all|the|these|this|whole|your) (?:collection|corpus|documents|files|project|texts)"
+    r"(?: about)?\W*$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A question about all documents together, in English; a language model needs no such pattern."""
+ABOUT_PROJECT = "About this project"
+"""How prompts call the document of what is known of all documents together."""
 _OWN_NUMBERS = re.compile(r"\s*\[\d+(?:\s*[-,]\s*\d+)*\]")
 """Numbers of a document's own notes, which would name other facts in an answer."""
 _STOP = re.compile(r"[.!?…。！？؟।][)\]\"'”’»*_`]*$")
@@ -99,6 +110,7 @@ def primer(user: str) -> Json:
     samples = [({1: sample.content}, sample) for sample in elements(user, "sample")]
     best = _answering(question, samples, most=2)
     return {
+        "about_whole": _is_about_whole(question),
         "initial_answer": _text([found.line.text for found in best])
         or "The samples do not answer this.",
         "followups": followups,
@@ -163,7 +175,8 @@ def _verdict(confidence: float) -> str:
 def quick(user: str) -> Json:
     """Answer the question itself with a few lines of the chunks, each with its place."""
     chunks = [(chunk.sentences(), chunk) for chunk in elements(user, "chunk")]
-    best = _answering(_question(user), chunks, QUICK_LINES)
+    question = _question(user)
+    best = _of_whole(question, chunks) or _answering(question, chunks, QUICK_LINES)
     places = list(dict.fromkeys(f"{found.chunk_id}.{found.number}" for found in best))
 
     confidence = _confidence(best[0].score) if best else NO_CONFIDENCE
@@ -172,6 +185,7 @@ def quick(user: str) -> Json:
         for found in best
     ]
     return {
+        "about_whole": _is_about_whole(question),
         "evidence": places,
         "verdict": _verdict(confidence) if best else "not_found",
         "answer": _joined(said),
@@ -267,6 +281,25 @@ def _numbered_lines(sentences: Mapping[int, str]) -> Iterator[tuple[int, str, Li
         yield number, sentences[number], line
 
 
+def _is_about_whole(question: str) -> bool:
+    return _ABOUT_WHOLE.search(question) is not None
+
+
+def _of_whole(
+    question: str, texts: Sequence[tuple[Mapping[int, str], Element]]
+) -> list[ScoredLine]:
+    """Return counts, names and the last line of what is known of the whole, if it is asked for."""
+    if not _is_about_whole(question):
+        return []
+    return [
+        ScoredLine(Line(said, said.removeprefix("- ")), source["id"], number, said, ENOUGH)
+        for sentences, source in texts
+        if source["document"] == ABOUT_PROJECT
+        for number, said in sentences.items()
+        if number in {1, 2, len(sentences)}
+    ]
+
+
 def _text(said: Sequence[str]) -> str:
     """Return lines as one text; what does not end as a sentence does is set off."""
     return " ".join(one if Line(one, one).whole else f"{one};" for one in said).rstrip(";")
@@ -316,13 +349,14 @@ def _bare(question: str) -> str:
 
 
 # -------------------------------------------------------------------------------------- aggregation
-def _facts(finding: Element) -> list[tuple[int, str]]:
+def _facts(finding: Element, behind: str = "") -> list[tuple[int, str]]:
     """Return the facts of a finding that are told there, without their documents and places.
 
-    A cell that only ends what another row begins is left out.
+    A cell that only ends what another row begins is left out. Only those of rows with these words
+    `behind` them.
     """
     _, _, *rows = (*finding.lines(), "", "")
-    told = filter(None, map(_FACT.match, rows))
+    told = filter(None, (_FACT.match(row) for row in rows if row.endswith(behind)))
     facts = [(int(fact[1]), _closed(_OWN_NUMBERS.sub("", fact[2]))) for fact in told]
     return [(number, text) for number, text in facts if text.count(")") <= text.count("(")]
 
@@ -338,6 +372,13 @@ def _quoted(question: str, findings: Sequence[Element]) -> list[tuple[str, list[
     Those of the question itself come first. None at all when not even the closest one has to do
     with the question.
     """
+    if whole := [
+        (text.removeprefix("- "), [number])
+        for finding in findings
+        for number, text in _facts(finding, f"({ABOUT_PROJECT})")
+    ]:
+        return whole
+
     said_by: dict[str, list[int]] = {}
     around: dict[str, str] = {}
     straight: list[str] = []

@@ -77,6 +77,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         f"reading.{name}": {"": (), "v1": (V1,)}
         for name in (
             "overview",
+            "about",
             "version",
             "documents",
             "communities",
@@ -102,6 +103,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     },
     "ddl.drop_constraint": {"": ("drift_entity_key",)},
     "ddl.drop_index": {"": (NAMES.fulltext,)},
+    "ddl.former_texts": {},  # gives names of indexes, and no statement
     "write.link": {
         " ".join(ends): ends
         for ends in [
