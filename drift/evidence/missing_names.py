@@ -50,6 +50,15 @@ _GERMAN = frozenset(
     """.split()
 )
 """Two of them make a question German, where every noun begins with a capital."""
+_BEGINS_GERMAN = frozenset(
+    """
+    beschreibe darf erkläre erläutere gab gibt haben hat hatte ist kann können muss müssen nenne
+    sind soll sollen wann warum welche welchem welchen welcher welches wem wen wer werden weshalb
+    wessen wie wieso wieviel wird wo wofür woher wohin womit woran worauf woraus worin worum wovon
+    wozu wurde wurden
+    """.split()
+)
+"""One of them begins a German question, and none in another language."""
 _SOURCES = re.compile(
     r"(?:according to|laut|gem\u00e4\u00df|wikipedia|\b(?:article|book|chapter|corpus|dataset|"
     r"document|documentation|documents|film|guide|journal|magazine|manual|movie|newspaper|novel|"
@@ -99,7 +108,10 @@ def _names(question: str) -> Iterator[_Name]:
 
 def _is_german(words: Sequence[str]) -> bool:
     """Whether nouns are written in capitals, so that they tell no names."""
-    return len({word.casefold() for word in words} & _GERMAN) >= _GERMAN_WORDS
+    folded_words = [word.casefold() for word in words]
+    return folded_words[0] in _BEGINS_GERMAN or len(_GERMAN.intersection(folded_words)) >= (
+        _GERMAN_WORDS
+    )
 
 
 def _runs(question: str) -> Iterator[list[re.Match[str]]]:

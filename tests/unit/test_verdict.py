@@ -88,6 +88,11 @@ def test_names_are_found_in_other_spellings(question: str, name: str) -> None:
     assert unseen_name(question, [TOWNS]) == name
 
 
+def test_nouns_of_a_german_question_are_no_names() -> None:
+    shown = "Gießerei Rauh, Plauen: nur Vorkasse. Vorkasse gibt nur Svenja frei."
+    assert unseen_name("Wer gibt Zahlungen an die Gießerei Rauh frei?", [shown]) == ""
+
+
 @pytest.mark.parametrize(
     ("said", "statements", "verdict", "confidence", "overrules"),
     [
