@@ -34,7 +34,8 @@ VECTORS = tuple(vector(1, step / 12, 0.2) for step in range(24))
 
 WORDS = ("zephyr", "quokka", "basalt", "tundra")
 TITLES = ("alder", "birch", "alder birch", "cedar", *(f"name {i}" for i in range(40)))
-QUESTION_NAMES = "what has the alder birch to do with cedar and name 3?"
+QUESTION_NAMES = "what has the alder birch to do with cedar and name 5?"
+"""Names of entities alone: a word of a document's name ("d3") would be weighed by the index."""
 QUESTION_WORDS = "zephyr or basalt?"
 QUESTION_BARE = "what?"
 
