@@ -180,7 +180,7 @@ async def _write_down_derivations(
     changes: Changes, bare: Sequence[str], surveyor: Surveyor
 ) -> None:
     for label in bare:
-        await surveyor.projects.tell_what_waits(label)
+        changes.say(await surveyor.projects.what_waits(label))
     for label, pattern in statements.DERIVATIONS:
         if label in bare:
             changes.write_down(

@@ -59,11 +59,11 @@ class ProjectSurvey:
                 "each from the data of all: leave GRAPH_SCHEMA out."
             )
 
-    async def tell_what_waits(self, label: str) -> None:
-        """Report the nodes whose project is still to be taken from their neighbours."""
+    async def what_waits(self, label: str) -> str:
+        """Return how many nodes are still to get their project, from their neighbours."""
         nodes = self._survey.states[label]["without"]
         shown = await self._examples(label, "without")
-        self._survey.problems.append(
+        return (
             f"Some {label} nodes ({nodes:,}: {shown}) have no IN_PROJECT edge; each gets the "
             f"project of its neighbours, where these agree."
         )

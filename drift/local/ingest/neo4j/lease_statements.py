@@ -6,7 +6,7 @@ makes what follows read what is committed, and keeps every other writer out unti
 
 from __future__ import annotations
 
-from drift.graph.cypher.legs import EARLIER, PERSONAL
+from drift.graph.cypher import legs
 from drift.graph.cypher.nearest import THRESHOLD
 
 # Who held the lock before may have forgotten the project: what was waited for is then not there,
@@ -62,8 +62,8 @@ WHERE p.writer IS NULL AND NOT EXISTS {{ (p)--() }}
   AND NOT EXISTS {{ MATCH (:__Chunk__ {{project_id: $project_id}}) }}
   AND NOT EXISTS {{ MATCH (:__Entity__ {{project_id: $project_id}}) }}
   AND NOT EXISTS {{ MATCH (:__Community__ {{project_id: $project_id}}) }}
-  AND NOT EXISTS {{ MATCH (:{PERSONAL} {{project_id: $project_id}}) }}
-  AND NOT EXISTS {{ MATCH (:{EARLIER} {{project_id: $project_id}}) }}
+  AND NOT EXISTS {{ MATCH (:{legs.PERSONAL} {{project_id: $project_id}}) }}
+  AND NOT EXISTS {{ MATCH (:{legs.EARLIER} {{project_id: $project_id}}) }}
 DELETE p
 """
 

@@ -13,8 +13,7 @@ goes through the index over the project alone, or through all of the key's index
 
 from __future__ import annotations
 
-from drift.graph.cypher import nearest
-from drift.graph.cypher.legs import EARLIER, PERSONAL, of_earlier_release
+from drift.graph.cypher import legs, nearest
 
 _STAGED = "__StagedChunk__"
 """The label of chunks that no reader sees yet: those of a document too big for one transaction,
@@ -73,8 +72,10 @@ RETURN toString(p.id) AS id,
     RETURN [source, number]
   }} AS sources,
   COUNT {{ (:__Chunk__ {{project_id: p.id}}) }} AS chunks,
-  COUNT {{ (:{PERSONAL} {{project_id: p.id}}) }}
-    + COUNT {{ MATCH (n:{EARLIER} {{project_id: p.id}}) WHERE {of_earlier_release("n")} }} AS nodes
+  COUNT {{ (:{legs.PERSONAL} {{project_id: p.id}}) }}
+    + COUNT {{
+      MATCH (n:{legs.EARLIER} {{project_id: p.id}}) WHERE {legs.of_earlier_release("n")}
+    }} AS nodes
 ORDER BY id
 """
 
