@@ -49,6 +49,13 @@ class ProjectSurvey:
         if nameless := nodes - named:
             self._survey.problems.append(f"{share(nameless, nodes, '__Project__')} lack `id`.")
         await self._look_for_duplicates("__Project__", has_project=False)
+        if long := await self._connection.rows(statements.LONG_PROJECTS):
+            shown = f"'{long[0]['beginning']}...'"
+            self._survey.refusals.append(
+                f"The `id` of some __Project__ nodes ({len(long):,}) is longer than the "
+                f"{statements.MOST_PROJECT_CHARS} characters that a request may name: {shown}. "
+                f"Shorten it, then {PREPARE}."
+            )
 
     async def refuse_several(self) -> None:
         """Report that there is more than one project, where the schema has none."""
