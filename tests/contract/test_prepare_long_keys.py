@@ -7,6 +7,7 @@ import pytest
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.connection import Connection
 from drift.graph.graph import Neo4jGraph
+from drift.local.prepare.kinds import KEYED
 from drift.local.prepare.preparer import Neo4jPreparer
 from tests.contract.foreign_graphs import (
     DIMENSIONS,
@@ -38,43 +39,35 @@ async def test_a_title_of_any_length_is_indexed_by_its_beginning(
     assert (await Neo4jGraph(database).health()).readiness(DIMENSIONS).is_ok
 
 
-@pytest.mark.parametrize(
-    ("label", "key", "value"),
-    [
-        ("__Entity__", "id", LONG),
-        ("__Chunk__", "id", LONG),
-        ("__Document__", "id", LONG),
-        ("__Community__", "community", LONG),
-        ("__Chunk__", "id", "[i IN range(1, 9000) | 'x']"),
-    ],
-)
-@pytest.mark.parametrize("has_project_id", [False, True])
-async def test_a_node_whose_key_is_too_long_is_named_left_out_and_comes_back_when_it_is_shortened(
-    database: Connection,
-    preparer: Neo4jPreparer,
-    label: str,
-    key: str,
-    value: str,
-    *,
-    has_project_id: bool,
+@pytest.mark.parametrize("by", ["edge", "property"])
+async def test_nodes_of_too_long_a_key_are_named_left_out_and_come_back_when_it_is_shortened(
+    database: Connection, preparer: Neo4jPreparer, by: str
 ) -> None:
     await add_ferries(database, "north")
-    if has_project_id:
+    value = LONG
+    if by == "property":
         await database.write("MATCH (n)-[r:IN_PROJECT]->(p) SET n.project_id = p.id DELETE r", {})
-    text = f"MATCH (n:{label}) WHERE n.{key} IN ['e1', 'k1', 'd1', 1] SET n.{key} = {value}"
-    await database.write(text, {})
+        value = "[i IN range(1, 9000) | 'x']"
+    for label, key in KEYED.items():
+        text = f"MATCH (n:{label}) WHERE n.{key} IN ['e1', 'k1', 'd1', 1] SET n.{key} = {value}"
+        await database.write(text, {})
     report = await preparer.prepare(DIMENSIONS)
-    (problem,) = (one for one in report.problems if "too long" in one)
-    assert f"have a `{key}` or a project too long for an index" in problem
+    named = [one for one in report.problems if "too long for an index" in one]
+    for label, key in KEYED.items():
+        (said,) = (one for one in named if f" {label} nodes (1 of " in one)
+        assert f"have a `{key}` or a project too long for an index: " in said
     assert (await ask_primer(Neo4jGraph(database), "north", VECTOR)).communities
     again = await preparer.prepare(DIMENSIONS)
-    assert problem in again.problems
+    assert set(named) <= set(again.problems)
     assert not +again.changed
-    await database.write(f"MATCH (n:{label}) WHERE n.left_out_of IS NOT NULL SET n.{key} = 'z'", {})
+    for label, key in KEYED.items():
+        text = f"MATCH (n:{label}) WHERE n.left_out_of IS NOT NULL SET n.{key} = 'z'"
+        await database.write(text, {})
     mended = await preparer.prepare(DIMENSIONS)
     assert not [one for one in mended.problems if "too long" in one]
-    (row,) = await database.rows(f"MATCH (n:{label} {{{key}: 'z'}}) RETURN n.project_id AS project")
-    assert row["project"] == "north"
+    for label, key in KEYED.items():
+        text = f"MATCH (n:{label} {{{key}: 'z'}}) RETURN n.project_id AS project"
+        assert await database.rows(text) == [{"project": "north"}], label
 
 
 async def test_without_projects_nodes_of_too_long_an_id_are_found_without_an_index(

@@ -169,10 +169,11 @@ async def _leave_out(changes: Changes, survey: Survey) -> None:
 async def _prepare_projects(changes: Changes, schema: SchemaSteps, surveyor: Surveyor) -> None:
     await _leave_out(changes, surveyor.survey)
     await _set_project_ids(changes, surveyor)
+    # Before their index: one that meets a key of any length fails.
+    await _set_title_keys(changes, "default")
     await schema.create("constraint", "range")
     for label in ("__Chunk__", "__Entity__"):
         await _set_project_keys(changes, label)
-    await _set_title_keys(changes, "default")
     await schema.create("fulltext", "vector")
 
 
@@ -180,8 +181,8 @@ async def _prepare_v1(changes: Changes, schema: SchemaSteps) -> None:
     for label in ("__Chunk__", "__Entity__"):
         bare = (await changes.connection.rows(statements.count_bare(label)))[0]["number"]
         await changes.make(f":{label}", statements.add_label(label), bare)
-    await schema.create("range")
     await _set_title_keys(changes, "v1")
+    await schema.create("range")
     await schema.create("fulltext", "vector")
 
 

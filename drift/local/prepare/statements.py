@@ -215,8 +215,10 @@ RETURN elementId(n) AS id, n.{key} AS key,
 LEAVE_OUT = f"""UNWIND $rows AS row
 MATCH (n)
 WHERE elementId(n) = row AND (n.project_id IS NOT NULL OR n.{LEFT_OUT} IS NULL)
-CALL (n) {{
-  SET n.{LEFT_OUT} = coalesce(n.project_id, n.{LEFT_OUT}, '')
+WITH n, {_EDGES} AS edges
+WITH n, CASE size(edges) WHEN 1 THEN edges[0] ELSE '' END AS named
+CALL (n, named) {{
+  SET n.{LEFT_OUT} = coalesce(n.project_id, n.{LEFT_OUT}, named)
   REMOVE n.project_id
 }} {_BATCHES}"""
 """Takes nodes out of every index over a project; `left_out_of` keeps what they said of it."""
