@@ -14,6 +14,9 @@ MAX_TOKENS = 400
 """What an index may make of all of these. Lucene refuses a query of more than 1,024 clauses, and a
 token is one of them for the text of chunks and one for their headings."""
 MAX_TITLE_KEYS = 512
+MAX_KEY_CHARS = 1000
+"""Of a title's key. An index refuses a value of more than 8,164 bytes, which a character is up to
+four of."""
 MAX_NAMES = 12
 """Parts of titles that a question is asked for."""
 _MAX_TITLE_WORDS = 6
@@ -41,10 +44,10 @@ def normalised_title(title: str) -> str:
 
     Case is folded, spaces are collapsed, and punctuation is cut off both ends. `_`, `+` and `#`
     stay, so that `__init__`, `C++` and `C#` remain themselves; so does a title of punctuation
-    alone.
+    alone. Of a longer title it is the first 1,000 characters, so that an index can hold it.
     """
     folded = " ".join(unicodedata.normalize("NFKC", title).casefold().split())
-    return _without_edges(folded) or folded
+    return (_without_edges(folded) or folded)[:MAX_KEY_CHARS]
 
 
 def _without_edges(text: str) -> str:

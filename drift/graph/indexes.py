@@ -149,6 +149,15 @@ def wrong_dimensions(index: Index, wanted: int) -> str:
     )
 
 
+def failed(index: Index) -> str:
+    """Return the clause about an index that will never be online, and what to do."""
+    thing = "CONSTRAINT" if index.is_unique else "INDEX"
+    return (
+        f"{index.name} ({index.place}) is in state FAILED and will never answer: drop it (`DROP "
+        f"{thing} {index.name}`), then {PREPARE}"
+    )
+
+
 def displaced(wanted: WantedIndex, rival: Index) -> str:
     """Return the sentence about an index that is missing while another has its place."""
     kind = "full-text" if wanted.kind == "fulltext" else wanted.kind

@@ -14,6 +14,7 @@ from drift.graph.indexes import (
     IndexNames,
     WantedIndex,
     displaced,
+    failed,
     read_server_and_indexes,
     standing,
     wrong_dimensions,
@@ -91,7 +92,15 @@ class Inventory:
     def health(self, schema: Schema) -> GraphHealth:
         """Return the same for a health check, as far as searches of this schema ask for it."""
         present = tuple(index for index in self.serving if index is not None)
-        return GraphHealth(self.server, present, self.missing, tuple(self._lacks(schema)))
+        broken = tuple(failed(index) for index in self.indexes if self._is_broken(index))
+        lacks = tuple(self._lacks(schema))
+        return GraphHealth(self.server, present, self.missing, lacks, broken=broken)
+
+    def _is_broken(self, index: Index) -> bool:
+        """Tell whether an index that searches may be planned over can never answer."""
+        is_ours = any(label.startswith("__") for label in index.labels)
+        is_needed = index.kind == "range" or index in self.serving[:2]
+        return index.has_failed and is_ours and is_needed
 
     def _lacks(self, schema: Schema) -> Iterator[Lack]:
         if not self.covers_text(schema.text_properties):
@@ -130,6 +139,8 @@ class Inventory:
         if there.serving is not None:
             if there.serving.online:
                 return ""
+            if there.serving.has_failed:
+                return f"{failed(there.serving)}."
             return (
                 f"The vector index {wanted.name} is not online yet: wait until it is built, then "
                 f"{PREPARE}."
@@ -149,6 +160,8 @@ def _shortcoming(name: str, index: Index | None, properties: Iterable[str]) -> s
     """Return why a full-text index that should hold these properties is not asked."""
     if index is None:
         return f"{name} is missing"
+    if index.has_failed:
+        return f"{name} is in state FAILED, and has to be dropped first (`DROP INDEX {name}`)"
     if not index.online:
         return f"{name} is not online"
     absent = ", ".join(sorted(set(properties) - set(index.properties)))

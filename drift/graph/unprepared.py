@@ -93,6 +93,11 @@ async def require_empty(
             f"The project's nodes were not prepared for searches, since they have no `project_id` "
             f"of their own: {prepare_project(project_id)}."
         )
+    if row["untold"]:
+        raise GraphMisconfiguredError(
+            "The project's nodes have a `project_id` that is no text, by which no request finds "
+            f"them: set it to text, then {prepare_project(project_id)}."
+        )
     if row["hidden"]:
         raise GraphMisconfiguredError(
             "The graph was not prepared for searches, since its chunks have no label: run `python "
@@ -107,6 +112,11 @@ async def require_empty(
         raise GraphMisconfiguredError(
             "The project has communities, but no chunks, and no community with an embedding of the "
             f"right length and a summary: {prepare_project(project_id, embed=True)}."
+        )
+    if row["others"]:
+        raise GraphMisconfiguredError(
+            f"The graph has {row['others']:,} nodes, but none that is a __Chunk__: run `python -m "
+            "drift prepare`, which says what is expected and what is there."
         )
 
 
@@ -186,7 +196,9 @@ class Unseen:
                 f"the vectors of {_named(rows[model])} were made by {model}, not by the questions' "
                 f"{self._model}",
                 "they are not compared",
-                "set OAI_EMBED_MODEL_NAME to the model that made them, or embed them anew",
+                "set OAI_EMBED_MODEL_NAME to the model that made them, or embed them anew, which "
+                "`python -m drift ingest` does for its documents and `python -m drift reconcile` "
+                "for people's own nodes",
             )
             for model in other_models(rows, self._model)
         ]
@@ -206,7 +218,7 @@ def _why_nothing(row: Record, dimensions: int) -> str:
 
 def _without_chunks(row: Record) -> list[Lack]:
     """Return that a graph of others has no chunk; an empty one lacks nothing yet."""
-    if row["usable"] or row["chunks"] or not row["others"]:
+    if row["chunks"] or not row["others"]:
         return []
     problem = f"there is no __Chunk__ node beside {row['others']:,} others"
     return [Lack("__Chunk__", problem, "nothing can be asked of this graph")]

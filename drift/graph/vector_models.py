@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from drift.core.errors import GraphMisconfiguredError
-from drift.graph.cypher.legs import PERSONAL
+
+_OF_INGESTION = {"__Chunk__", "__Entity__", "__Community__"}
 
 
 def require_model_of_primer(row: Mapping[str, Any], asked: str) -> None:
@@ -29,11 +30,12 @@ def require_model_of_nodes(records: Iterable[Mapping[str, Any]], asked: str) -> 
     of_project: list[object] = []
     personal: list[object] = []
     for record in records:
-        of_project += _listed((record["threshold"] or {}).get("embedding_models"))
-        is_personal = PERSONAL in record["row"]["labels"]
-        (personal if is_personal else of_project).append(record["row"]["model"])
-    if any(PERSONAL not in record["row"]["labels"] for record in records):
-        _require(of_project, asked)
+        row = record["row"]
+        if _OF_INGESTION.isdisjoint(row["labels"]):
+            personal.append(row["model"])
+        else:
+            of_project += [*_listed(record["made_by"]), row["model"]]
+    _require(of_project, asked)
     _require(personal, asked, mend="run `python -m drift reconcile`")
 
 

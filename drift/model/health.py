@@ -134,7 +134,8 @@ class Lack:
 class GraphHealth:
     """What a health check found out about the graph.
 
-    `indexes` are the configured ones that exist, `missing` names those that do not. `lacking` is
+    `indexes` are the configured ones that exist, `missing` names those that do not, and `broken`
+    says which have failed, of others that searches need too. `lacking` is
     what searches can do without, an index of these or something else; `nothing` says why none of
     them finds anything, if so.
     """
@@ -144,13 +145,15 @@ class GraphHealth:
     missing: tuple[str, ...] = ()
     lacking: tuple[Lack, ...] = ()
     nothing: str = ""
+    broken: tuple[str, ...] = ()
 
     def readiness(self, dimensions: int | None) -> Readiness:
         """Return how the indexes stand, for vectors of `dimensions` floats where that is known."""
         spared = {lack.name for lack in self.lacking}
         problems = [f"{name} is missing" for name in self.missing if name not in spared]
+        problems += self.broken
         for index in self.indexes:
-            if not index.online and index.name not in spared:
+            if not index.online and not index.has_failed and index.name not in spared:
                 problems.append(f"{index.name} is not online")
             if dimensions is not None and index.has_other_dimensions(dimensions):
                 problems.append(

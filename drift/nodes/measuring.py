@@ -7,13 +7,15 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from drift.core.deadline import Deadline
-from drift.core.errors import GraphTimeoutError
+from drift.core.errors import DeadlineError, GraphTimeoutError, UpstreamError
 from drift.core.logs import log
 from drift.model.found_nodes import NodesQuery, ScoreThreshold
 from drift.nodes.threshold import LEAST_TEXTS, UNRELATED, floor, measured, pairs, unrelated
 from drift.ports import Embedder, NodeFinder
 
 KEPT_S = 3600.0
+AGAIN_S = 60.0
+"""After how long it is tried again where a server failed; what was too slow is so for an hour."""
 MAX_PROJECTS = 1000
 PATIENCE_S = 10.0
 """What a question waits for it at most; without it no threshold is kept to."""
@@ -65,19 +67,26 @@ class Measuring:
     async def score(self, project_id: str, dimensions: int, deadline: Deadline) -> float | None:
         """Return the project's threshold; None where it has too few texts for one.
 
-        None too where it cannot be measured in time: then it is tried again in an hour.
+        None too where it cannot be measured, in time or because a server fails: that costs the
+        threshold, and never the question.
+
+        Raises:
+            DeadlineError: the question's own time is used up.
         """
         key = (project_id, dimensions)
         ends, score = self._known.get(key, (0.0, None))
         if ends <= self._clock():
-            score = await self._measured(project_id, dimensions, deadline)
+            score, kept_s = await self._measured(project_id, dimensions, deadline)
             self._known.pop(key, None)
-            self._known[key] = (self._clock() + KEPT_S, score)
+            self._known[key] = (self._clock() + kept_s, score)
             if len(self._known) > MAX_PROJECTS:
                 self._known.popitem(last=False)
         return score
 
-    async def _measured(self, project_id: str, dimensions: int, deadline: Deadline) -> float | None:
+    async def _measured(
+        self, project_id: str, dimensions: int, deadline: Deadline
+    ) -> tuple[float | None, float]:
+        """Return the threshold, and for how many seconds it holds."""
         patience = Deadline.after(min(PATIENCE_S, deadline.require()))
         finder, score = self._finder, None
         try:
@@ -85,8 +94,10 @@ class Measuring:
             found = await finder.sample(project_id, dimensions, pairs(1), LEAST_TEXTS, patience)
             if found.texts >= LEAST_TEXTS:
                 score = await _reached(finder, self._embedder, project_id, patience)
-        except GraphTimeoutError as error:
+        except UpstreamError as error:
+            deadline.require()
             log.warning("rag_threshold_unmeasured", extra={"reason": error.detail})
-            return None
+            is_slow = isinstance(error, GraphTimeoutError | DeadlineError)
+            return None, KEPT_S if is_slow else AGAIN_S
         log.info("rag_threshold_measured", extra={"texts": found.texts, "threshold": score})
-        return score
+        return score, KEPT_S

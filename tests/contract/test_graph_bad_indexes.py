@@ -83,6 +83,7 @@ def inventory(**changes: dict[str, Any]) -> Inventory:
             f"does not cover `embedding` of __.*, or drop it and {PREPARE}",
         ),
         ({"state": "POPULATING"}, f"is not online yet: wait until it is built, then {PREPARE}"),
+        ({"state": "FAILED"}, f".*is in state FAILED and will never answer: drop it .*{PREPARE}"),
     ],
     ids=[
         "missing",
@@ -126,7 +127,10 @@ def test_indexes_over_another_property_count_as_missing_and_are_not_searched() -
     [
         ({"name": "other"}, "is missing"),
         ({"state": "POPULATING"}, "is not online"),
-        ({"state": "FAILED"}, "is not online"),
+        (
+            {"state": "FAILED"},
+            f"is in state FAILED, and has to be dropped first (`DROP INDEX {NAMES.fulltext}`)",
+        ),
         ({"properties": ("text",)}, "does not hold `project_key`"),
     ],
 )

@@ -16,6 +16,7 @@ import pytest
 
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.connection import Connection
+from drift.graph.cypher.legs import EARLIER, PERSONAL
 from drift.local.stack.neo4j.server import Neo4jServer
 from tests.contract.statements.catalogue import (
     STATEMENTS,
@@ -33,7 +34,7 @@ WITHOUT_TENANTS = (":__Chunk__", ":__Community__", ":FROM_DOCUMENT]->(d)")
 """Where the whole database is one project, its chunks and communities are found by their labels,
 its documents, which have none, by their edges, and nothing else is."""
 
-OWN_NODES = (":__Node__",)
+OWN_NODES = (f":{PERSONAL}", f":{EARLIER}")
 """People's own nodes have their key from the first one on: without it there is none to look at."""
 
 _DELETES = "what it deletes is what it matched, and the server collects all of it first"

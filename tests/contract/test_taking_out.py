@@ -12,6 +12,7 @@ import pytest
 from drift.auth.caller import EVERYBODY
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError, NotFoundError, ProjectHeldError
+from drift.graph.cypher.legs import EARLIER, PERSONAL
 from drift.graph.node_store import Neo4jNodeStore
 from drift.local.ingest.neo4j import project as neo4j_project
 from drift.local.ingest.neo4j.writer import Neo4jWriter
@@ -24,6 +25,7 @@ from tests.contract.test_broken_writes import BrokenConnection
 pytestmark = pytest.mark.timeout(600)
 
 FEWER = KnowledgeBatch(ENTITIES[:1], (), COMMUNITIES[:1], "f2")
+OF_EARLIER_RELEASE = "{project_id: $p, id: 'mira', embedding_hash: 'h', embedding_model: 'm'}"
 NOTHING = KnowledgeBatch((), (), (), "f3")
 AS_ANOTHER = DocumentBatch(
     (DocumentRecord("sub/d2", "t", "wide", "changed"),),
@@ -110,22 +112,24 @@ async def test_a_project_of_which_all_was_removed_is_not_there_any_more(
 
 @on_real_servers
 @pytest.mark.parametrize(
-    "others",
+    ("others", "own"),
     [
-        "CREATE (:Person:__Node__ {project_id: $p, id: 'mira'})",
-        "CREATE (:Person)-[:IN_PROJECT]->(p)",
-        "SET p.title = 'Harbour'",
+        (f"CREATE (:Person:{PERSONAL} {{project_id: $p, id: 'mira'}})", 1),
+        (f"CREATE (:Person:{EARLIER} {OF_EARLIER_RELEASE})", 1),
+        (f"CREATE (:Person:{EARLIER} {{project_id: $p, id: 'of LlamaIndex'}})", 0),
+        ("CREATE (:Person)-[:IN_PROJECT]->(p)", 0),
+        ("SET p.title = 'Harbour'", 0),
     ],
 )
 async def test_a_project_keeps_what_others_have_put_there(
-    backend: Neo4jBackend, project: str, others: str
+    backend: Neo4jBackend, project: str, others: str, own: int
 ) -> None:
     await fill_all(backend, project)
     named = {"p": project}
     await backend.connection.write(f"MATCH (p:__Project__ {{id: $p}}) {others}", named)
     await _write_knowledge(backend.writer, project, NOTHING, "d1", "d2")
     (held,) = await backend.writer.held_projects(project)
-    assert (held.documents, held.chunks, held.nodes) == (0, 0, int("__Node__" in others))
+    assert (held.documents, held.chunks, held.nodes) == (0, 0, own)
     await backend.connection.write("MATCH (n:Person) DETACH DELETE n", {})
 
 

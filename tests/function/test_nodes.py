@@ -23,6 +23,11 @@ from tests.model_server_fixture import ModelServerControl
 
 ADA = {"name": "Ada Lovelace", "description": "Wrote the first program.", "born": 1815}
 
+OF_EARLIER_RELEASE = (
+    "CREATE VECTOR INDEX drift_node_index IF NOT EXISTS FOR (n:__Node__) ON (n.embedding) "
+    "OPTIONS {indexConfig: {`vector.dimensions`: 256, `vector.similarity_function`: 'cosine'}}"
+)
+
 
 @pytest.fixture
 def own(environment: pytest.MonkeyPatch) -> str:
@@ -137,10 +142,7 @@ async def test_a_node_of_an_earlier_release_is_found_changed_and_removed(
     await rows(
         "MATCH (n:__DriftNode__ {project_id: $p}) SET n:__Node__ REMOVE n:__DriftNode__", p=own
     )
-    await rows(
-        "CREATE VECTOR INDEX drift_node_index IF NOT EXISTS FOR (n:__Node__) ON (n.embedding) "
-        "OPTIONS {indexConfig: {`vector.dimensions`: 256, `vector.similarity_function`: 'cosine'}}"
-    )
+    await rows(OF_EARLIER_RELEASE)
     await rows("CALL db.awaitIndexes(60)")
     assert await sources(function, own) == ["ada"]
     assert_is_problem(await create(function, own, id="ada"), 409, "conflict")
@@ -148,6 +150,32 @@ async def test_a_node_of_an_earlier_release_is_found_changed_and_removed(
     assert await sources(function, own) == ["ada"]
     assert (await function.client.delete(path(own))).status_code == 204
     await rows("DROP INDEX drift_node_index")
+
+
+@pytest.mark.parametrize("label", ["__DriftNode__", "__Node__"])
+async def test_nodes_of_another_embedding_model_are_not_compared_with_the_question(
+    own: str, function: Caller, rows: Any, label: str
+) -> None:
+    await create(function, own, id="ada")
+    await rows(
+        "MATCH (n:__DriftNode__ {project_id: $p}) REMOVE n:__DriftNode__ SET n:$($label), "
+        "n.embedding_model = 'text-embedding-3-large'",
+        p=own,
+        label=label,
+    )
+    if label == "__Node__":
+        await rows(OF_EARLIER_RELEASE)
+        await rows("CALL db.awaitIndexes(60)")
+    asked = {"question": "Who wrote the first program?", "project_id": own}
+    answered = await function.client.post("/api/rag/query", json=asked)
+    problem = assert_is_problem(answered, 500, "graph_misconfigured")
+    assert problem["detail"] == (
+        "The vectors here were made by text-embedding-3-large, and the question's by "
+        "wordllama-256, so that no comparison means anything: set OAI_EMBED_MODEL_NAME to "
+        "text-embedding-3-large, or run `python -m drift reconcile`."
+    )
+    await rows("MATCH (n:Person {project_id: $p}) DETACH DELETE n", p=own)
+    await rows("DROP INDEX drift_node_index IF EXISTS")
 
 
 async def test_an_id_is_made_where_none_is_given(own: str, function: Caller) -> None:

@@ -15,11 +15,14 @@ from drift.contracts.rag import SourceOut
 from drift.core.deadline import Deadline
 from drift.core.errors import (
     DeadlineError,
+    GraphMisconfiguredError,
     GraphTimeoutError,
     GraphUnavailableError,
+    ModelMisconfiguredError,
     ModelUnavailableError,
     UnusableReplyError,
 )
+from drift.model.calls import Embeddings
 from drift.model.found_nodes import (
     FoundNode,
     FoundNodes,
@@ -28,7 +31,7 @@ from drift.model.found_nodes import (
     Sampled,
     ScoreThreshold,
 )
-from drift.nodes.measuring import KEPT_S, Measuring
+from drift.nodes.measuring import AGAIN_S, KEPT_S, Measuring
 from drift.nodes.node_citations import NOT_ENOUGH
 from drift.nodes.query import RagRules, RagSearch
 from drift.nodes.threshold import LEAST_TEXTS
@@ -74,6 +77,16 @@ class Finder:
         if isinstance(self.sampled, Exception):
             raise self.sampled
         return self.sampled
+
+
+@dataclass
+class Failing:
+    """Embedder that fails this way."""
+
+    failure: Exception
+
+    async def embed(self, *_: object) -> Embeddings:
+        raise self.failure
 
 
 class Followed:
@@ -240,10 +253,34 @@ async def test_what_a_process_has_measured_holds_for_an_hour() -> None:
         now[0] = seconds
         assert await measuring.score("p", DIMENSIONS, Deadline.after(5)) == 0.5
         assert finder.samples == samples
-    finder.sampled = GraphUnavailableError("down")
-    now[0] += KEPT_S + 1
-    with pytest.raises(GraphUnavailableError):
-        await measuring.score("p", DIMENSIONS, Deadline.after(5))
+
+
+@pytest.mark.parametrize(
+    ("failure", "is_the_models", "again_s"),
+    [
+        (ModelUnavailableError("down"), True, AGAIN_S),
+        (ModelMisconfiguredError("no such model"), True, AGAIN_S),
+        (DeadlineError("slow"), True, KEPT_S),
+        (GraphUnavailableError("down"), False, AGAIN_S),
+        (GraphMisconfiguredError("refused"), False, AGAIN_S),
+        (GraphTimeoutError("slow"), False, KEPT_S),
+        (DeadlineError("slow"), False, KEPT_S),
+    ],
+)
+async def test_a_threshold_that_cannot_be_measured_costs_no_question(
+    failure: Exception, again_s: float, *, is_the_models: bool
+) -> None:
+    now = [0.0]
+    finder = Finder(sampled=Sampled(500, (0.5,) * 9) if is_the_models else failure)
+    embedder = Failing(failure) if is_the_models else HashingEmbedder()
+    measuring = Measuring(finder, embedder, lambda: now[0])
+    for seconds, samples in ((1.0, 1), (again_s, 1), (again_s + 2, 2)):
+        now[0] = seconds
+        assert await measuring.score("p", DIMENSIONS, Deadline.after(5)) is None
+        assert finder.samples == samples
+    over = Deadline.after(0)
+    with pytest.raises(DeadlineError):
+        await Measuring(finder, embedder).score("p", DIMENSIONS, over)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def threshold(s: Schema) -> str:
     if not s.has_projects:
         return "RETURN null AS threshold"
     return f"""OPTIONAL MATCH (p:__Project__ {{id: $asked.project_id}})
-  RETURN p {{{listed(*THRESHOLD, "embedding_models")}}} AS threshold"""
+  RETURN p {{{listed(*THRESHOLD)}}} AS threshold"""
 
 
 def listed(*properties: str) -> str:

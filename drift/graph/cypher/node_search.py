@@ -27,15 +27,15 @@ CALL () {{
 CALL (generation) {{
 {_union(_leg(leg, s) for leg in searched)}
 }}
-WITH n, similarity, threshold, generation
+WITH n, similarity, threshold, made_by, generation
 ORDER BY similarity DESC, toString({_id(s, "n")}), elementId(n)
 LIMIT $top_k
 {_related(s)}
-WITH n AS ch, similarity, threshold, related
-WITH threshold, ch, {{{_told(s)}, text: {_text("ch")}, similarity: similarity, related: related,
-  model: ch.embedding_model
+WITH n AS ch, similarity, threshold, made_by, related
+WITH threshold, made_by, ch, {{{_told(s)}, text: {_text("ch")}, similarity: similarity,
+  related: related, model: ch.embedding_model
 }} AS row
-RETURN threshold, {_still_there()} AS is_there, row
+RETURN threshold, made_by, {_still_there()} AS is_there, row
 """
 
 

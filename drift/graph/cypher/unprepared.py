@@ -5,10 +5,24 @@ No request waits for these statements but one that found nothing.
 
 from __future__ import annotations
 
+from drift.graph.cypher import legs
 from drift.graph.cypher.nearest import comparable, readable
 from drift.graph.cypher.schema import Schema, is_key
 
 LABELS = ("__Document__", "__Chunk__", "__Entity__", "__Community__")
+
+# The server keeps these counts. What is being ingested for the first time is on its way, and what
+# people added themselves is no graph of others.
+_OURS = ("__Project__", "__DriftNode__", "__Document__", "__StagedChunk__")
+
+
+def _count(label: str, name: str) -> str:
+    return f"CALL () {{ MATCH (n{label}) RETURN count(n) AS {name} }}\n"
+
+
+_OTHERS = f"""{_count("", "nodes")}{"".join(_count(f":{label}", label) for label in _OURS)}
+WITH *, nodes - {" - ".join(_OURS)} AS others
+"""
 
 HIDDEN = f"""
 CALL () {{
@@ -25,9 +39,19 @@ CALL () {{
   WITH c LIMIT $most
   RETURN count(c) AS communities
 }}
-RETURN hidden, communities
+CALL () {{
+  UNWIND $asked.project_ids AS id
+  WITH id WHERE NOT id IS :: STRING
+  MATCH (n:__Chunk__ {{project_id: id}}) USING INDEX SEEK n:__Chunk__(project_id)
+  WITH n LIMIT $most
+  RETURN count(n) AS untold
+}}
+{_count(":__Chunk__", "chunks")}{_OTHERS}
+RETURN hidden, communities, untold, CASE chunks WHEN 0 THEN others ELSE 0 END AS others
 """
-"""Of one project: nodes that only an edge connects to it, and communities."""
+"""Of one project: nodes that only an edge connects to it, communities, and chunks whose
+`project_id` is no text. Of a graph without any chunk, the nodes that are there instead.
+"""
 
 # The server keeps these counts.
 HIDDEN_V1 = """
@@ -37,7 +61,7 @@ CALL () {
 CALL () {
   MATCH (n) RETURN count(n) AS others
 }
-RETURN hidden, others, 0 AS communities
+RETURN hidden, others, 0 AS communities, 0 AS untold
 """
 """The same where the database is the project: edges from entities to nodes without a label.
 
@@ -109,37 +133,29 @@ def _any_usable(label: str, text: str) -> str:
 """
 
 
-USABLE = f"""{_any_usable("__Chunk__", "text")}{_any_usable("__Community__", "summary")}
-CALL () {{
-  MATCH (n) RETURN count(n) AS nodes
-}}
-CALL () {{
-  MATCH (n:__DriftNode__) RETURN count(n) AS personal
-}}
-CALL () {{
-  MATCH (n:__Project__) RETURN count(n) AS projects
-}}
+USABLE = f"""{_any_usable("__Chunk__", "text")}{_any_usable("__Community__", "summary")}{_OTHERS}
 RETURN all___Chunk__ AS chunks, bare___Chunk__ AS bare,
-  usable___Chunk__ + usable___Community__ AS usable, nodes - personal - projects AS others
+  usable___Chunk__ + usable___Community__ AS usable, others
 """
 """Of the first nodes of the whole graph: how many chunks there are, and what can be searched.
 
-Beside them, how many nodes there are that are neither people's own nor projects.
+Beside them, how many nodes there are that are neither people's own nor a beginning of ours.
 """
 
-MADE_BY = """
-CALL () {
+MADE_BY = f"""
+CALL () {{
   MATCH (p:__Project__)
   WHERE p.embedding_models IS NOT NULL
   UNWIND p.embedding_models AS model
   RETURN model, toStringOrNull(p.id) AS project
 UNION
-  MATCH (n:__DriftNode__)
+  MATCH (n:__DriftNode__|__Node__)
   WITH n LIMIT $looked_at
+  WITH n WHERE {legs.is_personal("n")}
   WITH DISTINCT n.embedding_model AS model, n.project_id AS project
   WHERE model IS NOT NULL
   RETURN model, toStringOrNull(project) AS project
-}
+}}
 WITH model, project ORDER BY project
 RETURN model, count(DISTINCT project) AS projects, collect(DISTINCT project)[0..3] AS examples
 ORDER BY projects DESC, model

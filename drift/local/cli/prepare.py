@@ -40,7 +40,8 @@ def prepare(
 ) -> None:
     """Make a graph searchable: project ids on its nodes, constraints, indexes.
 
-    Say what was changed. Safe to repeat.
+    Say what was changed. Safe to repeat. Exit code 1 says that a problem is named, or that nothing
+    can be asked.
 
     A graph from elsewhere gets `project_id` from its IN_PROJECT edges, or labels with
     GRAPH_SCHEMA=v1. What forbids that is named before anything is changed.
@@ -54,4 +55,5 @@ def prepare(
 
     options = stack_options(version, data_dir, cache_dir)
     how = work.HowToPrepare(project, embed=embed, dry_run=dry_run, wait_s=wait)
-    run(work.prepare(options, how, as_json=as_json))
+    if not run(work.prepare(options, how, as_json=as_json)):
+        raise typer.Exit(1)

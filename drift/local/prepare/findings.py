@@ -11,7 +11,8 @@ class Survey:
     """What a graph holds: nodes by label, and those of each label by the state of their project.
 
     `refusals` are sentences about what keeps the graph from being prepared, `problems` those about
-    what its searches will miss, `vectors` those of them about embeddings.
+    what its searches will miss, `vectors` those of them about embeddings. `too_long` names the
+    nodes of each label whose key no index can hold, `short_again` those that were left out for it.
     """
 
     nodes: dict[str, int] = field(default_factory=dict)
@@ -19,6 +20,8 @@ class Survey:
     refusals: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     vectors: list[str] = field(default_factory=list)
+    too_long: dict[str, list[str]] = field(default_factory=dict)
+    short_again: list[str] = field(default_factory=list)
 
     def some_of(self, label: str, nodes: int) -> str:
         """Return the words for so many of the nodes of a label: all, or some of them."""

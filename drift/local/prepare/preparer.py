@@ -10,7 +10,7 @@ a second one changes nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Self
 
 from drift.core.errors import GraphMisconfiguredError
@@ -20,10 +20,11 @@ from drift.graph.cypher.schema import SchemaName
 from drift.graph.indexes import IndexNames, read_indexes, unyielding
 from drift.graph.project_key import project_key
 from drift.local.ingest.batch_embedder import BatchEmbedder
-from drift.local.ingest.neo4j.ddl import schema_objects
+from drift.local.ingest.neo4j.ddl import SchemaObject, schema_objects
 from drift.local.ingest.neo4j.schema import ONLINE_WAIT_S, obstacles
 from drift.local.prepare import statements
 from drift.local.prepare.changes import Changes, PrepareReport
+from drift.local.prepare.findings import Survey
 from drift.local.prepare.schema_steps import SchemaSteps
 from drift.local.prepare.survey import Surveyor
 from drift.local.prepare.vectors import ProjectVectors
@@ -101,6 +102,8 @@ class Neo4jPreparer:
             raise GraphMisconfiguredError(f"{' '.join(refusals)} Nothing was changed.")
         report = PrepareReport(dry_run)
         changes = Changes(self._connection, report, say)
+        if self._schema == "v1":
+            wanted = tuple(one for one in wanted if not _is_over_long_ids(one, survey.too_long))
         schema = SchemaSteps(changes, wanted, dimensions, wait_s)
         if self._schema == "default":
             await _prepare_projects(changes, schema, surveyor)
@@ -145,12 +148,32 @@ class Neo4jPreparer:
             report.vectors = surveyor.survey.vectors
 
 
+def _is_over_long_ids(wanted: SchemaObject, too_long: Mapping[str, Sequence[str]]) -> bool:
+    return wanted.properties == ("id",) and bool(too_long.get(wanted.label))
+
+
+async def _leave_out(changes: Changes, survey: Survey) -> None:
+    """Take nodes whose key is too long out of the indexes of projects; shortened ones come back."""
+    for thing, text, ids in (
+        *(
+            (f"{label}.{statements.LEFT_OUT}", statements.LEAVE_OUT, ids)
+            for label, ids in survey.too_long.items()
+        ),
+        (f"{statements.LEFT_OUT} of shortened", statements.COME_BACK, survey.short_again),
+    ):
+        for start in range(0, len(ids), statements.BATCH):
+            part = ids[start : start + statements.BATCH]
+            await changes.make(thing, text, len(part), rows=part)
+
+
 async def _prepare_projects(changes: Changes, schema: SchemaSteps, surveyor: Surveyor) -> None:
+    await _leave_out(changes, surveyor.survey)
     await _set_project_ids(changes, surveyor)
+    # Before their index: one that meets a key of any length fails.
+    await _set_title_keys(changes, "default")
     await schema.create("constraint", "range")
     for label in ("__Chunk__", "__Entity__"):
         await _set_project_keys(changes, label)
-    await _set_title_keys(changes, "default")
     await schema.create("fulltext", "vector")
 
 
@@ -158,8 +181,8 @@ async def _prepare_v1(changes: Changes, schema: SchemaSteps) -> None:
     for label in ("__Chunk__", "__Entity__"):
         bare = (await changes.connection.rows(statements.count_bare(label)))[0]["number"]
         await changes.make(f":{label}", statements.add_label(label), bare)
-    await schema.create("range")
     await _set_title_keys(changes, "v1")
+    await schema.create("range")
     await schema.create("fulltext", "vector")
 
 
@@ -180,7 +203,7 @@ async def _write_down_derivations(
     changes: Changes, bare: Sequence[str], surveyor: Surveyor
 ) -> None:
     for label in bare:
-        await surveyor.projects.tell_what_waits(label)
+        changes.say(await surveyor.projects.what_waits(label))
     for label, pattern in statements.DERIVATIONS:
         if label in bare:
             changes.write_down(

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from drift.graph.cypher.schema import SchemaName
 
 BATCH = 2000
+LEFT_OUT = "left_out_of"
+"""The property of nodes whose key is too long for an index: the `project_id` that they had."""
 _BATCHES = f"IN TRANSACTIONS OF {BATCH} ROWS"
 
 # A node of two projects shows two of them. DISTINCT is safe here: it stands behind an expansion,
@@ -31,6 +33,7 @@ WITH n, coalesce(toStringOrNull(n.project_id), named) AS project"""
 _STATE = f"""
 WITH n, n.project_id AS stored, {_EDGES} AS edges
 WITH n, stored, edges, CASE
+    WHEN n.{LEFT_OUT} IS NOT NULL THEN 'left out'
     WHEN size(edges) > 1 THEN 'several'
     WHEN stored IS NULL THEN CASE size(edges) WHEN 1 THEN 'edge' ELSE 'without' END
     WHEN NOT stored IS :: STRING THEN 'no text'
@@ -70,6 +73,12 @@ TITLES: Mapping[SchemaName, str] = {"default": "n.title", "v1": "coalesce(n.titl
 
 # ------------------------------------------------------------------------------------ what is there
 PROJECTS = "MATCH (p:__Project__) RETURN count(p) AS nodes, count(toStringOrNull(p.id)) AS named"
+
+MOST_PROJECT_CHARS = 1000
+LONG_PROJECTS = f"""MATCH (p:__Project__)
+WHERE p.id IS :: STRING NOT NULL AND size(p.id) > {MOST_PROJECT_CHARS}
+RETURN left(p.id, 40) AS beginning"""
+"""Projects that no index can be sure to hold."""
 
 LABELS = "CALL db.labels() YIELD label RETURN label ORDER BY label LIMIT 100"
 
@@ -189,11 +198,46 @@ LIMIT 3
 RETURN {_named(key)} AS key, replace(valueType(n.{name}), ' NOT NULL', '') AS type"""
 
 
+# ------------------------------------------------------------------------------------ keys too long
+_MAY_BE_LONG = "CASE WHEN {0} IS :: STRING THEN size({0}) > 1000 ELSE {0} IS :: LIST<ANY> END"
+
+
+def long_keys(source: str, key: str) -> str:
+    """Return the statement that yields nodes whose key or project may be too long for an index."""
+    some = " OR ".join(_MAY_BE_LONG.format(name) for name in (f"n.{key}", "n.project_id"))
+    return f"""{source}
+WITH n WHERE {some} OR n.{LEFT_OUT} IS NOT NULL
+RETURN elementId(n) AS id, n.{key} AS key,
+  coalesce(n.project_id, n.{LEFT_OUT}, {_EDGES}[0], '') AS project,
+  n.{LEFT_OUT} IS NOT NULL AS is_out"""
+
+
+LEAVE_OUT = f"""UNWIND $rows AS row
+MATCH (n)
+WHERE elementId(n) = row AND (n.project_id IS NOT NULL OR n.{LEFT_OUT} IS NULL)
+WITH n, {_EDGES} AS edges
+WITH n, CASE size(edges) WHEN 1 THEN edges[0] ELSE '' END AS named
+CALL (n, named) {{
+  SET n.{LEFT_OUT} = coalesce(n.project_id, n.{LEFT_OUT}, named)
+  REMOVE n.project_id
+}} {_BATCHES}"""
+"""Takes nodes out of every index over a project; `left_out_of` keeps what they said of it."""
+
+COME_BACK = f"""UNWIND $rows AS row
+MATCH (n)
+WHERE elementId(n) = row
+CALL (n) {{
+  SET n.project_id = CASE n.{LEFT_OUT} WHEN '' THEN n.project_id
+    ELSE coalesce(n.project_id, n.{LEFT_OUT}) END
+  REMOVE n.{LEFT_OUT}
+}} {_BATCHES}"""
+
+
 # --------------------------------------------------------------------------------------- project_id
 def take_from_edge(label: str) -> str:
     """Return the statement that gives a node the project of its one IN_PROJECT edge."""
     return f"""MATCH (n:{label})
-WHERE n.project_id IS NULL
+WHERE n.project_id IS NULL AND n.{LEFT_OUT} IS NULL
 WITH n, {_EDGES} AS projects
 WHERE size(projects) = 1
 CALL (n, projects) {{ SET n.project_id = projects[0] }} {_BATCHES}"""
@@ -219,7 +263,8 @@ def take_from_neighbours(label: str, pattern: str) -> str:
     will be, and any neighbour of another project leave the node as it is.
     """
     return f"""MATCH (n:{label})
-WHERE n.project_id IS NULL AND NOT EXISTS {{ (n)-[:IN_PROJECT]->(:__Project__) }}
+WHERE n.project_id IS NULL AND n.{LEFT_OUT} IS NULL
+  AND NOT EXISTS {{ (n)-[:IN_PROJECT]->(:__Project__) }}
 WITH n, COLLECT {{ MATCH {pattern} RETURN DISTINCT m.project_id AS project LIMIT 2 }} AS projects
 WHERE size(projects) = 1 AND projects[0] IS NOT NULL
   AND NOT EXISTS {{

@@ -65,6 +65,7 @@ class Surveyor:
         self._say(f"Looking at {counts['nodes']:,} {kind.label} nodes ...")
         await self._nodes.look_at_properties(kind, counts)
         await self._nodes.look_at_types(kind)
+        await self._nodes.look_at_keys(kind)
         await self._nodes.look_at_edges(kind)
         if self._schema == "default":
             await self.projects.look_at(kind.label)

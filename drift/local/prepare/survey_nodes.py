@@ -19,8 +19,18 @@ _OF_SIZE = "size "
 """How the state of an embedding of another length begins."""
 _RIGHT_SIZE = frozenset({"usable", "zero", "not finite"})
 
+MOST_BYTES = 8000
+"""Of a key with its project: an index refuses more than 8,164 with what it adds itself."""
+_SHOWN_CHARS = 40
 _LEFT_OUT = "Searches leave these nodes out"
 _COSTS = {"title": "Another name stands in its place", "description": "It counts as missing"}
+
+
+def _bytes(value: object) -> int:
+    """Return about how much of an index a value takes."""
+    if isinstance(value, list):
+        return sum(_bytes(item) + 8 for item in value)
+    return len(str(value).encode())
 
 
 class NodeSurvey:
@@ -74,6 +84,31 @@ class NodeSurvey:
                 f"{self._survey.some_of(kind.label, nodes)} have a `{name}` of a type that is not "
                 f"read: {shown}. {_COSTS.get(name, _LEFT_OUT)}: set it to text."
             )
+
+    async def look_at_keys(self, kind: NodeKind) -> None:
+        """Report keys that are too long for an index; keep their nodes, and those of before."""
+        has_projects = self._schema == "default"
+        rows = await self._connection.rows(statements.long_keys(kind.source, kind.key))
+        long = [row for row in rows if _bytes(row["key"]) + _bytes(row["project"]) > MOST_BYTES]
+        ids = self._survey.too_long[kind.label] = [row["id"] for row in long]
+        kept = set(ids)
+        self._survey.short_again += [
+            row["id"] for row in rows if row["is_out"] and row["id"] not in kept
+        ]
+        if not long:
+            return
+        shown = f"'{str(long[0]['key'])[:_SHOWN_CHARS]}...' ({_bytes(long[0]['key']):,} bytes)"
+        cost = (
+            f"{_LEFT_OUT}, so that the rest is searched; their project stands in "
+            f"`{statements.LEFT_OUT}` or their edge"
+            if has_projects
+            else f"Nodes of {kind.label} are not indexed by `{kind.key}`, and found slowly by it"
+        )
+        self._survey.problems.append(
+            f"{self._survey.some_of(kind.label, len(long))} have a `{kind.key}` or a project too "
+            f"long for an index: {shown}. {cost}: shorten it to {MOST_BYTES:,} bytes, and "
+            f"{PREPARE} again."
+        )
 
     async def look_at_edges(self, kind: NodeKind) -> None:
         """Report that there is no edge of the type that should lead to or from such nodes."""

@@ -49,6 +49,13 @@ class ProjectSurvey:
         if nameless := nodes - named:
             self._survey.problems.append(f"{share(nameless, nodes, '__Project__')} lack `id`.")
         await self._look_for_duplicates("__Project__", has_project=False)
+        if long := await self._connection.rows(statements.LONG_PROJECTS):
+            shown = f"'{long[0]['beginning']}...'"
+            self._survey.refusals.append(
+                f"The `id` of some __Project__ nodes ({len(long):,}) is longer than the "
+                f"{statements.MOST_PROJECT_CHARS} characters that a request may name: {shown}. "
+                f"Shorten it, then {PREPARE}."
+            )
 
     async def refuse_several(self) -> None:
         """Report that there is more than one project, where the schema has none."""
@@ -59,11 +66,11 @@ class ProjectSurvey:
                 "each from the data of all: leave GRAPH_SCHEMA out."
             )
 
-    async def tell_what_waits(self, label: str) -> None:
-        """Report the nodes whose project is still to be taken from their neighbours."""
+    async def what_waits(self, label: str) -> str:
+        """Return how many nodes are still to get their project, from their neighbours."""
         nodes = self._survey.states[label]["without"]
         shown = await self._examples(label, "without")
-        self._survey.problems.append(
+        return (
             f"Some {label} nodes ({nodes:,}: {shown}) have no IN_PROJECT edge; each gets the "
             f"project of its neighbours, where these agree."
         )

@@ -124,13 +124,14 @@ def _local_stack(options: StackOptions, record: Record | None) -> Finding:
 
 _SEEN = {"neo4j": ("graph", "indexes"), "valkey": ("redis",), "model": ("model", "chat")}
 """What is looked at of each part."""
+_UNKNOWN = "none"
 _NOWHERE = {
     "neo4j": {"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "none"},
     "valkey": {},
     "model": {
         "OAI_BASE_URL": "http://127.0.0.1:1",
         "OAI_MODEL": "none",
-        "OAI_EMBED_MODEL_NAME": "none",
+        "OAI_EMBED_MODEL_NAME": _UNKNOWN,
     },
 }
 """Settings of a part that nobody names and that does not run: it is not looked at."""
@@ -145,11 +146,15 @@ async def _servers(options: StackOptions, record: Record | None) -> list[Finding
     values: dict[str, str] = {}
     for part, names in VARIABLES.items():
         if part not in there:
-            values |= _NOWHERE[part]
+            nowhere = _NOWHERE[part].items()
+            values |= {name: one for name, one in nowhere if not options.given.get(name)}
         elif part not in named and record:
             values |= {name: record.env[name] for name in names if name in record.env}
     try:
-        service = wiring.build_service(settings.load(values))
+        loaded = settings.load(values)
+        if values.get("OAI_EMBED_MODEL_NAME") == _UNKNOWN:  # nothing is compared with it
+            loaded = loaded.model_copy(update={"oai_embed_model_name": ""})
+        service = wiring.build_service(loaded)
     except NotConfiguredError as error:
         return [Finding("settings", "problem", problem) for problem in error.problems]
     readiness = await service.readiness()

@@ -33,8 +33,8 @@ class HowToPrepare:
     wait_s: float = 600.0
 
 
-async def prepare(options: StackOptions, how: HowToPrepare, *, as_json: bool) -> None:
-    """Prepare the graph and print the report.
+async def prepare(options: StackOptions, how: HowToPrepare, *, as_json: bool) -> bool:
+    """Prepare the graph and print the report; tell whether it names no problem.
 
     Raises:
         GraphMisconfiguredError: with every reason why the graph cannot be prepared as it is.
@@ -65,10 +65,12 @@ async def prepare(options: StackOptions, how: HowToPrepare, *, as_json: bool) ->
                     await _measure(values, how, embedder)
         finally:
             await preparer.close()
+    document = report.document()
     if as_json:
-        print_json(report.document())
+        print_json(document)
     else:
-        _show(report.document())
+        _show(document)
+    return not document["problems"]
 
 
 async def _measure(values: Settings, how: HowToPrepare, embedder: Embedder | None) -> None:

@@ -6,6 +6,7 @@ makes what follows read what is committed, and keeps every other writer out unti
 
 from __future__ import annotations
 
+from drift.graph.cypher import legs
 from drift.graph.cypher.nearest import THRESHOLD
 
 # Who held the lock before may have forgotten the project: what was waited for is then not there,
@@ -53,15 +54,16 @@ REMOVE p.writer, p.writer_name, p.writer_since, p.writer_until
 """
 
 # A project's node is ours alone while it says nothing of others: what holds nothing is not there.
-FORGET = """
-MATCH (p:__Project__ {id: $project_id}) USING INDEX SEEK p:__Project__(id)
-WHERE p.writer IS NULL AND NOT EXISTS { (p)--() }
+FORGET = f"""
+MATCH (p:__Project__ {{id: $project_id}}) USING INDEX SEEK p:__Project__(id)
+WHERE p.writer IS NULL AND NOT EXISTS {{ (p)--() }}
   AND all(name IN keys(p) WHERE name IN $ours)
-  AND NOT EXISTS { MATCH (:__Document__ {project_id: $project_id}) }
-  AND NOT EXISTS { MATCH (:__Chunk__ {project_id: $project_id}) }
-  AND NOT EXISTS { MATCH (:__Entity__ {project_id: $project_id}) }
-  AND NOT EXISTS { MATCH (:__Community__ {project_id: $project_id}) }
-  AND NOT EXISTS { MATCH (:__Node__ {project_id: $project_id}) }
+  AND NOT EXISTS {{ MATCH (:__Document__ {{project_id: $project_id}}) }}
+  AND NOT EXISTS {{ MATCH (:__Chunk__ {{project_id: $project_id}}) }}
+  AND NOT EXISTS {{ MATCH (:__Entity__ {{project_id: $project_id}}) }}
+  AND NOT EXISTS {{ MATCH (:__Community__ {{project_id: $project_id}}) }}
+  AND NOT EXISTS {{ MATCH (:{legs.PERSONAL} {{project_id: $project_id}}) }}
+  AND NOT EXISTS {{ MATCH (:{legs.EARLIER} {{project_id: $project_id}}) }}
 DELETE p
 """
 

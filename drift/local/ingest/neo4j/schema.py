@@ -6,12 +6,18 @@ import asyncio
 import time
 from collections.abc import Iterable, Sequence
 
-from drift.core.errors import GraphMisconfiguredError, GraphTimeoutError, GraphUnavailableError
+from drift.core.errors import (
+    GraphMisconfiguredError,
+    GraphTimeoutError,
+    GraphUnavailableError,
+    UpstreamError,
+)
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.indexes import (
     PREPARE,
     WantedIndex,
     displaced,
+    failed,
     read_indexes,
     standing,
     wrong_dimensions,
@@ -21,6 +27,7 @@ from drift.local.say import Say
 from drift.model.health import Index
 
 ONLINE_WAIT_S = 600.0
+_MOST_SAID = 300
 _LOOK_EVERY_S = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 
@@ -74,7 +81,7 @@ def _flaw(index: Index, dimensions: int) -> str:
             f"and {PREPARE}."
         )
     if index.has_failed:
-        return f"The index {index.name} failed while it was built: drop it and {PREPARE}."
+        return f"{failed(index)}."
     return ""
 
 
@@ -84,7 +91,9 @@ async def create(connection: Connection, wanted: SchemaObject, dimensions: int) 
     False when it was there.
 
     Raises:
-        GraphMisconfiguredError: when the server refuses every form.
+        GraphMisconfiguredError: when the server refuses every form, naming what was to be created
+            and what the server said.
+        GraphUnavailableError: when the server fails, the same way.
     """
     *newer, oldest = wanted.statements
     for text in newer:
@@ -92,7 +101,17 @@ async def create(connection: Connection, wanted: SchemaObject, dimensions: int) 
             return await _creates(connection, text, dimensions)
         except GraphMisconfiguredError:
             continue  # the server does not know this form; the next one is older
-    return await _creates(connection, oldest, dimensions)
+    try:
+        return await _creates(connection, oldest, dimensions)
+    except (GraphMisconfiguredError, GraphUnavailableError) as error:
+        raise type(error)(_refused(wanted, error)) from error.__cause__
+
+
+def _refused(wanted: SchemaObject, error: UpstreamError) -> str:
+    """Return the sentence about what could not be created, with the server's own words."""
+    said = str(getattr(error.__cause__, "message", None) or "").strip()
+    words = f" The server said: {said[:_MOST_SAID]}" if said else ""
+    return f"{wanted.name}, a {wanted.place}, could not be created. {error.detail}{words}"
 
 
 async def _creates(connection: Connection, text: str, dimensions: int) -> bool:

@@ -13,7 +13,7 @@ goes through the index over the project alone, or through all of the key's index
 
 from __future__ import annotations
 
-from drift.graph.cypher import nearest
+from drift.graph.cypher import legs, nearest
 
 _STAGED = "__StagedChunk__"
 """The label of chunks that no reader sees yet: those of a document too big for one transaction,
@@ -62,17 +62,20 @@ RETURN entities, relations, communities
 """
 
 # Asked of graphs that have no index yet as well, so no index is named.
-HELD_PROJECTS = """
+HELD_PROJECTS = f"""
 MATCH (p:__Project__)
 WHERE $project_id IS NULL OR p.id = $project_id
 RETURN toString(p.id) AS id,
-  COLLECT {
-    MATCH (d:__Document__ {project_id: p.id})
+  COLLECT {{
+    MATCH (d:__Document__ {{project_id: p.id}})
     WITH toString(coalesce(d.source, '')) AS source, count(*) AS number
     RETURN [source, number]
-  } AS sources,
-  COUNT { (:__Chunk__ {project_id: p.id}) } AS chunks,
-  COUNT { (:__Node__ {project_id: p.id}) } AS nodes
+  }} AS sources,
+  COUNT {{ (:__Chunk__ {{project_id: p.id}}) }} AS chunks,
+  COUNT {{ (:{legs.PERSONAL} {{project_id: p.id}}) }}
+    + COUNT {{
+      MATCH (n:{legs.EARLIER} {{project_id: p.id}}) WHERE {legs.of_earlier_release("n")}
+    }} AS nodes
 ORDER BY id
 """
 

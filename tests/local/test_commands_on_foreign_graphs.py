@@ -1,0 +1,134 @@
+"""What `prepare`, `ask` and `doctor` say of a graph that others wrote, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from drift.graph.connection import Connection
+from drift.local.stack.neo4j.server import Neo4jServer
+from tests.command_line import PATIENCE_S, drift
+from tests.contract.foreign_graphs import add_ferries, database
+from tests.model_server_fixture import ModelServerControl
+
+__all__ = ["database"]
+pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(4 * PATIENCE_S)]
+
+MODEL = "wordllama-256"
+LONGER = "MATCH (n) WHERE n.embedding IS NOT NULL SET n.embedding = [i IN range(1, 256) | 1.0 / i]"
+NO_REDIS = "redis://127.0.0.1:1"
+
+
+EMBED = "run `python -m drift prepare --project"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What was done to a prepared graph, and what is said of it.
+
+    `codes` are those with which `prepare`, `ask` and `doctor` end. `prepared`, `asked` and `looked`
+    stand in what they say; nothing for no problem.
+    """
+
+    change: str
+    project: str
+    codes: tuple[int, int, int]
+    prepared: str
+    asked: str
+    looked: str
+
+
+CASES = {
+    "fine": Case("RETURN 1", "north", (0, 0, 0), "", "", "ok"),
+    "not embedded": Case(
+        change="MATCH (n) REMOVE n.embedding",
+        project="north",
+        codes=(1, 1, 1),
+        prepared="prepare --project ... --embed`",
+        asked=f"3 with no embedding. To mend that, {EMBED} north --embed`",
+        looked="nothing can be asked, since none of the chunks has an embedding of 256 floats and "
+        f"a text: {EMBED} ... --embed`",
+    ),
+    "no chunk": Case(
+        change="MATCH (n:__Chunk__) SET n:Chunk REMOVE n:__Chunk__",
+        project="anything",
+        codes=(1, 1, 0),
+        prepared="No chunk was found. Expected (:__Document__)-[:HAS_CHUNK]->(:__Chunk__",
+        asked="none that is a __Chunk__: run `python -m drift prepare`, which says",
+        looked="there is no __Chunk__ node beside 10 others, so that nothing can be asked of this "
+        "graph: run `python -m drift prepare`",
+    ),
+    "a number as project": Case(
+        change="MATCH (n:__Chunk__)-[r:IN_PROJECT]->() SET n.project_id = 7 DELETE r",
+        project="7",
+        codes=(1, 1, 0),
+        prepared="The `project_id` of some __Chunk__ nodes (3) is no text",
+        asked="have a `project_id` that is no text, by which no request finds them: set it to "
+        f"text, then {EMBED} 7`",
+        looked="",
+    ),
+    "another model": Case(
+        change="MATCH (p:__Project__) SET p.embedding_models = ['text-embedding-3-large']",
+        project="north",
+        codes=(0, 1, 0),
+        prepared="",
+        asked=f"made by text-embedding-3-large, and the question's by {MODEL}",
+        looked="the vectors of project north were made by text-embedding-3-large, not by the "
+        f"questions' {MODEL}, so that they are not compared: set OAI_EMBED_MODEL_NAME to the "
+        "model that made them, or embed them anew, which `python -m drift ingest` does",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+async def test_prepare_ask_and_doctor_say_the_same_of_a_graph(
+    database: Connection,
+    whole_server: Neo4jServer,
+    model_server: ModelServerControl,
+    tmp_path: Path,
+    case: Case,
+) -> None:
+    server, at = whole_server, ("--data-dir", str(tmp_path / "none"))
+    graph = {
+        "NEO4J_URI": server.uri,
+        "NEO4J_USERNAME": server.user,
+        "NEO4J_PASSWORD": server.password,
+        "NEO4J_DATABASE": server.database,
+        "VECTOR_INDEX_DIMENSIONS": "256",
+    }
+    model = {
+        "OAI_BASE_URL": model_server.url,
+        "OAI_MODEL": "drift-extractive",
+        "OAI_KEY": "none",
+        "OAI_EMBED_MODEL_NAME": MODEL,
+    }
+    await add_ferries(database, "north")
+    await database.write(LONGER, {})
+    assert drift("prepare", *at, **graph).returncode == 0
+    await database.write(case.change, {})
+
+    prepared = drift("prepare", "--json", *at, **graph)
+    question = ("When does ferry 1 leave?", "-p", case.project)
+    asked = drift("ask", *question, *at, **graph, **model, REDIS_URL=NO_REDIS)
+    looked, alone = (
+        drift("doctor", "--json", *at, **graph, **more)
+        for more in (model, {"OAI_EMBED_MODEL_NAME": MODEL} if case.prepared else {})
+    )
+    said = (prepared.stdout, asked.stderr, looked.stdout)
+    assert (prepared.returncode, asked.returncode, looked.returncode) == case.codes, said
+    problems = "\n".join(json.loads(prepared.stdout)["problems"])
+    assert case.prepared in problems
+    assert bool(case.prepared) == bool(problems)
+    assert case.asked in " ".join(asked.stderr.split())
+    assert case.looked in indexes(looked.stdout)
+    # Of a model that nobody names, nothing is said.
+    assert indexes(alone.stdout) == (indexes(looked.stdout) if case.prepared else "ok")
+
+
+def indexes(report: str) -> str:
+    """Return what the doctor says of the indexes."""
+    (found,) = (one for one in json.loads(report)["findings"] if one["name"] == "indexes")
+    return str(found["text"])
