@@ -13,6 +13,7 @@ from drift.contracts.answer import KeyFact, TraceNode
 from drift.contracts.progress import CHANNEL, LAST_PHASES
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
+from drift.llm.streamed import GrowingCompletion
 from drift.model.calls import ChatReply, Embeddings, Hear, Prompt, Tokens
 from drift.model.graph import (
     Candidate,
@@ -63,9 +64,11 @@ class ScriptedChat:
         return ChatReply(text, Tokens(prompt=10, completion=2, cached=1))
 
     async def _tell(self, text: str, hear: Hear) -> None:
-        for end in range(PIECE, len(text) + PIECE, PIECE):
-            hear(text[:end])
+        growing = GrowingCompletion(hear)
+        for at in range(0, len(text), PIECE):
+            growing.take({"choices": [{"delta": {"content": text[at : at + PIECE]}}]})
             await asyncio.sleep(0)
+        hear(text)
 
     async def health(self) -> Readiness:
         return Readiness.ok()

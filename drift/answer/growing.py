@@ -14,13 +14,16 @@ from pydantic_core import from_json
 from drift.contracts.lenient import judgement
 from drift.contracts.replies import MAX_ANSWER_CHARS
 from drift.evidence.marks import STOPS
-from drift.evidence.statements import proven
+from drift.evidence.statements import Growing
 from drift.model.tree import Fact
 
 Json = Mapping[str, Any]
 
 _ENDINGS = frozenset(f"{STOPS}\n")
 """Without one of these no sentence ends, so nothing has to be looked at again."""
+LONGEST_SENTENCE = 4_000
+"""Characters. What has not ended after so many waits for the whole answer: each look at it holds up
+other requests."""
 
 
 class GrowingAnswer:
@@ -45,6 +48,8 @@ class GrowingAnswer:
     def _begin(self, reply: str) -> None:
         self._reply = reply
         self._facts: Sequence[Fact] | None = None
+        self._growing: Growing | None = None
+        self._settled = ""
         self._read = 0
         self._may_end = False
         self._has_ended = False
@@ -73,10 +78,19 @@ class GrowingAnswer:
         self._read = len(answer)
         if self._has_ended or endings or self._may_end:
             before = self._text
-            said = self._write(answer.lstrip())
-            self._text = proven(said, self._facts, complete=self._has_ended).text
+            self._text = self._read_on(self._write(answer.lstrip()), self._facts)
             self._may_end = endings > 1 or self._text == before
         return self._text
+
+    def _read_on(self, said: str, facts: Sequence[Fact]) -> str:
+        """Return what is delivered of the words so far; what has settled is not read again."""
+        if self._growing is None or not said.startswith(self._settled):
+            self._growing = Growing(facts)
+        if len(said) - self._growing.at > LONGEST_SENTENCE:
+            return self._growing.text
+        self._growing.more(said, complete=self._has_ended)
+        self._settled = said[: self._growing.at]
+        return self._growing.text
 
 
 def _finds_nothing(begun: Json) -> bool:

@@ -38,6 +38,7 @@ from drift.core.logs import log
 # Bounds on what is read of a reply, so that a model that does not stop costs no more than this.
 # What exceeds them is cut off before anything else is checked.
 MAX_ANSWER_CHARS = 16_000
+ANSWER_CUT = f"The answer was cut after {MAX_ANSWER_CHARS:,} characters."
 MAX_STATEMENT_CHARS = 4_000
 MAX_QUESTION_CHARS = 1_000
 MAX_ID_CHARS = 500
@@ -221,6 +222,17 @@ class LastJointReply(_Reply):
     answers: list[LastJointAnswer]
 
 
+def _with_cut_told(reply: object, field: str) -> object:
+    """Return a reply that says so where its answer is longer than is read of it."""
+    if not isinstance(reply, dict):
+        return reply
+    answer, uncertain = text(reply.get(field)), text(reply.get("residual_uncertainty"))
+    if not isinstance(answer, str) or len(answer.strip()) <= MAX_ANSWER_CHARS:
+        return reply
+    said = uncertain if isinstance(uncertain, str) else ""
+    return {**reply, "residual_uncertainty": f"{ANSWER_CUT} {said}".strip()}
+
+
 class QuickReply(_Reply):
     """Reply to one look: places of sentences ("K3.4"), and an answer that names them by number.
 
@@ -239,6 +251,11 @@ class QuickReply(_Reply):
     confidence: Annotated[float, Field(ge=0, le=1), BeforeValidator(score)] = 0.0
     residual_uncertainty: Statement = ""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _tells_a_cut(cls, value: object) -> object:
+        return _with_cut_told(value, "answer")
+
     @model_validator(mode="after")
     def _answers(self) -> QuickReply:
         if not self.answer and self.verdict != "not_found":
@@ -256,6 +273,11 @@ class AggregateReply(_Reply):
     verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
     final_answer: Answer
     residual_uncertainty: Statement = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tells_a_cut(cls, value: object) -> object:
+        return _with_cut_told(value, "final_answer")
 
     @model_validator(mode="after")
     def _answers(self) -> AggregateReply:

@@ -15,9 +15,11 @@ from drift.model.calls import Hear
 EVENT_STREAM = "text/event-stream"
 MAX_CHARACTERS = 200_000
 """A reply that is longer is taken for one that would not end; no reply of a search comes near."""
-MOST_AT_EVERY_PIECE = 4_000
-"""A longer text is told of only when it has grown by a quarter, so that all looks at it together
-cost no more than a few at the whole."""
+MOST_AT_EVERY_PIECE = 1_000
+"""A longer text is told of only when it has grown by a share of itself, so that all looks at it
+together cost no more than some at the whole."""
+_GROWTH = 32
+"""One part of so many, which a look has to read anew: it holds up other requests for so long."""
 _FIRST_HALVES = "".join(map(chr, range(0xD800, 0xDC00)))
 
 
@@ -88,9 +90,9 @@ class GrowingCompletion:
                     self._tell()
 
     def _tell(self) -> None:
-        """Tell of the text; a long one again only when it has grown by a quarter."""
+        """Tell of the text; a long one again only when it has grown by its share."""
         if self._length >= MOST_AT_EVERY_PIECE:
-            self._look_at = self._length + self._length // 4
+            self._look_at = self._length + self._length // _GROWTH
         text = "".join(self._pieces)
         self._pieces = [text]
         try:

@@ -210,7 +210,9 @@ async def test_hostile_texts_load_nothing_where_a_saved_answer_is_opened(visit: 
             """async (text) => {
               const { asMarkdown } = await import("/rag/x/export.js");
               const one = { number: 1, title: text, where: text, match: null, quote: text };
-              const answer = { text: `${text}\\n\\nThe end.`, limits: [text], items: [one], near: [one] };
+              const answer = {
+                text: `${text}\\n\\nThe end.`, limits: [text], items: [one], near: [one],
+              };
               const asked = { question: text, project: text, depth: "auto" };
               return asMarkdown(asked, answer, text, 0, false);
             }""",

@@ -11,7 +11,7 @@ from drift.local.prompt_elements import Element, element, elements
 from drift.model.calls import Prompt
 from drift.model.graph import Evidence, FollowupQuery, PrimerEvidence
 from drift.model.limits import Limits
-from drift.ports import Ports
+from drift.ports import Listener, Ports
 from drift.prompting import markup
 from drift.search.drift import DriftSearch
 from drift.search.progress import Progress
@@ -137,11 +137,13 @@ class Run:
         self.deadline_s = deadline_s
         self.sink = ListSink()
 
-    async def __call__(self, asked: ProjectRequest | None = None) -> RetrieveResponse:
+    async def __call__(
+        self, asked: ProjectRequest | None = None, listener: Listener | None = None
+    ) -> RetrieveResponse:
         async with Progress("p", "r", self.sink) as progress:
             search = DriftSearch(self.ports, self.limits)
             return await search.retrieve(
-                asked or request(), progress, Deadline.after(self.deadline_s)
+                asked or request(), progress, Deadline.after(self.deadline_s), listener
             )
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.answer.growing import GrowingAnswer
 from drift.answer.streaming import Telling
 from drift.contracts.answer import KeyFact, RetrieveResponse
+from drift.contracts.replies import MAX_ANSWER_CHARS
+from drift.evidence.statement_parts import Part, Parts
 from drift.evidence.statements import proven
+from drift.llm.streamed import GrowingCompletion
 from tests.fakes import Heard
 from tests.unit.test_statements import ANSWERS, FACTS
 
@@ -121,3 +125,27 @@ def test_without_a_listener_nobody_asks_for_a_stream() -> None:
     telling = Telling()
     assert telling.hear(growing()) is None
     telling.whole(response("Marley was dead."))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["He knew it [1]. ", "He knew it. ", "- a [1]\n", "|---|\n", "a\n", '"a. ', "[", ". "],
+)
+def test_what_has_settled_of_an_answer_is_not_read_again(
+    sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    characters = 0
+    read = Parts.read
+
+    def counted(self: Parts, answer: str, *, complete: bool) -> list[Part]:
+        nonlocal characters
+        characters += len(answer) - self.at
+        return read(self, answer, complete=complete)
+
+    monkeypatch.setattr(Parts, "read", counted)
+    reply = reply_of((sentence * MAX_ANSWER_CHARS)[:MAX_ANSWER_CHARS])
+    growing_reply = GrowingCompletion(Telling(Heard()).hear(growing()) or str)
+    for at in range(0, len(reply), 4):
+        growing_reply.take({"choices": [{"delta": {"content": reply[at : at + 4]}}]})
+
+    assert characters <= 20 * MAX_ANSWER_CHARS
