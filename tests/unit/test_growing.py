@@ -149,3 +149,13 @@ def test_what_has_settled_of_an_answer_is_not_read_again(
         growing_reply.take({"choices": [{"delta": {"content": reply[at : at + 4]}}]})
 
     assert characters <= 20 * MAX_ANSWER_CHARS
+
+
+def test_words_that_change_before_what_was_read_are_read_anew() -> None:
+    one = GrowingAnswer(
+        "final_answer", lambda _: FACTS, lambda text: text.replace("dead [1]. Scr", "gone [1]. Scr")
+    )
+    opening = '{"final_answer": "Marley was dead [1]. '
+    assert one.deliverable(f"{opening}He") == "Marley was dead."
+    whole = f'{opening}Scrooge knew it [2]."'
+    assert one.deliverable(whole) == "Marley was gone. Scrooge knew it."

@@ -16,6 +16,7 @@ from drift.core.errors import DriftError
 from drift.llm.errors import UNREADABLE
 from drift.llm.replies import ChatCompletion, whole_characters
 from drift.llm.streamed import GrowingCompletion
+from drift.local.event_stream import read_events
 from drift.nodes.node_citations import cited, cleaned
 from tests.fakes import Heard, request
 from tests.unit.searching import aggregated, local, primer, run_of
@@ -147,3 +148,11 @@ async def test_an_answer_that_was_cut_says_so(depth: str) -> None:
 
     assert len(found.final_answer) <= MAX_ANSWER_CHARS
     assert found.residual_uncertainty.startswith(ANSWER_CUT)
+
+
+@pytest.mark.parametrize("data", [*DOCUMENTS.values(), "[1]", "", "NaN"])
+async def test_an_event_of_the_service_is_an_object_or_an_error_of_http(data: str) -> None:
+    body = f"event: result\ndata: {data}\n\n"
+    response = httpx2.Response(200, content=body, request=httpx2.Request("GET", "http://a"))
+    with suppress(httpx2.HTTPError):
+        assert [type(document) async for _, document in read_events(response)] in ([], [dict])
