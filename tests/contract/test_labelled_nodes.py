@@ -120,7 +120,7 @@ async def test_nodes_of_an_earlier_release_become_ours_and_another_program_s_nev
         {"p": project},
     )
     assert await nodes.projects(LABEL) == [project]
-    await nodes.prepare(3)
+    await nodes.prepare(256)
     assert list(await found(nodes, project, "marked")) == ["ours"]
     rows = [one async for one in nodes.labelled(project, LABEL, "unmarked")]
     assert sorted(one.id for one in rows if not one.is_foreign) == ["ours", "without"]

@@ -204,7 +204,7 @@ FUNCTION = (
         MAIN,
         "union(mapValues(appSettings, value => string(value)), wiredSettings)",
         "wiredSettings",
-        COMPILER,
+        SETTING,
     ),
     Fault(
         "people's settings are one",
@@ -262,7 +262,7 @@ FUNCTION = (
         MAIN,
         "@maxValue(225)\nparam alertRetrievalSeconds",
         "@maxValue(600)\nparam alertRetrievalSeconds",
-        BOUNDS,
+        COMPILER,
     ),
     Fault(
         "unprotected by default",
