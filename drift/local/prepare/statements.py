@@ -76,7 +76,7 @@ PROJECTS = "MATCH (p:__Project__) RETURN count(p) AS nodes, count(toStringOrNull
 
 MOST_PROJECT_CHARS = 1000
 LONG_PROJECTS = f"""MATCH (p:__Project__)
-WHERE p.id IS :: STRING NOT NULL AND size(p.id) > {MOST_PROJECT_CHARS}
+WHERE CASE WHEN p.id IS :: STRING THEN size(p.id) > {MOST_PROJECT_CHARS} END
 RETURN left(p.id, 40) AS beginning"""
 """Projects that no index can be sure to hold."""
 
