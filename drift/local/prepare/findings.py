@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+LEFT_OUT = "left_out_of"
+"""The property of nodes whose key is too long for an index: the `project_id` that they had."""
+
 
 @dataclass
 class Survey:

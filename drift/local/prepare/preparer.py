@@ -24,7 +24,7 @@ from drift.local.ingest.neo4j.ddl import SchemaObject, schema_objects
 from drift.local.ingest.neo4j.schema import ONLINE_WAIT_S, obstacles
 from drift.local.prepare import statements
 from drift.local.prepare.changes import Changes, PrepareReport
-from drift.local.prepare.findings import Survey
+from drift.local.prepare.findings import LEFT_OUT, Survey
 from drift.local.prepare.schema_steps import SchemaSteps
 from drift.local.prepare.survey import Surveyor
 from drift.local.prepare.vectors import ProjectVectors
@@ -156,10 +156,10 @@ async def _leave_out(changes: Changes, survey: Survey) -> None:
     """Take nodes whose key is too long out of the indexes of projects; shortened ones come back."""
     for thing, text, ids in (
         *(
-            (f"{label}.{statements.LEFT_OUT}", statements.LEAVE_OUT, ids)
+            (f"{label}.{LEFT_OUT}", statements.LEAVE_OUT, ids)
             for label, ids in survey.too_long.items()
         ),
-        (f"{statements.LEFT_OUT} of shortened", statements.COME_BACK, survey.short_again),
+        (f"{LEFT_OUT} of shortened", statements.COME_BACK, survey.short_again),
     ):
         for start in range(0, len(ids), statements.BATCH):
             part = ids[start : start + statements.BATCH]

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from drift.graph.cypher.schema import SchemaName
+from drift.local.prepare.findings import LEFT_OUT as _LEFT_OUT
 
 BATCH = 2000
-LEFT_OUT = "left_out_of"
-"""The property of nodes whose key is too long for an index: the `project_id` that they had."""
 _BATCHES = f"IN TRANSACTIONS OF {BATCH} ROWS"
 
 # A node of two projects shows two of them. DISTINCT is safe here: it stands behind an expansion,
@@ -33,7 +32,7 @@ WITH n, coalesce(toStringOrNull(n.project_id), named) AS project"""
 _STATE = f"""
 WITH n, n.project_id AS stored, {_EDGES} AS edges
 WITH n, stored, edges, CASE
-    WHEN n.{LEFT_OUT} IS NOT NULL THEN 'left out'
+    WHEN n.{_LEFT_OUT} IS NOT NULL THEN 'left out'
     WHEN size(edges) > 1 THEN 'several'
     WHEN stored IS NULL THEN CASE size(edges) WHEN 1 THEN 'edge' ELSE 'without' END
     WHEN NOT stored IS :: STRING THEN 'no text'
@@ -206,19 +205,19 @@ def long_keys(source: str, key: str) -> str:
     """Return the statement that yields nodes whose key or project may be too long for an index."""
     some = " OR ".join(_MAY_BE_LONG.format(name) for name in (f"n.{key}", "n.project_id"))
     return f"""{source}
-WITH n WHERE {some} OR n.{LEFT_OUT} IS NOT NULL
+WITH n WHERE {some} OR n.{_LEFT_OUT} IS NOT NULL
 RETURN elementId(n) AS id, n.{key} AS key,
-  coalesce(n.project_id, n.{LEFT_OUT}, {_EDGES}[0], '') AS project,
-  n.{LEFT_OUT} IS NOT NULL AS is_out"""
+  coalesce(n.project_id, n.{_LEFT_OUT}, {_EDGES}[0], '') AS project,
+  n.{_LEFT_OUT} IS NOT NULL AS is_out"""
 
 
 LEAVE_OUT = f"""UNWIND $rows AS row
 MATCH (n)
-WHERE elementId(n) = row AND (n.project_id IS NOT NULL OR n.{LEFT_OUT} IS NULL)
+WHERE elementId(n) = row AND (n.project_id IS NOT NULL OR n.{_LEFT_OUT} IS NULL)
 WITH n, {_EDGES} AS edges
 WITH n, CASE size(edges) WHEN 1 THEN edges[0] ELSE '' END AS named
 CALL (n, named) {{
-  SET n.{LEFT_OUT} = coalesce(n.project_id, n.{LEFT_OUT}, named)
+  SET n.{_LEFT_OUT} = coalesce(n.project_id, n.{_LEFT_OUT}, named)
   REMOVE n.project_id
 }} {_BATCHES}"""
 """Takes nodes out of every index over a project; `left_out_of` keeps what they said of it."""
@@ -227,9 +226,9 @@ COME_BACK = f"""UNWIND $rows AS row
 MATCH (n)
 WHERE elementId(n) = row
 CALL (n) {{
-  SET n.project_id = CASE n.{LEFT_OUT} WHEN '' THEN n.project_id
-    ELSE coalesce(n.project_id, n.{LEFT_OUT}) END
-  REMOVE n.{LEFT_OUT}
+  SET n.project_id = CASE n.{_LEFT_OUT} WHEN '' THEN n.project_id
+    ELSE coalesce(n.project_id, n.{_LEFT_OUT}) END
+  REMOVE n.{_LEFT_OUT}
 }} {_BATCHES}"""
 
 
@@ -237,7 +236,7 @@ CALL (n) {{
 def take_from_edge(label: str) -> str:
     """Return the statement that gives a node the project of its one IN_PROJECT edge."""
     return f"""MATCH (n:{label})
-WHERE n.project_id IS NULL AND n.{LEFT_OUT} IS NULL
+WHERE n.project_id IS NULL AND n.{_LEFT_OUT} IS NULL
 WITH n, {_EDGES} AS projects
 WHERE size(projects) = 1
 CALL (n, projects) {{ SET n.project_id = projects[0] }} {_BATCHES}"""
@@ -263,7 +262,7 @@ def take_from_neighbours(label: str, pattern: str) -> str:
     will be, and any neighbour of another project leave the node as it is.
     """
     return f"""MATCH (n:{label})
-WHERE n.project_id IS NULL AND n.{LEFT_OUT} IS NULL
+WHERE n.project_id IS NULL AND n.{_LEFT_OUT} IS NULL
   AND NOT EXISTS {{ (n)-[:IN_PROJECT]->(:__Project__) }}
 WITH n, COLLECT {{ MATCH {pattern} RETURN DISTINCT m.project_id AS project LIMIT 2 }} AS projects
 WHERE size(projects) = 1 AND projects[0] IS NOT NULL

@@ -6,7 +6,7 @@ from drift.graph.connection import Connection
 from drift.graph.cypher.schema import SchemaName
 from drift.graph.indexes import PREPARE
 from drift.local.prepare import statements
-from drift.local.prepare.findings import Survey
+from drift.local.prepare.findings import LEFT_OUT, Survey
 from drift.local.prepare.kinds import NodeKind
 
 _UNUSABLE = {
@@ -100,7 +100,7 @@ class NodeSurvey:
         shown = f"'{str(long[0]['key'])[:_SHOWN_CHARS]}...' ({_bytes(long[0]['key']):,} bytes)"
         cost = (
             f"{_LEFT_OUT}, so that the rest is searched; their project stands in "
-            f"`{statements.LEFT_OUT}` or their edge"
+            f"`{LEFT_OUT}` or their edge"
             if has_projects
             else f"Nodes of {kind.label} are not indexed by `{kind.key}`, and found slowly by it"
         )
