@@ -19,23 +19,23 @@ from drift.local.cli.options import LOOPBACK_PASSWORD
 from drift.local.stack.order import USUAL_PORTS
 
 ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text()
+SETTINGS, HTTP = ((ROOT / "docs" / name).read_text() for name in ("settings.md", "http.md"))
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLE = json.loads((ROOT / "local.settings.json.example").read_text())["Values"]
 
 
 def settings_table() -> dict[str, str]:
-    """Return the README's settings with what it says of their defaults."""
-    rows = re.findall(r"^\| `([A-Z][A-Z0-9_]+)` \| ([^|]*) \|", README, re.MULTILINE)
+    """Return the documented settings with what is said of their defaults."""
+    rows = re.findall(r"^\| `([A-Z][A-Z0-9_]+)` \| ([^|]*) \|", SETTINGS, re.MULTILINE)
     return {name: default.strip() for name, default in rows}
 
 
-def test_the_readme_lists_every_setting_and_no_other() -> None:
+def test_the_documents_list_every_setting_and_no_other() -> None:
     assert set(settings_table()) == {name.upper() for name in Settings.model_fields}
 
 
 @pytest.mark.parametrize(("name", "said"), settings_table().items())
-def test_the_readme_gives_the_real_default(name: str, said: str) -> None:
+def test_the_documents_give_the_real_default(name: str, said: str) -> None:
     field = Settings.model_fields[name.lower()]
     if field.is_required():
         assert said == "required"
@@ -60,12 +60,12 @@ def test_the_openapi_file_is_what_the_models_give() -> None:
     )
 
 
-def test_the_readme_names_every_code_that_a_caller_can_get() -> None:
+def test_the_documents_name_every_code_that_a_caller_can_get() -> None:
     def codes(kind: type[DriftError]) -> set[str]:
         return {kind.code}.union(*(codes(child) for child in kind.__subclasses__()))
 
     never_answered = {"unusable_reply", "ingest", "local_stack"}
-    assert codes(DriftError) - never_answered <= set(re.findall(r"`([a-z_]+)`", README))
+    assert codes(DriftError) - never_answered <= set(re.findall(r"`([a-z_]+)`", HTTP))
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

@@ -145,7 +145,7 @@ class PageSettings(BaseSettings):
 
 
 class Settings(AccessSettings):
-    """All settings of the service; README.md has a table of their defaults and meanings."""
+    """All settings of the service; docs/settings.md has their defaults and meanings."""
 
     # A rule for the addresses below, so it is read before them.
     allow_plaintext: bool = False

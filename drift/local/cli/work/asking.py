@@ -31,7 +31,7 @@ _SAID_HERE = {"progress_publish_failed", "progress_publish_restored", "entra_tok
 STAND_IN_ADVICE = (
     "A stand-in without a language model answered: it copies the nearest lines of your documents, "
     "and found none close enough. For a real model set OAI_BASE_URL, OAI_MODEL, OAI_KEY, "
-    "OAI_EMBED_MODEL_NAME and VECTOR_INDEX_DIMENSIONS (README, Settings), ingest again, and ask "
+    "OAI_EMBED_MODEL_NAME and VECTOR_INDEX_DIMENSIONS (docs/settings.md), ingest again, and ask "
     "again."
 )
 
