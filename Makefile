@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE :=
 WORKERS ?= 2
 SIDE_BY_SIDE := --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: help demo test test-deep tools check serve format openapi faults snapshots lock package \
+.PHONY: help demo test test-deep tools check serve format openapi settings faults snapshots lock package \
   licenses audit clean
 
 help: ## show this list
@@ -77,6 +77,9 @@ format: $(READY) ## format the code and mend what can be mended
 openapi: $(READY) ## write docs/openapi.yaml from the models
 	@$(PYTHON) -c 'import yaml; from drift.http.description import document; \
 	  print(yaml.safe_dump(document(), sort_keys=False), end="")' > docs/openapi.yaml
+
+settings: $(READY) ## write docs/settings.md from the settings
+	@$(PYTHON) -m drift.local.settings_page > docs/settings.md
 
 faults: $(READY) ## write docs/faults.md from the table of injected faults
 	@$(PYTHON) -m tests.function.faults.document > docs/faults.md

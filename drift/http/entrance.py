@@ -14,7 +14,7 @@ from drift.model.health import Readiness
 
 if TYPE_CHECKING:
     from drift.auth.resolvers import Resolver
-    from drift.http.settings import AccessSettings
+    from drift.http.settings_access import AccessSettings
 
 
 class Entrance:

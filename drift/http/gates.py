@@ -11,7 +11,7 @@ from drift.auth.keyring import KeyRing
 from drift.auth.project_keys import NO_ENTRY, KeysError
 from drift.auth.resolvers import EasyAuth, FunctionKeys, OwnKeys, Resolver
 from drift.core.errors import NotConfiguredError
-from drift.http.settings import NO_KEYS, AccessSettings
+from drift.http.settings_access import NO_KEYS, AccessSettings
 
 _NOBODY_AUTHENTICATES = (
     "AUTH_MODE=easyauth, but the platform's authentication is off: turn it on. The platform then "

@@ -15,7 +15,7 @@ from drift.core.errors import NotFoundError
 from drift.http.http import Reply
 
 if TYPE_CHECKING:
-    from drift.http.settings import AuthMode
+    from drift.http.settings_access import AuthMode
 
 PAGE = "rag"
 FILE = "rag/{*file}"

@@ -16,7 +16,8 @@ from drift.auth.caller import EVERYBODY
 from drift.auth.project_keys import hash_of
 from drift.core.errors import ForbiddenError, NotConfiguredError, UnauthenticatedError
 from drift.http.entrance import Entrance
-from drift.http.settings import AccessSettings, load_access
+from drift.http.settings import load_access
+from drift.http.settings_access import AccessSettings
 from tests.unit.test_principal import TENANT, header
 
 ROOT = Path(__file__).resolve().parents[2]

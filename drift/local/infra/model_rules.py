@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from drift.http.settings import KNOWN_EMBEDDING_DIMENSIONS, Settings
+from drift.http.settings import Settings
+from drift.http.settings_graph import KNOWN_EMBEDDING_DIMENSIONS
 from drift.local.infra.finding import Said, Values, settings_of
 from drift.local.infra.regions import DATA_ZONES, REGIONS
 

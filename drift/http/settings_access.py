@@ -1,0 +1,86 @@
+"""Settings of who may ask, and those that the page has to know."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, Self
+
+from pydantic import SecretStr, field_validator, model_validator
+
+from drift.auth import project_keys
+from drift.http.settings_types import SettingsGroup
+
+AuthMode = Literal["function", "keys", "easyauth"]
+NO_KEYS = "AUTH_MODE=keys needs PROJECT_KEYS or PROJECT_KEYS_SECRET, one of them"
+
+_SECRET_ADDRESS = re.compile(
+    r"https://[A-Za-z0-9.-]+(:\d+)?/secrets/[A-Za-z0-9-]{1,127}(/[0-9a-f]{32})?"
+)
+
+
+class AccessSettings(SettingsGroup):
+    """Who may ask.
+
+    These are read apart from the others: nobody is told what is wrong with those before it is known
+    who asks.
+    """
+
+    auth_mode: AuthMode = "function"
+    """who may ask: `function` (the platform's function keys, every project), `keys` (named keys of
+    yours) or `easyauth` (Entra ID); [access.md](access.md)"""
+    auth_tenant_id: str | None = None
+    """the Entra tenant whose callers are let in, in mode `easyauth`"""
+    project_claim: str | None = None
+    """a claim whose values are projects that the caller may read, in mode `easyauth`"""
+    project_keys: SecretStr | None = None
+    """the keys of mode `keys`, as JSON"""
+    project_keys_secret: str | None = None
+    """the address of a Key Vault secret that holds them, in place of `PROJECT_KEYS`; read again
+    every 60 s"""
+    azure_client_id: str | None = None
+    """user-assigned managed identity; unset: your own login"""
+    website_auth_enabled: str | None = None
+    """the platform sets it where its authentication is on, and nobody else should; mode `easyauth`
+    answers 503 unless it is `true`"""
+
+    @field_validator("auth_mode", mode="before")
+    @classmethod
+    def _any_case_of_mode(cls, value: object) -> object:
+        return value.strip().lower() if isinstance(value, str) else value
+
+    @field_validator("project_keys")
+    @classmethod
+    def _usable_keys(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is None or not value.get_secret_value().strip():
+            return None
+        project_keys.parse(value.get_secret_value())
+        return value
+
+    @field_validator("project_keys_secret")
+    @classmethod
+    def _secret(cls, value: str | None) -> str | None:
+        if value is not None and not _SECRET_ADDRESS.fullmatch(value):
+            raise ValueError("must be the address of a secret, https://VAULT/secrets/NAME")
+        return value
+
+    @model_validator(mode="after")
+    def _mode_has_what_it_needs(self) -> Self:
+        given = [self.project_keys, self.project_keys_secret]
+        if self.auth_mode == "keys" and given.count(None) != 1:
+            raise ValueError(NO_KEYS)
+        if self.auth_mode == "easyauth" and not self.auth_tenant_id:
+            raise ValueError("AUTH_MODE=easyauth needs AUTH_TENANT_ID")
+        return self
+
+
+class PageSettings(SettingsGroup):
+    """What the page to ask in has to know; it is there also where others are missing."""
+
+    auth_mode: AuthMode = "function"
+    enable_rag_search: bool = True
+    oai_model: str = ""
+
+    @field_validator("auth_mode", mode="before")
+    @classmethod
+    def _any_case(cls, value: object) -> object:
+        return value.strip().lower() if isinstance(value, str) else value
