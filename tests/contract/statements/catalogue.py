@@ -124,6 +124,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         name: (kind.source, kind.required) for name, kind in KINDS.items()
     },
     "prepare.other_properties": {name: (kind.source, kind.key) for name, kind in KINDS.items()},
+    "prepare.long_keys": {name: (kind.source, kind.key) for name, kind in KINDS.items()},
     "prepare.count_states": CHUNKS,
     "prepare.examples_of_state": {"": CHUNK},
     "prepare.count_vectors": {name: (kind.source,) for name, kind in KINDS.items()},
