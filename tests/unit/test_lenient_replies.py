@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from drift.contracts.replies import AggregateReply, JointReply, LastReply, LocalReply, PrimerReply
+from drift.contracts.replies import (
+    ANSWER_CUT,
+    AggregateReply,
+    JointReply,
+    LastReply,
+    LocalReply,
+    PrimerReply,
+)
 
 REPLIES = [PrimerReply, LocalReply, LastReply, JointReply, AggregateReply]
 JSON_VALUES = st.recursive(
@@ -264,7 +271,8 @@ def test_a_reply_of_megabytes_is_cut_where_its_meaning_is_plain() -> None:
     assert len(citation.sentences.split(",")) <= 50
 
     whole = AggregateReply.model_validate({"final_answer": long, "residual_uncertainty": [long]})
-    assert (len(whole.final_answer), len(whole.residual_uncertainty)) == (15_999, 3_999)
+    assert (len(whole.final_answer), len(whole.residual_uncertainty)) == (15_999, 4_000)
+    assert whole.residual_uncertainty.startswith(f"{ANSWER_CUT} word word")
 
     primer = PrimerReply.model_validate([long] * 1000)
     assert (len(primer.followups), len(primer.followups[0].question)) == (20, 999)
