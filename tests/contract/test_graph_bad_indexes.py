@@ -92,6 +92,7 @@ def inventory(**changes: dict[str, Any]) -> Inventory:
         "on another label",
         "on another property",
         "not online",
+        "failed",
     ],
 )
 def test_each_way_a_vector_index_can_be_wrong_is_named_with_what_to_run(
