@@ -103,7 +103,6 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     },
     "ddl.drop_constraint": {"": ("drift_entity_key",)},
     "ddl.drop_index": {"": (NAMES.fulltext,)},
-    "ddl.former_texts": {},  # gives names of indexes, and no statement
     "write.link": {
         " ".join(ends): ends
         for ends in [
