@@ -361,7 +361,9 @@ async def test_a_thousand_things_leave_the_page_to_its_reader(visits: Visits, mo
     await visit.page.wait_for_selector(f"#panel {SETTLED}", timeout=60_000)
     frames = sorted(await visit.page.evaluate("window.__frames"))
     await visit.picture(f"desk-picture-of-a-thousand-{motion}")
-    assert len(frames) > 20
+    assert (
+        len(frames) > 5
+    )  # the widest communities alone are drawn, in few steps where nothing moves
     assert (
         frames[len(frames) // 2] < 50
     )  # other work shares the machine; docs/page.md has the figure
