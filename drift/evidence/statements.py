@@ -48,18 +48,20 @@ class Proven:
     left_out: tuple[str, ...] = ()
 
 
-def proven(final_answer: str, facts: Sequence[Fact], *, complete: bool = True) -> Proven:
+def proven(final_answer: str, facts: Sequence[Fact]) -> Proven:
     """Return what of a final answer names a fact of these.
 
-    A heading, or a line that introduces a list, is delivered with the first item under it. With
-    `complete` False the answer still grows: what may yet change is held back, so that the text is
-    the beginning of the whole answer's text.
+    A heading, or a line that introduces a list, is delivered with the first item under it.
     """
-    return Growing(facts).read(final_answer, complete=complete)
+    return Growing(facts).read(final_answer, complete=True)
 
 
 class Growing:
-    """A final answer that grows, read from where it was read before."""
+    """A final answer that grows, read from where it was read before.
+
+    While it is not `complete`, what may yet change is held back, so that the text is the beginning
+    of the whole answer's text.
+    """
 
     def __init__(self, facts: Sequence[Fact]) -> None:
         """Begin with nothing."""
@@ -76,14 +78,12 @@ class Growing:
         """Behind what has settled of the answer."""
         return self._parts.at
 
-    def more(self, final_answer: str, *, complete: bool) -> bool:
-        """Read on in an answer, which has not changed up to `at`; tell whether more has settled."""
-        parts = self._parts.read(final_answer, complete=complete)
-        for part in parts:
+    def more(self, final_answer: str, *, complete: bool) -> None:
+        """Read on in an answer, which has not changed up to `at`."""
+        for part in self._parts.read(final_answer, complete=complete):
             self._kept.take(part)
         if complete:
             self._kept.end()
-        return bool(parts)
 
     def read(self, final_answer: str, *, complete: bool) -> Proven:
         """Read on in an answer, and return what is delivered of all of it."""

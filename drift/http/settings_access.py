@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import SecretStr, field_validator, model_validator
+from pydantic import BeforeValidator, SecretStr, field_validator, model_validator
 
 from drift.auth import project_keys
-from drift.http.settings_types import SettingsGroup
+from drift.http.settings_types import AnyCase, SettingsGroup
 
-AuthMode = Literal["function", "keys", "easyauth"]
+_Stripped = BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value)
+AuthMode = Annotated[Literal["function", "keys", "easyauth"], AnyCase, _Stripped]
 NO_KEYS = "AUTH_MODE=keys needs PROJECT_KEYS or PROJECT_KEYS_SECRET, one of them"
 
+_UNRESOLVED = "@Microsoft.KeyVault("
 _SECRET_ADDRESS = re.compile(
     r"https://[A-Za-z0-9.-]+(:\d+)?/secrets/[A-Za-z0-9-]{1,127}(/[0-9a-f]{32})?"
 )
@@ -43,10 +45,15 @@ class AccessSettings(SettingsGroup):
     """the platform sets it where its authentication is on, and nobody else should; mode `easyauth`
     answers 503 unless it is `true`"""
 
-    @field_validator("auth_mode", mode="before")
+    @field_validator("*", mode="before")
     @classmethod
-    def _any_case_of_mode(cls, value: object) -> object:
-        return value.strip().lower() if isinstance(value, str) else value
+    def _resolved(cls, value: object) -> object:
+        if isinstance(value, str) and value.startswith(_UNRESOLVED):
+            raise ValueError(
+                "is an unresolved Key Vault reference: check the identity's access to the vault "
+                "and the secret's name"
+            )
+        return value
 
     @field_validator("project_keys")
     @classmethod
@@ -79,8 +86,3 @@ class PageSettings(SettingsGroup):
     auth_mode: AuthMode = "function"
     enable_rag_search: bool = True
     oai_model: str = ""
-
-    @field_validator("auth_mode", mode="before")
-    @classmethod
-    def _any_case(cls, value: object) -> object:
-        return value.strip().lower() if isinstance(value, str) else value

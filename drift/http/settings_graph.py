@@ -14,7 +14,7 @@ from pydantic import (
     field_validator,
 )
 
-from drift.http.settings_types import Addresses, Required, checked_url
+from drift.http.settings_types import Addresses, AnyCase, Required, checked_url
 
 KNOWN_EMBEDDING_DIMENSIONS = {
     "text-embedding-3-small": 1536,
@@ -50,17 +50,12 @@ class GraphSettings(Addresses):
     """the full-text index of chunks, without which follow-ups do without full text"""
     vector_index_dimensions: Annotated[int, Field(ge=1, le=4096, validate_default=True)] = 3072
     """floats of the embedding model; compared with model and indexes"""
-    vector_index_similarity: Literal["cosine"] = "cosine"
+    vector_index_similarity: Annotated[Literal["cosine"], AnyCase] = "cosine"
     """the only one supported"""
     graph_schema: Literal["default", "v1"] = "default"
     """`v1`: entities `FROM_CHUNK`, communities `IN_COMMUNITY`, one project"""
     followup_scope: Literal["soft", "hard"] = "soft"
     """`hard` keeps follow-ups inside their target communities"""
-
-    @field_validator("vector_index_similarity", mode="before")
-    @classmethod
-    def _any_case_of_similarity(cls, value: object) -> object:
-        return value.lower() if isinstance(value, str) else value
 
     @field_validator("neo4j_uri")
     @classmethod
@@ -92,16 +87,11 @@ class RedisSettings(Addresses):
     """the Redis channel of progress messages, `{retrieval_id}` stands for that of the request;
     unset: `ui:retrieval_progress` in mode `function`, else
     `ui:retrieval_progress:{retrieval_id}`"""
-    cache: Literal["on", "off"] = "on"
+    cache: Annotated[Literal["on", "off"], AnyCase] = "on"
     """`off`: nothing is kept beyond a request; [caches.md](caches.md)"""
     cache_answers: bool = False
     """`true`: the same question to the same state of a project gets the same answer for a day,
     without a call of a model"""
-
-    @field_validator("cache", mode="before")
-    @classmethod
-    def _any_case_of_cache(cls, value: object) -> object:
-        return value.lower() if isinstance(value, str) else value
 
     @field_validator("progress_channel")
     @classmethod

@@ -6,13 +6,14 @@ import ipaddress
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import StringConstraints, ValidationInfo, field_validator
+from pydantic import BeforeValidator, StringConstraints, ValidationInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 _PLAINTEXT = {"bolt", "neo4j", "redis", "http"}
-_UNRESOLVED = "@Microsoft.KeyVault("
 
 Required = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+AnyCase = BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value)
+"""For a choice that may be written in any case."""
 
 
 class SettingsGroup(BaseSettings):
@@ -24,16 +25,6 @@ class SettingsGroup(BaseSettings):
     model_config = SettingsConfigDict(
         frozen=True, extra="ignore", env_ignore_empty=True, case_sensitive=False
     )
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _resolved(cls, value: object) -> object:
-        if isinstance(value, str) and value.startswith(_UNRESOLVED):
-            raise ValueError(
-                "is an unresolved Key Vault reference: check the identity's access to the vault "
-                "and the secret's name"
-            )
-        return value
 
     @classmethod
     def settings_customise_sources(

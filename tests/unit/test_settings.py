@@ -7,7 +7,7 @@ import pytest
 
 from drift.core.errors import NotConfiguredError
 from drift.http import per_step
-from drift.http.settings import Settings, load
+from drift.http.settings import Settings, load, load_page
 from drift.llm.options import EFFORTS, STEPS
 
 GOOD = {
@@ -341,3 +341,7 @@ def test_a_wrong_setting_of_the_nodes_names_itself(name: str, value: str) -> Non
     with pytest.raises(NotConfiguredError) as raised:
         load({**GOOD, name: value})
     assert [problem.split(":")[0] for problem in raised.value.problems] == [name]
+
+
+def test_the_page_is_there_where_a_setting_is_not_resolved_yet() -> None:
+    assert load_page({"OAI_MODEL": "@Microsoft.KeyVault(SecretUri=x)"}).oai_model

@@ -18,6 +18,7 @@ from drift.local.ingest.sentences import split_sentences
 from drift.local.model_server.lines import Line, lines, plain
 from drift.local.model_server.relevance import affinity, alike, choose, terms
 from drift.local.prompt_elements import Element, element, elements
+from drift.model.reading import ABOUT_PROJECT
 
 UNANSWERED = "The context does not answer this."
 
@@ -60,8 +61,6 @@ _ABOUT_WHOLE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A question about all documents together, in English; a language model needs no such pattern."""
-ABOUT_PROJECT = "About this project"
-"""How prompts call the document of what is known of all documents together."""
 _OWN_NUMBERS = re.compile(r"\s*\[\d+(?:\s*[-,]\s*\d+)*\]")
 """Numbers of a document's own notes, which would name other facts in an answer."""
 _STOP = re.compile(r"[.!?…。！？؟।][)\]\"'”’»*_`]*$")

@@ -22,7 +22,7 @@ _RIGHT_SIZE = frozenset({"usable", "zero", "not finite"})
 MOST_BYTES = 8000
 """Of a key with its project: an index refuses more than 8,164 with what it adds itself."""
 _SHOWN_CHARS = 40
-_LEFT_OUT = "Searches leave these nodes out"
+_NOT_SEARCHED = "Searches leave these nodes out"
 _COSTS = {"title": "Another name stands in its place", "description": "It counts as missing"}
 
 
@@ -82,7 +82,7 @@ class NodeSurvey:
             shown = ", ".join(f"'{row['key']}' ({row['type']})" for row in rows)
             self._survey.problems.append(
                 f"{self._survey.some_of(kind.label, nodes)} have a `{name}` of a type that is not "
-                f"read: {shown}. {_COSTS.get(name, _LEFT_OUT)}: set it to text."
+                f"read: {shown}. {_COSTS.get(name, _NOT_SEARCHED)}: set it to text."
             )
 
     async def look_at_keys(self, kind: NodeKind) -> None:
@@ -99,7 +99,7 @@ class NodeSurvey:
             return
         shown = f"'{str(long[0]['key'])[:_SHOWN_CHARS]}...' ({_bytes(long[0]['key']):,} bytes)"
         cost = (
-            f"{_LEFT_OUT}, so that the rest is searched; their project stands in "
+            f"{_NOT_SEARCHED}, so that the rest is searched; their project stands in "
             f"`{LEFT_OUT}` or their edge"
             if has_projects
             else f"Nodes of {kind.label} are not indexed by `{kind.key}`, and found slowly by it"
