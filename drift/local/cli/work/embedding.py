@@ -7,8 +7,8 @@ from dataclasses import asdict
 from drift.http import settings, wiring
 from drift.local.cli.console import print_result
 from drift.local.evals.embedding_cache import measure_cache, measure_own_share
-from drift.local.stack.model_process import ModelProcess
 from drift.local.stack.valkey_server import ValkeyServer
+from tests.model_server.process import slow_model
 
 
 async def bench(embed_ms: float, *, as_json: bool) -> None:
@@ -18,7 +18,7 @@ async def bench(embed_ms: float, *, as_json: bool) -> None:
 
     # no database is spoken to
     nowhere = {"NEO4J_URI": "bolt://localhost", "NEO4J_PASSWORD": "unused"}
-    with ModelProcess(embed_ms=embed_ms) as server:
+    with slow_model(embed_ms=embed_ms) as server:
         chat, embedder = wiring.build_models(settings.load({**server.env, **nowhere}))
         async with chat.client:
             measured.append(await measure_own_share(embedder, embed_ms / 1000))

@@ -24,8 +24,8 @@ from drift.local.cli.work.servers import warm_up
 from drift.local.evals.load.measure import Target, measure_levels, soak
 from drift.local.evals.load.process import GraphName, HostName, LoadProcess, load_process
 from drift.local.evals.static_graph import QUESTION
-from drift.local.stack.model_process import ModelProcess
 from drift.local.stack.stack import Stack, StackOptions
+from tests.model_server.process import slow_model
 
 PYTHON_QUESTIONS = (
     DEMO_QUESTION,
@@ -106,7 +106,7 @@ async def servers(options: StackOptions, asked: LoadOptions) -> AsyncIterator[di
     if asked.graph == "memory":
         nowhere = {"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "unused"}
 
-    model = ModelProcess(
+    model = slow_model(
         chat_ms=asked.chat_ms,
         embed_ms=asked.embed_ms,
         token_ms=asked.token_ms,

@@ -1,4 +1,4 @@
-"""Faults that the local model server makes on request, to test failures over a real socket.
+"""Faults that the model server for tests makes on request, over a real socket.
 
 A rule says which requests it hits (`kind`), how often (`times`), and what goes wrong (`fault`).
 Rules are tried in order: every `latency` that fits is waited, of the others the first one is made.
@@ -9,6 +9,7 @@ connection has a table in `connection_faults`, what strikes within a stream one 
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import re
@@ -16,9 +17,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from drift.local.model_server.refusals import REFUSALS, Json, error_body
+from drift.local.model_server import embedding
+from drift.local.model_server.bodies import Json, encoded, error_body
+from tests.model_server.refusals import REFUSALS
 
 Kind = Literal[
     "any",
@@ -153,7 +157,7 @@ THOUGHT = 50
 """Reasoning tokens that a reply is billed with."""
 
 
-def _choice(**changes: Any) -> Callable[[Json], Json]:  # noqa: ANN401 - JSON values
+def _choice(**changes: Any) -> Callable[[Json], Json]:
     """Return an edit of the first choice; a key that a message has is set there."""
 
     def edit(completion: Json) -> Json:
@@ -260,19 +264,38 @@ VECTORS: Mapping[str, Callable[[list[Any]], list[Any]]] = {
 }
 
 
-def _embedded(value: Any) -> Callable[[list[Json]], list[Json]]:  # noqa: ANN401 - a JSON value
+def _in_place_of_each(value: Any) -> Callable[[list[Json]], list[Json]]:
     """Return an edit that has this in the place of every vector."""
     return lambda data: [item | {"embedding": value} for item in data]
 
 
 DATA: Mapping[str, Callable[[list[Json]], list[Json]]] = {
-    "words": _embedded("a vector of my own"),
-    "nested": _embedded([[0.5, 0.5]]),
-    "digits": _embedded(["1" + "0" * 399]),
-    "beyond_32_bit": _embedded([1e300, 1.0]),
-    "short_base64": _embedded("AAAA"),
+    "words": _in_place_of_each("a vector of my own"),
+    "nested": _in_place_of_each([[0.5, 0.5]]),
+    "digits": _in_place_of_each(["1" + "0" * 399]),
+    "beyond_32_bit": _in_place_of_each([1e300, 1.0]),
+    "short_base64": _in_place_of_each("AAAA"),
     "shuffled": lambda data: data[::-1],
     "unnumbered": lambda data: [
         {key: value for key, value in item.items() if key != "index"} for item in data
     ],
 }
+
+
+def spoil_vectors(answer: Json, fault: str, body: Json) -> Json:
+    """Return an embedding answer with a fault in its vectors or in the list of them."""
+    data = answer["data"]
+    if fault in VECTORS:
+        encoding = body.get("encoding_format", "float")
+        vectors = VECTORS[fault]([_decoded(item["embedding"]) for item in data])
+        data = [
+            item | {"embedding": encoded(vector, encoding)}
+            for item, vector in zip(data, vectors, strict=False)
+        ]
+    return answer | {"data": DATA.get(fault, list)(data)}
+
+
+def _decoded(vector: str | list[float]) -> embedding.Matrix:
+    if isinstance(vector, str):
+        return np.frombuffer(base64.b64decode(vector), dtype="<f4")
+    return np.asarray(vector, dtype=np.float32)

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-Json = dict[str, Any]
+from drift.local.model_server.bodies import Json, error_body
 
 JSON_SCHEMA = "json_schema"
 _OPTIONS = ("reasoning_effort", "max_completion_tokens", "prompt_cache_options", "temperature")
@@ -24,13 +23,6 @@ KNOWN_SINCE: Mapping[str, str] = {
 """Fields by the date of Azure's first version that has them; the v1 API alone has the last one."""
 JSON_SCHEMA_SINCE = "2024-08-01"
 _VERSION = re.compile(r"\d{4}-\d\d-\d\d")
-
-
-def error_body(message: str, code: str | None = None, param: str | None = None) -> Json:
-    """Return an error as OpenAI words it."""
-    return {
-        "error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}
-    }
 
 
 @dataclass(frozen=True, slots=True)

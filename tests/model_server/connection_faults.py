@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from drift.local.model_server.faults import Rule
+from tests.model_server.faults import Rule
 
 
 class _InPieces(Response):
