@@ -19,10 +19,10 @@ from redis.asyncio import Redis
 
 from drift.contracts.progress import CHANNEL
 from drift.http.settings import environment
-from drift.local.evals.load.process import HostName, LoadProcess, load_process
-from drift.local.evals.static_graph import QUESTION
 from drift.local.stack.model_process import ModelProcess
 from drift.local.stack.valkey_server import ValkeyServer
+from tests.bench.load_process import HostName, LoadProcess, load_process
+from tests.bench.static_graph import QUESTION
 from tests.model_server.process import slow_model
 from tests.runtime.worker_process import NEEDS_PYTHON_313, REASON
 
