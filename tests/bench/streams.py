@@ -176,7 +176,7 @@ if __name__ == "__main__":
             servers=True,
             callers=((1, 32), "callers at once, with commas between the levels"),
             requests=(64, "answers at each level, 500 at most; at least two a caller"),
-            depth=("quick", "or `drift`"),
+            depth=("quick", "how far to go", *FIELDS),
             chat_ms=(1000.0, "latency of each chat call, milliseconds"),
             token_ms=(16.7, "latency of each token of a reply, milliseconds"),
         ),

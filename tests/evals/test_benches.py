@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import numpy as np
 import pytest
 
 from drift.http import http
@@ -20,14 +19,12 @@ from drift.model.graph import Candidate, Candidates, Chunk, Placed
 from drift.model.limits import Limits
 from tests.bench.command import percentile
 from tests.bench.graph import Row, db_hits, ratios
-from tests.bench.graph_trials import exact_communities, exact_samples
 from tests.bench.load_process import Held, Target
 from tests.bench.names import measure_names
 from tests.bench.place import PlaceQuestion, ranks_of, read_index, report
 from tests.bench.replay import read_exchanges, replay
 from tests.bench.streams import measure_streams
-from tests.bench.synthetic import TENANTS, projects
-from tests.bench.synthetic_records import Records
+from tests.bench.synthetic import TENANTS
 from tests.bench.terms import measure_terms, read_terms
 from tests.command_line import PATIENCE_S, bench
 
@@ -43,32 +40,6 @@ def test_the_95th_percentile_is_a_value_that_was_measured() -> None:
 
 
 # -------------------------------------------------------------------------------------------- graph
-def test_the_same_arguments_make_the_same_project_and_another_seed_another_one() -> None:
-    (one, *others), (same, *_), (other, *_) = (projects(200, 16, seed) for seed in (1, 1, 2))
-    assert [p.chunks for p in (one, *others)] == [180, 16, 4]
-    assert Records(one).knowledge() == Records(same).knowledge()
-    assert one.queries(3) == same.queries(3)
-    assert not np.allclose(one.vectors, other.vectors)
-
-
-def test_the_exact_ranking_is_the_one_by_cosine_also_below_a_community() -> None:
-    project = projects(1000, 32, 1)[0]
-    vector = project.queries(1)[0].vector
-    scores = {f"c{place}": float(np.dot(row, vector)) for place, row in enumerate(project.vectors)}
-    best = sorted(scores, key=lambda chunk: -scores[chunk])[:5]
-    assert project.nearest_chunks(vector, 5) == best
-    below = project.nearest_chunks(vector, 5, 1, 0)
-    assert {int(project.below(1)[int(chunk[1:])]) for chunk in below} == {0}
-
-
-def test_the_primer_should_choose_the_highest_levels_until_half_of_the_places_are_filled() -> None:
-    project = projects(1000, 32, 1)[0]
-    assert project.widths == (36, 5, 1)
-    query = project.queries(1)[0]
-    assert [level for level, _ in exact_communities(project, query)] == [2, 1, 1, 1, 1]
-    assert len(exact_samples(project, query)) == 15
-
-
 def test_growth_counts_from_ten_thousand_chunks_and_others_from_their_largest_size() -> None:
     def row(chunks: int, statement: str, p50: float, p95: float, tenant: str = "large") -> Row:
         return Row(chunks, 256, tenant, 0.9, statement, p50, p95)
