@@ -116,10 +116,9 @@ async def load_process(
     Raises:
         LocalStackError: it does not start.
     """
-    in_memory = ["--graph-in-memory"] if graph == "memory" else []
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "tests.bench.load_host", host, *in_memory),
+        *("-m", "tests.bench.load_host", host, graph),
         cwd=PROJECT,
         env=environment,
         stdin=asyncio.subprocess.PIPE,
