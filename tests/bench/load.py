@@ -211,17 +211,7 @@ async def _settled(target: Target, before: Held | None) -> Held:
 # ------------------------------------------------------------------------------------------ command
 async def bench(asked: Options) -> None:
     """Put the load on the function in a process of its own, and tell what it did and held."""
-    load = Load(
-        asked.callers,
-        asked.requests,
-        asked.soak,
-        host=asked.host,
-        graph=asked.graph,
-        chat_ms=asked.chat_ms,
-        embed_ms=asked.embed_ms,
-        token_ms=asked.token_ms,
-        depth=asked.depth,
-    )
+    load = Load.of(asked)
     async with loaded_function(stack_of(asked), load) as (function, process, values):
         admitted = values.max_inflight
         start = await _first_answer(function, process)

@@ -153,13 +153,7 @@ def _lateness(
 
 async def bench(asked: Options) -> None:
     """Stream answers, and tell how soon and how late their words are."""
-    load = Load(
-        asked.callers,
-        asked.requests,
-        chat_ms=asked.chat_ms,
-        token_ms=asked.token_ms,
-        depth=asked.depth,
-    )
+    load = Load.of(asked)
     async with (
         loaded_function(stack_of(asked), load) as (function, _, values),
         httpx2.AsyncClient(base_url=values.oai_base_url, trust_env=False, timeout=60) as model,
