@@ -27,7 +27,7 @@ from drift.prompting.budget import RequestHandles
 from drift.prompting.elements import Handles, Memory
 from drift.prompting.tokens import most_tokens
 from drift.search.ranking import fuse, ranked
-from tests.contract.graph_backends import Backend, FakeBackend, chunk, entity, fill, on_real_servers
+from tests.contract.graph_backends import Backend, FakeBackend, chunk, entity, fill, on_real_server
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -79,7 +79,7 @@ def titles_alike(number: int) -> dict[str, str]:
 async def ask(backend: Backend, project: str, question: str, vector: Vector) -> Candidates:
     """Ask, and hold what comes to the promises that need no gold."""
     query = FollowupQuery(project, question, vector, ())
-    found = await backend.store().followup(query, Deadline.after(60))
+    found = await backend.store().followup(query, Deadline.after(120))
     evidence = ranked(found)
     group = (Found(Question(0, question), evidence, evidence.chunks),)
     handles = RequestHandles(
@@ -130,8 +130,8 @@ async def test_a_bad_folder_is_asked_like_any_other(
 
 
 @pytest.mark.deep
-@on_real_servers
-@pytest.mark.parametrize("name", [*FOLDERS, "ten thousand titles alike"])
+@on_real_server
+@pytest.mark.parametrize("name", ["links only", "ten thousand titles alike"])
 async def test_a_bad_folder_on_a_server(
     backend: Backend, project: str, tmp_path: Path, name: str
 ) -> None:

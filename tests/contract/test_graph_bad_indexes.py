@@ -28,6 +28,8 @@ from tests.contract.graph_backends import (
     chunk,
     community,
     fill,
+    on_real_server,
+    on_real_servers,
 )
 
 pytestmark = pytest.mark.timeout(600)
@@ -216,11 +218,7 @@ def vector_options(dimensions: int) -> str:
     return f"OPTIONS {{indexConfig: {{{config}}}}}"
 
 
-@pytest.mark.parametrize(
-    "graph_server",
-    [pytest.param("neo4j_2026", marks=real), pytest.param("neo4j_5", marks=real)],
-    indirect=True,
-)
+@on_real_servers
 class TestOnARunningServer:
     async def test_small_projects_are_answered_without_any_index_and_health_names_what_is_missing(
         self, backend: Neo4jBackend, project: str
@@ -329,11 +327,8 @@ class TestOnARunningServer:
         await assert_all_found(searched(backend, fulltext=tenantless), project, by_words=False)
 
 
-@pytest.mark.neo4j
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "graph_server", ["neo4j_2026"], indirect=True
-)  # 5.26 has one vector index a label and property
+@pytest.mark.deep
+@on_real_server  # 5.26 has one vector index a label and property
 async def test_an_index_that_is_dropped_or_made_anew_while_the_service_runs_is_named(
     backend: Neo4jBackend, project: str, own: OwnIndexes
 ) -> None:

@@ -29,11 +29,12 @@ from tests.contract.graph_backends import (
     entity,
     fill,
     ids,
+    on_every_graph,
     twin,
     vector,
 )
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [on_every_graph, pytest.mark.timeout(600)]
 
 
 # ------------------------------------------------------------------------------------------- primer
@@ -263,7 +264,7 @@ async def test_a_document_is_named_by_title_then_id_then_unknown(
     assert names == {"titled": "Guide", "untitled": "d2", "loose": "unknown", "shared": "Atlas"}
 
 
-@pytest.mark.parametrize("question", ["the of and", "???", "-", "", " \n", "\u200b", "🦉"])
+@pytest.mark.parametrize("question", ["the of and", "???", "\u200b"])
 async def test_a_question_without_an_indexable_word_is_answered_by_the_vector(
     backend: Backend, project: str, question: str
 ) -> None:
@@ -321,7 +322,7 @@ async def test_a_vector_of_other_dimensions_is_refused_with_both_numbers(
         match=rf"graphrag_comm_index has {DIMENSIONS} dimensions, but 3 are wanted",
     ):
         await backend.store().followup(
-            FollowupQuery(project, "q", (1.0, 0.0, 0.0), ()), Deadline.after(30)
+            FollowupQuery(project, "q", (1.0, 0.0, 0.0), ()), Deadline.after(120)
         )
 
 

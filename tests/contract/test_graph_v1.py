@@ -36,8 +36,14 @@ from tests.contract.v1_graphs import (
     prepare,
     searched,
 )
+from tests.servers import on_whole_servers_of_both_versions
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [
+    on_whole_servers_of_both_versions,
+    pytest.mark.neo4j,
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+]
 
 
 def three_levels(*, root_is_zero: bool) -> list[CommunityRecord]:
@@ -342,4 +348,4 @@ async def test_chunks_and_communities_are_found_as_nodes(database: Connection) -
 
 
 def soon() -> Deadline:
-    return Deadline.after(60)
+    return Deadline.after(120)

@@ -268,6 +268,6 @@ async def test_a_vector_index_of_entities_that_others_made_stays_as_it_is(
         {"v": [1.0] + [0.0] * (DIMENSIONS - 1)},
     )
     query = NodesQuery("p", (1.0,) + (0.0,) * (DIMENSIONS - 1), ("Entity",))
-    found = await finder.nearest_nodes(query, Deadline.after(60))
+    found = await finder.nearest_nodes(query, Deadline.after(120))
     assert [node.id for node in found.nodes] == ["e"]
     await database.write("DROP INDEX theirs", {})

@@ -154,7 +154,7 @@ def loses_an_embedding(row: Row) -> bool:
 async def check_log(row: Row, caplog: pytest.LogCaptureFixture) -> None:
     """Check the events, their causes, and the outcome on the last line."""
     if row.outcome:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not (  # noqa: ASYNC110 - the log has no event
                 last := [r for r in caplog.records if getattr(r, "event", "") == "retrieval_ended"]
             ):

@@ -129,16 +129,10 @@ async def test_without_any_project_the_field_is_named(function: Caller) -> None:
 @pytest.mark.parametrize(
     ("fields", "wrong"),
     [
-        ({"question": ""}, "question"),
         ({"question": "  "}, "question"),
         ({"question": "x" * 4001}, "question"),
-        ({"question": 1}, "question"),
-        ({"question": ["Who?"]}, "question"),
-        ({"question": "a\x00b"}, "question"),
-        ({"project_id": "x" * 129}, "project_id"),
         ({"project_id": 5}, "project_id"),
         ({"query": "Who?"}, "query"),
-        ({"top_k": 3}, "top_k"),
     ],
     ids=str,
 )

@@ -106,9 +106,9 @@ async def test_what_a_caller_or_a_graph_says_is_a_parameter_never_a_statement(
             graph = Neo4jGraph(connection, IndexNames())
             connection.statements.clear()
             connection.parameters.clear()
-            found = await graph.primer(PrimerQuery(text, text, axis(0), 5), Deadline.after(60))
+            found = await graph.primer(PrimerQuery(text, text, axis(0), 5), Deadline.after(120))
             assert found == PrimerEvidence()
-            await graph.followup(FollowupQuery(text, text, axis(0), (text, 1)), Deadline.after(60))
+            await graph.followup(FollowupQuery(text, text, axis(0), (text, 1)), Deadline.after(120))
             statements[text] = list(connection.statements)
             assert (
                 sum(json.dumps(text, ensure_ascii=False) in sent for sent in connection.parameters)

@@ -93,7 +93,7 @@ async def searched(
             ports(graph, chat), Limits(max_followups_per_prompt=together, max_prompt_tokens=100_000)
         )
         asked = request(depth=depth, **TRACED)
-        return await search.retrieve(asked, progress, Deadline.after(30)), sink
+        return await search.retrieve(asked, progress, Deadline.after(120)), sink
 
 
 def repeating(text: str) -> dict[str, Any]:
@@ -301,7 +301,7 @@ async def test_the_request_that_leaves_has_two_messages_and_the_system_text_byte
                 prompts.primer(text, [element("community", plain(text))], []),
                 prompts.aggregate(text, [element("finding", plain(text))], [on_line(text)]),
             ):
-                await chat.complete(prompt, Deadline.after(30))
+                await chat.complete(prompt, Deadline.after(120))
                 [sent] = model_server.requests()
                 model_server.reset()
                 assert [m["role"] for m in sent["body"]["messages"]] == ["system", "user"]
