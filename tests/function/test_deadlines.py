@@ -6,7 +6,7 @@ The caller has an answer, or an error, by the deadline.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from email.utils import formatdate
 from typing import Any
@@ -23,7 +23,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 DEADLINE_S = 3.0
 LATE_S = 20.0
 """What a busy machine may add."""
-STREAM = {"accept": "text/event-stream"}
 
 
 @pytest.fixture
@@ -92,34 +91,6 @@ async def test_a_stream_ends_by_the_deadline_too(
 
 
 # ------------------------------------------------------------------------------------------ retries
-async def test_a_wait_that_cannot_end_in_time_is_not_begun(
-    short_deadline: pytest.MonkeyPatch, function: Caller, model_server: ModelServerControl
-) -> None:
-    short_deadline.setenv("DEADLINE_SEC", "60")
-    await warmed(function, model_server)
-    model_server.fail(
-        {"fault": "status", "status": 429, "headers": {"retry-after": "120"}, "times": None}
-    )
-    async with in_time(10):
-        assert_is_problem(await function.ask(), 500, "model_unavailable")
-    assert model_server.counts() == {"hypothesis": 1}
-
-
-@pytest.mark.parametrize("attempts", [1, 2, 5])
-@pytest.mark.parametrize(
-    "fault", [{"fault": "status", "status": 429}, {"fault": "drop"}], ids=["429", "broken off"]
-)
-async def test_exactly_as_many_requests_as_configured_are_sent(
-    environment: pytest.MonkeyPatch,
-    function: Caller,
-    model_server: ModelServerControl,
-    fault: dict[str, Any],
-    attempts: int,
-) -> None:
-    environment.setenv("RETRY_MAX_ATTEMPTS", str(attempts))
-    model_server.fail({**fault, "kind": "hypothesis", "times": None})
-    assert_is_problem(await function.ask(), 500, "model_unavailable")
-    assert model_server.counts() == {"hypothesis": attempts}
 
 
 def in_seconds(seconds: float) -> str:
@@ -128,25 +99,6 @@ def in_seconds(seconds: float) -> str:
     Dates have whole seconds, so it may be up to one less.
     """
     return formatdate(time.time() + seconds, usegmt=True)
-
-
-FORMS: dict[str, Callable[[], dict[str, str]]] = {
-    "seconds": lambda: {"retry-after": "1"},
-    "milliseconds": lambda: {"retry-after-ms": "1000", "retry-after": "60"},
-    "a date": lambda: {"retry-after": in_seconds(2)},
-}
-
-
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-async def test_the_wait_that_a_server_asks_for_is_kept_in_each_of_its_forms(
-    function: Caller, model_server: ModelServerControl, form: Callable[[], dict[str, str]]
-) -> None:
-    await warmed(function, model_server)
-    model_server.fail({"fault": "status", "status": 429, "kind": "hypothesis", "headers": form()})
-    began = time.monotonic()
-    await function.answer(project_id="unknown")
-    assert time.monotonic() - began >= 0.9
-    assert model_server.counts()["hypothesis"] == 2
 
 
 # ---------------------------------------------------------------------------------------- the graph
