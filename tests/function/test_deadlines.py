@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from email.utils import formatdate
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -88,17 +87,6 @@ async def test_a_stream_ends_by_the_deadline_too(
     async with in_time(), function.streaming() as events:
         name, problem = (await events.all())[-1]
     assert (name, problem["code"]) == ("error", "deadline")
-
-
-# ------------------------------------------------------------------------------------------ retries
-
-
-def in_seconds(seconds: float) -> str:
-    """Return an HTTP date so many seconds from now.
-
-    Dates have whole seconds, so it may be up to one less.
-    """
-    return formatdate(time.time() + seconds, usegmt=True)
 
 
 # ---------------------------------------------------------------------------------------- the graph

@@ -15,8 +15,6 @@ from tests.model_server_fixture import ModelServerControl
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
-STREAM = {"accept": "text/event-stream"}
-
 
 async def until_free(function: Caller) -> httpx2.Response:
     """Ask until the one slot is free; the test's time limit ends an endless wait."""
