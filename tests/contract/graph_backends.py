@@ -7,6 +7,7 @@ up.
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -326,12 +327,15 @@ async def fill(  # noqa: PLR0917 - what a project is made of
     titles: dict[str, str] | None = None,
 ) -> None:
     """Write the project and its twin."""
-    for id_, prefix in ((project_id, ""), (twin(project_id), TWIN)):
+    knowledge = KnowledgeBatch(tuple(entities), tuple(relations), tuple(communities), "fingerprint")
+
+    async def write(id_: str, prefix: str) -> None:
         await backend.writer.write_documents(id_, documents(chunks, titles or {}, prefix))
-        knowledge = KnowledgeBatch(
-            tuple(entities), tuple(relations), tuple(communities), "fingerprint"
-        )
         await backend.writer.write_knowledge(id_, knowledge)
+
+    async with asyncio.TaskGroup() as both:
+        both.create_task(write(project_id, ""))
+        both.create_task(write(twin(project_id), TWIN))
 
 
 async def ask_primer(

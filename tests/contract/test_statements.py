@@ -30,7 +30,6 @@ from tests.contract.statements.profiling import Measured, measure, planned
 from tests.servers import on_whole_servers_of_both_versions
 
 pytestmark = [
-    on_whole_servers_of_both_versions,
     pytest.mark.neo4j,
     pytest.mark.deep,
     pytest.mark.timeout(300, func_only=True),
@@ -76,6 +75,7 @@ def allowed(name: str) -> tuple[str, ...]:
     return WITHOUT_TENANTS if name.endswith(" v1") else ()
 
 
+@on_whole_servers_of_both_versions
 def test_a_statement_compiles_and_scans_nothing_even_in_an_empty_database(
     measured: Measured,
 ) -> None:
@@ -87,6 +87,7 @@ def test_a_statement_compiles_and_scans_nothing_even_in_an_empty_database(
         assert is_about_all(name) or goes_by_label or not found, name
 
 
+@on_whole_servers_of_both_versions
 async def test_the_searching_forms_compile_only_where_the_server_has_them(
     measured: Measured, whole_server: Neo4jServer, database: Connection
 ) -> None:
@@ -97,6 +98,7 @@ async def test_the_searching_forms_compile_only_where_the_server_has_them(
                 await planned(database, text)
 
 
+@on_whole_servers_of_both_versions
 def test_a_profile_has_no_scan_and_no_product_and_holds_no_rows_back(
     measured: Measured, whole_server: Neo4jServer
 ) -> None:
@@ -111,10 +113,12 @@ def test_a_profile_has_no_scan_and_no_product_and_holds_no_rows_back(
             assert name in EAGER or not eagers(profile), name
 
 
+@on_whole_servers_of_both_versions
 def test_the_adapters_send_nothing_that_is_not_in_the_catalogue(measured: Measured) -> None:
     assert measured.sent <= set(STATEMENTS.values())
 
 
+@on_whole_servers_of_both_versions
 def test_a_statement_that_may_hold_rows_back_does(measured: Measured) -> None:
     assert [name for name in EAGER if not any(map(eagers, measured.profiled[name]))] == [], (
         "a reason too many"
@@ -122,6 +126,7 @@ def test_a_statement_that_may_hold_rows_back_does(measured: Measured) -> None:
 
 
 @pytest.mark.parametrize("name", ["search.primer", "search.followup", "search.placed_followup"])
+@on_whole_servers_of_both_versions
 def test_an_exact_search_costs_the_same_when_the_tenant_beside_grows_tenfold(
     measured: Measured, name: str
 ) -> None:
