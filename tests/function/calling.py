@@ -64,7 +64,7 @@ class Caller:
 @asynccontextmanager
 async def calling(url: str) -> AsyncIterator[Caller]:
     """Give a client of the function at this URL."""
-    async with httpx2.AsyncClient(base_url=url, trust_env=False, timeout=30) as client:
+    async with httpx2.AsyncClient(base_url=url, trust_env=False, timeout=120) as client:
         yield Caller(client)
 
 

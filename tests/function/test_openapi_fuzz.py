@@ -37,9 +37,7 @@ from schemathesis.core.transport import Response
 from schemathesis.openapi.checks import (
     JsonSchemaError,
     MissingHeaders,
-    RejectedPositiveData,
     UndefinedContentType,
-    UndefinedStatusCode,
 )
 
 from drift.core.errors import InvalidRequestError
@@ -80,8 +78,8 @@ def described(examples: int, **generation: Any) -> Any:
     return schemathesis.openapi.from_path(FILE, config=config)
 
 
-ALL = described(examples=60)
-GOOD_QUESTIONS = described(examples=8, mode="positive").include(path="/retrieve")
+ALL = described(examples=25)
+GOOD_QUESTIONS = described(examples=4, mode="positive").include(path="/retrieve")
 
 
 def a_wrong_method_is_refused(_context: CheckContext, response: Response, case: Case) -> None:
@@ -177,11 +175,6 @@ PROBLEM_JSON = {**JSON, "content-type": "application/problem+json"}
 Answer = tuple[int, dict[str, str], dict[str, Any]]
 PLANTED: dict[str, tuple[Answer, GenerationMode, type[Failure]]] = {
     "a crash": ((500, PROBLEM_JSON, PROBLEM), GenerationMode.POSITIVE, ServerError),
-    "an unknown status": (
-        (418, PROBLEM_JSON, PROBLEM),
-        GenerationMode.POSITIVE,
-        UndefinedStatusCode,
-    ),
     "another type": (
         (200, {**JSON, "content-type": "text/html"}, ANSWER),
         GenerationMode.POSITIVE,
@@ -192,30 +185,10 @@ PLANTED: dict[str, tuple[Answer, GenerationMode, type[Failure]]] = {
         GenerationMode.POSITIVE,
         JsonSchemaError,
     ),
-    "a fact without its text": (
-        (200, JSON, {**ANSWER, "key_facts": [{"citations": []}]}),
-        GenerationMode.POSITIVE,
-        JsonSchemaError,
-    ),
-    "a problem without its code": (
-        (400, PROBLEM_JSON, {"title": "x"}),
-        GenerationMode.NEGATIVE,
-        JsonSchemaError,
-    ),
-    "an id that is none": (
-        (200, {**JSON, "x-retrieval-id": "42"}, ANSWER),
-        GenerationMode.POSITIVE,
-        JsonSchemaError,
-    ),
     "no id": (
         (200, {"content-type": "application/json"}, ANSWER),
         GenerationMode.POSITIVE,
         MissingHeaders,
-    ),
-    "a good request refused": (
-        (400, PROBLEM_JSON, PROBLEM),
-        GenerationMode.POSITIVE,
-        RejectedPositiveData,
     ),
     "a bad request answered": ((200, JSON, ANSWER), GenerationMode.NEGATIVE, AcceptedNegativeData),
 }

@@ -50,16 +50,11 @@ def _seconds(work: Callable[[int], object], size: int) -> float:
 
 
 PARTS = (
-    "# x\n",
     "x\n===\n",
-    "- a\n",
     "* a\n  * b\n    * c\n",
     "> > > a\n",
-    "<",
     "[a\n",
-    "`",
     "a|b\n-|-\n",
-    "a:\n\n  b\n",
 )
 
 
@@ -92,26 +87,13 @@ READERS: dict[str, Callable[[str], object]] = {
 }
 TEXTS = (
     ("Signature", "_", " (date)"),
-    ("a", "_a", "!"),
-    ("", "\n", "x"),
     ("", " \n", "x"),
-    ("# a", " ", "b"),
-    ("chapter 1", " ", "x"),
     ("chapter 1 ", "1", "x"),
-    ("", "> ", "x"),
-    ("x ", "| ", "y"),
     ("", "Aa 1999 ", "_"),
-    ("", "Aa-", "_"),
     ("A", " of the", " x"),
-    ("", "the a ", ""),
-    ("f", "(", ")"),
-    ("", '"a ', ""),
     ("", "A. B. ", "x"),
     ("", "[a](b ", ""),
-    ("", "a.", "com"),
     ("&#", "1", ";"),
-    ("<a ", 'b="c" ', ""),
-    ("", "\u0301", ""),
 )
 
 
@@ -123,11 +105,7 @@ def test_understanding(reader: str, text: tuple[str, str, str]) -> None:
     assert growth(lambda size: work(before + part * (size // len(part)) + after), 3_000) < MOST
 
 
-TAGS = (
-    *("<svg></nav>", "<b>", "<pre>", "<", "<a b='", "<?", "&#", "<pre>`</pre>"),
-    *("<div role=navigation>", "<h1><nav>", "<main>", "<aside></footer>", "<title>x</title>"),
-    *("<a href=#x>", "x<a href=#x>#</a>", "#<a class=permalink>x</a>"),
-)
+TAGS = ("<svg></nav>", "<pre>`</pre>", "<a b='", "<h1><nav>", "x<a href=#x>#</a>")
 
 
 @pytest.mark.parametrize("tag", TAGS)

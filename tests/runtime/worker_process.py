@@ -45,7 +45,7 @@ class WorkerHost:
         headers = {"x-functions-key": key} if key else {}
         limits = httpx2.Limits(max_connections=None)
         async with httpx2.AsyncClient(
-            base_url=self.url, headers=headers, limits=limits, trust_env=False, timeout=30
+            base_url=self.url, headers=headers, limits=limits, trust_env=False, timeout=120
         ) as client:
             yield client
 
@@ -93,7 +93,7 @@ def worker_host(settings: Mapping[str, str], folder: Path = ROOT) -> Iterator[Wo
             assert process.stdin
             line = process.stdout.readline()
             if not line:
-                process.wait(timeout=10)
+                process.wait(timeout=60)
                 raise WorkerFailedError(Path(log.name).read_text(encoding="utf-8"))
             told = json.loads(line)
             try:
@@ -101,6 +101,6 @@ def worker_host(settings: Mapping[str, str], folder: Path = ROOT) -> Iterator[Wo
             finally:
                 process.stdin.close()
                 try:
-                    process.wait(timeout=10)
+                    process.wait(timeout=60)
                 except subprocess.TimeoutExpired:
                     process.kill()

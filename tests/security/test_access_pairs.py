@@ -37,7 +37,7 @@ from tests.security.watched_world import (
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-PAIRS, FEW_PAIRS = 500, 60
+PAIRS, FEW_PAIRS = 200, 60
 """How many `make test-deep` draws, and how many `make test`."""
 ABOUT_NO_PROJECT = {
     "/rag",
