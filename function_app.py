@@ -310,7 +310,7 @@ async def health_ready(_call: Call) -> Response:
     """Answer whether requests can be served, one entry a dependency."""
     readiness = {
         "access": await entrance.readiness(),
-        **await (await provider.get()).readiness(),
+        **await (await provider.get()).health.readiness(),
     }
     ready = all(one.serves for one in readiness.values())
     words = {name: str(one) for name, one in readiness.items()}
@@ -321,7 +321,7 @@ async def health_ready(_call: Call) -> Response:
 @endpoint
 async def health_neo4j(_call: Call) -> Response:
     """Answer whether the graph answers."""
-    graph = (await (await provider.get()).graph_readiness())["graph"]
+    graph = (await (await provider.get()).health.graph_readiness())["graph"]
     if graph.is_ok:
         return _json(200, {"status": "healthy", "message": "Neo4j answers."})
     return _json(503, {"status": "unhealthy", "message": str(graph)})
