@@ -74,9 +74,10 @@ format: $(READY) ## format the code and mend what can be mended
 	@$(VENV)/bin/ruff format .
 	@$(VENV)/bin/ruff check --fix .
 
-openapi: $(READY) ## write docs/openapi.yaml from the models
-	@$(PYTHON) -c 'import yaml; from drift.http.description import document; \
-	  print(yaml.safe_dump(document(), sort_keys=False), end="")' > docs/openapi.yaml
+openapi: $(READY) ## write build/openapi.json from the models
+	@mkdir -p build
+	@$(PYTHON) -c 'import json; from drift.http.description import document; \
+	  print(json.dumps(document(), indent=2))' > build/openapi.json
 
 settings: $(READY) ## write docs/settings.md from the settings
 	@$(PYTHON) -m drift.local.settings_page > docs/settings.md

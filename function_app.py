@@ -217,19 +217,19 @@ async def replace_node(call: Call) -> Response:
     """Give a node other properties, and another vector where its text is another."""
     http.check_media_type(call.request.headers.get("content-type", ""))
     body = await read_body(call.request)
-    return to_response(await nodes.replace(_asked(call), body, await provider.get()))
+    return to_response(await nodes.replace(_sent(call), body, await provider.get()))
 
 
 @app.route(route=nodes.NODE, methods=["DELETE"])
 @endpoint
 async def remove_node(call: Call) -> Response:
     """Remove a node with its vector."""
-    return to_response(await nodes.remove(_asked(call), await provider.get()))
+    return to_response(await nodes.remove(_sent(call), await provider.get()))
 
 
-def _asked(call: Call) -> reading.Asked:
+def _sent(call: Call) -> reading.Sent:
     scope = call.request.scope
-    return reading.Asked(call.caller, scope["raw_path"], scope["query_string"])
+    return reading.Sent(call.caller, scope["raw_path"], scope["query_string"])
 
 
 async def _answer_to(call: Call, start: Start) -> Response:
@@ -253,61 +253,21 @@ async def _answer_to(call: Call, start: Start) -> Response:
         gone.cancel()
 
 
-@app.route(route=reading.PROJECTS, methods=["GET"])
-@endpoint
-async def read_projects(call: Call) -> Response:
-    """List the projects that the caller may read."""
-    return await _read(call, reading.projects)
+def read_endpoint(route: reading.ReadRoute) -> Endpoint:
+    """Guard a read route: nothing is read before the caller's right on the project is known."""
+
+    async def read(call: Call) -> Response:
+        asked = route.check(_sent(call))
+        service = await provider.get()
+        await service.quotas.admit(call.caller)
+        return to_response(await reading.reply(route, asked, service.reads()))
+
+    read.__name__, read.__doc__ = route.name, route.summary
+    return endpoint(read)
 
 
-@app.route(route=reading.PROJECT, methods=["GET"])
-@endpoint
-async def read_project(call: Call) -> Response:
-    """Count what a project holds."""
-    return await _read(call, reading.project)
-
-
-@app.route(route=reading.DOCUMENTS, methods=["GET"])
-@endpoint
-async def read_documents(call: Call) -> Response:
-    """List a project's documents."""
-    return await _read(call, reading.documents)
-
-
-@app.route(route=reading.COMMUNITIES, methods=["GET"])
-@endpoint
-async def read_communities(call: Call) -> Response:
-    """List a project's communities."""
-    return await _read(call, reading.communities)
-
-
-@app.route(route=reading.DOCUMENT, methods=["GET"])
-@endpoint
-async def read_document(call: Call) -> Response:
-    """Read a document, with its chunks."""
-    return await _read(call, reading.document)
-
-
-@app.route(route=reading.CHUNK, methods=["GET"])
-@endpoint
-async def read_chunk(call: Call) -> Response:
-    """Read a chunk, with what stands before and after it."""
-    return await _read(call, reading.chunk)
-
-
-@app.route(route=reading.ENTITY, methods=["GET"])
-@endpoint
-async def read_entity(call: Call) -> Response:
-    """Read an entity, with its relations and the chunks that say it."""
-    return await _read(call, reading.entity)
-
-
-async def _read(call: Call, route: reading.Route) -> Response:
-    """Answer a read route: nothing is read before the caller's right on the project is known."""
-    answer = route(_asked(call))
-    service = await provider.get()
-    await service.quotas.admit(call.caller)
-    return to_response(await reading.reply(answer, service.reads()))
+for read_route in reading.ROUTES:
+    app.route(route=read_route.path, methods=["GET"])(read_endpoint(read_route))
 
 
 @app.route(route=usage.USAGE, methods=["GET"])
@@ -350,7 +310,7 @@ async def health_ready(_call: Call) -> Response:
     """Answer whether requests can be served, one entry a dependency."""
     readiness = {
         "access": await entrance.readiness(),
-        **await (await provider.get()).readiness(),
+        **await (await provider.get()).health.readiness(),
     }
     ready = all(one.serves for one in readiness.values())
     words = {name: str(one) for name, one in readiness.items()}
@@ -361,7 +321,7 @@ async def health_ready(_call: Call) -> Response:
 @endpoint
 async def health_neo4j(_call: Call) -> Response:
     """Answer whether the graph answers."""
-    graph = (await (await provider.get()).graph_readiness())["graph"]
+    graph = (await (await provider.get()).health.graph_readiness())["graph"]
     if graph.is_ok:
         return _json(200, {"status": "healthy", "message": "Neo4j answers."})
     return _json(503, {"status": "unhealthy", "message": str(graph)})
@@ -373,7 +333,8 @@ async def openapi(_call: Call) -> Response:
     """Describe this API; JSON is YAML too."""
     from drift.http.description import document  # noqa: PLC0415 - only this route needs it
 
-    return Response(json.dumps(document(), indent=2), media_type="application/yaml")
+    described = await asyncio.to_thread(document)
+    return Response(json.dumps(described, indent=2), media_type="application/yaml")
 
 
 def _json(status: int, body: dict[str, str]) -> Response:

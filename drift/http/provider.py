@@ -70,7 +70,7 @@ class ServiceProvider:
         """End the requests in flight with StoppingError; only the local host asks for this."""
         if self._building is not None and self._loop is asyncio.get_running_loop():
             with suppress(NotConfiguredError):
-                await (await asyncio.shield(self._building)).stop()
+                await (await asyncio.shield(self._building)).admission.stop()
 
     async def close(self) -> None:
         """Close what the running loop has built; the next call reads the settings anew."""

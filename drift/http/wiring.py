@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,11 +21,10 @@ from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.http import per_step
 from drift.http.list_prices import LIST_PRICES
-from drift.http.service import Service
+from drift.http.service import Service, WholeGraph
 from drift.http.settings import Settings
 from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
-from drift.model.limits import Limits
 from drift.ports import Embedder, GraphStore, Ports
 from drift.redis.answer_cache import AnswerCache
 from drift.redis.cache_entries import KEPT_S, SharedEntries
@@ -57,43 +57,31 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     counter = RedisCounter(redis) if redis else None
     # In mode `function` everybody is one caller.
     claims = RedisClaims(redis) if redis and settings.auth_mode != "function" else None
-    limits = Limits(
-        max_passes=settings.max_passes,
-        max_followups=settings.max_followups,
-        max_chunks_for_prompt=settings.max_chunks_for_prompt,
-        max_followups_per_prompt=settings.max_followups_per_prompt,
-        max_prompt_tokens=settings.max_prompt_tokens,
-    )
     closers = (chat.client.close, *(one.close for one in (sink, counter, claims, entries) if one))
-    reader = finder = store = labelled = passages = answers = shared = None
+    passages = answers = shared = whole = None
     if graph is None:
-        neo4j = build_graph(settings)
-        graph, reader, closers = neo4j, neo4j.reader(), (neo4j.close, *closers)
-        finder, passages = neo4j.finder(), neo4j.passages()
+        graph = neo4j = build_graph(settings)
+        closers, passages = (neo4j.close, *closers), neo4j.passages()
+        whole = WholeGraph(neo4j.reader(), neo4j.finder())
         if settings.graph_schema == "default":
             store, labelled = neo4j.node_store(), neo4j.labelled_nodes()
+            whole = replace(whole, store=store, labelled=labelled)
         if settings.cache == "on" and settings.cache_answers:
             shared = RedisEntries(redis, KEPT_S, what="answer", secret=secret) if redis else None
-            answers = AnswerCache(reader, _answered_by(settings), shared)
+            answers = AnswerCache(whole.reader, _answered_by(settings), shared)
             closers = (*closers, shared.close) if shared else closers
     return Service(
-        Ports(graph, chat, cached(model, settings, entries), passages),
-        limits,
-        sink,
-        settings.max_inflight,
-        settings.deadline_sec,
         settings,
+        Ports(graph, chat, cached(model, settings, entries), passages),
+        sink,
+        whole,
         build_prices(settings),
-        closers,
-        reader,
-        finder,
-        store,
-        labelled,
         Quotas(counter),
         Claims(claims),
-        model,
         answers,
+        model,
         tuple(one.health for one in (entries, shared, claims) if one),
+        closers,
     )
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from drift.http.description import document
-from drift.http.openapi_references import ANSWER, QUESTION
+from drift.http.description import EXAMPLES, document
 from tests.function.calling import Caller
 from tests.function.corpus import PROJECT, TEXTS, Corpus
+
+QUESTION, ANSWER = EXAMPLES["retrieve"]["body"], EXAMPLES["retrieve"]["answer"]
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

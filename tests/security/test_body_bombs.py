@@ -24,7 +24,7 @@ from drift.http import http
 from drift.http.service import Service
 from drift.local.hosts.local_host import serving
 from drift.model.graph import Evidence, PrimerEvidence
-from drift.model.limits import Limits
+from tests.fake_service import fake_service
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.calling import PROBLEM_FIELDS
 from tests.function.test_bad_bodies import GOOD
@@ -163,7 +163,7 @@ def url(request: pytest.FixtureRequest, behind_the_routes: Callable[[Service], N
     """The function on each host in turn; on the local one its requests can be answered."""
     found = PrimerEvidence((community(7, chunk("s1")),))
     graph = StubGraph(found, Evidence((chunk("k"),)))
-    behind_the_routes(Service(ports(graph, ScriptedChat(script())), Limits(), None, 8, 30))
+    behind_the_routes(fake_service(ports(graph, ScriptedChat(script()))))
     host = request.getfixturevalue(request.param)
     return host.url if isinstance(host, WorkerHost) else str(host)
 

@@ -29,10 +29,10 @@ from drift.local.hosts.local_host import serving
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import FollowupQuery, PrimerEvidence, PrimerQuery
-from drift.model.limits import Limits
 from drift.model.tree import Citation
 from drift.search.progress import citation_lines, escape_markdown, name_list
 from tests.contract.graph_backends import DIMENSIONS, axis
+from tests.fake_service import fake_service
 from tests.fakes import ListSink, ScriptedChat, StubGraph, ports
 from tests.security.hostile_documents import HOSTILE, evidence_of, primer_of
 from tests.security.raw_http import JSON, STREAM, Answer, call, events
@@ -186,7 +186,7 @@ def saying(text: str, sink: ListSink | None = None) -> Service:
         "aggregate_reply": aggregated(final="So it is", doubt=f"Or: {text}"),
     }
     graph = StubGraph(primer_of(text), lambda _query: evidence_of(text))
-    return Service(ports(graph, ScriptedChat(script(**replies))), Limits(), sink, 8, 30)
+    return fake_service(ports(graph, ScriptedChat(script(**replies))), sink)
 
 
 @pytest.fixture

@@ -24,18 +24,15 @@ from opentelemetry import trace
 
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
-from drift.http.service import Service
-from drift.http.settings import load as load_settings
 from drift.model.calls import ChatReply, Embeddings, Hear, Prompt, Tokens
 from drift.model.graph import Candidates, FollowupQuery
-from drift.model.limits import Limits
 from drift.ports import GraphStore
 from tests.contract.random_projects import MARK, SHAPES, VECTORS, Contents, Shape, pair
+from tests.fake_service import fake_service
 from tests.fakes import Heard, allowed, ports
 from tests.fakes_graph import FakeGraph
 from tests.security.prompt_reading import tags
 from tests.telemetry_fixture import Recorded
-from tests.unit.test_wiring import LOCAL
 
 OWN = "My own "
 """What the first tenant's titles and descriptions begin with; the other's begin with MARK."""
@@ -176,9 +173,8 @@ async def asked(
     Return what each has left where.
     """
     parrot, sink = Parrot(), Sink()
-    words = load_settings({**LOCAL, "LOG_QUESTIONS": "true"})
-    service = Service(
-        ports(graph, parrot, parrot), Limits(max_followups=followups), sink, 100, 60, words
+    service = fake_service(
+        ports(graph, parrot, parrot), sink, MAX_FOLLOWUPS=followups, LOG_QUESTIONS=True
     )
     seen = {tenant: Seen() for tenant in ids}
 

@@ -29,12 +29,12 @@ from drift.prompting.markup import element, on_line, plain
 from drift.prompting.tokens import cut, most_tokens
 from drift.search.drift import DriftSearch
 from drift.search.progress import Progress
+from tests.fake_service import LOCAL
 from tests.fakes import ListSink, ScriptedChat, StubGraph, ports, request
 from tests.model_server_fixture import ModelServerControl
 from tests.security.hostile_documents import HOSTILE, evidence_of, primer_of
 from tests.security.prompt_reading import Tag, facts, sentences, tags
 from tests.unit.searching import FIRST, SECOND, THIRD, cites_what_it_sees, proposals, script
-from tests.unit.test_wiring import LOCAL
 
 LOCAL_TAGS = [
     "question",

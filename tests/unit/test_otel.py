@@ -97,8 +97,7 @@ from types import SimpleNamespace
 from drift.telemetry import otel
 from drift.telemetry import parts
 from drift.model.graph import Evidence, PrimerEvidence
-from drift.model.limits import Limits
-from drift.http.service import Service
+from tests.fake_service import fake_service
 from tests.fakes import ScriptedChat, StubGraph, allowed, chunk, community, request, ports
 from tests.unit.searching import FIRST, SECOND, aggregated, local, primer
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
@@ -114,7 +113,7 @@ def answer(prompt):
     return replies[prompt.name]
 async def main():
     graph = StubGraph(PrimerEvidence((community(7, chunk("s1")),)), Evidence((chunk("c"),)))
-    service = Service(ports(graph, ScriptedChat(answer)), Limits(), None, 1, 30)
+    service = fake_service(ports(graph, ScriptedChat(answer)))
     headers = {"traceparent": parent, "tracestate": state}
     with otel.invocation(SimpleNamespace(invocation_id="i"), headers):
         with parts.model_call("chat", "m", "openai"), parts.graph_call("read", "neo4j"):
