@@ -29,7 +29,7 @@ class Features:
     covers_names: bool
     primer: str
     followup: str
-    placed_followup: str
+    positions: str
     stale_at: float
 
 
@@ -71,7 +71,7 @@ class Probe:
             covers_names,
             statements.primer(index, self._schema),
             statements.followup(index, self._schema),
-            statements.placed_followup(index, self._schema),
+            statements.positions(self._schema),
             stale_at,
         )
 

@@ -1,4 +1,4 @@
-"""GraphStore on Neo4j: one round trip for the primer, one for each follow-up."""
+"""GraphStore on Neo4j: one round trip for the primer, one for nearly every follow-up."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any, Literal, Self
 
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError
-from drift.evidence.position import NOWHERE, asked_place
 from drift.graph.careful import COLD_TIMEOUT_S, CarefulReads
 from drift.graph.connection import Connection
 from drift.graph.cypher.schema import DEFAULT, SCHEMAS, Schema, SchemaName
@@ -18,14 +17,21 @@ from drift.graph.inventory import take_inventory
 from drift.graph.labelled_nodes import Neo4jLabelledNodes
 from drift.graph.node_finder import Neo4jNodeFinder
 from drift.graph.node_store import Neo4jNodeStore
-from drift.graph.parameters import Parameters, require_direction
+from drift.graph.parameters import Parameters, require_direction, wished
 from drift.graph.passages import Neo4jPassages
 from drift.graph.reader import Neo4jReader
-from drift.graph.rows import candidates, odd_nodes, primer_evidence
+from drift.graph.rows import candidates, chunks_of, odd_nodes, primer_evidence
 from drift.graph.unprepared import Unseen, refuse_unusable, require_empty
 from drift.graph.vector_models import require_model_of_primer
 from drift.model.found_nodes import NodesQuery
-from drift.model.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery, Vector
+from drift.model.graph import (
+    Beside,
+    Candidates,
+    FollowupQuery,
+    PrimerEvidence,
+    PrimerQuery,
+    Vector,
+)
 from drift.model.health import GraphHealth
 
 HEALTH_TIMEOUT_S = 5.0
@@ -125,16 +131,19 @@ class Neo4jGraph:
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         """Return the best chunks by vector, full text and walk, and their neighbourhood.
 
-        Errors as for `primer`.
+        What the query wishes for by its position takes a second round trip. Errors as for `primer`.
         """
         async with deadline.enforced():
             features = await self._features(query.vector)
-            place = asked_place(query.question)
-            values = self._parameters.followup(query, place, features)
-            at_place = place != NOWHERE or query.beside
-            text = features.placed_followup if at_place else features.followup
-            row = await self._row(text, values, deadline)
-        return candidates(row, place)
+            values = self._parameters.followup(query, features)
+            found = candidates(await self._row(features.followup, values, deadline))
+
+            wishes = wished(query, found)
+            if wishes:
+                values = self._parameters.positions(query, wishes)
+                row = await self._row(features.positions, values, deadline)
+                found = replace(found, pinned=tuple(chunks_of(row["pinned"])))
+        return found
 
     async def health(self) -> GraphHealth:
         """Return how the server calls itself, the indexes, and what searches have to do without.
@@ -152,8 +161,8 @@ class Neo4jGraph:
         """Run the statements once on a project that cannot exist, so that they are planned."""
         vector, deadline = (1.0,) * dimensions, Deadline.after(3 * COLD_TIMEOUT_S)
         await self.primer(PrimerQuery("", "warm up", vector, 1), deadline)
-        for question in ("warm up", "How does it end?"):
-            await self.followup(FollowupQuery("", question, vector, ()), deadline)
+        wish = (Beside("", "after"),)
+        await self.followup(FollowupQuery("", "warm up", vector, (), wish), deadline)
         await self.finder().nearest_nodes(NodesQuery("", vector), deadline)
 
     def reader(self) -> Neo4jReader:

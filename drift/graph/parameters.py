@@ -14,15 +14,14 @@ from typing import Any
 from drift.core import source_uri
 from drift.core.errors import ModelMisconfiguredError
 from drift.core.names import name_parts, search_terms, title_keys
-from drift.evidence.numbered_parts import line_of
-from drift.evidence.position import EDGE_MARKS, Place
+from drift.evidence.wording import pairs, similarity
 from drift.graph.cypher.schema import Schema
 from drift.graph.features import Features
 from drift.graph.indexes import NAMES_INDEX, IndexNames
 from drift.graph.project_key import project_key
-from drift.model.graph import FollowupQuery, PrimerQuery, Vector
+from drift.model.graph import Candidates, FollowupQuery, PrimerQuery, Vector
 from drift.model.reading import Key
-from drift.search.ranking import MIN_MASS
+from drift.search.ranking import MIN_MASS, fuse
 
 EXACT_FLOATS = 650_000
 """A project with more floats in its chunks is searched by its index; below, all of them are
@@ -50,6 +49,12 @@ PROCEDURE_ROWS = 500
 
 MAX_WISHES = 8
 """Chunks whose neighbours one follow-up may ask for."""
+
+LIKE_A_NAME = 0.3
+"""Similarity (0..1, see drift.evidence.wording) from which a document may be the one named."""
+
+EDITION_MARKS = {"beginning": ["*** START OF TH"], "end": ["*** END OF TH"]}
+"""What parts the text of an electronic edition from the words around it."""
 
 MAX_NAME_TOKENS = 200
 """Of a question, as names of documents are asked for it: Lucene takes 1,024 clauses in all."""
@@ -93,14 +98,9 @@ BOUNDS: Mapping[str, int | float] = {
     "mentions_each": 40,
     "most_shared": 200,
     "fan": 100,
-    # Places: documents whose edges are shown, their outermost chunks in which a mark is looked for,
-    # chunks beside one, likely events, and chunks that may hold the heading of a numbered part.
-    "most_homes": 2,
+    # Positions: chunks of each, and a document's outermost chunks in which a mark is looked for.
+    "most_pinned": 2,
     "outermost": 60,
-    "most_beside": 2,
-    "most_events": 3,
-    "part_pool": 100,
-    "most_parts": 6,
     # Characters of a document's metadata that are worth sending for its file's name.
     "longest_metadata": 10_000,
     "longest_page": LONGEST_PAGE,
@@ -144,25 +144,41 @@ class Parameters:
             "count_limit": values["exact_limit"] + 1,  # the answer needed is "few or many"
         }
 
-    def followup(self, query: FollowupQuery, place: Place, features: Features) -> dict[str, Any]:
+    def followup(self, query: FollowupQuery, features: Features) -> dict[str, Any]:
         """Return what a follow-up's statement is given."""
         values = self._shared(query.vector, features)
         project_id = query.project_id if self.schema.has_projects else None
+        words = f"{query.question} {query.position.document if query.position else ''}"
         return values | {
             "asked": {
                 "project_id": query.project_id,
                 "located": query.located,
                 "communities": list(query.communities),
-                "lucene": lucene(query.question, project_id) if features.covers_text else "",
+                "lucene": lucene(words, project_id) if features.covers_text else "",
                 "title_keys": [key for key in title_keys(query.question) if _can_be_sent(key)],
                 "name_parts": _asked_names(query.question, project_id)
                 if features.covers_names
                 else [],
-                **self._place(query, place, project_id, covers_text=features.covers_text),
             },
             "fetch": SEARCHED_ROWS if features.searches else PROCEDURE_ROWS,
             "hard": self.hard and bool(query.communities),
             "count_limit": max(COUNTED_CHUNKS, values["exact_limit"] + 1),
+        }
+
+    def positions(
+        self, query: FollowupQuery, wishes: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """Return what the statement of positions is given."""
+        return {
+            **BOUNDS,
+            "asked": {
+                "project_id": query.project_id,
+                "located": query.located,
+                "communities": list(query.communities),
+                "wishes": wishes,
+            },
+            "hard": self.hard and bool(query.communities),
+            "dimensions": len(query.vector),
         }
 
     def exact(self, dimensions: int, *, searches: bool) -> int:
@@ -171,22 +187,6 @@ class Parameters:
             return self.exact_limit
         floats = EXACT_FLOATS_BESIDE_SEARCH if searches else EXACT_FLOATS
         return floats // (dimensions + FLOATS_A_ROW)
-
-    def _place(
-        self, query: FollowupQuery, place: Place, project_id: str | None, *, covers_text: bool
-    ) -> dict[str, Any]:
-        """Return what is asked about a place; all of it is empty for most questions."""
-        wishes = [wish for wish in query.beside if _can_be_sent(wish.chunk_id)][:MAX_WISHES]
-        return {
-            "edge": place.edge or "",
-            "marks": list(EDGE_MARKS[place.edge or ""]),
-            "part_terms": part_terms(place, project_id) if covers_text else "",
-            "part_line": rf"(?is)(.*\n|.*> )?{line_of(place.parts())}.*" if place.part else "",
-            "side": place.side or "",
-            "beside": [
-                {"ids": stored_ids(wish.chunk_id), "direction": wish.direction} for wish in wishes
-            ],
-        }
 
     def _shared(self, vector: Vector, features: Features) -> dict[str, Any]:
         return {
@@ -251,14 +251,31 @@ def _all_of(part: str) -> str:
     return " ".join(f'+"{word}"' for word in words)
 
 
-def part_terms(place: Place, project_id: str | None) -> str:
-    """Return the full-text query for the headings of numbered parts, empty where none is asked."""
-    phrases = " ".join(f'"{name}"' for part in place.parts() for name in part.names())
-    if not phrases:
-        return ""
-    if project_id is None:
-        return f"text:({phrases})"
-    return f"+project_key:{project_key(project_id)}^0 +(text:({phrases}) heading:({phrases}))"
+def wished(query: FollowupQuery, found: Candidates) -> list[dict[str, Any]]:
+    """Return the wishes of a query as the statement of positions takes them; none for most.
+
+    A document is told by a chunk of it that was found.
+    """
+    beside = [wish for wish in query.beside if _can_be_sent(wish.chunk_id)][:MAX_WISHES]
+    wishes: list[dict[str, Any]] = [
+        {"ids": stored_ids(wish.chunk_id), "direction": wish.direction, "marks": []}
+        for wish in beside
+    ]
+    position = query.position
+    best_first = fuse(found.chunks, len(found.chunks)) if position else ()
+    if position and best_first:
+        asked = pairs(position.document)
+        likeness = [similarity(asked, pairs(chunk.document_name)) for chunk in best_first]
+        nearest = max(likeness)
+        place = likeness.index(nearest) if nearest >= LIKE_A_NAME else 0
+        wishes.append(
+            {
+                "ids": stored_ids(best_first[place].id),
+                "direction": position.edge,
+                "marks": EDITION_MARKS[position.edge],
+            }
+        )
+    return wishes
 
 
 def stored_ids(chunk_id: str) -> list[str | int]:

@@ -12,7 +12,7 @@ import pytest
 from drift.core.errors import IngestError
 from drift.local.evals.place.measure import PlaceResult, ranks_of
 from drift.local.evals.place.novellas import PlaceQuestion, read_index, read_questions
-from drift.model.graph import Candidate, Candidates, Chunk, Placed
+from drift.model.graph import Candidate, Candidates, Chunk
 
 QUESTIONS = files("drift.local.evals.place") / "questions"
 
@@ -58,8 +58,8 @@ def test_what_is_no_index_and_no_list_is_refused(tmp_path: Path) -> None:
 def test_a_chunk_counts_when_it_holds_a_quote_whatever_its_lines() -> None:
     question = PlaceQuestion("How does it end?", "end", ("all went home",))
     shown = [Candidate(Chunk(f"k{n}", "rain", "d"), 1 - n / 100) for n in range(9)]
-    last = Placed(Chunk("last", "And ALL\n went home.", "d"), "end")
-    ranks = ranks_of(question, Candidates(tuple(shown), placed=(last,)))
+    last = Chunk("last", "And ALL\n went home.", "d")
+    ranks = ranks_of(question, Candidates(tuple(shown), pinned=(last,)))
     assert ranks == {"ours": 2, "without": None}
     result = PlaceResult(question, ranks)
     assert result.shown("ours", 5)

@@ -79,17 +79,11 @@ CANDIDATES = st.lists(
     ),
     max_size=3,
 )
-WHY = st.sampled_from(["beside", "beginning", "end", "part", "event"])
-PLACED = st.lists(
-    st.fixed_dictionaries({**CHUNK, "why": WHY, "anchor": STORED, "step": st.integers(-2, 2)}),
-    max_size=3,
-)
 FOLLOWUPS = st.fixed_dictionaries(
     {
         "candidates": CANDIDATES,
         "shared": st.just([]),
         "communities": COMMUNITIES,
-        "placed": PLACED,
         "entities": st.lists(
             st.fixed_dictionaries(
                 {

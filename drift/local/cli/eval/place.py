@@ -44,7 +44,7 @@ def place(
 
     Each index is written into a project of its own, place-NAME, as it is: documents and chunks,
     without a graph. A question is answered when one of the first 5, or 10, chunks holds one of its
-    quotes; beside it stands the same search without the rules about places.
+    quotes; beside it stands the same search without a position.
     """
     from drift.local.cli.work import place as work
 

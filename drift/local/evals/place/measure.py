@@ -1,4 +1,4 @@
-"""In how many questions about a place the chunk asked for is shown, with the rules and without."""
+"""In how many questions about a place the chunk asked for is shown, with positions and without."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from drift.search.ranking import ranked
 
 CUTS = (5, 10)
 QUESTION_TIMEOUT_S = 60.0
-METHODS = {"ours": "the follow-up as it is", "without": "the same without the rules about places"}
+METHODS = {"ours": "the follow-up with its position", "without": "the same without a position"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +71,19 @@ async def measure_novella(novella: Novella, bench: Bench, say: Say) -> list[Plac
     asked = await bench.embedder.questions([question.text for question in novella.questions])
     results = []
     for question, vector in zip(novella.questions, asked, strict=True):
-        query = FollowupQuery(novella.project_id, question.text, vector, ())
+        query = FollowupQuery(
+            novella.project_id, question.text, vector, (), position=question.position
+        )
         found = await bench.soft.followup(query, Deadline.after(QUESTION_TIMEOUT_S))
         results.append(PlaceResult(question, ranks_of(question, found)))
     return results
 
 
 def ranks_of(question: PlaceQuestion, found: Candidates) -> dict[str, int | None]:
-    """Return the rank of the chunk asked for in the evidence, with and without the rules."""
+    """Return the rank of the chunk asked for in the evidence, with and without a position."""
     return {
         "ours": _rank(question, ranked(found).chunks),
-        "without": _rank(question, ranked(replace(found, placed=())).chunks),
+        "without": _rank(question, ranked(replace(found, pinned=())).chunks),
     }
 
 

@@ -15,16 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from drift.core.errors import IngestError
+from drift.model.graph import Position
 from drift.model.records import ChunkRecord, DocumentBatch, DocumentRecord
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceQuestion:
-    """A question, the place that it is about, and wordings of which the chunk asked for has one."""
+    """A question, the place that it is about, and wordings of which the chunk asked for has one.
+
+    `position` is what a model would say of the question: the beginning or the end of a document.
+    """
 
     text: str
     place: str
     quotes: tuple[str, ...]
+    position: Position | None = None
 
     def is_answered_by(self, text: str) -> bool:
         """Return whether a chunk of this text is the one asked for."""
@@ -73,13 +78,18 @@ def with_vectors(batch: DocumentBatch, vectors: Sequence[tuple[float, ...]]) -> 
 def read_questions(path: Path) -> tuple[PlaceQuestion, ...]:
     """Return the questions: a line each, `{"question", "place", "quotes": [...]}`.
 
+    One about the `beginning` or the `end` may say so as its `position`.
+
     Raises:
         IngestError: when the file cannot be read or a line lacks one of these.
     """
     try:
         return tuple(
             PlaceQuestion(
-                str(row["question"]), str(row["place"]), tuple(str(q) for q in row["quotes"])
+                str(row["question"]),
+                str(row["place"]),
+                tuple(str(q) for q in row["quotes"]),
+                Position(row["position"]) if "position" in row else None,
             )
             for row in _rows(path)
         )
