@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neo4j.spatial import CartesianPoint
 from neo4j.time import Date, Duration
 
-from drift.graph.odd_nodes import MAX_PROJECTS, REPEATED_S, OddNodes
+from drift.graph.careful import MAX_PROJECTS, REPEATED_S, OddNodes
 from drift.graph.rows import candidates, odd_nodes, primer_evidence
 from drift.search.ranking import ranked
 

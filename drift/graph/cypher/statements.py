@@ -44,11 +44,6 @@ CYPHER_25 = "CYPHER 25 EXPLAIN RETURN 1"
 """Compiles only where the server speaks the newer language."""
 
 
-def probe_search(index: str) -> str:
-    """Return the statement that compiles only where `index` can be searched inside one project."""
-    return "CYPHER 25 EXPLAIN " + search_hits(index)
-
-
 def primer(search_index: str | None, schema: Schema = DEFAULT) -> str:
     """Return the primer's statement.
 
