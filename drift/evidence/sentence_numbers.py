@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from drift.evidence.numbered_parts import CARDINALS
-
 MAX_RUN = 3
 """Sentences that one span may hold."""
 MAX_RUNS = 3
@@ -16,6 +14,18 @@ MAX_RUNS = 3
 MAX_NUMBERS_READ = 50
 NOWHERE = 0
 """Stands for the number of a sentence of another chunk; sentences are numbered from 1."""
+
+_ENGLISH = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty"
+)
+_GERMAN = (
+    "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn "
+    "fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig"
+)
+CARDINALS = {
+    word: number for words in (_ENGLISH, _GERMAN) for number, word in enumerate(words.split(), 1)
+}
 
 _NUMBER = rf"(?:\d+|\b(?:{'|'.join(CARDINALS)})\b)"
 _SENTENCE = r"(?:sentences?|s)?[\s.]*"

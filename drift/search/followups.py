@@ -202,6 +202,7 @@ class FollowupTree:
             question.communities,
             question.beside,
             self.located,
+            question.position,
         )
         try:
             with parts.followup(question.id, question.depth) as part:

@@ -9,7 +9,7 @@ from drift.contracts.replies import PrimerReply
 from drift.core.errors import UnusableReplyError
 from drift.core.logs import log
 from drift.evidence.handles import without_handles
-from drift.model.graph import PrimerEvidence
+from drift.model.graph import Position, PrimerEvidence
 from drift.model.tree import Proposal
 from drift.prompting import budget
 from drift.prompting.elements import Handles
@@ -58,7 +58,11 @@ async def planned(chat: ChatCalls, question: str, found: PrimerEvidence, most_to
     said_by = [question, *(c.summary for c in found.communities)]
     first = reply.said(lambda text: without_handles(text, in_prose, said_by))
     proposals = (
-        Proposal(followup.question, handles.resolved(followup.target_communities))
+        Proposal(
+            followup.question,
+            handles.resolved(followup.target_communities),
+            position=Position(followup.position, followup.document) if followup.position else None,
+        )
         for followup in first.followups[:MAX_FOLLOWUPS]
     )
     return Plan(first, tuple(proposals), itself)

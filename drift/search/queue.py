@@ -143,8 +143,10 @@ class Pool:
         settled = []
         depth = parent.question.depth + 1 if parent else 1
         asked_by = parent.question.id if parent else None
-        for text, communities, beside, hint in proposals:
-            question = Question(len(self.known), text, communities, asked_by, depth, beside, hint)
+        for text, communities, beside, hint, position in proposals:
+            question = Question(
+                len(self.known), text, communities, asked_by, depth, beside, hint, position
+            )
             state = self._state_of(question, parent)
             self._note(question, parent, state)
             if state:

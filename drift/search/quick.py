@@ -19,7 +19,7 @@ from drift.evidence.citations import check_each, standing
 from drift.evidence.handles import without_handles
 from drift.evidence.marks import without_marks
 from drift.evidence.missing_names import unseen_name
-from drift.model.graph import Chunk, Evidence, FollowupQuery, Vector
+from drift.model.graph import Chunk, Evidence, FollowupQuery, Position, Vector
 from drift.model.limits import Limits
 from drift.model.tree import (
     ANSWERED,
@@ -89,10 +89,12 @@ class QuickLook:
         if not evidence.chunks:
             return Look(Node(asked, NO_EVIDENCE), evidence, open=depth.NO_EVIDENCE, vector=vector)
 
-        look, about_whole = await self._read(asked, evidence)
-        if about_whole:
+        look, reply = await self._read(asked, evidence)
+        if reply.about_whole:
             whole = await self.look_at_whole(question, evidence)
             look = replace(whole or look, open=depth.WHOLE)
+        elif reply.position:
+            look = await self._look_at_position(look, Position(reply.position), vector) or look
         return replace(look, vector=vector)
 
     async def look_at_whole(self, question: str, evidence: Evidence = Evidence()) -> Look | None:  # noqa: B008 - frozen
@@ -106,30 +108,52 @@ class QuickLook:
                 return None
             both = replace(evidence, chunks=(about, *evidence.chunks))
             asked = Question(QUICK_ID, question, depth=0)
-            look, _ = await self._read(asked, both, with_whole=True)
+            look, _ = await self._read(asked, both, is_last=True)
         except LOSES_ONLY_THE_STEP as error:
             log.warning("whole_unread", extra={"code": error.code}, exc_info=error)
             return None
         return look
 
+    async def _look_at_position(
+        self, look: Look, position: Position, vector: Vector
+    ) -> Look | None:
+        """Return what is said with the chunks of a position before most others.
+
+        None where they were all shown before, or a failure keeps it back.
+        """
+        try:
+            evidence = await self._search(look.node.question.text, vector, position)
+            chunks = evidence.chunks[: self.limits.max_chunks_for_prompt]
+            if {chunk.id for chunk in chunks} <= set(look.node.chunk_ids):
+                return None
+            again, _ = await self._read(look.node.question, evidence, is_last=True)
+        except LOSES_ONLY_THE_STEP as error:
+            log.warning("position_unread", extra={"code": error.code}, exc_info=error)
+            return None
+        return again
+
     async def _read(
-        self, asked: Question, evidence: Evidence, *, with_whole: bool = False
-    ) -> tuple[Look, bool]:
-        """Return what is said of the evidence, and whether the question is about the whole."""
+        self, asked: Question, evidence: Evidence, *, is_last: bool = False
+    ) -> tuple[Look, QuickReply]:
+        """Return what is said of the evidence, and the reply itself."""
         chunks = evidence.chunks[: self.limits.max_chunks_for_prompt]
         handles = RequestHandles(
             Handles.of("C", ()), Handles.of("K", (chunk.id for chunk in chunks))
         )
         reading = budget.quick(asked.text, chunks, handles, self.limits.max_prompt_tokens)
         with parts.reading(1) as part:
-            growing = _growing(asked.text, handles, evidence, reading.shown, with_whole=with_whole)
+            growing = _growing(asked.text, handles, evidence, reading.shown, is_last=is_last)
             hear = self.telling.hear(growing)
             reply = await ask(self.calls.chat, reading.prompt, QuickReply, hear)
             part.add(chunks=len(reading.shown), answers=1)
-        return _checked(asked, reply, handles, evidence, reading.shown), reply.about_whole
+        return _checked(asked, reply, handles, evidence, reading.shown), reply
 
-    async def _search(self, question: str, vector: Vector) -> Evidence:
-        query = FollowupQuery(self.project_id, question, vector, (), located=self.located)
+    async def _search(
+        self, question: str, vector: Vector, position: Position | None = None
+    ) -> Evidence:
+        query = FollowupQuery(
+            self.project_id, question, vector, (), located=self.located, position=position
+        )
         return ranked(await self.calls.graph.followup(query))
 
 
@@ -146,11 +170,12 @@ def _growing(
     evidence: Evidence,
     shown: Sequence[Chunk],
     *,
-    with_whole: bool,
+    is_last: bool,
 ) -> GrowingAnswer:
     """Return what can be delivered of a reply while it is written: its evidence comes first.
 
-    Nothing of one that asks for the whole, which is read again with it.
+    Nothing of one that asks for the whole or for a position, unless it `is_last`: then the question
+    is read again with it.
     """
     known = {chunk.id: chunk for chunk in evidence.chunks}
 
@@ -160,7 +185,7 @@ def _growing(
         except ValidationError:
             return ()
         named = reply.evidence
-        if reply.about_whole and not with_whole:
+        if (reply.about_whole or reply.position) and not is_last:
             return ()
         if unseen_name(question, _texts(shown)):
             return ()

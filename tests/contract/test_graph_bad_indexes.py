@@ -65,7 +65,7 @@ def inventory(**changes: dict[str, Any]) -> Inventory:
         for which, index in prepared.items()
         if changes.get(which, {}) is not None
     )
-    return Inventory("server", NAMES, indexes)
+    return Inventory("server", NAMES, DEFAULT, indexes, can_search=True)
 
 
 @pytest.mark.parametrize("which", ["community", "chunk"])
@@ -112,9 +112,7 @@ def test_indexes_on_another_label_count_as_missing_and_are_not_searched() -> Non
         **{which: {"labels": ("Elsewhere",)} for which in ("community", "chunk", "fulltext")}
     )
     assert found.missing == (NAMES.community, NAMES.chunk, NAMES.fulltext)
-    assert not any(
-        (found.covers_text(("text", "project_key")), found.filters_by_project, found.is_complete)
-    )
+    assert not any((found.covers_text, found.search_index, found.is_complete))
     found.require_dimensions(DIMENSIONS + 1)
 
 
@@ -123,8 +121,8 @@ def test_indexes_over_another_property_count_as_missing_and_are_not_searched() -
         **{which: {"properties": ("other",)} for which in ("community", "chunk", "fulltext")}
     )
     assert found.missing == (NAMES.community, NAMES.chunk, NAMES.fulltext)
-    assert found.health(DEFAULT).indexes == ()
-    assert not any((found.covers_text(("text",)), found.filters_by_project, found.is_complete))
+    assert found.health().indexes == ()
+    assert not any((found.covers_text, found.search_index, found.is_complete))
 
 
 @pytest.mark.parametrize(
@@ -142,13 +140,13 @@ def test_indexes_over_another_property_count_as_missing_and_are_not_searched() -
 def test_a_full_text_index_that_cannot_be_asked_degrades_and_does_not_fail(
     change: dict[str, Any], says: str
 ) -> None:
-    readiness = inventory(fulltext=change).health(DEFAULT).readiness(DIMENSIONS)
+    readiness = inventory(fulltext=change).health().readiness(DIMENSIONS)
     assert readiness.level is Level.DEGRADED
     assert f"{NAMES.fulltext} {says}, so that no chunk is found by its words" in readiness.reason
     assert "python -m drift prepare" in readiness.reason
 
     other = inventory(fulltext=change, chunk={"name": "other"})
-    failing = other.health(DEFAULT).readiness(DIMENSIONS)
+    failing = other.health().readiness(DIMENSIONS)
     assert (failing.level, failing.reason) == (Level.FAILING, f"{NAMES.chunk} is missing")
 
 

@@ -15,7 +15,7 @@ from drift.local.evals.question_sets import LabelledQuestion, Passage, QuestionS
 from drift.local.ingest.documents import SourceDocument
 from drift.local.ingest.sources import Source
 from drift.local.stack.neo4j.server import Neo4jServer
-from drift.model.graph import Candidate, Candidates, Chunk, Placed
+from drift.model.graph import Candidate, Candidates, Chunk
 from drift.model.limits import Limits
 from tests.bench.command import percentile
 from tests.bench.graph import Row, db_hits, ratios
@@ -191,8 +191,8 @@ def test_a_chunk_is_the_one_asked_for_when_it_holds_a_quote(tmp_path: Path) -> N
 
     question = PlaceQuestion(question="How does it end?", place="end", quotes=["all went home"])
     shown = tuple(Candidate(Chunk(f"k{n}", "rain", "d"), 1 - n / 100) for n in range(9))
-    last = Placed(Chunk("last", "And ALL\n went home.", "d"), "end")
-    ranks = ranks_of(question, Candidates(shown, placed=(last,)))
+    last = Chunk("last", "And ALL\n went home.", "d")
+    ranks = ranks_of(question, Candidates(shown, pinned=(last,)))
     assert ranks == {"ours": 2, "without": None}
     methods = report([question], [ranks])["methods"]
     assert methods == {"ours": {"shown5": 1, "shown10": 1}, "without": {"shown5": 0, "shown10": 0}}

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 
 from drift.core.names import normalised_title
-from drift.evidence.numbered_parts import Part
 from drift.evidence.sentences import spans
 from drift.local.ingest.blocks import Format
 from drift.local.ingest.chunking import cut
@@ -82,7 +81,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "a line's key": line_key,
     "a title": normalised_title,
     "sentences by number": spans,
-    "a numbered part": Part(("chapter",), 1).begins_in,
     "a page": html_to_markdown,
 }
 TEXTS = (
