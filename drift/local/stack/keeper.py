@@ -69,5 +69,5 @@ class Keeper:
         self._restarts.append(now)
         self._say(f"{what}. Its log is {log}. It is started again.")
         self._server.restart()
+        self._changed()  # before it is said: who hears it reads the note
         self._say(f"The {self._server.name} server answers again (pid {self._server.pid}).")
-        self._changed()

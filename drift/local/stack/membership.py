@@ -168,12 +168,14 @@ class Membership:
 
     def _watch(self) -> None:
         while not self._ending.wait(2 * _LOOK_EVERY_S):
-            self._relay()
             try:
                 if self._places.process.is_free():
                     self._again()
+                heard_up_to = _size(self._places.remarks)
                 self.record = read_record(self._folder) or self.record
+                self._relay(heard_up_to)
             except LocalStackError as error:
+                self._relay()
                 if not self._ending.is_set():
                     self.failure = error
                     self._say(error.detail)
@@ -210,12 +212,15 @@ class Membership:
             )
         self._say("The local servers answer again.")
 
-    def _relay(self) -> None:
-        """Pass on the lines that the servers' process has written since."""
+    def _relay(self, end: int | None = None) -> None:
+        """Pass on the lines that the servers' process has written since, those before `end`.
+
+        A note that was read after `end` was measured holds what they tell of.
+        """
         with contextlib.suppress(OSError), self._places.remarks.open("rb") as file:
             file.seek(self._heard)
             for line in file:
-                if not line.endswith(b"\n"):
+                if not line.endswith(b"\n") or (end is not None and self._heard >= end):
                     return
                 self._heard += len(line)
                 self._say(line.decode(errors="replace").rstrip("\n"))
