@@ -117,7 +117,7 @@ from drift.local.ingest.progress_bar import progress_bar
 from drift.local.cli import console
 from drift.local.cli.work import ingestion
 from drift.local.cli.doctor import machine as doctor
-from drift.local.cli.work import prepare as prepare_command
+from drift.local.cli import prepare as prepare_command
 from drift.local import say as plain
 from drift.local.cli import terminal
 terminal.open_streams()
