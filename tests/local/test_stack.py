@@ -108,7 +108,8 @@ def kept(options: StackOptions) -> dict[str, Any]:
 
 
 @pytest.mark.neo4j
-@pytest.mark.timeout(300)
+@pytest.mark.deep
+@pytest.mark.timeout(600)
 def test_the_whole_stack_answers_and_a_killed_database_comes_back(
     tmp_path: Path, said: Lines, neo4j_2026: Neo4jServer
 ) -> None:

@@ -255,7 +255,7 @@ def test_ctrl_c_while_the_command_line_is_loaded_is_one_word() -> None:
     assert b"Stopped." in rest
 
 
-@pytest.mark.parametrize("name", ["lock", "stack.json", "ports.json"])
+@pytest.mark.parametrize("name", ["lock", "stack.json"])
 def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
     with pytest.raises(DataFolderError, match=f"its `{name}` is a folder"):
