@@ -15,7 +15,7 @@ from drift.core.errors import DriftError
 from drift.http.settings import Settings, load
 from drift.local.cli.options import LOOPBACK_PASSWORD
 from drift.local.settings_page import page
-from drift.local.stack.order import USUAL_PORTS
+from drift.local.stack.stack import USUAL_PORTS
 
 ROOT = Path(__file__).resolve().parents[1]
 HTTP = (ROOT / "docs" / "http.md").read_text()

@@ -77,7 +77,7 @@ class Watch:
 @contextlib.asynccontextmanager
 async def _hosted(host: str) -> AsyncIterator[str]:
     if host == "worker":
-        from drift.local.hosts import worker_host  # noqa: PLC0415 - its library needs Python 3.13
+        from tests.runtime import worker_host  # noqa: PLC0415 - its library needs Python 3.13
 
         async with worker_host.serving(PROJECT, KEY) as worker:
             yield worker["url"]

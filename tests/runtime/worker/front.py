@@ -11,8 +11,8 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from drift.local.hosts.worker.carrying import answer, carried_up, connected, piped
-from drift.local.hosts.worker.functions import Worker
+from tests.runtime.worker.carrying import answer, carried_up, connected, piped
+from tests.runtime.worker.functions import Worker
 
 STATE = "/-/state"
 TIMER = "/-/timers/"
