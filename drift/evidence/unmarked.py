@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
-from drift.evidence.spelling import STEM_LETTERS, folded, same_stem
 from drift.evidence.statement_parts import Part, Rank, is_label, parts_of
 from drift.evidence.statements import Proven, proven
+from drift.evidence.text import STEM_LETTERS, KnownWords, folded
 from drift.model.tree import Fact
 
 SHARE_OF_WORDS = 0.8
@@ -40,14 +40,14 @@ def repaired(final_answer: str, facts: Sequence[Fact]) -> Proven:
     A sentence is kept when one fact's span, or two, have four fifths of its words of content, all
     of its numbers and names, and a negation exactly where it has one.
     """
-    numbers = {fact.number for fact in facts}
-    spans = [_Words.of(fact.citation.span) for fact in facts]
-    written = []
-    for part in parts_of(final_answer, numbers):
-        bearing = () if is_label(part) or part.rank == Rank.CODE else _bearing(part.text, spans)
+    spans = [_Span(fact.citation.span) for fact in facts]
+    written = ""
+    for part in parts_of(final_answer, {fact.number for fact in facts}):
+        may_be_kept = not (is_label(part) or part.rank == Rank.CODE)
+        bearing = _bearing(part.text, spans) if may_be_kept else ()
         marks = "".join(f"[{facts[at].number}]" for at in bearing)
-        written.append(part.before + (_marked(part, marks) if marks else part.text))
-    return proven("".join(written), facts)
+        written += part.before + (_marked(part, marks) if marks else part.text)
+    return proven(written, facts)
 
 
 def _marked(part: Part, marks: str) -> str:
@@ -83,19 +83,35 @@ class _Words:
         return cls(frozenset(content), frozenset(names & content | numbers), negates)
 
 
-def _bearing(sentence: str, spans: Sequence[_Words]) -> tuple[int, ...]:
+class _Span:
+    """The words of a span, in which those of a sentence are looked up."""
+
+    def __init__(self, text: str) -> None:
+        words = _Words.of(text)
+        self.negates = words.negates
+        self._known = KnownWords(words.content | words.exact)
+
+    def held(self, said: _Words) -> set[str]:
+        """Return the words of a sentence that it has, inflected or not; numbers as written."""
+        words = said.content | said.exact
+        inflected = {word for word in words if len(word) > STEM_LETTERS and self._known.has(word)}
+        return inflected | (words & self._known.words)
+
+
+def _bearing(sentence: str, spans: Sequence[_Span]) -> tuple[int, ...]:
     """Return the places of one span or two that bear out a sentence; none when none do."""
     said = _Words.of(sentence)
-    if len(said.content) < MIN_WORDS:
+    if len(said.content) < MIN_WORDS or not spans:
         return ()
-    held = [_held(said, span) for span in spans]
-    best = max(range(len(spans)), key=lambda at: len(held[at]), default=0)
-    if held and _suffices(held[best], said) and spans[best].negates == said.negates:
+
+    held = [span.held(said) for span in spans]
+    best = max(range(len(spans)), key=lambda at: len(held[at]))
+    if _suffices(held[best], said) and spans[best].negates == said.negates:
         return (best,)
 
-    second = max(range(len(spans)), key=lambda at: len(held[at] - held[best]), default=0)
-    added = held[second] - held[best] if held else set()
-    negates = bool(held) and (spans[best].negates or spans[second].negates)
+    second = max(range(len(spans)), key=lambda at: len(held[at] - held[best]))
+    added = held[second] - held[best]
+    negates = spans[best].negates or spans[second].negates
     enough = len(added) >= MIN_SHARE_OF_THE_SECOND * len(said.content)
     if enough and _suffices(held[best] | added, said) and negates == said.negates:
         return (best, second)
@@ -104,21 +120,3 @@ def _bearing(sentence: str, spans: Sequence[_Words]) -> tuple[int, ...]:
 
 def _suffices(held: set[str], said: _Words) -> bool:
     return said.exact <= held and len(held & said.content) >= SHARE_OF_WORDS * len(said.content)
-
-
-def _held(said: _Words, span: _Words) -> set[str]:
-    """Return the words of a sentence that a span has, inflected or not; numbers only as written."""
-    words = span.content | span.exact
-    stems: dict[str, list[str]] = {}
-    for word in words:
-        stems.setdefault(word[:STEM_LETTERS], []).append(word)
-    return {
-        word
-        for word in said.content | said.exact
-        if word in words
-        or (
-            word.isalpha()
-            and len(word) > STEM_LETTERS
-            and any(same_stem(word, other) for other in stems.get(word[:STEM_LETTERS], ()))
-        )
-    }

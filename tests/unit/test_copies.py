@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.search.near_duplicates import near_copies
+from drift.evidence.text import near_copies
 
 STORY = "the old mill on the Danube was built by Ada in the year of the flood and burned twice"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.evidence.names import MAX_NAMES_FOUND, names_found, stands_in
 from drift.model.tree import ANSWERED, NO_EVIDENCE, Answer, Citation, Node, Question
-from drift.search.found_names import MAX_NAMES_FOUND, names_found, stands_in
 
 
 def node(asked: str, answer: str, *spans: str, confidence: float = 0.9) -> Node:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from drift.evidence.missing_names import unseen_name
+from drift.evidence.names import unseen_name
 
 FILE = Path(__file__).parents[1] / "data" / "unanswerable.jsonl"
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]

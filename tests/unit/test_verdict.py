@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.evidence.missing_names import unseen_name
+from drift.evidence.names import unseen_name
 from drift.evidence.statements import Statement
 from drift.evidence.verdict import judged
 from drift.model.tree import Citation, Fact, Verdict

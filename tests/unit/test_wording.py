@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.evidence.wording import CLOSE_ENOUGH, closest_sentence, form, verbatim
+from drift.evidence.numbered_text import CLOSE_ENOUGH, closest_sentence, verbatim
+from drift.evidence.text import form
 
 TEXT = (
     "Iterators are required to have an __iter__() method that returns the iterator object itself.\n"

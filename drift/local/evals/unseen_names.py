@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from drift.evidence.missing_names import unseen_name
+from drift.evidence.names import unseen_name
 from drift.local.evals.recall.question_sets import LabelledQuestion, Passage, QuestionSet
 
 SHOWN_PASSAGES = 10
