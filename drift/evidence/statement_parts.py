@@ -17,14 +17,13 @@ from typing import NamedTuple
 
 from drift.evidence.marks import (
     LEADING_TO_A_MARK,
-    STOPS,
     Mark,
     Numbers,
     items_open,
     marks_in,
     without,
 )
-from drift.evidence.sentence_ends import leads, open_from, sentence_ends
+from drift.evidence.sentence_ends import STOPS, Span, ends_in_a_stop, open_from, sentence_ends
 
 
 class Rank(IntEnum):
@@ -94,14 +93,23 @@ _MARKER = re.compile(
 )
 _LINE = re.compile(r"[^\n]+")
 _FENCE = re.compile(r"[ \t]*(```+|~~~+)")
-_HEADING = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+\S")
-_RULE = re.compile(r"[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$")
 _ROW = re.compile(r"[ \t]*\|")
 _DELIMITERS = re.compile(r"[ \t]*\|(?=[ \t|:]*-)[ \t|:-]*$")
-_BOLD_LINE = re.compile(r"[ \t]*(\*\*|__)(?!\s)(?:(?!\1).)+\1:?[ \t]*$")
+_KINDS = {
+    "code": _FENCE,
+    "heading": re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+\S"),
+    "rule": re.compile(r"[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$"),
+    "bold": re.compile(r"[ \t]*(\*\*|__)(?!\s)(?:(?!\1).)+\1:?[ \t]*$"),
+}
+_RANKS = {
+    "rule": Rank.RULE,
+    "bold": Rank.BOLD_LINE,
+    "code": Rank.CODE,
+    "head": Rank.TABLE_HEAD,
+    "row": Rank.ROW,
+}
 _OPENING_QUOTES = frozenset("\"\u201c\u201e\u00ab\u2018'")
 _CLOSING_QUOTES = frozenset("\"\u201d\u201c\u00bb\u2019'")
-_CLOSERS = "\"'\u201d\u2019\u00bb\u203a)]*_"
 _FIRST_WORD = re.compile(r"[\"'`\u201c\u201e\u00ab\u2018]?(?P<letters>[^\W\d]\w*)(?P<ends>\s)?")
 _FEW_WORDS = 4
 _FEW_EMPHASISED_WORDS = 8
@@ -178,100 +186,84 @@ def parts_of(answer: str, known: Collection[int]) -> list[Part]:
 def _parts(answer: str, known: Numbers, place: _Place) -> Iterator[tuple[Part, _Place]]:
     """Yield the parts from a place on, each with the place behind it."""
     for block in _blocks(answer, known, place):
-        between = answer[place.at : block.start]
         if block.kind == "text":
-            for part, behind in _sentences(answer, between, block, known, place):
-                place = behind
-                yield part, place
+            found = _sentences(answer, block, known, place)
         else:
-            part = _whole(between, answer[block.start : block.end], block, known)
-            seen = place.square_seen or any(not mark.weak for mark in part.marks)
-            place = _Place(block.end, None, seen)
+            found = iter([_whole(answer, block, known, place)])
+        for part, behind in found:
+            place = behind
             yield part, place
 
 
-def _whole(between: str, raw: str, block: _Block, known: Numbers) -> Part:
+def _whole(answer: str, block: _Block, known: Numbers, place: _Place) -> tuple[Part, _Place]:
     """Return a line or a block of code as one part."""
-    ranks = {"rule": Rank.RULE, "bold": Rank.BOLD_LINE, "code": Rank.CODE}
-    ranks |= {"head": Rank.TABLE_HEAD, "row": Rank.ROW}
-    rank: int = ranks.get(block.kind, Rank.ROW)
-    if block.kind == "heading":
-        rank = len(raw) - len(raw.lstrip("#"))
+    raw = answer[block.start : block.end]
+    heading = len(raw) - len(raw.lstrip("#"))
+    rank = heading if block.kind == "heading" else _RANKS[block.kind]
+
     marks = () if block.kind == "code" else tuple(marks_in(raw, known))
-    return Part(between, raw, rank, marks)
-
-
-class _Written(NamedTuple):
-    """A line that is not blank: where it stands, and its words with the white space around them."""
-
-    start: int
-    end: int
-    words: str
-
-
-def _lines(answer: str, start: int) -> list[_Written]:
-    found = _LINE.finditer(answer, start)
-    return [_Written(*line.span(), line[0]) for line in found if not line[0].isspace()]
+    square_seen = place.square_seen or any(not mark.weak for mark in marks)
+    part = Part(answer[place.at : block.start], raw, rank, marks)
+    return part, _Place(block.end, square_seen=square_seen)
 
 
 def _blocks(answer: str, known: Numbers, place: _Place) -> Iterator[_Block]:
     """Yield what is read together: a line of text with what continues it, a row, a heading."""
-    lines = _lines(answer, place.at)
+    lines = [line for line in _LINE.finditer(answer, place.at) if not line[0].isspace()]
     goes_on = place.line is not None
     at = 0
     while at < len(lines):
-        start, end, line = lines[at]
+        line = lines[at]
+        start = line.start()
         at += 1
-        if goes_on:
-            kind = ""
-        else:
-            start += 0 if _marker(line) else len(line) - len(line.lstrip())
-            kind = "code" if _FENCE.match(line) else _kind(line, lines[at : at + 1])
+        kind = "" if goes_on else _kind(line[0], lines[at : at + 1])
+        if not goes_on and not _marker(line[0]):
+            start += len(line[0]) - len(line[0].lstrip())
         goes_on = False
-        if kind:
-            at = _code_ends(lines, at) if kind == "code" else at + (kind == "head")
-            yield _Block(start, lines[at - 1].end, kind)
-            continue
-        while at < len(lines) and _continues(answer, lines[at - 1], lines[at], known):
-            end = lines[at].end
+
+        if kind == "code":
+            at = _code_ends(lines, at)
+        elif kind == "head":
             at += 1
-        end -= len(lines[at - 1].words) - len(lines[at - 1].words.rstrip())
-        yield _Block(start, end, "text")
+        elif not kind:
+            while at < len(lines) and _continues(answer, lines[at - 1], lines[at], known):
+                at += 1
+        last = lines[at - 1]
+        end = last.end() if kind else last.start() + len(last[0].rstrip())
+        yield _Block(start, end, kind or "text")
 
 
-def _code_ends(lines: Sequence[_Written], at: int) -> int:
+def _code_ends(lines: Sequence[re.Match[str]], at: int) -> int:
     """Return the line behind a block of code, whose first line stands before `at`."""
-    fence = _FENCE.match(lines[at - 1].words)
+    fence = _FENCE.match(lines[at - 1][0])
     while fence and at < len(lines):
-        line = lines[at].words.strip()
+        line = lines[at][0].strip()
         at += 1
         if line.startswith(fence[1]) and not line.strip("`~"):
             break
     return at
 
 
-def _kind(line: str, following: Sequence[_Written]) -> str:
-    if _HEADING.match(line):
-        return "heading"
-    if _RULE.match(line):
-        return "rule"
+def _kind(line: str, following: Sequence[re.Match[str]]) -> str:
+    """Return what a line is that holds no sentences; empty where it does."""
     if _ROW.match(line):
-        is_head = following and _DELIMITERS.match(following[0].words)
-        return "head" if is_head else "row"
-    return "bold" if _BOLD_LINE.match(line) else ""
+        return "head" if following and _DELIMITERS.match(following[0][0]) else "row"
+    return next((kind for kind, pattern in _KINDS.items() if pattern.match(line)), "")
 
 
-def _continues(answer: str, before: _Written, following: _Written, known: Numbers) -> bool:
+def _continues(
+    answer: str, before: re.Match[str], following: re.Match[str], known: Numbers
+) -> bool:
     """Whether a line is the rest of a sentence begun before it, or nothing but marks."""
-    line = following.words.strip()
+    line = following[0].strip()
     only = marks_in(line, known)
     if only and not without(line, only).strip(" .,;"):
         return True
-    if answer.count("\n", before.end, following.start) > 1:
+    if answer.count("\n", before.end(), following.start()) > 1:
         return False
-    if before.words.rstrip()[-1:] in f"{STOPS}:;]|\u3011)":
+    if before[0].rstrip()[-1:] in f"{STOPS}:;]|\u3011)":
         return False
-    return line[0].islower() and not _marker(following.words)
+    return line[0].islower() and not _marker(following[0])
 
 
 def _marker(line: str) -> str:
@@ -281,58 +273,43 @@ def _marker(line: str) -> str:
 
 
 def _sentences(
-    answer: str, between: str, block: _Block, known: Numbers, place: _Place
+    answer: str, block: _Block, known: Numbers, place: _Place
 ) -> Iterator[tuple[Part, _Place]]:
     """Yield the sentences of a line, the first with the marker of its list."""
+    before = answer[place.at : block.start]
     line = place.line
-    prefix = ""
+    begins = line is None
     if line is None:
         prefix = _marker(answer[block.start : block.end])
-        indent = between.rpartition("\n")[2] + prefix[: len(prefix) - len(prefix.lstrip())]
+        indent = before.rpartition("\n")[2] + prefix[: len(prefix) - len(prefix.lstrip())]
         rank = Rank.ITEM + min(len(indent.expandtabs(4)), 100) if prefix else Rank.TEXT
         line = _Line(block.start + len(prefix), rank)
+        before += prefix
     body = answer[line.start : block.end]
-    begins = place.line is None
     at = 0 if begins else place.at - line.start
 
     marks = marks_in(body, known, at, counts=line.counts)
     if begins:
-        line = replace(line, numbers_lead=leads(body, marks))
+        numbers_lead = bool(marks and not marks[0].start and body[marks[0].end :].strip())
+        line = replace(line, numbers_lead=numbers_lead)
     items_from = 0 if line.counts else items_open(body, at)
     starts = [mark.start for mark in marks]
-    ends = list(sentence_ends(body, marks, at, numbers_lead=line.numbers_lead))
+    spans = [Span(mark.start, mark.end) for mark in marks]
+    ends = list(sentence_ends(body, spans, at, numbers_lead=line.numbers_lead))
     square_seen = place.square_seen
     for at, end in pairwise([at, *ends]):  # noqa: B020 - where each begins
         words_at = end - len(body[at:end].lstrip())
         here = marks[bisect_left(starts, words_at) : bisect_left(starts, end)]
-        square_seen = square_seen or any(not m.weak for m in here)
-        counted = tuple(
-            Mark(m.start - words_at, m.end - words_at, m.ranges, m.weak)
-            for m in here
-            if not (m.weak and square_seen)
-        )
-        is_first = begins and at == 0
-        before = between + prefix + body[:words_at] if is_first else body[at:words_at]
-        is_last = end == ends[-1]
-        yield (
-            _sentence(before, body[words_at:end], line.rank, counted, is_first, is_last),
-            _Place(
-                block.end if is_last else line.start + end,
-                None if is_last else replace(line, counts=items_from < end),
-                square_seen,
-            ),
-        )
+        square_seen = square_seen or any(not mark.weak for mark in here)
+        counted = tuple(mark.moved(-words_at) for mark in here if not (mark.weak and square_seen))
 
-
-def _sentence(  # noqa: PLR0913, PLR0917 - what a part is made of
-    before: str, raw: str, rank: int, marks: tuple[Mark, ...], is_first: bool, is_last: bool
-) -> Part:
-    """Return a sentence as a part; one that only introduces others has a rank of its own."""
-    part = Part(before, raw, rank, marks, is_first, is_last)
-    if rank == Rank.TEXT and introduces(part):
-        introduction = Rank.MARKED_INTRODUCTION if marks else Rank.INTRODUCTION
-        return replace(part, rank=introduction)
-    return part
+        is_first, is_last = begins and at == 0, end == ends[-1]
+        opening = (before if is_first else "") + body[at:words_at]
+        part = Part(opening, body[words_at:end], line.rank, counted, is_first, is_last)
+        if part.rank == Rank.TEXT and introduces(part):
+            part = replace(part, rank=Rank.MARKED_INTRODUCTION if counted else Rank.INTRODUCTION)
+        goes_on = None if is_last else replace(line, counts=items_from < end)
+        yield part, _Place(block.end if is_last else line.start + end, goes_on, square_seen)
 
 
 def introduces(part: Part) -> bool:
@@ -353,9 +330,8 @@ def is_label(part: Part) -> bool:
         return True
     if not Rank.ITEM <= part.rank < Rank.TABLE_HEAD:
         return False
-    ends_in_a_stop = part.text.rstrip(_CLOSERS)[-1:] in STOPS
     whole = part.begins_line and part.ends_line
-    return introduces(part) or (whole and not part.marks and not ends_in_a_stop)
+    return introduces(part) or (whole and not part.marks and not ends_in_a_stop(part.text))
 
 
 def may_lead_in(part: Part) -> bool:
@@ -376,6 +352,6 @@ def settled(parts: Sequence[Part]) -> Sequence[Part]:
         return ()
     word = _FIRST_WORD.match(parts[-1].raw)
     begun = word["letters"].casefold() if word else ""
-    leads = any(one.startswith(begun) for one in LEADING_TO_A_MARK)
-    shows = word and (word["ends"] or not leads)
+    may_lead = any(one.startswith(begun) for one in LEADING_TO_A_MARK)
+    shows = word and (word["ends"] or not may_lead)
     return parts[: -1 if shows else -2]

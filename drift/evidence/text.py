@@ -151,7 +151,7 @@ def _ask_differently(one: str, other: str) -> bool:
     return bool(a and b and not a & b)
 
 
-def _overlap(a: AbstractSet[str], b: AbstractSet[str]) -> float:
+def _overlap(a: AbstractSet[object], b: AbstractSet[object]) -> float:
     return len(a & b) / len(a | b) if a or b else 1.0
 
 
