@@ -23,7 +23,7 @@ from drift.evidence.marks import (
     marks_in,
     without,
 )
-from drift.evidence.sentence_ends import STOPS, Span, ends_in_a_stop, open_from, sentence_ends
+from drift.evidence.sentence_ends import STOPS, Span, open_from, sentence_ends
 
 
 class Rank(IntEnum):
@@ -95,34 +95,24 @@ _LINE = re.compile(r"[^\n]+")
 _FENCE = re.compile(r"[ \t]*(```+|~~~+)")
 _ROW = re.compile(r"[ \t]*\|")
 _DELIMITERS = re.compile(r"[ \t]*\|(?=[ \t|:]*-)[ \t|:-]*$")
-_KINDS = {
-    "code": _FENCE,
-    "heading": re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+\S"),
-    "rule": re.compile(r"[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$"),
-    "bold": re.compile(r"[ \t]*(\*\*|__)(?!\s)(?:(?!\1).)+\1:?[ \t]*$"),
+_HEADING = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+\S")
+_OTHERS = {
+    Rank.CODE: _FENCE,
+    Rank.RULE: re.compile(r"[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$"),
+    Rank.BOLD_LINE: re.compile(r"[ \t]*(\*\*|__)(?!\s)(?:(?!\1).)+\1:?[ \t]*$"),
 }
-_RANKS = {
-    "rule": Rank.RULE,
-    "bold": Rank.BOLD_LINE,
-    "code": Rank.CODE,
-    "head": Rank.TABLE_HEAD,
-    "row": Rank.ROW,
-}
-_OPENING_QUOTES = frozenset("\"\u201c\u201e\u00ab\u2018'")
-_CLOSING_QUOTES = frozenset("\"\u201d\u201c\u00bb\u2019'")
 _FIRST_WORD = re.compile(r"[\"'`\u201c\u201e\u00ab\u2018]?(?P<letters>[^\W\d]\w*)(?P<ends>\s)?")
-_FEW_WORDS = 4
 _FEW_EMPHASISED_WORDS = 8
 _MANY_WORDS = 20
 """An introduction with more says something itself."""
 
 
 class _Block(NamedTuple):
-    """One or more lines that are read together, from `start` to `end` of the answer."""
+    """One or more lines that are read together; those of sentences have no rank of their own."""
 
     start: int
     end: int
-    kind: str
+    rank: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,33 +168,21 @@ class Parts:
         return list(done)
 
 
-def parts_of(answer: str, known: Collection[int]) -> list[Part]:
-    """Return the parts of an answer in order; `known` are the numbers of the facts."""
-    return Parts(known).read(answer, complete=True)
-
-
 def _parts(answer: str, known: Numbers, place: _Place) -> Iterator[tuple[Part, _Place]]:
     """Yield the parts from a place on, each with the place behind it."""
     for block in _blocks(answer, known, place):
-        if block.kind == "text":
-            found = _sentences(answer, block, known, place)
-        else:
-            found = iter([_whole(answer, block, known, place)])
-        for part, behind in found:
-            place = behind
-            yield part, place
+        if block.rank is None:
+            for part, behind in _sentences(answer, block, known, place):
+                place = behind
+                yield part, place
+            continue
 
-
-def _whole(answer: str, block: _Block, known: Numbers, place: _Place) -> tuple[Part, _Place]:
-    """Return a line or a block of code as one part."""
-    raw = answer[block.start : block.end]
-    heading = len(raw) - len(raw.lstrip("#"))
-    rank = heading if block.kind == "heading" else _RANKS[block.kind]
-
-    marks = () if block.kind == "code" else tuple(marks_in(raw, known))
-    square_seen = place.square_seen or any(not mark.weak for mark in marks)
-    part = Part(answer[place.at : block.start], raw, rank, marks)
-    return part, _Place(block.end, square_seen=square_seen)
+        raw = answer[block.start : block.end]
+        marks = () if block.rank == Rank.CODE else tuple(marks_in(raw, known))
+        part = Part(answer[place.at : block.start], raw, block.rank, marks)
+        square_seen = place.square_seen or any(not mark.weak for mark in marks)
+        place = _Place(block.end, square_seen=square_seen)
+        yield part, place
 
 
 def _blocks(answer: str, known: Numbers, place: _Place) -> Iterator[_Block]:
@@ -216,21 +194,21 @@ def _blocks(answer: str, known: Numbers, place: _Place) -> Iterator[_Block]:
         line = lines[at]
         start = line.start()
         at += 1
-        kind = "" if goes_on else _kind(line[0], lines[at : at + 1])
+        rank = None if goes_on else _rank(line[0], lines[at : at + 1])
         if not goes_on and not _marker(line[0]):
             start += len(line[0]) - len(line[0].lstrip())
         goes_on = False
 
-        if kind == "code":
+        if rank == Rank.CODE:
             at = _code_ends(lines, at)
-        elif kind == "head":
+        elif rank == Rank.TABLE_HEAD:
             at += 1
-        elif not kind:
+        elif rank is None:
             while at < len(lines) and _continues(answer, lines[at - 1], lines[at], known):
                 at += 1
         last = lines[at - 1]
-        end = last.end() if kind else last.start() + len(last[0].rstrip())
-        yield _Block(start, end, kind or "text")
+        end = last.start() + len(last[0].rstrip()) if rank is None else last.end()
+        yield _Block(start, end, rank)
 
 
 def _code_ends(lines: Sequence[re.Match[str]], at: int) -> int:
@@ -244,11 +222,14 @@ def _code_ends(lines: Sequence[re.Match[str]], at: int) -> int:
     return at
 
 
-def _kind(line: str, following: Sequence[re.Match[str]]) -> str:
-    """Return what a line is that holds no sentences; empty where it does."""
+def _rank(line: str, following: Sequence[re.Match[str]]) -> int | None:
+    """Return the rank of a line that holds no sentences; None where it does."""
     if _ROW.match(line):
-        return "head" if following and _DELIMITERS.match(following[0][0]) else "row"
-    return next((kind for kind, pattern in _KINDS.items() if pattern.match(line)), "")
+        is_head = following and _DELIMITERS.match(following[0][0])
+        return Rank.TABLE_HEAD if is_head else Rank.ROW
+    if heading := _HEADING.match(line):
+        return len(heading[1])
+    return next((rank for rank, pattern in _OTHERS.items() if pattern.match(line)), None)
 
 
 def _continues(
@@ -316,29 +297,6 @@ def introduces(part: Part) -> bool:
     """Whether a part says only that something follows: it ends in a colon and is short."""
     text = part.text.rstrip("*_ ")
     return part.ends_line and text.endswith((":", "\uff1a")) and len(text.split()) <= _MANY_WORDS
-
-
-def is_label(part: Part) -> bool:
-    """Whether a part is kept only with something under it.
-
-    That is a heading, a line in bold, the head of a table, a line that introduces a list, and an
-    item without a fact that is no sentence.
-    """
-    if part.rank in {Rank.INTRODUCTION, Rank.MARKED_INTRODUCTION, Rank.TABLE_HEAD, Rank.BOLD_LINE}:
-        return True
-    if part.rank < Rank.BOLD_LINE:
-        return True
-    if not Rank.ITEM <= part.rank < Rank.TABLE_HEAD:
-        return False
-    whole = part.begins_line and part.ends_line
-    return introduces(part) or (whole and not part.marks and not ends_in_a_stop(part.text))
-
-
-def may_lead_in(part: Part) -> bool:
-    """Whether a part leads to the sentence after it: a fragment, words in bold, or a quotation."""
-    quoted = part.text[:1] in _OPENING_QUOTES and part.text[-1:] in _CLOSING_QUOTES
-    few = len(part.text.split()) <= _FEW_WORDS
-    return not (part.ends_line or part.marks) and (part.is_emphasised or quoted or few)
 
 
 def settled(parts: Sequence[Part]) -> Sequence[Part]:

@@ -1,21 +1,22 @@
-"""Pure: a final answer without any number of a fact, looked up in the spans of the facts.
+"""Pure: what stands for a final answer without any number of a fact.
 
-A model that forgets the numbers costs no request: what the spans plainly say is kept. The rule is
-about words, so it is strict, and it cannot see who did what to whom.
+A model that forgets the numbers costs no request: what the facts' spans plainly say is kept. The
+rule is about words, so it is strict, and it cannot see who did what to whom. Else the follow-ups'
+own answers stand for it.
 """
 
 # ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
-from drift.evidence.statement_parts import Part, Rank, is_label, parts_of
-from drift.evidence.statements import Proven, proven
+from drift.evidence.statement_parts import Part, Parts, Rank
+from drift.evidence.statements import Proven, Statement, is_label, proven
 from drift.evidence.text import STEM_LETTERS, KnownWords, folded
-from drift.model.tree import Fact
+from drift.model.tree import Citation, Fact, Node
 
 SHARE_OF_WORDS = 0.8
 """Of a sentence's words of content, that stand in the spans of one fact, or of two."""
@@ -42,7 +43,8 @@ def repaired(final_answer: str, facts: Sequence[Fact]) -> Proven:
     """
     spans = [_Span(fact.citation.span) for fact in facts]
     written = ""
-    for part in parts_of(final_answer, {fact.number for fact in facts}):
+    parts = Parts({fact.number for fact in facts})
+    for part in parts.read(final_answer, complete=True):
         may_be_kept = not (is_label(part) or part.rank == Rank.CODE)
         bearing = _bearing(part.text, spans) if may_be_kept else ()
         marks = "".join(f"[{facts[at].number}]" for at in bearing)
@@ -120,3 +122,58 @@ def _bearing(sentence: str, spans: Sequence[_Span]) -> tuple[int, ...]:
 
 def _suffices(held: set[str], said: _Words) -> bool:
     return said.exact <= held and len(held & said.content) >= SHARE_OF_WORDS * len(said.content)
+
+
+# ----------------------------------------------------------------- the follow-ups' own answers
+
+
+def from_answers(nodes: Sequence[Node], facts: Sequence[Fact]) -> Proven:
+    """Return a final answer made of the follow-ups' own answers that have checked citations.
+
+    It is what remains when nothing of the model's final answer could be kept. Answers that answer
+    only in part stand in it when there are no others; none that found nothing does.
+    """
+    for verdict in ("answered", "partly"):
+        some = [node for node in nodes if node.answer and node.answer.verdict == verdict]
+        if (made := joined_answers(some, facts)).statements:
+            return made
+    return Proven()
+
+
+def joined_answers(nodes: Iterable[Node], facts: Sequence[Fact]) -> Proven:
+    """Return the answers of these follow-ups that have checked citations, a paragraph each.
+
+    One that brings no words or no citation of its own is left out.
+    """
+    by_span = {_span(fact.citation): fact for fact in reversed(facts)}
+    told: set[Fact] = set()
+    statements: dict[str, Statement] = {}
+    again: list[Statement] = []
+    for answer in (node.answer for node in nodes if node.answer and node.answer.text.strip()):
+        cited = dict.fromkeys(map(_span, answer.citations))
+        said = Statement(answer.text.strip(), tuple(by_span[s] for s in cited if s in by_span))
+        if said.text in statements:
+            again.append(said)
+        elif not told.issuperset(said.facts):
+            told.update(said.facts)
+            statements[said.text] = said
+    for said in again:
+        first = statements[said.text]
+        more = tuple(fact for fact in said.facts if fact not in told)
+        told.update(more)
+        statements[said.text] = replace(first, facts=first.facts + more)
+    return _joined(statements.values())
+
+
+def _joined(statements: Iterable[Statement]) -> Proven:
+    """Return statements as an answer of paragraphs."""
+    text = ""
+    placed = []
+    for statement in statements:
+        text += f"\n\n{statement.text}" if text else statement.text
+        placed.append(replace(statement, ends=len(text)))
+    return Proven(text, tuple(placed))
+
+
+def _span(citation: Citation) -> tuple[str, str]:
+    return citation.chunk_id, citation.span

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.evidence.marks import without_marks
-from drift.evidence.statements import Growing, from_answers, proven
+from drift.evidence.statements import Growing, proven
+from drift.evidence.unmarked import from_answers
 from drift.model.tree import ANSWERED, Answer, Citation, Fact, Node, Question, Verdict
 
 SPANS = {
