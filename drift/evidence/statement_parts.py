@@ -25,6 +25,9 @@ from drift.evidence.marks import (
 )
 from drift.evidence.sentence_ends import STOPS, Span, open_from, sentence_ends
 
+_MANY_WORDS = 20
+"""An introduction with more says something itself."""
+
 
 class Rank(IntEnum):
     """What a part stands under: a part ends the reach of those that have its rank or a higher one.
@@ -43,80 +46,7 @@ class Rank(IntEnum):
     CODE = 202
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of an answer.
-
-    `before` is the white space and the marker of a list that stand between it and the part before
-    it; `raw` are its words with their marks, `text` those without.
-    """
-
-    before: str
-    raw: str
-    rank: int
-    marks: tuple[Mark, ...] = ()
-    begins_line: bool = True
-    ends_line: bool = True
-
-    text: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Take the marks out of the words."""
-        text = without(self.raw, self.marks).strip()
-        if self.marks and self.marks[0].start == 0 and text[:1] in {",", ";", ":", "."}:
-            text = text[1:].lstrip()
-            text = text[:1].upper() + text[1:]
-        object.__setattr__(self, "text", text)
-
-    @property
-    def is_emphasised(self) -> bool:
-        """Whether it is a few words in bold or italics."""
-        text = self.text.rstrip(":.")
-        return (
-            text[:1] in {"*", "_"}
-            and text[-1:] == text[0]
-            and len(text.split()) <= _FEW_EMPHASISED_WORDS
-        )
-
-    @property
-    def says_something(self) -> bool:
-        """Whether something is lost where it is left out: it is a sentence, an item or a row."""
-        plain = self.text.rstrip("*_: ")
-        if not plain or self.rank in {Rank.TABLE_HEAD, Rank.CODE}:
-            return False
-        return self.rank >= Rank.MARKED_INTRODUCTION and bool(self.marks or not introduces(self))
-
-
-_MARKER = re.compile(
-    r"(?P<indent>[ \t]*)(?P<marker>(?:>[ \t]?)*(?:[-*+\u2022\u2013][ \t]+|\d{1,3}[.)][ \t]+"
-    r"|\(\d{1,3}\)[ \t]+|[a-zA-Z]\)[ \t]+)?(?:\[[ xX]\][ \t]+)?)"
-)
-_LINE = re.compile(r"[^\n]+")
-_FENCE = re.compile(r"[ \t]*(```+|~~~+)")
-_ROW = re.compile(r"[ \t]*\|")
-_DELIMITERS = re.compile(r"[ \t]*\|(?=[ \t|:]*-)[ \t|:-]*$")
-_HEADING = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+\S")
-_OTHERS = {
-    Rank.CODE: _FENCE,
-    Rank.RULE: re.compile(r"[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$"),
-    Rank.BOLD_LINE: re.compile(r"[ \t]*(\*\*|__)(?!\s)(?:(?!\1).)+\1:?[ \t]*$"),
-}
-_FIRST_WORD = re.compile(r"[\"'`\u201c\u201e\u00ab\u2018]?(?P<letters>[^\W\d]\w*)(?P<ends>\s)?")
-_FEW_EMPHASISED_WORDS = 8
-_MANY_WORDS = 20
-"""An introduction with more says something itself."""
-
-
-class _Block(NamedTuple):
-    """One or more lines that are read together; those of sentences have no rank of their own."""
-
-    start: int
-    end: int
-    rank: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     """A line of sentences that goes on: where its words begin, and what its first ones tell.
 
     `numbers_lead` says that its marks stand before their sentences, `counts` that an enumeration
@@ -129,8 +59,7 @@ class _Line:
     counts: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """What is known behind a part: where the next one begins, and in which line, if in one.
 
     `square_seen` says that marks in square brackets came before, so that weak ones are prose.
@@ -139,6 +68,55 @@ class _Place:
     at: int = 0
     line: _Line | None = None
     square_seen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of an answer.
+
+    `before` is the white space and the marker of a list that stand between it and the part before
+    it; `raw` are its words with their marks, `text` those without. Reading goes on from `behind`.
+    """
+
+    before: str
+    raw: str
+    rank: int
+    marks: tuple[Mark, ...] = ()
+    begins_line: bool = True
+    ends_line: bool = True
+    behind: _Place = field(default=_Place(), compare=False)
+    text: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the marks out of the words."""
+        text = without(self.raw, self.marks).strip()
+        if self.marks and self.marks[0].start == 0 and text[:1] in {",", ";", ":", "."}:
+            text = text[1:].lstrip()
+            text = text[:1].upper() + text[1:]
+        object.__setattr__(self, "text", text)
+
+
+_MARKER = re.compile(
+    r"(?P<indent>[ \t]*)(?P<marker>(?:>[ \t]?)*(?:[-*+\u2022\u2013][ \t]+|\d{1,3}[.)][ \t]+"
+    r"|\(\d{1,3}\)[ \t]+|[a-zA-Z]\)[ \t]+)?(?:\[[ xX]\][ \t]+)?)"
+)
+_LINE = re.compile(r"[^\n]+")
+_FENCE = re.compile(r"[ \t]*(```+|~~~+)")
+_DELIMITERS = re.compile(r"[ \t]*\|(?=[ \t|:]*-)[ \t|:-]*$")
+_OTHERS = {
+    Rank.CODE: _FENCE,
+    Rank.RULE: re.compile(r"[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$"),
+    Rank.BOLD_LINE: re.compile(r"[ \t]*(\*\*|__)(?!\s)(?:(?!\1).)+\1:?[ \t]*$"),
+}
+_FIRST_WORD = re.compile(r"[\"'`\u201c\u201e\u00ab\u2018]?(?P<letters>[^\W\d]\w*)(?P<ends>\s)?")
+
+
+class _Block(NamedTuple):
+    """One or more lines that are read together; those of sentences have no rank of their own."""
+
+    start: int
+    end: int
+    rank: int | None
 
 
 class Parts:
@@ -160,29 +138,29 @@ class Parts:
         The answer begins with the one of the call before, at least as far as parts have settled.
         """
         begun = answer if complete else answer[: open_from(answer, self._place.at)]
-        found = list(_parts(begun, self._known, self._place))
-        parts = [part for part, _ in found]
-        done = parts if complete else settled(parts)
-        if done:
-            self._place = found[len(done) - 1][1]
-        return list(done)
+        parts = list(_parts(begun, self._known, self._place))
+        if not complete:
+            del parts[_settled(parts) :]
+        if parts:
+            self._place = parts[-1].behind
+        return parts
 
 
-def _parts(answer: str, known: Numbers, place: _Place) -> Iterator[tuple[Part, _Place]]:
-    """Yield the parts from a place on, each with the place behind it."""
+def _parts(answer: str, known: Numbers, place: _Place) -> Iterator[Part]:
+    """Yield the parts from a place on."""
     for block in _blocks(answer, known, place):
         if block.rank is None:
-            for part, behind in _sentences(answer, block, known, place):
-                place = behind
-                yield part, place
+            for part in _sentences(answer, block, known, place):
+                place = part.behind
+                yield part
             continue
 
         raw = answer[block.start : block.end]
         marks = () if block.rank == Rank.CODE else tuple(marks_in(raw, known))
-        part = Part(answer[place.at : block.start], raw, block.rank, marks)
         square_seen = place.square_seen or any(not mark.weak for mark in marks)
-        place = _Place(block.end, square_seen=square_seen)
-        yield part, place
+        behind = _Place(block.end, square_seen=square_seen)
+        yield Part(answer[place.at : block.start], raw, block.rank, marks, behind=behind)
+        place = behind
 
 
 def _blocks(answer: str, known: Numbers, place: _Place) -> Iterator[_Block]:
@@ -224,10 +202,10 @@ def _code_ends(lines: Sequence[re.Match[str]], at: int) -> int:
 
 def _rank(line: str, following: Sequence[re.Match[str]]) -> int | None:
     """Return the rank of a line that holds no sentences; None where it does."""
-    if _ROW.match(line):
+    if line.lstrip(" \t").startswith("|"):
         is_head = following and _DELIMITERS.match(following[0][0])
         return Rank.TABLE_HEAD if is_head else Rank.ROW
-    if heading := _HEADING.match(line):
+    if heading := re.match(r"[ \t]{0,3}(#{1,6})[ \t]+\S", line):
         return len(heading[1])
     return next((rank for rank, pattern in _OTHERS.items() if pattern.match(line)), None)
 
@@ -240,9 +218,8 @@ def _continues(
     only = marks_in(line, known)
     if only and not without(line, only).strip(" .,;"):
         return True
-    if answer.count("\n", before.end(), following.start()) > 1:
-        return False
-    if before[0].rstrip()[-1:] in f"{STOPS}:;]|\u3011)":
+    is_apart = answer.count("\n", before.end(), following.start()) > 1
+    if is_apart or before[0].rstrip()[-1:] in f"{STOPS}:;]|\u3011)":
         return False
     return line[0].islower() and not _marker(following[0])
 
@@ -253,9 +230,7 @@ def _marker(line: str) -> str:
     return found[0] if found and found["marker"] else ""
 
 
-def _sentences(
-    answer: str, block: _Block, known: Numbers, place: _Place
-) -> Iterator[tuple[Part, _Place]]:
+def _sentences(answer: str, block: _Block, known: Numbers, place: _Place) -> Iterator[Part]:
     """Yield the sentences of a line, the first with the marker of its list."""
     before = answer[place.at : block.start]
     line = place.line
@@ -272,7 +247,7 @@ def _sentences(
     marks = marks_in(body, known, at, counts=line.counts)
     if begins:
         numbers_lead = bool(marks and not marks[0].start and body[marks[0].end :].strip())
-        line = replace(line, numbers_lead=numbers_lead)
+        line = line._replace(numbers_lead=numbers_lead)
     items_from = 0 if line.counts else items_open(body, at)
     starts = [mark.start for mark in marks]
     spans = [Span(mark.start, mark.end) for mark in marks]
@@ -286,11 +261,12 @@ def _sentences(
 
         is_first, is_last = begins and at == 0, end == ends[-1]
         opening = (before if is_first else "") + body[at:words_at]
-        part = Part(opening, body[words_at:end], line.rank, counted, is_first, is_last)
+        goes_on = None if is_last else line._replace(counts=items_from < end)
+        behind = _Place(block.end if is_last else line.start + end, goes_on, square_seen)
+        part = Part(opening, body[words_at:end], line.rank, counted, is_first, is_last, behind)
         if part.rank == Rank.TEXT and introduces(part):
             part = replace(part, rank=Rank.MARKED_INTRODUCTION if counted else Rank.INTRODUCTION)
-        goes_on = None if is_last else replace(line, counts=items_from < end)
-        yield part, _Place(block.end if is_last else line.start + end, goes_on, square_seen)
+        yield part
 
 
 def introduces(part: Part) -> bool:
@@ -299,17 +275,15 @@ def introduces(part: Part) -> bool:
     return part.ends_line and text.endswith((":", "\uff1a")) and len(text.split()) <= _MANY_WORDS
 
 
-def settled(parts: Sequence[Part]) -> Sequence[Part]:
-    """Return the parts of a growing answer that stay as they are, whatever follows.
+def _settled(parts: Sequence[Part]) -> int:
+    """Return how many parts of a growing answer stay as they are, whatever follows.
 
     How a part ends shows in the first word after it, and in its first letters where no word that
     leads to a mark begins so; a quotation mark may stand before it. What begins with a digit, a
     bracket or another sign may yet become a mark or a marker, and shows nothing.
     """
-    if not parts:
-        return ()
-    word = _FIRST_WORD.match(parts[-1].raw)
+    word = _FIRST_WORD.match(parts[-1].raw) if parts else None
     begun = word["letters"].casefold() if word else ""
     may_lead = any(one.startswith(begun) for one in LEADING_TO_A_MARK)
     shows = word and (word["ends"] or not may_lead)
-    return parts[: -1 if shows else -2]
+    return max(len(parts) - (1 if shows else 2), 0)

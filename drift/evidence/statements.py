@@ -22,6 +22,7 @@ _WORD = re.compile(r"\w+")
 MOST_FACTS = 50
 """Facts of one sentence; a range of numbers may name more."""
 _FEW_WORDS = 4
+_FEW_EMPHASISED_WORDS = 8
 _OPENING_QUOTES = frozenset("\"\u201c\u201e\u00ab\u2018'")
 _CLOSING_QUOTES = frozenset("\"\u201d\u201c\u00bb\u2019'")
 _SHORT_ANSWERS = frozenset("yes no ja nein oui non sí si".split())  # noqa: SIM905
@@ -171,7 +172,7 @@ class _Kept:
         for label in self._labels:
             if introduced or label.part.rank != Rank.INTRODUCTION:
                 said = self._write(label)
-                if label.facts and label.part.says_something:
+                if label.facts and _says_something(label.part):
                     self.statements.append(Statement(said, label.facts, len(self.text)))
         self._labels = []
 
@@ -204,7 +205,7 @@ class _Kept:
     def _holds_up(self, part: Part, facts: Sequence[Fact]) -> bool:
         """Whether a fragment stands in the facts of the sentence behind it: "Paris. It ..."."""
         words = {word.casefold() for word in _WORD.findall(part.text)}
-        if part.is_emphasised or words <= _SHORT_ANSWERS:
+        if _is_emphasised(part) or words <= _SHORT_ANSWERS:
             return True
         said = words - STOP_WORDS_OF_FOUR_LANGUAGES
         return all(any(word in self._words_of(fact) for fact in facts) for word in said)
@@ -216,7 +217,7 @@ class _Kept:
         return self._words[fact.number]
 
     def _leave_out(self, placed: Iterable[_Placed]) -> None:
-        self.left_out += [one.part.text for one in placed if one.part.says_something]
+        self.left_out += [one.part.text for one in placed if _says_something(one.part)]
 
 
 def is_label(part: Part) -> bool:
@@ -239,7 +240,7 @@ def may_lead_in(part: Part) -> bool:
     """Whether a part leads to the sentence after it: a fragment, words in bold, or a quotation."""
     quoted = part.text[:1] in _OPENING_QUOTES and part.text[-1:] in _CLOSING_QUOTES
     few = len(part.text.split()) <= _FEW_WORDS
-    return not (part.ends_line or part.marks) and (part.is_emphasised or quoted or few)
+    return not (part.ends_line or part.marks) and (_is_emphasised(part) or quoted or few)
 
 
 def _ends(part: Part, label: Part) -> bool:
@@ -252,3 +253,17 @@ def _ends(part: Part, label: Part) -> bool:
 def _row(text: str) -> str:
     """Return the cells of a table's row as words."""
     return ", ".join(cell.strip() for cell in text.strip().strip("|").split("|") if cell.strip())
+
+
+def _is_emphasised(part: Part) -> bool:
+    """Whether a part is a few words in bold or italics."""
+    text = part.text.rstrip(":.")
+    few = len(text.split()) <= _FEW_EMPHASISED_WORDS
+    return few and text[:1] in {"*", "_"} and text[-1:] == text[0]
+
+
+def _says_something(part: Part) -> bool:
+    """Whether something is lost where a part is left out: it is a sentence, an item or a row."""
+    if not part.text.rstrip("*_: ") or part.rank in {Rank.TABLE_HEAD, Rank.CODE}:
+        return False
+    return part.rank >= Rank.MARKED_INTRODUCTION and bool(part.marks or not introduces(part))
