@@ -13,7 +13,7 @@ from pydantic_core import from_json
 
 from drift.contracts.lenient import judgement
 from drift.contracts.replies import MAX_ANSWER_CHARS
-from drift.evidence.marks import STOPS
+from drift.evidence.sentence_ends import STOPS
 from drift.evidence.statements import Growing
 from drift.model.tree import Fact
 

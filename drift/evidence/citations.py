@@ -15,9 +15,15 @@ from itertools import chain, islice
 from drift.contracts.answer import CitationOut
 from drift.contracts.replies import CitationReply
 from drift.core.logs import log
-from drift.evidence.numbered_text import NumberedText, named
-from drift.evidence.sentence_numbers import Run, runs
-from drift.evidence.wording import closest_sentence, form, verbatim
+from drift.evidence.numbered_text import (
+    NumberedText,
+    Run,
+    closest_sentence,
+    named,
+    runs,
+    verbatim,
+)
+from drift.evidence.text import form
 from drift.model.graph import Chunk
 from drift.model.tree import Citation, CitationCounts
 

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from drift.evidence.enclosed import code_in
+from drift.evidence.sentence_ends import CLOSERS, STOPS, code_in, ends_in_a_stop
 
 _NUMBER = r"\d{1,4}(?:\s?[-\u2013\u2014]\s?\d{1,4})?"
 _LABEL = (
@@ -70,10 +70,8 @@ LEADING_TO_A_MARK = frozenset(
     "quelle quellen see siehe source sources und vgl y".split()
 )
 """First words of what may belong to a mark that follows."""
-STOPS = ".!?\u2026\u3002\uff01\uff1f\u0964\u061f"
 _CLOSERS_READ = 20
 """Characters before a mark that are looked at for a stop."""
-_CLOSERS = "\"'\u201d\u2019\u00bb\u203a)]*_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +85,10 @@ class Mark:
     end: int
     ranges: tuple[tuple[int, int], ...]
     weak: bool = False
+
+    def moved(self, by: int) -> Mark:
+        """Return the mark so many characters further on."""
+        return replace(self, start=self.start + by, end=self.end + by)
 
 
 class Numbers(tuple[int, ...]):
@@ -164,7 +166,7 @@ def _mark(match: re.Match[str], known: Numbers) -> Mark | None:
         if not all(known.has(low, high) for low, high in ranges):
             return None
         labelled = match["label"] or not written[0].isdigit()
-        after_a_stop = text[max(0, start - 20) : start].rstrip().rstrip(_CLOSERS)[-1:] in STOPS
+        after_a_stop = ends_in_a_stop(text[max(0, start - 20) : start].rstrip())
         weak = not (labelled or after_a_stop or _CLAUSE_ENDS.match(text, end))
         is_called = start and text[start - 1].isalnum() and _GOES_ON.match(text, end)
         stands_apart = start and text[start - 1] != "]" and not is_called
@@ -267,7 +269,7 @@ def _close_up(kept: list[str], after: str) -> None:
     if rest[0] in ".,;:!?)\u3002":
         if last in ",;" and rest[0] in STOPS:
             kept[-1:] = [tail[:-1]] if len(tail) > 1 else []
-        ends = "".join(kept[-_CLOSERS_READ:])[-_CLOSERS_READ:].rstrip(_CLOSERS)[-1:]
+        ends = "".join(kept[-_CLOSERS_READ:])[-_CLOSERS_READ:].rstrip(CLOSERS)[-1:]
         if ends in STOPS and rest[0] in ".,;":
             rest = rest[1:]
     elif rest[0] == "\n":

@@ -12,7 +12,7 @@ from typing import Any
 
 from drift.core import source_uri
 from drift.core.names import name_parts, search_terms, title_keys
-from drift.evidence.wording import pairs, similarity
+from drift.evidence.text import pairs, similarity
 from drift.graph.cypher.schema import Schema
 from drift.graph.indexes import NAMES_INDEX, IndexNames
 from drift.graph.inventory import Inventory
@@ -52,7 +52,7 @@ MAX_NAME_TOKENS = 200
 """Of a question, as names of documents are asked for it: Lucene takes 1,024 clauses in all."""
 
 LIKE_A_NAME = 0.3
-"""Similarity (0..1, see drift.evidence.wording) from which a document may be the one named."""
+"""Similarity (0..1, see drift.evidence.text) from which a document may be the one named."""
 
 LONGEST_PAGE = 32
 """Characters of a page's label."""

@@ -30,7 +30,7 @@ from drift.core.deadline import Deadline, Turns
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError, UpstreamError
 from drift.core.logs import log
 from drift.evidence import citations
-from drift.evidence.missing_names import unseen_name
+from drift.evidence.names import unseen_name
 from drift.model.graph import Evidence, PrimerEvidence, PrimerQuery, Vector
 from drift.model.limits import Limits
 from drift.model.tree import Proposal

@@ -14,7 +14,8 @@ from drift.contracts.progress import Phase
 from drift.core.deadline import Deadline, task_group
 from drift.core.errors import DriftError
 from drift.core.logs import log
-from drift.evidence.repetition import is_asked_again, searched
+from drift.evidence.names import names_found
+from drift.evidence.text import is_asked_again, searched
 from drift.model import limits
 from drift.model.graph import Chunk, Community, CommunityId, FollowupQuery, Vector
 from drift.model.tree import (
@@ -34,7 +35,6 @@ from drift.prompting.elements import Handles, Memory
 from drift.search.calls import Calls
 from drift.search.executor import Answers, Executor
 from drift.search.failures import LOSES_ONLY_THE_STEP, require_any
-from drift.search.found_names import names_found
 from drift.search.progress import Progress, citation_lines
 from drift.search.queue import Pool
 from drift.search.ranking import ranked

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from drift.core.names import proper_names
-from drift.evidence.repetition import content_words, is_asked_again, searched
+from drift.evidence.text import content_words, is_asked_again, searched
 from drift.model.tree import Answer, Question
 
 OF_NOVELTY = 0.45

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from drift.evidence.repetition import is_asked_again, is_repeated, is_same_question
+from drift.evidence.names import names_found, stands_in
+from drift.evidence.text import is_asked_again, is_repeated, is_same_question
 from drift.model.limits import Limits, is_enough, is_in_vain, is_settling
 from drift.model.tree import (
     MERGED,
@@ -16,7 +17,6 @@ from drift.model.tree import (
     Proposal,
     Question,
 )
-from drift.search.found_names import names_found, stands_in
 from drift.search.priority import parts_of, promise
 
 MAX_HINT_NAMES = 4

@@ -18,7 +18,7 @@ from drift.core.logs import log
 from drift.evidence.citations import check_each, standing
 from drift.evidence.handles import without_handles
 from drift.evidence.marks import without_marks
-from drift.evidence.missing_names import unseen_name
+from drift.evidence.names import unseen_name
 from drift.model.graph import Chunk, Evidence, FollowupQuery, Position, Vector
 from drift.model.limits import Limits
 from drift.model.tree import (

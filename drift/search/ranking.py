@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from drift.evidence.text import near_copies
 from drift.model.graph import Candidate, Candidates, Chunk, Evidence
-from drift.search.near_duplicates import near_copies
 
 VECTOR_WEIGHT = 0.5
 TEXT_WEIGHT = 0.5

@@ -29,8 +29,8 @@ from drift.answer.signals import (
     similarity,
 )
 from drift.answer.uncertainty import NO_REFERENCE, NOTHING_THERE, age, limits_of
-from drift.evidence.statements import from_answers, proven
-from drift.evidence.unmarked import repaired
+from drift.evidence.statements import proven
+from drift.evidence.unmarked import from_answers, repaired
 from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import Chunk
 from drift.model.passages import Passage

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drift.local.ingest.sentences import split_sentences
+from drift.evidence.sentence_ends import CLOSERS, STOPS, split_sentences
 from drift.local.model_server.lines import Line, lines, plain
 from drift.local.model_server.relevance import affinity, alike, choose, terms
 from drift.local.prompt_elements import Element, element, elements
@@ -63,7 +63,6 @@ _ABOUT_WHOLE = re.compile(
 """A question about all documents together, in English; a language model needs no such pattern."""
 _OWN_NUMBERS = re.compile(r"\s*\[\d+(?:\s*[-,]\s*\d+)*\]")
 """Numbers of a document's own notes, which would name other facts in an answer."""
-_STOP = re.compile(r"[.!?…。！？؟।][)\]\"'”’»*_`]*$")
 
 Json = dict[str, Any]
 
@@ -403,8 +402,8 @@ def _numbered(text: str, numbers: Sequence[int]) -> str:
     marks = "".join(f"[{number}]" for number in dict.fromkeys(numbers))
     written = []
     for sentence in split_sentences(text):
-        stop = _STOP.search(sentence)
-        end = stop.start() if stop else len(sentence)
+        said = sentence.rstrip(CLOSERS)
+        end = len(said) - 1 if said and said[-1] in STOPS else len(sentence)
         written.append(f"{sentence[:end]} {marks}{sentence[end:] or '.'}")
     return " ".join(written)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.evidence.wording import CLOSE_ENOUGH, closest_sentence, form, verbatim
+from drift.evidence.numbered_text import CLOSE_ENOUGH, closest_sentence, verbatim
 
 TEXT = (
     "Iterators are required to have an __iter__() method that returns the iterator object itself.\n"
@@ -76,11 +76,11 @@ def test_the_end_of_a_long_text_without_full_stops_can_be_cited() -> None:
 
 @pytest.mark.parametrize("text", ["ab " * 700, "a" * 2000, "a b. " * 400, TEXT * 10, "\n\t" * 1000])
 def test_a_hostile_chunk_costs_no_more_than_any_other(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(5):
         closest_sentence("ba " * 700, text)
         verbatim("ba " * 700, text)
-    assert time.perf_counter() - start < 5, "comparing must take time in proportion to the text"
+    assert time.process_time() - start < 5, "comparing must take time in proportion to the text"
 
 
 def test_the_threshold_of_a_repair_separates_rewording_from_another_statement() -> None:
@@ -96,15 +96,3 @@ def test_the_threshold_of_a_repair_separates_rewording_from_another_statement() 
     ):
         assert verbatim(far, TEXT) == ""
     assert CLOSE_ENOUGH == 0.75
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("“No!” said\n he.", '"no" SAID he'),
-        ("Caf\u00e9 Stra\u00dfe", "cafe\u0301 STRASSE"),
-        ("…", ""),
-    ],
-)
-def test_two_ways_to_write_the_same_words_have_one_form(one: str, other: str) -> None:
-    assert form(one) == form(other)
