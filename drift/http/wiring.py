@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from drift import __version__
@@ -19,7 +20,6 @@ from drift.auth.quotas import Quotas
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.http import per_step
-from drift.http.list_prices import LIST_PRICES
 from drift.http.service import Service
 from drift.http.settings import Settings
 from drift.llm.options import ChatOptions
@@ -41,6 +41,9 @@ from drift.search.prices import PriceTable
 if TYPE_CHECKING:
     from drift.llm.chat import OpenAIChat
     from drift.llm.embedder import OpenAIEmbedder
+
+LIST_PRICES = Path(__file__).with_name("list_prices.json")
+"""What OpenAI lists for its standard service, from genai-prices (MIT); `make prices` writes it."""
 
 
 def build_service(settings: Settings, graph: GraphStore | None = None) -> Service:
@@ -132,7 +135,7 @@ def build_prices(settings: Settings) -> PriceTable:
         )
     }
     if settings.prices is None:
-        return PriceTable(LIST_PRICES, called, is_own=False)
+        return PriceTable(prices.read(LIST_PRICES.read_text("utf-8")), called, is_own=False)
     return PriceTable(prices.read(settings.prices), called)
 
 

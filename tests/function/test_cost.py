@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from drift.http.wiring import LIST_PRICES
 from tests.function.calling import Caller, assert_is_problem
 from tests.model_server_fixture import ModelServerControl
 
@@ -89,7 +90,7 @@ async def test_the_packaged_prices_are_taken_by_the_names_that_a_server_reports(
     environment.setenv("OAI_EMBED_DEPLOYMENT_NAME", "text-embedding-3-small")
     usage = await usage_of(function)
     assert usage["cost"]["currency"] == "USD"
-    assert usage["cost"]["prices"] == DAY
+    assert usage["cost"]["prices"] == json.loads(LIST_PRICES.read_text("utf-8"))["date"]
     dearest = (usage["prompt_tokens"] * 2 + usage["completion_tokens"] * 8) / 1e6
     assert 0 < usage["cost"]["amount"] < dearest
 
