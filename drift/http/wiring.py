@@ -26,8 +26,8 @@ from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
 from drift.model.limits import Limits
 from drift.ports import Embedder, GraphStore, Ports
-from drift.redis.answer_cache import AnswerCache
-from drift.redis.cache_entries import KEPT_S, SharedEntries
+from drift.redis.answer_cache import LOCAL_BYTES, AnswerCache
+from drift.redis.cache_entries import CacheEntries, SharedEntries
 from drift.redis.claims import RedisClaims
 from drift.redis.counter import RedisCounter
 from drift.redis.embedding_cache import CachedEmbedder, Space
@@ -55,7 +55,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     chat, model = build_models(settings)
     redis = build_redis(settings)
     secret = _secret_of_entries(settings) if redis and settings.cache == "on" else None
-    entries = RedisEntries(redis, KEPT_S, secret=secret) if redis and secret else None
+    entries = RedisEntries(redis, secret) if redis and secret else None
     sink = RedisProgress(redis) if redis else None
     counter = RedisCounter(redis) if redis else None
     # In mode `function` everybody is one caller.
@@ -76,8 +76,9 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         if settings.graph_schema == "default":
             store, labelled = neo4j.node_store(), neo4j.labelled_nodes()
         if settings.cache == "on" and settings.cache_answers:
-            shared = RedisEntries(redis, KEPT_S, what="answer", secret=secret) if redis else None
-            answers = AnswerCache(reader, _answered_by(settings), shared)
+            shared = RedisEntries(redis, secret, "answer") if redis and secret else None
+            kept = CacheEntries(shared, LOCAL_BYTES)
+            answers = AnswerCache(reader, _answered_by(settings), kept)
             closers = (*closers, shared.close) if shared else closers
     return Service(
         Ports(graph, chat, cached(model, settings, entries), passages),
@@ -110,7 +111,7 @@ def cached(model: Embedder, settings: Settings, entries: SharedEntries | None) -
         settings.oai_embed_deployment_name,
         settings.vector_index_dimensions,
     )
-    return CachedEmbedder(model, space, entries)
+    return CachedEmbedder(model, space, CacheEntries(entries))
 
 
 def _secret_of_entries(settings: Settings) -> bytes:

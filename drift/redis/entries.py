@@ -13,6 +13,7 @@ from redis.exceptions import InvalidResponse, NoPermissionError
 from drift.core.circuit_breaker import Trouble
 from drift.core.logs import log
 from drift.model.health import Readiness
+from drift.redis.cache_entries import KEPT_S
 from drift.redis.pipeline import Packets
 from drift.redis.server import RedisServer, in_words
 
@@ -35,25 +36,23 @@ class RedisEntries:
     A new connection may take longer than a look-up waits. So one late answer is no trouble, it is
     waited for without the others; two in a row are.
 
-    With a `secret`, keys and entries are what only those can make who know it: whoever else writes
-    into Redis can take entries away, and put none in.
+    Keys and entries are what only those can make who know the `secret`: whoever else writes into
+    Redis can take entries away, and put none in.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what it holds to, all but the server by default
+    def __init__(
         self,
         server: RedisServer,
-        kept_s: int,
+        secret: bytes,
+        what: Literal["embedding", "answer"] = "embedding",
         wait_s: float = WAIT_S,
         clock: Callable[[], float] = time.monotonic,
-        what: Literal["embedding", "answer"] = "embedding",
-        secret: bytes | None = None,
     ) -> None:
         """Prepare; nothing is opened yet. It belongs to the event loop that first asks.
 
         Log lines say `what` is kept.
         """
         self._packets = Packets(server)
-        self._kept_s = kept_s
         self._wait_s = wait_s
         self._what = what
         self._secret = secret
@@ -133,7 +132,7 @@ class RedisEntries:
 
     async def _write(self, entries: Mapping[str, bytes]) -> None:
         commands = [
-            ("SET", self._named(key), self._sealed(key, entry), "EX", self._kept_s)
+            ("SET", self._named(key), self._sealed(key, entry), "EX", KEPT_S)
             for key, entry in entries.items()
         ]
         try:
@@ -146,22 +145,20 @@ class RedisEntries:
 
     def _named(self, key: str) -> str:
         """Return the key in Redis: of the same kind, and without the secret no text leads to it."""
-        if self._secret is None:
-            return key
         return f"{key.partition(':')[0]}:{self._mark(b'key', key).hex()}"
 
     def _sealed(self, key: str, entry: bytes) -> bytes:
-        return entry if self._secret is None else self._mark(b"entry", key, entry) + entry
+        return self._mark(b"entry", key, entry) + entry
 
     def _opened(self, key: str, stored: object) -> bytes | None:
         """Return the entry that was sealed for this key; None for anything else."""
-        if not isinstance(stored, bytes) or self._secret is None:
-            return stored if isinstance(stored, bytes) else None
+        if not isinstance(stored, bytes):
+            return None
         mark, entry = stored[:_MARK_BYTES], stored[_MARK_BYTES:]
         return entry if hmac.compare_digest(mark, self._mark(b"entry", key, entry)) else None
 
     def _mark(self, of: bytes, key: str, entry: bytes = b"") -> bytes:
-        return hmac.digest(self._secret or b"", b"\n".join((of, key.encode(), entry)), "sha256")
+        return hmac.digest(self._secret, b"\n".join((of, key.encode(), entry)), "sha256")
 
 
 def _only(reply: object) -> object:

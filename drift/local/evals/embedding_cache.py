@@ -15,7 +15,7 @@ from drift.local.evals.timing import percentile
 from drift.model.calls import Embeddings
 from drift.model.graph import Vector
 from drift.ports import Embedder
-from drift.redis.cache_entries import KEPT_S
+from drift.redis.cache_entries import CacheEntries
 from drift.redis.embedding_cache import CachedEmbedder, Space
 from drift.redis.entries import RedisEntries
 from drift.redis.server import RedisServer
@@ -62,9 +62,9 @@ async def measure_cache(redis_url: str) -> list[LookUpTimes]:
     Raises:
         ModelUnavailableError: Redis did not take what was to be looked up.
     """
-    entries = RedisEntries(RedisServer(redis_url), KEPT_S)
+    entries = RedisEntries(RedisServer(redis_url), b"bench")
     space, model = Space("bench", "bench", None, DIMENSIONS), _Model()
-    known = CachedEmbedder(model, space, entries)
+    known = CachedEmbedder(model, space, CacheEntries(entries))
     texts = [f"text {number}" for number in range(TEXTS)]
     try:
         for at in range(0, TEXTS, WAVE):
@@ -78,7 +78,7 @@ async def measure_cache(redis_url: str) -> list[LookUpTimes]:
             for at_once in (1, WAVE)
             for place, embedder in (
                 ("the process", known),
-                ("Redis", CachedEmbedder(model, space, entries)),
+                ("Redis", CachedEmbedder(model, space, CacheEntries(entries))),
             )
         ]
     finally:
