@@ -13,7 +13,7 @@ from redis.exceptions import InvalidResponse, NoPermissionError
 from drift.core.circuit_breaker import Trouble
 from drift.core.logs import log
 from drift.model.health import Readiness
-from drift.redis.pipeline import Packets
+from drift.redis.pipeline import Pipeline
 from drift.redis.server import RedisServer, in_words
 
 PREFIX = "drift:retrieval:"
@@ -29,7 +29,7 @@ class RedisClaims:
 
     def __init__(self, server: RedisServer, clock: Callable[[], float] = time.monotonic) -> None:
         """Prepare; nothing is opened yet. It belongs to the event loop that first asks."""
-        self._packets = Packets(server)
+        self._pipeline = Pipeline(server)
         self._trouble = Trouble(_say_failed, _say_restored, PAUSE_S, clock)
 
     async def holds(self, retrieval_id: str, name: str, seconds: float) -> bool:
@@ -52,14 +52,14 @@ class RedisClaims:
     async def _claim(self, key: str, name: str, seconds: int) -> bool:
         mine = hashlib.sha256(name.encode()).hexdigest()
         claim = ("SET", key, mine, "EX", seconds)
-        made, held = await self._packets.ask_each([(*claim, "NX"), ("MGET", key)])
+        made, held = await self._pipeline.ask_each([(*claim, "NX"), ("MGET", key)])
         match held:
             case [bytes(holder)] if len(holder) == len(mine):
                 is_own = holder == mine.encode()
             case _:
                 raise InvalidResponse("What stands there is no claim.")
         if is_own and made is None:
-            await self._packets.ask(*claim, "XX")
+            await self._pipeline.ask(*claim, "XX")
         return is_own
 
     async def health(self) -> Readiness:
@@ -73,7 +73,7 @@ class RedisClaims:
 
     async def close(self) -> None:
         """Close the connection."""
-        await self._packets.close()
+        await self._pipeline.close()
 
 
 def _say_failed(problem: str) -> None:

@@ -14,7 +14,7 @@ from drift.core.circuit_breaker import Trouble
 from drift.core.logs import log
 from drift.model.health import Readiness
 from drift.redis.cache_entries import KEPT_S
-from drift.redis.pipeline import Packets
+from drift.redis.pipeline import Pipeline
 from drift.redis.server import RedisServer, in_words
 
 WAIT_S = 0.05
@@ -52,7 +52,7 @@ class RedisEntries:
 
         Log lines say `what` is kept.
         """
-        self._packets = Packets(server)
+        self._pipeline = Pipeline(server)
         self._wait_s = wait_s
         self._what = what
         self._secret = secret
@@ -98,7 +98,7 @@ class RedisEntries:
 
     async def close(self) -> None:
         """Close the connection; what was not written yet is lost."""
-        await self._packets.close()
+        await self._pipeline.close()
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -123,7 +123,7 @@ class RedisEntries:
         commands = [("MGET", self._named(key)) for key in keys]
         try:
             async with asyncio.timeout(GIVE_UP_S):
-                replies = await self._packets.ask_each(commands)
+                replies = await self._pipeline.ask_each(commands)
             pairs = zip(keys, map(self._opened, keys, map(_only, replies)), strict=True)
             return {key: entry for key, entry in pairs if entry is not None}
         except Exception as error:  # noqa: BLE001 - whatever it is, the entry is made anew
@@ -137,7 +137,7 @@ class RedisEntries:
         ]
         try:
             async with asyncio.timeout(GIVE_UP_S):
-                await self._packets.ask_each(commands)
+                await self._pipeline.ask_each(commands)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is made again
             self._writing.began(_in_words(error))
         else:
