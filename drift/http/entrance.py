@@ -8,13 +8,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from drift.auth.caller import Caller
-from drift.auth.credentials import Headers
 from drift.core.errors import NotConfiguredError
 from drift.core.shared_build import SharedBuild
 from drift.model.health import Readiness
 
 if TYPE_CHECKING:
-    from drift.auth.resolvers import Resolver
+    from drift.auth.resolvers import Headers, Resolver
     from drift.http.settings_access import AccessSettings
 
 

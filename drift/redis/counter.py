@@ -15,7 +15,7 @@ from uuid import uuid4
 from redis.exceptions import NoPermissionError, NoScriptError
 
 from drift.auth.caller import Quota
-from drift.auth.counting import DAY_S, WINDOW_S, CountingError, Refusal, Used
+from drift.auth.quotas import DAY_S, WINDOW_S, CountingError, Refusal, Used
 from drift.redis.pipeline import Pipeline
 from drift.redis.server import RedisServer, in_words
 

@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 from redis.exceptions import InvalidResponse, NoPermissionError
 
-from drift.core.circuit_breaker import Trouble
-from drift.core.logs import log
+from drift.core.circuit_breaker import CircuitBreaker
 from drift.model.health import Readiness
 from drift.redis.cache_entries import KEPT_S
 from drift.redis.pipeline import Pipeline
@@ -21,8 +20,6 @@ WAIT_S = 0.05
 """How long a look-up waits for Redis, also for one that is still opening its connection."""
 GIVE_UP_S = 2.0
 """How long an answer may take that nobody waits for any more."""
-PAUSE_S = 5.0
-"""How long after a failure Redis is asked again."""
 _PROBES = 8
 """Keys of different slots, of which a cluster's nodes hold some each."""
 _MARK_BYTES = 32
@@ -56,15 +53,15 @@ class RedisEntries:
         self._wait_s = wait_s
         self._what = what
         self._secret = secret
-        self._reading = _trouble(what, "reading", clock)
-        self._writing = _trouble(what, "writing", clock)
+        self._reading = CircuitBreaker(f"{what}_cache", clock, doing="reading")
+        self._writing = CircuitBreaker(f"{what}_cache", clock, doing="writing")
         self._running: set[asyncio.Task[Any]] = set()
         self._late: set[asyncio.Task[Any]] = set()
         self._late_in_a_row = 0
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, bytes]:
         """Return those entries that are there; none of them when Redis does not say so soon."""
-        if self._late or not self._reading.lets_try():
+        if self._late or not self._reading.allow():
             return {}
         asked = self._start(self._read(keys))
         done, _ = await asyncio.wait({asked}, timeout=self._wait_s)
@@ -76,12 +73,12 @@ class RedisEntries:
         if found is None:
             return {}
         self._late_in_a_row = 0
-        self._reading.ended()
+        self._reading.succeed()
         return found
 
     def put(self, entries: Mapping[str, bytes]) -> None:
         """Keep entries for their time; while Redis does not answer, they are dropped."""
-        if not self._late and not self._reading.problem and self._writing.lets_try():
+        if not self._late and not self._reading.problem and self._writing.allow():
             self._start(self._write(entries))
 
     async def health(self) -> Readiness:
@@ -115,7 +112,7 @@ class RedisEntries:
         asked.add_done_callback(self._late.discard)
         self._late_in_a_row += 1
         if self._late_in_a_row > 1:
-            self._reading.began(_SLOW)
+            self._reading.fail(_SLOW)
 
     async def _read(self, keys: Sequence[str]) -> dict[str, bytes] | None:
         """Return the entries; None after a failure, which is noted."""
@@ -127,7 +124,7 @@ class RedisEntries:
             pairs = zip(keys, map(self._opened, keys, map(_only, replies)), strict=True)
             return {key: entry for key, entry in pairs if entry is not None}
         except Exception as error:  # noqa: BLE001 - whatever it is, the entry is made anew
-            self._reading.began(_in_words(error))
+            self._reading.fail(_in_words(error))
             return None
 
     async def _write(self, entries: Mapping[str, bytes]) -> None:
@@ -139,9 +136,9 @@ class RedisEntries:
             async with asyncio.timeout(GIVE_UP_S):
                 await self._pipeline.ask_each(commands)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is made again
-            self._writing.began(_in_words(error))
+            self._writing.fail(_in_words(error))
         else:
-            self._writing.ended()
+            self._writing.succeed()
 
     def _named(self, key: str) -> str:
         """Return the key in Redis: of the same kind, and without the secret no text leads to it."""
@@ -171,19 +168,6 @@ def _only(reply: object) -> object:
         case [value]:
             return value
     raise InvalidResponse("No answer to MGET.")
-
-
-def _trouble(what: str, doing: str, clock: Callable[[], float]) -> Trouble:
-    """Return what keeps Redis from doing one thing, reading or writing."""
-    failed, restored = f"{what}_cache_failed", f"{what}_cache_restored"
-
-    def say_began(problem: str) -> None:
-        log.warning(failed, extra={"doing": doing, "cause": problem})
-
-    def say_ended() -> None:
-        log.info(restored, extra={"doing": doing})
-
-    return Trouble(say_began, say_ended, PAUSE_S, clock)
 
 
 def _in_words(error: Exception) -> str:

@@ -16,8 +16,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from drift.auth.caller import Caller, Quota
-from drift.auth.counting import CountingError
-from drift.auth.quotas import Quotas
+from drift.auth.quotas import CountingError, Quotas
 from drift.core.errors import QuotaError
 from drift.local.stack.valkey_server import ValkeyServer
 from drift.redis.counter import RedisCounter
