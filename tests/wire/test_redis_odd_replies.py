@@ -40,38 +40,23 @@ ADA, BEN = Caller("ada"), Caller("ben")
 
 NONSENSE = {
     "a status": b"+OK\r\n",
-    "an empty status": b"+\r\n",
     "nil": b"$-1\r\n",
-    "a nil list": b"*-1\r\n",
     "a number": b":7\r\n",
-    "zero": b":0\r\n",
     "a bulk of two bytes": b"$2\r\nOK\r\n",
     "an empty list": b"*0\r\n",
-    "a list of a number": b"*1\r\n:1\r\n",
     "a list of nil": b"*1\r\n$-1\r\n",
-    "a list of bytes": b"*1\r\n$3\r\nabc\r\n",
-    "a nested list": b"*1\r\n*2\r\n:1\r\n$1\r\na\r\n",
     "a very nested list": b"*1\r\n" * 3000 + b":1\r\n",
     "two numbers": b"*2\r\n:1\r\n:2\r\n",
     "a negative count": b"*2\r\n:-5\r\n:-5\r\n",
     "a limit of no name": b"*2\r\n$5\r\nother\r\n:1\r\n",
     "a limit that is not set": b"*2\r\n$14\r\ntokens_per_day\r\n:1000\r\n",
-    "a wait of no length": b"*2\r\n$19\r\nrequests_per_minute\r\n$-1\r\n",
     "an endless wait": b"*2\r\n$19\r\nrequests_per_minute\r\n:9000000000000\r\n",
     "a negative wait": b"*2\r\n$19\r\nrequests_per_minute\r\n:-1\r\n",
     "leave without a number": b"*2\r\n$0\r\n\r\n$1\r\n0\r\n",
-    "leave of three": b"*3\r\n$0\r\n\r\n:0\r\n:0\r\n",
     "an error": b"-ERR no\r\n",
-    "an error without words": b"-\r\n",
-    "another type": b"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n",
     "another node": b"-MOVED 1 127.0.0.1:1\r\n",
-    "another node for now": b"-ASK 1 127.0.0.1:1\r\n",
-    "a cluster that is down": b"-CLUSTERDOWN Hash slot not served\r\n",
     "another address": b"-MOVED\r\n",
     "no number": b":x\r\n",
-    "no length": b"$x\r\n",
-    "a negative length": b"$-7\r\n",
-    "no type": b"?\r\n",
     "a web server": b"HTTP/1.1 400 Bad Request\r\n\r\n",
     "a type of RESP3": b"%1\r\n+a\r\n+b\r\n",
     "half a bulk": b"$10\r\nab",
@@ -166,7 +151,7 @@ async def test_nonsense_fails_no_claim_and_each_process_knows_its_own(reply: byt
         assert "claimed in each process alone" in str(await shared.health())
 
 
-@pytest.mark.parametrize("to_ping", [b"+OK\r\n", b":1\r\n", b"$-1\r\n", b":x\r\n", b"?\r\n"])
+@pytest.mark.parametrize("to_ping", [b"+OK\r\n", b":x\r\n"])
 async def test_what_answers_a_ping_otherwise_is_no_redis(to_ping: bytes) -> None:
     async with answering(b"+OK\r\n", to_ping=to_ping) as url:
         assert "what answers there is not Redis" in str(await RedisServer(url).health())
@@ -176,9 +161,7 @@ async def test_what_answers_a_ping_otherwise_is_no_redis(to_ping: bytes) -> None
     ("reply", "said"),
     [
         (b"-MOVED 1 127.0.0.1:1\r\n", "one endpoint"),
-        (b"-CROSSSLOT Keys in request don't hash to the same slot\r\n", "one endpoint"),
         (b"+OK\r\n", "what answers there is not Redis"),
-        (b":x\r\n", "what answers there is not Redis"),
     ],
 )
 async def test_ready_says_that_nothing_is_kept_and_why(reply: bytes, said: str) -> None:
