@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE :=
 WORKERS ?= 2
 SIDE_BY_SIDE := --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: help demo test test-deep tools check serve format openapi settings faults snapshots lock package \
+.PHONY: help demo test test-deep tools check serve format openapi settings faults prices snapshots lock package \
   licenses audit clean
 
 help: ## show this list
@@ -84,6 +84,9 @@ settings: $(READY) ## write docs/settings.md from the settings
 
 faults: $(READY) ## write docs/faults.md from the table of injected faults
 	@$(PYTHON) -m tests.function.faults.document > docs/faults.md
+
+prices: $(READY) ## write drift/http/list_prices.json from the package genai-prices
+	@$(PYTHON) -m tests.list_prices
 
 # These only run: they live apart, so that what they need never meets what is tested.
 $(TOOLS)/.ready: Makefile $(READY)

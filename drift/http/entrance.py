@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from drift.auth.caller import Caller
-from drift.auth.credentials import Headers
 from drift.core.errors import NotConfiguredError
+from drift.core.shared_build import SharedBuild
 from drift.model.health import Readiness
 
 if TYPE_CHECKING:
-    from drift.auth.resolvers import Resolver
+    from drift.auth.resolvers import Headers, Resolver
     from drift.http.settings_access import AccessSettings
 
 
@@ -37,8 +37,8 @@ class Entrance:
         self._clock = clock
         self._platform_asks_for_keys = platform_asks_for_keys
         self._read_settings = read_settings
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._building: asyncio.Task[Resolver] | None = None
+        # In a thread: libraries are imported while other requests go on.
+        self._resolver = SharedBuild(lambda: asyncio.to_thread(self._build))
 
     async def caller(self, headers: Headers) -> Caller:
         """Return who sends a request with these headers.
@@ -47,31 +47,15 @@ class Entrance:
             UnauthenticatedError, ForbiddenError: it is nobody who may ask anything.
             NotConfiguredError: the settings do not say who may ask.
         """
-        return await (await self._resolver()).caller(headers)
+        return await (await self._resolver.get()).caller(headers)
 
     async def readiness(self) -> Readiness:
         """Return how well callers can be told apart."""
-        return (await self._resolver()).readiness()
+        return (await self._resolver.get()).readiness()
 
     def forget(self) -> None:
         """Read the settings anew with the next request."""
-        self._building = None
-
-    async def _resolver(self) -> Resolver:
-        loop = asyncio.get_running_loop()
-        if self._loop is not loop:
-            self._loop, self._building = loop, None
-        if self._building is None:
-            # In a thread: libraries are imported while other requests go on.
-            self._building = loop.create_task(asyncio.to_thread(self._build))
-
-        building = self._building
-        try:
-            return await asyncio.shield(building)
-        except NotConfiguredError:
-            if self._building is building:
-                self._building = None
-            raise
+        self._resolver.forget()
 
     def _build(self) -> Resolver:
         from drift.http import gates, settings  # noqa: PLC0415 - they load with the first request

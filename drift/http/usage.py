@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from drift.auth.caller import Caller
-from drift.auth.counting import DAY_S, WINDOW_S
-from drift.auth.quotas import Quotas
+from drift.auth.quotas import DAY_S, WINDOW_S, Quotas
 from drift.contracts.quota import LimitRead, QuotaRead
 from drift.http import http
 from drift.http.http import Reply

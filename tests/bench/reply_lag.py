@@ -12,7 +12,7 @@ import time
 
 from drift.answer.growing import GrowingAnswer
 from drift.answer.streaming import Words
-from drift.llm.streamed import GrowingCompletion
+from drift.llm.replies import GrowingCompletion
 from drift.model.tree import Citation, Fact
 
 CHARACTERS = 190_000

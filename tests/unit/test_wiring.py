@@ -101,7 +101,7 @@ def test_searches_have_a_cache_of_the_model_that_the_settings_name() -> None:
     cached = built.ports.embedder
     assert isinstance(cached, CachedEmbedder)
     assert cached.space == Space("http://127.0.0.1:9/v1", "e", "d", 4)
-    assert cached.shared is not None
+    assert cached.entries.shared is not None
     assert cached.model is built.embedding_model
 
 
@@ -109,7 +109,7 @@ def test_without_redis_there_is_the_cache_of_the_process_and_with_cache_off_none
     without = {name: value for name, value in LOCAL.items() if name != "REDIS_URL"}
     cached = build_service(load(without), StubGraph(PrimerEvidence())).ports.embedder
     assert isinstance(cached, CachedEmbedder)
-    assert cached.shared is None
+    assert cached.entries.shared is None
     for off in ("off", "OFF"):
         built = build_service(load({**LOCAL, "CACHE": off}), StubGraph(PrimerEvidence()))
         assert built.ports.embedder is built.embedding_model
@@ -348,7 +348,7 @@ def test_what_is_kept_in_redis_is_marked_with_a_secret_of_the_service() -> None:
     def secret(**settings: str) -> bytes:
         built = build_service(load({**LOCAL, **settings}))
         assert isinstance(built.ports.embedder, CachedEmbedder)
-        entries = built.ports.embedder.shared
+        entries = built.ports.embedder.entries.shared
         assert isinstance(entries, RedisEntries)
         assert entries._secret
         return entries._secret
