@@ -19,7 +19,7 @@ from starlette.datastructures import Headers
 import function_app
 from drift.auth.project_keys import hash_of
 from drift.core.errors import UnauthenticatedError
-from drift.http.entrance import Entrance
+from drift.http.auth import Authentication
 from drift.http.settings import load_access
 from drift.local.evals.timing import percentile
 from drift.local.hosts.local_host import serving
@@ -89,7 +89,7 @@ def _principal(roles: int) -> str:
 
 
 async def _timed(mode: str, values: dict[str, str], headers: Headers) -> EntranceTimes:
-    entrance = Entrance(
+    entrance = Authentication(
         platform_asks_for_keys=not values, read_settings=lambda: load_access(values)
     )
     seconds = []
@@ -113,7 +113,7 @@ async def rotate(keys: int) -> Rotation:
     names = [f"drift_{n}" for n in range(keys + 1)]
     values = {"AUTH_MODE": "keys", "PROJECT_KEYS": _keys(names[0])}
     held, done, counts = [names[0]], asyncio.Event(), Counter[int]()
-    before = function_app.entrance
+    before = function_app.authentication
     begun = time.perf_counter()
     async with serving() as url, httpx2.AsyncClient(base_url=url, trust_env=False) as client:
 
@@ -122,7 +122,7 @@ async def rotate(keys: int) -> Rotation:
                 reply = await client.get(ROUTE, headers={"x-api-key": held[0]})
                 counts[reply.status_code] += 1
 
-        function_app.entrance = Entrance(
+        function_app.authentication = Authentication(
             platform_asks_for_keys=False,
             read_settings=lambda: load_access(values),
             clock=lambda: time.monotonic() * FASTER,
@@ -135,7 +135,7 @@ async def rotate(keys: int) -> Rotation:
                     await _change(values, held, old, new)
                 done.set()
         finally:
-            function_app.entrance = before
+            function_app.authentication = before
 
     answered = counts[HTTPStatus.OK]
     return Rotation(

@@ -20,7 +20,7 @@ from drift.auth.project_keys import hash_of
 from drift.auth.quotas import Quotas
 from drift.core.errors import QuotaError
 from drift.core.logs import log
-from drift.http.entrance import Entrance
+from drift.http.auth import Authentication
 from drift.http.provider import ServiceProvider
 from drift.http.settings import load, load_access
 from drift.local.evals.timing import percentile
@@ -140,15 +140,15 @@ def _function_with_key(name: str, redis_url: str) -> Iterator[None]:
         "requests_per_minute": A_MINUTE,
     }
     keys = {"AUTH_MODE": "keys", "PROJECT_KEYS": json.dumps([entry])}
-    before = function_app.entrance, function_app.provider
-    function_app.entrance = Entrance(
+    before = function_app.authentication, function_app.provider
+    function_app.authentication = Authentication(
         platform_asks_for_keys=False, read_settings=lambda: load_access(keys)
     )
     function_app.provider = ServiceProvider(lambda: load({**UNASKED, "REDIS_URL": redis_url}))
     try:
         yield
     finally:
-        function_app.entrance, function_app.provider = before
+        function_app.authentication, function_app.provider = before
 
 
 async def _timed(work: Callable[[], Awaitable[None]]) -> float:

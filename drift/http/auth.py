@@ -1,10 +1,11 @@
-"""The one way in: every route asks here who sends a request, before it does anything else."""
+"""Who sends a request: every route asks here before it does anything else."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from drift.auth.caller import Caller
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
     from drift.auth.resolvers import Resolver
     from drift.http.settings_access import AccessSettings
 
+_NOBODY_AUTHENTICATES = (
+    "AUTH_MODE=easyauth, but the platform's authentication is off: turn it on. The platform then "
+    "sets WEBSITE_AUTH_ENABLED to true."
+)
 
-class Entrance:
+
+class Authentication:
     """Tells who sends a request, in the way that AUTH_MODE names; nobody is let in by default.
 
     It reads its own settings only: whoever is not known yet is not told what else is missing.
@@ -74,12 +80,47 @@ class Entrance:
             raise
 
     def _build(self) -> Resolver:
-        from drift.http import gates, settings  # noqa: PLC0415 - they load with the first request
+        """Return what tells callers apart in the mode of the settings; nothing is opened."""
+        # They load with the first request.
+        from drift.auth.entra import identity  # noqa: PLC0415
+        from drift.auth.key_vault import VaultSecret  # noqa: PLC0415
+        from drift.auth.keyring import KeyRing  # noqa: PLC0415
+        from drift.auth.resolvers import EasyAuth, FunctionKeys, OwnKeys  # noqa: PLC0415
+        from drift.http import settings  # noqa: PLC0415
 
         read = self._read_settings or settings.load_access
         values = read()
-        if values.auth_mode == "function" and not self._platform_asks_for_keys:
+        if values.auth_mode == "easyauth":
+            # Without it, what the platform says of callers could be written by anybody.
+            if (values.website_auth_enabled or "").strip().lower() != "true":
+                raise NotConfiguredError((_NOBODY_AUTHENTICATES,))
+            return EasyAuth(values.auth_tenant_id or "", values.project_claim)
+
+        if values.auth_mode == "keys":
+            if values.project_keys_secret is None:
+                keys = KeyRing(partial(_keys_of_the_setting, read), self._clock)
+                return OwnKeys(keys, "PROJECT_KEYS")
+            make_credential = partial(identity, values.azure_client_id)
+            secret = VaultSecret(values.project_keys_secret, make_credential)
+            return OwnKeys(KeyRing(secret.read, self._clock), "PROJECT_KEYS_SECRET")
+
+        if not self._platform_asks_for_keys:
             raise NotConfiguredError(
                 ("AUTH_MODE was another one when the function started: start it again.",)
             )
-        return gates.build_resolver(values, read, self._clock)
+        return FunctionKeys()
+
+
+async def _keys_of_the_setting(read: Callable[[], AccessSettings]) -> str:
+    """Return PROJECT_KEYS as it is now, nothing where it was taken away."""
+    from drift.auth.project_keys import NO_ENTRY, KeysError  # noqa: PLC0415 - as above
+    from drift.http.settings_access import NO_KEYS  # noqa: PLC0415
+
+    try:
+        value = read().project_keys
+    except NotConfiguredError as error:
+        # What the settings say where there is no key any more.
+        if {f"{NO_KEYS}.", f"PROJECT_KEYS: {NO_ENTRY}."}.intersection(error.problems):
+            return ""
+        raise KeysError(error.problems) from error
+    return value.get_secret_value() if value else ""
