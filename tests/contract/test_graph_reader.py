@@ -166,7 +166,7 @@ async def test_a_list_of_documents_is_whole_in_pages_of_any_size(
     assert [d.id for d in found] == sorted(ids)
     for document in found:
         assert document.name == f"Title of {document.id}"
-        assert (document.source_uri, document.chunks) == ("", 1)
+        assert (document.source_uri, document.chunk_count) == (None, 1)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 50])
