@@ -28,7 +28,7 @@ from drift.core.errors import (
     UnauthenticatedError,
 )
 from drift.core.logs import log
-from drift.http import at_import, http, nodes, page, reading, usage
+from drift.http import at_import, http, nodes, page, reading
 from drift.http.auth import Authentication
 from drift.http.provider import ServiceProvider
 from drift.http.streaming import EventStream
@@ -270,12 +270,12 @@ for read_route in reading.ROUTES:
     app.route(route=read_route.path, methods=["GET"])(read_endpoint(read_route))
 
 
-@app.route(route=usage.USAGE, methods=["GET"])
+@app.route(route=reading.USAGE, methods=["GET"])
 @endpoint
 async def read_usage(call: Call) -> Response:
     """Tell a caller what it has used of its quota; asking counts for none."""
     service = await provider.get()
-    return to_response(await usage.reply(call.caller, service.quotas))
+    return to_response(await reading.usage(call.caller, service.quotas))
 
 
 @app.route(route=page.PAGE, methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)

@@ -455,9 +455,9 @@ async def test_a_damaged_graph_is_read_as_far_as_it_goes(backend: Backend, proje
     communities = await reader.communities(mine, None, PageQuery(5), soon())
     assert [(c.level, c.summary) for c in communities.rows] == [(None, "")] * 3
     documents = await reader.documents(mine, PageQuery(5), soon())
-    assert [(d.name, d.source_uri, d.chunks) for d in documents.rows] == [
-        ("d1", "", 2),
-        ("d2", "", 1),
+    assert [(d.name, d.source_uri, d.chunk_count) for d in documents.rows] == [
+        ("d1", None, 2),
+        ("d2", None, 1),
     ]
     assert (await reader.overview(mine, soon())).written_at is None
 
