@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from drift.model.calls import Tokens
-from drift.telemetry import otel, parts
+from drift.telemetry import otel, servers
 from tests.telemetry_fixture import Recorded
 
 TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -20,7 +20,7 @@ PHASES = ["expanding_query", "retrieving_communities", "executing_followup", "ag
 
 
 def test_a_model_call_follows_the_conventions(recorded: Recorded) -> None:
-    with parts.model_call("chat", "gpt", "azure.ai.openai") as call:
+    with servers.model_call("chat", "gpt", "azure.ai.openai") as call:
         call.tokens, call.model = Tokens(prompt=7, completion=3), "gpt-2026"
     span = recorded.span("chat gpt")
     assert span.kind.name == "CLIENT"
@@ -47,13 +47,13 @@ def test_a_failed_statement_is_recorded_with_its_code_alone(recorded: Recorded) 
     class ServerError(Exception):
         code = "Neo.TransientError.General.DatabaseUnavailable"
 
-    with pytest.raises(ServerError), parts.graph_call("read", "neo4j"):
+    with pytest.raises(ServerError), servers.graph_call("read", "neo4j"):
         raise ServerError("canary")
     about = {"db.system.name": "neo4j", "db.namespace": "neo4j", "db.operation.name": "read"}
     failed = {**about, "error.type": ServerError.code}
     assert dict(recorded.span("read neo4j").attributes or {}) == failed
     assert "canary" not in recorded.everything()
-    with parts.graph_call("read", "neo4j"):
+    with servers.graph_call("read", "neo4j"):
         pass
     assert [attributes for attributes, _ in recorded.points()["db.client.operation.duration"]] == [
         about
@@ -99,7 +99,7 @@ WITHOUT = """
 import asyncio, logging, sys
 from types import SimpleNamespace
 from drift.telemetry import otel
-from drift.telemetry import parts
+from drift.telemetry import servers
 from drift.model.graph import Evidence, PrimerEvidence
 from tests.fake_service import fake_service
 from tests.fakes import ScriptedChat, StubGraph, allowed, chunk, community, request, ports
@@ -120,7 +120,7 @@ async def main():
     service = fake_service(ports(graph, ScriptedChat(answer)))
     headers = {"traceparent": parent, "tracestate": state}
     with otel.invocation(SimpleNamespace(invocation_id="i"), headers):
-        with parts.model_call("chat", "m", "openai"), parts.graph_call("read", "neo4j"):
+        with servers.model_call("chat", "m", "openai"), servers.graph_call("read", "neo4j"):
             await (await service.start(allowed(), request(), "r"))
     assert otel.outgoing() == {}
 asyncio.run(main())

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import httpx2
 
+from drift.contracts.progress import Event
 from drift.contracts.request import MAX_QUERY_CHARACTERS
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, LocalStackError
@@ -69,15 +70,15 @@ class Documents:
                 await reply.aread()
                 raise _refused(reply.json())
             async for name, data in read_events(reply):
-                if name == "answer_delta":
+                if name == Event.ANSWER_DELTA:
                     told += data["text"]
                     write(data["text"])
-                elif name == "answer_replaced":
+                elif name == Event.ANSWER_REPLACED:
                     told = data["text"]
                     write(f"\n\n(That is taken back. The answer is:)\n{told}")
-                elif name == "result":
+                elif name == Event.RESULT:
                     write(f"{'' if told else _without_answer(data)}\n\n{references(data)}")
-                elif name == "error":
+                elif name == Event.ERROR:
                     raise _refused(data)
         return told
 
