@@ -28,8 +28,8 @@ from drift.core.errors import (
     UnauthenticatedError,
 )
 from drift.core.logs import log
-from drift.http import auth_mode, http, nodes, page, reading, schedule, usage
-from drift.http.entrance import Entrance
+from drift.http import at_import, http, nodes, page, reading
+from drift.http.auth import Authentication
 from drift.http.provider import ServiceProvider
 from drift.http.streaming import EventStream
 from drift.http.timer import NodeTimer
@@ -46,13 +46,13 @@ try:
 except ImportError:
     _INVOCATIONS = None
 
-PLATFORM_ASKS = auth_mode.platform_asks_for_keys()
-SCHEDULE = schedule.at_import()
+PLATFORM_ASKS = at_import.platform_asks_for_keys()
+SCHEDULE = at_import.schedule()
 
 app = func.FunctionApp(
     http_auth_level=func.AuthLevel.FUNCTION if PLATFORM_ASKS else func.AuthLevel.ANONYMOUS
 )
-entrance = Entrance(platform_asks_for_keys=PLATFORM_ASKS)
+authentication = Authentication(platform_asks_for_keys=PLATFORM_ASKS)
 provider = ServiceProvider()
 node_timer = NodeTimer(provider)
 
@@ -62,7 +62,7 @@ CLIENT_GONE = 499
 class Call:
     """One HTTP call: the request, who sends it, its retrieval id, and what to do when it has ended.
 
-    Nobody sends it until the entrance has said who does.
+    Nobody sends it until authentication has said who does.
     """
 
     def __init__(self, request: Request) -> None:
@@ -85,7 +85,7 @@ def endpoint(handler: Handler) -> Endpoint:
     """Guard a handler, and let it run only for a caller who is known."""
 
     async def for_a_caller(call: Call) -> Response:
-        call.caller = await entrance.caller(call.request.headers)
+        call.caller = await authentication.caller(call.request.headers)
         return await handler(call)
 
     return _guarded(handler, for_a_caller)
@@ -270,12 +270,12 @@ for read_route in reading.ROUTES:
     app.route(route=read_route.path, methods=["GET"])(read_endpoint(read_route))
 
 
-@app.route(route=usage.USAGE, methods=["GET"])
+@app.route(route=reading.USAGE, methods=["GET"])
 @endpoint
 async def read_usage(call: Call) -> Response:
     """Tell a caller what it has used of its quota; asking counts for none."""
     service = await provider.get()
-    return to_response(await usage.reply(call.caller, service.quotas))
+    return to_response(await reading.usage(call.caller, service.quotas))
 
 
 @app.route(route=page.PAGE, methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
@@ -309,7 +309,7 @@ async def health_live(_call: Call) -> Response:
 async def health_ready(_call: Call) -> Response:
     """Answer whether requests can be served, one entry a dependency."""
     readiness = {
-        "access": await entrance.readiness(),
+        "access": await authentication.readiness(),
         **await (await provider.get()).health.readiness(),
     }
     ready = all(one.serves for one in readiness.values())

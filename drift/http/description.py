@@ -19,13 +19,11 @@ from fastapi.security import APIKeyHeader
 from pydantic import BaseModel
 
 from drift import __version__
-from drift.contracts.answer import RetrieveResponse
+from drift.contracts.answer import Problem, RetrieveResponse
 from drift.contracts.nodes import NewNode, NodeChange, NodeOut
-from drift.contracts.problem import Problem
 from drift.contracts.progress import Event, ProgressMessage
-from drift.contracts.quota import QuotaRead
 from drift.contracts.rag import RagRequest, RagResponse
-from drift.contracts.reading import Parameters, ProjectParameters
+from drift.contracts.reading import Parameters, ProjectParameters, QuotaRead
 from drift.contracts.request import RetrieveRequest
 from drift.http import nodes, reading
 from drift.http.http import EVENT_STREAM, JSON, PROBLEM_JSON

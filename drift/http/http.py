@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from drift.contracts.problem import FieldErrorOut, Problem
+from drift.contracts.answer import FieldErrorOut, Problem
 from drift.contracts.request import MAX_BODY_BYTES, ProjectRequest, RetrieveRequest
 from drift.core.errors import (
     BusyError,

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from pydantic import BaseModel
 
 from drift.auth.caller import Caller, Project
+from drift.auth.quotas import DAY_S, WINDOW_S, Quotas
 from drift.contracts import reading as out
 from drift.core.deadline import Deadline
 from drift.core.errors import NotFoundError
@@ -22,6 +24,8 @@ from drift.http.http import Reply
 from drift.http.query import parse_query, path_id, project_of_path
 from drift.model.reading import Page, PageQuery
 from drift.ports import GraphReader
+
+USAGE = "usage"
 
 DEADLINE_S = 30.0
 
@@ -219,3 +223,27 @@ ENTITY = ReadRoute(
     _entity,
 )
 ROUTES = (PROJECTS, PROJECT, DOCUMENTS, COMMUNITIES, DOCUMENT, CHUNK, ENTITY)
+
+
+# ------------------------------------------------------------------------------------------ quota
+async def usage(caller: Caller, quotas: Quotas) -> Reply:
+    """Return what the caller may use and has used."""
+    used, is_of_all = await quotas.used(caller)
+    now = datetime.now(UTC)
+    minute = now + timedelta(seconds=WINDOW_S)
+    midnight = now + timedelta(seconds=DAY_S - now.timestamp() % DAY_S)
+
+    quota = out.QuotaRead(
+        caller=caller.name,
+        counted="together" if is_of_all else "alone",
+        requests_per_minute=_limit(caller.quota.requests_per_minute, used.requests, minute),
+        tokens_per_day=_limit(caller.quota.tokens_per_day, used.tokens, midnight),
+    )
+    return http.read(quota)
+
+
+def _limit(most: int | None, used: int, free_at: datetime) -> out.LimitRead | None:
+    if most is None:
+        return None
+    left = max(0, most - used)
+    return out.LimitRead(limit=most, used=used, left=left, free_at=free_at.replace(microsecond=0))

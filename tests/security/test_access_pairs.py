@@ -18,8 +18,8 @@ import pytest
 
 import function_app
 from drift.http import reading
+from drift.http.auth import Authentication
 from drift.http.cursors import KEY, ListName, cursor
-from drift.http.entrance import Entrance
 from drift.http.settings import load_access
 from drift.local.hosts.local_host import registered_routes, serving
 from tests.security.conftest import Given
@@ -300,11 +300,11 @@ async def collected(url: str) -> Cursors:
 
 def set_for(who: Asker, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the function tell callers apart in the way of this one."""
-    entrance = Entrance(
+    entrance = Authentication(
         platform_asks_for_keys=who.mode == "function",
         read_settings=lambda: load_access(who.settings),
     )
-    monkeypatch.setattr(function_app, "entrance", entrance)
+    monkeypatch.setattr(function_app, "authentication", entrance)
     world.set_for(who)
 
 

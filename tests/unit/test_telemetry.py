@@ -21,7 +21,7 @@ import pytest
 from drift.core.errors import DriftError, GraphUnavailableError, ModelUnavailableError
 from drift.http.service import Service
 from drift.model.graph import Evidence, PrimerEvidence
-from drift.telemetry import otel, parts
+from drift.telemetry import otel, parts, servers
 from tests.fake_service import fake_service
 from tests.fakes import ScriptedChat, StubGraph, allowed, chunk, community, ports, request
 from tests.telemetry_fixture import Recorded
@@ -260,7 +260,10 @@ async def test_client_calls_add_their_seconds_to_the_parts_around_them(lines: An
     async def asking() -> None:
         with parts.followup(0, 1) as part:
             ended.append(part)
-            with parts.graph_call("read", "neo4j"), parts.model_call("embeddings", "e", "openai"):
+            with (
+                servers.graph_call("read", "neo4j"),
+                servers.model_call("embeddings", "e", "openai"),
+            ):
                 await asyncio.sleep(0)
 
     with parts.retrieval("r", "p") as whole, parts.phase(parts.Phase.EXECUTING_FOLLOWUP):

@@ -142,15 +142,15 @@ class Documents:
                 await reply.aread()
                 raise _refused(reply.json())
             async for name, data in read_events(reply):
-                if name == "answer_delta":
+                if name == Event.ANSWER_DELTA:
                     told += data["text"]
                     write(data["text"])
-                elif name == "answer_replaced":
+                elif name == Event.ANSWER_REPLACED:
                     told = data["text"]
                     write(f"\n\n(That is taken back. The answer is:)\n{told}")
-                elif name == "result":
+                elif name == Event.RESULT:
                     write(f"{'' if told else _without_answer(data)}\n\n{references(data)}")
-                elif name == "error":
+                elif name == Event.ERROR:
                     raise _refused(data)
         return told
 
@@ -158,7 +158,8 @@ class Documents:
         """Return the question as it would be asked without the ones before it."""
         if not turns:
             return question
-        from drift.contracts.request import MAX_QUERY_CHARACTERS
+        from drift.contracts.progress import Event
+from drift.contracts.request import MAX_QUERY_CHARACTERS
 
         reply = await self.model.complete(standalone(question, turns), Deadline.after(TIMEOUT_S))
         query = " ".join(reply.text.split())[:MAX_QUERY_CHARACTERS]

@@ -210,7 +210,7 @@ async def serving(
             yield url
     finally:
         await function.provider.close()
-        function.entrance.forget()
+        function.authentication.forget()
 
 
 @asynccontextmanager

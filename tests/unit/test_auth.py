@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from drift.auth.caller import EVERYBODY
 from drift.auth.project_keys import hash_of
 from drift.core.errors import ForbiddenError, NotConfiguredError, UnauthenticatedError
-from drift.http.entrance import Entrance
+from drift.http.auth import Authentication
 from drift.http.settings import load_access
 from drift.http.settings_access import AccessSettings
 from tests.unit.test_principal import TENANT, header
@@ -37,8 +37,10 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.upper(), raising=False)
 
 
-def entrance(*, platform_asks: bool = False, **values: str) -> Entrance:
-    return Entrance(platform_asks_for_keys=platform_asks, read_settings=lambda: load_access(values))
+def authentication(*, platform_asks: bool = False, **values: str) -> Authentication:
+    return Authentication(
+        platform_asks_for_keys=platform_asks, read_settings=lambda: load_access(values)
+    )
 
 
 def headers(**values: str) -> Headers:
@@ -46,19 +48,19 @@ def headers(**values: str) -> Headers:
 
 
 async def test_function_keys_open_every_project() -> None:
-    assert await entrance(platform_asks=True).caller(headers()) is EVERYBODY
+    assert await authentication(platform_asks=True).caller(headers()) is EVERYBODY
 
 
 async def test_a_mode_that_changed_since_the_start_opens_nothing() -> None:
     with pytest.raises(NotConfiguredError, match="AUTH_MODE"):
-        await entrance(platform_asks=False).caller(headers())
+        await authentication(platform_asks=False).caller(headers())
 
 
 async def test_a_principal_is_read_in_its_own_mode_only() -> None:
     forged = headers(x_ms_client_principal="eyJhdXRoX3R5cCI6ImFhZCJ9")
     with pytest.raises(UnauthenticatedError):
-        await entrance(AUTH_MODE="keys", PROJECT_KEYS=KEYS).caller(forged)
-    own = entrance(AUTH_MODE="easyauth", AUTH_TENANT_ID="t", WEBSITE_AUTH_ENABLED="True")
+        await authentication(AUTH_MODE="keys", PROJECT_KEYS=KEYS).caller(forged)
+    own = authentication(AUTH_MODE="easyauth", AUTH_TENANT_ID="t", WEBSITE_AUTH_ENABLED="True")
     with pytest.raises(UnauthenticatedError):
         await own.caller(headers(x_api_key="key-a"))
 
@@ -76,15 +78,17 @@ async def test_a_principal_counts_only_where_the_platform_says_that_it_authentic
         x_ms_client_principal=header(("tid", TENANT), ("oid", "x"), ("roles", "read:a"))
     )
     said = {**mode, "WEBSITE_AUTH_ENABLED": " True"}
-    assert (await entrance(**said).caller(principal)).project("a").id == "a"
+    assert (await authentication(**said).caller(principal)).project("a").id == "a"
     for shown in (principal, headers()):
         with pytest.raises(NotConfiguredError) as refused:
-            await entrance(**mode, **word).caller(shown)
+            await authentication(**mode, **word).caller(shown)
         assert "the platform's authentication is off: turn it on" in refused.value.detail
 
 
 async def test_a_key_opens_its_projects() -> None:
-    caller = await entrance(AUTH_MODE="KEYS ", PROJECT_KEYS=KEYS).caller(headers(x_api_key="key-a"))
+    caller = await authentication(AUTH_MODE="KEYS ", PROJECT_KEYS=KEYS).caller(
+        headers(x_api_key="key-a")
+    )
     assert caller.project(None).id == "a"
     with pytest.raises(ForbiddenError):
         caller.project("b")
@@ -116,7 +120,7 @@ async def test_a_key_opens_its_projects() -> None:
 async def test_wrong_settings_let_nobody_in_and_name_the_place(
     values: dict[str, Any], said: str
 ) -> None:
-    closed = entrance(**values)
+    closed = authentication(**values)
     with pytest.raises(NotConfiguredError) as refused:
         await closed.caller(headers(x_api_key="key-a"))
     assert said in refused.value.detail
@@ -125,7 +129,7 @@ async def test_wrong_settings_let_nobody_in_and_name_the_place(
 
 async def test_settings_that_have_been_mended_are_read_with_the_next_request() -> None:
     values = {"AUTH_MODE": "keys"}
-    mended = Entrance(platform_asks_for_keys=False, read_settings=lambda: load_access(values))
+    mended = Authentication(platform_asks_for_keys=False, read_settings=lambda: load_access(values))
     with pytest.raises(NotConfiguredError):
         await mended.caller(headers())
     values["PROJECT_KEYS"] = KEYS
@@ -135,7 +139,7 @@ async def test_settings_that_have_been_mended_are_read_with_the_next_request() -
 @pytest.mark.parametrize("none", ["[]", "{}", "null", "", "  ", None])
 async def test_keys_that_are_taken_away_while_requests_go_on_open_nothing(none: str | None) -> None:
     values, now = {"AUTH_MODE": "keys", "PROJECT_KEYS": KEYS}, [0.0]
-    revoked = Entrance(
+    revoked = Authentication(
         platform_asks_for_keys=False,
         read_settings=lambda: load_access(values),
         clock=lambda: now[0],
@@ -150,7 +154,7 @@ async def test_keys_that_are_taken_away_while_requests_go_on_open_nothing(none: 
 
 
 def test_another_loop_reads_its_own() -> None:
-    shared = entrance(AUTH_MODE="keys", PROJECT_KEYS=KEYS)
+    shared = authentication(AUTH_MODE="keys", PROJECT_KEYS=KEYS)
     for _ in range(2):
         assert asyncio.run(shared.caller(headers(x_api_key="key-a"))).name == "team a"
 
