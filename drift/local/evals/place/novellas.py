@@ -23,7 +23,7 @@ from drift.model.records import ChunkRecord, DocumentBatch, DocumentRecord
 class PlaceQuestion:
     """A question, the place that it is about, and wordings of which the chunk asked for has one.
 
-    `position` is what a model would say of the question: the beginning or the end of a document.
+    `position` is what a model would say of the question; none for one about a numbered part.
     """
 
     text: str
@@ -78,7 +78,7 @@ def with_vectors(batch: DocumentBatch, vectors: Sequence[tuple[float, ...]]) -> 
 def read_questions(path: Path) -> tuple[PlaceQuestion, ...]:
     """Return the questions: a line each, `{"question", "place", "quotes": [...]}`.
 
-    One about the `beginning` or the `end` may say so as its `position`.
+    One may have a `position`: `beginning`, `end`, `before` or `after`.
 
     Raises:
         IngestError: when the file cannot be read or a line lacks one of these.
