@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from drift.graph.parameters import wished
 from drift.model.graph import Candidates, Chunk, FollowupQuery
@@ -15,17 +15,18 @@ OUTERMOST = 60
 def pinned(
     project: Project, query: FollowupQuery, found: Candidates, allowed: set[str]
 ) -> tuple[Chunk, ...]:
-    """The chunks wished for, the nearest first."""
-    rows = [row for wish in wished(query, found) for row in _at(project, wish)]
-    nearest = sorted(rows, key=lambda row: row[0])
-    return tuple(project.chunk(k, 0.0) for _, k in nearest if k in allowed)
+    """The chunks wished for, of each wish the nearest first."""
+    wishes = wished(query, found)
+    return tuple(
+        project.chunk(k, 0.0) for wish in wishes for k in _at(project, wish) if k in allowed
+    )
 
 
-def _at(project: Project, wish: dict[str, object]) -> Iterator[tuple[int, str]]:
+def _at(project: Project, wish: dict[str, object]) -> Sequence[str]:
     anchor = str(wish["ids"][0])  # type: ignore[index]
     home = project.document_id(anchor) if anchor in project.chunks else None
     if not home:
-        return
+        return []
     ordinals = {k: project.chunks[k].ordinal for d, k in project.held if d == home}
     placed = sorted((n, k) for k, n in ordinals.items() if type(n) is int)
     if wish["direction"] in {"before", "end"}:
@@ -37,4 +38,4 @@ def _at(project: Project, wish: dict[str, object]) -> Iterator[tuple[int, str]]:
     texts = [project.chunks[k].text or "" for k in ordered[:OUTERMOST]]
     marked = [n for n, text in enumerate(texts) if any(mark in text for mark in wish["marks"])]  # type: ignore[attr-defined]
     first = max(marked, default=0)
-    yield from enumerate(ordered[first : first + MOST_PINNED])
+    return ordered[first : first + MOST_PINNED]

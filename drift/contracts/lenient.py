@@ -107,10 +107,10 @@ def only_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def edge(value: object) -> str:
-    """Read `beginning` or `end`; all else is no position."""
+def position(value: object) -> str:
+    """Read `beginning`, `end`, `before` or `after`; all else is no position."""
     word = only_text(value).strip().casefold()
-    return word if word in {"beginning", "end"} else ""
+    return word if word in {"beginning", "end", "before", "after"} else ""
 
 
 def flag(value: object) -> object:

@@ -21,7 +21,6 @@ from pydantic import (
 from drift.contracts.answer import Verdict
 from drift.contracts.lenient import (
     at_most,
-    edge,
     first,
     flag,
     identifier,
@@ -29,6 +28,7 @@ from drift.contracts.lenient import (
     listed,
     numbers,
     only_text,
+    position,
     questions,
     score,
     text,
@@ -70,8 +70,10 @@ class _Reply(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-EdgeOfDocument = Annotated[
-    Literal["beginning", "end", ""], BeforeValidator(edge), WithJsonSchema({"type": "string"})
+PositionAsked = Annotated[
+    Literal["beginning", "end", "before", "after", ""],
+    BeforeValidator(position),
+    WithJsonSchema({"type": "string"}),
 ]
 """The position that a question asks about; empty for most."""
 
@@ -93,7 +95,7 @@ class _Proposed(_Reply):
 class FollowupReply(_Proposed):
     """A follow-up of the primer, with the position of a `document` that it asks about."""
 
-    position: EdgeOfDocument = ""
+    position: PositionAsked = ""
     document: Annotated[str, at_most(MAX_ID_CHARS), BeforeValidator(only_text)] = ""
 
 
@@ -255,7 +257,7 @@ class QuickReply(_Reply):
     """
 
     about_whole: AboutWhole = False
-    position: EdgeOfDocument = ""
+    position: PositionAsked = ""
     evidence: Annotated[
         list[CitationReply],
         first(MAX_CITATIONS),

@@ -48,6 +48,9 @@ PROCEDURE_ROWS = 500
 EDITION_MARKS = {"beginning": ["*** START OF TH"], "end": ["*** END OF TH"]}
 """What parts the text of an electronic edition from the words around it."""
 
+MOST_EVENTS = 3
+"""Best chunks that may tell the event whose sides are asked for."""
+
 MAX_NAME_TOKENS = 200
 """Of a question, as names of documents are asked for it: Lucene takes 1,024 clauses in all."""
 
@@ -245,7 +248,7 @@ def _all_of(part: str) -> str:
 
 
 def wished(query: FollowupQuery, found: Candidates) -> list[dict[str, Any]]:
-    """Return up to nine wishes of a query as the statement of positions takes them; mostly none.
+    """Return up to eleven wishes of a query for the statement of positions; mostly none.
 
     A document is told by a chunk of it that was found: by the best one where none has a name that
     is a little like the one wished for.
@@ -259,16 +262,17 @@ def wished(query: FollowupQuery, found: Candidates) -> list[dict[str, Any]]:
     position = query.position
     if position and found.chunks:
         best_first = fuse(found.chunks, len(found.chunks))
-        name = pairs(position.document)
-        likeness = [similarity(name, pairs(chunk.document_name)) for chunk in best_first]
-        closest = likeness.index(max(likeness)) if max(likeness) >= LIKE_A_NAME else 0
-        wishes.append(
-            {
-                "ids": stored_ids(best_first[closest].id),
-                "direction": position.edge,
-                "marks": EDITION_MARKS[position.edge],
-            }
-        )
+        anchors = best_first[:MOST_EVENTS]
+        if position.at in EDITION_MARKS:
+            name = pairs(position.document)
+            likeness = [similarity(name, pairs(chunk.document_name)) for chunk in best_first]
+            closest = likeness.index(max(likeness)) if max(likeness) >= LIKE_A_NAME else 0
+            anchors = best_first[closest : closest + 1]
+        marks = EDITION_MARKS.get(position.at, [])
+        wishes += [
+            {"ids": stored_ids(chunk.id), "direction": position.at, "marks": marks}
+            for chunk in anchors
+        ]
     return wishes
 
 

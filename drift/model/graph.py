@@ -132,13 +132,13 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A wish for the first or the last chunks of a document.
+    """A wish for the first or last chunks of a document, or for what precedes or follows the best.
 
     Of the documents found, it is the one with a name like this; where none has, that of the best
     chunk.
     """
 
-    edge: Literal["beginning", "end"]
+    at: Literal["beginning", "end", "before", "after"]
     document: str = ""
 
 

@@ -64,7 +64,8 @@ Reply in the language of the user question:
   - For a whole story, ask for its beginning, its turns and its end, each by itself.
 {_QUESTION_RULES}
   - `position` is "beginning" or "end" where the question asks how a document begins or ends, or for
-    its first or last part, and `document` is that document's name. Else both are empty.
+    its first or last part, and `document` is that document's name. It is "before" or "after" where
+    the question asks what precedes or follows an event that it tells. Else both are empty.
 - `rationale`: in one sentence, what has to be known to answer.
 
 {_DATA_RULE}
@@ -154,7 +155,8 @@ many there are, their names, and what large groups of passages are about.
 Reply in the language of the user question, with the fields in this order:
 {_ABOUT_WHOLE}
 - `position`: "beginning" or "end" when the user question asks how a document begins or ends, or for
-  its first or last part. Else empty.
+  its first or last part; "before" or "after" when it asks what precedes or follows an event that it
+  tells. Else empty.
 - `evidence`: the places of the sentences that bear the answer out, as few as do, at most eight, the
   best first: "K3.4" is sentence 4 of chunk K3, "K3.4-6" up to three in a row that belong together.
   Of two copies of a sentence, name either. It is empty when nothing bears on the question. A

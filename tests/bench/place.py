@@ -36,13 +36,13 @@ Ranks = dict[str, int | None]
 class PlaceQuestion(Line):
     """A question, the place that it is about, and wordings of which the chunk asked for has one.
 
-    `position` is what a model would say of the question: the beginning or the end of a document.
+    `position` is what a model would say of the question; none for one about a numbered part.
     """
 
     question: str
     place: str
     quotes: list[str]
-    position: Literal["beginning", "end"] | None = None
+    position: Literal["beginning", "end", "before", "after"] | None = None
 
     def is_answered_by(self, text: str) -> bool:
         """Tell whether a chunk of this text is the one asked for."""

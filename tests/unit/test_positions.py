@@ -28,7 +28,7 @@ ANYTHING = st.recursive(
 
 @pytest.mark.parametrize(
     ("said", "read"),
-    [("end", "end"), (" Beginning", "beginning"), ("middle", ""), (None, ""), (["end"], "")],
+    [("end", "end"), (" After", "after"), ("middle", ""), (None, ""), (["end"], "")],
 )
 def test_a_position_is_read_or_ignored(said: object, read: str) -> None:
     [followup] = PrimerReply.model_validate(

@@ -10,7 +10,7 @@ from drift.graph.cypher.walk import in_scope
 
 # What stands outside a mark, a licence most often, is not the text's beginning or end.
 def positions(s: Schema) -> str:
-    """Return the statement that gives `pinned` for `$asked.wishes`, the nearest chunks first.
+    """Return the statement that gives `pinned`: the chunks of each wish, the nearest first.
 
     A wish has the `ids` of a chunk, a `direction` seen from it or the edge of its document, and the
     `marks` that part the text of an electronic edition from the words around it.
@@ -19,19 +19,20 @@ def positions(s: Schema) -> str:
     return f"""
 {visible(s)}{picked(s)}
 CALL () {{
-  UNWIND $asked.wishes AS wish
+  UNWIND range(0, size($asked.wishes) - 1) AS number
+  WITH number, $asked.wishes[number] AS wish
   MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__", "id")}
   WHERE {s.project_chunk("ch")} AND {s.chunk_id("ch")} IN wish.ids
-  RETURN collect({{wish: wish, ch: ch}}) AS anchors
+  RETURN collect({{number: number, wish: wish, ch: ch}}) AS anchors
 }}
 CALL (anchors) {{
   UNWIND anchors AS anchor
-  WITH anchor.wish AS wish, anchor.ch AS ch
+  WITH anchor.number AS number, anchor.wish AS wish, anchor.ch AS ch
   CALL (ch) {{
     {s.document}
     RETURN d AS home ORDER BY coalesce(title, id) LIMIT 1
   }}
-  WITH wish, home, {ordinal} AS here
+  WITH number, wish, home, {ordinal} AS here
   CALL (wish, home, here) {{
     MATCH (home){s.holds}(ch)
     WITH DISTINCT ch, wish, here
@@ -46,22 +47,22 @@ CALL (anchors) {{
     WITH ch ORDER BY distance LIMIT $outermost
     RETURN collect(ch) AS outer
   }}
-  WITH outer, coalesce(last([
+  WITH number, outer, coalesce(last([
     place IN range(0, size(outer) - 1)
     WHERE any(mark IN wish.marks WHERE outer[place].text CONTAINS mark)
   ]), 0) AS first
   UNWIND range(first, first + $most_pinned - 1) AS place
-  WITH outer[place] AS ch, place - first AS distance
+  WITH number, outer[place] AS ch, place
   WHERE ch IS NOT NULL
-  RETURN collect({{ch: ch, distance: distance}}) AS found
+  RETURN collect({{ch: ch, number: number, place: place}}) AS found
 }}
 CALL (found, generation, hard) {{
   UNWIND found AS row
-  WITH row.distance AS distance, row.ch AS ch, generation, hard
+  WITH row, row.ch AS ch, generation, hard
   WHERE NOT hard OR {in_scope(s)}
-  WITH ch, distance, {{{told(s)}}} AS row
-  ORDER BY distance
-  RETURN collect(CASE WHEN {still_there()} THEN row END) AS pinned
+  WITH ch, row.number AS number, row.place AS place, {{{told(s)}}} AS pin
+  ORDER BY number, place
+  RETURN collect(CASE WHEN {still_there()} THEN pin END) AS pinned
 }}
 RETURN pinned
 """

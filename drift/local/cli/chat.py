@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
+from drift.contracts.progress import Event
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, LocalStackError
 from drift.local.cli import options
@@ -158,8 +159,7 @@ class Documents:
         """Return the question as it would be asked without the ones before it."""
         if not turns:
             return question
-        from drift.contracts.progress import Event
-from drift.contracts.request import MAX_QUERY_CHARACTERS
+        from drift.contracts.request import MAX_QUERY_CHARACTERS
 
         reply = await self.model.complete(standalone(question, turns), Deadline.after(TIMEOUT_S))
         query = " ".join(reply.text.split())[:MAX_QUERY_CHARACTERS]

@@ -61,6 +61,11 @@ _ABOUT_WHOLE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A question about all documents together, in English; a language model needs no such pattern."""
+_POSITIONS = {
+    "beginning": re.compile(r"\b(?:how|wie)\b.*\b(?:begins?|beginnt)\W*$", re.IGNORECASE),
+    "end": re.compile(r"\b(?:how|wie)\b.*\b(?:ends?|endet)\W*$", re.IGNORECASE),
+}
+"""A question that ends in its verb; a language model needs no such pattern."""
 _OWN_NUMBERS = re.compile(r"\s*\[\d+(?:\s*[-,]\s*\d+)*\]")
 """Numbers of a document's own notes, which would name other facts in an answer."""
 
@@ -105,13 +110,14 @@ def primer(user: str) -> Json:
     if len(followups) == 1:
         followups.append(_followup(_bare(question), []))
 
+    at = {"position": _position(question), "document": ""}
     samples = [({1: sample.content}, sample) for sample in elements(user, "sample")]
     best = _answering(question, samples, most=2)
     return {
         "about_whole": _is_about_whole(question),
         "initial_answer": _text([found.line.text for found in best])
         or "The samples do not answer this.",
-        "followups": followups,
+        "followups": [followup | at for followup in followups],
         "rationale": "The question itself, and the communities closest to it.",
     }
 
@@ -184,6 +190,7 @@ def quick(user: str) -> Json:
     ]
     return {
         "about_whole": _is_about_whole(question),
+        "position": _position(question),
         "evidence": places,
         "verdict": _verdict(confidence) if best else "not_found",
         "answer": _joined(said),
@@ -340,6 +347,10 @@ def _new_followups(user: str, followup: str, best: Sequence[ScoredLine]) -> list
 
 def _followup(question: str, communities: Sequence[Element]) -> Json:
     return {"question": question, "target_communities": [c["id"] for c in communities]}
+
+
+def _position(question: str) -> str:
+    return next((said for said, asks in _POSITIONS.items() if asks.search(question)), "")
 
 
 def _bare(question: str) -> str:
