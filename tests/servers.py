@@ -101,6 +101,17 @@ on_whole_servers_of_both_versions = pytest.mark.parametrize(
 """For a module whose statements differ by the server's version."""
 
 
+@pytest.fixture(autouse=True)
+def _searches_may_be_slow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no search of a test on a server fail by the machine's load.
+
+    A statement is compiled when it is new, and again after each change of the schema.
+    """
+    if _versions(request.node):
+        monkeypatch.setattr("drift.graph.careful.COLD_TIMEOUT_S", 120.0)
+        monkeypatch.setattr("drift.graph.careful.READ_TIMEOUT_S", 60.0)
+
+
 @pytest.fixture(scope="session")
 def valkey() -> Iterator[ValkeyServer]:
     """A Valkey: `.url`."""
