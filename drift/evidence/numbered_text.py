@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
-from drift.evidence.sentences import MAX_SPAN_CHARACTERS, sentences, spans
+from drift.evidence.sentences import MAX_SPAN_CHARACTERS, spans
 from drift.evidence.text import form, pairs, similarity
 
 MAX_RUN = 3
@@ -191,6 +191,33 @@ class NumberedText:
                 yield number
             place = self.form.find(wanted, end)
 
+    def verbatim(self, words: str) -> str:
+        """Return the text's own words for what a model wrote; empty when nothing is close enough.
+
+        Words that stand in the text are returned as they are. Else white space, case and quotes may
+        differ, and else the closest sentence is returned.
+        """
+        if words.strip() and words in self.text:
+            return words
+
+        wanted, _ = _plain(words)
+        flat, origin = _plain(self.text)
+        start = flat.find(wanted) if wanted else -1
+        if start < 0:
+            return self.closest(words, CLOSE_ENOUGH)
+        return self.text[origin[start] : origin[start + len(wanted) - 1] + 1]
+
+    def closest(self, wanted: str, at_least: float = 0.0) -> str:
+        """Return the sentence that is most similar to `wanted`; none that is under `at_least`."""
+        target = pairs(wanted)
+        best, best_score = "", at_least
+        for start, end in self.spans[:MAX_SENTENCES_COMPARED]:
+            sentence = self.text[start:end]
+            score = similarity(pairs(sentence), target)
+            if score > best_score or (score == best_score and not best):
+                best, best_score = sentence, score
+        return best
+
 
 def named(first: int, last: int) -> str:
     """Return the numbers of sentences as a citation names them, "4" or "4-5"."""
@@ -200,31 +227,6 @@ def named(first: int, last: int) -> str:
 def _letters(text: str) -> str:
     """Return the words of a text in their form, one space between them."""
     return " ".join(filter(None, map(form, text.split())))
-
-
-# -------------------------------------------------------------------------------- words of a text
-
-
-def verbatim(span: str, text: str) -> str:
-    """Return the text's own words for a span; empty when nothing in the text is close enough.
-
-    A span that stands in the text is returned as it is. Else white space, case and quotes may
-    differ, and else the closest sentence is returned.
-    """
-    if span.strip() and span in text:
-        return span
-    return _equal_up_to_form(span, text) or closest_sentence(span, text, CLOSE_ENOUGH)
-
-
-def _equal_up_to_form(span: str, text: str) -> str:
-    wanted, _ = _plain(span)
-    if not wanted:
-        return ""
-    flat, origin = _plain(text)
-    start = flat.find(wanted)
-    if start < 0:
-        return ""
-    return text[origin[start] : origin[start + len(wanted) - 1] + 1]
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
@@ -240,24 +242,12 @@ def _plain(text: str) -> tuple[str, list[int]]:
                 characters.append(" ")
                 origin.append(position)
             continue
+
         for folded in character.casefold():
             characters.append(folded)
             origin.append(position)
+
     while characters and characters[-1] == " ":
         characters.pop()
         origin.pop()
     return "".join(characters), origin
-
-
-def closest_sentence(wanted: str, text: str, at_least: float = 0.0) -> str:
-    """Return the sentence of a text that is most similar to `wanted`.
-
-    It is empty when none reaches `at_least`.
-    """
-    target = pairs(wanted)
-    best, best_score = "", at_least
-    for sentence in islice(sentences(text), MAX_SENTENCES_COMPARED):
-        score = similarity(pairs(sentence), target)
-        if score > best_score or (score == best_score and not best):
-            best, best_score = sentence, score
-    return best

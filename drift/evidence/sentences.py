@@ -174,6 +174,7 @@ def _packs(text: str, unit: Span) -> Iterator[Span]:
         if line[0].isspace():
             breaks += line[0][0] in "\r\n"
             continue
+
         end = line.start() + len(line[0].rstrip())
         is_near = breaks <= 1
         if pack and is_near and end - pack.start <= MAX_PACK_CHARACTERS:
@@ -218,11 +219,13 @@ def _prose(text: str, span: Span, language: str) -> Iterator[Span]:
         if start + len(window) < span.end:
             # The window's end may have cut its last sentence.
             pieces = pieces[:-1] or [window[: _cut(window[: MAX_SPAN_CHARACTERS + 1])]]
+
         for piece in pieces:
             here = Span(end_of_space(text, start), start + len(piece.rstrip()))
             start += len(piece)
             if here.end <= here.start:
                 continue
+
             if pending and _belongs(text, pending, here, language):
                 pending = Span(pending.start, here.end)
                 continue
@@ -246,6 +249,7 @@ def _pieces(window: str, language: str) -> list[str]:
     lengths = [len(piece) for piece in found]
     if sum(lengths) != len(window):
         return [window]
+
     pieces: list[str] = []
     start = 0
     for length in lengths:
@@ -266,6 +270,7 @@ def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
     """Tell whether a sentence goes on behind a full stop: `approx. 5`, `im 19. Jahrhundert`."""
     if text[before.end - 1] != "." or here.end - before.start > MAX_SPAN_CHARACTERS:
         return False
+
     end = text[max(before.start, before.end - _LONGEST_END) : before.end]
     if text[here.start].isdigit() and _GOES_ON_WITH_A_NUMBER.search(end):
         return True

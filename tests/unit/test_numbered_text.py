@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.evidence.numbered_text import CLOSE_ENOUGH, closest_sentence, verbatim
+from drift.evidence.numbered_text import CLOSE_ENOUGH, NumberedText
 
 TEXT = (
     "Iterators are required to have an __iter__() method that returns the iterator object itself.\n"
@@ -46,14 +46,14 @@ ANY_TEXT = st.text(st.characters(), max_size=300)
     ],
 )
 def test_a_span_becomes_the_texts_own_words_or_nothing(span: str, found: str) -> None:
-    assert verbatim(span, TEXT) == found
+    assert NumberedText.of(TEXT).verbatim(span) == found
     assert found in TEXT
 
 
 @given(span=ANY_TEXT, text=ANY_TEXT)
 def test_whatever_comes_back_is_a_part_of_the_text(span: str, text: str) -> None:
-    assert verbatim(span, text) in text
-    assert closest_sentence(span, text) in text
+    assert NumberedText.of(text).verbatim(span) in text
+    assert NumberedText.of(text).closest(span) in text
 
 
 @given(text=st.text(st.characters(), min_size=1, max_size=200), data=st.data())
@@ -63,14 +63,14 @@ def test_a_part_of_the_text_is_found_in_any_case_and_spacing(
     start = data.draw(st.integers(0, len(text) - 1))
     part = text[start : data.draw(st.integers(start + 1, len(text)))]
     if part.strip():
-        assert verbatim(part, text) == part
-        assert verbatim(" ".join(part.split()).casefold(), text)
+        assert NumberedText.of(text).verbatim(part) == part
+        assert NumberedText.of(text).verbatim(" ".join(part.split()).casefold())
 
 
 def test_the_end_of_a_long_text_without_full_stops_can_be_cited() -> None:
     text = "word " * 500 + "the needle stands at the very end of this chunk"
-    assert "needle stands at the very end" in closest_sentence(
-        "the needle stands at the very end of this chunk", text
+    assert "needle stands at the very end" in NumberedText.of(text).closest(
+        "the needle stands at the very end of this chunk"
     )
 
 
@@ -78,8 +78,8 @@ def test_the_end_of_a_long_text_without_full_stops_can_be_cited() -> None:
 def test_a_hostile_chunk_costs_no_more_than_any_other(text: str) -> None:
     start = time.process_time()
     for _ in range(5):
-        closest_sentence("ba " * 700, text)
-        verbatim("ba " * 700, text)
+        NumberedText.of(text).closest("ba " * 700)
+        NumberedText.of(text).verbatim("ba " * 700)
     assert time.process_time() - start < 5, "comparing must take time in proportion to the text"
 
 
@@ -89,10 +89,10 @@ def test_the_threshold_of_a_repair_separates_rewording_from_another_statement() 
         "iterators are required to have an __iter__ method returning the iterator object itself",
         "Iterators must have an __iter__() method that returns the iterator object itself!",
     ):
-        assert verbatim(near, TEXT) == original
+        assert NumberedText.of(TEXT).verbatim(near) == original
     for far in (
         "Iterators have a method",
         "Dictionaries are hash tables that map keys to values of any type.",
     ):
-        assert verbatim(far, TEXT) == ""
+        assert NumberedText.of(TEXT).verbatim(far) == ""
     assert CLOSE_ENOUGH == 0.75
