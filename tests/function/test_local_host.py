@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from drift.core.errors import LocalStackError
 from drift.local.cli.app import app
-from drift.local.hosts import local_host
+from drift.local.hosts import server
 from drift.local.hosts.local_host import serving
 from drift.local.hosts.same_machine import host_name
 from tests.function.calling import calling
@@ -146,7 +146,7 @@ WHOLE = b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n"
 async def test_a_request_that_does_not_arrive_whole_is_given_up(
     begun: bytes, part: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_host, "ARRIVAL_S", 0.5)
+    monkeypatch.setattr(server, "ARRIVAL_S", 0.5)
     async with serving() as url:
         reader, writer = await asyncio.open_connection(*url.removeprefix("http://").split(":"))
         writer.write(begun)
@@ -167,7 +167,7 @@ async def test_a_request_that_does_not_arrive_whole_is_given_up(
 async def test_whoever_waits_for_a_whole_request_is_not_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(local_host, "ARRIVAL_S", 1.0)
+    monkeypatch.setattr(server, "ARRIVAL_S", 1.0)
 
     async def slow(_scope: object, _receive: object, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -176,7 +176,7 @@ async def test_whoever_waits_for_a_whole_request_is_not_given_up(
             await send({"type": "http.response.body", "body": b"x", "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async with local_host.listening(slow) as url, calling(url) as caller:
+    async with server.listening(slow) as url, calling(url) as caller:
         for _ in range(2):  # over one connection
             assert (await caller.client.post("/", content=b"y")).text == "x" * 6
 

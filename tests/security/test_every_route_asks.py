@@ -19,7 +19,8 @@ from azurefunctions.extensions.http.fastapi import Request, Response
 import function_app
 from drift.http.auth import Authentication
 from drift.http.settings import load_access
-from drift.local.hosts.local_host import LocalHost, listening, registered_routes
+from drift.local.hosts.local_host import LocalHost, registered_routes
+from drift.local.hosts.server import listening
 from tests.security.conftest import Given
 from tests.security.every_route import ROUTES
 from tests.security.random_callers import KEY, TENANT, key_entry, principal

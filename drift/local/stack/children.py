@@ -54,11 +54,13 @@ class Child:
             stdout=subprocess.PIPE,
             bufsize=0,
             cwd=cwd,
-            env={**os.environ, "GUARDED": json.dumps(None if env is None else dict(env))},
             start_new_session=True,
             pass_fds=tuple(keep_open),
         )
+        assert self._guard.stdin  # noqa: S101 - a pipe
         assert self._guard.stdout  # noqa: S101 - a pipe
+        with contextlib.suppress(OSError):  # the guard has ended, which its answer shows
+            self._guard.stdin.write(json.dumps(None if env is None else dict(env)).encode() + b"\n")
         with self._guard.stdout as answer:
             pid = answer.readline().decode(errors="replace").strip()
         if not pid.isdecimal():

@@ -1,11 +1,11 @@
 """A tiny process between a command and a server: the server ends with it, even after a kill -9.
 
 It runs as a script with the standard library alone, so that it starts in a few hundredths of a
-second: `guard.py PARENT GRACE LOG REMOVE COMMAND...`. The server's environment stands as JSON in
-`GUARDED`, because everybody sees command lines.
+second: `guard.py PARENT GRACE LOG REMOVE COMMAND...`.
 
-Standard input:  its end terminates the server, and kills it after GRACE seconds; a byte before that
-                 kills it at once. The folder REMOVE goes then, if one is named.
+Standard input:  one JSON line, the server's environment (null: our own), because everybody sees
+                 command lines. Then its end terminates the server, and kills it after GRACE
+                 seconds; a byte before that kills it at once. The folder REMOVE goes then, if named.
 Standard output: the server's pid, or why it cannot be started.
 Exit status:     the server's; 128 and its number for a signal, as in a shell.
 """
@@ -29,7 +29,8 @@ _PR_SET_PDEATHSIG = 1
 def main() -> int:
     """Start the server that the command line names and stay until it has ended."""
     parent, grace, log, remove, *command = sys.argv[1:]
-    environment = json.loads(os.environ.pop("GUARDED"))
+    with open(0, "rb", buffering=0, closefd=False) as line:  # what follows stays in the pipe
+        environment = json.loads(line.readline())
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
     def die_with_guard() -> None:
