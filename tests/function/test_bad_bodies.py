@@ -43,7 +43,7 @@ BAD_BODIES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "NaN": (b'{"query": "x", "project_id": "p", "top_k": NaN}', WHOLE),
     "invalid UTF-8": (b'{"query": "\xff\xfe", "project_id": "p"}', WHOLE),
     "UTF-16": (json.dumps(GOOD).encode("utf-16"), WHOLE),
-    "an escaped lone surrogate": (b'{"query": "a\\ud800b", "project_id": "p"}', WHOLE),
+    "an escaped lone surrogate": (b'{"query": "a\\ud800b", "project_id": "p"}', ("query",)),
     "an escaped lone surrogate as a name": (
         b'{"query": "a", "project_id": "p", "\\udfff": 1}',
         WHOLE,
