@@ -331,10 +331,14 @@ async def health_neo4j(_call: Call) -> Response:
 @endpoint
 async def openapi(_call: Call) -> Response:
     """Describe this API; JSON is YAML too."""
+    text = await asyncio.to_thread(_described)
+    return Response(text, media_type="application/yaml")
+
+
+def _described() -> str:
     from drift.http.description import document  # noqa: PLC0415 - only this route needs it
 
-    described = await asyncio.to_thread(document)
-    return Response(json.dumps(described, indent=2), media_type="application/yaml")
+    return json.dumps(document(), indent=2)
 
 
 def _json(status: int, body: dict[str, str]) -> Response:

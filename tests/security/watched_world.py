@@ -96,7 +96,12 @@ class World:
         self.service = self._serving(who.settings)
 
     def _serving(self, settings: Mapping[str, str]) -> Service:
-        few = {"MAX_FOLLOWUPS": "1", "MAX_PASSES": "1", "MAX_INFLIGHT": "100"}
+        few = {
+            "MAX_FOLLOWUPS": "1",
+            "MAX_PASSES": "1",
+            "MAX_INFLIGHT": "100",
+            "VECTOR_INDEX_DIMENSIONS": str(len(VECTORS[0])),
+        }
         return Service(load({**LOCAL, **few, **settings}), *self._servers)
 
     def forget(self) -> None:
