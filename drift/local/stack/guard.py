@@ -5,7 +5,7 @@ second: `guard.py PARENT GRACE LOG REMOVE COMMAND...`.
 
 Standard input:  one JSON line, the server's environment (null: our own), because everybody sees
                  command lines. Then its end terminates the server, and kills it after GRACE
-                 seconds; a byte before that kills it at once. Then the folder REMOVE goes, if any.
+                 seconds; a byte before that kills it at once. The folder REMOVE goes with it.
 Standard output: the server's pid, or why it cannot be started.
 Exit status:     the server's; 128 and its number for a signal, as in a shell.
 """
