@@ -29,7 +29,7 @@ from drift.model.calls import ChatReply, Embeddings, Hear, Prompt
 from drift.model.found_nodes import FoundNodes, NodesQuery, Sampled
 from drift.model.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.model.health import GraphHealth, Readiness
-from drift.model.nodes import Embedded, LabelledNode, Node, StoredNode, Taking
+from drift.model.nodes import Embedded, LabelledNode, OwnNode, StoredNode, Taking
 from drift.model.passages import Passages, PassagesQuery
 from drift.model.reading import AboutProject, Page, PageQuery
 from drift.model.records import (
@@ -179,7 +179,7 @@ class NodeStore(Protocol):
         ...
 
     async def create_node(
-        self, project: Project, node: Node, embedded: Embedded | None, deadline: Deadline
+        self, project: Project, node: OwnNode, embedded: Embedded | None, deadline: Deadline
     ) -> None:
         """Make a node; ConflictError when the id is known."""
         ...
@@ -187,7 +187,7 @@ class NodeStore(Protocol):
     async def replace_node(
         self,
         project: Project,
-        node: Node,
+        node: OwnNode,
         embedded: Embedded | None,
         kept: str,
         deadline: Deadline,

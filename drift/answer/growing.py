@@ -14,7 +14,7 @@ from pydantic_core import from_json
 from drift.contracts.lenient import judgement
 from drift.contracts.replies import MAX_ANSWER_CHARS
 from drift.evidence.sentence_ends import STOPS
-from drift.evidence.statements import Growing
+from drift.evidence.statements import GrowingStatements
 from drift.model.tree import Fact
 
 Json = Mapping[str, Any]
@@ -48,7 +48,7 @@ class GrowingAnswer:
     def _begin(self, reply: str) -> None:
         self._reply = reply
         self._facts: Sequence[Fact] | None = None
-        self._growing: Growing | None = None
+        self._growing: GrowingStatements | None = None
         self._settled = ""
         self._read = 0
         self._may_end = False
@@ -85,7 +85,7 @@ class GrowingAnswer:
     def _read_on(self, said: str, facts: Sequence[Fact]) -> str:
         """Return what is delivered of the words so far; what has settled is not read again."""
         if self._growing is None or not said.startswith(self._settled):
-            self._growing = Growing(facts)
+            self._growing = GrowingStatements(facts)
         if len(said) - self._growing.at > LONGEST_SENTENCE:
             return self._growing.text
         self._growing.more(said, complete=self._has_ended)

@@ -17,7 +17,7 @@ PRINCIPAL_HEADER = "x-ms-client-principal"
 _HOW = f"Send a key in the header {KEY_HEADER}, or as `Authorization: Bearer KEY`."
 
 
-class Headers(Protocol):
+class RequestHeaders(Protocol):
     """The headers of a request, of which one may be there several times."""
 
     def getlist(self, key: str) -> list[str]:
@@ -28,7 +28,7 @@ class Headers(Protocol):
 class Resolver(Protocol):
     """Tells who sends a request, from its headers alone."""
 
-    async def caller(self, headers: Headers) -> Caller:
+    async def caller(self, headers: RequestHeaders) -> Caller:
         """Return the caller.
 
         Raises:
@@ -46,7 +46,7 @@ class Resolver(Protocol):
 class FunctionKeys:
     """Mode `function`: the platform lets in whoever has a function key, to every project."""
 
-    async def caller(self, headers: Headers) -> Caller:  # noqa: ARG002 - the platform has read them
+    async def caller(self, headers: RequestHeaders) -> Caller:  # noqa: ARG002 - the platform has read them
         """Return who may use everything."""
         return EVERYBODY
 
@@ -62,7 +62,7 @@ class OwnKeys:
     ring: KeyRing
     setting: str
 
-    async def caller(self, headers: Headers) -> Caller:
+    async def caller(self, headers: RequestHeaders) -> Caller:
         """Return who comes with the key of the headers."""
         key = presented_key(headers)
         try:
@@ -85,7 +85,7 @@ class EasyAuth:
     tenant_id: str
     project_claim: str | None
 
-    async def caller(self, headers: Headers) -> Caller:
+    async def caller(self, headers: RequestHeaders) -> Caller:
         """Return whom the platform names."""
         shown = presented_principal(headers)
         return principal.caller_behind(shown, self.tenant_id, self.project_claim)
@@ -95,7 +95,7 @@ class EasyAuth:
         return Readiness.ok("Entra ID")
 
 
-def presented_key(headers: Headers) -> bytes:
+def presented_key(headers: RequestHeaders) -> bytes:
     """Return the key of a request, without the spaces around it.
 
     Raises:
@@ -117,7 +117,7 @@ def presented_key(headers: Headers) -> bytes:
     return keys.pop().encode("latin-1", errors="replace")
 
 
-def presented_principal(headers: Headers) -> str:
+def presented_principal(headers: RequestHeaders) -> str:
     """Return what the platform's authentication says of the caller, as it came.
 
     Raises:

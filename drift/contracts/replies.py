@@ -64,7 +64,7 @@ AboutWhole = Annotated[bool, BeforeValidator(yes)]
 """Whether a question is about the documents as a whole; a reply that does not say so means no."""
 
 
-class _Reply(BaseModel):
+class _ModelReply(BaseModel):
     """A model's reply: unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -78,7 +78,7 @@ PositionAsked = Annotated[
 """The position that a question asks about; empty for most."""
 
 
-class _Proposed(_Reply):
+class _Proposed(_ModelReply):
     """A follow-up question and the communities to look in; a bare string is a question."""
 
     question: Annotated[
@@ -102,7 +102,7 @@ class FollowupReply(_Proposed):
 Followups = Annotated[list[FollowupReply], first(MAX_FOLLOWUPS_READ), BeforeValidator(questions)]
 
 
-class PrimerReply(_Reply):
+class PrimerReply(_ModelReply):
     """Reply of the primer: a coarse answer and 1 to 6 follow-ups; a bare list is the follow-ups."""
 
     about_whole: AboutWhole = False
@@ -126,7 +126,7 @@ class PrimerReply(_Reply):
         )
 
 
-class CitationReply(_Reply):
+class CitationReply(_ModelReply):
     """Evidence as a model names it: a chunk, numbers of its sentences, and their first words.
 
     `sentences` is "4" or "4-5". Without a number, `words` are looked for in the chunk; a field
@@ -175,7 +175,7 @@ class NextReply(_Proposed):
     beside: Annotated[str, at_most(MAX_ID_CHARS), BeforeValidator(text)] = ""
 
 
-class LastReply(_Reply):
+class LastReply(_ModelReply):
     """Reply to a follow-up of the last pass: evidence first, then what follows from it."""
 
     citations: Annotated[list[CitationReply], first(MAX_CITATIONS), BeforeValidator(listed)] = (
@@ -195,7 +195,7 @@ class LocalReply(LastReply):
     should_continue: Annotated[bool, BeforeValidator(flag)] = False
 
 
-class _Named(_Reply):
+class _Named(_ModelReply):
     followup: Annotated[str, BeforeValidator(identifier), at_most(MAX_ID_CHARS)] = ""
 
 
@@ -220,7 +220,7 @@ def _usable(value: object) -> object:
     return read
 
 
-class JointReply(_Reply):
+class JointReply(_ModelReply):
     """Reply to several follow-ups: an answer to each; a bare list is the answers."""
 
     answers: Annotated[
@@ -233,7 +233,7 @@ class JointReply(_Reply):
         return {"answers": value} if isinstance(value, list) else value
 
 
-class LastJointReply(_Reply):
+class LastJointReply(_ModelReply):
     """Reply to several follow-ups of the last pass; it is read as a JointReply."""
 
     answers: list[LastJointAnswer]
@@ -250,7 +250,7 @@ def _with_cut_told(reply: object, field: str) -> object:
     return {**reply, "residual_uncertainty": f"{ANSWER_CUT} {said}".strip()}
 
 
-class QuickReply(_Reply):
+class QuickReply(_ModelReply):
     """Reply to one look: places of sentences ("K3.4"), and an answer that names them by number.
 
     [1] is the first of `evidence`. Only a reply that has found nothing may be without an answer.
@@ -281,7 +281,7 @@ class QuickReply(_Reply):
         return self
 
 
-class AggregateReply(_Reply):
+class AggregateReply(_ModelReply):
     """Reply of the aggregation: sentences that end in numbers of facts, and whether they answer.
 
     What else it holds is not looked at: key facts are made of the sentences. Only a reply that has

@@ -63,7 +63,7 @@ def check_each(
     retrieved: Mapping[str, Chunk],
 ) -> tuple[list[tuple[Citation, ...]], CitationCounts]:
     """Return the citations of each reply, none where it does not hold; the rest as `check`."""
-    evidence = _Evidence(answer, retrieved)
+    evidence = _CitedEvidence(answer, retrieved)
     each: list[tuple[Citation, ...]] = [() for _ in replies]
     dropped: Counter[str] = Counter()
     repaired = 0
@@ -108,7 +108,7 @@ def standing(
 
     A reply that names neither sentences nor words has no citation before the answer is there.
     """
-    evidence = _Evidence("", retrieved)
+    evidence = _CitedEvidence("", retrieved)
     chunks = [retrieved.get(at or reply.chunk_id) for reply, at in zip(replies, ids, strict=True)]
     return [
         evidence.of(reply, chunk).citations if chunk else ()
@@ -117,7 +117,7 @@ def standing(
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FoundSpan:
     """The evidence that a reply means; repaired when it is not what the reply says."""
 
     citations: tuple[Citation, ...] = ()
@@ -125,19 +125,19 @@ class _Found:
     is_unknown: bool = False
 
 
-MISMATCH = _Found()
-UNKNOWN_SENTENCE = _Found(is_unknown=True)
+MISMATCH = _FoundSpan()
+UNKNOWN_SENTENCE = _FoundSpan(is_unknown=True)
 
 
 @dataclass(frozen=True, slots=True)
-class _Evidence:
+class _CitedEvidence:
     """What the replies to one question may cite; a chunk's sentences are numbered once."""
 
     answer: str
     retrieved: Mapping[str, Chunk]
     _numbered: dict[str, NumberedText] = field(default_factory=dict)
 
-    def of(self, reply: CitationReply, chunk: Chunk) -> _Found:
+    def of(self, reply: CitationReply, chunk: Chunk) -> _FoundSpan:
         """Return what a reply cites of a chunk."""
         words = reply.words if form(reply.words) else ""
         if wanted := runs(reply.sentences, reply.chunk_id):
@@ -154,24 +154,24 @@ class _Evidence:
 
         if not span:
             return MISMATCH
-        return _Found((_slice(chunk, text, span),), is_repaired=span != reply.words)
+        return _FoundSpan((_slice(chunk, text, span),), is_repaired=span != reply.words)
 
-    def _by_number(self, wanted: tuple[Run, ...], words: str, chunk: Chunk) -> _Found:
+    def _by_number(self, wanted: tuple[Run, ...], words: str, chunk: Chunk) -> _FoundSpan:
         text = self._text(chunk)
         known = [Run(run.first, min(run.last, text.last)) for run in wanted]
         known = [run for run in known if 0 < run.first <= text.last]
         if not words:
-            found = _Found(tuple(_cited(chunk, text, run, run.first) for run in known))
+            found = _FoundSpan(tuple(_cited(chunk, text, run, run.first) for run in known))
             return found if known else UNKNOWN_SENTENCE
 
         if number := _fitting(words, known, (text.begins, text.holds)):
-            return _Found(tuple(_cited(chunk, text, run, number) for run in known))
+            return _FoundSpan(tuple(_cited(chunk, text, run, number) for run in known))
         if moved := self._moved(words, wanted[0].first, chunk):
-            return _Found((moved,), is_repaired=True)
+            return _FoundSpan((moved,), is_repaired=True)
         if number := _fitting(words, known, (text.resembles,)):
-            return _Found(tuple(_cited(chunk, text, run, number) for run in known))
+            return _FoundSpan(tuple(_cited(chunk, text, run, number) for run in known))
         span = text.verbatim(words) if _is_enough(words, ENOUGH_TO_MOVE) else ""
-        return _Found((_slice(chunk, text, span),), is_repaired=True) if span else MISMATCH
+        return _FoundSpan((_slice(chunk, text, span),), is_repaired=True) if span else MISMATCH
 
     def _moved(self, words: str, number: int, chunk: Chunk) -> Citation | None:
         """Return the sentence of which these are the words, when that number is not its own."""

@@ -36,7 +36,7 @@ def without_handles(text: str, names: Mapping[str, str], said_by: Sequence[str] 
 
     def named(found: re.Match[str]) -> str:
         handles = handle.findall(found["prose"] or "")
-        shown = [name for name in dict.fromkeys(known[one] for one in handles) if name]
+        shown = [name for name in dict.fromkeys(map(known.get, handles)) if name]
         leading, going_on = found["leading"] or "", found["going_on"] or ""
 
         if shown:

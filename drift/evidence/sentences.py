@@ -30,7 +30,7 @@ LANGUAGE_CHARACTERS = 1_000
 _Kind = Literal["heading", "underline", "row", "item", "code", "prose"]
 
 
-class _Line(NamedTuple):
+class _TextLine(NamedTuple):
     """A line without the white space around it; `is_first` is one behind a blank line."""
 
     kind: _Kind
@@ -76,7 +76,7 @@ _UNDERLINE = re.compile(r"(?:={3,}|-{3,})$")
 _ITEM = re.compile(r"(?:[-*+•‣◦]|(\d{1,3})[.)])\s+(?=\S)")
 
 
-def _lines(text: str) -> Iterator[_Line]:
+def _lines(text: str) -> Iterator[_TextLine]:
     """Yield the lines that are not blank, each with its kind."""
     fenced, breaks = False, 2
     before: _Kind = "prose"
@@ -94,7 +94,7 @@ def _lines(text: str) -> Iterator[_Line]:
         is_fence = _FENCE.match(line) is not None
         before = "code" if fenced or is_fence else _kind(line, before, is_first=is_first)
         fenced ^= is_fence
-        yield _Line(before, start, start + len(line), indent, is_first)
+        yield _TextLine(before, start, start + len(line), indent, is_first)
 
 
 def _kind(line: str, before: _Kind, *, is_first: bool) -> _Kind:
@@ -111,9 +111,9 @@ def _kind(line: str, before: _Kind, *, is_first: bool) -> _Kind:
     return "prose"
 
 
-def _blocks(text: str) -> Iterator[list[_Line]]:
+def _blocks(text: str) -> Iterator[list[_TextLine]]:
     """Yield lines that belong together: a paragraph, code, an item with its further lines."""
-    block: list[_Line] = []
+    block: list[_TextLine] = []
     for line in _lines(text):
         if block and not _continues(text, block, line):
             yield block
@@ -123,7 +123,7 @@ def _blocks(text: str) -> Iterator[list[_Line]]:
         yield block
 
 
-def _continues(text: str, block: list[_Line], line: _Line) -> bool:
+def _continues(text: str, block: list[_TextLine], line: _TextLine) -> bool:
     first, last = block[0], block[-1]
     if line.kind == "code" or first.kind == "code":
         return line.kind == first.kind
@@ -141,7 +141,7 @@ def _continues(text: str, block: list[_Line], line: _Line) -> bool:
 _CLOSES = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f][\"'\u201d\u2019\u00bb)\]*_]*$")
 
 
-def _units(text: str, block: list[_Line], language: str) -> Iterator[Span]:
+def _units(text: str, block: list[_TextLine], language: str) -> Iterator[Span]:
     """Yield the units of a block, of any length."""
     whole = Span(block[0].start, block[-1].end)
     kinds = {line.kind for line in block}
@@ -289,5 +289,5 @@ def _language(beginning: str) -> str:
     In French, Spanish, Italian and Dutch the rules for English were as good as their own.
     """
     words = Counter(_WORD.findall(beginning.casefold()))
-    german, english = (sum(words[word] for word in known) for known in (_GERMAN, _ENGLISH))
-    return "de" if german > english else "en"
+    german = sum(words[word] for word in _GERMAN)
+    return "de" if german > sum(words[word] for word in _ENGLISH) else "en"

@@ -46,7 +46,7 @@ class Rank(IntEnum):
     CODE = 202
 
 
-class _Line(NamedTuple):
+class _AnswerLine(NamedTuple):
     """A line of sentences that goes on: where its words begin, and what its first ones tell.
 
     `numbers_lead` says that its marks stand before their sentences, `counts` that an enumeration
@@ -66,12 +66,12 @@ class _Place(NamedTuple):
     """
 
     at: int = 0
-    line: _Line | None = None
+    line: _AnswerLine | None = None
     square_seen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StatementPart:
     """A part of an answer.
 
     `before` is the white space and the marker of a list that stand between it and the part before
@@ -119,7 +119,7 @@ class _Block(NamedTuple):
     rank: int | None
 
 
-class Parts:
+class StatementParts:
     """The parts of an answer that grows; what has settled is not looked at again."""
 
     def __init__(self, known: Collection[int]) -> None:
@@ -132,7 +132,7 @@ class Parts:
         """Behind the last part that has settled."""
         return self._place.at
 
-    def read(self, answer: str, *, complete: bool) -> list[Part]:
+    def read(self, answer: str, *, complete: bool) -> list[StatementPart]:
         """Return the parts that have settled since the last call.
 
         The answer begins with the one of the call before, at least as far as parts have settled.
@@ -146,7 +146,7 @@ class Parts:
         return parts
 
 
-def _parts(answer: str, known: Numbers, place: _Place) -> Iterator[Part]:
+def _parts(answer: str, known: Numbers, place: _Place) -> Iterator[StatementPart]:
     """Yield the parts from a place on."""
     for block in _blocks(answer, known, place):
         if block.rank is None:
@@ -159,7 +159,7 @@ def _parts(answer: str, known: Numbers, place: _Place) -> Iterator[Part]:
         marks = () if block.rank == Rank.CODE else tuple(marks_in(raw, known))
         square_seen = place.square_seen or any(not mark.weak for mark in marks)
         behind = _Place(block.end, square_seen=square_seen)
-        yield Part(answer[place.at : block.start], raw, block.rank, marks, behind=behind)
+        yield StatementPart(answer[place.at : block.start], raw, block.rank, marks, behind=behind)
         place = behind
 
 
@@ -230,7 +230,9 @@ def _marker(line: str) -> str:
     return found[0] if found and found["marker"] else ""
 
 
-def _sentences(answer: str, block: _Block, known: Numbers, place: _Place) -> Iterator[Part]:
+def _sentences(
+    answer: str, block: _Block, known: Numbers, place: _Place
+) -> Iterator[StatementPart]:
     """Yield the sentences of a line, the first with the marker of its list."""
     before = answer[place.at : block.start]
     line = place.line
@@ -239,7 +241,7 @@ def _sentences(answer: str, block: _Block, known: Numbers, place: _Place) -> Ite
         prefix = _marker(answer[block.start : block.end])
         indent = before.rpartition("\n")[2] + prefix[: len(prefix) - len(prefix.lstrip())]
         rank = Rank.ITEM + min(len(indent.expandtabs(4)), 100) if prefix else Rank.TEXT
-        line = _Line(block.start + len(prefix), rank)
+        line = _AnswerLine(block.start + len(prefix), rank)
         before += prefix
     body = answer[line.start : block.end]
     at = 0 if begins else place.at - line.start
@@ -263,19 +265,21 @@ def _sentences(answer: str, block: _Block, known: Numbers, place: _Place) -> Ite
         opening = (before if is_first else "") + body[at:words_at]
         goes_on = None if is_last else line._replace(counts=items_from < end)
         behind = _Place(block.end if is_last else line.start + end, goes_on, square_seen)
-        part = Part(opening, body[words_at:end], line.rank, counted, is_first, is_last, behind)
+        part = StatementPart(
+            opening, body[words_at:end], line.rank, counted, is_first, is_last, behind
+        )
         if part.rank == Rank.TEXT and introduces(part):
             part = replace(part, rank=Rank.MARKED_INTRODUCTION if counted else Rank.INTRODUCTION)
         yield part
 
 
-def introduces(part: Part) -> bool:
+def introduces(part: StatementPart) -> bool:
     """Whether a part says only that something follows: it ends in a colon and is short."""
     text = part.text.rstrip("*_ ")
     return part.ends_line and text.endswith((":", "\uff1a")) and len(text.split()) <= _MANY_WORDS
 
 
-def _settled(parts: Sequence[Part]) -> int:
+def _settled(parts: Sequence[StatementPart]) -> int:
     """Return how many parts of a growing answer stay as they are, whatever follows.
 
     How a part ends shows in the first word after it, and in its first letters where no word that

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.marks import Numbers
 from drift.evidence.sentence_ends import ends_in_a_stop
-from drift.evidence.statement_parts import Part, Parts, Rank, introduces
+from drift.evidence.statement_parts import Rank, StatementPart, StatementParts, introduces
 from drift.model.tree import Fact
 
 _WORD = re.compile(r"\w+")
@@ -58,10 +58,10 @@ def proven(final_answer: str, facts: Sequence[Fact]) -> Proven:
 
     A heading, or a line that introduces a list, is delivered with the first item under it.
     """
-    return Growing(facts).read(final_answer, complete=True)
+    return GrowingStatements(facts).read(final_answer, complete=True)
 
 
-class Growing:
+class GrowingStatements:
     """A final answer that grows, read from where it was read before.
 
     While it is not `complete`, what may yet change is held back, so that the text is the beginning
@@ -70,7 +70,7 @@ class Growing:
 
     def __init__(self, facts: Sequence[Fact]) -> None:
         """Begin with nothing."""
-        self._parts = Parts({fact.number for fact in facts})
+        self._parts = StatementParts({fact.number for fact in facts})
         self._kept = _Kept(facts)
 
     @property
@@ -100,7 +100,7 @@ class Growing:
 class _Placed(NamedTuple):
     """A part, the number of its line, and the facts that it names."""
 
-    part: Part
+    part: StatementPart
     line: int
     facts: tuple[Fact, ...]
 
@@ -125,7 +125,7 @@ class _Kept:
         """The last line of which something is kept."""
         self._code_is_kept = False
 
-    def take(self, part: Part) -> None:
+    def take(self, part: StatementPart) -> None:
         """Keep a part, let it wait, or leave it out."""
         if part.begins_line:
             self._openings.append(part.before)
@@ -157,7 +157,7 @@ class _Kept:
         """Leave out what still waits."""
         self._leave_out([*self._labels, *self._leads])
 
-    def _named(self, part: Part) -> tuple[Fact, ...]:
+    def _named(self, part: StatementPart) -> tuple[Fact, ...]:
         """Return the facts that a part names, in the order of its marks."""
         found: dict[int, Fact] = {}
         for low, high in (one for mark in part.marks for one in mark.ranges):
@@ -202,13 +202,14 @@ class _Kept:
             self.text += before + said
         return _row(said) if part.rank == Rank.ROW else said
 
-    def _holds_up(self, part: Part, facts: Sequence[Fact]) -> bool:
+    def _holds_up(self, part: StatementPart, facts: Sequence[Fact]) -> bool:
         """Whether a fragment stands in the facts of the sentence behind it: "Paris. It ..."."""
         words = {word.casefold() for word in _WORD.findall(part.text)}
         if _is_emphasised(part) or words <= _SHORT_ANSWERS:
             return True
+
         said = words - STOP_WORDS_OF_FOUR_LANGUAGES
-        return all(any(word in self._words_of(fact) for fact in facts) for word in said)
+        return said <= frozenset().union(*map(self._words_of, facts))
 
     def _words_of(self, fact: Fact) -> frozenset[str]:
         if fact.number not in self._words:
@@ -220,7 +221,7 @@ class _Kept:
         self.left_out += [one.part.text for one in placed if _says_something(one.part)]
 
 
-def is_label(part: Part) -> bool:
+def is_label(part: StatementPart) -> bool:
     """Whether a part is kept only with something under it.
 
     That is a heading, a line in bold, the head of a table, a line that introduces a list, and an
@@ -236,14 +237,14 @@ def is_label(part: Part) -> bool:
     return introduces(part) or (whole and not part.marks and not ends_in_a_stop(part.text))
 
 
-def may_lead_in(part: Part) -> bool:
+def may_lead_in(part: StatementPart) -> bool:
     """Whether a part leads to the sentence after it: a fragment, words in bold, or a quotation."""
     quoted = part.text[:1] in _OPENING_QUOTES and part.text[-1:] in _CLOSING_QUOTES
     few = len(part.text.split()) <= _FEW_WORDS
     return not (part.ends_line or part.marks) and (_is_emphasised(part) or quoted or few)
 
 
-def _ends(part: Part, label: Part) -> bool:
+def _ends(part: StatementPart, label: StatementPart) -> bool:
     """Whether a label can have nothing under it any more; a table is under no item but "as:"."""
     if part.rank >= Rank.TABLE_HEAD and Rank.ITEM <= label.rank < Rank.TABLE_HEAD:
         return not introduces(label)
@@ -255,14 +256,14 @@ def _row(text: str) -> str:
     return ", ".join(cell.strip() for cell in text.strip().strip("|").split("|") if cell.strip())
 
 
-def _is_emphasised(part: Part) -> bool:
+def _is_emphasised(part: StatementPart) -> bool:
     """Whether a part is a few words in bold or italics."""
     text = part.text.rstrip(":.")
     few = len(text.split()) <= _FEW_EMPHASISED_WORDS
     return few and text[:1] in {"*", "_"} and text[-1:] == text[0]
 
 
-def _says_something(part: Part) -> bool:
+def _says_something(part: StatementPart) -> bool:
     """Whether something is lost where a part is left out: it is a sentence, an item or a row."""
     if not part.text.rstrip("*_: ") or part.rank in {Rank.TABLE_HEAD, Rank.CODE}:
         return False

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
-from drift.evidence.statement_parts import Part, Parts, Rank
+from drift.evidence.statement_parts import Rank, StatementPart, StatementParts
 from drift.evidence.statements import Proven, Statement, is_label, proven
 from drift.evidence.text import STEM_LETTERS, KnownWords, folded
 from drift.model.tree import Citation, Fact, Node
@@ -41,9 +41,9 @@ def repaired(final_answer: str, facts: Sequence[Fact]) -> Proven:
     A sentence is kept when one fact's span, or two, have four fifths of its words of content, all
     of its numbers and names, and a negation exactly where it has one.
     """
-    spans = [_Span(fact.citation.span) for fact in facts]
+    spans = [_UnmarkedSpan(fact.citation.span) for fact in facts]
     written = ""
-    parts = Parts({fact.number for fact in facts})
+    parts = StatementParts({fact.number for fact in facts})
     for part in parts.read(final_answer, complete=True):
         may_be_kept = not (is_label(part) or part.rank == Rank.CODE)
         bearing = _bearing(part.text, spans) if may_be_kept else ()
@@ -52,14 +52,14 @@ def repaired(final_answer: str, facts: Sequence[Fact]) -> Proven:
     return proven(written, facts)
 
 
-def _marked(part: Part, marks: str) -> str:
+def _marked(part: StatementPart, marks: str) -> str:
     if part.rank == Rank.ROW:
         return f"{part.text.rstrip(' |')} {marks} |"
     return f"{part.text} {marks}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _SpanWords:
     """What is compared of a text: words of content, names and numbers, and whether it negates."""
 
     content: frozenset[str]
@@ -67,7 +67,7 @@ class _Words:
     negates: bool
 
     @classmethod
-    def of(cls, text: str) -> _Words:
+    def of(cls, text: str) -> _SpanWords:
         words = [match[0] for match in _WORD.finditer(text)]
         read = [folded(word) for word in words]
         content = {
@@ -85,24 +85,24 @@ class _Words:
         return cls(frozenset(content), frozenset(names & content | numbers), negates)
 
 
-class _Span:
+class _UnmarkedSpan:
     """The words of a span, in which those of a sentence are looked up."""
 
     def __init__(self, text: str) -> None:
-        words = _Words.of(text)
+        words = _SpanWords.of(text)
         self.negates = words.negates
         self._known = KnownWords(words.content | words.exact)
 
-    def held(self, said: _Words) -> set[str]:
+    def held(self, said: _SpanWords) -> set[str]:
         """Return the words of a sentence that it has, inflected or not; numbers as written."""
         words = said.content | said.exact
         inflected = {word for word in words if len(word) > STEM_LETTERS and self._known.has(word)}
         return inflected | (words & self._known.words)
 
 
-def _bearing(sentence: str, spans: Sequence[_Span]) -> tuple[int, ...]:
+def _bearing(sentence: str, spans: Sequence[_UnmarkedSpan]) -> tuple[int, ...]:
     """Return the places of one span or two that bear out a sentence; none when none do."""
-    said = _Words.of(sentence)
+    said = _SpanWords.of(sentence)
     if len(said.content) < MIN_WORDS or not spans:
         return ()
 
@@ -120,7 +120,7 @@ def _bearing(sentence: str, spans: Sequence[_Span]) -> tuple[int, ...]:
     return ()
 
 
-def _suffices(held: set[str], said: _Words) -> bool:
+def _suffices(held: set[str], said: _SpanWords) -> bool:
     return said.exact <= held and len(held & said.content) >= SHARE_OF_WORDS * len(said.content)
 
 

@@ -18,7 +18,7 @@ from drift.graph.inventory import Inventory, Probe
 from drift.graph.labelled_nodes import Neo4jLabelledNodes
 from drift.graph.node_finder import Neo4jNodeFinder
 from drift.graph.node_store import Neo4jNodeStore
-from drift.graph.parameters import Parameters, wished
+from drift.graph.parameters import StatementParameters, wished
 from drift.graph.passages import Neo4jPassages
 from drift.graph.reader import Neo4jReader
 from drift.graph.rows import candidates, chunks_of, odd_nodes, primer_evidence
@@ -71,7 +71,7 @@ class Neo4jGraph:
         """
         self._connection = connection
         names = names or IndexNames()
-        self._parameters = Parameters(names, schema, followup_scope == "hard", exact_limit)
+        self._parameters = StatementParameters(names, schema, followup_scope == "hard", exact_limit)
         self._probe = Probe(connection, names, schema)
         self._reads = CarefulReads(connection)
         self._model = embedding_model

@@ -23,7 +23,7 @@ from drift.graph.indexes import (
 )
 from drift.graph.inventory import Inventory, Probe
 from drift.graph.node_rows import found_nodes
-from drift.graph.parameters import Parameters
+from drift.graph.parameters import StatementParameters
 from drift.graph.unprepared import refuse_unusable, require_empty
 from drift.graph.vector_models import require_direction, require_model_of_nodes
 from drift.model.found_nodes import (
@@ -62,7 +62,7 @@ class Neo4jNodeFinder:
         self,
         connection: Connection,
         probe: Probe,
-        parameters: Parameters,
+        parameters: StatementParameters,
         embedding_model: str = "",
     ) -> None:
         """Search the graph of this probe and these parameters, with questions of this model."""

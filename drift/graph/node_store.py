@@ -20,7 +20,7 @@ from drift.graph.cypher import node_writing
 from drift.graph.cypher.legs import PERSONAL
 from drift.graph.cypher.vector_indexes import create_key, create_vector_index
 from drift.graph.indexes import NODE_INDEX
-from drift.model.nodes import Embedded, Node, StoredNode
+from drift.model.nodes import Embedded, OwnNode, StoredNode
 
 NODE_KEY = "drift_own_node_key"
 
@@ -52,7 +52,7 @@ class Neo4jNodeStore:
         return await self._within(project, node_id, work, deadline)
 
     async def create_node(
-        self, project: Project, node: Node, embedded: Embedded | None, deadline: Deadline
+        self, project: Project, node: OwnNode, embedded: Embedded | None, deadline: Deadline
     ) -> None:
         """Make a node; see drift.ports.NodeStore."""
 
@@ -73,7 +73,7 @@ class Neo4jNodeStore:
     async def replace_node(
         self,
         project: Project,
-        node: Node,
+        node: OwnNode,
         embedded: Embedded | None,
         kept: str,
         deadline: Deadline,
@@ -174,7 +174,7 @@ def _of_ingestion(node_id: str) -> ConflictError:
     )
 
 
-def _stored(project: Project, node: Node, embedded: Embedded | None) -> dict[str, Any]:
+def _stored(project: Project, node: OwnNode, embedded: Embedded | None) -> dict[str, Any]:
     """Return all properties that the node has in the graph, but for its time."""
     stored = {**node.properties, "id": node.id, "project_id": project.id}
     if embedded is None:

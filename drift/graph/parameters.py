@@ -117,7 +117,7 @@ BOUNDS: Mapping[str, int | float] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Parameters:
+class StatementParameters:
     """Makes the values of both statements, for one graph store.
 
     `hard` keeps a follow-up inside its target communities. `exact_limit` is the number of chunks up
@@ -243,7 +243,7 @@ def _asked_names(question: str, project_id: str | None) -> list[dict[str, str]]:
 
 def _all_of(part: str) -> str:
     """Return the words as terms that must all be there; in quotes nothing is syntax."""
-    words = ("".join(c for c in word if c not in '"\\') for word in part.split())
+    words = part.replace('"', "").replace("\\", "").split()
     return " ".join(f'+"{word}"' for word in words)
 
 

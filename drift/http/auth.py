@@ -14,7 +14,7 @@ from drift.core.shared_build import SharedBuild
 from drift.model.health import Readiness
 
 if TYPE_CHECKING:
-    from drift.auth.resolvers import Headers, Resolver
+    from drift.auth.resolvers import RequestHeaders, Resolver
     from drift.http.settings_access import AccessSettings
 
 _NOBODY_AUTHENTICATES = (
@@ -46,7 +46,7 @@ class Authentication:
         # In a thread: libraries are imported while other requests go on.
         self._resolver = SharedBuild(lambda: asyncio.to_thread(self._build))
 
-    async def caller(self, headers: Headers) -> Caller:
+    async def caller(self, headers: RequestHeaders) -> Caller:
         """Return who sends a request with these headers.
 
         Raises:

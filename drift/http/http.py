@@ -146,7 +146,7 @@ def field_problems(error: ValidationError, unknown: str) -> list[FieldProblem]:
     found = error.errors(include_url=False, include_context=False, include_input=False)
     return [
         FieldProblem(
-            _shown(".".join(str(part) for part in one["loc"])),
+            _shown(".".join(map(str, one["loc"]))),
             said.get(one["type"]) or one["msg"].removeprefix("Value error, "),
         )
         for one in found[:MAX_PROBLEMS]

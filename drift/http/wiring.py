@@ -131,7 +131,7 @@ def build_prices(settings: Settings) -> PriceTable:
 def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
     """Return the chat model and the embedder, over one client."""
     from drift.llm import client as openai_client  # noqa: PLC0415 - see the module
-    from drift.llm.caller import Caller  # noqa: PLC0415 - the same
+    from drift.llm.caller import ModelCaller  # noqa: PLC0415 - the same
     from drift.llm.chat import OpenAIChat  # noqa: PLC0415 - the same
     from drift.llm.embedder import OpenAIEmbedder  # noqa: PLC0415 - the same
 
@@ -151,7 +151,7 @@ def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
         settings.retry_backoff_factor,
         settings.retry_backoff_max_sec,
     )
-    caller = Caller(settings.oai_timeout_sec, retry, openai_client.provider_name(server))
+    caller = ModelCaller(settings.oai_timeout_sec, retry, openai_client.provider_name(server))
     cache = settings.oai_prompt_cache
     options = ChatOptions(
         settings.oai_model_small,

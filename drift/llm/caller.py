@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class ModelCaller:
     """Calls the server: an attempt takes at most `timeout_s`, and `retry` repeats failed ones."""
 
     timeout_s: float = 60.0

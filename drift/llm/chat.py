@@ -15,7 +15,7 @@ from openai import APIStatusError, AsyncOpenAI, AsyncStream
 
 from drift.core.deadline import Deadline
 from drift.core.errors import UnusableReplyError
-from drift.llm.caller import Caller
+from drift.llm.caller import ModelCaller
 from drift.llm.dialect import (
     JSON_SCHEMA,
     STREAM,
@@ -76,7 +76,7 @@ class OpenAIChat:
     client: AsyncOpenAI
     model: str
     options: ChatOptions = field(default_factory=ChatOptions)
-    caller: Caller = field(default_factory=Caller)
+    caller: ModelCaller = field(default_factory=ModelCaller)
     models: Mapping[str, Model] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -126,7 +126,7 @@ class OpenAIChat:
         deadline: Deadline,
         hear: Hear | None = None,
     ) -> ChatReply:
-        call = _Call(self, model.dialect, prompt, options, hear)
+        call = _ChatCall(self, model.dialect, prompt, options, hear)
         completion, retries = await self.caller.repeat(call.attempt, deadline, model.setting)
         model.watch.answered()
         try:
@@ -164,7 +164,7 @@ class OpenAIChat:
 
 
 @dataclass(slots=True)
-class _Call:
+class _ChatCall:
     """One prompt on its way, with as much beside it as the server takes."""
 
     chat: OpenAIChat

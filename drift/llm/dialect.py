@@ -217,9 +217,10 @@ def named(error: Any, request: Request) -> Forms:  # noqa: ANN401 - the same
 
 
 def _found(text: str, forms: Forms) -> Forms:
-    return frozenset(
-        form for form in forms if form == text or any(word in text for word in _WORDS[form])
-    )
+    def is_named(form: str) -> bool:
+        return form == text or any(word in text for word in _WORDS[form])
+
+    return frozenset(filter(is_named, forms))
 
 
 def _said(error: Any) -> str:  # noqa: ANN401 - the same

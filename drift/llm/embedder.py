@@ -19,7 +19,7 @@ from openai import AsyncOpenAI
 from drift.core.deadline import Deadline, task_group
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.core.logs import log
-from drift.llm.caller import Caller
+from drift.llm.caller import ModelCaller
 from drift.llm.replies import tokens_of
 from drift.llm.reply_limits import Limit, limited
 from drift.llm.vectors import ENCODING, most_bytes, vectors
@@ -46,7 +46,7 @@ class OpenAIEmbedder:
     model: str
     dimensions: int
     deployment: str | None = None
-    caller: Caller = field(default_factory=Caller)
+    caller: ModelCaller = field(default_factory=ModelCaller)
 
     async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
         """Return one vector a text, in order; see ports.Embedder for the errors."""

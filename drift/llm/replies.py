@@ -183,7 +183,7 @@ class _PieceOfChoice(BaseModel):
     finish_reason: str | None = None
 
 
-class _Chunk(BaseModel):
+class _StreamChunk(BaseModel):
     """One event; the last one of some servers holds the usage and no choice."""
 
     choices: list[_PieceOfChoice] | None = None
@@ -217,7 +217,7 @@ class GrowingCompletion:
             ListenerError: `hear` failed.
         """
         try:
-            chunk = _Chunk.model_validate(event)
+            chunk = _StreamChunk.model_validate(event)
         except (ValidationError, RecursionError) as error:
             raise not_this_api() from error
 

@@ -26,7 +26,7 @@ class Embedded:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class OwnNode:
     """A node of people's own: a label of theirs, and properties beside those that we keep."""
 
     id: str

@@ -41,7 +41,7 @@ class RagRules:
 
 
 @dataclass(frozen=True, slots=True)
-class _Growing:
+class _GrowingReply:
     """What can be delivered of an answer while the model writes it."""
 
     shown: int
@@ -170,7 +170,7 @@ class RagSearch:
         Raises:
             ModelUnavailableError: when the second one cannot be used either, or the model refuses.
         """
-        hear = words.hear(_Growing(shown))
+        hear = words.hear(_GrowingReply(shown))
         try:
             try:
                 return _usable((await calls.chat.complete(prompt, hear)).text, shown)

@@ -14,7 +14,7 @@ from drift.contracts.nodes import NewNode, NodeOut
 from drift.core.deadline import Deadline
 from drift.core.errors import ConflictError, FieldProblem, InvalidRequestError
 from drift.model.found_nodes import OF_INGESTION
-from drift.model.nodes import Embedded, Node, Properties
+from drift.model.nodes import Embedded, OwnNode, Properties
 from drift.nodes.node_text import DESCRIPTION, TITLES, searchable_text, text_hash, title_of
 from drift.ports import Embedder, NodeStore
 
@@ -67,7 +67,7 @@ class NodeWriting:
             raise InvalidRequestError((FieldProblem("label", message),))
         text = _required_text(asked.properties)
 
-        node = Node(asked.id or str(uuid4()), asked.label, asked.properties)
+        node = OwnNode(asked.id or str(uuid4()), asked.label, asked.properties)
         embedded = await self._embed(text, deadline, spend)
         await self._store.create_node(project, node, embedded, deadline)
         return _written(project, node, embedded)
@@ -95,7 +95,7 @@ class NodeWriting:
             stored = await self._store.find_node(project, node_id, deadline)
             is_same = stored.text_hash == wanted
             embedded = None if is_same else await self._embed(text, deadline, spend)
-            node = Node(node_id, stored.label, properties)
+            node = OwnNode(node_id, stored.label, properties)
             kept = wanted if is_same else ""
             if await self._store.replace_node(project, node, embedded, kept, deadline):
                 return _written(project, node, embedded)
@@ -129,7 +129,7 @@ def _required_text(properties: Properties) -> str:
     raise InvalidRequestError((FieldProblem("properties", message),))
 
 
-def _written(project: Project, node: Node, embedded: Embedded | None) -> NodeOut:
+def _written(project: Project, node: OwnNode, embedded: Embedded | None) -> NodeOut:
     return NodeOut(
         id=node.id,
         project_id=project.id,

@@ -29,7 +29,7 @@ from drift.contracts.progress import CHANNEL
 from drift.core.logs import chain, log
 from drift.model.health import Readiness
 from drift.redis.server import IDLE_SECONDS, RedisServer
-from drift.redis.waiting import Waiting, WaitingRoom
+from drift.redis.waiting import WaitingMessages, WaitingRoom
 
 LATE_SECONDS = 0.8
 """After so long without an answer Redis is in trouble: answers wait for it no longer, messages
@@ -129,7 +129,7 @@ class RedisProgress:
             if not proven:
                 await self._pause(error)
 
-    async def _publish(self, batch: list[Waiting]) -> None:
+    async def _publish(self, batch: list[WaitingMessages]) -> None:
         """Send messages and take out those that are acknowledged.
 
         An error for one of them leaves that one.
@@ -223,7 +223,7 @@ class RedisProgress:
         late.cancel()
         return True
 
-    def _arrived(self, message: Waiting) -> None:
+    def _arrived(self, message: WaitingMessages) -> None:
         self._room.arrived(message.number)
         self._proven = True
         self._failures = 0

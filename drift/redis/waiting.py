@@ -14,7 +14,7 @@ OVERHEAD_BYTES = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingMessages:
     """One message: its number in the order of the process, its text and its channel.
 
     It waits since a moment of the process's clock. `last` says that its request ends with it.
@@ -46,7 +46,7 @@ class WaitingRoom:
         self.dropped = 0
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._messages: dict[int, Waiting] = {}
+        self._messages: dict[int, WaitingMessages] = {}
         self._steps: deque[int] = deque()
 
     def __len__(self) -> int:
@@ -56,16 +56,18 @@ class WaitingRoom:
     def add(self, text: bytes, channel: str, *, last: bool, now: float) -> None:
         """Take a message for a channel, and make room for it."""
         self.newest += 1
-        message = self._messages[self.newest] = Waiting(self.newest, text, channel, last, now)
+        message = self._messages[self.newest] = WaitingMessages(
+            self.newest, text, channel, last, now
+        )
         self._bytes += message.size
         if not last:
             self._steps.append(self.newest)
         while self._bytes > self._most_bytes:
             self._drop(self._steps[0] if self._steps else next(iter(self._messages)))
 
-    def first(self, most: int, most_bytes: int) -> list[Waiting]:
+    def first(self, most: int, most_bytes: int) -> list[WaitingMessages]:
         """Return the oldest messages: one, and as many more as do not exceed these limits."""
-        chosen: list[Waiting] = []
+        chosen: list[WaitingMessages] = []
         for message in islice(self._messages.values(), most):
             most_bytes -= message.size
             if chosen and most_bytes < 0:

@@ -19,7 +19,7 @@ _SECONDS_OF = {"chat": "chat_s", "embeddings": "embedding_s", "graph": "graph_s"
 
 
 @dataclass(slots=True)
-class Call:
+class ServerCall:
     """A request to a server while it runs; `tokens` and `model` are what its answer says."""
 
     tokens: Tokens = field(default_factory=Tokens)
@@ -27,7 +27,7 @@ class Call:
 
 
 @contextmanager
-def model_call(operation: Operation, model: str, provider: str) -> Iterator[Call]:
+def model_call(operation: Operation, model: str, provider: str) -> Iterator[ServerCall]:
     """Measure one request to the model server by the `gen_ai` conventions.
 
     A repeated request is a call of its own.
@@ -37,7 +37,7 @@ def model_call(operation: Operation, model: str, provider: str) -> Iterator[Call
         "gen_ai.provider.name": provider,
         "gen_ai.request.model": model,
     }
-    call = Call()
+    call = ServerCall()
     with (
         _client(
             f"{operation} {model}", operation, "gen_ai.client.operation.duration", about
@@ -66,7 +66,7 @@ def model_call(operation: Operation, model: str, provider: str) -> Iterator[Call
 
 
 @contextmanager
-def _spending(call: Call, operation: Operation, model: str) -> Iterator[None]:
+def _spending(call: ServerCall, operation: Operation, model: str) -> Iterator[None]:
     """Add what a request took to the part around it.
 
     A request that was refused with a status costs nothing; one that broke off may be billed.

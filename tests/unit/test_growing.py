@@ -12,7 +12,7 @@ from drift.answer.growing import GrowingAnswer
 from drift.answer.streaming import Telling
 from drift.contracts.answer import KeyFact, RetrieveResponse
 from drift.contracts.replies import MAX_ANSWER_CHARS
-from drift.evidence.statement_parts import Part, Parts
+from drift.evidence.statement_parts import StatementPart, StatementParts
 from drift.evidence.statements import proven
 from drift.llm.replies import GrowingCompletion
 from tests.fakes import Heard
@@ -135,14 +135,14 @@ def test_what_has_settled_of_an_answer_is_not_read_again(
     sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     characters = 0
-    read = Parts.read
+    read = StatementParts.read
 
-    def counted(self: Parts, answer: str, *, complete: bool) -> list[Part]:
+    def counted(self: StatementParts, answer: str, *, complete: bool) -> list[StatementPart]:
         nonlocal characters
         characters += len(answer) - self.at
         return read(self, answer, complete=complete)
 
-    monkeypatch.setattr(Parts, "read", counted)
+    monkeypatch.setattr(StatementParts, "read", counted)
     reply = reply_of((sentence * MAX_ANSWER_CHARS)[:MAX_ANSWER_CHARS])
     growing_reply = GrowingCompletion(Telling(Heard()).hear(growing()) or str)
     for at in range(0, len(reply), 4):

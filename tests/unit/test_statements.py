@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.evidence.marks import without_marks
-from drift.evidence.statements import Growing, proven
+from drift.evidence.statements import GrowingStatements, proven
 from drift.model.tree import Citation, Fact
 
 SPANS = {
@@ -233,7 +233,7 @@ ANSWERS = st.lists(SNIPPETS, max_size=30).map("".join)
 def test_an_answer_that_grows_only_adds(answer: str, data: st.DataObject) -> None:
     whole = proven(answer, FACTS)
     cut = data.draw(st.integers(0, len(answer)))
-    begun = Growing(FACTS).read(answer[:cut], complete=False)
+    begun = GrowingStatements(FACTS).read(answer[:cut], complete=False)
 
     assert whole.text.startswith(begun.text)
     assert whole.statements[: len(begun.statements)] == begun.statements
@@ -241,7 +241,7 @@ def test_an_answer_that_grows_only_adds(answer: str, data: st.DataObject) -> Non
 
 
 def test_a_growing_answer_is_one_sentence_behind() -> None:
-    begun = Growing(FACTS).read("Marley was dead [1]. Scrooge kn", complete=False)
+    begun = GrowingStatements(FACTS).read("Marley was dead [1]. Scrooge kn", complete=False)
     assert begun.text == "Marley was dead."
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from drift.core.deadline import Deadline
-from drift.llm.caller import Caller
+from drift.llm.caller import ModelCaller
 from drift.llm.chat import OpenAIChat
 from drift.llm.client import ModelServer, build_client
 from drift.llm.embedder import OpenAIEmbedder
@@ -31,8 +31,10 @@ LOCAL = prompts.local(
 )
 
 
-def caller(timeout_s: float = 5.0, **values: Any) -> Caller:
-    return Caller(timeout_s, RetryPolicy(**{"max_attempts": ATTEMPTS, "base_s": 0.0, **values}))
+def caller(timeout_s: float = 5.0, **values: Any) -> ModelCaller:
+    return ModelCaller(
+        timeout_s, RetryPolicy(**{"max_attempts": ATTEMPTS, "base_s": 0.0, **values})
+    )
 
 
 @asynccontextmanager
@@ -45,7 +47,7 @@ async def client_of(url: str, **values: Any) -> AsyncIterator[Any]:
 @asynccontextmanager
 async def chat_of(
     server: ModelServerControl,
-    calls: Caller | None = None,
+    calls: ModelCaller | None = None,
     options: ChatOptions | None = None,
     **values: Any,
 ) -> AsyncIterator[OpenAIChat]:

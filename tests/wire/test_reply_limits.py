@@ -22,7 +22,7 @@ import pytest
 
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError
-from drift.llm.caller import Caller
+from drift.llm.caller import ModelCaller
 from drift.llm.chat import OpenAIChat
 from drift.llm.client import ModelServer, build_client
 from drift.llm.embedder import OpenAIEmbedder
@@ -144,7 +144,7 @@ async def client_of(flood: Flood) -> AsyncIterator[Any]:
 
 
 async def failing(client: Any, kind: str) -> DriftError:
-    caller = Caller(20.0, RetryPolicy(ATTEMPTS, 0.0))
+    caller = ModelCaller(20.0, RetryPolicy(ATTEMPTS, 0.0))
     call = (
         OpenAIChat(client, "a-model", caller=caller).complete(PROMPT, Deadline.after(60))
         if kind == "chat"
@@ -231,7 +231,7 @@ async def test_a_reply_just_under_the_limit_is_read(encoding: str) -> None:
     )
 
     async with client_of(Flood(lambda: [packed], head=head)) as client:
-        chat = OpenAIChat(client, "a-model", caller=Caller(20.0))
+        chat = OpenAIChat(client, "a-model", caller=ModelCaller(20.0))
         assert (await chat.complete(PROMPT, Deadline.after(60))).text == text
 
 
@@ -241,5 +241,5 @@ async def test_vectors_may_take_what_as_many_numbers_take_with_every_digit() -> 
     body = json.dumps({"data": data}, indent=2).encode()
 
     async with client_of(Flood(lambda: [body])) as client:
-        embedder = OpenAIEmbedder(client, "local", DIMENSIONS, None, Caller(20.0))
+        embedder = OpenAIEmbedder(client, "local", DIMENSIONS, None, ModelCaller(20.0))
         assert len((await embedder.embed(["a", "b"], Deadline.after(60))).vectors) == 2
