@@ -108,6 +108,7 @@ def _guarded(named: Handler, handler: Handler) -> Endpoint:
         call = Call(req)
         with otel.invocation(context, req.headers):
             response = await _answer(call, handler)
+
         response.headers.setdefault("x-retrieval-id", call.retrieval_id)
 
         async def finish() -> None:
@@ -181,6 +182,7 @@ async def retrieve(call: Call) -> Response:
     request = http.parse_request(await read_body(call.request), names_project=not has_one_project)
     if request.retrieval_id is not None:
         call.retrieval_id = str(request.retrieval_id)
+
     project = call.caller.project(request.project_id)
     service = await provider.get()
     return await _answer_to(
@@ -197,6 +199,7 @@ async def rag_query(call: Call) -> Response:
     http.check_media_type(call.request.headers.get("content-type", ""))
     request = http.parse(await read_body(call.request), RagRequest)
     project = service.rag_project(call.caller, request.project_id)
+
     return await _answer_to(
         call, lambda stream: service.start_rag(project, request.question, call.retrieval_id, stream)
     )
@@ -314,6 +317,7 @@ async def health_ready(_call: Call) -> Response:
     }
     ready = all(one.serves for one in readiness.values())
     words = {name: str(one) for name, one in readiness.items()}
+
     return _json(200 if ready else 503, {"status": "ready" if ready else "not_ready", **words})
 
 

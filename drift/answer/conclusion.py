@@ -70,6 +70,7 @@ def concluded(
     if found := _voided(question, nodes, is_explained=bool(made.statements)):
         standing = joined_answers(found, numbered_facts(found, {}))
         return _judged(question, "partly", standing, nodes, shown, still_open, FINDINGS_STAND)
+
     nearest = " ".join(statement.text for statement in made.statements)
     said = NEAREST.format(cut(nearest, MAX_NEAREST_CHARACTERS)) if nearest else ""
     return _judged(question, "not_found", made, nodes, shown, still_open, said)
@@ -101,6 +102,7 @@ def _judged(
         named = (fact.citation for statement in made.statements for fact in statement.facts)
         near = tuple(dict.fromkeys(named)) or tuple(dict.fromkeys(_cited(nodes)))
         return Conclusion(uncertainty=uncertainty, near=near[:MAX_NEAR])
+
     return Conclusion(
         made.text,
         made.statements,
@@ -130,6 +132,7 @@ def _voided(question: str, nodes: Sequence[Node], *, is_explained: bool) -> list
         answer.verdict == "partly" or is_same_question(node.question.text, question)
         for node, answer in sure
     )
+
     return found if sure and (any(settles) or not is_explained) else []
 
 

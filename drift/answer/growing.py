@@ -62,6 +62,7 @@ class GrowingAnswer:
         """
         if not reply.startswith(self._reply):
             self._begin("")
+
         self._reply = reply
         if self._has_ended:
             return self._text
@@ -80,6 +81,7 @@ class GrowingAnswer:
             before = self._text
             self._text = self._read_on(self._write(answer.lstrip()), self._facts)
             self._may_end = endings > 1 or self._text == before
+
         return self._text
 
     def _read_on(self, said: str, facts: Sequence[Fact]) -> str:
@@ -88,6 +90,7 @@ class GrowingAnswer:
             self._growing = GrowingStatements(facts)
         if len(said) - self._growing.at > LONGEST_SENTENCE:
             return self._growing.text
+
         self._growing.more(said, complete=self._has_ended)
         self._settled = said[: self._growing.at]
         return self._growing.text
@@ -107,8 +110,10 @@ def _parsed(reply: str, *, whole_strings: bool) -> Json:
     at = reply.find("{")
     if at < 0:
         return {}
+
     try:
         begun = from_json(reply[at:], allow_partial=True if whole_strings else "trailing-strings")
     except ValueError:
         return {}
+
     return begun if isinstance(begun, dict) else {}

@@ -31,12 +31,15 @@ def label_of(citation: Citation, chunk: Chunk | None) -> str:
     name = _on_line(citation.document_name, MAX_NAME_CHARACTERS)
     if chunk is None:
         return name
+
     if lines := lines_of(citation, chunk):
         path = _on_line(chunk.document_id, MAX_NAME_CHARACTERS) or name
         first, last = lines
         return f"{path}:{first}" if first == last else f"{path}:{first}-{last}"
+
     if chunk.page is not None:
         return f"{name}, page {_on_line(str(chunk.page), MAX_NAME_CHARACTERS)}"
+
     where = _below(_on_line(chunk.heading, MAX_HEADING_CHARACTERS), name) or place_of(chunk)
     return f"{name}, {where}" if where else name
 

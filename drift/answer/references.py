@@ -84,6 +84,7 @@ def referred(concluded: Conclusion, retrieved: Mapping[str, Chunk], known: Known
     if confidence < ENOUGH:
         documents = {_document(one.citation, retrieved) for one in found.values()}
         limits += limits_of(list(signals.values()), len(documents), _newest(found, known))
+
     limits += known.unread
 
     items = [_item(one, retrieved, signals[key]) for key, one in found.items()]
@@ -91,6 +92,7 @@ def referred(concluded: Conclusion, retrieved: Mapping[str, Chunk], known: Known
     text = "\n\n".join(
         filter(None, (with_numbers(concluded.text, marked), _listed(items), _limiting(limits)))
     )
+
     return ReferencesOut(answer=text, items=items, confidence=confidence, limits=limits)
 
 
@@ -114,6 +116,7 @@ def with_numbers(text: str, marked: Iterable[tuple[int, Sequence[int]]]) -> str:
         place = stop.start() if stop else ends
         written += f"{text[at:place]}[{','.join(map(str, numbers))}]"
         at = place
+
     return written + text[at:]
 
 
@@ -155,6 +158,7 @@ def _signals(
             citations(_counted(passage, others)),
             round(min(1.0, max(0.0, one.model)), 2),
         )
+
     return signals
 
 
@@ -183,6 +187,7 @@ def _newest(found: Mapping[Key, Reference], known: Known) -> float | None:
         for one in passages
         if one and one.updated_at is not None and freshness(one.updated_at, known.now) is not None
     ]
+
     return min(ages, default=None)
 
 

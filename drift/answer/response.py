@@ -66,6 +66,7 @@ def with_references(
         fact.model_copy(update={"references": numbers_of(statement, found)})
         for fact, statement in pairs
     ]
+
     return answered.model_copy(update={"key_facts": facts, "references": references})
 
 
@@ -126,6 +127,7 @@ def _cited(citation: Citation, located: Mapping[str, Chunk]) -> CitationOut:
         document_name=citation.document_name,
     )
     chunk = located.get(citation.chunk_id)
+
     return cited.model_copy(update=_location(citation, chunk)) if chunk else cited
 
 
@@ -156,12 +158,14 @@ def caveats(nodes: Sequence[Node], left_out: int) -> list[str]:
         said.append(
             f"The time limit ended the search before {late} follow-up question(s) were answered."
         )
+
     if failed:
         said.append(f"{failed} follow-up question(s) could not be answered because of a failure.")
     if left_out:
         said.append(f"{left_out} statement(s) without any evidence were left out.")
     if not any(checked_citations(nodes)):
         said.append("No statement could be backed by a citation.")
+
     return said
 
 

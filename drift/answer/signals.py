@@ -52,9 +52,11 @@ def similarity(cosine: float | None, threshold: ScoreThreshold | None) -> float 
         return None
     if threshold is None or threshold.score is None:
         return _share(cosine)
+
     low, high = max(0.0, threshold.floor or 0.0), threshold.score
     if cosine < high:
         return _share(AT_THRESHOLD * (cosine - low) / (high - low)) if low < high else 0.0
+
     above = (cosine - high) / (1 - high) if high < 1 else 1.0
     return _share(AT_THRESHOLD + (1 - AT_THRESHOLD) * above)
 

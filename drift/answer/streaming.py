@@ -44,10 +44,12 @@ class Words:
     def _tell(self, text: str) -> None:
         if self._hearer is None:
             return
+
         if text.startswith(self._told):
             self._hearer.answer_delta(text[len(self._told) :])
         else:
             self._hearer.answer_replaced(text)
+
         self._told = text
 
 

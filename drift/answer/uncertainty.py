@@ -45,6 +45,7 @@ def _witnesses(references: Sequence[Signals], documents: int) -> Iterator[str]:
     borne_out = [one.citations for one in references if one.citations is not None]
     if not borne_out or max(borne_out) >= ENOUGH:
         return
+
     if max(borne_out) > 0:
         yield "At most one other document bears out what it says."
     elif documents == 1:

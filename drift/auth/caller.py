@@ -50,6 +50,7 @@ def pattern_problem(pattern: str) -> str | None:
         return "may have `*` at its end only"
     if _NOT_TEXT.search(pattern):
         return "must not contain control characters or lone surrogates"
+
     return None
 
 

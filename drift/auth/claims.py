@@ -54,10 +54,12 @@ class Claims:
         before = self._claims.get(retrieval_id)
         if before and before[0] != caller.name:
             raise _taken()
+
         self._claims[retrieval_id] = caller.name, self._clock() + seconds
 
         if self._shared is None:
             return
+
         claiming = asyncio.create_task(self._shared.holds(retrieval_id, caller.name, seconds))
         self._running.add(claiming)
         claiming.add_done_callback(self._running.discard)

@@ -115,6 +115,7 @@ class TokenSource:
             log.info("entra_token_restored", extra={"scope": self._scope})
         if is_new and self.on_new:
             self.on_new()
+
         return token
 
     def _ask(self) -> Token:
@@ -133,6 +134,7 @@ def identity(client_id: str | None) -> TokenCredential:
     for name in ("azure.core", "azure.identity"):
         # Below that they write addresses and answers for every attempt.
         logging.getLogger(name).setLevel(logging.ERROR)
+
     if client_id:
         return ManagedIdentityCredential(client_id=client_id, **_PATIENCE)
     return DefaultAzureCredential()

@@ -57,12 +57,14 @@ class VaultSecret:
             self._client = SecretClient(
                 secret.vault_url, credential, **_PATIENCE, **self._transport
             )
+
         try:
             value = self._client.get_secret(secret.name, secret.version).value
         except HttpResponseError as error:
             if _is_gone(error):
                 return ""
             raise
+
         if value is None:
             raise LookupError("The vault's reply has no value.")
         return value

@@ -71,6 +71,7 @@ class KeyRing:
             return Readiness.failing(self._problem or "was not read yet")
         if not self._problem:
             return Readiness.ok()
+
         left = f"for {math.ceil(left_s / 60)} more minutes at most"
         return Readiness.degraded(f"{self._problem}; the keys from before are used {left}")
 

@@ -56,6 +56,7 @@ def parse(header: str) -> Principal:
         principal = Principal.model_validate_json(decoded)
     except ValueError:
         raise UnauthenticatedError(refused, "malformed principal") from None
+
     if principal.auth_typ != "aad":
         raise UnauthenticatedError(refused, "not signed in with Entra ID")
     return principal
@@ -82,6 +83,7 @@ def caller_of(principal: Principal, tenant_id: str, project_claim: str | None) -
     tenants = {value.lower() for value in principal.values(*_TENANT)}
     if tenants != {tenant_id.lower()}:
         raise UnauthenticatedError("Sign in with an account of this tenant.", "another tenant")
+
     subjects = [value for name in _SUBJECT for value in principal.values(name)]
     if not subjects:
         raise UnauthenticatedError("The token names nobody.", "no object id")

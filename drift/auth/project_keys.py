@@ -110,6 +110,7 @@ class ProjectKeys:
         for entry in self.entries:
             if hmac.compare_digest(entry.sha256.encode(), shown):
                 found = entry
+
         if found is None:
             raise UnauthenticatedError("This key is not known.", "unknown key")
         return found.caller()
@@ -129,10 +130,12 @@ def parse(value: str) -> ProjectKeys:
     """
     if len(value.encode(errors="replace")) > MAX_BYTES:
         raise KeysError([f"is longer than {MAX_BYTES} bytes, which is what a secret may hold"])
+
     try:
         read = from_json(value, allow_inf_nan=False)
     except ValueError:
         raise KeysError(["is not valid JSON"]) from None
+
     if read in ([], {}, None):
         raise NoKeysError([NO_ENTRY])
     if not isinstance(read, list):
@@ -144,6 +147,7 @@ def parse(value: str) -> ProjectKeys:
         entries = _ENTRIES.validate_python(read)
     except ValidationError as error:
         raise KeysError(tuple(dict.fromkeys(_problems(error)))[:MAX_PROBLEMS]) from None
+
     if twice := _twice(entries):
         raise KeysError([f"entries {twice} have the same sha256"])
     return ProjectKeys(tuple(entries))

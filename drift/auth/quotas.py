@@ -104,6 +104,7 @@ class LocalCounter:
             if len(count.requests) >= most:
                 return Refusal("requests_per_minute", most, count.requests[-most] + WINDOW_S - now)
             count.requests.append(now)
+
         return None
 
     async def spend(self, name: str, tokens: int) -> None:
@@ -163,6 +164,7 @@ class Quotas:
         """
         if caller.quota == Quota():
             return
+
         refusal = await self._refusal(caller)
         if refusal is None:
             return
@@ -176,6 +178,7 @@ class Quotas:
             refusal = await self._ask(lambda shared: shared.admit(caller.name, caller.quota))
         except CountingError:
             return await self._local.admit(caller.name, caller.quota)
+
         if refusal is None:
             await self._local.admit(caller.name, caller.quota)
         return refusal
@@ -228,5 +231,6 @@ class Quotas:
             problem = _SLOW if isinstance(error, TimeoutError) else str(error)
             self._breaker.fail(problem)
             raise CountingError(problem) from error
+
         self._breaker.succeed()
         return answer

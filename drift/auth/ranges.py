@@ -66,4 +66,5 @@ def _merged(ranges: Iterable[IdRange]) -> list[IdRange]:
             merged[-1] = IdRange(merged[-1].first, max(merged[-1].end, one.end))
         else:
             merged.append(one)
+
     return merged

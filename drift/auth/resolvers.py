@@ -70,6 +70,7 @@ class OwnKeys:
         except KeysError as error:
             problems = tuple(f"{self.setting}: {problem}." for problem in error.problems)
             raise NotConfiguredError(problems) from error
+
         return keys.caller(key)
 
     def readiness(self) -> Readiness:
@@ -113,6 +114,7 @@ def presented_key(headers: RequestHeaders) -> bytes:
         raise UnauthenticatedError(_HOW, "no key")
     if len(keys) > 1:
         raise UnauthenticatedError(f"The request has different keys. {_HOW}", "several keys")
+
     # Servers read the bytes of headers as Latin-1.
     return keys.pop().encode("latin-1", errors="replace")
 

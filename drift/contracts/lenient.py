@@ -30,6 +30,7 @@ def text(value: object) -> object:
         return str(value)
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return " ".join(value)
+
     return value
 
 
@@ -42,20 +43,25 @@ def score(value: object) -> object:
     """Read `"high"`, `"85 %"`, null and 85 where 0.85 was meant; values above 1 are percentages."""
     if value is None:
         return 0.0
+
     if isinstance(value, str):
         word = value.strip().lower()
         if word in _WORDS_AS_SCORE:
             return _WORDS_AS_SCORE[word]
+
         try:
             value = float(word.removesuffix("%").strip())
         except ValueError:
             return value
+
         if word.endswith("%"):
             return min(1.0, max(0.0, value / 100))
+
     if isinstance(value, int | float) and not isinstance(value, bool):
         # A percentage is bounded before it is divided: an integer may be too large for that.
         share = min(value, 100) / 100 if value > 1 else value
         return min(1.0, max(0.0, share))
+
     return value
 
 
@@ -73,11 +79,13 @@ def judgement(value: object) -> object:
     """
     if value is None:
         return "partly"
+
     parts = value if isinstance(value, list) else re.split(r"[,;/|]", str(value))
     said = {re.sub(r"[\s_-]+", " ", str(part)).strip(" .\"'").casefold() for part in parts}
     for known in ("not_found", "partly", "answered"):
         if said & set(_VERDICTS[known]):
             return known
+
     return "partly"
 
 

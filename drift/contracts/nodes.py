@@ -29,6 +29,7 @@ def _properties(value: dict[str, Any]) -> dict[str, Any]:
     """Refuse what a node cannot hold, or what is not the caller's to set."""
     if len(value) > MAX_PROPERTIES:
         raise ValueError(f"may hold at most {MAX_PROPERTIES} properties")
+
     for name, held in value.items():
         if not 1 <= len(plain_text(name)) <= 100:  # noqa: PLR2004 - said in the message
             raise ValueError("must have names of 1 to 100 characters")
@@ -38,6 +39,7 @@ def _properties(value: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(
                 f"must hold text, numbers, true, false, or a list of one of these: not {name}"
             )
+
     return value
 
 

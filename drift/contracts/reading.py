@@ -30,6 +30,7 @@ def _digits(least: int, most: int) -> BeforeValidator:
         number = int(str(text)) if is_number else -1
         if not least <= number <= most:
             raise ValueError(f"must be a whole number from {least} to {most}")
+
         return number
 
     return BeforeValidator(read)

@@ -147,20 +147,24 @@ class CitationReply(_ModelReply):
             value = {"chunk_id": value}
         if not isinstance(value, dict):
             return value
+
         for name, other in (("words", "span"), ("sentences", "sentence")):
             if name not in value and other in value:
                 value = {**value, name: value[other]}
+
         words = str(value.get("words"))[:80]
         given = value.get("chunk_id")
         if given is None:
             log.warning("citation_model_null_chunk_id", extra={"span": words})
             return {**value, "chunk_id": ""}
+
         chunk_id = str(given).strip()
         if not chunk_id:
             log.warning("citation_model_empty_chunk_id", extra={"span": words})
         if named := _HANDLE_AND_SENTENCE.fullmatch(chunk_id):
             numbered = value.get("sentences") or named[2]
             return {**value, "chunk_id": named[1], "sentences": numbered}
+
         return {**value, "chunk_id": chunk_id}
 
 
@@ -217,6 +221,7 @@ def _usable(value: object) -> object:
     for item in items:
         with suppress(ValidationError):
             read.append(JointAnswer.model_validate(item))
+
     return read
 
 
@@ -243,9 +248,11 @@ def _with_cut_told(reply: object, field: str) -> object:
     """Return a reply that says so where its answer is longer than is read of it."""
     if not isinstance(reply, dict):
         return reply
+
     answer, uncertain = text(reply.get(field)), text(reply.get("residual_uncertainty"))
     if not isinstance(answer, str) or len(answer.strip()) <= MAX_ANSWER_CHARS:
         return reply
+
     said = uncertain if isinstance(uncertain, str) else ""
     return {**reply, "residual_uncertainty": f"{ANSWER_CUT} {said}".strip()}
 

@@ -29,6 +29,7 @@ def strict_schema(reply: type[BaseModel]) -> Mapping[str, Any]:
             return node
         if "$ref" in node:
             return strict(definitions[node["$ref"].rsplit("/", 1)[-1]])
+
         kept = {key: value for key, value in node.items() if key in _SUPPORTED_IN_STRICT}
         if "properties" in node:
             properties = {name: strict(value) for name, value in node["properties"].items()}
@@ -39,6 +40,7 @@ def strict_schema(reply: type[BaseModel]) -> Mapping[str, Any]:
                 "required": list(properties),
                 "additionalProperties": False,
             }
+
         return {key: strict(value) for key, value in kept.items()}
 
     made: Mapping[str, Any] = strict(schema)

@@ -72,17 +72,21 @@ class OneLine(logging.Filter):
         """Rewrite the record."""
         if hasattr(record, "event"):  # a handler may send a record round again
             return True
+
         context = _bound.get()
         given = {name: value for name, value in vars(record).items() if name not in _OWN_ATTRIBUTES}
         for name in given:
             delattr(record, name)
+
         if record.exc_info and isinstance(record.exc_info[1], BaseException):
             given |= described(record.exc_info[1])
+
         record.exc_info = record.exc_text = record.stack_info = None
         event = _shown(record.getMessage())
         fields = dict(_written({**context.fields, **given}, words=context.words))
         record.msg, record.args = _line({"event": event, **fields}), ()
         vars(record).update({**fields, "event": event})
+
         return True
 
 
@@ -115,6 +119,7 @@ def _shown(value: object) -> object:
         return {str(key)[:MAX_CHARACTERS]: _shown(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_shown(item) for item in value]
+
     return type(value).__name__
 
 
@@ -140,6 +145,7 @@ def described(error: BaseException) -> dict[str, object]:
         fields["at"] = [
             f"{PurePath(f.f_code.co_filename).name}:{line} {f.f_code.co_name}" for f, line in frames
         ]
+
     if below := _below(error):
         fields["cause"] = chain(below)
     return fields
@@ -171,4 +177,5 @@ def _identified(error: BaseException) -> str:
         for code in found
         if isinstance(code, int | str) and _SAFE_CODE.fullmatch(str(code))
     )
+
     return " ".join(dict.fromkeys([type(error).__name__, *codes]))

@@ -76,6 +76,7 @@ def title_keys(question: str) -> tuple[str, ...]:
             key = normalised_title(" ".join(run))
             if key and (length > 1 or key not in STOP_WORDS or run[0][0] in _QUOTES):
                 keys.update(dict.fromkeys((key, _without_possessive(key))))
+
     # The shortest runs name most entities, so a long question gives up its longest runs first.
     return tuple(keys)[-MAX_TITLE_KEYS:]
 
@@ -119,6 +120,7 @@ def name_parts(question: str) -> tuple[str, ...]:
                 part = " ".join(run[start : start + length])
                 if len(part) >= _MIN_NAME_CHARS:
                     found[part] = None
+
     return tuple(sorted(found, key=lambda part: -part.count(" ")))[-MAX_NAMES:]
 
 
@@ -139,6 +141,7 @@ def name_words(title: str, file: str, heading: str) -> str:
         plain = _POSSESSIVE.sub("", unicodedata.normalize("NFKC", name))
         for whole in _NAME_WORD.findall(plain):
             words.update(dict.fromkeys(map(str.lower, (whole, *_cut_at_case(whole)))))
+
     return " ".join(word for word in words if word not in held)
 
 
@@ -151,6 +154,7 @@ def _cut_at_case(word: str) -> Iterator[str]:
         if begins or here.isdigit() != before.isdigit():
             yield word[start:at]
             start = at
+
     yield word[start:]
 
 
@@ -176,6 +180,7 @@ def _capitalised_runs(words: Sequence[str]) -> Iterator[list[str]]:
         if _is_edge(word[-1]):
             yield run
             run = []
+
     yield run
 
 

@@ -32,6 +32,7 @@ def is_shown(text: str) -> bool:
     """Tell whether a text is an address to show: of a known scheme, without a password in it."""
     if len(text) > MOST_CHARACTERS or _WHITE_OR_CONTROL.search(text):
         return False
+
     parts = _split(text)
     return (
         parts is not None

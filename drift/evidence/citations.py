@@ -88,6 +88,7 @@ def check_each(
         elif not found.citations:
             dropped["span_mismatch"] += 1
             log.warning("citation_validation_span_mismatch", extra=seen)
+
         repaired += found.is_repaired
         each[index] = found.citations
 
@@ -96,6 +97,7 @@ def check_each(
         "citation_validation_summary",
         extra={"total": len(replies), "valid": len(replies) - filtered, "filtered": filtered},
     )
+
     return each, CitationCounts(len(replies), len(replies) - filtered, repaired, dict(dropped))
 
 
@@ -170,6 +172,7 @@ class _CitedEvidence:
             return _FoundSpan((moved,), is_repaired=True)
         if number := _fitting(words, known, (text.resembles,)):
             return _FoundSpan(tuple(_cited(chunk, text, run, number) for run in known))
+
         span = text.verbatim(words) if _is_enough(words, ENOUGH_TO_MOVE) else ""
         return _FoundSpan((_slice(chunk, text, span),), is_repaired=True) if span else MISMATCH
 
@@ -183,12 +186,14 @@ class _CitedEvidence:
                 return _cited(chunk, text, Run(there, there), there)
             if elsewhere := self._elsewhere(said, chunk):
                 return elsewhere
+
         return None
 
     def _elsewhere(self, words: str, chunk: Chunk) -> Citation | None:
         """Return the only sentence of the other chunks that begins with these words."""
         if not _is_enough(words, ENOUGH_TO_CHANGE_CHUNK):
             return None
+
         others = (other for other in self.retrieved.values() if other.id != chunk.id)
         begun = ((other, n) for other in others for n in self._text(other).begun_by(words))
         match list(islice(begun, 2)):
@@ -227,6 +232,7 @@ def _cited(chunk: Chunk, text: NumberedText, run: Run, best: int) -> Citation:
         alone = best if run.first <= best <= run.last else run.first
         run = Run(alone, alone)
         span = text.part(alone, alone)
+
     at, _ = text.spans[run.first - 1]
     return Citation(chunk.id, span, chunk.document_name, named(run.first, run.last), at)
 

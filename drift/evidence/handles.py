@@ -44,6 +44,7 @@ def without_handles(text: str, names: Mapping[str, str], said_by: Sequence[str] 
             return leading + both.join(shown) + going_on
         if leading and going_on and _is_a_beginning(text, found.start()):
             return _GAP + going_on[-1].upper()
+
         return _GAP + going_on
 
     return _AROUND_A_GAP.sub(_closed, _mentions(handle.pattern).sub(named, text))
@@ -82,5 +83,6 @@ def _closed(gap: re.Match[str]) -> str:
         return gap[1]
     if before in "([" or after in {"", "\n"} or after in ".,;:!?)]":
         return ""
+
     is_spaced = gap[1] or gap[2].strip(_GAP) or (before.isalnum() and after.isalnum())
     return " " if is_spaced else ""

@@ -134,6 +134,7 @@ def marks_in(
         at = match.end()
         while inside < len(code) and code[inside].end <= match.start():
             inside += 1
+
         if inside < len(code) and code[inside].start <= match.start():
             continue
 
@@ -141,6 +142,7 @@ def marks_in(
         is_item = match["round"] and items_from <= match.start() and _begins_an_item(match)
         if mark and not is_item:
             found.append(mark)
+
     return [_with_what_leads_to_it(mark, text) for mark in _joined(found, text)]
 
 
@@ -229,6 +231,7 @@ def _joined(marks: Sequence[Mark], text: str) -> Iterator[Mark]:
             if current:
                 yield replace(current, ranges=tuple(ranges))
             current, ranges = mark, dict.fromkeys(mark.ranges)
+
         last = mark.ranges[-1]
 
     if current:
@@ -242,6 +245,7 @@ def _with_what_leads_to_it(mark: Mark, text: str) -> Mark:
     closed = _CLOSED.match(text, end)
     if opened and closed:
         return replace(mark, start=opened.start(), end=closed.end(), weak=False)
+
     leads = _ACCORDING.search(text, max(0, start - 60), start)
     if leads:
         return replace(mark, start=leads.start(), weak=False)
@@ -258,6 +262,7 @@ def without(text: str, marks: Sequence[Mark]) -> str:
     for mark in marks:
         _close_up(kept, text[position : mark.start])
         position = mark.end
+
     _close_up(kept, text[position:])
     return "".join(kept)
 
@@ -267,10 +272,13 @@ def _close_up(kept: list[str], after: str) -> None:
     if not kept:
         kept += [after] if after else []
         return
+
     while kept and not (tail := kept[-1].rstrip(" \t\n")):
         kept.pop()
+
     if kept:
         kept[-1] = tail
+
     rest = after.lstrip(" \t")
     if not rest:
         return
@@ -286,4 +294,5 @@ def _close_up(kept: list[str], after: str) -> None:
         rest = after
     elif after[0] in " \t" or (rest[0].isalnum() and last in ".!?,;:"):
         rest = f" {rest}"
+
     kept += [rest] if rest else []

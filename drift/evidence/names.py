@@ -168,6 +168,7 @@ def _runs(question: str) -> Iterator[list[re.Match[str]]]:
             run = []
         if is_name:
             run.append(match)
+
     if run:
         yield run
 
@@ -220,6 +221,7 @@ class _Texts:
         """Whether the word may be misspelt, or written in another way, in the texts."""
         if len(word) < _MIN_LETTERS or not word.isalpha():
             return False
+
         matcher = SequenceMatcher(None, "", word, autojunk=False)
         for one in self.words.words:
             if len(one) < _MIN_LETTERS - 1 or abs(len(one) - len(word)) > _ENDING_LETTERS:
@@ -228,6 +230,7 @@ class _Texts:
             quick = matcher.real_quick_ratio() >= SAME_NAME and matcher.quick_ratio() >= SAME_NAME
             if quick and matcher.ratio() >= SAME_NAME:
                 return True
+
         return False
 
 

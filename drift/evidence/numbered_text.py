@@ -80,6 +80,7 @@ def runs(said: str, chunk: str = "") -> tuple[Run, ...]:
             found[-1] = Run(first, number)
         else:
             found.append(Run(number, number))
+
     return tuple(found[:MAX_RUNS])
 
 
@@ -205,6 +206,7 @@ class NumberedText:
         start = flat.find(wanted) if wanted else -1
         if start < 0:
             return self.closest(words, CLOSE_ENOUGH)
+
         return self.text[origin[start] : origin[start + len(wanted) - 1] + 1]
 
     def closest(self, wanted: str, at_least: float = 0.0) -> str:
@@ -216,6 +218,7 @@ class NumberedText:
             score = similarity(pairs(sentence), target)
             if score > best_score or (score == best_score and not best):
                 best, best_score = sentence, score
+
         return best
 
 
@@ -250,4 +253,5 @@ def _plain(text: str) -> tuple[str, list[int]]:
     while characters and characters[-1] == " ":
         characters.pop()
         origin.pop()
+
     return "".join(characters), origin

@@ -113,6 +113,7 @@ def sentence_ends(
         marked = behind is not None and end_of_space(text, end) >= behind.start
         if behind and marked and numbers_lead and behind.end < length:
             marked = False
+
         if behind and marked:
             end = behind.end
             while text.startswith(".", end):
@@ -123,6 +124,7 @@ def sentence_ends(
         if _is_end(text, stop, end, marked=marked):
             yield end
             last = end
+
     if last < length:
         yield len(text)
 
@@ -151,6 +153,7 @@ def _is_end(text: str, stop: re.Match[str], end: int, *, marked: bool) -> bool:
     word = re.search(r"([^\W\d_]+)\.$", before)
     if word and word[1].lower() in _ABBREVIATIONS:
         return False
+
     return not (_INITIAL.search(before) or _ORDINAL.search(before))
 
 
@@ -213,6 +216,7 @@ def _closed(openings: re.Pattern[str], text: str, start: int) -> list[Span]:
         if end := behind.of(opening):
             found.append(Span(opening.start(), end))
             at = end
+
     return found
 
 
@@ -231,6 +235,7 @@ class _Behind:
             return self._code(len(sign), end)
         if sign == "**":
             end += not self._text.startswith("\n", end)
+
         at = self._next(sign, end)
         if at >= len(self._text) or self._text[at] in "([\n":
             return 0
@@ -250,8 +255,10 @@ class _Behind:
             self._runs = {}
             for run in _TICKS.finditer(self._text):
                 self._runs.setdefault(len(run[0]), []).append(run.start())
+
         runs = self._runs.get(length, [])
         at = bisect_left(runs, start)
         if at == len(runs) or self._next("\n", start) < runs[at]:
             return 0
+
         return runs[at] + length

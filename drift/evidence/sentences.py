@@ -64,6 +64,7 @@ def spans(text: str) -> list[tuple[int, int]]:
                 else:
                     found.append((start, end))
                 is_beside = True
+
     return found
 
 
@@ -104,10 +105,12 @@ def _kind(line: str, before: _Kind, *, is_first: bool) -> _Kind:
         return "underline"
     if line.startswith("|") or line.count(" | ") > 1 or "\t" in line or not line.strip("> "):
         return "row"
+
     if item := _ITEM.match(line):
         # A number that begins a wrapped line is none of a list: "on the\n5. of May".
         begins = is_first or before != "prose" or item[1] in {None, "1"}
         return "item" if begins else "prose"
+
     return "prose"
 
 
@@ -119,6 +122,7 @@ def _blocks(text: str) -> Iterator[list[_TextLine]]:
             yield block
             block = []
         block.append(line)
+
     if block:
         yield block
 
@@ -133,6 +137,7 @@ def _continues(text: str, block: list[_TextLine], line: _TextLine) -> bool:
         return True
     if first.kind == "item" and line.indent <= first.indent:
         return False
+
     return max(line.end - line.start, last.end - last.start) <= MAX_WRAPPED_CHARACTERS
 
 
@@ -183,7 +188,9 @@ def _packs(text: str, unit: Span) -> Iterator[Span]:
             if pack:
                 yield pack
             pack = Span(line.start() + line[0].index(line[0].lstrip()[0]), end)
+
         breaks = 0
+
     if pack:
         yield pack
 
@@ -231,8 +238,11 @@ def _prose(text: str, span: Span, language: str) -> Iterator[Span]:
                 continue
             if pending:
                 yield pending
+
             pending = here
+
         start = end_of_space(text, start)
+
     if pending:
         yield pending
 
@@ -256,6 +266,7 @@ def _pieces(window: str, language: str) -> list[str]:
         piece = window[start : start + length]
         pieces.extend(_ENGLISH_LETTER.split(piece) if language == "en" else [piece])
         start += length
+
     return pieces
 
 
@@ -274,6 +285,7 @@ def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
     end = text[max(before.start, before.end - _LONGEST_END) : before.end]
     if text[here.start].isdigit() and _GOES_ON_WITH_A_NUMBER.search(end):
         return True
+
     is_ordinal = language == "de" and _GERMAN_ORDINAL.search(end)
     return text[here.start].islower() or bool(is_ordinal)
 

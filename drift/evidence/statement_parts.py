@@ -143,6 +143,7 @@ class StatementParts:
             del parts[_settled(parts) :]
         if parts:
             self._place = parts[-1].behind
+
         return parts
 
 
@@ -175,6 +176,7 @@ def _blocks(answer: str, known: Numbers, place: _Place) -> Iterator[_Block]:
         rank = None if goes_on else _rank(line[0], lines[at : at + 1])
         if not goes_on and not _marker(line[0]):
             start += len(line[0]) - len(line[0].lstrip())
+
         goes_on = False
 
         if rank == Rank.CODE:
@@ -184,6 +186,7 @@ def _blocks(answer: str, known: Numbers, place: _Place) -> Iterator[_Block]:
         elif rank is None:
             while at < len(lines) and _continues(answer, lines[at - 1], lines[at], known):
                 at += 1
+
         last = lines[at - 1]
         end = last.start() + len(last[0].rstrip()) if rank is None else last.end()
         yield _Block(start, end, rank)
@@ -197,6 +200,7 @@ def _code_ends(lines: Sequence[re.Match[str]], at: int) -> int:
         at += 1
         if line.startswith(fence[1]) and not line.strip("`~"):
             break
+
     return at
 
 
@@ -218,6 +222,7 @@ def _continues(
     only = marks_in(line, known)
     if only and not without(line, only).strip(" .,;"):
         return True
+
     is_apart = answer.count("\n", before.end(), following.start()) > 1
     if is_apart or before[0].rstrip()[-1:] in f"{STOPS}:;]|\u3011)":
         return False
@@ -243,6 +248,7 @@ def _sentences(
         rank = Rank.ITEM + min(len(indent.expandtabs(4)), 100) if prefix else Rank.TEXT
         line = _AnswerLine(block.start + len(prefix), rank)
         before += prefix
+
     body = answer[line.start : block.end]
     at = 0 if begins else place.at - line.start
 
@@ -250,6 +256,7 @@ def _sentences(
     if begins:
         numbers_lead = bool(marks and not marks[0].start and body[marks[0].end :].strip())
         line = line._replace(numbers_lead=numbers_lead)
+
     items_from = 0 if line.counts else items_open(body, at)
     starts = [mark.start for mark in marks]
     spans = [Span(mark.start, mark.end) for mark in marks]
@@ -270,6 +277,7 @@ def _sentences(
         )
         if part.rank == Rank.TEXT and introduces(part):
             part = replace(part, rank=Rank.MARKED_INTRODUCTION if counted else Rank.INTRODUCTION)
+
         yield part
 
 

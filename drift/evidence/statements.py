@@ -131,6 +131,7 @@ class _Kept:
             self._openings.append(part.before)
             self._leave_out(self._leads)
             self._leads = []
+
         placed = _Placed(part, len(self._openings) - 1, self._named(part))
         if part.rank == Rank.CODE:
             if self._code_is_kept:
@@ -143,6 +144,7 @@ class _Kept:
                 self._leave_out([one])
             else:
                 self._labels.append(one)
+
         self._code_is_kept = bool(placed.facts)
         if is_label(part):
             self._labels.append(placed)
@@ -165,6 +167,7 @@ class _Kept:
                 found.setdefault(fact.number, fact)
             if len(found) == len(self._facts):
                 break
+
         return tuple(islice(found.values(), MOST_FACTS))
 
     def _keep(self, placed: _Placed) -> None:
@@ -174,6 +177,7 @@ class _Kept:
                 said = self._write(label)
                 if label.facts and _says_something(label.part):
                     self.statements.append(Statement(said, label.facts, len(self.text)))
+
         self._labels = []
 
         leads = []
@@ -182,6 +186,7 @@ class _Kept:
                 leads.append(one)
             else:
                 self._leave_out([one])
+
         self._leads = []
         words = [self._write(one) for one in (*leads, placed)]
         if placed.part.rank != Rank.CODE:
@@ -197,6 +202,7 @@ class _Kept:
             marker = openings[-1].rpartition("\n")[2]
             before = "\n" * max(newlines, 1) + marker if self.text else marker.lstrip()
             self._written = line
+
         said = part.text
         if self.text or part.rank != Rank.RULE:
             self.text += before + said
@@ -233,6 +239,7 @@ def is_label(part: StatementPart) -> bool:
         return True
     if not Rank.ITEM <= part.rank < Rank.TABLE_HEAD:
         return False
+
     whole = part.begins_line and part.ends_line
     return introduces(part) or (whole and not part.marks and not ends_in_a_stop(part.text))
 

@@ -49,6 +49,7 @@ def repaired(final_answer: str, facts: Sequence[Fact]) -> Proven:
         bearing = _bearing(part.text, spans) if may_be_kept else ()
         marks = "".join(f"[{facts[at].number}]" for at in bearing)
         written += part.before + (_marked(part, marks) if marks else part.text)
+
     return proven(written, facts)
 
 
@@ -82,6 +83,7 @@ class _SpanWords:
         }
         negates = bool(_NEGATIONS & set(read)) or "n't" in text or "n\u2019t" in text
         numbers = {word for word in read if any(map(str.isdigit, word))}
+
         return cls(frozenset(content), frozenset(names & content | numbers), negates)
 
 
@@ -117,6 +119,7 @@ def _bearing(sentence: str, spans: Sequence[_UnmarkedSpan]) -> tuple[int, ...]:
     enough = len(added) >= MIN_SHARE_OF_THE_SECOND * len(said.content)
     if enough and _suffices(held[best] | added, said) and negates == said.negates:
         return (best, second)
+
     return ()
 
 
@@ -157,11 +160,13 @@ def joined_answers(nodes: Iterable[Node], facts: Sequence[Fact]) -> Proven:
         elif not told.issuperset(said.facts):
             told.update(said.facts)
             statements[said.text] = said
+
     for said in again:
         first = statements[said.text]
         more = tuple(fact for fact in said.facts if fact not in told)
         told.update(more)
         statements[said.text] = replace(first, facts=first.facts + more)
+
     return _joined(statements.values())
 
 

@@ -93,6 +93,7 @@ class CarefulReads:
         except GraphUnavailableError:
             self._warm.clear()
             raise
+
         self._warm.add(text)
         return result
 

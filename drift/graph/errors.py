@@ -163,15 +163,19 @@ def translation(error: Exception) -> UpstreamError:
     for beginning, part, kind, sentence in CAUSES:
         if code.startswith(beginning) and part in words:
             return kind(sentence)
+
     for beginning, kind, sentence in TABLE:
         if code.startswith(beginning):
             return kind(sentence)
+
     if is_distrusted(error):
         return GraphMisconfiguredError(_CERTIFICATE)
     if name_is_unknown(error):
         return GraphUnavailableError(_NAME)
+
     if isinstance(error, ConfigurationError):
         return GraphMisconfiguredError(
             "The graph's address or login is not usable: check NEO4J_URI."
         )
+
     return GraphUnavailableError(UNAVAILABLE)

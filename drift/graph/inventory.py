@@ -164,6 +164,7 @@ class Inventory:
                 f"The vector index {wanted.name} does not cover `embedding` of {wanted.label}: set "
                 f"{wanted.setting} to another name, or drop it and {PREPARE}."
             )
+
         if there.rival is not None:
             return displaced(wanted, there.rival)
         return f"The vector index {wanted.name} does not exist: {PREPARE}."
@@ -177,6 +178,7 @@ def _shortcoming(name: str, index: Index | None, properties: Iterable[str]) -> s
         return f"{name} is in state FAILED, and has to be dropped first (`DROP INDEX {name}`)"
     if not index.online:
         return f"{name} is not online"
+
     absent = ", ".join(sorted(set(properties) - set(index.properties)))
     return f"{name} does not hold `{absent}`"
 
@@ -203,6 +205,7 @@ class Probe:
             can_search = self._schema.has_projects and await self._speaks_cypher_25()
             known = self._known = replace(looked, can_search=can_search)
             self._fresh_until = time.monotonic() + 30
+
         return known
 
     async def look(self, timeout_s: float = READ_TIMEOUT_S) -> Inventory:

@@ -84,10 +84,12 @@ class Neo4jNodeFinder:
             legs = await self._legs(query.labels, len(query.vector))
             if not legs:
                 return FoundNodes()
+
             text = _nearest(legs, self._schema)
             records = (await self._reads.read(text, self._values(query, legs), deadline)).records
             if not records and set(LABELS) <= set(query.labels):
                 await self._require_empty(query, deadline)
+
             require_model_of_nodes(records, self._model)
             return found_nodes(records, query.labels)
 
@@ -121,8 +123,10 @@ class Neo4jNodeFinder:
                 "most": MOST_SAMPLED,
             }
             result = await self._reads.read(_cosines(legs, self._schema), values, deadline)
+
         if not result.records:
             return Sampled()
+
         row = result.records[0]
         return Sampled(row["texts"], tuple(2 * score - 1 for score in row["similarities"]))
 
@@ -161,6 +165,7 @@ class Neo4jNodeFinder:
         wanted = {LABELS.get(label, PERSONAL) for label in labels}
         if PERSONAL in wanted:
             wanted.add(EARLIER)
+
         return tuple(
             self._fitting(leg, inventory, dimensions)
             for label, leg in self._possible_legs(inventory).items()
@@ -217,6 +222,7 @@ class Neo4jNodeFinder:
                 legs[label] = Leg(label, index.name, searches=inventory.searches(index))
             elif label not in {PERSONAL, EARLIER}:  # nobody's own nodes are indexed without it
                 legs[label] = Leg(label)
+
         return legs
 
 

@@ -79,17 +79,21 @@ def score_threshold(stored: Row | None) -> ScoreThreshold | None:
     """Return what was measured of the project; None where that is damaged."""
     if stored is None:
         return None
+
     score, texts = stored["score_threshold"], stored["score_threshold_texts"]
     dimensions, model = stored["score_threshold_dimensions"], stored["score_threshold_model"]
     if type(texts) is not int or type(dimensions) is not int:
         return None
+
     is_score = isinstance(score, float) and math.isfinite(score)
     if score is not None and not is_score:
         return None
+
     floor, unrelated = (
         value if isinstance(value, float) and math.isfinite(value) else None
         for value in (stored["score_floor"], stored["score_unrelated"])
     )
+
     return ScoreThreshold(score, texts, dimensions, text_of(model), floor, unrelated)
 
 

@@ -59,15 +59,18 @@ class Neo4jNodeStore:
         async def work(run: Statement, standing: _Standing) -> None:
             if standing.is_of_ingestion:
                 raise _of_ingestion(node.id)
+
             if standing.stored is not None:
                 raise ConflictError(
                     f"The project has a node {node.id!r} already: change it by PUT."
                 )
+
             values = {"properties": _stored(project, node, embedded), "label": node.label}
             await run(node_writing.CREATE, {"project_id": project.id, **values})
 
         if embedded is not None:
             await self.require_index(len(embedded.vector))
+
         await self._within(project, node.id, work, deadline)
 
     async def replace_node(
@@ -84,6 +87,7 @@ class Neo4jNodeStore:
             stored = _required(standing, node.id)
             if kept and stored.text_hash != kept:
                 return False
+
             properties = _stored(project, node, embedded)
             values = {"project_id": project.id, "id": node.id, "keeps": bool(kept)}
             await run(node_writing.REPLACE, {**values, "properties": properties})
@@ -109,6 +113,7 @@ class Neo4jNodeStore:
         """
         if self._is_indexed:
             return
+
         self._is_indexed = True
         forms = create_vector_index(NODE_INDEX, PERSONAL, is_filtered=True)
         keys = (create_key(NODE_KEY, PERSONAL, "project_id", "id"),)

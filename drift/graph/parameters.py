@@ -218,6 +218,7 @@ def wanted_words(question: str, *, has_headings: bool = True) -> str:
         return ""
     if not has_headings:
         return f"text:({words})"
+
     named = " ".join(_within_tokens(terms, MAX_NAME_TOKENS))
     return f"text:({words}) heading:({words})^0.5" + (f" name_words:({named})^0.5" if named else "")
 
@@ -268,11 +269,13 @@ def wished(query: FollowupQuery, found: Candidates) -> list[dict[str, Any]]:
             likeness = [similarity(name, pairs(chunk.document_name)) for chunk in best_first]
             closest = likeness.index(max(likeness)) if max(likeness) >= LIKE_A_NAME else 0
             anchors = best_first[closest : closest + 1]
+
         marks = EDITION_MARKS.get(position.at, [])
         wishes += [
             {"ids": stored_ids(chunk.id), "direction": position.at, "marks": marks}
             for chunk in anchors
         ]
+
     return wishes
 
 

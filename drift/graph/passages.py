@@ -55,6 +55,7 @@ class Neo4jPassages:
         ids = list(dict.fromkeys(query.chunk_ids))[:MOST_PASSAGES]
         if not ids:
             return Passages()
+
         values = {
             **BOUNDS,
             "asked": {
@@ -66,6 +67,7 @@ class Neo4jPassages:
         }
         async with deadline.enforced():
             records = (await self._reads.read(_text(self._schema), values, deadline)).records
+
         threshold = score_threshold(records[0]["threshold"]) if records else None
         found = (_passage(record) for record in records if record["is_there"])
         return Passages(tuple(found), threshold)
@@ -97,6 +99,7 @@ def milliseconds(stored: object) -> int | None:
         return None
     if isinstance(stored, int | float):
         return _of_number(float(stored))
+
     native = stored.to_native() if hasattr(stored, "to_native") else stored
     if isinstance(native, str):
         native = _read(native.strip())
@@ -104,6 +107,7 @@ def milliseconds(stored: object) -> int | None:
         native = datetime.combine(native, time(), UTC)
     if not isinstance(native, datetime):
         return None
+
     aware = native if native.tzinfo else native.replace(tzinfo=UTC)
     return _of_number(1000 * aware.timestamp(), are_milliseconds=True)
 

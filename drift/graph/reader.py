@@ -85,6 +85,7 @@ class Neo4jReader:
             reading.PROJECTS, {"ranges": [_asked(one) for one in looked_at]}, deadline, page.limit
         )
         found = _page_of_ids([record["id"] for record in records], page.limit)
+
         return Page(found.rows, (left[0].first,)) if left and found.last is None else found
 
     async def overview(self, project: Project, deadline: Deadline) -> ProjectOut:
@@ -128,6 +129,7 @@ class Neo4jReader:
             deadline,
             page.limit,
         )
+
         return rows.document_read(found, page.limit) if found else None
 
     async def chunk(self, project: Project, chunk_id: str, deadline: Deadline) -> ChunkRead | None:

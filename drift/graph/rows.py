@@ -103,6 +103,7 @@ def _file_name(metadata: str) -> str:
         read = json.loads(metadata) if metadata else None
     except (ValueError, RecursionError):
         return ""
+
     name = text_of(read.get("file_name")) if isinstance(read, dict) else ""
     # JSON can write half of a surrogate pair, which is no character and cannot be sent.
     return name.encode(errors="ignore").decode().strip()
@@ -154,6 +155,7 @@ def candidates(row: Mapping[str, Any]) -> Candidates:
         if is_key(c["id"])
     }
     ids = {place: candidate.chunk.id for place, candidate in chunks.items()}
+
     return Candidates(
         chunks=tuple(chunks.values()),
         entities=tuple(_entity(e, ids) for e in row["entities"] if is_key(e["id"])),

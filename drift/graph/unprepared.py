@@ -93,26 +93,31 @@ async def require_empty(
             f"The project's nodes were not prepared for searches, since they have no `project_id` "
             f"of their own: {prepare_project(project_id)}."
         )
+
     if row["untold"]:
         raise GraphMisconfiguredError(
             "The project's nodes have a `project_id` that is no text, by which no request finds "
             f"them: set it to text, then {prepare_project(project_id)}."
         )
+
     if row["hidden"]:
         raise GraphMisconfiguredError(
             "The graph was not prepared for searches, since its chunks have no label: run `python "
             "-m drift prepare`."
         )
+
     if not schema.has_projects and row["others"]:
         raise GraphMisconfiguredError(
             "The graph has nodes, but none that GRAPH_SCHEMA=v1 reads as a chunk: run `python -m "
             "drift prepare`, which says what is expected and what is there."
         )
+
     if row["communities"]:
         raise GraphMisconfiguredError(
             "The project has communities, but no chunks, and no community with an embedding of the "
             f"right length and a summary: {prepare_project(project_id, embed=True)}."
         )
+
     if row["others"]:
         raise GraphMisconfiguredError(
             f"The graph has {row['others']:,} nodes, but none that is a __Chunk__: run `python -m "
@@ -164,15 +169,18 @@ class Unseen:
             if self._schema.has_projects:
                 lacking += await self._outside_projects(timeout_s)
                 lacking += await self._of_other_models(timeout_s)
+
             nothing = ""
             if dimensions:
                 values = {"dimensions": dimensions, "careful": True, "looked_at": USABLE_AMONG}
                 found = await self._connection.read(statements.USABLE, values, timeout_s)
                 nothing = _why_nothing(found.records[0], dimensions)
                 lacking += _without_chunks(found.records[0])
+
             self._hidden = Hidden(tuple(lacking), nothing)
             is_well = self._hidden == Hidden()
             self._again_at = self._clock() + (COUNTED_AGAIN_S if is_well else LOOKED_AGAIN_S)
+
         return self._hidden
 
     async def _outside_projects(self, timeout_s: float) -> list[Lack]:
@@ -187,6 +195,7 @@ class Unseen:
     async def _of_other_models(self, timeout_s: float) -> list[Lack]:
         if not self._model:
             return []
+
         values = {"looked_at": LOOKED_AT}
         found = await self._connection.read(statements.MADE_BY, values, timeout_s)
         rows = {record["model"]: record for record in found.records}
@@ -208,6 +217,7 @@ def _why_nothing(row: Record, dimensions: int) -> str:
     """Return why nothing of a graph that has chunks can be searched; nothing where some can."""
     if row["usable"] or not row["chunks"]:
         return ""
+
     first = "the" if row["chunks"] < USABLE_AMONG else f"the first {USABLE_AMONG:,}"
     embed = " --project ... --embed" if row["bare"] else ""
     return (

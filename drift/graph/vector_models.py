@@ -24,6 +24,7 @@ def require_direction(vector: Vector) -> None:
     is_long_enough = math.hypot(*vector) > _MIN_LENGTH
     if is_long_enough and all(abs(number) < _MAX_FLOAT for number in vector):
         return
+
     raise ModelMisconfiguredError(
         "The embedding model gave a question a vector that is zero or not finite, so that nothing "
         "is near it: check OAI_EMBED_MODEL_NAME and OAI_EMBED_DEPLOYMENT_NAME."
@@ -55,6 +56,7 @@ def require_model_of_nodes(records: Iterable[Mapping[str, Any]], asked: str) -> 
             personal.append(row["model"])
         else:
             of_project += [*_listed(record["made_by"]), row["model"]]
+
     _require(of_project, asked)
     _require(personal, asked, mend="run `python -m drift reconcile`")
 

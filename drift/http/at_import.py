@@ -46,6 +46,7 @@ def schedule_problem(text: str) -> str | None:
         if not read[-1]:
             about = f"the {name} is a number from {span[0]} to {span[-1]}, *, a range, a step"
             return f"must be {wanted}; {about}"
+
     if min(read[3]) > max(_LONGEST[month - 1] for month in read[4]):
         return "names a day that none of its months has"
     return None
@@ -68,7 +69,9 @@ def _values(text: str, span: range, names: Sequence[str]) -> set[int]:
         every = int(step or 1)
         if not 0 <= begin <= end or not 1 <= every <= span[-1]:
             return set()
+
         found.update(range(begin, end + 1, every))
+
     return found
 
 

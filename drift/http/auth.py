@@ -92,6 +92,7 @@ class Authentication:
             raise NotConfiguredError(
                 ("AUTH_MODE was another one when the function started: start it again.",)
             )
+
         return FunctionKeys()
 
 
@@ -107,4 +108,5 @@ async def _keys_of_the_setting(read: Callable[[], AccessSettings]) -> str:
         if {f"{NO_KEYS}.", f"PROJECT_KEYS: {NO_ENTRY}."}.intersection(error.problems):
             return ""
         raise KeysError(error.problems) from error
+
     return value.get_secret_value() if value else ""

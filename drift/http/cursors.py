@@ -58,11 +58,13 @@ def position(of: ListName, given: str) -> Position:
     found = _read(given) if len(given) <= MAX_CHARACTERS else None
     if found is None:
         raise _refused("is damaged: take `next` of the page before, as it is")
+
     route, owner, chosen, place = found
     if (route, owner, chosen) != (of.route, of.owner, of.chosen):
         raise _refused("is of another list: take `next` of a page of this one")
     if not _fits(place, of.kinds):
         raise _refused("is damaged: take `next` of the page before, as it is")
+
     return tuple(place)
 
 

@@ -257,6 +257,7 @@ def document() -> dict[str, Any]:
     schemas |= {**progress.pop("$defs"), "ProgressMessage": progress}
     for of_fastapi in ("HTTPValidationError", "ValidationError"):
         del schemas[of_fastapi]
+
     return described
 
 
@@ -286,5 +287,6 @@ def _complete(operation: dict[str, Any]) -> None:
             schema |= schema.pop("anyOf")[0]
         if parameter["name"] in shown["parameters"]:
             parameter["example"] = shown["parameters"][parameter["name"]]
+
     if "requestBody" in operation:
         operation["requestBody"]["content"][JSON]["example"] = shown["body"]

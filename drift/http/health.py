@@ -50,6 +50,7 @@ class Health:
             entries["reconcile"] = (
                 Readiness.degraded(f"{reason}, nothing is reconciled") if reason else Readiness.ok()
             )
+
         return entries
 
     async def graph_readiness(self) -> dict[str, Readiness]:

@@ -117,8 +117,10 @@ def parse(body: bytes, kind: type[_Body]) -> _Body:
         )
     except (ValueError, RecursionError) as error:
         raise InvalidRequestError((FieldProblem("", f"is not valid JSON: {error}"),)) from None
+
     if not isinstance(value, dict):
         raise InvalidRequestError((FieldProblem("", "must be a JSON object"),))
+
     if repeated:
         raise InvalidRequestError(
             tuple(FieldProblem(_shown(n), "is given twice") for n in repeated[:MAX_PROBLEMS])
@@ -184,6 +186,7 @@ def _weights(accept: str) -> dict[str, float]:
         )
         if _WEIGHT.fullmatch(quality):
             weights[media_range] = float(quality)
+
     return weights
 
 
@@ -211,6 +214,7 @@ def problem_body(error: DriftError, retrieval_id: str) -> bytes:
     errors = None
     if isinstance(error, InvalidRequestError):
         errors = [FieldErrorOut(field=p.field, message=p.message) for p in error.problems]
+
     body = Problem(
         title=HTTPStatus(error.status).phrase,
         status=error.status,
@@ -220,6 +224,7 @@ def problem_body(error: DriftError, retrieval_id: str) -> bytes:
         errors=errors,
         limit=error.limit if isinstance(error, QuotaError) else None,
     )
+
     return body.model_dump_json(exclude_none=True).encode()
 
 

@@ -37,6 +37,7 @@ async def create(caller: Caller, body: bytes, service: Service) -> Reply:
     spend = partial(service.quotas.spent, caller)
     node = await writing.create(project, asked, Deadline.after(DEADLINE_S), spend)
     where = f"/{NODES}/{quote(node.id, safe='')}?project_id={quote(project.id, safe='')}"
+
     return _told(HTTPStatus.CREATED, node, {"location": where})
 
 
@@ -51,6 +52,7 @@ async def replace(asked: Sent, body: bytes, service: Service) -> Reply:
     deadline = Deadline.after(DEADLINE_S)
     spend = partial(service.quotas.spent, asked.caller)
     node = await writing.replace(project, node_id, change.properties, deadline, spend)
+
     return _told(HTTPStatus.OK, node, {})
 
 
@@ -62,6 +64,7 @@ async def remove(asked: Sent, service: Service) -> Reply:
     project = asked.caller.project(named, "write")
     await service.quotas.admit(asked.caller)
     await writing.remove(project, node_id, Deadline.after(DEADLINE_S))
+
     return Reply(HTTPStatus.NO_CONTENT)
 
 

@@ -96,6 +96,7 @@ def reply(path: bytes, headers: Headers) -> Reply:
     file = _files().get(name)
     if file is None:
         raise NotFoundError("The page has no such file.")
+
     # A page that is open since before a deployment gets the newest file, and does not keep it.
     return _sent(file, headers, _FOR_GOOD if version == _version() else _ASK_AGAIN)
 
@@ -107,6 +108,7 @@ def _sent(file: _File, headers: Headers, kept: str) -> Reply:
     if _takes_gzip(headers.get("accept-encoding", "")):
         packed = {**about, "content-encoding": "gzip"}
         return Reply(HTTPStatus.OK, file.packed, file.media_type, packed)
+
     return Reply(HTTPStatus.OK, file.body, file.media_type, about)
 
 

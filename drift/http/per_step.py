@@ -53,6 +53,7 @@ def _length(text: str) -> int | None:
 def _per_step(text: str | None, read: Callable[[str], T], expected: str) -> Mapping[Step, T]:
     if text is None:
         return {}
+
     given: dict[Step, T] = {}
     steps: dict[str, Step] = {step: step for step in STEPS}
     try:
@@ -64,4 +65,5 @@ def _per_step(text: str | None, read: Callable[[str], T], expected: str) -> Mapp
             given[step] = read(value)
     except (ValueError, KeyError, StopIteration):
         raise ValueError(expected) from None
+
     return given

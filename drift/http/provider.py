@@ -54,6 +54,7 @@ class ServiceProvider:
             self._failure = None
         if self._failure and time.monotonic() - self._failure[0] < self._rebuild_pause_s:
             raise NotConfiguredError(self._failure[1])
+
         try:
             return await self._service.get()
         except NotConfiguredError as error:

@@ -44,6 +44,7 @@ def parse_query(query: bytes, kind: type[_Parameters]) -> _Parameters:
     except ValidationError as error:
         problems += field_problems(error, "is not a parameter of this route")
         raise InvalidRequestError(tuple(problems[:MAX_PROBLEMS])) from None
+
     if problems:
         raise InvalidRequestError(tuple(problems))
     return read
@@ -70,6 +71,7 @@ def path_id(path: bytes, route: str) -> str:
         raise _wrong_id("must be UTF-8 text without NUL characters, percent-encoded once")
     if not 1 <= len(given) <= MAX_ID_CHARACTERS:
         raise _wrong_id(f"must have 1 to {MAX_ID_CHARACTERS} characters")
+
     return given
 
 

@@ -112,6 +112,7 @@ class ReadRoute:
         given = getattr(query, "cursor", None)
         after = None if given is None else position(listed, given)
         page = PageQuery(getattr(query, "limit", 0), after)
+
         return Asked(sent.caller, project, id_, query, listed, page)
 
 
@@ -239,6 +240,7 @@ async def usage(caller: Caller, quotas: Quotas) -> Reply:
         requests_per_minute=_limit(caller.quota.requests_per_minute, used.requests, minute),
         tokens_per_day=_limit(caller.quota.tokens_per_day, used.tokens, midnight),
     )
+
     return http.read(quota)
 
 

@@ -44,6 +44,7 @@ class Settings(
             return "ENABLE_RAG_SEARCH=false has no node embedded"
         if OF_INGESTION.issuperset(self.searched_labels):
             return "RAG_LABELS names no label of people's own"
+
         return None
 
     @property
@@ -115,6 +116,7 @@ def _problem(error: Any) -> str:  # noqa: ANN401 - pydantic's error dictionary
     message = str(error["msg"]).removeprefix("Value error, ")
     if not error["loc"]:
         return f"{message}."
+
     name = str(error["loc"][0]).upper()
     if error["type"] == "missing":
         return f"{name} is not set."

@@ -43,6 +43,7 @@ class NodeSettings(SettingsGroup):
                 "must be labels with commas between, each a letter and up to 62 letters, digits "
                 "or _ behind it"
             )
+
         return ",".join(dict.fromkeys(labels))
 
     @field_validator("rag_project")

@@ -60,8 +60,10 @@ def checked_url(value: str, schemes: set[str], info: ValidationInfo) -> str:
         parts = urlsplit(value)
     except ValueError:  # its message would repeat the URL, with the password in it
         raise ValueError(wanted) from None
+
     if parts.scheme not in schemes or not parts.hostname:
         raise ValueError(wanted)
+
     # An ALLOW_PLAINTEXT that is wrong is missing here, and is reported by itself.
     if (
         parts.scheme in _PLAINTEXT
@@ -72,6 +74,7 @@ def checked_url(value: str, schemes: set[str], info: ValidationInfo) -> str:
             "would be spoken to without encryption: use neo4j+s, https or rediss, or set "
             "ALLOW_PLAINTEXT=true"
         )
+
     return value
 
 

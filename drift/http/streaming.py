@@ -79,6 +79,7 @@ class EventStream:
         error, about = task.exception(), {"retrieval_id": self._retrieval_id}
         if error is None:
             return http.event(Event.RESULT, task.result().to_json())
+
         if isinstance(error, DriftError):
             if not isinstance(error, StoppingError):
                 log.warning("request_failed", exc_info=error, extra=about)

@@ -38,6 +38,7 @@ class NodeTimer:
         if self._is_running:
             log.warning("reconcile_skipped", extra={"reason": "the run before has not ended"})
             return
+
         self._is_running = True
         try:
             await self._run(is_late=is_late)
@@ -53,6 +54,7 @@ class NodeTimer:
         if reason := service.settings.nothing_to_reconcile:
             log.warning("reconcile_skipped", extra={"reason": reason})
             return
+
         started = time.monotonic()
         summary = await service.reconciling().everything(Deadline.after(self._run_s))
         took = {"duration_s": time.monotonic() - started, "is_late": is_late}

@@ -69,11 +69,13 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         if settings.graph_schema == "default":
             store, labelled = neo4j.node_store(), neo4j.labelled_nodes()
             whole = replace(whole, store=store, labelled=labelled)
+
         if settings.cache == "on" and settings.cache_answers:
             shared = RedisEntries(redis, secret, "answer") if redis and secret else None
             kept = CacheEntries(shared, LOCAL_BYTES)
             answers = AnswerCache(whole.reader, _answered_by(settings), kept)
             closers = (*closers, shared.close) if shared else closers
+
     return Service(
         settings,
         Ports(graph, chat, cached(model, settings, entries), passages),
@@ -93,12 +95,14 @@ def cached(model: Embedder, settings: Settings, entries: SharedEntries | None) -
     """Return the embedder of searches: the model behind a cache, or with `CACHE=off` alone."""
     if settings.cache == "off":
         return model
+
     space = Space(
         settings.oai_base_url,
         settings.oai_embed_model_name,
         settings.oai_embed_deployment_name,
         settings.vector_index_dimensions,
     )
+
     return CachedEmbedder(model, space, CacheEntries(entries))
 
 
@@ -125,6 +129,7 @@ def build_prices(settings: Settings) -> PriceTable:
     }
     if settings.prices is None:
         return PriceTable(prices.read(LIST_PRICES.read_text("utf-8")), called, is_own=False)
+
     return PriceTable(prices.read(settings.prices), called)
 
 
@@ -160,6 +165,7 @@ def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
         per_step.lengths(settings.max_completion_tokens),
         cache == "explicit" or (cache == "auto" and openai_client.knows_cache_options(server)),
     )
+
     return (
         OpenAIChat(client, settings.oai_model, options, caller),
         OpenAIEmbedder(

@@ -135,8 +135,10 @@ class OpenAIChat:
             if error.detail == "length" and options is self.options:
                 model.dialect.cut.add(step_of(prompt.name))
             raise
+
         if hear is not None:  # which may have heard nothing of it yet
             hear(text)
+
         call.judge(text)
         return ChatReply(text, tokens_of(completion), retries + call.refusals)
 
@@ -196,6 +198,7 @@ class _ChatCall:
                     completion = await self._suspecting(request, known, error)
                     if completion is not None:
                         return completion
+
             self.refusals += 1
 
     async def _suspecting(

@@ -62,6 +62,7 @@ def build_client(server: ModelServer, tokens: TokenProvider | None = None) -> As
     parts = urlsplit(server.base_url)
     if not server.key and not tokens and (server.api_version or is_azure(parts)):
         tokens = EntraTokens(server.azure_client_id)
+
     shared: dict[str, Any] = {"max_retries": 0, "http_client": _http_client(server, parts)}
     if server.api_version:
         credential = {"api_key": server.key} if server.key else {"azure_ad_token_provider": tokens}
@@ -71,6 +72,7 @@ def build_client(server: ModelServer, tokens: TokenProvider | None = None) -> As
             **credential,
             **shared,
         )
+
     return AsyncOpenAI(base_url=v1_url(parts), api_key=server.key or tokens or _NO_KEY, **shared)
 
 

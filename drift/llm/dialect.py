@@ -108,6 +108,7 @@ class Dialect:
         rung = _rung(prompt, refused)
         if prompt.schema is not None and (rung != JSON_SCHEMA or SCHEMA_ALONE in refused):
             system = f"{system}\n\n{in_words(prompt)}"
+
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [
@@ -120,6 +121,7 @@ class Dialect:
             body["response_format"] = {"type": JSON_SCHEMA, "json_schema": schema}
         elif rung == JSON_OBJECT:
             body["response_format"] = {"type": JSON_OBJECT}
+
         fields = self._fields(step, options, refused)
         if streamed and STREAM not in refused:
             fields |= _streaming(refused)
@@ -133,6 +135,7 @@ class Dialect:
             length: options.length(step, was_cut=step in self.cut),
             CACHE: {"mode": "explicit"} if options.explicit_cache else None,
         }
+
         return {
             name: value
             for name, value in wanted.items()
@@ -154,6 +157,7 @@ class Dialect:
             taken and f"takes {', '.join(sorted(taken))}",
             refused and f"refuses {', '.join(sorted(refused))}",
         ]
+
         return "; ".join(str(one) for one in said if one)
 
 
@@ -200,6 +204,7 @@ def is_refusal(error: Any, request: Request) -> bool:  # noqa: ANN401 - an error
         return bool(_OF_FIELDS.search(_said(error))) or bool(named(error, request))
     if status in {HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.NOT_IMPLEMENTED}:
         return bool(named(error, request))
+
     return False
 
 
@@ -209,10 +214,12 @@ def named(error: Any, request: Request) -> Forms:  # noqa: ANN401 - the same
     found = _found(param, request.forms) or _found(said, request.forms)
     if EFFORT not in found:
         return found
+
     sent = request.body[EFFORT]
     known = set(_EFFORT.findall(said)) - {sent}
     if not known:
         return found
+
     return found - {EFFORT} | {f"{EFFORT}={effort}" for effort in EFFORTS if effort not in known}
 
 
@@ -237,6 +244,7 @@ def plainer(request: Request) -> Iterator[Forms]:
     if without:
         without |= {LENGTH, OLD_LENGTH}
         yield without
+
     for form in (JSON_SCHEMA, JSON_OBJECT):
         if JSON_SCHEMA in request.forms or form in request.forms:
             without |= {form}

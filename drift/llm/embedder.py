@@ -66,6 +66,7 @@ class OpenAIEmbedder:
 
         async with task_group() as group:
             tasks = [group.create_task(embedded(batch)) for batch in batches]
+
         done = [task.result() for task in tasks]
         return Embeddings(
             vectors=tuple(vector for one in done for vector in one.vectors),
@@ -81,6 +82,7 @@ class OpenAIEmbedder:
         }
         if self.dimensions < DEFAULT_DIMENSIONS.get(self.model, 0):
             request["dimensions"] = self.dimensions
+
         try:
             with self._limited(len(batch)):
                 response, retries = await self.caller.repeat(
@@ -96,6 +98,7 @@ class OpenAIEmbedder:
             raise ModelUnavailableError(
                 "The embedding model's content filter refuses a text."
             ) from error
+
         return Embeddings(
             vectors(response, len(batch), self.dimensions), tokens_of(response), retries
         )

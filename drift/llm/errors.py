@@ -42,6 +42,7 @@ def is_transient(error: BaseException) -> bool:
         return False
     if type(error) is APIError:  # told within a stream, which has begun with status 200
         return not _code(error)
+
     return isinstance(error, APIConnectionError | TimeoutError | json.JSONDecodeError)
 
 
@@ -67,15 +68,18 @@ def translated(error: Exception, setting: str) -> DriftError:
         return _of_status(error, status, setting)
     if isinstance(error, TimeoutError | APITimeoutError):
         return ModelUnavailableError("The model server did not answer in time.")
+
     if is_distrusted(error):
         return ModelMisconfiguredError(
             "The model server's certificate is not trusted: check the host of OAI_BASE_URL, and "
             "the certificates here."
         )
+
     if name_is_unknown(error):
         return ModelUnavailableError(
             "The model server's name is not known: check the host of OAI_BASE_URL, and DNS."
         )
+
     if is_transient(error):
         return ModelUnavailableError("The model server cannot be reached, or broke off its answer.")
     return not_this_api()
@@ -85,20 +89,24 @@ def _of_status(error: Exception, status: int, setting: str) -> DriftError:
     code, said = _code(error), f"HTTP {status}" if status else "within its answer"
     if code in _FILTERED:
         return UnusableReplyError("content_filter")
+
     if code in _SPENT:
         return ModelMisconfiguredError(
             f"The model server's quota is used up ({said}): check the plan and the billing of its "
             "account."
         )
+
     if status == _TOO_MANY_REQUESTS:
         return ModelUnavailableError(f"The model server has too many requests ({said}).")
     if is_transient(error):
         return ModelUnavailableError(f"The model server fails ({said}).")
+
     if code in _TOO_LONG:
         return ModelMisconfiguredError(
             f"The prompt is longer than the model of {setting} takes ({said}): lower "
             "MAX_CHUNKS_FOR_PROMPT, or use a model with a larger context."
         )
+
     return ModelMisconfiguredError(_refusal(status, code, setting, said))
 
 
@@ -108,13 +116,16 @@ def _refusal(status: int, code: str, setting: str, said: str) -> str:
             f"The model server refuses the credentials ({said}): check OAI_KEY, or the role of the "
             "identity."
         )
+
     if code in _NO_MODEL:
         return f"The model server has no model of that name ({said}): check {setting}."
+
     if status == HTTPStatus.NOT_FOUND:
         return (
             f"The model server does not know the model or the path ({said}): check {setting}, "
             "OAI_BASE_URL and OAI_API_VERSION."
         )
+
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
         return f"The model server is at another address ({said}): check OAI_BASE_URL."
     return (

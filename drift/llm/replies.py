@@ -124,6 +124,7 @@ class ChatCompletion(BaseModel):
             raise UnusableReplyError("refused")
         if choice.finish_reason in ("content_filter", "length"):
             raise UnusableReplyError(choice.finish_reason)
+
         text = whole_characters(message.content or "")
         if not text.strip():
             raise UnusableReplyError("empty")
@@ -239,6 +240,7 @@ class GrowingCompletion:
         """Tell of the text; a long one again only when it has grown by its share."""
         if self._length >= MOST_AT_EVERY_PIECE:
             self._look_at = self._length + self._length // _GROWTH
+
         text = "".join(self._pieces)
         self._pieces = [text]
         try:

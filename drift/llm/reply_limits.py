@@ -85,6 +85,7 @@ class BoundedClient(httpx2.AsyncClient):
             body = await self._body(response)
         finally:
             await response.aclose()
+
         return _complete(response, body)
 
     async def _body(self, response: httpx2.Response) -> bytes:
@@ -121,6 +122,7 @@ async def _read(response: httpx2.Response, most: int) -> tuple[bytes, bool]:
             body += part
             if len(body) > most:
                 return bytes(body[:most]), False
+
     return bytes(body), not arriving.is_cut
 
 
@@ -160,6 +162,7 @@ def _complete(response: httpx2.Response, body: bytes) -> httpx2.Response:
         for name, value in response.headers.multi_items()
         if name.lower() not in unfolded
     ]
+
     return httpx2.Response(
         response.status_code,
         headers=headers,

@@ -93,6 +93,7 @@ class RetryPolicy:
             reraise=True,
         )
         result: T = await retrying(attempt)
+
         return result, int(retrying.statistics["attempt_number"]) - 1
 
 
@@ -111,10 +112,12 @@ def retry_after(headers: Mapping[str, str], now: Callable[[], float] = time.time
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
+
     value = headers.get("retry-after")
     seconds = _number(value)
     if seconds is not None:
         return seconds
+
     try:
         return max(0.0, parsedate_to_datetime(value or "").timestamp() - now())
     except ValueError:

@@ -44,11 +44,13 @@ def vectors(answer: Any, texts: int, dimensions: int) -> tuple[Vector, ...]:  # 
     data = getattr(answer, "data", None)
     if not isinstance(data, list):
         raise not_this_api()
+
     if len(data) != texts:
         raise ModelMisconfiguredError(
             f"The embedding model returned {len(data)} vectors for {texts} texts: check "
             f"OAI_EMBED_MODEL_NAME."
         )
+
     try:
         ordered = sorted(data, key=lambda item: item.index or 0)  # some servers number none of them
         read = tuple(_vector(item.embedding) for item in ordered)
@@ -61,6 +63,7 @@ def vectors(answer: Any, texts: int, dimensions: int) -> tuple[Vector, ...]:  # 
             f"The embedding model returned vectors of {wrong} floats, but VECTOR_INDEX_DIMENSIONS "
             f"is {dimensions}: set it to the model's number, and build the indexes with it."
         )
+
     return read
 
 
@@ -94,6 +97,7 @@ def _packed(items: list[Any]) -> array[float]:
     if others:
         names = sorted(_called(kind) for kind in others)
         raise _no_vector(f"a list with {names[0]} in it")
+
     try:
         return array("f", items)
     except OverflowError:  # an integer of hundreds of digits

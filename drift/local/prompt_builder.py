@@ -107,6 +107,7 @@ def _copied(messages: Sequence[Message]) -> list[dict[str, Any]]:
         raise TypeError(f"messages: a list is expected, not {_kind(messages)}.")
     if not messages:
         raise ValueError("messages: there is none; a chat has at least the user's question.")
+
     for at, message in enumerate(messages):
         _check_message(at, message)
     return [copy.deepcopy(dict(message)) for message in messages]
@@ -118,12 +119,14 @@ def _check_message(at: int, message: object) -> None:
             f"messages[{at}]: a mapping with role and content is expected, not {_kind(message)}; "
             f"an SDK's own object has model_dump() for it."
         )
+
     role = message.get("role")
     if not isinstance(role, str):
         raise TypeError(f"messages[{at}].role: a text is expected, not {_kind(role)}.")
     if role not in _ROLES:
         known = ", ".join(sorted(_ROLES))
         raise ValueError(f"messages[{at}].role: one of {known} is expected, not {role!r}.")
+
     content = message.get("content")
     if not (content is None or isinstance(content, str | list | tuple)):
         raise TypeError(f"messages[{at}].content: a text is expected, not {_kind(content)}.")
@@ -153,6 +156,7 @@ def _document(at: int, given: object) -> Document:
             f"documents[{at}]: a Document or a mapping of label, content and confidence is "
             f"expected, not {_kind(given)}."
         )
+
     where = f"documents[{at}]"
     return Document(
         _text(label, f"{where}.label"),
@@ -189,6 +193,7 @@ def _fitting(documents: tuple[Document, ...], most: int) -> tuple[Document, ...]
     """Return what fits into a number of tokens, of the surest at least a part."""
     if isinstance(most, bool) or not isinstance(most, int):
         raise TypeError(f"max_tokens: a whole number is expected, not {_kind(most)}.")
+
     fit = bisect_right(
         range(1, len(documents) + 1), most, key=lambda n: most_tokens(_content(documents[:n]))
     )
@@ -204,6 +209,7 @@ def _fitting(documents: tuple[Document, ...], most: int) -> tuple[Document, ...]
     )
     if most_tokens(_content((part,))) > most:
         raise ValueError(f"max_tokens: {most} are too few; {bare} are needed beside the sources.")
+
     return (part,)
 
 

@@ -40,6 +40,7 @@ def _default(name: str) -> str:
         return "unset"
     if isinstance(field.default, bool):
         return str(field.default).lower()
+
     return f"{field.default:g}" if isinstance(field.default, float) else str(field.default)
 
 
@@ -51,6 +52,7 @@ def _texts(group: type[SettingsGroup]) -> list[tuple[str, str]]:
             found.append((one.target.id, ""))
         elif isinstance(one, ast.Expr) and found and isinstance(one.value, ast.Constant):
             found[-1] = (found[-1][0], " ".join(str(one.value.value).split()))
+
     return found
 
 

@@ -160,12 +160,14 @@ class GraphHealth:
                     f"{index.name} has {index.dimensions} dimensions, VECTOR_INDEX_DIMENSIONS is "
                     f"{dimensions}"
                 )
+
         if self.nothing:
             problems.append(self.nothing)
         if problems:
             return Readiness.failing("; ".join(problems))
         if self.lacking:
             return Readiness.degraded("; ".join(self._lacks()))
+
         return Readiness.ok()
 
     def _lacks(self) -> Iterator[str]:

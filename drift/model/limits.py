@@ -68,6 +68,7 @@ def looks(
     first, second = leading[:count], leading[count:]
     if all(chunk.id in read for chunk in first):
         return (), ()
+
     return (
         tuple(c for c in first if c.id not in read or len(c.text) <= SHORT),
         tuple(c for c in second if c.id not in read),
@@ -81,11 +82,13 @@ def percentage(ended: Mapping[int, int], planned: Mapping[int, int], passes: int
     """
     if all(ended.get(number, 0) >= count for number, count in planned.items()):
         return FOLLOWUPS_END_PCT
+
     shares = (
         min(1.0, ended.get(number, 0) / planned[number])
         for number in range(1, passes + 1)
         if planned.get(number)
     )
+
     return FOLLOWUPS_START_PCT + int(
         (FOLLOWUPS_END_PCT - FOLLOWUPS_START_PCT) * sum(shares) / passes
     )

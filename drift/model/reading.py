@@ -89,6 +89,7 @@ class AboutProject:
             which = f"Documents {first} to {last}" if last > first else f"Document {first}"
             yield f"{which} of {whole}: {'; '.join(group)}"
             first = last + 1
+
         if whole > len(names):
             yield f"Documents that are not named here: {whole - len(names)} of {whole}"
 
@@ -108,6 +109,7 @@ def _packed(names: Sequence[str]) -> Iterator[list[str]]:
             yield group
             group = []
         group.append(name)
+
     if group:
         yield group
 

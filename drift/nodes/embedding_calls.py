@@ -34,6 +34,7 @@ class EmbeddingCalls:
         parts = [texts[at : at + TEXTS_A_CALL] for at in range(0, len(texts), TEXTS_A_CALL)]
         async with task_group() as group:
             calls = [group.create_task(self._call(part, deadline)) for part in parts]
+
         replies = [call.result() for call in calls]
         return Embeddings(
             tuple(vector for reply in replies for vector in reply.vectors),
@@ -46,6 +47,7 @@ class EmbeddingCalls:
             left = deadline.require() if deadline else CALL_TIMEOUT_S
             own = Deadline.after(min(left, CALL_TIMEOUT_S))
             reply = await self._embedder.embed(list(texts), own)
+
         lengths = {len(vector) for vector in reply.vectors}
         if len(reply.vectors) != len(texts) or lengths - {self._dimensions}:
             raise ModelMisconfiguredError(
@@ -53,4 +55,5 @@ class EmbeddingCalls:
                 f"floats for {len(texts)} texts; {self._dimensions} floats each were expected. "
                 f"Check VECTOR_INDEX_DIMENSIONS against the model."
             )
+
         return reply

@@ -39,6 +39,7 @@ async def measure(  # noqa: PLR0913, PLR0917 - what is measured, of what, and un
     reached = None
     if embedder is not None and sampled.texts >= LEAST_TEXTS:
         reached = await _reached(finder, embedder, project_id, deadline)
+
     return ScoreThreshold(score, sampled.texts, dimensions, model, lowest, reached)
 
 
@@ -81,6 +82,7 @@ class Measuring:
             self._known[key] = (self._clock() + kept_s, score)
             if len(self._known) > MAX_PROJECTS:
                 self._known.popitem(last=False)
+
         return score
 
     async def _measured(
@@ -99,5 +101,6 @@ class Measuring:
             log.warning("rag_threshold_unmeasured", extra={"reason": error.detail})
             is_slow = isinstance(error, GraphTimeoutError | DeadlineError)
             return None, KEPT_S if is_slow else AGAIN_S
+
         log.info("rag_threshold_measured", extra={"texts": found.texts, "threshold": score})
         return score, KEPT_S

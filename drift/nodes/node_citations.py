@@ -42,6 +42,7 @@ def cleaned(text: str, shown: int) -> str:
         marks = " ".join(f"[Node {number}]" for number in known)
         pieces += [before, marks] if marks else [_without_a_begun_one(before).rstrip(" \t")]
         at = found.end()
+
     return "".join((*pieces, whole[at:])).strip()
 
 

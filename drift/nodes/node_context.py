@@ -31,6 +31,7 @@ def asked_of(
     while len(shown) > 1 and _cost(prompt) > bound:
         shown = shown[:-1]
         prompt = _prompt(question, shown)
+
     if _cost(prompt) > bound:
         prompt = _shortened(question, shown[0], bound)
     return prompt, shown

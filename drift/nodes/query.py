@@ -66,6 +66,7 @@ class _Nearest:
         """Return the nearest of nodes that are not near enough."""
         if not self.nodes or self.threshold is None:
             return None
+
         node = self.nodes[0]
         return NearestOut(
             node_id=node.id,
@@ -115,9 +116,12 @@ class RagSearch:
                     response = await self._written(question, found, calls, words)
                     if slot and response.sources:
                         slot.keep(response)
+
             if not response.sources:
                 whole.outcome = "no_data_found"
+
             whole.add(sources=len(response.sources), cited=sum(s.cited for s in response.sources))
+
         words.ended(response.answer)
         if listener:
             listener.sources(response.sources)
@@ -132,6 +136,7 @@ class RagSearch:
         with parts.waiting() as cost:
             cost.graph_round_trips += 1
             found = await self._finder.nearest_nodes(query, deadline)
+
         if not found.nodes:
             return _Nearest()
 
@@ -139,6 +144,7 @@ class RagSearch:
         nearest = _Nearest(found.nodes, threshold)
         parts.scored([node.score for node in found.nodes], threshold)
         whole.add(found=len(found.nodes), near=len(nearest.near_enough))
+
         return nearest
 
     async def _threshold(
@@ -158,10 +164,12 @@ class RagSearch:
         near = found.near_enough
         if not near:
             return RagResponse(answer=NOT_ENOUGH, sources=[], nearest=found.refused())
+
         prompt, shown = asked_of(question, near)
         answer = await self._asked(prompt, len(shown), calls, words)
         named = cited(answer)
         sources = [_source(node, n in named) for n, node in enumerate(shown, start=1)]
+
         return RagResponse(answer=answer, sources=sources)
 
     async def _asked(self, prompt: Prompt, shown: int, calls: Calls, words: Words) -> str:

@@ -119,6 +119,7 @@ class NodeReconciling:
                 summary.mended += report.mended
                 if summary.outcome != "ok":
                     return summary
+
         return summary
 
     async def _projects(self, label: str, deadline: Deadline) -> list[str]:
@@ -145,6 +146,7 @@ class NodeReconciling:
             is_away = isinstance(error, GraphUnavailableError | ModelUnavailableError)
             if is_away and not isinstance(error, GraphTimeoutError):
                 summary.outcome = error.code
+
         if report.outcome == UNFINISHED:
             summary.outcome = UNFINISHED
         return report
@@ -206,6 +208,7 @@ class NodeReconciling:
                     await self._mend(report, waiting, deadline)
                     tell(report)
                     waiting = []
+
         if waiting:
             await self._mend(report, waiting, deadline)
 
@@ -215,12 +218,14 @@ class NodeReconciling:
         if node.is_foreign:
             report.foreign += 1
             return False
+
         difference = self._difference(node, text)
         report.without_text += not text
         report.missing += difference == "missing"
         report.stale += difference == "stale"
         if difference and len(report.examples) < NAMED:
             report.examples.append(node.id)
+
         return difference is not None
 
     def _difference(self, node: LabelledNode, text: str) -> Difference | None:

@@ -65,6 +65,7 @@ class NodeWriting:
             known = ", ".join(self._rules.own_labels) or "none, until RAG_LABELS names one"
             message = f"must be one of the labels that are searched: {known}"
             raise InvalidRequestError((FieldProblem("label", message),))
+
         text = _required_text(asked.properties)
 
         node = OwnNode(asked.id or str(uuid4()), asked.label, asked.properties)
@@ -99,6 +100,7 @@ class NodeWriting:
             kept = wanted if is_same else ""
             if await self._store.replace_node(project, node, embedded, kept, deadline):
                 return _written(project, node, embedded)
+
         raise ConflictError(f"The node {node_id!r} is being changed by others; ask again.")
 
     async def remove(self, project: Project, node_id: str, deadline: Deadline) -> None:

@@ -67,6 +67,7 @@ def _closest(
             and fits(in_turns(joined))
         ):
             best, best_share = (one, other), share
+
     return best
 
 

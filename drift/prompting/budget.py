@@ -78,6 +78,7 @@ def leading(chunks: Sequence[Chunk], limits: Limits) -> tuple[Chunk, ...]:
         if room < 0 and taken:
             break
         taken.append(chunk)
+
     return tuple(taken)
 
 
@@ -141,6 +142,7 @@ def primer(
     shown, _ = _fitting(elements.sample_elements(chunks, samples), room)
     if chunks and not shown:
         shown = elements.sample_elements([_beginning(chunks[0], room)], samples)
+
     return prompts.primer(question, summaries, shown)
 
 
@@ -163,8 +165,10 @@ def aggregator(
             break
         room -= cost
         chosen.append(node)
+
     if not chosen:
         chosen = [_shortened(node, room) for node in surest[:1]]
+
     chosen.sort(key=lambda node: node.question.id)
 
     facts = findings.numbered_facts(chosen, retrieved)
@@ -190,6 +194,7 @@ def _summaries(
         characters //= 2
         rows = elements.community_elements(communities, handles, characters)
         fitting, left = _fitting(rows, room)
+
     return fitting, left
 
 
@@ -197,6 +202,7 @@ def _shortened(node: Node, room: int) -> Node:
     """Return one answer, as much of it and of its citations as fits."""
     if node.answer is None:
         return node
+
     part = room // _OF_ANSWERS
     kept: list[Citation] = []
     left = part
@@ -209,6 +215,7 @@ def _shortened(node: Node, room: int) -> Node:
             break
         left -= cost
         kept.append(citation)
+
     answer = replace(node.answer, text=_cut(node.answer.text, part), citations=tuple(kept))
     question = replace(node.question, text=_cut(node.question.text, part))
     return replace(node, question=question, answer=answer)
@@ -232,9 +239,11 @@ def _leading(
         if cost > room:
             written = _first_sentences(chunk, handle, room)
             cost = max(room, most_tokens(written))
+
         room -= cost
         shown.append(chunk)
         by_id[chunk.id] = written
+
     return tuple(shown), by_id, room
 
 
@@ -251,6 +260,7 @@ def _first_sentences(chunk: Chunk, handle: str, room: int) -> str:
         besides = most_tokens(elements.chunk_element(chunk, handle, 0)) + _A_HANDLE
         shorter = replace(chunk, text=_cut(chunk.text, max(1, room - besides)))
         written = elements.chunk_element(shorter, handle, 1)
+
     return written
 
 
@@ -273,6 +283,7 @@ def _fitting(rows: Sequence[str], room: int) -> tuple[list[str], int]:
             break
         room -= cost
         fitting.append(row)
+
     return fitting, room
 
 

@@ -55,6 +55,7 @@ class Handles(Generic[Key]):
             position = int(number[:9]) - 1
             if 0 <= position < len(self.keys):
                 return self.keys[position]
+
         return next((key for key in self.keys if str(key) in {name, text}), None)
 
     def resolved(self, names: Iterable[str]) -> tuple[Key, ...]:
@@ -89,6 +90,7 @@ def samples(
     for turn in chain.from_iterable(zip_longest(*columns)):
         if turn:
             placed.setdefault(turn[0].id, turn)
+
     for chunk in chunks:
         placed.setdefault(chunk.id, (chunk, None))
     return placed
@@ -160,6 +162,7 @@ def graph_lines(
     for entity in chain.from_iterable(one.entities for one in evidence):
         if line := _line(entity.description, entity.chunk_ids, shown, handles):
             titles.setdefault(entity.id, f"{on_line(entity.title)}: {line}")
+
     return [*list(pairs.values())[:MAX_GRAPH_LINES], *list(titles.values())[:MAX_GRAPH_LINES]]
 
 
@@ -214,6 +217,7 @@ def _settled(node: Node, shown: Collection[str], handles: Handles[str]) -> str:
         for citation in answer.citations
     ]
     said = on_line(cut(answer.text, MAX_SETTLED_CHARACTERS))
+
     return _asked(node.question.text, answer.verdict, said, *evidence)
 
 

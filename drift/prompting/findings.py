@@ -76,6 +76,7 @@ def numbered_facts(nodes: Sequence[Node], retrieved: Mapping[str, Chunk]) -> tup
             key = _wording(citation)
             _, before = found.get(key, (citation, 0.0))
             found[key] = citation, max(before, node.answer.confidence)
+
     return tuple(
         Fact(number, citation, confidence, _place(citation, retrieved))
         for number, (citation, confidence) in enumerate(found.values(), start=1)
@@ -101,11 +102,13 @@ def finding_elements(nodes: Sequence[Node], facts: Sequence[Fact]) -> list[str]:
     for node in parents_first(proven(nodes)):
         if node.answer is None:
             continue
+
         lines = [on_line(node.question.text), f"Answer: {on_line(node.answer.text)}"]
         for citation in node.answer.citations:
             fact = by_key[_wording(citation)]
             lines.append(f"[{fact.number}] as above" if fact.number in told else _fact_line(fact))
             told.add(fact.number)
+
         rows.append(
             element(
                 "finding",
@@ -115,6 +118,7 @@ def finding_elements(nodes: Sequence[Node], facts: Sequence[Fact]) -> list[str]:
                 depth=node.question.depth,
             )
         )
+
     return rows
 
 
@@ -131,4 +135,5 @@ def unanswered_lines(nodes: Sequence[Node]) -> list[str]:
             continue
         why = _IN_VAIN if node.answer else _UNANSWERED.get(node.state, "it failed")
         lines.append(f"{on_line(node.question.text)} ({why})")
+
     return list(dict.fromkeys(lines))[:MAX_UNANSWERED]

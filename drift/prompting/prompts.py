@@ -125,6 +125,7 @@ def _executor_system(*, joint: bool, last: bool) -> str:
     rules = _EVIDENCE if last else f"{_EVIDENCE}\n{_NEXT}"
     shape = _CITED if last else f"{_CITED},\n{_PROPOSED}"
     returned = f'{{"answers": [{{"followup": "Q1", {shape}}}]}}' if joint else f"{{{shape}}}"
+
     return f"""You are DRIFT-Search Local Executor.
 {asked}
 
@@ -296,6 +297,7 @@ def local(question: str, followups: Sequence[str], given: Context, *, last: bool
     if len(followups) == 1:
         system = LAST_LOCAL_SYSTEM if last else LOCAL_SYSTEM
         return _prompt("local_reply", system, user, LastReply if last else LocalReply)
+
     system = LAST_JOINT_SYSTEM if last else JOINT_SYSTEM
     return _prompt("joint_reply", system, user, LastJointReply if last else JointReply)
 

@@ -52,6 +52,7 @@ def most_tokens(text: str) -> int:
     """Return an upper bound of the tokens of a text; 0 for an empty one."""
     if not text:
         return 0
+
     cost = _START
     after_space = False
     for piece in _PIECE.finditer(text):
@@ -68,7 +69,9 @@ def most_tokens(text: str) -> int:
         else:
             of_run, of_character = _COSTS[kind]
             cost += of_run + of_character * len(run)
+
         after_space = kind == "space"
+
     return round(cost + 0.5)
 
 
@@ -82,6 +85,7 @@ def _latin(word: str) -> float:
         cost += 0.32 * (length - 1)
     if not word.isascii():
         cost += 0.9 * sum(1 for letter in word if letter > "\x7f")
+
     return cost
 
 
@@ -98,12 +102,14 @@ def cut(text: str, most: int) -> str:
     """
     if len(text) <= most:
         return text
+
     # What follows the last character tells whether a sentence or a word ends with it.
     ends = [found.end() for found in _SENTENCE_END.finditer(text[: most + 1])]
     spaces = [found.start() for found in _SPACE.finditer(text[: most + 1])]
     for end in (*ends[-1:], *spaces[-1:]):
         if most // 2 <= end <= most and text[:end].strip():
             return text[:end]
+
     return text[:most]
 
 

@@ -53,6 +53,7 @@ class CachedAnswer:
         self._key = await self._find_key(deadline)
         if self._key is None:
             return None
+
         body = (await self.cache.entries.get([self._key])).get(self._key)
         try:
             return shape.model_validate_json(body) if body else None
@@ -73,6 +74,7 @@ class CachedAnswer:
             # The search meets the same graph, and says what is wrong with it.
             log.info("answer_cache_unasked", extra={"reason": error.detail})
             return None
+
         if version is None:
             return None
 

@@ -58,6 +58,7 @@ class CacheEntries:
         for key in keys:
             if entry := self._local.get(key):
                 found[key] = entry[8:]
+
         missing = [key for key in dict.fromkeys(keys) if key not in found]
         if not self.shared or not missing:
             return found
@@ -66,6 +67,7 @@ class CacheEntries:
             if int.from_bytes(entry[:8]) > self._now():
                 self._keep(key, entry)
                 found[key] = entry[8:]
+
         return found
 
     def put(self, bodies: Mapping[str, bytes]) -> None:

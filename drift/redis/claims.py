@@ -36,6 +36,7 @@ class RedisClaims:
         """
         if not self._breaker.allow():
             return True
+
         try:
             async with asyncio.timeout(WAIT_S):
                 is_own = await self._claim(PREFIX + retrieval_id, name, math.ceil(seconds))
@@ -43,6 +44,7 @@ class RedisClaims:
             is_refused = isinstance(error, NoPermissionError)
             self._breaker.fail(_FORBIDDEN if is_refused else in_words(error))
             return True
+
         self._breaker.succeed()
         return is_own
 
@@ -55,6 +57,7 @@ class RedisClaims:
                 is_own = holder == mine.encode()
             case _:
                 raise InvalidResponse("What stands there is no claim.")
+
         if is_own and made is None:
             await self._pipeline.ask(*claim, "XX")
         return is_own

@@ -92,6 +92,7 @@ class RedisCounter:
                 for reached in ("requests_per_minute", "tokens_per_day"):
                     if limit == reached.encode() and most[reached]:
                         return Refusal(reached, most[reached], wait_ms / 1000)
+
         raise CountingError(_NONSENSE)
 
     async def spend(self, name: str, tokens: int) -> None:

@@ -65,6 +65,7 @@ class CachedEmbedder:
             packed = {key: _pack(vector) for key, vector in new.items()}
             self.entries.put({key: body for key, body in packed.items() if body})
             vectors |= new
+
         return replace(asked, vectors=tuple(vectors[key] for key in keys))
 
 

@@ -63,6 +63,7 @@ class RedisEntries:
         """Return those entries that are there; none of them when Redis does not say so soon."""
         if self._late or not self._reading.allow():
             return {}
+
         asked = self._start(self._read(keys))
         done, _ = await asyncio.wait({asked}, timeout=self._wait_s)
         if not done:
@@ -72,6 +73,7 @@ class RedisEntries:
         found: dict[str, bytes] | None = None if asked.cancelled() else asked.result()
         if found is None:
             return {}
+
         self._late_in_a_row = 0
         self._reading.succeed()
         return found

@@ -51,6 +51,7 @@ class Pipeline:
         for words in commands:
             answers.append(loop.create_future())
             self._waiting.append((words, answers[-1]))
+
         if self._sending is None:
             self._sending = asyncio.create_task(self._send())
         return await asyncio.gather(*answers)
@@ -102,10 +103,12 @@ class Pipeline:
         packet = self._client.pipeline(transaction=False)
         for words in commands:
             packet.execute_command(*words)
+
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 replies = await packet.execute(raise_on_error=False)
         except (ValueError, TypeError, RecursionError) as error:  # what redis-py's parser meets
             raise InvalidResponse("No reply of a Redis.") from error
+
         self._used = self._clock()
         return replies

@@ -103,9 +103,11 @@ class RedisProgress:
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSING_SECONDS):
                 await self.delivered()
+
         if self._carrier:
             self._carrier.cancel()
             await asyncio.gather(self._carrier, return_exceptions=True)
+
         await self._leave()
 
     # ---------------------------------------------------------------------------------- the carrier
@@ -145,6 +147,7 @@ class RedisProgress:
                 refusal = error
             else:
                 self._arrived(message)
+
         if refusal:
             raise refusal
 
@@ -156,6 +159,7 @@ class RedisProgress:
         if self._connection is None:
             self._outdated = False
             self._connection = await self._server.opened()
+
         self._used = self._clock()
         return self._connection
 
@@ -179,6 +183,7 @@ class RedisProgress:
                 if not self._room:
                     raise ConnectionResetError("Nothing waits for an answer any more.") from error
                 continue
+
             await other.disconnect(nowait=True)
             if await connection.read_response(timeout=SILENT_SECONDS) is None:
                 raise ConnectionResetError("The network has dropped the connection.")
@@ -194,6 +199,7 @@ class RedisProgress:
         with suppress(TimeoutError):
             async with asyncio.timeout(PAUSES[min(self._failures, len(PAUSES) - 1)]):
                 await self._again.wait()
+
         self._failures += 1
         self._drop_old()
 

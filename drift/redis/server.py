@@ -93,6 +93,7 @@ class RedisServer:
             if isinstance(error, TimeoutError | RedisTimeoutError):
                 raise TimeoutError("Redis has not answered a new connection in time.") from None
             raise
+
         return connection
 
     def _made(self) -> Connection:
@@ -207,7 +208,9 @@ def in_words(error: BaseException) -> str:
     links = tuple(causes(error))
     if any(getattr(link, "status_code", "") == "NOAUTH" for link in links):
         return "it asks for a password, and REDIS_URL has none"
+
     for kind, meaning in _MEANINGS:
         if any(isinstance(link, kind) for link in links):
             return meaning
+
     return "Entra ID gives no token for it"

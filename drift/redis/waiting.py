@@ -62,6 +62,7 @@ class WaitingRoom:
         self._bytes += message.size
         if not last:
             self._steps.append(self.newest)
+
         while self._bytes > self._most_bytes:
             self._drop(self._steps[0] if self._steps else next(iter(self._messages)))
 
@@ -73,6 +74,7 @@ class WaitingRoom:
             if chosen and most_bytes < 0:
                 break
             chosen.append(message)
+
         return chosen
 
     def arrived(self, number: int) -> None:

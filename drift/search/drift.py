@@ -105,6 +105,7 @@ class DriftSearch:
                         response = await retrieval.recalled(slot) or await retrieval.answer()
                 except (UpstreamError, UnusableReplyError) as error:
                     response = await retrieval.answer_in_spite_of(error)
+
                 if slot and retrieval.is_whole:
                     slot.keep(response)
                 if response.no_data_found:
@@ -118,6 +119,7 @@ class DriftSearch:
             response.usage.from_cache = retrieval.is_recalled
             if self._prices:
                 response.usage.cost = self._prices.cost(whole.spending)
+
         return response
 
 
@@ -151,6 +153,7 @@ class _Retrieval:
         known = await slot.recall(RetrieveResponse, self.deadline) if slot else None
         if known is None:
             return None
+
         self.is_recalled = True
         parts.recalled()
         self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
@@ -201,6 +204,7 @@ class _Retrieval:
         """Return what one look finds; None where the whole search is asked for."""
         if self.request.depth == "drift":
             return None
+
         self.progress.report(Phase.EXPANDING_QUERY, "Looking whether one look answers it")
         # What one look says is not told before it is known that it is the answer.
         telling = self.telling if self.request.depth == "quick" else Telling()
@@ -243,10 +247,12 @@ class _Retrieval:
         look = self.look
         if look is None or not look.found:
             raise error
+
         log.warning("deeper_failed", extra={"code": error.code}, exc_info=error)
         self.has_failed = True
         found = look.conclusion
         uncertain = replace(found, uncertainty=(*found.uncertainty, ONE_LOOK_STANDS))
+
         return await self.answer_by(replace(look, conclusion=uncertain))
 
     def depth(self, used: Literal["quick", "drift"], look: Look | None) -> DepthOut:
@@ -261,6 +267,7 @@ class _Retrieval:
         except UnusableReplyError as error:
             log.warning("hypothesis_unusable", extra={"reason": error.detail})
             return ""
+
         return reply.text[:HYPOTHESIS_CHARACTERS]
 
     async def embed(self, text: str) -> Vector:
@@ -283,6 +290,7 @@ class _Retrieval:
         self.progress.report(
             Phase.RETRIEVING_COMMUNITIES, f"Found {len(titles)} communities", details
         )
+
         return found
 
     def no_data(self, searched: Searched) -> RetrieveResponse:
@@ -309,6 +317,7 @@ class _Retrieval:
         if look and look.found:
             tree.begin_with(look.node, look.evidence.chunks)
             tree.counts += look.counts
+
         await tree.run(proposals)
         return tree
 
@@ -319,6 +328,7 @@ class _Retrieval:
         prompt, facts = budget.aggregator(question, nodes, tree.retrieved, most)
         if not facts:
             return Conclusion()
+
         shown = list(tree.shown_texts())
         try:
             growing = GrowingAnswer(
@@ -330,6 +340,7 @@ class _Retrieval:
             log.warning("aggregation_unusable", extra={"reason": error.detail})
             self.has_failed = True
             return conclusion.without_last_call(question, nodes, shown)
+
         return conclusion.concluded(question, reply, facts, nodes, shown)
 
     async def respond(
@@ -347,6 +358,7 @@ class _Retrieval:
             )
             self.is_whole = self.is_whole and not is_unread(references)
             answered = with_references(answered, concluded, references)
+
         return self.told(answered)
 
     def told(self, answered: RetrieveResponse) -> RetrieveResponse:

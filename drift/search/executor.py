@@ -51,16 +51,19 @@ class Executor:
             answer, counts = _checked(reply, handles, citable)
             answers.counts += counts
             answers.by_question[found.question.id] = answer
+
         return answers
 
     async def _replies(self, group: Group, reading: Reading) -> list[tuple[Found, LocalReply]]:
         if len(group) == 1:
             return [(group[0], await ask(self.chat, reading.prompt, LocalReply))]
+
         try:
             joint = await ask(self.chat, reading.prompt, JointReply)
         except UnusableReplyError as error:
             log.warning("joint_reply_unusable", extra={"reason": error.detail})
             return []
+
         return list(_matched(group, joint))
 
 
@@ -85,6 +88,7 @@ def _checked(
         )
         for followup in reply.new_followups[:MAX_NEW_FOLLOWUPS]
     )
+
     return Answer(
         without_handles(reply.answer, in_prose, said_by),
         citations,
@@ -129,6 +133,7 @@ def _meant(
         if chunk_id := handles.resolve(handle):
             numbers = citation.sentences or sentences
             named.append((citation.model_copy(update={"sentences": numbers}), chunk_id))
+
     return named or [(citation, None)]
 
 

@@ -48,5 +48,6 @@ def require_any(
         raise ModelUnavailableError(
             "The model did not answer any follow-up question."
         ) from failures[0]
+
     if SKIPPED_DEADLINE in states:
         raise deadline.error()

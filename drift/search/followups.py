@@ -145,6 +145,7 @@ class FollowupTree:
             with suppress(TimeoutError):
                 async with asyncio.timeout(WAITS_FOR_SIBLINGS_S):
                     await self._all_are_heard.wait()
+
         self._asks_soon = False
         self._ask_the_best(group)
 
@@ -163,6 +164,7 @@ class FollowupTree:
         taken = self._pool.take(settled)
         for node in taken.settled:
             self._end(node)
+
         if taken.questions:
             read = frozenset(+self._read_chunks)
             wave = _Wave(taken.questions, settled, read, group)
@@ -195,6 +197,7 @@ class FollowupTree:
         self._report(f"Looking into: {question.text}")
         if self.tell:
             self.tell(asked(question))
+
         query = FollowupQuery(
             self.project_id,
             searched(question),
@@ -222,6 +225,7 @@ class FollowupTree:
         if not first:
             self._end(Node(question, SKIPPED_ENOUGH, chunk_ids=tuple(c.id for c in leading)))
             return None
+
         return Found(question, evidence, first, second)
 
     def _new_to(self, question: Question, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
@@ -263,8 +267,10 @@ class FollowupTree:
         self._read_together(again, wave)
         for node in ended:
             self._take_in(self._pool.offer(node))
+
         for node in ended:
             self._end(node)
+
         if self._pool.is_waiting and not self._asks_soon:
             self._asks_soon = True
             wave.group.create_task(self._ask_soon(wave.group))
@@ -288,9 +294,11 @@ class FollowupTree:
             if not answer.citations and found.further:
                 again.append(replace(found, chunks=found.further, further=(), seen=seen))
                 continue
+
             offered_s = self._offered_s[found.question.id]
             seconds = round(self.deadline.elapsed() - offered_s, 4)
             ended.append(Node(found.question, ANSWERED, answer, seen, seconds))
+
         return ended, again
 
     def _remembered(self, group: Group, wave: _Wave) -> Memory:
@@ -310,10 +318,12 @@ class FollowupTree:
         for community in elements.communities_of([found.evidence for found in group]):
             if community.id not in self._communities:
                 self._communities.append(community.id)
+
         cited = [citation.chunk_id for citation in checked_citations(wave.settled)]
         for chunk_id in (*(chunk.id for chunk in in_turns(group)), *cited):
             if chunk_id not in self._chunks:
                 self._chunks.append(chunk_id)
+
         return budget.RequestHandles(
             Handles.of("C", self._communities), Handles.of("K", self._chunks)
         )
@@ -337,6 +347,7 @@ class FollowupTree:
             self.tell(traced(node))
         if not self._may_propose():
             self._all_are_heard.set()
+
         question, chunks = node.question, len(node.chunk_ids)
         seen = {"followup": question.id, "depth": question.depth, "chunks": chunks}
         log.info(

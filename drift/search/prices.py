@@ -54,6 +54,7 @@ class Price(BaseModel, extra="forbid", frozen=True, strict=True):
             if count and price is None:
                 return None
             total += count * (price or 0.0)
+
         return total / 1_000_000
 
 
@@ -89,6 +90,7 @@ class PriceTable:
         """Return what the models cost; None when a part of that is not known."""
         if spending.uncounted or not spending.models:
             return None
+
         total = 0.0
         for name, use in spending.models.items():
             price = next(filter(None, map(self.prices.models.get, self._names(name))), None)
@@ -96,6 +98,7 @@ class PriceTable:
             if amount is None:
                 return None
             total += amount
+
         return CostOut(
             amount=round(total, 8), currency=self.prices.currency, prices=self.prices.date
         )
@@ -116,6 +119,7 @@ def read(text: str) -> Prices:
     """
     if len(text) > MOST_CHARACTERS:
         raise ValueError(f"must have at most {MOST_CHARACTERS:,} characters")
+
     try:
         return Prices.model_validate(json.loads(text, object_pairs_hook=_object))
     except ValidationError as error:
@@ -129,6 +133,7 @@ def read(text: str) -> Prices:
         problem = "; it names something twice in one object"
     except (ValueError, RecursionError):  # numbers and lists of any length
         problem = ""
+
     raise ValueError(f"{_WANTED}{problem}")
 
 

@@ -65,4 +65,5 @@ async def planned(chat: ChatCalls, question: str, found: PrimerEvidence, most_to
         )
         for followup in first.followups[:MAX_FOLLOWUPS]
     )
+
     return Plan(first, tuple(proposals), itself)

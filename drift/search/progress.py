@@ -109,6 +109,7 @@ class Progress:
         """Report a phase with a line for people; `pct` overrides the phase's own percentage."""
         if self._ended:
             return
+
         self._pct = max(self._pct, PHASE_PCT.get(phase, 0) if pct is None else pct)
         message = ProgressMessage(
             project_id=self.project_id,

@@ -95,6 +95,7 @@ class Pool:
             return ()
         if is_settling(parent.answer) and is_same_question(parent.question.text, self.question):
             self._is_settled = True
+
         proposals = parent.answer.followups if parent.answer.citations else ()
         settled = self._offer(parent, proposals)
         return (*settled, *self._offer_again(parent)) if is_in_vain(parent.answer) else settled
@@ -151,6 +152,7 @@ class Pool:
             self._note(question, parent, state)
             if state:
                 settled.append(Node(question, state))
+
         return tuple(settled)
 
     def _offer_again(self, first: Node) -> tuple[Node, ...]:
@@ -159,9 +161,11 @@ class Pool:
         depth = asked.depth + 1
         if self._is_settled:
             return ()
+
         before = self.known[asked.parent] if asked.parent is not None else None
         if depth > self.limits.max_passes or is_asked_again(asked, before):
             return ()
+
         again = Question(len(self.known), asked.text, (), asked.id, depth, asked.beside)
         state = None if self.free_slots else SKIPPED_BUDGET
         self._note(again, first, state)
@@ -205,6 +209,7 @@ class Pool:
                 ended.append(Node(question, MERGED))
             else:
                 kept.append(replace(one, question=question))
+
         self._waiting = kept
         return ended
 

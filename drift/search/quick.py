@@ -95,6 +95,7 @@ class QuickLook:
             look = replace(whole or look, open=depth.WHOLE)
         elif reply.position:
             look = await self._look_at_position(look, Position(reply.position), vector) or look
+
         return replace(look, vector=vector)
 
     async def look_at_whole(self, question: str, evidence: Evidence = Evidence()) -> Look | None:  # noqa: B008 - frozen
@@ -146,6 +147,7 @@ class QuickLook:
             hear = self.telling.hear(growing)
             reply = await ask(self.calls.chat, reading.prompt, QuickReply, hear)
             part.add(chunks=len(reading.shown), answers=1)
+
         return _checked(asked, reply, handles, evidence, reading.shown), reply
 
     async def _search(
@@ -184,11 +186,13 @@ def _growing(
             reply = QuickReply.model_validate({**begun, "verdict": "not_found"})
         except ValidationError:
             return ()
+
         named = reply.evidence
         if (reply.about_whole or reply.position) and not is_last:
             return ()
         if unseen_name(question, _texts(shown)):
             return ()
+
         ids = [handles.chunks.resolve(citation.chunk_id) for citation in named]
         return _facts(standing(named, ids, known), 0.0, known)
 
@@ -250,4 +254,5 @@ def _checked(
     )
     node = Node(asked, ANSWERED, answer, tuple(chunk.id for chunk in shown))
     concluded = conclusion.concluded(asked.text, said, facts, [node], _texts(shown))
+
     return Look(node, evidence, counts, concluded, depth.open_question(concluded, counts))

@@ -60,6 +60,7 @@ def pin(best_first: Sequence[Chunk], pinned: Sequence[Chunk]) -> tuple[Chunk, ..
     wished = {c.id: replace(c, score=best.score) for c in pinned if c.id != best.id}
     first = tuple(wished.values())[:MAX_PINNED]
     taken = {chunk.id for chunk in first}
+
     return (best, *first, *(chunk for chunk in others if chunk.id not in taken))
 
 
@@ -131,6 +132,7 @@ def _spread(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[Chunk]:
         if not is_copy:
             seen.add(chunk.document_name)
         spread.append(replace(chunk, score=round(score, 6)))
+
     return spread
 
 

@@ -82,6 +82,7 @@ class Referring:
         now = int(1000 * self.clock().timestamp())
         if not chunk_ids:
             return Known(now=now)
+
         left = self.deadline.remaining() - KEPT_S
         if left <= 0:
             return Known(now=now, unread=(NO_TIME,))
@@ -92,6 +93,7 @@ class Referring:
         if not vector:
             vector = await self._embedded(question, calls, patience)
             unread += [] if vector else [NO_VECTOR]
+
         found = await self._read(PassagesQuery(project_id, chunk_ids, vector), calls, patience)
         if found is None:
             return Known(now=now, unread=(NO_GRAPH,))

@@ -73,6 +73,7 @@ def parse(text: str, shape: type[R]) -> R:
             problem = (
                 f"{'.'.join(str(part) for part in first['loc']) or 'the whole'}: {first['msg']}"
             )
+
     raise _MisfitError(text, problem)
 
 

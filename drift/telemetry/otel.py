@@ -140,6 +140,7 @@ def invocation(context: Invocation, headers: Mapping[str, str]) -> Iterator[None
     current = otel_context.get_current()
     if trace_id(trace.get_current_span(current)) is None:
         current = _callers_context(context, headers)
+
     attached = otel_context.attach(current)
     try:
         id_ = trace_id(trace.get_current_span())
@@ -158,4 +159,5 @@ def _callers_context(context: Invocation, headers: Mapping[str, str]) -> otel_co
     found = _trace_headers.extract(of_platform)
     if trace_id(trace.get_current_span(found)) is None:
         found = _trace_headers.extract(headers)
+
     return found

@@ -79,6 +79,7 @@ class Part:
         phases = {
             phase.value: PhaseUsage(**part.cost.of_models()) for phase, part in self.phases.items()
         }
+
         return UsageOut.model_validate(
             {
                 **self.cost.of_models(),
@@ -128,6 +129,7 @@ def _part(
             for key, value in written.items():
                 if isinstance(value, str | int | float):
                     span.set_attribute(f"drift.{key}", value)
+
             times = {"duration_s": part.duration_s, **part.client_s}
             if event:
                 log.info(event, extra={**written, **times, **ended(part)})
@@ -223,6 +225,7 @@ def phase(which: Phase) -> AbstractContextManager[Part]:
         if whole is not None:
             whole.phases[which] = part
             whole.add(**{name: value for name, value in part.fields.items() if name != "phase"})
+
         return part.cost.of_models()
 
     return _part(SPAN_NAMES[which], "phase_ended", ended, phase=which.value)

@@ -42,6 +42,7 @@ def _chunk(s: Schema) -> str:
   RETURN ch LIMIT 1"""
     if s.has_projects:
         return by_id
+
     return f"""{by_id}
 UNION
   WITH asked

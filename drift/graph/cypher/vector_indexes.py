@@ -18,6 +18,7 @@ def create_vector_index(name: str, label: str, *, is_filtered: bool) -> tuple[st
         f"{config}, `vector.quantization.type`: 'scalar', "
         "`vector.default_search_expansion_factor`: 2.0"
     )
+
     return (
         f"{newer}OPTIONS {{indexConfig: {{{stated}}}}}",
         f"{newer}OPTIONS {{indexConfig: {{{config}}}}}",

@@ -153,18 +153,21 @@ class Documents:
                     write(f"{'' if told else _without_answer(data)}\n\n{references(data)}")
                 elif name == Event.ERROR:
                     raise _refused(data)
+
         return told
 
     async def _in_full(self, question: str, turns: Sequence[Turn]) -> str:
         """Return the question as it would be asked without the ones before it."""
         if not turns:
             return question
+
         from drift.contracts.request import MAX_QUERY_CHARACTERS
 
         reply = await self.model.complete(standalone(question, turns), Deadline.after(TIMEOUT_S))
         query = " ".join(reply.text.split())[:MAX_QUERY_CHARACTERS]
         if query and query != question:
             stderr.print(f"[dim]Asked:[/] {query}", markup=True, highlight=False)
+
         return query or question
 
 
@@ -230,6 +233,7 @@ class Conversation:
             self.write("\n")
             say(error.detail if isinstance(error, DriftError) else f"The function: {error}.")
             return
+
         self.turns.append(Turn(question, answer))
 
 
@@ -245,6 +249,7 @@ async def _chat(stack_options: StackOptions, project_id: str | None, depth: str)
     async with running(stack_options, reads=bool(project_id)) as (stack, values), serving() as url:
         if values.oai_model == STAND_IN and project_id is None:
             say("The stand-in repeats questions, for it has no language model: try --rag.")
+
         model, _ = await asyncio.to_thread(wiring.build_models, values)
         async with httpx2.AsyncClient(base_url=url, timeout=TIMEOUT_S, trust_env=False) as client:
             documents = Documents(client, model, project_id, depth) if project_id else None
@@ -254,6 +259,7 @@ async def _chat(stack_options: StackOptions, project_id: str | None, depth: str)
             async for line in _lines():
                 if not await conversation.said(line):
                     break
+
         recommend_up(stack)
 
 

@@ -108,11 +108,13 @@ def show_answer(question: str, response: dict[str, Any]) -> None:
     if "references" in response:
         _show_references(response)
         return
+
     stdout.print(f"{escape(response['final_answer'])}\n")
     for number, fact in enumerate(response["key_facts"], start=1):
         stdout.print(f"[bold]{number}.[/] {escape(fact['fact'])}")
         for citation in fact["citations"]:
             stdout.print(f"   [green]{escape(_evidence(citation))}[/]")
+
     _show_what_is_left(response)
 
 
@@ -122,10 +124,12 @@ def _show_references(response: dict[str, Any]) -> None:
     stdout.print(f"{escape(references['answer'])}\n")
     if references["items"]:
         stdout.print(f"[bold]Confidence: {references['confidence']:.0%}[/]")
+
     for item in references["items"]:
         signals = ", ".join(f"{name} {value:.0%}" for name, value in item["signals"].items())
         stdout.print(escape(f"[{item['number']}] {item['confidence']:.0%}: {signals}"))
         stdout.print(f'   [green]└ "{escape(_shortened(" ".join(item["span"].split())))}"[/]')
+
     _show_what_is_left(response)
 
 
@@ -134,8 +138,10 @@ def _show_what_is_left(response: dict[str, Any]) -> None:
     heading, *near = _near(response) or [""]
     if near:
         stdout.print(f"[bold]{heading}[/]")
+
     for line in near:
         stdout.print(f"   {escape(line)}")
+
     if response["residual_uncertainty"]:
         stdout.print(f"\n[yellow]Uncertain:[/] {escape(response['residual_uncertainty'])}")
 
@@ -149,12 +155,14 @@ def references(response: dict[str, Any]) -> str:
     for place, fact in enumerate(response["key_facts"], start=1):
         for number in fact["references"]:
             sentences.setdefault(number, []).append(place)
+
     items = response["references"]["items"]
     rows = [_reference(item, sentences[item["number"]]) for item in items]
     limits = [f"Limit: {limit}" for limit in response["references"]["limits"]] if rows else []
     uncertain = response["residual_uncertainty"]
     heading = ["References:"] if rows else []
     said = [f"Uncertain: {uncertain}"] if uncertain else []
+
     return "\n".join([*heading, *rows, *limits, *_near(response), *said, ""])
 
 

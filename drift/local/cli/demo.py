@@ -54,6 +54,7 @@ async def _demo(stack_options: StackOptions, question: str, *, as_json: bool) ->
             body = {"query": question, "project_id": options.DEMO_PROJECT, "include": include}
             answered = await ask_function(url, values, body)
             clock.lap("retrieve_s")
+
         servers = await _servers(values, stack)
 
     if as_json:
@@ -69,10 +70,12 @@ async def _demo(stack_options: StackOptions, question: str, *, as_json: bool) ->
     else:
         show_answer(question, answered.response)
         _say_what_next(clock.laps, servers)
+
     if not answered.is_cited:
         stderr.print(
             "[yellow]No answer with evidence was found; the local model only copies sentences.[/]"
         )
+
     return answered.is_cited
 
 
@@ -91,6 +94,7 @@ async def _servers(values: Settings, stack: Stack) -> dict[str, str]:
         neo4j = (await graph.health()).server
     finally:
         await graph.close()
+
     return {
         "neo4j": neo4j,
         "valkey": _redis_name(await _redis_info(values)),

@@ -117,6 +117,7 @@ def evidence(
         async with open_search(options, embedder, "evidence") as search:
             for topic in topics:
                 results += await measure_topic(topic, search, say, ingested=ingested)
+
         return report(results)
 
     document = run(measure())
@@ -139,6 +140,7 @@ def _show_recall(document: dict[str, Any]) -> None:
         cells = [_in_one_cell(methods.get(method, {})) for methods in columns.values()]
         if any(cells):
             table.add_row(method, meaning, *cells)
+
     stdout.print(table)
 
     gain = document["pooled"]["ours_minus_hybrid"]
@@ -159,13 +161,16 @@ def _show_evidence(document: dict[str, Any]) -> None:
     for method, meaning in METHODS.items():
         values = [*document["methods"][method].values(), *by_chars[method].values()]
         table.add_row(method, meaning, *(f"{value:.1f}" for value in values))
+
     for ceiling, meaning in CEILINGS.items():
         values = document["ceilings"][ceiling].values()
         table.add_row(ceiling, meaning, *(f"{value:.1f}" for value in values), "", "")
+
     stdout.print(table)
 
     for rival, lead in document["ours_minus"].items():
         stdout.print(f"ours minus {rival}: {_lead(lead)}")
+
     for name, lead in document["types_ours_minus_rrf"].items():
         size = document["questions_of_type"][name]
         stdout.print(f"ours minus rrf, {name} ({size} questions): {_lead(lead)}")

@@ -62,6 +62,7 @@ def ingest(
         raise typer.BadParameter("say which project the documents belong to: --project NAME")
     if sample and source_uri:
         raise typer.BadParameter("goes with a folder or file of yours", param_hint="--source-uri")
+
     project = _checked(options.DEMO_PROJECT if project is None else project)
     _check_address(source_uri)
 

@@ -150,6 +150,7 @@ def _tell(reports: list[NodesReport], *, as_json: bool) -> None:
     if as_json:
         print_json({"labels": [asdict(report) for report in reports]})
         return
+
     for report in reports:
         say(
             f"{report.label} in {report.project}: {report.seen} nodes, {report.missing} had no "
@@ -160,6 +161,7 @@ def _tell(reports: list[NodesReport], *, as_json: bool) -> None:
             say(f"{report.foreign} of them are another program's (:__Node__), and were left.")
         if report.outcome == UNFINISHED:
             say("That took too long, and was ended; what is done stays done. Run this again.")
+
     if not reports:
         say(
             "No project has nodes of people's own with a label of RAG_LABELS. `drift nodes index` "

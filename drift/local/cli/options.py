@@ -127,4 +127,5 @@ def _found_data_dir(environment: Mapping[str, str]) -> Path:
         here = Path.cwd()
     except OSError:  # it was removed
         return users_own
+
     return find_data_folder(here, users_own, say)

@@ -102,11 +102,13 @@ async def _prepare(stack_options: StackOptions, how: HowToPrepare, *, as_json: b
                     await _measure(values, how, embedder)
         finally:
             await preparer.close()
+
     document = report.document()
     if as_json:
         print_json(document)
     else:
         _show(document)
+
     return not document["problems"]
 
 
@@ -142,16 +144,19 @@ def _graph_alone(stack_options: StackOptions, *, embeds: bool) -> StackOptions:
     """
     if not stack_options.given.get("NEO4J_URI"):
         return stack_options
+
     if embeds and not all(stack_options.given.get(name) for name in _NO_MODEL):
         raise LocalStackError(
             "Only the model that questions are embedded with fits this graph: set OAI_BASE_URL and "
             "OAI_EMBED_MODEL_NAME."
         )
+
     if not stack_options.given.get("VECTOR_INDEX_DIMENSIONS"):
         raise LocalStackError(
             "Vector indexes have one length: set VECTOR_INDEX_DIMENSIONS to the floats of the "
             "embeddings in this graph, 3072 for text-embedding-3-large."
         )
+
     return replace(stack_options, given={**_NO_MODEL, **_NOT_SPOKEN_TO, **stack_options.given})
 
 
@@ -162,6 +167,7 @@ def _remark(line: str) -> None:
 def _show(document: dict[str, Any]) -> None:
     for statement in document["cypher"]:
         stdout.print(f"{statement}\n", markup=False)
+
     # in a dry run standard output is a script, so everything else goes to the other one
     out = stderr if document["dry_run"] else stdout
     sets, creates = ("Would set", "Would create") if document["dry_run"] else ("Set", "Created")
@@ -172,8 +178,10 @@ def _show(document: dict[str, Any]) -> None:
         out.print(f"{creates} {', '.join(document['created'])}.", markup=False)
     if not (document["changed"] or document["created"] or document["cypher"]):
         out.print("[green]Nothing had to be changed.[/]")
+
     for index in document["indexes"]:
         out.print(_line(index), style="dim", markup=False)
+
     for problem in document["problems"]:
         out.print("[yellow]Problem:[/] ", end="")
         out.print(problem, markup=False)

@@ -93,11 +93,14 @@ async def _projects(stack_options: StackOptions, *, as_json: bool) -> None:
         finally:
             await writer.close()
         recommend_up(stack)
+
     if as_json:
         print_json({"projects": [_as_document(one) for one in held]})
         return
+
     for one in held:
         _show(one)
+
     if not held:
         say("There is no project. `drift ingest FOLDER --project NAME` makes one.")
 
@@ -124,6 +127,7 @@ async def _remove(
                 _say_done(project_id, report, after)
         finally:
             await writer.close()
+
         recommend_up(stack)
 
     if as_json:
@@ -151,15 +155,18 @@ def _known_source(held: HeldProject, given: str) -> str:
 
     if given in held.sources:
         return given
+
     place = known_as(source_name(Path(given)), held.sources)
     if place in held.sources:
         return place
+
     around = next((one for one in held.sources if one and is_inside(place, one)), None)
     if around is not None:
         raise IngestError(
             f"{place} is part of the source {around}, and only whole sources are removed. Take it "
             f"out of that folder, and ingest the folder again."
         )
+
     raise IngestError(
         f"Project {held.project_id} holds nothing of {place}. "
         f"{_named('It holds', sorted(held.sources))}"
@@ -192,6 +199,7 @@ async def _remove_from(
             wait_s=wait_s,
             say=say,
         )
+
     await measure_threshold(values, writer, embedder, report)
     return report
 
@@ -202,6 +210,7 @@ def _announce(held: HeldProject, source: str | None) -> None:
         say(
             f"To remove from project {held.project_id}: {_documents(documents)} of {_called(name)}."
         )
+
     if not sources:
         say(f"Project {held.project_id} holds no documents.")
 

@@ -99,6 +99,7 @@ async def _serve(stack_options: StackOptions, how: HowToServe, *, as_json: bool)
 
     if how.port:
         check_port(how.port)
+
     access = {} if how.auth is None else WITHOUT_KEYS
     async with running(stack_options, access) as (stack, values):
         keys: Sequence[TrialKey] = ()
@@ -148,6 +149,7 @@ def how_to_ask(
     if keys:
         mine, other = keys
         return instructions(url, mine, other, folder)
+
     how = "" if mode == "function" else _CREDENTIAL.format(mode=mode)
     if projects == ():
         sample = ingest_command("--sample", folder)
@@ -156,7 +158,9 @@ def how_to_ask(
             f"manual, in another terminal; then reload the page:\n\n  {sample}\n\n{how}"
             f"Then:\n\n{asking(url)}"
         )
+
     if projects is None or options.DEMO_PROJECT not in projects:
         project = projects[0] if projects else "PROJECT"
         return f"{how}With a question of yours:\n\n{asking(url, None, project, 'QUESTION')}"
+
     return f"{how}{asking(url)}"

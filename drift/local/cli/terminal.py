@@ -172,6 +172,7 @@ def open_streams() -> None:
     closed = [number for number in range(3) if not _is_open(number)]
     for _ in closed:
         os.open(os.devnull, os.O_RDWR)
+
     sys.stderr = _opened(sys.stderr)
     sys.stdout = _opened(sys.stdout)
     if 1 in closed:

@@ -30,6 +30,7 @@ def half_and_half(cosines: Mapping[str, float], bm25: Mapping[str, float]) -> li
     """
     if not cosines:
         return []
+
     low, high = min(cosines.values()), max(cosines.values())
     greatest = max(bm25.values(), default=1.0)
     span = (high - low) or 1.0
@@ -38,6 +39,7 @@ def half_and_half(cosines: Mapping[str, float], bm25: Mapping[str, float]) -> li
         id_: (cosine - low) / span + bm25.get(id_, 0.0) / greatest
         for id_, cosine in cosines.items()
     }
+
     return sorted(scores, key=lambda id_: (-scores[id_], id_))
 
 

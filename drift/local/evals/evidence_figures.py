@@ -80,6 +80,7 @@ def figures(
         if gold:
             held = [any(_shows(chunk, passage) for chunk in chunks) for passage in gold]
             shares[f"passages10{ending}"] = sum(held) / len(held)
+
     return shares
 
 
@@ -114,6 +115,7 @@ def ceilings(
         "legs": [*ours, *vector[:_LEG_VECTOR], *words[:_LEG_WORDS]],
         "deep": [*ours, *vector, *words],
     }
+
     return {
         name: figures(best_order(list(dict.fromkeys(chunks)), question, gold), question, gold)
         for name, chunks in wider.items()
@@ -136,6 +138,7 @@ def best_order(
         if chunk.document not in shown:
             shown.add(chunk.document)
             picked[chunk] = None
+
     return list(dict.fromkeys([*picked, *chunks]))
 
 
@@ -146,6 +149,7 @@ def report(results: Sequence[QuestionResult]) -> dict[str, Any]:
     types = {name: [result for result in results if result.type == name] for name in names}
     rivals = [method for method in METHODS if method != OURS]
     leading = {name: name for name in ("docs10", *AT_CHARS)}
+
     return {
         "questions": len(results),
         "questions_with_passages": len(_values(results, OURS, "passages10")),

@@ -63,6 +63,7 @@ class RawDocuments:
         best = max(held, default=0.0)
         if not best or best < MIN_SHARE * sum(weights.values()):
             return None
+
         return GoldPassage(weights, frozenset(documents), SAME_PASSAGE * best)
 
     def _idf(self, word: str) -> float:

@@ -38,4 +38,5 @@ def read_lines(path: Path, shape: type[Shape]) -> list[Shape]:
         except ValidationError as error:
             reason = " ".join(str(error).split())
             raise IngestError(f"{path}, line {number}: {reason}.") from error
+
     return read

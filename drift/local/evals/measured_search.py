@@ -67,6 +67,7 @@ class Baselines:
         terms = wanted_words(question)
         if not terms:
             return {}
+
         rows = await self._rows(
             _WORDED, project_id, index=self.fulltext_index, terms=terms, most=most
         )
@@ -114,6 +115,7 @@ async def open_search(
             "--embedder openai measures the model that OAI_BASE_URL and OAI_EMBED_MODEL_NAME name: "
             "set them."
         )
+
     local = _in_process(model)
     length = {"VECTOR_INDEX_DIMENSIONS": str(local.dimensions)} if local else None
     of_this_model = replace(options, data_dir=options.data_dir / f"{measurement}-{model}")

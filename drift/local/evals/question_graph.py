@@ -79,6 +79,7 @@ async def load_set(own: QuestionSet, writer: GraphWriter, embedder: TextEmbedder
         for community, vector in zip(knowledge.communities, summaries, strict=True)
     ]
     await writer.write_knowledge(project_id, replace(knowledge, communities=tuple(communities)))
+
     return True
 
 
@@ -137,6 +138,7 @@ def _entities(passages: Sequence[Passage]) -> dict[str, FoundEntity]:
             places[key][place] = 1.0
         for triple in passage.triples:
             said.setdefault(normalised_title(triple[0]), " ".join(triple))
+
     return {
         key: FoundEntity(key, title, said.get(key, ""), places[key])
         for key, title in titles.items()
@@ -165,6 +167,7 @@ def _edges(passages: Sequence[Passage]) -> list[Relation]:
             if all(pair) and pair[0] != pair[1]:
                 counts[pair] += 1
                 told.setdefault(pair, f"{subject} {predicate} {object_}")
+
     return [Relation(*pair, float(count), told[pair]) for pair, count in counts.items()]
 
 

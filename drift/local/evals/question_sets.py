@@ -120,6 +120,7 @@ def _passage(document: _Document, mentions: _Mentions) -> Passage:
     names = [name for name in (*ends, *mentions.entities) if normalised_title(name)]
     titles = {normalised_title(name): name for name in reversed(names)}
     entities = tuple(reversed(titles.values()))
+
     return Passage(document.id, document.title, document.text, entities, tuple(triples))
 
 

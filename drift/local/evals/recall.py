@@ -66,6 +66,7 @@ async def measure_sets(
         if await load_set(own, search.writer, search.embedder):
             say(f"{own.name}: loaded")
         results.append(await _measure_set(own, search))
+
     return results
 
 
@@ -168,6 +169,7 @@ def report(results: Sequence[SetResult]) -> dict[str, Any]:
         [recalls[at_five] for recalls in pooled["ours"]],
         [recalls[at_five] for recalls in pooled["hybrid"]],
     )
+
     return {
         "sets": [
             {"name": one.name, "questions": one.questions, "methods": _means(one.recalls)}

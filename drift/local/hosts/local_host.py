@@ -58,6 +58,7 @@ def registered_routes(app: Any) -> list[RegisteredRoute]:  # noqa: ANN401 - an a
         methods = tuple(_word(method) for method in trigger.get("methods") or ("GET", "POST"))
         level = _word(trigger["authLevel"])
         routes.append(RegisteredRoute(f"/{path}", methods, level, function.get_user_function()))
+
     return routes
 
 
@@ -109,6 +110,7 @@ class LocalHost:
             registered = by_method.get(request.method)
             if registered is None:
                 return Response(status_code=404)
+
             impatient = Request(request.scope, self._until_stopping(request))
             context = SimpleNamespace(invocation_id=str(uuid4()))
             task = asyncio.current_task()
@@ -120,6 +122,7 @@ class LocalHost:
                 return Response(status_code=503)  # nobody reads it: the connection is gone by now
             finally:
                 self._handlers.discard(task)
+
             return response
 
         return Route(
@@ -139,6 +142,7 @@ class LocalHost:
             nonlocal whole
             if whole:
                 return await request.receive()
+
             arriving = asyncio.ensure_future(request.receive())
             stopping = asyncio.ensure_future(self._stopping.wait())
             try:

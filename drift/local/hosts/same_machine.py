@@ -43,6 +43,7 @@ class SameMachine:
         if error is None:
             await self._app(scope, receive, send)
             return
+
         reply = http.problem(error, str(uuid4()))
         await Response(reply.body, reply.status, dict(reply.headers), reply.media_type)(
             scope, receive, send
@@ -52,10 +53,12 @@ class SameMachine:
         host = headers.get("host", "")
         if _name_in(f"//{host}") not in NAMES | self._allowed:
             return _refusal("Host", host)
+
         for origin in headers.getlist("origin"):
             own_page = origin.lower().partition("://")[2] == host.lower()
             if not own_page and _name_in(origin) not in self._allowed:
                 return _refusal("Origin", origin)
+
         return None
 
 
@@ -67,11 +70,13 @@ def host_name(given: str) -> str:
     """
     with suppress(ValueError):
         return str(IPv6Address(given.removeprefix("[").removesuffix("]")))
+
     if not _HOST.fullmatch(given):
         raise ValueError(
             f"{given[:_MAX_SHOWN]!r} is not the name of one host: write it without http://, port, "
             "path, spaces and *, and other letters than a to z as xn--"
         )
+
     return given.lower()
 
 

@@ -65,11 +65,13 @@ async def listening(  # noqa: PLR0913 - all by name but the ports
         server.should_exit = True
         if end:
             await end()
+
         await asyncio.wait({task}, timeout=GRACE_S)
         if not task.done():  # clients that do not read, or a health check that waits
             for connection in list(server.server_state.connections):
                 connection.transport.abort()
             cut()
+
         await task
         listener.close()
 

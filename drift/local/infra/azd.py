@@ -28,10 +28,12 @@ def azd_environment(root: Path, given: Mapping[str, str]) -> AzdEnvironment:
     file = root / ".azure" / name / ".env"
     if not name or not file.is_file():
         return AzdEnvironment(name, None, {})
+
     values = {
         variable: _unquoted(value)
         for variable, value in _LINE.findall(file.read_text(encoding="utf-8"))
     }
+
     return AzdEnvironment(name, file, {"AZURE_ENV_NAME": name, **values})
 
 

@@ -27,6 +27,7 @@ def find_compiler() -> str | None:
     given = environment()
     if named := given.get("BICEP"):
         return shutil.which(named)
+
     installed = Path(given.get("AZURE_CONFIG_DIR", "~/.azure")).expanduser() / "bin" / "bicep"
     return (
         shutil.which("bicep")
@@ -60,5 +61,6 @@ def build_parameters(compiler: str, file: Path, variables: Mapping[str, str]) ->
     if ran.returncode:
         errors = re.findall(r"Error \w+: (.*?)(?: \[https?://\S+\])?$", ran.stderr, re.MULTILINE)
         return Built(errors=tuple(errors) or (f"the compiler ended with {ran.returncode}",))
+
     parameters = json.loads(json.loads(ran.stdout)["parametersJson"])["parameters"]
     return Built({name: one.get("value") for name, one in parameters.items()})

@@ -88,6 +88,7 @@ def declared_in(template: str) -> dict[str, Declared]:
             rules = {}
         elif line.strip():
             rules = {}
+
     return found
 
 
@@ -100,6 +101,7 @@ def given_in(file: str, environment: Mapping[str, str]) -> dict[str, Given]:
         given = _plain(rest[: end.start()] if end else rest, environment)
         given.name = match[1]
         found[given.name] = given
+
     return found
 
 
@@ -120,6 +122,7 @@ def _plain(expression: str, environment: Mapping[str, str]) -> Given:
         return Given("", {name: one.value for name, one in entries.items()})
     if text.startswith("[") and not _LITERAL.sub("", text[1:-1]).strip(" ,\n"):
         return Given("", [_literal(item) for item in _LITERAL.findall(text)])
+
     return Given("", literal=False)
 
 
@@ -135,11 +138,13 @@ def _from_variable(match: re.Match[str], environment: Mapping[str, str]) -> Give
     if name not in environment and default is None:
         given.problem = "missing"
         return given
+
     value = environment.get(name, default[1:-1] if default else "")
     try:
         given.value = _CONVERSIONS[conversion or "any"](value)
     except ValueError:
         given.problem = f"{value!r} is not a value for {conversion}()"
+
     return given
 
 

@@ -24,6 +24,7 @@ def keys(values: Values) -> Iterator[Said]:
             "makes one), or set PROJECT_KEYS_CREDENTIAL_ID"
         )
         yield "authMode", "problem", text
+
     if not asked and (listed or named):
         name = "projectKeys" if listed else "projectKeysCredentialId"
         text = (
@@ -31,6 +32,7 @@ def keys(values: Values) -> Iterator[Said]:
             "would get in without one: set AUTH_MODE=keys, or take it out"
         )
         yield name, "problem", text
+
     if listed and named:
         text = "is given beside PROJECT_KEYS: the keys stand in one secret, so leave one of them"
         yield "projectKeysCredentialId", "problem", text
@@ -40,6 +42,7 @@ def keys(values: Values) -> Iterator[Said]:
             "beside it, and set PROJECT_KEYS_CREDENTIAL_ID"
         )
         yield "projectKeys", "problem", text
+
     if named and type_of(named).lower() != SECRET.lower():
         text = f"{misfit(named)}: give the resource id of a {SECRET}"
         yield "projectKeysCredentialId", "problem", text
@@ -50,6 +53,7 @@ def entries(values: Values) -> Iterator[Said]:
     listed = values.get("projectKeys")
     if not isinstance(listed, str) or not listed or len(listed) > MAX_BYTES:
         return  # the template's own bounds say so
+
     try:
         parse(listed)
     except KeysError as error:
@@ -65,6 +69,7 @@ def entra(values: Values) -> Iterator[Said]:
             "(docs/deploy.md) and set ENTRA_CLIENT_ID to its client id"
         )
         yield "entraClientId", "problem", text
+
     for name in _OF_EASYAUTH:
         if mode != "easyauth" and values.get(name) not in {None, "", UNREAD}:
             text = (
@@ -72,6 +77,7 @@ def entra(values: Values) -> Iterator[Said]:
                 "AUTH_MODE=easyauth, or take it out"
             )
             yield name, "problem", text
+
     for name in ("entraClientId", "authTenantId"):
         given = values.get(name)
         if isinstance(given, str) and given and not _is_guid(given):

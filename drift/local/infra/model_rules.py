@@ -73,6 +73,7 @@ def capacity(values: Values) -> Iterator[Said]:
     thousands = values.get("chatCapacity")
     if values.get("openAiMode") != "create" or not isinstance(thousands, int) or thousands < 1:
         return
+
     tokens = tokens_a_request(followups, chunks)
 
     sku = values.get("chatSkuName")
@@ -84,6 +85,7 @@ def capacity(values: Values) -> Iterator[Said]:
             )
             yield "chatCapacity", "problem", text
             return
+
         text = (
             f"is {thousands} provisioned units of {sku}, paid by the hour "
             "whether used or not: compare with what Azure's calculator says for "
@@ -123,11 +125,13 @@ def place(values: Values) -> Iterator[Said]:
     sku, location = values.get("chatSkuName"), values.get("location")
     if values.get("openAiMode") != "create":
         return
+
     if isinstance(sku, str) and sku.startswith("DataZone") and location in REGIONS - DATA_ZONES:
         text = (
             f"{sku} is for regions of the EU and the US, and {location} is none: use GlobalStandard"
         )
         yield "chatSkuName", "problem", text
+
     if sku in {"Standard", "ProvisionedManaged"}:
         text = (
             f"{sku} is offered for few models: compare with `az cognitiveservices model list "

@@ -39,6 +39,7 @@ def build(folder: Path, uv: Path, root: Path = PROJECT) -> Path:
     for name in deployed_files(root):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(root / name, folder / name)
+
     # under the name that a build on the platform reads: whoever asks for one gets the same packages
     shutil.copyfile(root / "requirements.lock", folder / "requirements.txt")
 
@@ -107,6 +108,7 @@ def _zipped(folder: Path) -> Path:
             entry.external_attr = 0o100644 << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             file.writestr(entry, path.read_bytes())
+
     return archive
 
 

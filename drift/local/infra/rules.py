@@ -48,6 +48,7 @@ def region(values: Values) -> Iterator[Said]:
     name = values.get("location")
     if not isinstance(name, str) or not name or name in REGIONS:
         return
+
     unknown = f"{name!r} is no region that is known here"
     (near,) = difflib.get_close_matches(name.lower().replace(" ", ""), sorted(REGIONS), 1) or ("",)
     if near:
@@ -62,12 +63,14 @@ def graph_address(values: Values) -> Iterator[Said]:
     uri = values.get("neo4jUri")
     if not isinstance(uri, str) or not uri:
         return
+
     if not uri.startswith(("neo4j+s://", "bolt+s://")):
         text = (
             "is not encrypted, or its certificate is not checked: begin with neo4j+s:// or "
             "bolt+s://"
         )
         yield "neo4jUri", "problem", text
+
     if "@" in uri:
         text = "holds a user or password: give them as neo4jUsername and neo4jPassword"
         yield "neo4jUri", "problem", text
@@ -104,6 +107,7 @@ def settings(values: Values) -> Iterator[Said]:
             name, _, text = problem.partition(":")
             if name in texts:
                 yield name, "problem", text.strip()
+
     schedule_given = texts.get("RECONCILE_SCHEDULE", "").strip()
     if schedule_given and (wrong := at_import.schedule_problem(schedule_given)):
         yield "RECONCILE_SCHEDULE", "problem", f"{wrong}: set {at_import.SCHEDULE}"
@@ -158,10 +162,12 @@ def network_range(values: Values) -> Iterator[Said]:
     given = values.get("vnetAddressPrefix")
     if not isinstance(given, str):
         return
+
     try:
         fits = "/" in given and ipaddress.IPv4Network(given).prefixlen in NETWORK_LENGTHS
     except ValueError:
         fits = False
+
     if not fits:
         text = f"is {given!r}: give a range of addresses from /8 to /25, such as 10.60.0.0/24"
         yield "vnetAddressPrefix", "problem", text

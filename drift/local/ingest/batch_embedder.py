@@ -37,6 +37,7 @@ class BatchEmbedder:
         split = len(knowledge.entities)
         entities = zip(knowledge.entities, vectors[:split], strict=True)
         communities = zip(knowledge.communities, vectors[split:], strict=True)
+
         return replace(
             knowledge,
             entities=tuple(replace(entity, embedding=vector) for entity, vector in entities),

@@ -67,6 +67,7 @@ def split_blocks(text: str, text_format: Format) -> tuple[Block, ...]:
         if text_format == "markdown"
         else plain_spans(lines, strict=text_format == "rst")
     )
+
     return tuple(
         Block(starts[first], min(starts[last], len(text)), kind, level, plain_title(title))
         for first, last, kind, level, title in spans
@@ -107,6 +108,7 @@ def _markdown_spans(text: str, lines: Sequence[str]) -> Iterator[Span]:
         if last > begin:
             yield begin, last, kind, level, title
             done = last
+
     yield from _gap(lines, done, len(lines))
 
 
@@ -118,6 +120,7 @@ def _block_parser() -> MarkdownIt:
     parser.block.ruler.before("fence", "top_heading", _top_heading)
     # At the place of the library's own rule, which serves the tables in lists and quotes.
     parser.block.ruler.before("table", "top_table", _top_table)
+
     return parser
 
 
@@ -130,9 +133,11 @@ def _top_heading(state: StateBlock, line: int, _end: int, _silent: bool) -> bool
     heading = None if state.level else _TOP_HEADING.match(state.src, start, end)
     if not heading:
         return False
+
     title = (heading[2] or "").rstrip()
     if title.endswith("#"):
         title = _CLOSING_MARKS.sub("", title)
+
     state.env[_TOP].append((line, line + 1, "heading", len(heading[1]), title))
     state.line = line + 1
     return True
@@ -147,6 +152,7 @@ def _top_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         return False
     if silent:
         return True
+
     last = line + 2
     outside, state.parentType = state.parentType, "table"
     ends = state.md.block.ruler.getRules("blockquote")
@@ -156,6 +162,7 @@ def _top_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         or any(rule(state, last, end, True) for rule in ends)
     ):
         last += 1
+
     state.parentType = outside
     state.env[_TOP].append((line, last, "code", 0, ""))
     state.line = last
@@ -171,6 +178,7 @@ def _leaves(tokens: Sequence[Token]) -> Iterator[Span]:
             or token.type == "inline"
         ):
             continue
+
         first, last = token.map
         if token.type == "heading_open" and token.level == 0:
             yield first, last, "heading", int(token.tag[1]), tokens[index + 1].content

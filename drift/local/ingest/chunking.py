@@ -77,6 +77,7 @@ def _sections(blocks: Iterable[Block]) -> Iterator[tuple[tuple[str, ...], list[B
         else:
             has_text = True
         group.append(block)
+
     if group:
         yield _path(open_headings), group
 
@@ -102,6 +103,7 @@ def _pieces(text: str, section: tuple[tuple[str, ...], list[Block]]) -> Iterator
         if held is None:
             is_code = block.kind == "code" and start == block.start
             yield from _split(text, Slice(start, block.end, path), code=is_code)
+
     if held is not None:
         yield from _split(text, Slice(held, before, path), code=False)
 
@@ -141,6 +143,7 @@ def _split(text: str, piece: Slice, *, code: bool) -> Iterator[Slice]:
         middle = _cut_point(text, start, ends)
         yield replace(piece, start=start, end=middle)
         start = middle
+
     if start < piece.end:
         yield replace(piece, start=start)
 
@@ -167,6 +170,7 @@ def _trim(text: str, piece: Slice) -> Slice | None:
     kept = body.rstrip()
     if not kept:
         return None
+
     lead = len(kept) - len(kept.lstrip())
     first_line = kept.rfind("\n", 0, lead) + 1
     return replace(piece, start=piece.start + first_line, end=piece.start + len(kept))
@@ -191,6 +195,7 @@ def _pack(pieces: Sequence[Slice]) -> list[Slice]:
             packed[-1] = joined
         else:
             packed.append(piece)
+
     return packed
 
 
@@ -220,7 +225,9 @@ def _merge_small_sections(slices: Iterable[Slice]) -> list[Slice]:
             if shared or last.path == piece.path:
                 merged[-1] = Slice(last.start, piece.end, shared)
                 continue
+
         merged.append(piece)
+
     return merged
 
 

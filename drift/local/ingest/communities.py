@@ -70,6 +70,7 @@ def _cluster(relations: Iterable[Relation], largest: int) -> tuple[dict[str, Key
     edges = sorted((relation.source, relation.target, relation.weight) for relation in relations)
     if not edges:
         return {}, set()
+
     for resolution in RESOLUTIONS:
         clusters = hierarchical_leiden(
             edges, resolution=resolution, iterations=3, max_cluster_size=largest, seed=_SEED
@@ -78,6 +79,7 @@ def _cluster(relations: Iterable[Relation], largest: int) -> tuple[dict[str, Key
         leaf_of = {c.node: _key(c.cluster, parent_of) for c in clusters if c.is_final_cluster}
         if max(Counter(leaf_of.values()).values()) <= largest:
             break
+
     return leaf_of, {leaf[:depth] for leaf in leaf_of.values() for depth in range(1, len(leaf))}
 
 
@@ -100,6 +102,7 @@ def _place_chunks(readings: Sequence[Reading], leaf_of: Mapping[str, Key]) -> li
                 at = bisect(known, place)
                 beside = known[max(0, at - 1) : at + 1]
                 leaves[place] = leaves[min(beside, key=lambda other: abs(other - place))]
+
     return leaves
 
 
@@ -117,8 +120,10 @@ def _tree(leaf_of: Mapping[str, Key], places: Sequence[Key], inner: set[Key]) ->
     chunks: dict[Key, list[int]] = {leaf: [] for leaf in members}
     for entity, leaf in sorted(leaf_of.items()):
         members[leaf].append(entity)
+
     for place, leaf in enumerate(places):
         chunks[leaf].append(place)
+
     order = _by_size(members, inner)
     numbers = {key: number for number, key in enumerate(order)}
     groups = [
@@ -135,10 +140,12 @@ def _tree(leaf_of: Mapping[str, Key], places: Sequence[Key], inner: set[Key]) ->
     for group in groups:
         if group.parent is not None:
             groups[group.parent].children.append(group.id)
+
     for group in reversed(groups):
         if group.parent is not None:
             parent = groups[group.parent]
             parent.level = max(parent.level, group.level + 1)
+
     return tuple(groups)
 
 
@@ -151,6 +158,7 @@ def _by_size(members: Mapping[Key, Sequence[str]], inner: Iterable[Key]) -> list
             above = leaf[:depth]
             sizes[above] = sizes.get(above, 0) + len(entities)
             first[above] = min((*entities[:1], *filter(None, [first.get(above)])), default="")
+
     order = sorted(sizes, key=lambda key: (len(key), -sizes[key], first[key], key))
     return [*order, ()] if () in members else order
 

@@ -134,6 +134,7 @@ def _read(path: Path, name: str) -> SourceDocument | Skipped:
         return Skipped(printable(name), "has a name that is not valid UTF-8")
     if not stat.S_ISREG(path.stat().st_mode):  # looked at first: a device may act when it is opened
         return Skipped(name, "is not a regular file")
+
     # It may have become a link, a pipe or another file since: nothing is followed and nothing
     # waited for.
     with open(path, "rb", opener=_open_at_once) as file:
@@ -143,10 +144,12 @@ def _read(path: Path, name: str) -> SourceDocument | Skipped:
         if facts.st_size > MAX_FILE_BYTES:
             return Skipped(name, f"has {facts.st_size:,} bytes, more than {MAX_FILE_BYTES:,}")
         content = file.read(facts.st_size + 1)
+
     if len(content) != facts.st_size:
         return Skipped(
             name, "has another length than it says: it may just be written", unreadable=True
         )
+
     return _decode(content, name, facts.st_mtime_ns // 1_000_000)
 
 
@@ -163,18 +166,23 @@ def _decode(content: bytes, name: str, updated_at: int) -> SourceDocument | Skip
             return Skipped(name, "is a binary file: it holds NUL bytes")
         where = f"byte {error.start:,} is 0x{content[error.start]:02x}"
         return Skipped(name, f"is not {encoding.removesuffix('-sig').upper()}: {where}")
+
     if "\0" in text:
         return Skipped(name, "is a binary file: it holds NUL bytes")
+
     title, suffix = "", Path(name).suffix.lower()
     is_converted = suffix in _CONVERTED
     if is_converted:
         text, title = html_to_markdown(text)
+
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         return Skipped(name, "is empty" if not content else "holds no text")
+
     text_format = FORMATS[suffix]
     if text_format == "text" and _is_markdown(text):
         text_format = "markdown"
+
     title = title[:MAX_TITLE_CHARS].strip() or first_heading(text, text_format) or Path(name).name
     return SourceDocument(
         name, title, text, text_format, has_lines=not is_converted, updated_at=updated_at
@@ -194,6 +202,7 @@ def _encoding(content: bytes) -> str:
         text = beginning.decode(guessed, errors="replace")
         if len(content) % 2 == 0 and all(c.isprintable() or c.isspace() for c in text):
             return guessed
+
     return "utf-8"
 
 
@@ -205,6 +214,7 @@ def _is_markdown(text: str) -> bool:
     """
     if _FIRST_HEADING.match(text):
         return True
+
     blocks, has_heading, fence = 0, False, ""
     for line in text.split("\n"):
         if found := _FENCE.match(line):
@@ -212,4 +222,5 @@ def _is_markdown(text: str) -> bool:
             fence = found[1] if not fence else "" if found[1] == fence else fence
         elif not fence and _HEADING.match(line):
             has_heading = True
+
     return blocks + has_heading >= _BLOCKS_OF_MARKDOWN and blocks > 0

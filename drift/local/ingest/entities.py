@@ -97,6 +97,7 @@ def read_chunks(
         Reading(chunk, _only_kept(of_chunk, weight), weight)
         for chunk, of_chunk, weight in zip(chunks, read, weights, strict=True)
     )
+
     return readings, _found(readings, names)
 
 
@@ -130,6 +131,7 @@ class _Names:
         for title in reversed(heading.split(PATH_SEPARATOR)):
             if line_key(title) in self.shared:
                 continue
+
             bare = _QUOTES.sub("", _NUMBERING.sub("", readable(title))).strip(" .:")
             identifier = _IDENTIFIER.fullmatch(bare)
             named = _SUBTITLE.split(bare, maxsplit=1)[0]
@@ -137,6 +139,7 @@ class _Names:
             if term and term.key not in keys:
                 keys.append(term.key)
                 self.surfaces[term.key][term.surface] += 1
+
         return tuple(keys[:_HEADINGS_READ])
 
     def vocabulary(self, every: Iterable[_Marked]) -> Vocabulary:
@@ -153,6 +156,7 @@ class _Names:
                     self.capitals[term.key] += 1
                 if sentence.whole and term.plain and term.surface.istitle():
                     self.full.add(term.key)
+
         return Vocabulary(
             self.terms.union(
                 key
@@ -177,6 +181,7 @@ class _Names:
                 continue
             keys.add(term.key)
             self.surfaces[term.key][term.surface] += 1
+
         return ReadSentence(sentence.text, sentence.whole, frozenset(keys))
 
     def titles(self, keys: Iterable[str]) -> dict[str, str]:
@@ -218,6 +223,7 @@ def _best_of_each_chunk(
             if key in idf
         ]
         best.append({key: -score for score, key in sorted(scored)[:MAX_ENTITIES_A_CHUNK]})
+
     return best
 
 
@@ -235,6 +241,7 @@ def _found(readings: Sequence[Reading], names: _Names) -> tuple[FoundEntity, ...
     for place, reading in enumerate(readings):
         for key, weight in reading.weights.items():
             places[key][place] = weight
+
     titles = names.titles(places)
     descriptions: dict[str, tuple[float, str]] = {}
     for reading in readings:
@@ -243,6 +250,7 @@ def _found(readings: Sequence[Reading], names: _Names) -> tuple[FoundEntity, ...
                 rated = (_describes(sentence.text, key, titles[key]), sentence.text)
                 if rated[0] > descriptions.get(key, (0.0, ""))[0]:
                     descriptions[key] = rated
+
     return tuple(
         FoundEntity(key, titles[key], _description(key, descriptions, readings[min(at)].chunk), at)
         for key, at in sorted(places.items())
@@ -262,6 +270,7 @@ def _describes(sentence: str, key: str, title: str) -> float:
     verb = _DEFINES.match(sentence, at + len(key))
     early = max(0.0, 1.0 - at / _EARLY) * 1.5
     short = 1.0 if len(sentence) <= MAX_DESCRIPTION_CHARS else 0.1
+
     return ((2.0 + (verb["article"] is not None) if verb else 0.0) + early + 0.5) * short
 
 

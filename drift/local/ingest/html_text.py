@@ -86,6 +86,7 @@ class _Reader(HTMLParser):
         self._see_regions(tag, attrs)
         if tag == "title" and self._dropped.tag in {"", "head"}:
             self._in_title = not self.title
+
         if tag == "pre" and not self._dropped.tag:
             self._end_block()
             self._pre += 1
@@ -130,6 +131,7 @@ class _Reader(HTMLParser):
         is_navigation = self._has_bars and (tag == "nav" or role == "navigation")
         if self._dropped.tag == "head" and (tag in _BLOCKS or tag in _HEADINGS):
             self._dropped = _Region()  # a head that was never closed
+
         self._dropped.start(tag, begins=is_navigation or tag in _DROPPED - {"nav"})
         is_bar = self._has_bars and (tag in _BARS or role in _BAR_ROLES)
         self._bar.start(tag, begins=is_bar)

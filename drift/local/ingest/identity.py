@@ -59,6 +59,7 @@ def identify(source: Source, hashes: Mapping[str, str], state: ProjectState) -> 
     places = [below(claims.root, file.path) for file in source.skipped if file.unreadable]
     unreadable = [claims.root] if source.is_file and places else places
     kept = [name for name in gone if claims.may_be_inside(name, unreadable)]
+
     return Identity(
         claims.owner,
         names,
@@ -150,8 +151,10 @@ class _Claims:
             likely[first].append(name)
             for file in others:
                 possible[file].append(name)
+
         for path in self.hashes:
             self._claim(path, likely[self._file(path)])
+
         for path in self.hashes:
             named = possible[self._file(path)]
             self._claim(path, (one for one in named if not _is_there(self._files[one][0])))
@@ -180,10 +183,12 @@ class _Claims:
                         moved[self.state.sources[name]] += 1
                     else:
                         copied[self.state.sources[name]] += is_at_path
+
         self._refuse_copy(copied)
         rest: defaultdict[str, list[str]] = defaultdict(list)
         for name in sorted(self._free):
             rest[self.state.sources[name]].append(name)
+
         for other in sorted(moved.keys() - {self.owner, self.root}):
             without = [name for name in rest[other] if all(map(is_gone, self._files[name]))]
             if moved[other] > _LARGE_SHARE * sizes[other]:
@@ -199,6 +204,7 @@ class _Claims:
             paths = _paths(name, self.state.sources[name]) if is_at_path else [""]
             for path in paths if content else []:
                 known[path, content].append(name)
+
         return known
 
     def _has_left(self, name: str, path: str) -> bool:
@@ -213,6 +219,7 @@ class _Claims:
         other, count = next(iter(copied.most_common(1)), ("", 0))
         if is_known or count <= _LARGE_SHARE * len(self.hashes):
             return
+
         raise IngestError(
             f"The project holds the same documents already, from {other}, where they still are: as "
             f"another source they would be in it twice, and nothing was written. Ingest them from "
@@ -245,6 +252,7 @@ class _Claims:
                 and self.may_be_inside(name, [self.root])
                 and all(map(is_gone, self._files[name]))
             }
+
         return gone | self._renamed
 
     def names(self) -> dict[str, str]:
@@ -258,12 +266,14 @@ class _Claims:
         for path, claimed in self.by_path.items():
             known = [name for name in possible_ids(self.owner, within[path]) if name in claimed]
             names |= {path: known[0]} if known else {}
+
         taken = self._free.union(names.values())
         for path in [path for path in self.hashes if path not in names]:
             first, *others, last = possible_ids(self.owner, within[path])
             free = [first, *(name for name in others if name not in own_paths)]
             names[path] = next((name for name in free if name not in taken), last)
             taken.add(names[path])
+
         return names
 
     def _path_of_owner(self, path: str) -> str:

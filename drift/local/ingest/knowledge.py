@@ -49,6 +49,7 @@ def derive(project_id: str, chunks: Sequence[ChunkRecord], stamp: str) -> Knowle
         community_record(group, summary, ids, chunk_ids)
         for group, summary in zip(groups, summaries, strict=True)
     ]
+
     return KnowledgeBatch(
         tuple(_entity(entity, ids, chunks) for entity in entities),
         tuple(
@@ -89,12 +90,14 @@ def _named_by_members(communities: Sequence[CommunityRecord]) -> tuple[Community
         ).hexdigest()
         children.setdefault(community.parent, []).append(digest)
         digests[community.community] = digest
+
     for community in communities:
         name = int(digests[community.community][:12], 16)
         while name in taken:
             name += 1
         taken.add(name)
         names[community.community] = name
+
     return tuple(
         replace(
             c, community=names[c.community], parent=None if c.parent is None else names[c.parent]

@@ -79,6 +79,7 @@ class Usage:
         for at, token in enumerate(tokens):
             if not fits[at] or token[0].isupper():
                 continue
+
             self.plain[token] += 1
             last, ends = singular(lowered[at]), at + 1 == len(tokens) or not fits[at + 1]
             for start in range(at, max(-1, at - LONGEST_PHRASE), -1):
@@ -96,11 +97,13 @@ class Usage:
         for key, uses in self._uses.items():
             if " " not in key or not self._stands_as_noun(key, _PHRASE_AS_NOUN, _PHRASE_ENDS):
                 continue
+
             first, *_, last = parts = key.split()
             if first.endswith("ly") or not _can_end(last):
                 continue
             if uses < _FEWEST_USES_OF_GENERAL and GENERAL_WORDS.issuperset(parts):
                 continue
+
             alone = self._uses[last]
             if 2 * uses < alone and self._as_noun[last] < _LAST_AS_NOUN * alone:
                 continue

@@ -80,6 +80,7 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
     """
     if problem := project_id_problem(project_id):
         raise IngestError(f"The project's id cannot be used: {problem}.")
+
     created = await writer.prepare(dimensions)
     waits: list[str] = []
 
@@ -90,6 +91,7 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
     async with writer.writing(project_id, wait_s=wait_s, say=told) as project:
         if waits and again is not None:
             source = await asyncio.to_thread(again)
+
         run = _Run(
             source=source,
             project_id=project_id,
@@ -212,6 +214,7 @@ class _Run:
                 f"Nothing can be read in {self.source.name}, and project {self.project_id} holds "
                 f"nothing of it. `drift projects` shows what it holds."
             )
+
         return state, identity
 
     def _hash(self, document: SourceDocument) -> str:
@@ -222,8 +225,10 @@ class _Run:
         state, identity = known
         with self.timed(READ):
             changed = await asyncio.to_thread(self.compare, state, identity)
+
         with self.timed(CHUNKS):
             await self.write_documents(changed)
+
         self.result.kept += identity.kept
         self.result.removed = sorted({*self.result.removed, *identity.gone})
         self.result.left = dict(identity.left)
@@ -231,6 +236,7 @@ class _Run:
         # Last, so that the next run after one that broke knows a folder of another name again.
         if self.result.moved:
             await self.writer.take_over(self.result.moved, identity.owner)
+
         await self.look_back()
         return self.result
 
@@ -269,7 +275,9 @@ class _Run:
                 )
                 stored = [one for one in (name, *others) if one in state.documents]
                 changed += self._cut(record, document, others, stored)
+
             self.report(READ, done, len(self.source.documents))
+
         return changed
 
     def _cut(
@@ -323,9 +331,11 @@ class _Run:
         stays = {name: hash_ for name, hash_ in hashes.items() if name not in removed}
         for replaced in self.replaced:
             stays.pop(replaced, None)
+
         self.stamp = fingerprint(stays, self.embedding)
         if state.fingerprint == self.stamp and not (self.force or removed):
             return
+
         with self.timed(DERIVE):
             self.report(DERIVE, 0, 1)
             held = await self.graph.read_chunks(self.project_id)
@@ -338,17 +348,21 @@ class _Run:
                     f"The knowledge of project {self.project_id} {knowledge.reason}. Its documents "
                     f"are stored, and the next run derives it again."
                 )
+
             self.report(DERIVE, 1, 1)
+
         with self.timed(EMBED):
             texts = len(knowledge.entities) + len(knowledge.communities)
             self.report(EMBED, 0, texts)
             embedded = await self.embedder.embed_knowledge(knowledge)
             knowledge = replace(embedded, embedding_model=self.embedding.rpartition("/")[0])
             self.report(EMBED, texts, texts)
+
         with self.timed(KNOWLEDGE):
             self.report(KNOWLEDGE, 0, 1)
             await self.writer.write_knowledge(knowledge, self.result.removed)
             self.report(KNOWLEDGE, 1, 1)
+
         self.derived = True
 
     async def look_back(self) -> None:
@@ -368,6 +382,7 @@ class _Run:
                 f"{', '.join(lost[:5]) or 'its knowledge'} is not whole, so something else changes "
                 f"it. Run this again."
             )
+
         self.result.held_documents, self.result.held_chunks = len(state.documents), state.chunks
         if self.derived:
             self.result.entities, self.result.relations = state.entities, state.relations

@@ -23,12 +23,14 @@ def is_gone(file: str) -> bool:
     """
     if not file.startswith("/") or "\\x" in file:
         return False
+
     try:
         Path(file).stat()
     except (FileNotFoundError, NotADirectoryError):
         return True
     except (OSError, ValueError):
         return False
+
     return False
 
 

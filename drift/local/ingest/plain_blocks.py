@@ -60,6 +60,7 @@ class _Reader:
         title_at = at + 1 if over else at
         if title_at + 1 >= len(self.lines):
             return None
+
         title, under = self.lines[title_at].rstrip(), _UNDERLINE.match(self.lines[title_at + 1])
         if (
             not title.strip()
@@ -68,10 +69,12 @@ class _Reader:
             or (over and over[1] != under[1])
         ):
             return None
+
         if (title[0].isspace() and not over) or len(self.lines[title_at + 1].rstrip()) < len(
             title.strip()
         ) - 2:
             return None
+
         style = (under[1], over is not None)
         if style not in self.styles:
             self.styles.append(style)
@@ -84,6 +87,7 @@ class _Reader:
             return at, self._end_of_paragraph(at), "code", 0, ""
         if indent <= _indent(lead) or not self._leads_to_code(at, lead):
             return None
+
         least = _indent(lead) + 1 if lead.rstrip().endswith(":") else indent
         end = last = at
         while end < len(self.lines):
@@ -92,15 +96,18 @@ class _Reader:
                     break
                 last = end
             end += 1
+
         return at, last + 1, "code", 0, ""
 
     def _leads_to_code(self, at: int, lead: str) -> bool:
         lead = lead.strip()
         if lead.endswith("::") or _CODE_DIRECTIVE.match(lead):
             return not _ADMONITION.match(lead.removesuffix(":"))
+
         first = self.lines[at]
         if _CODE_START.match(first) or "::=" in first:
             return True
+
         paragraph = self.lines[at : self._end_of_paragraph(at)]
         return (
             not self.strict

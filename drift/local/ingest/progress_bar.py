@@ -37,6 +37,7 @@ def progress_bar(console: Console | None = None) -> Iterator[Report]:
     if not console.is_terminal:
         yield _lines(console)
         return
+
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),

@@ -54,6 +54,7 @@ def singular(word: str) -> str:
         return word[:-2]
     if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > len("its"):
         return word[:-1]
+
     return word
 
 

@@ -64,6 +64,7 @@ class ReadingProcess:
                 return Skipped(
                     name, self._why_it_ended(child, connection, seconds), unreadable=True
                 )
+
             return done
 
     def close(self) -> None:
@@ -87,7 +88,9 @@ class ReadingProcess:
                     child = subprocess.Popen(  # noqa: S603 - our own module
                         command, pass_fds=(fd,), stdin=subprocess.DEVNULL, start_new_session=True
                     )
+
                 self._child = child, ours
+
             return self._child
 
     def _why_it_ended(
@@ -100,6 +103,7 @@ class ReadingProcess:
         with self._starting:
             self._child = None
             self._require_open()
+
         if code == -signal.SIGALRM:
             return f"takes longer than {seconds:g} seconds to read"
         return f"ended the process that read it ({'signal' if code < 0 else 'code'} {abs(code)})"

@@ -58,6 +58,7 @@ def chunk_records(
                 first_line=line if document.has_lines else None,
             )
         )
+
     return tuple(chunks)
 
 
@@ -71,6 +72,7 @@ def batches(changed: Sequence[DocumentBatch]) -> Iterator[DocumentBatch]:
         if chunks >= CHUNKS_A_BATCH:
             yield _joined(joined)
             joined, chunks = [], 0
+
     if joined:
         yield _joined(joined)
 

@@ -40,6 +40,7 @@ def relate(readings: Sequence[Reading], entities: Iterable[FoundEntity]) -> tupl
     }
     kept = _strongest(weights)
     told = _descriptions(readings, kept, titles)
+
     return tuple(Relation(*pair, round(weights[pair], 6), told[pair]) for pair in sorted(kept))
 
 
@@ -52,6 +53,7 @@ def _strongest(weights: Mapping[Pair, float]) -> set[Pair]:
     for pair, weight in weights.items():
         for key in pair:
             by_entity[key].append((-weight, pair))
+
     return {
         pair for ranked in by_entity.values() for _, pair in sorted(ranked)[:RELATIONS_AN_ENTITY]
     }
@@ -69,10 +71,12 @@ def _descriptions(
             for pair in combinations(sorted(sentence.keys), 2):
                 if pair in kept and len(sentence.text) < len(told.get(pair, sentence.text + " ")):
                     told[pair] = sentence.text
+
     for reading in readings:
         for pair in combinations(sorted(reading.weights), 2):
             if pair in kept and pair not in told:
                 told[pair] = (
                     f"{titles[pair[0]]} and {titles[pair[1]]} are both in: {reading.chunk.heading}."
                 )
+
     return told

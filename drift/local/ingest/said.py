@@ -42,6 +42,7 @@ def may_state(sentence: str) -> bool:
         return False
     if _has_verb(sentence):
         return True
+
     found = _WORD.findall(sentence)
     small = [word for word in found if word.islower()]
     return len(small) >= len(found) / 2 and FILLERS.isdisjoint(small)

@@ -93,6 +93,7 @@ def read_source(
             f"{printable(str(path))} cannot be read: {words_of(error)}. Name a folder or a file "
             f"that exists."
         ) from error
+
     read = _read_folder if root.is_dir() else _read_single
     source = read(root, guard, may_be_empty=may_be_empty)
     return replace(
@@ -114,11 +115,13 @@ def _read_folder(root: Path, guard: Guard, *, may_be_empty: bool) -> Source:
             walk.skipped.append(read)
         else:
             documents.append(read)
+
     if not documents and not may_be_empty:
         raise IngestError(
             f"{printable(str(root))} holds no file that can be read. Looked for {ENDINGS} "
             f"and files without an ending, in all its folders.{_reasons(walk)}{_TO_EMPTY}"
         )
+
     return Source(
         printable(str(root)),
         tuple(sorted(documents, key=lambda document: document.id)),
@@ -140,11 +143,13 @@ def _read_single(path: Path, guard: Guard, *, may_be_empty: bool) -> Source:
             f"{name} is not a kind of file that is read. Give a folder, or a file that ends with "
             f"{ENDINGS}, or has no ending."
         )
+
     read = read_document(path, path.name, guard)
     if not isinstance(read, Skipped):
         return Source(name, (read,), is_file=True)
     if may_be_empty:
         return Source(name, (), (read,), is_file=True)
+
     raise IngestError(f"{name} cannot be ingested: {read.reason}.{_TO_EMPTY}")
 
 
@@ -196,6 +201,7 @@ class _Walk:
             self.files.append(Path(entry.path))
         else:
             self._ignored[printable(suffix), _OTHER_ENDING] += 1
+
         return False
 
     def _name(self, path: Path) -> str:
@@ -214,6 +220,7 @@ def _about_link(link: Path, root: Path) -> str:
         target = link.resolve(strict=True)
     except (OSError, RuntimeError):
         return "is a link that leads nowhere or to itself"
+
     inside = target == root or root in target.parents
     return (
         "is a link within the folder: what it names is read in its own place"

@@ -91,6 +91,7 @@ def summarise(
         title = (", ".join(_distinct(best, TITLE_ENTITIES)) or fallback)[:_MAX_TITLE_CHARS]
         about = [made[child].title for child in group.children]
         made[group.id] = Summary(title, _compose(title, names, about, chosen), tuple(chosen))
+
     return tuple(made[group.id] for group in groups)
 
 
@@ -119,11 +120,14 @@ def _central(group: Group, readings: Sequence[Reading], central: Mapping[int, We
         for key, weight in readings[place].weights.items():
             if key in members:
                 total[key] += weight
+
     for key in members:
         total[key] += 0
+
     for child in group.children:
         for key, weight in central[child].items():
             total[key] += weight
+
     return total
 
 
@@ -136,6 +140,7 @@ def _distinct(names: Iterable[str], most: int) -> list[str]:
             kept[name] = said
         if len(kept) == most:
             break
+
     return list(kept)
 
 
@@ -155,6 +160,7 @@ def _vectors(readings: Sequence[Reading]) -> dict[str, _Candidate]:
         length = math.sqrt(sum(value * value for value in raw.values())) or 1.0
         vector = {word: value / length for word, value in raw.items()}
         found[text] = _Candidate(text, vector, usable[text])
+
     return found
 
 
@@ -168,6 +174,7 @@ def _most_central(candidates: Iterable[_Candidate], names: AbstractSet[str]) -> 
     for candidate in pool.values():
         for word, weight in candidate.vector.items():
             centre[word] += weight
+
     ranked = sorted(pool.values(), key=lambda c: (-_tells(c, centre, names), c.text))
     chosen: list[_Candidate] = []
     for candidate in ranked:
@@ -175,6 +182,7 @@ def _most_central(candidates: Iterable[_Candidate], names: AbstractSet[str]) -> 
             chosen.append(candidate)
             if len(chosen) == MAX_SENTENCES:
                 break
+
     return [candidate.text for candidate in chosen]
 
 
@@ -201,5 +209,6 @@ def _compose(title: str, names: Sequence[str], about: Sequence[str], chosen: Seq
         if len(sentence) + 1 <= room:
             kept.append(sentence)
             room -= len(sentence) + 1
+
     before, after = kept[:_SENTENCES_BEFORE_NAMES], kept[_SENTENCES_BEFORE_NAMES:]
     return "\n".join(line for line in (title, *before, named, *after) if line)

@@ -88,16 +88,20 @@ def candidates(sentence: str) -> Iterator[Term]:
     """Yield what looks like a name in a sentence."""
     for match in _KEYWORD_OF.finditer(sentence):
         yield Term(f"{match[1].lower()} {match[2]}", f"{match[1]} {match[2]}", plain=True)
+
     for match in _MARKED.finditer(sentence):
         yield from _marked(next(group for group in match.groups() if group is not None))
+
     for match in _EMPHASIS.finditer(sentence):
         if " " in match[1] or (
             len(match[1]) >= _SHORTEST_EMPHASIS and not match[1].endswith(_NO_NOUN)
         ):
             yield from _phrase(match[1])
+
     for match in _BARE_CODE.finditer(sentence):
         if match[0].rsplit(".", 1)[-1].lower() not in PROSE_STOP_WORDS:
             yield code_term(match[0])
+
     for match in _CAPITALS.finditer(sentence):
         yield from _capitalised(match, sentence)
 
@@ -122,8 +126,10 @@ def phrase_term(phrase: str) -> Term | None:
     first, last = 0, len(found)
     while first < last and _is_stop_word(found[first]):
         first += 1
+
     while last > first and _is_stop_word(found[last - 1]) and found[last - 1] != "A":
         last -= 1
+
     found = found[first:last]
     key = " ".join([*found[:-1], singular(found[-1])]).lower() if found else ""
     fits = len(key) >= _SHORTEST_WORD and key.count(" ") < MAX_TERM_WORDS
@@ -135,11 +141,13 @@ def heading_term(title: str) -> Term | None:
     term = phrase_term(title)
     if term is None:
         return None
+
     found = term.surface.split()
     if _NO_HEADING & set(map(str.lower, found)) or all(map(_is_plain, found)):
         return None
     if len(found) > _LONGEST_PLAIN_HEADING and not all(map(_may_be_named, found)):
         return None
+
     return None if len(found) == 1 and term.key in _NO_TERM else term
 
 
@@ -198,13 +206,16 @@ def _capitalised(match: re.Match[str], sentence: str) -> Iterator[Term]:
     before = match.start() - 1
     while before >= 0 and sentence[before].isspace():
         before -= 1
+
     begins = before < 0 or sentence[before] in _ENDS_A_SENTENCE
     found = _without_ends(match[0].split())
     if begins and len(found) == 1 and " " not in match[0] and not found[0].isupper():
         return
+
     year = max(0, match.start() - _YEAR_CHARS)
     if len(found) > 1 and _YEAR_BEFORE.match(sentence, year, match.start()):
         yield from _phrase(f"{sentence[year : match.start()]}{' '.join(found)}")
+
     for name in _names(found):
         if len(name) > 1:
             yield from _phrase(" ".join(name))
@@ -225,8 +236,10 @@ def _names(found: Sequence[str]) -> Iterator[Sequence[str]]:
             parts.append([])
         else:
             parts[-1].append(word)
+
     if len(parts) > 1 and _JOINS & set(found[: found.index("and") if "and" in found else None]):
         yield found
+
     for part in parts:
         if (name := _without_ends(part)) and not all(map(_is_plain, name)):
             yield name
@@ -237,8 +250,10 @@ def _without_ends(found: Sequence[str]) -> Sequence[str]:
     first, last = 0, len(found)
     while first < last and (_is_stop_word(found[first]) or len(found[first]) == 1):
         first += 1
+
     while last > first + 1 and found[last - 1].lower() in _ENDS_NO_NAME and found[last - 1] != "A":
         last -= 1
+
     if last - first > 1 and found[first].lower().rstrip(".") in HONORIFICS:
         first += 1
     return found[first:last]

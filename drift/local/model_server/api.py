@@ -51,6 +51,7 @@ class ModelApi:
                 Route(f"{prefix}/embeddings", self.embeddings, methods=["POST"]),
                 Route(f"{prefix}/models", _models, methods=["GET"]),
             ]
+
         return Starlette(routes=routes)
 
     async def chat(self, request: Request) -> Response:
@@ -83,10 +84,12 @@ class ModelApi:
         name = reply_name(body)
         if name == READY:
             return '{"ready": true}'
+
         if name not in extractive.REPLIES:
             raise RefusedError(
                 f"This server writes only {', '.join(extractive.REPLIES)}.", "response_format"
             )
+
         return extractive.reply(name, user)
 
     def complete(self, body: Json, text: str) -> Json:

@@ -53,6 +53,7 @@ def parsed(raw: bytes) -> Json:
         body = json.loads(raw)
     except ValueError:
         body = None
+
     if not isinstance(body, dict):
         raise RefusedError("The body is not a JSON object.")
     return body
@@ -67,6 +68,7 @@ def reply_name(body: Json) -> str:
     schema = given.get("json_schema") if isinstance(given, dict) else None
     if isinstance(schema, dict):
         return str(schema.get("name"))
+
     system = _texts_of(body, "system")
     if in_prompt := _IN_PROMPT.search(system):
         return in_prompt[1]
@@ -133,6 +135,7 @@ def embeddings(body: Json) -> Json:
         {"object": "embedding", "index": number, "embedding": encoded(vector, encoding)}
         for number, vector in enumerate(vectors)
     ]
+
     return {
         "object": "list",
         "data": data,

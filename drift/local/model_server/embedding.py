@@ -34,6 +34,7 @@ def embed(texts: Sequence[str]) -> Matrix:
     for row, tokens in enumerate(encoded):
         if tokens.ids:
             vectors[row] = weights[tokens.ids].mean(axis=0)
+
     return normalised(vectors)
 
 
@@ -70,5 +71,6 @@ def load() -> tuple[Any, Matrix]:
         ) from error
     finally:
         logging.root.removeHandler(quiet)
+
     model.tokenizer.no_padding()
     return model.tokenizer, np.asarray(model.embedding, dtype=np.float32)

@@ -54,6 +54,7 @@ class Events:
 
         if (self.body.get("stream_options") or {}).get("include_usage"):
             yield self.event(None, usage=self.whole["usage"])
+
         yield DONE
 
     def event(self, choice: Json | None, **more: object) -> bytes:

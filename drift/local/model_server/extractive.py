@@ -107,6 +107,7 @@ def primer(user: str) -> Json:
     for community in communities[: FOLLOWUPS - 1]:
         about = community.lines()[0][:ABOUT]
         followups.append(_followup(f"{question} ({about})", [community]))
+
     if len(followups) == 1:
         followups.append(_followup(_bare(question), []))
 
@@ -188,6 +189,7 @@ def quick(user: str) -> Json:
         _numbered(found.line.text, [places.index(f"{found.chunk_id}.{found.number}") + 1])
         for found in best
     ]
+
     return {
         "about_whole": _is_about_whole(question),
         "position": _position(question),
@@ -208,6 +210,7 @@ def aggregate(user: str) -> Json:
     sure = [_number(f["confidence"]) for f in findings if used.intersection(dict(_facts(f)))]
     rows = element(user, "unanswered").content.split("\n")
     still_open = " ".join(dict.fromkeys(_SAID_BY.sub("", row) for row in rows))
+
     return {
         "verdict": _verdict(max(sure, default=0.0)) if quoted else "not_found",
         "final_answer": _joined([_numbered(text, numbers) for text, numbers in quoted]),
@@ -225,6 +228,7 @@ def rag(user: str) -> str:
             text = node.content[begins.end() :].partition("\nRelated: ")[0]
             title = {"id": begins["number"], "document": begins["title"]}
             texts.append(({1: text.replace("\n   ", "\n")}, Element(title)))
+
     best = _answering(_question(user), texts, LOCAL_LINES)
     said = (f"{found.line.text} [Node {found.chunk_id}]" for found in best)
     return "\n".join(said) or "I don't have enough information"
@@ -268,6 +272,7 @@ def _answering(
     for at, score in chosen:
         source, line, number, sentence = places[at]
         found.append(ScoredLine(line, source["id"], number, sentence, score))
+
     return [one for one in found if one.score >= least]
 
 
@@ -404,6 +409,7 @@ def _quoted(question: str, findings: Sequence[Element]) -> list[tuple[str, list[
     chosen = choose(question, texts, list(around.values()), MAX_FACTS)
     if not chosen or chosen[0][1] < ABOUT_IT:
         return []
+
     best = [texts[at] for at, score in chosen if score >= chosen[0][1] * NEAR_THE_BEST]
     return [(text, said_by[text]) for text in _brief(list(dict.fromkeys((*best, *straight))))]
 
@@ -416,6 +422,7 @@ def _numbered(text: str, numbers: Sequence[int]) -> str:
         said = sentence.rstrip(CLOSERS)
         end = len(said) - 1 if said and said[-1] in STOPS else len(sentence)
         written.append(f"{sentence[:end]} {marks}{sentence[end:] or '.'}")
+
     return " ".join(written)
 
 

@@ -52,6 +52,7 @@ def terms(text: str) -> frozenset[str]:
             found.update("".join(pair) for pair in pairwise(word))
         elif small not in STOP_WORDS_OF_FOUR_LANGUAGES and (len(word) > 1 or not word.islower()):
             found.add(_ACCENT.sub("", unicodedata.normalize("NFD", small)).strip("_"))
+
     return frozenset(found)
 
 
@@ -94,6 +95,7 @@ def choose(
             t: w if t in inside[at] else AROUND * w for t, w in weights.items() if t in told[at]
         }
         left[at] = MEANING * meant[at] + (1 - MEANING) * sum(near.values())
+
     links = [0.0] * len(texts)
     chosen: list[tuple[int, float]] = []
 

@@ -82,6 +82,7 @@ def serve(app: Starlette, port: int, *, with_parent: bool) -> int:
         asyncio.run(server.serve(sockets=[listening]))
     except KeyboardInterrupt:
         return 130
+
     return 0
 
 

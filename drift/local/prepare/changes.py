@@ -55,10 +55,12 @@ class Changes:
         """Change up to `expected` things, in a dry run none; return how many were changed."""
         if not expected:
             return 0
+
         if self.report.dry_run:
             self.report.changed[thing] += expected
             self.write_down(text, parameters)
             return 0
+
         self.say(f"Setting {thing} ({expected:,}) ...")
         return await self.apply(thing, text, parameters)
 

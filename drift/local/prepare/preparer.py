@@ -100,15 +100,18 @@ class Neo4jPreparer:
         survey = await surveyor.look()
         if refusals := [*obstacles(wanted, stored, dimensions), *survey.refusals]:
             raise GraphMisconfiguredError(f"{' '.join(refusals)} Nothing was changed.")
+
         report = PrepareReport(dry_run)
         changes = Changes(self._connection, report, say)
         if self._schema == "v1":
             wanted = tuple(one for one in wanted if not _is_over_long_ids(one, survey.too_long))
+
         schema = SchemaSteps(changes, wanted, dimensions, wait_s)
         if self._schema == "default":
             await _prepare_projects(changes, schema, surveyor)
         else:
             await _prepare_v1(changes, schema)
+
         report.problems += survey.problems
         report.vectors = survey.vectors
         await schema.describe()
@@ -141,6 +144,7 @@ class Neo4jPreparer:
         await vectors.look()
         if embedder is None:
             return
+
         await vectors.embed(BatchEmbedder(embedder, dimensions))
         if not report.dry_run:
             surveyor = Surveyor(self._connection, self._schema, dimensions, say)
@@ -174,6 +178,7 @@ async def _prepare_projects(changes: Changes, schema: SchemaSteps, surveyor: Sur
     await schema.create("constraint", "range")
     for label in ("__Chunk__", "__Entity__"):
         await _set_project_keys(changes, label)
+
     await schema.create("fulltext", "vector")
 
 
@@ -192,6 +197,7 @@ async def _set_project_ids(changes: Changes, surveyor: Surveyor) -> None:
     for label, states in survey.states.items():
         expected = states.get("edge", 0)
         await changes.make(f"{label}.project_id", statements.take_from_edge(label), expected)
+
     bare = [label for label, states in survey.states.items() if states.get("without")]
     if changes.report.dry_run:
         await _write_down_derivations(changes, bare, surveyor)
@@ -231,8 +237,10 @@ async def _derive(changes: Changes, bare: Sequence[str], surveyor: Surveyor) -> 
             if label in bare
         ]
         derived = any(counts)
+
     for label in bare:
         await surveyor.projects.tell_what_is_left(label)
+
     await surveyor.projects.look_for_duplicates()
     if surveyor.survey.refusals:
         raise GraphMisconfiguredError(
@@ -245,6 +253,7 @@ async def _set_project_keys(changes: Changes, label: str) -> None:
     for row in await changes.connection.rows(statements.project_keys(label)):
         if row["key"] != project_key(row["project"]):
             wrong[row["project"]] += row["nodes"]
+
     rows = [
         {"project_id": project, "project_key": project_key(project)} for project in sorted(wrong)
     ]
@@ -263,6 +272,7 @@ async def _set_title_keys(changes: Changes, schema: SchemaName) -> None:
             changes.report.changed[thing] += len(rows)
         else:
             await changes.apply(thing, text, {"rows": rows})
+
     if changes.report.dry_run and changes.report.changed[thing]:
         changes.write_down(
             text, {}, _TITLES.format(rows=statements.BATCH, nodes=changes.report.changed[thing])
@@ -277,5 +287,6 @@ async def _wrong_titles(changes: Changes, text: str) -> AsyncIterator[list[dict[
         if len(rows) == statements.BATCH:
             yield rows
             rows = []
+
     if rows:
         yield rows

@@ -41,8 +41,10 @@ class SchemaSteps:
                 await self._write_down(w)
             report.created += [w.name for w in absent]
             return
+
         if absent:
             self._changes.say(f"Creating {', '.join(w.name for w in absent)} ...")
+
         report.created += [w.name for w in absent if await create(connection, w, self._dimensions)]
         await wait_until_online(
             connection, wanted, self._dimensions, self._wait_s, self._changes.say

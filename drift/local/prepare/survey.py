@@ -42,10 +42,12 @@ class Surveyor:
         """Look at everything; errors as for any read."""
         for kind in KINDS[self._schema]:
             await self._look_at(kind)
+
         if self._schema == "default":
             await self.projects.look_at_project_nodes()
         else:
             await self.projects.refuse_several()
+
         if not self.survey.nodes["__Chunk__"]:
             await self._look_for_another_graph()
         return self.survey
@@ -84,6 +86,7 @@ class Surveyor:
             hint = (
                 "set GRAPH_SCHEMA=v1, which reads entities that point to their chunks by FROM_CHUNK"
             )
+
         self.survey.problems.append(
             f"No chunk was found. Expected {_EXPECTED[self._schema]}. What is there: "
             f"{tally(labels, 'labels')}, {tally(edges, 'edges')}. If that is the graph to search, "

@@ -61,6 +61,7 @@ class NodeSurvey:
             lacking = counts["nodes"] - counts[name]
             if not lacking:
                 continue
+
             rows = await self._connection.rows(statements.other_properties(kind.source, name))
             there = ", ".join(row["name"] for row in rows) or "none"
             self._survey.problems.append(
@@ -77,6 +78,7 @@ class NodeSurvey:
         for name, nodes in counts.items():
             if not nodes:
                 continue
+
             text = statements.examples_of_wrong_types(kind.source, name, kind.key)
             rows = await self._connection.rows(text)
             shown = ", ".join(f"'{row['key']}' ({row['type']})" for row in rows)
@@ -97,6 +99,7 @@ class NodeSurvey:
         ]
         if not long:
             return
+
         shown = f"'{str(long[0]['key'])[:_SHOWN_CHARS]}...' ({_bytes(long[0]['key']):,} bytes)"
         cost = (
             f"{_NOT_SEARCHED}, so that the rest is searched; their project stands in "
@@ -114,6 +117,7 @@ class NodeSurvey:
         """Report that there is no edge of the type that should lead to or from such nodes."""
         if not kind.edge:
             return
+
         edges = (await self._connection.rows(statements.count_type(kind.edge)))[0]["number"]
         if not edges:
             nodes = self._survey.nodes[kind.label]
@@ -129,6 +133,7 @@ class NodeSurvey:
         if kind.label == "__Chunk__" and (refusal := self._refusal(states)):
             self._survey.refusals.append(refusal)
             return
+
         for state, nodes in states.items():
             if state != "usable":
                 await self._report_vectors(kind, state, nodes)
@@ -142,6 +147,7 @@ class NodeSurvey:
         }
         if not sizes or states.keys() & _RIGHT_SIZE:
             return ""
+
         return (
             f"The embeddings of all __Chunk__ nodes that have one ({sum(sizes.values()):,}) are of "
             f"{' or '.join(map(str, sizes))} floats, but VECTOR_INDEX_DIMENSIONS is "

@@ -29,18 +29,21 @@ class ProjectSurvey:
                 f"The `project_id` of some {label} nodes ({contradicting:,}) contradicts their "
                 f"IN_PROJECT edge: {shown}. Correct the property or the edge, then {PREPARE} again."
             )
+
         if several := states.get("several"):
             shown = await self._examples(label, "several")
             self._survey.problems.append(
                 f"Some {label} nodes ({several:,}) are in more than one project and get no "
                 f"`project_id`: {shown}. Give each project a node of its own."
             )
+
         if numbers := states.get("no text"):
             shown = await self._examples(label, "no text")
             self._survey.problems.append(
                 f"The `project_id` of some {label} nodes ({numbers:,}) is no text, so no request "
                 f"finds them: {shown}."
             )
+
         await self._look_for_duplicates(label)
 
     async def look_at_project_nodes(self) -> None:
@@ -48,6 +51,7 @@ class ProjectSurvey:
         nodes, named = await self._project_nodes()
         if nameless := nodes - named:
             self._survey.problems.append(f"{share(nameless, nodes, '__Project__')} lack `id`.")
+
         await self._look_for_duplicates("__Project__", has_project=False)
         if long := await self._connection.rows(statements.LONG_PROJECTS):
             shown = f"'{long[0]['beginning']}...'"
@@ -81,6 +85,7 @@ class ProjectSurvey:
         nodes = states.get("without", 0)
         if not nodes:
             return
+
         shown = await self._examples(label, "without")
         self._survey.problems.append(
             f"Some {label} nodes ({nodes:,}: {shown}) have neither an IN_PROJECT edge to a "
@@ -100,6 +105,7 @@ class ProjectSurvey:
         row = (await self._connection.rows(text))[0]
         if not row["keys"]:
             return
+
         shown = ", ".join(
             f"'{value}' in '{project}'" if project else f"'{value}'"
             for value, project in row["examples"]

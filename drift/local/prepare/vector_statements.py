@@ -59,6 +59,7 @@ def _heading(schema: SchemaName) -> str:
     RETURN title LIMIT 1
   }})"""
     heading = "CASE WHEN ch.heading IS :: STRING THEN ch.heading END"
+
     return f"coalesce({heading}, {title}, '')"
 
 

@@ -101,6 +101,7 @@ class ProjectVectors:
             for row, vector in zip(read, vectors, strict=True)
         ]
         result = await self.connection.write(statements.WRITE_VECTORS, {"rows": rows})
+
         return int(result.records[0]["written"])
 
     # ------------------------------------------------------------------------------------ belonging
@@ -108,6 +109,7 @@ class ProjectVectors:
         """Report sampled communities whose vector is not that of their summary."""
         if self.report.dry_run:
             return
+
         rows = await self._rows(statements.sample_communities(self.schema), most=SAMPLED)
         if not rows:
             return
@@ -143,6 +145,7 @@ def _not_theirs(strange: dict[str, float], sampled: int) -> str:
         if len(strange) == sampled
         else "their summaries were changed since, or they are of other texts"
     )
+
     return (
         f"The vectors of {len(strange):,} of {sampled:,} sampled communities do not belong to "
         f"their summaries, by the model of OAI_EMBED_MODEL_NAME: {shown}, where the same text has "

@@ -61,11 +61,14 @@ class Child:
         assert self._guard.stdout  # noqa: S101 - a pipe
         with contextlib.suppress(OSError):  # the guard has ended, which its answer shows
             self._guard.stdin.write(json.dumps(None if env is None else dict(env)).encode() + b"\n")
+
         with self._guard.stdout as answer:
             pid = answer.readline().decode(errors="replace").strip()
+
         if not pid.isdecimal():
             self.stop()
             raise LocalStackError(f"{command[0]} could not be started: {pid or 'its guard ended'}.")
+
         self.pid = int(pid)
 
     def exit_status(self) -> int | None:

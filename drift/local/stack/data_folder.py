@@ -41,6 +41,7 @@ def find_data_folder(here: Path, users_own: Path, say: Say) -> Path:
         found = folder / NAME
         if folder == PROJECT:
             return found
+
         try:
             if not found.is_dir():
                 continue
@@ -48,6 +49,7 @@ def find_data_folder(here: Path, users_own: Path, say: Say) -> Path:
                 return found
         except OSError:  # nobody may look into this folder
             continue
+
         say(
             f"Passed over {found}, which belongs to another user: --data-dir takes it all the same."
         )
@@ -89,9 +91,11 @@ def check_data_folder(folder: Path) -> int:
     folder = folder.absolute()
     if os.fsencode(folder).decode(errors="replace").encode() != os.fsencode(folder):
         raise _refused(folder, "its path is not valid UTF-8")
+
     there = folder
     while not there.exists() and there != there.parent:
         there = there.parent
+
     try:
         if not there.is_dir():
             raise _refused(folder, f"{there} is no folder")
@@ -102,12 +106,14 @@ def check_data_folder(folder: Path) -> int:
         free = shutil.disk_usage(there).free
     except OSError as error:
         raise _refused(folder, error.strerror or str(error)) from error
+
     if free < MIN_FREE_BYTES and not running_record(folder):
         raise _refused(
             folder,
             f"its disk has {free // 1_000_000:,} MB free, and {MIN_FREE_BYTES // 1_000_000} are "
             f"needed",
         )
+
     return free
 
 

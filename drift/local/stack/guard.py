@@ -31,6 +31,7 @@ def main() -> int:
     parent, grace, log, remove, *command = sys.argv[1:]
     with open(0, "rb", buffering=0, closefd=False) as line:  # what follows stays in the pipe
         environment = json.loads(line.readline())
+
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
     def die_with_guard() -> None:
@@ -52,6 +53,7 @@ def main() -> int:
     except OSError as error:
         print(error, flush=True)  # noqa: T201 - read by our parent
         return 1
+
     with contextlib.suppress(OSError):  # the parent may be gone
         print(server.pid, flush=True)  # noqa: T201 - the same
 
@@ -63,6 +65,7 @@ def main() -> int:
             _end(server, 0.0 if at_once else float(grace))
             if remove:
                 shutil.rmtree(remove, ignore_errors=True)
+
     return server.returncode if server.returncode >= 0 else 128 - server.returncode
 
 

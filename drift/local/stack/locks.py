@@ -34,18 +34,21 @@ class FileLock:
         finally:
             if self.descriptor != descriptor:
                 os.close(descriptor)
+
         if self.descriptor != descriptor:
             return False
 
         with contextlib.suppress(OSError):  # a full disk
             os.truncate(descriptor, 0)
             os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+
         return True
 
     def is_free(self) -> bool:
         """Say whether nobody holds the lock."""
         if not self.path.exists():
             return True
+
         descriptor = self._open()
         try:
             return self._flock(descriptor, fcntl.LOCK_SH)

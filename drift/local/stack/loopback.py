@@ -46,6 +46,7 @@ def _in_the_way(port: int) -> str:
             return (
                 taken if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
             )
+
     # macOS lets one bind beside a listener on all addresses
     return taken if answers(port) else ""
 
@@ -75,6 +76,7 @@ def listen(port: int) -> socket.socket:
     except BaseException:
         listener.close()
         raise
+
     return listener
 
 
@@ -90,7 +92,9 @@ def candidates(asked: int | None, preferred: int | None = None) -> Iterator[int]
         check_port(asked)
         yield asked
         return
+
     if preferred is not None and is_free(preferred):
         yield preferred
+
     for _ in range(_ATTEMPTS):
         yield free_port()

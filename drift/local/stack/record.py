@@ -72,6 +72,7 @@ def running_record(folder: Path) -> Record | None:
     """
     if owner_lock(folder).is_free():
         return None
+
     record = read_record(folder)
     # a new owner may not have replaced yet what a killed one left
     return (

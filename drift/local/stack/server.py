@@ -110,6 +110,7 @@ class Server(ABC):
         if self.temporary and self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
+
         self._ending = threading.Event()
 
     def _ports(self) -> Iterator[int]:
@@ -138,15 +139,18 @@ class Server(ABC):
         for port in self._ports():
             if self._ending.is_set():
                 break
+
             self.child = self._launch(port)
             reason = self._wait(self.child, port)
             if not reason:
                 self.port = port
                 return
+
             log = self.child.log_text()
             taken_meanwhile = "in use" in log and self.child.exit_status() is not None
             if not taken_meanwhile:
                 break
+
         raise LocalStackError(
             f"The {self.name} server did not start: {reason}. The end of its log:\n{log_tail(log)}"
         )
@@ -163,6 +167,7 @@ class Server(ABC):
             if answers(port) and not (reason := self._not_ready(child, port)):
                 return ""
             wait_until(deadline)
+
         return f"not ready after {self.ready_s:.0f} s, {reason}"
 
     def __enter__(self) -> Self:

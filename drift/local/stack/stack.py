@@ -122,6 +122,7 @@ class Stack:
         except BaseException:
             self.stop()
             raise
+
         return self
 
     def stop(self) -> None:
@@ -129,11 +130,13 @@ class Stack:
         self.ask_to_end()
         if self._thread:
             self._thread.join()
+
         if self._supervisor:
             with contextlib.suppress(LocalStackError):  # the folder was removed
                 write_record(self._folder, Record(read_record(self._folder).ports))
             self._supervisor.stop()
             self._supervisor = None
+
         self._lock.release()
 
     def ask_to_end(self) -> None:
@@ -179,14 +182,17 @@ class Stack:
                 self._accept(record)
                 self.attached = True
                 return
+
             if not waits:
                 waits = True
                 self._say(
                     f"Process {self._lock.holder()} is starting or ending the local stack in "
                     f"{self._folder}: waiting for it."
                 )
+
             if self._ending.wait(_LOOK_EVERY_S):
                 raise LocalStackError("The start was broken off.")
+
         self._run_servers(exact_version(self.options.neo4j_version), self._parts, {})
 
     def _accept(self, record: Record) -> None:
@@ -199,12 +205,14 @@ class Stack:
                 f"server, because it was started with {first} set: set that here as well, or end "
                 "the commands that use that stack."
             )
+
         asked = exact_version(self.options.neo4j_version)
         if "neo4j" in self._parts and record.neo4j_version != asked:
             self._say(
                 f"The stack that runs in {self._folder} has Neo4j {record.neo4j_version}; it is "
                 f"used as it is."
             )
+
         self._take(record)
 
     def _take(self, record: Record) -> None:
@@ -263,6 +271,7 @@ class Stack:
         ]
         for server in servers:
             server.keep_open = (self._lock.descriptor,)
+
         return servers
 
     def _publish(self, supervisor: Supervisor, version: str) -> None:
@@ -307,6 +316,7 @@ class Stack:
         """
         if not self._lock.try_acquire():
             return
+
         before = dict(self.env)
         self._say(
             f"The command that ran the local servers in {self._folder} has ended: this one starts "
@@ -317,6 +327,7 @@ class Stack:
             raise LocalStackError(
                 "The local servers came back at other addresses: start this command again."
             )
+
         self._say("The local servers answer again.")
 
     def _say(self, line: str) -> None:

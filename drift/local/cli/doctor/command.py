@@ -38,5 +38,6 @@ def doctor(
         fine = examine_infra(Path(), stack_options.given, as_json=as_json)
     else:
         fine = run(examine(stack_options, as_json=as_json))
+
     if not fine:
         raise typer.Exit(1)

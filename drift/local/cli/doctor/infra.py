@@ -52,6 +52,7 @@ def infra_findings(
                 f"{missing[0]} is not there: run this in the root of the repository",
             )
         ]
+
     azd = azd_environment(root, variables)
     declared = declared_in(template.read_text(encoding="utf-8"))
     environment = {**variables, **azd.values}
@@ -70,6 +71,7 @@ def infra_findings(
     ]
     if not any(finding.state == "problem" for finding in findings):
         findings += [Finding("compiler", "problem", error) for error in built.errors]
+
     fine = not any(finding.state == "problem" for finding in findings)
     return findings + (
         [Finding("parameters", "ok", f"{len(given)} given, {len(declared)} declared")]
@@ -109,6 +111,7 @@ def _sources(root: Path, azd: AzdEnvironment) -> Iterator[Finding]:
             "environment", "note", f"{named}the variables of this shell are used, none of azd's"
         )
         return
+
     yield Finding("environment", "ok", f"{azd.name}, of {azd.file}")
     secrets = [name for name in azd.values if _SECRET_NAME.search(name)]
     if secrets:
@@ -134,6 +137,7 @@ def _parameters(declared: Mapping[str, Declared], given: Mapping[str, Given]) ->
 def _missing(parameter: Declared, given: Given | None) -> str:
     if given is None:
         return "is not given: add it to infra/main.bicepparam" if parameter.required else ""
+
     empty = given.value == "" and (parameter.required or parameter.secure)
     if given.problem != "missing" and not empty:
         return ""
@@ -141,6 +145,7 @@ def _missing(parameter: Declared, given: Given | None) -> str:
         return "is empty: give it a value in infra/main.bicepparam"
     if parameter.secure:
         return f"is not given: export {given.variable} in the shell that runs azd or az"
+
     return (
         f"is not given: set {given.variable} (`azd env set {given.variable} VALUE`, or export it)"
     )
@@ -153,24 +158,29 @@ def _secret(parameter: Declared, given: Given | None) -> str:
             "would be kept in plain text with every deployment: declare it with @secure() in "
             "infra/main.bicep"
         )
+
     if given is None:
         return ""
+
     if parameter.secure and given.literal:
         return (
             "stands in infra/main.bicepparam: take it out, change it, and read it with "
             "readEnvironmentVariable"
         )
+
     if parameter.secure and str(given.value).startswith(_AZD_SECRET):
         return (
             "is a reference of azd, which azd does not resolve for .bicepparam files: export "
             f"{given.variable} itself"
         )
+
     if (
         not parameter.secure
         and parameter.name != "neo4jUri"
         and _LOGIN_IN_URL.search(str(given.value))
     ):
         return "holds a password in its address: take it out"
+
     return ""
 
 
@@ -183,17 +193,21 @@ def _out_of_bounds(parameter: Declared, given: Given) -> str:
     value, rules = given.value, parameter.rules
     if value is UNREAD or (value is None and not parameter.required):
         return ""
+
     shown = "its value" if parameter.secure else repr(value)
     if wrong := _wrong_type(parameter.type, value):
         return f"{shown} is no {wrong}{_change(given)}"
+
     allowed = rules.get("allowed")
     if isinstance(allowed, list) and value not in allowed:
         return f"{shown} is not one of {', '.join(map(str, allowed))}{_change(given)}"
+
     if isinstance(value, int) and not rules.get("minValue", value) <= value <= rules.get(
         "maxValue", value
     ):
         least, most = rules.get("minValue"), rules.get("maxValue")
         return f"is {value}: from {least} to {most} is possible{_change(given)}"
+
     if isinstance(value, str | list):
         return _wrong_length(parameter, given, len(value))
     return ""
@@ -205,6 +219,7 @@ def _wrong_type(declared: str, value: object) -> str:
         isinstance(value, expected) and not (expected is int and isinstance(value, bool))
     ):
         return ""
+
     return {"int": "whole number", "bool": "true or false", "string": "text", "array": "list"}[
         declared
     ]

@@ -42,6 +42,7 @@ async def examine(options: StackOptions, *, as_json: bool) -> bool:
         findings.append(Finding("local stack", "problem", error.detail))
     else:
         findings.append(_local_stack(options, record))
+
     findings += await _servers(options, record)
     return show(findings, as_json=as_json)
 
@@ -52,10 +53,12 @@ def show(findings: list[Finding], *, as_json: bool) -> bool:
     if as_json:
         print_json({"ok": fine, "findings": [asdict(finding) for finding in findings]})
         return fine
+
     width = max(12, *(len(finding.name) for finding in findings))
     for finding in findings:
         stdout.print(f"{_SIGNS[finding.state]} {finding.name:<{width}}", end=" ")
         stdout.print(finding.text, markup=False)
+
     return fine
 
 
@@ -143,6 +146,7 @@ async def _servers(options: StackOptions, record: Record | None) -> list[Finding
     there = {part for part in VARIABLES if part in named or (record and part in record.pids)}
     if not there:
         return []
+
     values: dict[str, str] = {}
     for part, names in VARIABLES.items():
         if part not in there:
@@ -150,6 +154,7 @@ async def _servers(options: StackOptions, record: Record | None) -> list[Finding
             values |= {name: one for name, one in nowhere if not options.given.get(name)}
         elif part not in named and record:
             values |= {name: record.env[name] for name in names if name in record.env}
+
     try:
         loaded = settings.load(values)
         if values.get("OAI_EMBED_MODEL_NAME") == _UNKNOWN:  # nothing is compared with it
@@ -157,6 +162,7 @@ async def _servers(options: StackOptions, record: Record | None) -> list[Finding
         service = wiring.build_service(loaded)
     except NotConfiguredError as error:
         return [Finding("settings", "problem", problem) for problem in error.problems]
+
     readiness = await service.health.readiness()
     await service.close()
     unseen = {name for part in VARIABLES if part not in there for name in _SEEN[part]}

@@ -94,6 +94,7 @@ async def ask_function(url: str, values: Settings, body: dict[str, Any]) -> Answ
         raise LocalStackError(
             f"{problem['code']} (HTTP {answered.status}): {problem['detail']}{fields}"
         )
+
     return answered
 
 
@@ -125,9 +126,11 @@ async def ask_over_http(
                 raise LocalStackError(
                     f"The function at {url} cannot be reached: {error}."
                 ) from error
+
     if reply.is_success:  # else the last failure is the answer
         for failure in failures:
             say(failure)
+
     return Answered(reply.status_code, reply.json(), watch.received)
 
 
@@ -149,6 +152,7 @@ def said_once() -> Iterator[list[str]]:
     handlers = tuple(logging.getLogger("drift").handlers)
     for handler in handlers:
         handler.addFilter(unsaid)
+
     try:
         yield told
     finally:

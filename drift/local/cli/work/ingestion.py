@@ -123,9 +123,11 @@ async def ingest_documents(
             "The full-text index is new: documents that have not changed are found by the words of "
             "their names once they are written anew (--force)."
         )
+
     for skipped in report.skipped:
         if skipped not in documents.skipped:
             say(_about(skipped))
+
     say_report(report)
     return report
 
@@ -198,6 +200,7 @@ def left_out(source: Source) -> Iterator[str]:
     for ignored in source.ignored:
         counts = counts_by_reason.setdefault(ignored.reason, [])
         counts.append(f"{ignored.count:,} {ignored.kind}")
+
     for reason, counts in counts_by_reason.items():
         more = f" and {len(counts) - MAX_KINDS} other kinds" if len(counts) > MAX_KINDS else ""
         yield f"Ignored {', '.join(counts[:MAX_KINDS])}{more}: {reason}."
@@ -211,15 +214,18 @@ def say_report(report: IngestReport) -> None:
     """Say what an ingestion changed, and what the project holds now."""
     for name in report.kept:
         say(f"Kept the earlier text of {name}, whose file cannot be read now.")
+
     for source, number in report.left.items():
         say(
             f"Project {report.project_id} still holds {number} documents of {source} that are not "
             f"there any more. `drift remove --project {report.project_id} --source {source}` "
             f"removes that source."
         )
+
     if not report.wrote:
         say(f"Project {report.project_id}: nothing has changed.")
         return
+
     if report.moved and not report.chunks and not report.communities:
         say(
             f"Project {report.project_id}: {len(report.moved)} documents are those of another "

@@ -102,6 +102,7 @@ async def new(wanted: Wanted, file: Path | None, *, as_json: bool) -> None:
     say(f"{file} holds {_counted(len(held), 'key')}. {_NEXT_OF_A_FILE}" if held else _NEXT)
     if _differs(held):
         say(_DIFFERS)
+
     say(_ROTATION)
 
 
@@ -116,6 +117,7 @@ async def check(file: Path, *, as_json: bool) -> None:
         entries = parse(text).entries
     except KeysError as error:
         raise LocalStackError(f"{file}: {error}.") from None
+
     counts = {
         "keys": len(entries),
         "names": len({entry.name for entry in entries}),
@@ -140,10 +142,12 @@ def add(entry: Entry, file: Path) -> tuple[KeyEntry, ...]:
             held = parse(value).entries
         except KeysError as error:
             raise LocalStackError(f"{file} with this key in it: {error}.") from None
+
         try:
             _replace(place, value)
         except OSError as error:
             raise LocalStackError(f"{file} cannot be written: {error.strerror}.") from error
+
     return held
 
 
@@ -171,10 +175,12 @@ def _entries(file: Path) -> list[Entry]:
     with contextlib.suppress(ValueError):
         if len(text.encode()) <= MAX_BYTES and from_json(text) == []:
             return []
+
     try:
         parse(text)
     except KeysError as error:
         raise LocalStackError(f"{file}: {error}.") from None
+
     entries: list[Entry] = from_json(text)
     return entries
 
@@ -204,6 +210,7 @@ def _is_there(place: Path, file: Path) -> bool:
         return False
     except OSError as error:
         raise LocalStackError(f"{file} cannot be read: {error.strerror}.") from error
+
     if not stat.S_ISREG(mode):
         raise LocalStackError(f"{file} cannot be added to: it is no file.")
     return True

@@ -64,6 +64,7 @@ async def projects_of(values: settings.Settings) -> Sequence[str] | None:
     """
     if values.graph_schema != "default":
         return None
+
     graph = wiring.build_graph(values)
     try:
         page = PageQuery(_MOST_LISTED)
@@ -72,6 +73,7 @@ async def projects_of(values: settings.Settings) -> Sequence[str] | None:
         return None
     finally:
         await graph.close()
+
     return found.rows
 
 

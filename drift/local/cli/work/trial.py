@@ -61,6 +61,7 @@ async def choose(reader: GraphReader) -> tuple[TrialKey, TrialKey]:
     of_two = Caller("trial", tuple(Grant(project, read) for project in two))
     held = (await reader.projects(of_two, PageQuery(_LOOKED_AT), deadline)).rows
     first, second = (TrialKey(new_key(), project, project in held) for project in two)
+
     return first, second
 
 
@@ -123,6 +124,7 @@ def _to_fill(one: TrialKey, folder: Path | None) -> str:
     """Return a line that says what to do when a project holds nothing."""
     if one.is_held:
         return ""
+
     source = "--sample"
     if one.project != DEMO_PROJECT:
         source = f"FOLDER --project {shlex.quote(one.project)}"

@@ -100,17 +100,21 @@ class Watch:
         """
         if self.retrieval_id.encode() not in data:
             return False
+
         try:
             message = ProgressMessage.model_validate_json(data)
         except ValidationError:
             return False
+
         if message.retrieval_id != self.retrieval_id:
             return False
+
         shown = message.model_dump(mode="json", exclude_none=True)
         self.received.append(shown)
         # the terminal may be gone, or unable to write a character
         with suppress(OSError, ValueError):
             self.show(shown)
+
         return message.phase in LAST_PHASES
 
     def _unseen(self, reason: str) -> None:

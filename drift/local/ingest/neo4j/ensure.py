@@ -47,12 +47,15 @@ async def ensure_schema(
         wanted = unyielding(whole, stored)
         if pause is None or not _under_way(wanted, stored):
             _refuse(wanted, stored, dimensions)
+
         failures = await _create(connection, wanted, stored, dimensions, created)
         if not failures:
             break
         if pause is None:
             raise failures[0]
+
         await asyncio.sleep(pause)
+
     await wait_until_online(connection, wanted, dimensions, max(0.0, give_up - time.monotonic()))
     return tuple(created)
 
@@ -68,9 +71,11 @@ async def _create(
     former = {s.name for s in stored if s.is_unique} & FORMER_KEYS
     for name in sorted(former):
         await connection.write(drop_constraint(name), {})
+
     for name in former_texts(wanted, stored):
         await connection.write(drop_index(name), {})
         former.add(name)
+
     failures: list[UpstreamError] = []
     for one in missing(wanted, [s for s in stored if s.name not in former]):
         try:
@@ -78,10 +83,12 @@ async def _create(
                 created.append(one.name)
         except (GraphMisconfiguredError, GraphUnavailableError) as failure:
             failures.append(failure)
+
     if not failures and missing(wanted, await read_indexes(connection)):
         failures.append(
             GraphMisconfiguredError("Another process is changing the indexes: run this again.")
         )
+
     return failures
 
 

@@ -104,6 +104,7 @@ class Lease:
             if time.monotonic() - began > self.lease_s / _RENEWALS:
                 # The lock kept everybody out, the renewal as well: the time begins again.
                 await run(lease_statements.TAKE, self._claim)
+
             return done
 
         return await self._connection.transaction(guarded, timeout_s)
@@ -148,6 +149,7 @@ class Lease:
         )
         if row["holder"] not in {None, self._claim["holder"]}:
             why += f", which {_holder(row).words} has taken over"
+
         return (
             f"{why}. What it had written stays, nothing more was written: run it again, and it "
             "goes on from there."
@@ -188,9 +190,11 @@ async def _take(lease: Lease, wait_s: float, say: Say) -> None:
                 f"{held}{waited}. Run this again when that has ended, or let it wait longer; "
                 f"a run that was killed holds a project for at most {lease.lease_s:g} s more."
             )
+
         if other.id != told:
             say(f"{held}: waiting until that has ended, at most {left:.0f} s.")
             told = other.id
+
         await asyncio.sleep(min(_LOOK_EVERY_S, left))
 
 

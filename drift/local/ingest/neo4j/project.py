@@ -76,6 +76,7 @@ class Neo4jProject:
         small = [d for d in batch.documents if len(chunks[d.id]) <= CHUNKS_AT_ONCE]
         for group in in_groups(small, chunks, CHUNKS_AT_ONCE):
             await self._put(group, chunks, batch.replaced)
+
         for document in batch.documents:
             if document not in small:
                 await self._put_in_steps(document, chunks[document.id], batch.replaced)
@@ -164,6 +165,7 @@ class Neo4jProject:
         generation = begun[0]["generation"]
         for step in knowledge_steps(batch):
             await self._rows(step.text, step.rows, step.size, generation=generation)
+
         await self._switch(generation, batch, removed)
         await self.settle()
 
@@ -180,6 +182,7 @@ class Neo4jProject:
         values = {**self._named, "generation": unsettled[0]["generation"]}
         for label in _KNOWLEDGE:
             await self._until_none(statements.drop_other_generations(label), values)
+
         await self._once(statements.SETTLE, self._named)
 
     async def _switch(self, generation: int, batch: KnowledgeBatch, removed: Sequence[str]) -> None:
@@ -203,6 +206,7 @@ class Neo4jProject:
                     f"communities where {entities} and {communities} were written: something else "
                     "changes this project. Its earlier knowledge stays; run this again."
                 )
+
             await run(statements.SWITCH, {**values, **counts})
 
         await self._lease.transaction(work, REVEAL_TIMEOUT_S if removed else WRITE_TIMEOUT_S)

@@ -65,6 +65,7 @@ def chunks_by_document(batch: DocumentBatch) -> dict[str, dict[str, ChunkRecord]
         raise IngestError(
             f"Chunks belong to documents that are not in the batch: {', '.join(strays[:5])}."
         )
+
     for chunk in batch.chunks:
         chunks[chunk.document_id][chunk.id] = chunk
     return chunks
@@ -86,6 +87,7 @@ def in_groups(
             group, size = [], 0
         group.append(document)
         size += nodes
+
     if group:
         yield group
 

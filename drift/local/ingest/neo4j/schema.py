@@ -62,24 +62,29 @@ def _obstacle(wanted: WantedIndex, stored: Sequence[Index], dimensions: int) -> 
             f"{wanted.name} is the name of a {there.namesake.place}, where a {wanted.place} is "
             f"needed: drop it, or {rename}, and {PREPARE}."
         )
+
     if there.rival is None:
         return ""
+
     if wanted.kind == "constraint":
         return (
             f"The index {there.rival.name} stands where a {wanted.place} is needed: drop that "
             f"index and {PREPARE}."
         )
+
     return displaced(wanted, there.rival)
 
 
 def _flaw(index: Index, dimensions: int) -> str:
     if index.has_other_dimensions(dimensions):
         return wrong_dimensions(index, dimensions)
+
     if index.kind == "vector" and (index.similarity or "cosine").lower() != "cosine":
         return (
             f"The vector index {index.name} compares by {index.similarity}, not by cosine: drop it "
             f"and {PREPARE}."
         )
+
     if index.has_failed:
         return f"{failed(index)}."
     return ""
@@ -101,6 +106,7 @@ async def create(connection: Connection, wanted: SchemaObject, dimensions: int) 
             return await _creates(connection, text, dimensions)
         except GraphMisconfiguredError:
             continue  # the server does not know this form; the next one is older
+
     try:
         return await _creates(connection, oldest, dimensions)
     except (GraphMisconfiguredError, GraphUnavailableError) as error:
@@ -148,22 +154,27 @@ async def wait_until_online(
             if not looks or now - began < READ_TIMEOUT_S or now >= give_up:
                 raise
             continue
+
         if problem := " ".join(obstacles(wanted, stored, dimensions)):
             raise GraphMisconfiguredError(problem)
+
         if absent := missing(wanted, stored):
             raise GraphMisconfiguredError(
                 f"{', '.join(w.name for w in absent)} should be there and is not: another process "
                 f"dropped it; {PREPARE}."
             )
+
         building = [s for s in stored if not s.online and any(w.is_served_by(s) for w in wanted)]
         if not building:
             return stored
         if time.monotonic() >= give_up:
             raise GraphMisconfiguredError(unfinished(building, wait_s))
+
         tenths = {s.name: s.percent // 10 for s in building}
         if tenths != told and looks >= len(_LOOK_EVERY_S):
             say(f"Waiting for {_percentages(building)} ...")
             told = tenths
+
         await asyncio.sleep(_LOOK_EVERY_S[min(looks, len(_LOOK_EVERY_S) - 1)])
         looks += 1
 
@@ -197,6 +208,7 @@ def warnings(
                 f"The vector index {w.name} was made without `project_id` as a filter, so projects "
                 f"beyond the exact limit are searched less well: drop it and {PREPARE}."
             )
+
         if w.properties in {("project_id", "id"), ("project_id", "community")}:
             sentences += [
                 f"The constraint behind {s.name} makes `{w.properties[1]}` of {w.label} unique "
@@ -205,4 +217,5 @@ def warnings(
                 for s in stored
                 if s.is_unique and s.labels == (w.label,) and s.properties == w.properties[1:]
             ]
+
     return tuple(sentences)

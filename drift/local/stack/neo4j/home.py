@@ -98,6 +98,7 @@ class Neo4jHome:
                 f"Neo4j wants a password of at least {_SHORTEST_PASSWORD} characters: choose a "
                 f"longer one."
             )
+
         (self.folder / "data" / "dbms" / "auth.ini").write_text(_credentials(password))
         self._remember(version, password)
         return password
@@ -109,6 +110,7 @@ class Neo4jHome:
                 f"{self.folder} holds a database, but {self._record.name} with its password is "
                 "missing: give the password, or delete the folder to begin with an empty database."
             )
+
         written_by = known.get("version", version)
         if (
             _order(version) < _order(written_by)
@@ -118,6 +120,7 @@ class Neo4jHome:
                 f"{self.folder} was written by Neo4j {written_by}, which {version} does not open: "
                 "start that version, name another folder, or delete this one."
             )
+
         password = password or known["password"]
         self._remember(version, password)
         return password

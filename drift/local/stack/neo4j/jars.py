@@ -84,6 +84,7 @@ def ensure_jars(
     """
     if jars := find_jars(version, cache):
         return jars
+
     check_space(cache, free_bytes)
     say(f"Neo4j {version} is fetched from Maven Central into {cache}, once: about 180 MB.")
 
@@ -113,6 +114,7 @@ def check_space(folder: Path, free_bytes: Callable[[Path], int]) -> None:
         raise LocalStackError(
             f"The cache folder {folder} cannot be made ({error.strerror}): name another one."
         ) from error
+
     free = free_bytes(folder)
     if free < NEEDED_BYTES:
         raise LocalStackError(
@@ -154,6 +156,7 @@ def fetch(
             raise LocalStackError(
                 f"Process {lock.holder()} holds {lock.path} for too long: end it and start again."
             )
+
     try:
         if jars := find_jars(version, cache):
             return jars

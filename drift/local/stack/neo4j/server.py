@@ -109,6 +109,7 @@ class Neo4jServer(Server):
             "--console-mode",
         ]
         class_path = os.pathsep.join(str(jar) for jar in self._jars)
+
         return Child(
             [self._java.program, *flags],
             log=home.log,
@@ -150,6 +151,7 @@ class Neo4jServer(Server):
             ) from error
         except (DriverError, Neo4jError) as error:
             return f"it answers: {error}"
+
         return ""
 
 
