@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
-from drift.contracts.progress import Event
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, LocalStackError
 from drift.local.cli import options
@@ -128,6 +127,7 @@ class Documents:
 
     async def answer(self, question: str, turns: Sequence[Turn], write: Write) -> str:
         """Answer from the documents; see Partner."""
+        from drift.contracts.progress import Event
         from drift.local.event_stream import ACCEPT, read_events
 
         query = await self._in_full(question, turns)

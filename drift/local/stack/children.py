@@ -87,10 +87,10 @@ class Child:
     def ask_to_end(self, *, kill: bool = False) -> None:
         """Tell the guard to terminate the server, or to kill it at once, and return immediately."""
         if self._guard.stdin and not self._guard.stdin.closed:
-            with contextlib.suppress(OSError):  # the guard has ended
+            # closed also where the guard has ended and takes no byte any more
+            with contextlib.suppress(OSError), self._guard.stdin as pipe:
                 if kill:
-                    self._guard.stdin.write(b"k")
-                self._guard.stdin.close()
+                    pipe.write(b"k")
 
     def stop(self, *, kill: bool = False) -> None:
         """End the server and wait until it has ended."""
