@@ -202,11 +202,11 @@ def _shell(command: str, **environment: str) -> tuple[int, str, str]:
             "Standard output cannot be written: No space left on device.",
         ),
         (
-            "$DRIFT bench --help >/dev/full",
+            "$DRIFT eval --help >/dev/full",
             2,
             "Standard output cannot be written: No space left on device.",
         ),
-        ("$DRIFT bench --help | true", 141, ""),
+        ("$DRIFT eval --help | true", 141, ""),
         ("$DRIFT --version 2>&-", 0, ""),
         ("$DRIFT --version 2>/dev/full", 0, ""),
         ("$DRIFT --version <&-", 0, ""),

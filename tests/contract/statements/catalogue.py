@@ -72,7 +72,6 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "search.primer": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
     "search.followup": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
     "search.positions": {"": (), "v1": (V1,)},
-    "search.probe_search": {"": (NAMES.chunk,)},
     **{
         f"reading.{name}": {"": (), "v1": (V1,)}
         for name in (
