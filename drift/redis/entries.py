@@ -97,11 +97,12 @@ class RedisEntries:
 
     async def close(self) -> None:
         """Close the connection; what was not written yet is lost."""
-        await self._pipeline.close()
+        # first those that ask, or one that has just begun would open the connection again
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
         self._running.clear()
+        await self._pipeline.close()
 
     def _start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = asyncio.create_task(work)
