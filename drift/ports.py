@@ -371,8 +371,12 @@ class Embedder(Protocol):
         ...
 
 
-class AnswerListener(Protocol):
-    """Who follows an answer while it is written; no method waits or raises."""
+class Listener(Protocol):
+    """Who follows one request while it runs; no method waits or raises."""
+
+    def progress(self, message: str) -> None:
+        """Take one progress message, as JSON."""
+        ...
 
     def answer_delta(self, text: str) -> None:
         """Take what comes next of the final answer."""
@@ -380,14 +384,6 @@ class AnswerListener(Protocol):
 
     def answer_replaced(self, text: str) -> None:
         """Take the answer so far, in place of all that was told of it."""
-        ...
-
-
-class Listener(AnswerListener, Protocol):
-    """Who follows one retrieval while it runs; no method waits or raises."""
-
-    def progress(self, message: str) -> None:
-        """Take one progress message, as JSON."""
         ...
 
     def followup(self, node: TraceNode) -> None:
@@ -398,20 +394,8 @@ class Listener(AnswerListener, Protocol):
         """Take the sentences of the answer, which is all told, with their citations."""
         ...
 
-
-class SourceListener(AnswerListener, Protocol):
-    """Who follows a question to the nodes; no method waits or raises."""
-
     def sources(self, sources: Sequence[SourceOut]) -> None:
         """Take the nodes that the answer, which is all told, was written from."""
-        ...
-
-
-class AnswerMemory(Protocol):
-    """Answers that are kept beyond their request."""
-
-    def slot(self, project: Project, asked: BaseModel) -> AnswerSlot:
-        """Return where the answer to what is asked of a project is kept."""
         ...
 
 

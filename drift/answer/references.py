@@ -72,7 +72,9 @@ def cited_chunks(statements: Iterable[Statement]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chunk_id for chunk_id, _ in numbered(statements)))
 
 
-def referred(concluded: Conclusion, retrieved: Mapping[str, Chunk], known: Known) -> ReferencesOut:
+def build_references(
+    concluded: Conclusion, retrieved: Mapping[str, Chunk], known: Known
+) -> ReferencesOut:
     """Return the references of an answer; of one that stands on nothing, what limits it."""
     found = numbered(concluded.statements)
     if not found:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, Self
 
-from drift.core.deadline import Deadline
+from drift.core.deadline import Deadline, Turns
 from drift.core.errors import GraphMisconfiguredError
 from drift.evidence.position import NOWHERE, asked_place
 from drift.graph.careful import COLD_TIMEOUT_S, CarefulReads
@@ -27,6 +27,7 @@ from drift.graph.vector_models import require_model_of_primer
 from drift.model.found_nodes import NodesQuery
 from drift.model.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery, Vector
 from drift.model.health import GraphHealth
+from drift.telemetry import parts
 
 HEALTH_TIMEOUT_S = 5.0
 
@@ -66,6 +67,7 @@ class Neo4jGraph:
         self._reads = CarefulReads(connection)
         self._model = embedding_model
         self._unseen = Unseen(connection, schema, embedding_model)
+        self._turns = Turns()
 
     @classmethod
     def connect(  # noqa: PLR0913 - what a connection takes, and how to search
@@ -98,16 +100,18 @@ class Neo4jGraph:
             GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: as in drift.ports.
             DeadlineError: when the request's time is used up.
         """
-        async with deadline.enforced():
-            features = await self._features(query.vector)
-            values = self._parameters.primer(query, features)
-            row = await self._row(features.primer, values, deadline)
+        with parts.round_trip():
+            async with deadline.enforced():
+                features = await self._features(query.vector)
+                values = self._parameters.primer(query, features)
+                row = await self._row(features.primer, values, deadline)
 
-            require_model_of_primer(row, self._model)
-            evidence = primer_evidence(row)
-            self._reads.odd.left_out(query.project_id, odd_nodes(row))
-            if evidence.is_empty:
-                await self._require_empty(query, row["chunk_count"], deadline)
+                require_model_of_primer(row, self._model)
+                evidence = primer_evidence(row)
+                self._reads.odd.left_out(query.project_id, odd_nodes(row))
+                if evidence.is_empty:
+                    await self._require_empty(query, row["chunk_count"], deadline)
+        await self._turns.mine()  # what is made of it takes milliseconds
         return evidence
 
     async def _require_empty(self, query: PrimerQuery, chunks: int, deadline: Deadline) -> None:
@@ -127,14 +131,17 @@ class Neo4jGraph:
 
         Errors as for `primer`.
         """
-        async with deadline.enforced():
-            features = await self._features(query.vector)
-            place = asked_place(query.question)
-            values = self._parameters.followup(query, place, features)
-            at_place = place != NOWHERE or query.beside
-            text = features.placed_followup if at_place else features.followup
-            row = await self._row(text, values, deadline)
-        return candidates(row, place)
+        with parts.round_trip():
+            async with deadline.enforced():
+                features = await self._features(query.vector)
+                place = asked_place(query.question)
+                values = self._parameters.followup(query, place, features)
+                at_place = place != NOWHERE or query.beside
+                text = features.placed_followup if at_place else features.followup
+                row = await self._row(text, values, deadline)
+            found = candidates(row, place)
+        await self._turns.mine()
+        return found
 
     async def health(self) -> GraphHealth:
         """Return how the server calls itself, the indexes, and what searches have to do without.

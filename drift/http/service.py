@@ -38,7 +38,6 @@ from drift.nodes.query import RagRules, RagSearch
 from drift.nodes.reconciling import NodeReconciling
 from drift.nodes.writing import NodeRules, NodeWriting
 from drift.ports import (
-    AnswerMemory,
     AnswerSlot,
     Embedder,
     GraphReader,
@@ -48,7 +47,6 @@ from drift.ports import (
     NodeStore,
     Ports,
     ProgressSink,
-    SourceListener,
 )
 from drift.search.drift import DriftSearch
 from drift.search.prices import PriceTable
@@ -83,7 +81,7 @@ class Service:
     quotas: Quotas = field(default_factory=Quotas)
     claims: Claims = field(default_factory=Claims)
     embedding_model: Embedder | None = None
-    answers: AnswerMemory | None = None
+    answers: Callable[[Project, BaseModel], AnswerSlot] | None = None
     caches: Sequence[Callable[[], Awaitable[Readiness]]] = ()
     in_flight: int = 0
     _running: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -178,7 +176,7 @@ class Service:
         project: Project,
         question: str,
         retrieval_id: str,
-        listener: SourceListener | None = None,
+        listener: Listener | None = None,
     ) -> asyncio.Task[RagResponse]:
         """Start answering from nodes; admission and errors as for `start`."""
         rag = self.rag()
@@ -259,7 +257,7 @@ class Service:
         project: Project,
         question: str,
         retrieval_id: str,
-        listener: SourceListener | None,
+        listener: Listener | None,
     ) -> RagResponse:
         deadline = Deadline.after(self.deadline_s)
         with self._on_behalf_of(project, retrieval_id):
@@ -268,7 +266,7 @@ class Service:
             return await rag.answer(question, project.id, retrieval_id, deadline, listener, slot)
 
     def _slot(self, project: Project, asked: BaseModel) -> AnswerSlot | None:
-        return self.answers.slot(project, asked) if self.answers else None
+        return self.answers(project, asked) if self.answers else None
 
     @contextmanager
     def _on_behalf_of(self, project: Project, retrieval_id: str) -> Iterator[None]:

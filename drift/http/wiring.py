@@ -74,7 +74,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
             store, labelled = neo4j.node_store(), neo4j.labelled_nodes()
         if settings.cache == "on" and settings.cache_answers:
             shared = RedisEntries(redis, KEPT_S, what="answer", secret=secret) if redis else None
-            answers = AnswerCache(reader, _answered_by(settings), shared)
+            answers = AnswerCache(reader, _answered_by(settings), shared).slot
             closers = (*closers, shared.close) if shared else closers
     return Service(
         Ports(graph, chat, cached(model, settings, entries), passages),

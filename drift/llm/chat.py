@@ -34,6 +34,7 @@ from drift.llm.replies import ChatCompletion, tokens_of
 from drift.llm.streamed import EVENT_STREAM, put_together
 from drift.model.calls import ChatReply, Hear, Prompt
 from drift.model.health import Readiness
+from drift.telemetry import parts
 
 _PATH = "/chat/completions"
 
@@ -111,7 +112,10 @@ class OpenAIChat:
         """
         small = self.options.small_model
         name = small if small and step_of(prompt.name) in SMALL_STEPS else self.model
-        return await self._complete(self.models[name], prompt, self.options, deadline, hear)
+        with parts.chatting() as cost:
+            reply = await self._complete(self.models[name], prompt, self.options, deadline, hear)
+            cost.replied(reply)
+            return reply
 
     async def health(self) -> Readiness:
         """Return whether the models answer: known from requests, or asked, but seldom."""

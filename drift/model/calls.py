@@ -113,9 +113,8 @@ class ChatReply:
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """One vector a text, in order, with what it cost; `is_cached`: no model was asked."""
+    """One vector a text, in order, with what it cost."""
 
     vectors: tuple[Vector, ...]
     tokens: Tokens = field(default_factory=Tokens)
     retries: int = 0
-    is_cached: bool = False

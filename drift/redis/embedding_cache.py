@@ -60,7 +60,7 @@ class CachedEmbedder:
             vectors |= self._read(await self.shared.get(rest))
 
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
-        asked = Embeddings((), is_cached=True)
+        asked = Embeddings(())
         if missing:
             asked = await self.model.embed(list(missing.values()), deadline)
             vectors |= dict(zip(missing, asked.vectors, strict=True))

@@ -11,7 +11,7 @@ import json
 import time
 
 from drift.answer.growing import GrowingAnswer
-from drift.answer.streaming import Words
+from drift.answer.streaming import Telling
 from drift.llm.streamed import GrowingCompletion
 from drift.model.tree import Citation, Fact
 
@@ -33,7 +33,7 @@ KINDS = {
 
 
 class Heard:
-    """AnswerListener that counts what it is told."""
+    """Listener that counts what it is told."""
 
     characters = 0
 
@@ -50,7 +50,7 @@ async def measured(answer: str) -> tuple[float, float, int]:
     """Return the longest lag and all seconds of work, and how many characters were told."""
     reply = json.dumps({"final_answer": answer}, ensure_ascii=False)
     heard = Heard()
-    hear = Words(heard).hear(GrowingAnswer("final_answer", lambda _: FACTS))
+    hear = Telling(heard).hear(GrowingAnswer("final_answer", lambda _: FACTS).deliverable)
     assert hear
     growing = GrowingCompletion(hear)
     longest = work = 0.0

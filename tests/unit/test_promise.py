@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.model.tree import Answer, Citation, Question, Verdict
-from drift.search.priority import Parts, novelty_of, parts_of, promise
+from drift.search.queue import Priority, novelty_of, priority
 
 PART = st.floats(0, 1)
-PARTS = st.builds(Parts, PART, PART, PART, PART)
+PARTS = st.builds(Priority, PART, PART, PART, PART)
 PARENT = Question(0, "Under whom was the Empire greatest?")
 WORDS = st.sampled_from(["alba", "brno", "coburg", "delft", "ems", "the", "of"])
 TEXTS = st.lists(WORDS, max_size=6).map(" ".join)
@@ -28,24 +26,24 @@ def answer(
     return Answer("So.", citations, confidence, should_continue, verdict=verdict)
 
 
-def parts(text: str, of: Answer, asked: tuple[str, ...] = (), hint: str = "") -> Parts:
+def parts(text: str, of: Answer, asked: tuple[str, ...] = (), hint: str = "") -> Priority:
     before = [PARENT, *(Question(n, one) for n, one in enumerate(asked, start=1))]
     question = Question(9, text, parent=0, depth=2, hint=hint)
-    return parts_of(question, PARENT, of, before, "Who was the mother of the emperor?")
+    return priority(question, PARENT, of, before, "Who was the mother of the emperor?")
 
 
 @given(PARTS)
-def test_a_promise_is_never_outside_its_bounds(some: Parts) -> None:
-    assert 0 <= promise(some) <= 1 + 1e-9
+def test_a_promise_is_never_outside_its_bounds(some: Priority) -> None:
+    assert 0 <= some.total <= 1 + 1e-9
 
 
 @given(some=PARTS, part=st.sampled_from(["novelty", "bridge", "proof", "still_open"]), more=PART)
-def test_more_of_any_part_promises_more(some: Parts, part: str, more: float) -> None:
-    least = replace(some, **{part: 0.0})
-    most = replace(some, **{part: 1.0})
-    between = replace(some, **{part: more})
-    assert promise(least) <= promise(between) <= promise(most)
-    assert promise(least) < promise(most)
+def test_more_of_any_part_promises_more(some: Priority, part: str, more: float) -> None:
+    least = some._replace(**{part: 0.0})
+    most = some._replace(**{part: 1.0})
+    between = some._replace(**{part: more})
+    assert least.total <= between.total <= most.total
+    assert least.total < most.total
 
 
 @given(text=TEXTS, asked=st.lists(TEXTS, max_size=4), more=TEXTS)
@@ -67,7 +65,7 @@ def test_every_part_stays_in_its_bounds(
     text: str, spans: list[str], asked: list[str], confidence: float, hint: str
 ) -> None:
     some = parts(text, answer(*spans, confidence=confidence), tuple(asked), hint)
-    assert all(0 <= part <= 1 for part in astuple(some))
+    assert all(0 <= part <= 1 for part in some)
 
 
 def test_what_the_parents_evidence_brought_to_light_is_a_bridge() -> None:

@@ -13,10 +13,10 @@ from drift.answer.conclusion import NOT_FOUND, Conclusion
 from drift.answer.labels import label_of, lines_of
 from drift.answer.references import (
     Known,
+    build_references,
     line_of,
     numbered,
     numbers_of,
-    referred,
     with_numbers,
     without_references,
 )
@@ -221,7 +221,7 @@ def concluded(*facts: Fact, final: str = "It reads [1]. It is off [1][2].") -> C
 
 
 def test_an_answer_has_its_references_in_the_form_of_seed_004() -> None:
-    out = referred(concluded(), RETRIEVED, KNOWN)
+    out = build_references(concluded(), RETRIEVED, KNOWN)
 
     assert out.answer == (
         "It reads[1]. It is off[1,2].\n\nReferences:\n"
@@ -250,7 +250,9 @@ def test_an_answer_has_its_references_in_the_form_of_seed_004() -> None:
 
 
 def test_a_passage_of_which_nothing_is_known_has_the_models_word() -> None:
-    out = referred(concluded(Fact(1, CITED, 0.8), final="It reads [1]."), {}, Known(now=NOW))
+    out = build_references(
+        concluded(Fact(1, CITED, 0.8), final="It reads [1]."), {}, Known(now=NOW)
+    )
     (item,) = out.items
     assert item.model_dump(exclude={"span"}) == {
         "number": 1,
@@ -265,14 +267,14 @@ def test_a_passage_of_which_nothing_is_known_has_the_models_word() -> None:
 
 def test_one_citation_named_twice_is_one_reference_as_sure_as_its_surest_fact() -> None:
     twice = concluded(Fact(1, CITED, 0.4), Fact(2, CITED, 0.9), final="A [1]. B [2]. C [1][2].")
-    out = referred(twice, RETRIEVED, KNOWN)
+    out = build_references(twice, RETRIEVED, KNOWN)
     assert [item.signals.model for item in out.items] == [0.9]
     assert out.answer.startswith("A[1]. B[1]. C[1].\n\n")
 
 
 def test_under_seventy_per_cent_the_answer_says_what_limits_it() -> None:
     far = Known({"k1": Passage("k1", 0.2, NOW - 1100 * DAY_MS, ())}, THRESHOLD, NOW)
-    out = referred(concluded(Fact(1, CITED, 0.6), final="It reads [1]."), RETRIEVED, far)
+    out = build_references(concluded(Fact(1, CITED, 0.6), final="It reads [1]."), RETRIEVED, far)
     assert out.confidence < 0.7
     assert out.limits == [
         "The passage resembles the question little (18% match).",
@@ -310,26 +312,26 @@ def test_an_age_is_said_in_words(days: float, words: str) -> None:
 
 
 def test_a_verdict_limits_the_confidence_and_is_said() -> None:
-    partly = referred(replace(concluded(), verdict="partly"), RETRIEVED, KNOWN)
+    partly = build_references(replace(concluded(), verdict="partly"), RETRIEVED, KNOWN)
     assert partly.confidence == 0.5
     assert partly.limits[0] == "The documents answer the question only in part."
 
 
 def test_an_answer_that_was_not_found_has_no_items_and_says_so() -> None:
-    out = referred(Conclusion(), {}, Known())
+    out = build_references(Conclusion(), {}, Known())
     assert (out.items, out.confidence, out.limits) == ([], 0.0, [NO_REFERENCE])
     assert out.answer == f"{NOT_FOUND}\n\nLimits:\n- {NO_REFERENCE}"
     assert without_references("").answer == f"Limits:\n- {NOTHING_THERE}"
 
 
 def test_what_could_not_be_read_is_a_limit_whatever_the_confidence() -> None:
-    out = referred(concluded(), RETRIEVED, replace(KNOWN, unread=("The graph was gone.",)))
+    out = build_references(concluded(), RETRIEVED, replace(KNOWN, unread=("The graph was gone.",)))
     assert out.confidence > 0.7
     assert out.limits == ["The graph was gone."]
     assert out.answer.endswith("Limits:\n- The graph was gone.")
 
 
 def test_a_line_without_a_match_is_the_label() -> None:
-    (item,) = referred(concluded(Fact(1, CITED, 0.8), final="A [1]."), {}, Known()).items
+    (item,) = build_references(concluded(Fact(1, CITED, 0.8), final="A [1]."), {}, Known()).items
     assert line_of(item) == "[1] Client"
     assert AT_THRESHOLD == 0.9

@@ -10,11 +10,11 @@ from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
 from drift.core.deadline import Deadline
 from drift.core.errors import ModelUnavailableError, UnusableReplyError
 from drift.local.prompt_elements import element
+from drift.model.limits import Limits
 from drift.prompting import prompts
-from drift.search.calls import ChatCalls
-from drift.search.replies import ask, parse
+from drift.search.scope import Scope, parse
 from drift.telemetry import parts
-from tests.fakes import ScriptedChat
+from tests.fakes import ScriptedChat, ports, request
 
 GOOD = {
     "verdict": "answered",
@@ -30,7 +30,8 @@ def in_turn(*answers: Any) -> Callable[[Any], Any]:
 
 
 async def asked(chat: ScriptedChat) -> AggregateReply:
-    return await ask(ChatCalls(chat, Deadline.after(5)), PROMPT, AggregateReply)
+    scope = Scope(ports(None, chat), Limits(), request(), Deadline.after(5))
+    return await scope.ask(PROMPT, AggregateReply)
 
 
 @pytest.mark.parametrize(
