@@ -7,7 +7,7 @@ when the answer has ended. What is delivered is the beginning of the whole answe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pydantic_core import from_json
 
@@ -62,18 +62,20 @@ class GrowingAnswer:
         """
         if not reply.startswith(self._reply):
             self._begin("")
+        news = reply[len(self._reply) :]
         self._reply = reply
         if self._has_ended:
             return self._text
 
-        begun = _parsed(reply, whole_strings=False)
+        begun = _parsed(reply, "trailing-strings")
         answer = begun.get(self._field)
         if not isinstance(answer, str) or len(answer) > MAX_ANSWER_CHARS:
             return self._text
         if self._facts is None:
             self._facts = () if _finds_nothing(begun) else self._facts_of(begun)
 
-        self._has_ended = self._field in _parsed(reply, whole_strings=True)
+        # No text ends without a mark, so most replies are read once.
+        self._has_ended = '"' in news and self._field in _parsed(reply, "on")
         endings = sum(character in _ENDINGS for character in answer[self._read :])
         self._read = len(answer)
         if self._has_ended or endings or self._may_end:
@@ -98,17 +100,16 @@ def _finds_nothing(begun: Json) -> bool:
     return "verdict" in begun and judgement(begun["verdict"]) == "not_found"
 
 
-def _parsed(reply: str, *, whole_strings: bool) -> Json:
-    """Return the fields of a JSON object that grows, with the last text as far as it has come.
+def _parsed(reply: str, partial: Literal["on", "trailing-strings"]) -> Json:
+    """Return the fields of a JSON object that grows; "on" leaves out a text that has not ended.
 
-    With `whole_strings`, a text that has not ended is left out. Words before the object, as that of
-    a fence, are not looked at.
+    Words before the object, as that of a fence, are not looked at.
     """
     at = reply.find("{")
     if at < 0:
         return {}
     try:
-        begun = from_json(reply[at:], allow_partial=True if whole_strings else "trailing-strings")
+        begun = from_json(reply[at:], allow_partial=partial)
     except ValueError:
         return {}
     return begun if isinstance(begun, dict) else {}

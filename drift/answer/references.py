@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from drift.answer.conclusion import Conclusion
 from drift.answer.labels import label_of, lines_of
-from drift.answer.signals import ENOUGH, Signals, age_days, citations, freshness, similarity
+from drift.answer.signals import ENOUGH, age_days, citations, confidence, freshness, similarity
 from drift.answer.uncertainty import NO_REFERENCE, NOTHING_THERE, ONLY_IN_PART, limits_of
 from drift.contracts.answer import ReferenceOut, ReferencesOut, SignalsOut
 from drift.evidence.statements import Statement
@@ -81,9 +81,9 @@ def build_references(
         return without_references(concluded.text, known.unread)
 
     signals = _signals(concluded.statements, found, retrieved, known)
-    confidence = _confidence(concluded, signals)
+    sure = _confidence(concluded, signals)
     limits = [] if concluded.verdict == "answered" else [ONLY_IN_PART]
-    if confidence < ENOUGH:
+    if sure < ENOUGH:
         documents = {_document(one.citation, retrieved) for one in found.values()}
         limits += limits_of(list(signals.values()), len(documents), _newest(found, known))
     limits += known.unread
@@ -93,7 +93,7 @@ def build_references(
     text = "\n\n".join(
         filter(None, (with_numbers(concluded.text, marked), _listed(items), _limiting(limits)))
     )
-    return ReferencesOut(answer=text, items=items, confidence=confidence, limits=limits)
+    return ReferencesOut(answer=text, items=items, confidence=sure, limits=limits)
 
 
 def without_references(text: str, unread: Sequence[str] = ()) -> ReferencesOut:
@@ -140,7 +140,7 @@ def _signals(
     found: Mapping[Key, Reference],
     retrieved: Mapping[str, Chunk],
     known: Known,
-) -> dict[Key, Signals]:
+) -> dict[Key, SignalsOut]:
     beside: dict[Key, set[str]] = {key: set() for key in found}
     for statement in statements:
         documents = {_document(fact.citation, retrieved) for fact in statement.facts}
@@ -151,11 +151,11 @@ def _signals(
     for key, one in found.items():
         passage = known.passages.get(one.citation.chunk_id, Passage(one.citation.chunk_id))
         others = beside[key] - {_document(one.citation, retrieved)}
-        signals[key] = Signals(
-            similarity(passage.similarity, known.threshold),
-            freshness(passage.updated_at, known.now),
-            citations(_counted(passage, others)),
-            round(min(1.0, max(0.0, one.model)), 2),
+        signals[key] = SignalsOut(
+            similarity=similarity(passage.similarity, known.threshold),
+            freshness=freshness(passage.updated_at, known.now),
+            citations=citations(_counted(passage, others)),
+            model=round(min(1.0, max(0.0, one.model)), 2),
         )
     return signals
 
@@ -167,10 +167,10 @@ def _counted(passage: Passage, others: set[str]) -> int | None:
     return min(MOST_WITNESSES, len(others.union(passage.witnesses or ())))
 
 
-def _confidence(concluded: Conclusion, signals: Mapping[Key, Signals]) -> float:
+def _confidence(concluded: Conclusion, signals: Mapping[Key, SignalsOut]) -> float:
     """Return the mean over sentences of their surest reference, as far as the verdict lets it."""
     surest = [
-        max(signals[_key(fact.citation)].confidence for fact in statement.facts)
+        max(confidence(signals[_key(fact.citation)]) for fact in statement.facts)
         for statement in concluded.statements
     ]
     mean = round(sum(surest) / len(surest), 2)
@@ -188,7 +188,7 @@ def _newest(found: Mapping[Key, Reference], known: Known) -> float | None:
     return min(ages, default=None)
 
 
-def _item(one: Reference, retrieved: Mapping[str, Chunk], signals: Signals) -> ReferenceOut:
+def _item(one: Reference, retrieved: Mapping[str, Chunk], signals: SignalsOut) -> ReferenceOut:
     chunk = retrieved.get(one.citation.chunk_id)
     lines = lines_of(one.citation, chunk) if chunk else None
     return ReferenceOut(
@@ -202,13 +202,8 @@ def _item(one: Reference, retrieved: Mapping[str, Chunk], signals: Signals) -> R
         page=chunk.page if chunk else None,
         source_uri=(chunk.source_uri or None) if chunk else None,
         match=signals.similarity,
-        confidence=signals.confidence,
-        signals=SignalsOut(
-            similarity=signals.similarity,
-            freshness=signals.freshness,
-            citations=signals.citations,
-            model=signals.model,
-        ),
+        confidence=confidence(signals),
+        signals=signals,
     )
 
 

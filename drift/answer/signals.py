@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
+from drift.contracts.answer import SignalsOut
 from drift.model.found_nodes import ScoreThreshold
 
 WEIGHTS = {"similarity": 0.4, "freshness": 0.15, "citations": 0.15, "model": 0.3}
@@ -19,23 +17,9 @@ _AHEAD_MS = _DAY_MS
 """So far two clocks may differ; a document that is of a later time has no known one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
-    """What is known of a reference, 0..1 each; None for what is not known."""
-
-    similarity: float | None = None
-    freshness: float | None = None
-    citations: float | None = None
-    model: float | None = None
-
-    @property
-    def confidence(self) -> float:
-        """The mean of the known signals by their weights; 0 where none is known."""
-        return weighted([(getattr(self, name), weight) for name, weight in WEIGHTS.items()])
-
-
-def weighted(values: Sequence[tuple[float | None, float]]) -> float:
-    """Return the mean of the known values by their weights."""
+def confidence(signals: SignalsOut) -> float:
+    """Return the mean of the known signals by their weights; 0 where none is known."""
+    values = ((getattr(signals, name), weight) for name, weight in WEIGHTS.items())
     known = [(value, weight) for value, weight in values if value is not None]
     whole = sum(weight for _, weight in known)
     return round(sum(value * weight for value, weight in known) / whole, 2) if whole else 0.0

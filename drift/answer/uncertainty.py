@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from drift.answer.signals import ENOUGH, Signals
+from drift.answer.signals import ENOUGH
+from drift.contracts.answer import SignalsOut
 
 _MONTH_DAYS = 30.44
 _YEAR_DAYS = 365.25
@@ -16,7 +17,7 @@ NOTHING_THERE = "Nothing was found in this project."
 
 
 def limits_of(
-    references: Sequence[Signals], documents: int, newest_days: float | None
+    references: Sequence[SignalsOut], documents: int, newest_days: float | None
 ) -> list[str]:
     """Return a sentence for each signal that is low over all references.
 
@@ -27,21 +28,21 @@ def limits_of(
     return said or ["The passages together are weak evidence."]
 
 
-def _similarity(references: Sequence[Signals]) -> Iterator[str]:
+def _similarity(references: Sequence[SignalsOut]) -> Iterator[str]:
     near = _mean([one.similarity for one in references])
     if near is not None and near < ENOUGH:
         passages = "passage resembles" if len(references) == 1 else "passages resemble"
         yield f"The {passages} the question little ({near:.0%} match)."
 
 
-def _age(references: Sequence[Signals], documents: int, days: float | None) -> Iterator[str]:
+def _age(references: Sequence[SignalsOut], documents: int, days: float | None) -> Iterator[str]:
     fresh = [one.freshness for one in references if one.freshness is not None]
     if days is not None and fresh and max(fresh) < ENOUGH:
         which = "document" if documents == 1 else "newest of the documents"
         yield f"The {which} is {age(days)} old."
 
 
-def _witnesses(references: Sequence[Signals], documents: int) -> Iterator[str]:
+def _witnesses(references: Sequence[SignalsOut], documents: int) -> Iterator[str]:
     borne_out = [one.citations for one in references if one.citations is not None]
     if not borne_out or max(borne_out) >= ENOUGH:
         return
@@ -53,7 +54,7 @@ def _witnesses(references: Sequence[Signals], documents: int) -> Iterator[str]:
         yield "Each passage stands alone: no other document bears it out."
 
 
-def _model(references: Sequence[Signals]) -> Iterator[str]:
+def _model(references: Sequence[SignalsOut]) -> Iterator[str]:
     sure = _mean([one.model for one in references])
     if sure is not None and sure < ENOUGH:
         yield f"The model itself was not sure ({sure:.0%})."

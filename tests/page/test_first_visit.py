@@ -8,7 +8,7 @@ import pytest
 
 from drift.answer import conclusion, uncertainty
 from drift.answer.response import caveats
-from drift.answer.signals import Signals
+from drift.contracts.answer import SignalsOut
 from drift.evidence import verdict
 from drift.model.tree import SKIPPED_DEADLINE, FollowupState, Node, Question
 from drift.search import drift, reference_lookup
@@ -28,9 +28,9 @@ GERMAN = {"locale": "de-DE"}
 
 def of_signals() -> list[str]:
     """Return every sentence about what limits an answer."""
-    low = Signals(similarity=0.4, freshness=0.2, citations=0.0, model=0.6)
-    some = Signals(similarity=None, freshness=None, citations=0.5, model=0.9)
-    sure = Signals(similarity=0.9, freshness=0.9, citations=0.9, model=0.9)
+    low = SignalsOut(similarity=0.4, freshness=0.2, citations=0.0, model=0.6)
+    some = SignalsOut(similarity=None, freshness=None, citations=0.5, model=0.9)
+    sure = SignalsOut(similarity=0.9, freshness=0.9, citations=0.9, model=0.9)
     cases = [
         ([low], 1, 35.0), ([low], 1, 400.0), ([low], 1, 1200.0),
         ([low, low], 2, 35.0), ([low, low], 2, 400.0), ([low, low], 2, 1200.0),

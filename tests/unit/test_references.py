@@ -23,12 +23,13 @@ from drift.answer.references import (
 from drift.answer.signals import (
     AT_THRESHOLD,
     HALF_LIFE_DAYS,
-    Signals,
     citations,
+    confidence,
     freshness,
     similarity,
 )
 from drift.answer.uncertainty import NO_REFERENCE, NOTHING_THERE, age, limits_of
+from drift.contracts.answer import SignalsOut
 from drift.evidence.statements import from_answers, proven
 from drift.evidence.unmarked import repaired
 from drift.model.found_nodes import ScoreThreshold
@@ -93,10 +94,10 @@ def test_each_other_document_halves_what_is_missing() -> None:
 
 
 def test_the_confidence_is_the_mean_of_what_is_known() -> None:
-    assert Signals(0.95, 0.7, 0.5, 0.9).confidence == 0.83
-    assert Signals(0.95, None, None, 0.9).confidence == 0.93
-    assert Signals(model=0.6).confidence == 0.6
-    assert Signals().confidence == 0.0
+    assert confidence(SignalsOut(similarity=0.95, freshness=0.7, citations=0.5, model=0.9)) == 0.83
+    assert confidence(SignalsOut(similarity=0.95, model=0.9)) == 0.93
+    assert confidence(SignalsOut(model=0.6)) == 0.6
+    assert confidence(SignalsOut()) == 0.0
 
 
 # ------------------------------------------------------------------------------------------- labels
@@ -286,7 +287,10 @@ def test_under_seventy_per_cent_the_answer_says_what_limits_it() -> None:
 
 
 def test_limits_name_what_is_low_and_nothing_else() -> None:
-    low, high = Signals(0.4, 0.3, 0.0, 0.5), Signals(0.4, 0.9, 0.75, 0.9)
+    low, high = (
+        SignalsOut(similarity=0.4, freshness=0.3, citations=0.0, model=0.5),
+        SignalsOut(similarity=0.4, freshness=0.9, citations=0.75, model=0.9),
+    )
     assert limits_of([low, low], 2, 400) == [
         "The passages resemble the question little (40% match).",
         "The newest of the documents is 13 months old.",
@@ -296,11 +300,13 @@ def test_limits_name_what_is_low_and_nothing_else() -> None:
     assert limits_of([low, high], 2, 10) == [
         "The passages resemble the question little (40% match).",
     ]
-    assert limits_of([Signals(0.8, None, 0.5, 0.6)], 1, None) == [
+    assert limits_of([SignalsOut(similarity=0.8, citations=0.5, model=0.6)], 1, None) == [
         "At most one other document bears out what it says.",
         "The model itself was not sure (60%).",
     ]
-    assert limits_of([Signals(0.8)], 1, None) == ["The passages together are weak evidence."]
+    assert limits_of([SignalsOut(similarity=0.8)], 1, None) == [
+        "The passages together are weak evidence."
+    ]
 
 
 @pytest.mark.parametrize(
