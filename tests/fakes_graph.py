@@ -18,6 +18,7 @@ from drift.core.errors import (
     ModelMisconfiguredError,
     ProjectBusyError,
 )
+from drift.local.ingest.writers import MAX_WAIT_S, ProjectWriter
 from drift.model.graph import (
     Candidate,
     Candidates,
@@ -34,7 +35,6 @@ from drift.model.records import (
     KnowledgeBatch,
     ProjectState,
 )
-from drift.ports import MAX_WAIT_S, ProjectWriter
 from tests.fakes_neighbourhood import with_neighbourhood
 from tests.fakes_placed import placed
 from tests.fakes_project import (

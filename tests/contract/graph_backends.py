@@ -22,6 +22,7 @@ from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.graph.reader import Neo4jReader
 from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.ingest.writers import GraphWriter
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import (
     CommunityId,
@@ -40,7 +41,7 @@ from drift.model.records import (
     KnowledgeBatch,
     RelationRecord,
 )
-from drift.ports import GraphReader, GraphStore, GraphWriter, NodeFinder, PassageReader
+from drift.ports import GraphReader, GraphStore, NodeFinder, PassageReader
 from drift.search.ranking import ranked
 from tests.fakes_graph import FakeGraph, Project
 from tests.fakes_nodes import FakeNodeFinder

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError
+from drift.local.ingest.writers import MAX_WAIT_S, ProjectWriter
 from drift.model.calls import Embeddings
 from drift.model.records import (
     ChunkRecord,
@@ -19,7 +20,6 @@ from drift.model.records import (
     KnowledgeBatch,
     ProjectState,
 )
-from drift.ports import MAX_WAIT_S, ProjectWriter
 from tests.fakes_graph import Held
 
 DIMENSIONS = 8

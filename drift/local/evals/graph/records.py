@@ -10,6 +10,7 @@ import numpy as np
 
 from drift.local.evals.graph.synthetic import ENTITIES_A_LEAF, FAN_OUT, LEVELS, SyntheticProject
 from drift.local.evals.graph.words import COMMON_WORDS, WORDS_OF_A_LEAF, leaf_word, title, word
+from drift.local.ingest.writers import GraphWriter
 from drift.model.records import (
     ChunkRecord,
     CommunityRecord,
@@ -19,7 +20,6 @@ from drift.model.records import (
     KnowledgeBatch,
     RelationRecord,
 )
-from drift.ports import GraphWriter
 
 CHUNKS_A_DOCUMENT = 20
 CHUNKS_A_BATCH = 1000

@@ -17,9 +17,10 @@ from drift.graph.parameters import wanted_words
 from drift.local.evals.recall.interval import paired_interval
 from drift.local.evals.recall.question_graph import QuestionEmbedder, load_set, project_of
 from drift.local.evals.recall.question_sets import LabelledQuestion, QuestionSet
+from drift.local.ingest.writers import GraphWriter
 from drift.local.say import Say
 from drift.model.graph import CommunityId, FollowupQuery, PrimerQuery, Vector
-from drift.ports import GraphStore, GraphWriter
+from drift.ports import GraphStore
 from drift.search.ranking import ranked
 
 CUTS = (2, 5, 10)

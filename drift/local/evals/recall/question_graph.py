@@ -20,6 +20,7 @@ from drift.local.ingest.knowledge import community_record, fingerprint, stable_i
 from drift.local.ingest.prose import sentences
 from drift.local.ingest.relations import Relation
 from drift.local.ingest.summaries import summarise
+from drift.local.ingest.writers import GraphWriter
 from drift.model.graph import Vector
 from drift.model.records import (
     ChunkRecord,
@@ -29,7 +30,6 @@ from drift.model.records import (
     KnowledgeBatch,
     RelationRecord,
 )
-from drift.ports import GraphWriter
 
 LOADER_VERSION = "1"
 """Part of the fingerprint: a change of these rules makes the next run load everything anew."""

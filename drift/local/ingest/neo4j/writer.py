@@ -16,6 +16,7 @@ from drift.local.ingest.neo4j.ensure import ensure_schema
 from drift.local.ingest.neo4j.lease import LEASE_S, Lease, holding
 from drift.local.ingest.neo4j.project import Neo4jProject
 from drift.local.ingest.neo4j.schema import ONLINE_WAIT_S
+from drift.local.ingest.writers import MAX_WAIT_S, ProjectWriter
 from drift.local.say import Say
 from drift.model.found_nodes import ScoreThreshold
 from drift.model.records import (
@@ -25,7 +26,6 @@ from drift.model.records import (
     KnowledgeBatch,
     ProjectState,
 )
-from drift.ports import MAX_WAIT_S, ProjectWriter
 
 
 class Neo4jWriter:
