@@ -22,8 +22,19 @@ def drift(
     *arguments: str, stdin: str | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, with only these servers in its environment."""
+    return _run("drift", *arguments, stdin=stdin, **environment)
+
+
+def bench(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a bench likewise."""
+    return _run(f"tests.bench.{name}", *arguments, **environment)
+
+
+def _run(
+    module: str, *arguments: str, stdin: str | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-m", "drift", *arguments],
+        [sys.executable, "-m", module, *arguments],
         cwd=ROOT,
         env={**NO_SERVERS_GIVEN, **environment},
         input=stdin,

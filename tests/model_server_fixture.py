@@ -25,7 +25,7 @@ class ModelServerControl:
     url: str
 
     def fail(self, *rules: dict[str, Any]) -> None:
-        """Make faults (`drift.local.model_server.faults.Rule`), in this order."""
+        """Make faults (`tests.model_server.faults.Rule`), in this order."""
         status, body = self.ask("POST", "/faults", list(rules))
         assert status == 200, body
 
@@ -68,7 +68,7 @@ class ModelServerControl:
 @pytest.fixture(scope="session")
 def model_server_process() -> Iterator[ModelServerControl]:
     """The running server, ended by closing its standard input."""
-    command = [sys.executable, "-m", "drift.local.model_server.server", "--with-parent"]
+    command = [sys.executable, "-m", "tests.model_server", "--with-parent"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603 - our own module
         assert process.stdout
         yield ModelServerControl(json.loads(process.stdout.readline())["url"])

@@ -12,7 +12,7 @@ import pytest
 
 from drift.core.deadline import Deadline
 from drift.core.names import name_parts, title_keys
-from drift.local.evals.evidence.rankings import half_and_half
+from drift.local.evals.comparison import half_and_half
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_source
 from drift.local.model_server import embedding

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.local.evals.recall.interval import paired_interval
-from drift.local.evals.recall.measure import (
-    Bench,
-    SetResult,
-    in_turns,
-    measure,
-    recalls_of,
-    reciprocal_ranks,
-    report,
-)
-from drift.local.evals.recall.question_graph import load_set, project_of
-from drift.local.evals.recall.question_sets import LabelledQuestion, Passage, QuestionSet
+from drift.local.evals.comparison import paired_interval, reciprocal_ranks
+from drift.local.evals.measured_search import MeasuredSearch
+from drift.local.evals.question_graph import load_set, project_of
+from drift.local.evals.question_sets import LabelledQuestion, Passage, QuestionSet
+from drift.local.evals.recall import SetResult, in_turns, measure_sets, recall_at_cuts, report
 from tests.fakes_graph import FakeGraph
 
 DIMENSIONS = 8
@@ -71,16 +64,22 @@ MILL = QuestionSet(
 )
 
 
-async def rows(statement: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-    assert parameters["project_id"] == project_of(MILL)
-    return [{"id": "p3"}] if "fulltext" in statement else [{"id": "p1"}]
+class FixedBaselines:
+    """The vectors always find the first passage, the words the last one."""
+
+    async def nearest(self, project_id: str, *_: Any) -> list[str]:
+        assert project_id == project_of(MILL)
+        return ["p1"]
+
+    async def worded(self, *_: Any) -> dict[str, float]:
+        return {"p3": 1.0}
 
 
-async def measured(own: QuestionSet, graph: FakeGraph, embedder: LetterEmbedder) -> SetResult:
+async def measured(own: QuestionSet) -> SetResult:
+    graph, embedder = FakeGraph(), LetterEmbedder()
     hard = FakeGraph("hard", graph.projects)
-    (result,) = await measure(
-        [own], Bench(graph, hard, graph, rows, "text", embedder), lambda _: None
-    )
+    search = MeasuredSearch(graph, hard, graph, FixedBaselines(), embedder)
+    (result,) = await measure_sets([own], search, lambda _: None)
     return result
 
 
@@ -112,7 +111,7 @@ async def test_what_passages_state_becomes_entities_relations_and_embedded_commu
 
 
 async def test_every_method_answers_every_question() -> None:
-    result = await measured(MILL, FakeGraph(), LetterEmbedder())
+    result = await measured(MILL)
     assert set(result.recalls) == {
         *("vector", "bm25", "hybrid", "hard", "soft", "ours"),
         *("ideal_vector", "ideal_hard", "ideal_soft", "ideal_ours"),
@@ -128,14 +127,15 @@ async def test_without_sub_questions_there_is_no_ideal_row() -> None:
         MILL.passages,
         (MILL.questions[0], LabelledQuestion("q2", "owl?", frozenset({"p3"}))),
     )
-    result = await measured(bare, FakeGraph(), LetterEmbedder())
+    result = await measured(bare)
     assert not [name for name in result.recalls if name.startswith("ideal")]
 
 
 # --------------------------------------------------------------------------------------------- pure
 def test_recall_is_the_share_of_supporting_passages_among_the_first() -> None:
-    assert recalls_of(["a", "x", "b", "y", "z", "c"], frozenset("abcd")) == (0.25, 0.5, 0.75)
-    assert recalls_of([], frozenset("a")) == (0.0, 0.0, 0.0)
+    question = LabelledQuestion("q", "?", frozenset("abcd"))
+    assert recall_at_cuts(["a", "x", "b", "y", "z", "c"], question) == (0.25, 0.5, 0.75)
+    assert recall_at_cuts([], LabelledQuestion("q", "?", frozenset())) == (1.0, 1.0, 1.0)
 
 
 def test_reciprocal_ranks_prefer_what_both_legs_have() -> None:

@@ -17,7 +17,6 @@ import pytest
 import pytest_asyncio
 
 from drift.local.hosts.local_host import serving
-from drift.local.model_server.faults import INVENTED_FACT, INVENTED_ID, INVENTED_SPAN
 from drift.local.stack.valkey_server import ValkeyServer
 from drift.prompting.markup import element, plain
 from tests.function.calling import Caller, assert_is_problem, calling, citations
@@ -29,6 +28,7 @@ from tests.function.faults.of_model import KINDS
 from tests.function.faults.row import FOLLOWUPS, MODEL_DOWN, MODEL_WRONG, Row
 from tests.function.faults.said import SAID, Said
 from tests.function.faults.table import ROWS
+from tests.model_server.faults import INVENTED_FACT, INVENTED_ID, INVENTED_SPAN
 from tests.model_server_fixture import ModelServerControl
 
 ONE_PASS = {

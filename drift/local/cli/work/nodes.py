@@ -6,17 +6,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 
-import httpx2
-
 from drift.core.deadline import Deadline
 from drift.core.errors import FieldProblem, InvalidRequestError
 from drift.http import wiring
 from drift.http.service import node_rules
 from drift.http.settings import Settings
-from drift.local.cli.console import print_json, print_result, say
-from drift.local.cli.work.servers import WITHOUT_KEYS, recommend_up, running
-from drift.local.evals.nodes import LABEL, measure_nodes
-from drift.local.hosts.local_host import serving
+from drift.local.cli.console import print_json, say
+from drift.local.cli.work.servers import recommend_up, running
 from drift.local.stack.stack import StackOptions
 from drift.local.wiring import build_nodes
 from drift.model.nodes import Taking
@@ -68,18 +64,6 @@ async def reconcile(options: StackOptions, project: str | None, *, as_json: bool
         ]
         _tell(reports, as_json=as_json)
         recommend_up(stack)
-
-
-async def bench(options: StackOptions, number: int, *, as_json: bool) -> None:
-    """Measure how long nodes take that are written over HTTP."""
-    opened = {**WITHOUT_KEYS, "ENABLE_INDEXING": "true", "RAG_LABELS": LABEL}
-    async with (
-        running(options, opened),
-        serving() as url,
-        httpx2.AsyncClient(base_url=url, timeout=60, trust_env=False) as client,
-    ):
-        for times in await measure_nodes(client, number):
-            print_result(asdict(times), as_json=as_json)
 
 
 @asynccontextmanager

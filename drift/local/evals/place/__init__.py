@@ -1,1 +1,0 @@
-"""Questions about places of documents: whether the chunk asked for is shown."""

@@ -1,0 +1,188 @@
+"""Recall on questions whose supporting passages are known, beside the baselines to beat.
+
+Every method answers the same questions over the same database: the full-text index and the vectors
+that the search itself uses.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from drift.core.deadline import Deadline
+from drift.local.evals.comparison import lead, mean, reciprocal_ranks
+from drift.local.evals.measured_search import MeasuredSearch
+from drift.local.evals.question_graph import load_set, project_of
+from drift.local.evals.question_sets import LabelledQuestion, QuestionSet
+from drift.local.say import Say
+from drift.model.graph import CommunityId, FollowupQuery, PrimerQuery, Vector
+from drift.ports import GraphStore
+from drift.search.ranking import ranked
+
+CUTS = (2, 5, 10)
+POOL = 60
+"""Rows of a leg that are fused."""
+PRIMER_COMMUNITIES = 5
+QUESTION_TIMEOUT_S = 60.0
+
+METHODS = {
+    "vector": "cosine alone",
+    "bm25": "the full-text index alone",
+    "hybrid": "reciprocal ranks of both",
+    "hard": "ours inside the primer's communities only",
+    "soft": "ours, preferring the primer's communities",
+    "ours": "ours over the whole project",
+    "ideal_vector": "cosine, sub-questions as follow-ups",
+    "ideal_hard": "hard, sub-questions as follow-ups",
+    "ideal_soft": "soft, sub-questions as follow-ups",
+    "ideal_ours": "ours, sub-questions as follow-ups",
+}
+"""In the order they are shown; the last four only where a set has sub-questions, whose results are
+taken in turns."""
+
+Recalls = tuple[float, ...]
+"""Recall at each of CUTS, 0..1."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetResult:
+    """One set: for each method, the recall of each of its questions in order."""
+
+    name: str
+    questions: int
+    recalls: Mapping[str, Sequence[Recalls]]
+
+
+async def measure_sets(
+    sets: Iterable[QuestionSet], search: MeasuredSearch, say: Say
+) -> list[SetResult]:
+    """Load what is not loaded and measure every set; errors as the ports raise them."""
+    await search.writer.prepare(search.embedder.dimensions)
+    results = []
+    for own in sets:
+        say(f"{own.name}: {len(own.passages)} passages, {len(own.questions)} questions")
+        if await load_set(own, search.writer, search.embedder):
+            say(f"{own.name}: loaded")
+        results.append(await _measure_set(own, search))
+    return results
+
+
+async def _measure_set(own: QuestionSet, search: MeasuredSearch) -> SetResult:
+    vectors = await search.embedder.questions([question.text for question in own.questions])
+    texts = [step for question in own.questions for step in question.steps]
+    steps = iter(await search.embedder.questions(texts))
+
+    recalls: defaultdict[str, list[Recalls]] = defaultdict(list)
+    for question, vector in zip(own.questions, vectors, strict=True):
+        methods = _Methods(search, project_of(own))
+        found = await methods.answer(question.text, vector)
+        if question.steps:
+            found |= await methods.answer_steps(question, [next(steps) for _ in question.steps])
+        for method, ids in found.items():
+            recalls[method].append(recall_at_cuts(ids, question))
+
+    complete = {name: recalls[name] for name in METHODS if len(recalls[name]) == len(own.questions)}
+    return SetResult(own.name, len(own.questions), complete)
+
+
+class _Methods:
+    """What every method finds for one question, best first."""
+
+    def __init__(self, search: MeasuredSearch, project_id: str) -> None:
+        self._search = search
+        self._project_id = project_id
+        self._scope: tuple[CommunityId, ...] = ()
+
+    async def answer(self, text: str, vector: Vector) -> dict[str, list[str]]:
+        """Return the ids of the question itself, and keep the communities of its primer."""
+        query = PrimerQuery(self._project_id, text, vector, PRIMER_COMMUNITIES)
+        primer = await self._search.soft.primer(query, Deadline.after(QUESTION_TIMEOUT_S))
+        self._scope = tuple(community.id for community in primer.communities)
+
+        nearest = await self._nearest(vector)
+        worded = list(await self._search.baselines.worded(self._project_id, text, POOL))
+        return {
+            "vector": nearest,
+            "bm25": worded,
+            "hybrid": reciprocal_ranks(nearest, worded),
+            "hard": await self._ask(self._search.hard, text, vector, self._scope),
+            "soft": await self._ask(self._search.soft, text, vector, self._scope),
+            "ours": await self._ask(self._search.soft, text, vector),
+        }
+
+    async def answer_steps(
+        self, question: LabelledQuestion, vectors: Sequence[Vector]
+    ) -> dict[str, list[str]]:
+        """Return the ids of its sub-questions, in turns, within the question's own scope."""
+        steps = list(zip(question.steps, vectors, strict=True))
+        hard, soft, scope = self._search.hard, self._search.soft, self._scope
+        return {
+            "ideal_vector": in_turns([await self._nearest(vector) for vector in vectors]),
+            "ideal_hard": in_turns([await self._ask(hard, *step, scope) for step in steps]),
+            "ideal_soft": in_turns([await self._ask(soft, *step, scope) for step in steps]),
+            "ideal_ours": in_turns([await self._ask(soft, *step) for step in steps]),
+        }
+
+    async def _nearest(self, vector: Vector) -> list[str]:
+        return await self._search.baselines.nearest(self._project_id, vector, POOL)
+
+    async def _ask(
+        self, graph: GraphStore, text: str, vector: Vector, scope: tuple[CommunityId, ...] = ()
+    ) -> list[str]:
+        query = FollowupQuery(self._project_id, text, vector, scope)
+        found = ranked(await graph.followup(query, Deadline.after(QUESTION_TIMEOUT_S)))
+        return [chunk.id for chunk in found.chunks]
+
+
+# --------------------------------------------------------------------------------------------- pure
+def recall_at_cuts(found: Sequence[str], question: LabelledQuestion) -> Recalls:
+    """Return the share of the supporting passages among the first 2, 5 and 10 found.
+
+    It is 1 when none are needed.
+    """
+    wanted = question.supporting
+    if not wanted:
+        return (1.0,) * len(CUTS)
+    return tuple(len(wanted & set(found[:cut])) / len(wanted) for cut in CUTS)
+
+
+def in_turns(lists: Sequence[Sequence[str]]) -> list[str]:
+    """Return the first of every list, then the second of every list, and so on, each id once."""
+    longest = max(map(len, lists), default=0)
+    return list(
+        dict.fromkeys(own[rank] for rank in range(longest) for own in lists if rank < len(own))
+    )
+
+
+def report(results: Sequence[SetResult]) -> dict[str, Any]:
+    """Return the measurements as one document, in percent.
+
+    `pooled` is over the questions of all sets, with the methods that every set has.
+    """
+    common = [name for name in METHODS if all(name in result.recalls for result in results)]
+    pooled = {name: [r for result in results for r in result.recalls[name]] for name in common}
+    at_five = CUTS.index(5)
+    gain, interval = lead(
+        [recalls[at_five] for recalls in pooled["ours"]],
+        [recalls[at_five] for recalls in pooled["hybrid"]],
+    )
+    return {
+        "sets": [
+            {"name": one.name, "questions": one.questions, "methods": _means(one.recalls)}
+            for one in results
+        ],
+        "pooled": {
+            "methods": _means(pooled),
+            "ours_minus_hybrid": {"r5": gain, "ci95": interval},
+        },
+    }
+
+
+def _means(methods: Mapping[str, Sequence[Recalls]]) -> dict[str, dict[str, float]]:
+    cuts = list(enumerate(CUTS))
+    return {
+        name: {f"r{cut}": mean([own[place] for own in recalls]) for place, cut in cuts}
+        for name, recalls in methods.items()
+    }

@@ -1,0 +1,102 @@
+"""What every bench shares: its options, its event loop, its JSON and its percentiles."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+from drift.core.errors import DriftError
+from drift.local.cli.console import log_to_stderr
+from drift.local.cli.options import DEFAULT_VERSION, stack_options
+from drift.local.stack.stack import StackOptions
+
+Options = argparse.Namespace
+
+
+def read_options(
+    about: str | None, *, servers: bool = False, **own: tuple[Any, str]
+) -> argparse.Namespace:
+    """Return what the command line says.
+
+    Each of `own` is a default with its help. The default says what is expected: a number, a text, a
+    flag, numbers with commas between them (a tuple), a path that is wanted (`Path`), or paths, one
+    each time the option is named (`[Path]`). `servers` adds what the local servers need: see
+    `stack_of`.
+    """
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    for name, (default, told) in own.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", help=told, **_kind_of(default))
+    if servers:
+        parser.add_argument("--neo4j", default=DEFAULT_VERSION, help="the local Neo4j's version")
+        parser.add_argument("--data-dir", type=Path, help="where the local servers keep their data")
+        parser.add_argument("--cache-dir", type=Path, help="where downloads are kept")
+    parser.add_argument("--json", action="store_true", help="one document a line")
+    return parser.parse_args()
+
+
+def _kind_of(default: Any) -> dict[str, Any]:
+    if default is Path:
+        return {"type": Path, "required": True}
+    if default == [Path]:
+        return {"type": Path, "required": True, "action": "append"}
+    if isinstance(default, bool):
+        return {"default": default, "action": argparse.BooleanOptionalAction}
+    if isinstance(default, tuple):
+        return {"default": default, "type": numbers}
+    return {"default": default, "type": type(default)}
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Return the whole numbers of a list with commas, each once."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) for part in parts):
+        raise argparse.ArgumentTypeError(f"whole numbers with commas between them, not {text!r}")
+    return tuple(dict.fromkeys(map(int, parts)))
+
+
+def stack_of(asked: argparse.Namespace) -> StackOptions:
+    """Return how the local servers are started, beside those that the environment names."""
+    return stack_options(asked.neo4j, asked.data_dir, asked.cache_dir)
+
+
+def run(bench: Callable[[argparse.Namespace], Coroutine[Any, Any, None]], asked: Options) -> None:
+    """Run a bench to its end; an error of ours is one line, with exit code 1."""
+    log_to_stderr()
+    try:
+        asyncio.run(bench(asked))
+    except DriftError as error:
+        sys.exit(f"error: {error.detail}")
+
+
+def show(document: Any, asked: argparse.Namespace) -> None:
+    """Print a document: on one line for programs, else for people."""
+    print(json.dumps(document, ensure_ascii=False, indent=None if asked.json else 2), flush=True)
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """Return the value that `percent` of 100 do not exceed, by the nearest rank.
+
+    There must be one.
+    """
+    ordered = sorted(values)
+    return ordered[max(0, -(-percent * len(ordered) // 100) - 1)]
+
+
+def milliseconds(
+    seconds: Sequence[float], percents: Sequence[int] = (50, 95, 99), digits: int = 1
+) -> dict[str, float]:
+    """Return percentiles of times as `p50_ms` and so on; the hundredth is `most_ms`, of none 0."""
+    values = seconds or [0.0]
+    return {
+        "most_ms" if percent == 100 else f"p{percent}_ms": round(
+            1000 * percentile(values, percent), digits
+        )
+        for percent in percents
+    }

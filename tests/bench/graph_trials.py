@@ -1,0 +1,210 @@
+"""What is asked of the synthetic graph: the search's statements, those of nodes and of reading."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from drift.auth.caller import EVERYBODY
+from drift.core.deadline import Deadline
+from drift.graph.connection import READ_TIMEOUT_S, Connection
+from drift.graph.graph import Neo4jGraph
+from drift.model.found_nodes import CHUNK, COMMUNITY, NodesQuery
+from drift.model.graph import FollowupQuery, PrimerQuery
+from drift.model.reading import PageQuery
+from drift.nodes.threshold import LEAST_TEXTS, pairs
+from tests.bench.synthetic import Query, SyntheticProject
+from tests.bench.synthetic_records import CHUNKS_A_DOCUMENT
+
+COMMUNITIES, SAMPLES = 5, 3
+"""What the primer shows, and chunks of each."""
+CHUNKS, NODES = 30, 5
+"""Compared with exact scoring: a follow-up's chunks, and the nodes of every kind."""
+LISTED, TEXTS = PageQuery(50), PageQuery(20)
+"""As many rows as the routes give where nothing is said."""
+HUB = "e-1"
+"""The entity that every second chunk mentions."""
+READ = "read_"
+"""How the names of what the read routes ask begin."""
+PATIENCE_S = 120.0
+"""A slow statement is a result, and one that is profiled is planned anew."""
+NO_WORDS = "?"
+"""A question that only its vector answers: its candidates are the ranking by vector alone."""
+
+
+class WatchedConnection(Connection):
+    """A connection that counts statements and keeps the last result; `profiling` adds plans."""
+
+    profiling = False
+    trips = 0
+    last: Any = None
+
+    async def read(
+        self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S
+    ) -> Any:
+        """Run a statement as `Connection.read` does, and remember it."""
+        self.trips += 1
+        statement = f"PROFILE {text}" if self.profiling else text
+        self.last = await super().read(statement, parameters, max(timeout_s, PATIENCE_S))
+        return self.last
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One statement: `ask` returns what a question finds, by name.
+
+    `recall` is the part (0..1) of the exact ranking that it finds; None where nothing is ranked.
+    """
+
+    name: str
+    ask: Callable[[Query], Awaitable[Sequence[Any]]]
+    recall: Callable[[Query], Awaitable[float]] | None = None
+
+
+def deadline() -> Deadline:
+    return Deadline.after(60.0)
+
+
+def share(found: Sequence[str], exact: Sequence[str]) -> float:
+    return len(set(found) & set(exact)) / len(exact) if exact else 1.0
+
+
+# --------------------------------------------------------------------------------------- the search
+def primer(graph: Neo4jGraph, project: SyntheticProject) -> Trial:
+    """Return the primer."""
+
+    async def ask(query: Query) -> Sequence[Any]:
+        asked = PrimerQuery(project.project_id, query.text, query.vector, COMMUNITIES)
+        return (await graph.primer(asked, deadline())).communities
+
+    async def recall(query: Query) -> float:
+        found = [f"{c.id}/{sample.id}" for c in await ask(query) for sample in c.samples]
+        return share(found, exact_samples(project, query))
+
+    return Trial("primer", ask, recall)
+
+
+def followup(
+    name: str, graph: Neo4jGraph, connection: WatchedConnection, project: SyntheticProject
+) -> Trial:
+    """Return the follow-up inside the communities that the primer would choose."""
+
+    async def candidates(query: Query, text: str) -> Sequence[Any]:
+        scope = tuple(id_ for _, id_ in exact_communities(project, query))
+        asked = FollowupQuery(project.project_id, text, query.vector, scope)
+        return (await graph.followup(asked, deadline())).chunks
+
+    async def ask(query: Query) -> Sequence[Any]:
+        return await candidates(query, query.text)
+
+    async def recall(query: Query) -> float:
+        await candidates(query, NO_WORDS)
+        rows = connection.last.records[0]["candidates"]
+        by_vector = sorted(rows, key=lambda row: (-row["similarity"], row["id"]))
+        found = [row["id"] for row in by_vector[:CHUNKS]]
+        return share(found, project.nearest_chunks(query.vector, CHUNKS))
+
+    return Trial(name, ask, recall)
+
+
+def exact_communities(project: SyntheticProject, query: Query) -> list[tuple[int, int]]:
+    """Return what the primer should choose, as (level, id).
+
+    The highest levels come first, until half of the places are filled.
+    """
+    known: list[tuple[int, int]] = []
+    level = len(project.widths)
+    while level and len(known) < (COMMUNITIES + 1) // 2:
+        level -= 1
+        known += [(level, number) for number in project.nearest_communities(query.vector, level)]
+    return [(level, project.community_id(level, number)) for level, number in known[:COMMUNITIES]]
+
+
+def exact_samples(project: SyntheticProject, query: Query) -> list[str]:
+    """Return what the primer should show, as `community/chunk`: the nearest below each of its."""
+    shown = []
+    for level, id_ in exact_communities(project, query):
+        number = id_ - project.community_id(level, 0)
+        own = project.nearest_chunks(query.vector, SAMPLES, level, number)
+        shown += [f"{id_}/{chunk}" for chunk in own]
+    return shown
+
+
+# ---------------------------------------------------------------------------------------- the nodes
+def nodes(graph: Neo4jGraph, project: SyntheticProject) -> list[Trial]:
+    """Return the search of nodes with what is around each, and the sample of 2,000 pairs."""
+    finder = graph.finder()
+
+    async def nearest(query: Query) -> list[str]:
+        asked = NodesQuery(project.project_id, query.vector, limit=NODES)
+        found = await finder.nearest_nodes(asked, deadline())
+        return [f"{node.node_type} {node.id}" for node in found.nodes]
+
+    async def recall(query: Query) -> float:
+        return share(await nearest(query), exact_nodes(project, query))
+
+    async def sample(_query: Query) -> Sequence[Any]:
+        asked = (project.project_id, project.dims, pairs(), LEAST_TEXTS)
+        return (await finder.sample(*asked, deadline())).cosines
+
+    return [Trial("nodes", nearest, recall), Trial("nodes_sample", sample)]
+
+
+def exact_nodes(project: SyntheticProject, query: Query) -> list[str]:
+    """Return the nearest chunks and communities; the entities of the graph have no vectors."""
+    vector = np.asarray(query.vector, np.float32)
+    chunks = project.vectors @ vector
+    scored = [(float(chunks[n]), f"{CHUNK} c{n}") for n in np.argsort(-chunks)[:NODES]]
+    for level, vectors in enumerate(project.community_vectors):
+        for number, score in enumerate(vectors @ vector):
+            name = f"{COMMUNITY} {project.community_id(level, number)}"
+            scored.append((float(score), name))
+    return [name for _, name in sorted(scored, reverse=True)[:NODES]]
+
+
+# ------------------------------------------------------------------------------------------ reading
+def reads(graph: Neo4jGraph, project: SyntheticProject) -> list[Trial]:
+    """Return a trial for each read route, for a page far behind, and for the hub.
+
+    Each is asked of rows chosen by chance.
+    """
+    reader, own = graph.reader(), EVERYBODY.project(project.project_id)
+    chance = random.Random(1)  # noqa: S311 - which rows are read
+
+    def place() -> int:
+        return chance.randrange(project.chunks)
+
+    def document() -> str:
+        return f"d{place() // CHUNKS_A_DOCUMENT}"
+
+    def entity() -> str:
+        return f"e{chance.randrange(project.entities)}"
+
+    ways: dict[str, Callable[[], Awaitable[Any]]] = {
+        "projects": lambda: reader.projects(EVERYBODY, LISTED, deadline()),
+        "project": lambda: reader.overview(own, deadline()),
+        "documents": lambda: reader.documents(own, LISTED, deadline()),
+        "documents_behind": lambda: reader.documents(
+            own, PageQuery(LISTED.limit, (document(),)), deadline()
+        ),
+        "communities": lambda: reader.communities(own, None, TEXTS, deadline()),
+        "document": lambda: reader.document(own, document(), LISTED, deadline()),
+        "chunk": lambda: reader.chunk(own, f"c{place()}", deadline()),
+        "entity": lambda: reader.entity(own, entity(), TEXTS.limit, deadline()),
+        "entity_hub": lambda: reader.entity(own, HUB, TEXTS.limit, deadline()),
+    }
+
+    def trial(name: str, read: Callable[[], Awaitable[Any]]) -> Trial:
+        async def ask(_query: Query) -> Sequence[Any]:
+            found = await read()
+            if found is None:
+                raise LookupError("The synthetic project lacks what was read.")
+            return getattr(found, "rows", (found,))
+
+        return Trial(f"{READ}{name}", ask)
+
+    return [trial(name, read) for name, read in ways.items()]

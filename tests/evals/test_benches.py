@@ -1,0 +1,252 @@
+"""The arithmetic that figures of `tests/bench` stand on; what a bench starts is tried once."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import numpy as np
+import pytest
+
+from drift.core.errors import IngestError
+from drift.http import http
+from drift.local.evals.question_sets import LabelledQuestion, Passage, QuestionSet
+from drift.local.ingest.documents import SourceDocument
+from drift.local.ingest.sources import Source
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.model.graph import Candidate, Candidates, Chunk, Placed
+from drift.model.records import ChunkRecord, EntityRecord
+from tests.bench.command import percentile
+from tests.bench.graph import Row, db_hits, ratios
+from tests.bench.graph_trials import exact_communities, exact_samples
+from tests.bench.load_process import Held, Target
+from tests.bench.names import measure_names
+from tests.bench.place import PlaceQuestion, ranks_of, read_index, report
+from tests.bench.replay import read_exchanges, replay
+from tests.bench.streams import measure_streams
+from tests.bench.synthetic import TENANTS, projects
+from tests.bench.synthetic_records import Records, load
+from tests.bench.terms import measure_terms, read_terms, term_figures
+from tests.command_line import PATIENCE_S, bench
+from tests.fakes_graph import FakeGraph
+
+
+def lines(path: Path, rows: list[Any]) -> Path:
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+def test_the_95th_percentile_is_a_value_that_was_measured() -> None:
+    assert percentile(range(1, 101), 95) == 95
+    assert percentile([7.0], 95) == 7.0
+
+
+# -------------------------------------------------------------------------------------------- graph
+def test_the_same_arguments_make_the_same_project_and_another_seed_another_one() -> None:
+    (one, *others), (same, *_), (other, *_) = (projects(200, 16, seed) for seed in (1, 1, 2))
+    assert [p.chunks for p in (one, *others)] == [180, 16, 4]
+    assert list(Records(one).documents()) == list(Records(same).documents())
+    assert Records(one).knowledge() == Records(same).knowledge()
+    assert one.queries(3) == same.queries(3)
+    assert not np.allclose(one.vectors, other.vectors)
+
+
+async def test_a_project_is_loaded_once() -> None:
+    project, graph = projects(100, 8, 1)[1], FakeGraph()
+    assert await load(project, graph)
+    assert not await load(project, graph)
+    assert len(graph.projects[project.project_id].chunks) == 8
+
+
+def test_the_exact_ranking_is_the_one_by_cosine_also_below_a_community() -> None:
+    project = projects(1000, 32, 1)[0]
+    vector = project.queries(1)[0].vector
+    scores = {f"c{place}": float(np.dot(row, vector)) for place, row in enumerate(project.vectors)}
+    best = sorted(scores, key=lambda chunk: -scores[chunk])[:5]
+    assert project.nearest_chunks(vector, 5) == best
+    below = project.nearest_chunks(vector, 5, 1, 0)
+    assert {int(project.below(1)[int(chunk[1:])]) for chunk in below} == {0}
+
+
+def test_the_primer_should_choose_the_highest_levels_until_half_of_the_places_are_filled() -> None:
+    project = projects(1000, 32, 1)[0]
+    assert project.widths == (36, 5, 1)
+    query = project.queries(1)[0]
+    assert [level for level, _ in exact_communities(project, query)] == [2, 1, 1, 1, 1]
+    assert len(exact_samples(project, query)) == 15
+
+
+def test_growth_counts_from_ten_thousand_chunks_and_others_from_their_largest_size() -> None:
+    def row(chunks: int, statement: str, p50: float, p95: float, tenant: str = "large") -> Row:
+        return Row(chunks, 256, tenant, 0.9, statement, p50, p95)
+
+    rows = [
+        row(1000, "primer", 1, 1),
+        row(10_000, "primer", 2, 10),
+        row(100_000, "primer", 3, 15),
+        row(10_000, "followup", 4, 10),
+        row(100_000, "followup", 5, 22),
+        row(100_000, "followup", 99, 99, tenant="small"),
+        row(10_000, "nodes", 40, 50),
+        Row(100_000, 256, "large", 0.9, "nodes", error="too slow"),
+    ]
+    growth = {"primer": 1.5, "followup": 2.2}
+    assert ratios(rows) == {"256": {"growth_p95": growth, "others_p50": {"nodes": 10.0}}}
+
+
+def test_database_hits_are_those_of_all_operators() -> None:
+    assert db_hits({"dbHits": 1, "children": [{"dbHits": 2, "children": [{"dbHits": 4}]}, {}]}) == 7
+
+
+@pytest.mark.neo4j
+@pytest.mark.slow
+@pytest.mark.timeout(PATIENCE_S)
+async def test_every_statement_of_every_tenant_is_reported(neo4j_2026: Neo4jServer) -> None:
+    small = ("--chunks", "100", "--dims", "256", "--repeat", "1", "--json")
+    done = bench("graph", *small, **neo4j_2026.env)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["rows"]
+    by_statement = {(row["tenant"], row["statement"]): row for row in rows}
+    for tenant in TENANTS:
+        for ours in ("primer", "followup", "followup_indexed", "followup_exact"):
+            own = by_statement[tenant, ours]
+            assert (own["trips"], own["recall30"], "error" in own) == (1, 1.0, False)
+            assert own["db_hits"] > 0
+
+
+# ------------------------------------------------------------------------------------------- replay
+LONG = "This sentence is one of very many. " * 200
+
+
+def exchange(schema: str, reply: dict[str, Any], **given: Any) -> dict[str, Any]:
+    """Return an exchange as it was recorded, when prompts carried their data in blocks of JSON."""
+    labels = {"User question": "What is asked?", **given}
+    blocks = [f"{label}:\n```json\n{json.dumps(data)}\n```" for label, data in labels.items()]
+    return {"schema": schema, "user": "\n\n".join(blocks), "reply": f"Here: {json.dumps(reply)}"}
+
+
+async def test_follow_ups_that_share_chunks_cost_less_together(tmp_path: Path) -> None:
+    rows = [{"id": "K1", "document": "d", "text": f"One. {LONG}"}]
+    rows.append({"id": "K2", "document": "d", "text": "Second."})
+    questions = ("Who is it?", "Where was that?")
+    proposed = [{"question": question, "target_communities": []} for question in questions]
+    communities = [{"id": "C1", "level": 0, "summary": "s"}]
+    primer = {"Community details": communities, "Sample chunks": []}
+    answer = {
+        "answer": "So.",
+        "citations": [{"chunk_id": "K2", "span": "Second."}],
+        "new_followups": [],
+        "confidence": 1,
+        "should_continue": False,
+    }
+    told = [exchange("primer_reply", {"initial_answer": "", "followups": proposed}, **primer)]
+    for question in questions:
+        given = {"Retrieved chunks": rows, "Follow-up question": question}
+        told.append(exchange("local_reply", answer, **given))
+    told.append(exchange("aggregate_reply", {"final_answer": "So.", "key_facts": []}))
+
+    [search] = read_exchanges(lines(tmp_path / "exchanges.jsonl", told))
+    together, alone = await replay(search), await replay(search, max_followups_per_prompt=1)
+    assert (together.followup_calls, alone.followup_calls) == (1, 2)
+    assert together.followup_tokens < 0.7 * alone.followup_tokens
+    assert (together.shown, together.cited, together.skipped) == (2, 2, 0)
+    assert (await replay(search, max_chunks_for_prompt=1)).shown == 0
+
+
+def test_a_file_of_something_else_is_no_recording(tmp_path: Path) -> None:
+    with pytest.raises(IngestError, match="recorded exchanges"):
+        read_exchanges(lines(tmp_path / "other.jsonl", [{"schema": "x"}]))
+
+
+# ------------------------------------------------------------------------------------------ streams
+REPLY = '{"evidence": ["K1.1"], "answer": "Marley was dead [1]. Nobody knew it [1].", "verdict": '
+KNOWN, ENDED = 3.0, 4.0
+"""Seconds before its arrival: when the first sentence could be told, and when it had ended."""
+
+
+async def test_a_sentence_is_late_by_the_models_own_clock() -> None:
+    async def held() -> Held:
+        return {}
+
+    def answer(_: httpx2.Request) -> httpx2.Response:
+        told = ["Marley was dead.", " Nobody knew it."]
+        deltas = [http.event("answer_delta", json.dumps({"text": text})) for text in told]
+        events = b"".join([http.OPEN, *deltas, http.event("result", "{}")])
+        return httpx2.Response(200, content=events, headers={"content-type": "text/event-stream"})
+
+    def noted(request: httpx2.Request) -> httpx2.Response:
+        """Tell that each question's reply was written some seconds ago."""
+        if request.method == "DELETE":
+            return httpx2.Response(204)
+        now, ended = time.monotonic(), REPLY.index(" Nobody")
+        times = [(ended, now - ENDED), (ended + 4, now - KNOWN), (len(REPLY), now)]
+        replies = [{"question": f"Who? ({n})", "text": REPLY, "times": times} for n in range(4)]
+        return httpx2.Response(200, json={"written": replies})
+
+    async with (
+        httpx2.AsyncClient(transport=httpx2.MockTransport(answer), base_url="http://f") as function,
+        httpx2.AsyncClient(transport=httpx2.MockTransport(noted), base_url="http://m") as model,
+    ):
+        target = Target(function, "p", ("Who?",), held, "quick")
+        (level,) = await measure_streams(target, model, (2,), 4)
+
+    counts = ("answers", "failed", "replaced", "sentences")
+    assert [level[name] for name in counts] == [4, 0, 0, 8]
+    assert level["relayed_p99_ms"] == pytest.approx(1000 * KNOWN, abs=900)
+    assert level["ended_p99_ms"] == pytest.approx(1000 * ENDED, abs=900)
+
+
+# ------------------------------------------------------------------------------------ names, places
+def test_questions_are_counted_with_their_passages_and_without() -> None:
+    texts = {
+        "a": "The novel of the lighthouse was written by Ada Kestrel.",
+        "b": "The novel of the harbour was written by somebody else.",
+        "c": "Nothing is known about the mill.",
+    }
+    asked = {
+        "Which novel was written by Kestrel?": "a",
+        "Which novel of the harbour was written?": "b",
+        "Which novel was written by Zuckmayer?": "b",
+    }
+    passages = tuple(Passage(name, name, text, (), ()) for name, text in texts.items())
+    questions = tuple(LabelledQuestion(q, q, frozenset(gold)) for q, gold in asked.items())
+    figures = measure_names(QuestionSet("mills", passages, questions))
+    assert (figures.shown, figures.misspelt, figures.withheld) == (1, 1, 2)
+    assert figures.false_alarms == ("Zuckmayer: Which novel was written by Zuckmayer?",)
+
+
+def test_terms_are_looked_up_whatever_their_case_and_plural(tmp_path: Path) -> None:
+    listed = [{"topic": "a", "terms": ["Mill", "windmill"]}, {"topic": "b", "terms": ["Ulm"]}]
+    path = lines(tmp_path / "terms.jsonl", listed)
+    assert read_terms(path) == ("Mill", "windmill", "Ulm")
+
+    text = "# Mills\n\nThe old mill of Ada Byron grinds.\n\n# Owners\n\nNobody paid Ada Byron.\n"
+    source = Source("s", (SourceDocument("a.md", "Mills", text, "markdown"),))
+    figures = measure_terms(source, read_terms(path, "a"))
+    assert (figures.missing, figures.share) == (("windmill",), 50)
+
+    entities = [EntityRecord("1", "Prime Numbers", "", ("c", "d"))]
+    chunks = [ChunkRecord(name, "d", 0, "", "x" * 500) for name in "cd"]
+    figures = term_figures(["prime number", "prime"], entities, chunks, 1)
+    assert (figures.missing, figures.density) == (("prime",), 2.0)
+
+
+def test_a_chunk_is_the_one_asked_for_when_it_holds_a_quote(tmp_path: Path) -> None:
+    documents = [{"id": "a", "title": "A"}, {"id": "b", "title": "B"}]
+    chunks = [("1", "b"), ("2", "a"), ("3", "b"), ("4", "gone")]
+    lines(tmp_path / "documents.jsonl", documents)
+    rows = [{"id": id_, "document_id": document, "text": id_} for id_, document in chunks]
+    lines(tmp_path / "chunks.jsonl", rows)
+    held = [(c.id, c.document_id, c.ordinal) for c in read_index(tmp_path).chunks]
+    assert held == [("2", "a", 0), ("1", "b", 0), ("3", "b", 1)]
+
+    question = PlaceQuestion(question="How does it end?", place="end", quotes=["all went home"])
+    shown = tuple(Candidate(Chunk(f"k{n}", "rain", "d"), 1 - n / 100) for n in range(9))
+    last = Placed(Chunk("last", "And ALL\n went home.", "d"), "end")
+    ranks = ranks_of(question, Candidates(shown, placed=(last,)))
+    assert ranks == {"ours": 2, "without": None}
+    methods = report([question], [ranks])["methods"]
+    assert methods == {"ours": {"shown5": 1, "shown10": 1}, "without": {"shown5": 0, "shown10": 0}}

@@ -1,0 +1,122 @@
+"""`drift eval` as a program runs it: a real database, a small set, a small folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from drift.local.evals.evidence_figures import AT_TEN_CHUNKS, CEILINGS, METHODS
+from drift.local.evals.recall import METHODS as RECALL_METHODS
+from drift.local.stack.neo4j.server import Neo4jServer
+from tests.command_line import PATIENCE_S, drift
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]
+
+SAID = "The lighthouse of Ulm burned down in 1889 after a storm."
+
+
+def write_set(folder: Path) -> None:
+    owls = [
+        {"id": f"x{n}", "title": f"Owl {n}", "text": f"Owl number {n} hoots."} for n in range(12)
+    ]
+    documents = [
+        {"id": "p1", "title": "Old Mill", "text": "The old mill belongs to Ada."},
+        {"id": "p2", "title": "Ada", "text": "Ada was born in Ulm."},
+        *owls,
+    ]
+    mill, born = ["Old Mill", "belongs to", "Ada"], ["Ada", "born in", "Ulm"]
+    triples = [
+        {"id": "p1", "entities": ["Old Mill", "Ada"], "triples": [mill, ["malformed"]]},
+        {"id": "p2", "entities": ["Ada", "Ulm"], "triples": [born]},
+    ]
+    question = {
+        "id": "q1",
+        "question": "Where was the owner of the old mill born?",
+        "supporting_ids": ["p1", "p2"],
+        "decomposition": [
+            {"question": "Who owns the old mill?", "answer": "Ada"},
+            {"question": "Where was #1 born?", "answer": "Ulm"},
+        ],
+    }
+    folder.mkdir()
+    files = {"documents": documents, "triples": triples, "questions": [question]}
+    for name, lines in files.items():
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+
+
+def write_topic(folder: Path) -> tuple[str, ...]:
+    documents = folder / "harbour" / "documents"
+    documents.mkdir(parents=True)
+    (documents / "lighthouse.md").write_text(f"# Lighthouse\n\n{SAID}\n", encoding="utf-8")
+    for number in range(12):
+        text = f"# Owl {number}\n\nOwl number {number} hoots at night in its own wood.\n"
+        (documents / f"owl{number}.md").write_text(text, encoding="utf-8")
+
+    question = {
+        "id": "q1",
+        "question": "What became of the lighthouse?",
+        "type": "single-fact",
+        "answer": SAID,
+        "documents": ["lighthouse.md"],
+    }
+    questions = folder / "harbour" / "questions.jsonl"
+    questions.write_text(json.dumps(question), encoding="utf-8")
+    return ("--documents", str(documents), "--questions", str(questions))
+
+
+@pytest.mark.neo4j
+def test_a_set_is_loaded_measured_and_reported_and_the_second_run_loads_nothing(
+    neo4j_2026: Neo4jServer, tmp_path: Path
+) -> None:
+    write_set(tmp_path / "mill")
+    arguments = ("--data", str(tmp_path), "--data-dir", str(tmp_path / "state"), "--json")
+    first, second = (drift("eval", "recall", *arguments, **neo4j_2026.env) for _ in range(2))
+    assert first.returncode == 0, first.stderr
+    document = json.loads(first.stdout)
+    assert set(document) == {"sets", "pooled"}
+    (own,) = document["sets"]
+    assert (own["name"], own["questions"], set(own["methods"])) == ("mill", 1, set(RECALL_METHODS))
+    assert own["methods"]["ours"] == {"r2": 100.0, "r5": 100.0, "r10": 100.0}
+    assert set(document["pooled"]["ours_minus_hybrid"]) == {"r5", "ci95"}
+    assert "mill: loaded" in first.stderr
+    assert "mill: loaded" not in second.stderr
+    assert json.loads(second.stdout) == document
+
+
+@pytest.mark.neo4j
+def test_a_folder_is_ingested_asked_and_reported(neo4j_2026: Neo4jServer, tmp_path: Path) -> None:
+    arguments = (*write_topic(tmp_path), "--data-dir", str(tmp_path / "state"), "--json")
+    done = drift("eval", "evidence", *arguments, **neo4j_2026.env)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert set(document["methods"]) == set(document["types"]["single-fact"]) == set(METHODS)
+    assert set(document["ceilings"]) == set(CEILINGS)
+    assert document["methods"]["ours"] == dict.fromkeys(AT_TEN_CHUNKS, 100.0)
+    assert document["questions_with_passages"] == 1
+    assert "13 documents" in done.stderr
+
+    again = drift("eval", "evidence", *arguments, "--ingested", **neo4j_2026.env)
+    assert json.loads(again.stdout) == document
+
+
+def test_each_folder_needs_its_questions(tmp_path: Path) -> None:
+    arguments = write_topic(tmp_path)
+    done = drift("eval", "evidence", *arguments, *arguments[:2])
+    assert done.returncode == 2
+    assert "each folder needs its file" in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_a_folder_without_a_set_is_one_clear_line(tmp_path: Path) -> None:
+    done = drift("eval", "recall", "--data", str(tmp_path))
+    assert done.returncode == 1
+    assert "holds no question set" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_configured_model_must_be_named(tmp_path: Path) -> None:
+    write_set(tmp_path / "mill")
+    done = drift("eval", "recall", "--data", str(tmp_path), "--embedder", "openai")
+    assert done.returncode == 1
+    assert "OAI_BASE_URL" in done.stderr
