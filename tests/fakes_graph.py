@@ -18,6 +18,13 @@ from drift.core.errors import (
     ModelMisconfiguredError,
     ProjectBusyError,
 )
+from drift.local.ingest.graph_records import (
+    ChunkRecord,
+    DocumentBatch,
+    HeldProject,
+    KnowledgeBatch,
+    ProjectState,
+)
 from drift.local.ingest.writers import MAX_WAIT_S, ProjectWriter
 from drift.model.graph import (
     Candidate,
@@ -28,13 +35,6 @@ from drift.model.graph import (
     Vector,
 )
 from drift.model.health import GraphHealth, Index
-from drift.model.records import (
-    ChunkRecord,
-    DocumentBatch,
-    HeldProject,
-    KnowledgeBatch,
-    ProjectState,
-)
 from tests.fakes_neighbourhood import with_neighbourhood
 from tests.fakes_placed import placed
 from tests.fakes_project import (

@@ -9,6 +9,7 @@ from drift.auth import caller as access
 from drift.auth.ranges import next_id, readable_ranges
 from drift.core.deadline import Deadline
 from drift.core.source_uri import first_shown
+from drift.local.ingest.graph_records import ChunkRecord, CommunityRecord
 from drift.model.reading import (
     MOST_NAMED,
     MOST_TOLD,
@@ -31,7 +32,6 @@ from drift.model.reading import (
     RelationRead,
     about_id,
 )
-from drift.model.records import ChunkRecord, CommunityRecord
 from tests.fakes_project import Project, key_order, level_of
 
 BEGINNING = 200

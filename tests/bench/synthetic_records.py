@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,

@@ -21,6 +21,15 @@ from drift.graph.connection import READS, Connection
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.graph.reader import Neo4jReader
+from drift.local.ingest.graph_records import (
+    ChunkRecord,
+    CommunityRecord,
+    DocumentBatch,
+    DocumentRecord,
+    EntityRecord,
+    KnowledgeBatch,
+    RelationRecord,
+)
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.writers import GraphWriter
 from drift.local.stack.neo4j.server import Neo4jServer
@@ -31,15 +40,6 @@ from drift.model.graph import (
     PrimerEvidence,
     PrimerQuery,
     Vector,
-)
-from drift.model.records import (
-    ChunkRecord,
-    CommunityRecord,
-    DocumentBatch,
-    DocumentRecord,
-    EntityRecord,
-    KnowledgeBatch,
-    RelationRecord,
 )
 from drift.ports import GraphReader, GraphStore, NodeFinder, PassageReader
 from drift.search.ranking import ranked

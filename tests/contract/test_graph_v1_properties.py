@@ -12,7 +12,7 @@ from drift.graph.connection import Connection
 from drift.graph.cypher.schema import V1
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
-from drift.model.records import ChunkRecord, RelationRecord
+from drift.local.ingest.graph_records import ChunkRecord, RelationRecord
 from tests.contract import graph_backends
 from tests.contract.graph_backends import CHUNKS, axis, community, ids
 from tests.contract.v1_graphs import ENTITIES, ask_followup, ask_primer, fill, searched

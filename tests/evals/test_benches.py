@@ -15,10 +15,10 @@ from drift.core.errors import IngestError
 from drift.http import http
 from drift.local.evals.question_sets import LabelledQuestion, Passage, QuestionSet
 from drift.local.ingest.documents import SourceDocument
+from drift.local.ingest.graph_records import ChunkRecord, EntityRecord
 from drift.local.ingest.sources import Source
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import Candidate, Candidates, Chunk, Placed
-from drift.model.records import ChunkRecord, EntityRecord
 from tests.bench.command import percentile
 from tests.bench.graph import Row, db_hits, ratios
 from tests.bench.graph_trials import exact_communities, exact_samples

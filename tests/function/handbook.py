@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from drift.http.openapi_reading import EXAMPLE
 from drift.http.settings import Settings
-from drift.local.wiring import build_writer
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
@@ -14,6 +13,7 @@ from drift.model.records import (
     KnowledgeBatch,
     RelationRecord,
 )
+from drift.local.wiring import build_writer
 
 PARAGRAPHS = {
     "5b1f0c52-7d0e-5b0e-8a52-3f3f7a1f9d01": "The Harbour Office assigns every berth.",

@@ -8,9 +8,7 @@ from typing import Any
 
 from drift.http.service import Service
 from drift.http.settings import load
-from drift.model.health import Readiness
-from drift.model.limits import Limits
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
@@ -18,6 +16,8 @@ from drift.model.records import (
     EntityRecord,
     KnowledgeBatch,
 )
+from drift.model.health import Readiness
+from drift.model.limits import Limits
 from drift.ports import Ports
 from tests.contract.random_projects import VECTORS
 from tests.fakes import ListSink

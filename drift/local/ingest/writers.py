@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     ChunkRecord,
     DocumentBatch,
     HeldProject,

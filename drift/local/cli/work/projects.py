@@ -17,6 +17,7 @@ from drift.local.cli.terminal import on_one_line
 from drift.local.cli.work.ingestion import measure_threshold, require_default_schema
 from drift.local.cli.work.servers import recommend_up, running
 from drift.local.ingest import pipeline
+from drift.local.ingest.graph_records import HeldProject
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.places import is_gone, is_inside, known_as
 from drift.local.ingest.progress_bar import progress_bar
@@ -24,7 +25,6 @@ from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import source_name
 from drift.local.stack.stack import StackOptions
 from drift.local.wiring import build_writer
-from drift.model.records import HeldProject
 
 MOST_NAMED = 10
 """Projects or sources that are named in an error."""
