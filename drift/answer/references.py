@@ -11,9 +11,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from drift.answer.conclusion import Conclusion
-from drift.answer.labels import label_of, lines_of
-from drift.answer.signals import ENOUGH, age_days, citations, confidence, freshness, similarity
-from drift.answer.uncertainty import NO_REFERENCE, NOTHING_THERE, ONLY_IN_PART, limits_of
+from drift.answer.signals import (
+    ENOUGH,
+    NO_REFERENCE,
+    NOTHING_THERE,
+    ONLY_IN_PART,
+    age_days,
+    citations,
+    confidence,
+    freshness,
+    limits_of,
+    similarity,
+)
 from drift.contracts.answer import ReferenceOut, ReferencesOut, SignalsOut
 from drift.evidence.statements import Statement
 from drift.evidence.verdict import MOST_OF_PARTLY
@@ -21,6 +30,8 @@ from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import Chunk
 from drift.model.passages import MOST_WITNESSES, Passage
 from drift.model.tree import Citation
+from drift.prompting.elements import place_of
+from drift.prompting.tokens import cut
 
 Key = tuple[str, str]
 """A chunk and a span of it: what is one reference."""
@@ -213,3 +224,46 @@ def _listed(items: Sequence[ReferenceOut]) -> str:
 
 def _limiting(limits: Sequence[str]) -> str:
     return "\n".join(["Limits:", *(f"- {limit}" for limit in limits)]) if limits else ""
+
+
+MAX_NAME_CHARACTERS = 200
+MAX_HEADING_CHARACTERS = 120
+_BETWEEN = " > "
+
+Lines = tuple[int, int]
+"""First and last, from 1."""
+
+
+def lines_of(citation: Citation, chunk: Chunk) -> Lines | None:
+    """Return the lines of the document's file in which the span stands; None where unknown."""
+    if chunk.first_line is None or not chunk.text.startswith(citation.span, citation.at):
+        return None
+    first = chunk.first_line + chunk.text.count("\n", 0, citation.at)
+    return first, first + citation.span.rstrip("\n").count("\n")
+
+
+def label_of(citation: Citation, chunk: Chunk | None) -> str:
+    """Return `path:first-last`, else `document, page 7`, else heading or place, else the document.
+
+    Whatever names hold, it is one line.
+    """
+    name = _on_line(citation.document_name, MAX_NAME_CHARACTERS)
+    if chunk is None:
+        return name
+    if lines := lines_of(citation, chunk):
+        path = _on_line(chunk.document_id, MAX_NAME_CHARACTERS) or name
+        first, last = lines
+        return f"{path}:{first}" if first == last else f"{path}:{first}-{last}"
+    if chunk.page is not None:
+        return f"{name}, page {_on_line(str(chunk.page), MAX_NAME_CHARACTERS)}"
+    where = _below(_on_line(chunk.heading, MAX_HEADING_CHARACTERS), name) or place_of(chunk)
+    return f"{name}, {where}" if where else name
+
+
+def _below(heading: str, name: str) -> str:
+    """Return a path of headings without the document's own name in front of it."""
+    return "" if heading == name else heading.removeprefix(f"{name}{_BETWEEN}")
+
+
+def _on_line(text: str, most: int) -> str:
+    return cut(" ".join(text.split()), most).strip()

@@ -1,11 +1,23 @@
-"""An answer is told to whoever follows the retrieval: as it grows, and then its citations."""
+"""Pure: an answer is told to whoever follows it: as it grows, and then its citations.
+
+A sentence is delivered when nothing that follows can change it: when the next one has begun, or
+when the answer has ended. What is delivered is the beginning of the whole answer, nearly always.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic_core import from_json
 
 from drift.contracts.answer import RetrieveResponse, TraceNode
+from drift.contracts.lenient import judgement
+from drift.contracts.replies import MAX_ANSWER_CHARS
+from drift.evidence.marks import STOPS
+from drift.evidence.statements import Growing
 from drift.model.calls import Hear
+from drift.model.tree import Fact
 from drift.ports import Listener
 
 
@@ -53,3 +65,101 @@ class Telling:
         self.ended(response.final_answer)
         if self._listener is not None and response.key_facts:
             self._listener.citations(response.key_facts)
+
+
+Json = Mapping[str, Any]
+
+_ENDINGS = frozenset(f"{STOPS}\n")
+"""Without one of these no sentence ends, so nothing has to be looked at again."""
+LONGEST_SENTENCE = 4_000
+"""Characters. What has not ended after so many waits for the whole answer: each look at it holds up
+other requests."""
+
+
+class GrowingAnswer:
+    """The answer in the `field` of a JSON reply that grows.
+
+    `facts` gives the facts that its sentences name by number, of the fields that stand before it.
+    `write` makes of the model's words those that are delivered.
+    """
+
+    def __init__(
+        self,
+        field: str,
+        facts: Callable[[Json], Sequence[Fact]],
+        write: Callable[[str], str] = str,
+    ) -> None:
+        """Begin with nothing."""
+        self._field = field
+        self._facts_of = facts
+        self._write = write
+        self._begin("")
+
+    def _begin(self, reply: str) -> None:
+        self._reply = reply
+        self._facts: Sequence[Fact] | None = None
+        self._growing: Growing | None = None
+        self._settled = ""
+        self._read = 0
+        self._may_end = False
+        self._has_ended = False
+        self._text = ""
+
+    def deliverable(self, reply: str) -> str:
+        """Return what can be delivered of a reply that has come so far.
+
+        A reply that does not go on from the one before is another one, which begins anew.
+        """
+        if not reply.startswith(self._reply):
+            self._begin("")
+        news = reply[len(self._reply) :]
+        self._reply = reply
+        if self._has_ended:
+            return self._text
+
+        begun = _parsed(reply, "trailing-strings")
+        answer = begun.get(self._field)
+        if not isinstance(answer, str) or len(answer) > MAX_ANSWER_CHARS:
+            return self._text
+        if self._facts is None:
+            self._facts = () if _finds_nothing(begun) else self._facts_of(begun)
+
+        # No text ends without a mark, so most replies are read once.
+        self._has_ended = '"' in news and self._field in _parsed(reply, "on")
+        endings = sum(character in _ENDINGS for character in answer[self._read :])
+        self._read = len(answer)
+        if self._has_ended or endings or self._may_end:
+            before = self._text
+            self._text = self._read_on(self._write(answer.lstrip()), self._facts)
+            self._may_end = endings > 1 or self._text == before
+        return self._text
+
+    def _read_on(self, said: str, facts: Sequence[Fact]) -> str:
+        """Return what is delivered of the words so far; what has settled is not read again."""
+        if self._growing is None or not said.startswith(self._settled):
+            self._growing = Growing(facts)
+        if len(said) - self._growing.at > LONGEST_SENTENCE:
+            return self._growing.text
+        self._growing.more(said, complete=self._has_ended)
+        self._settled = said[: self._growing.at]
+        return self._growing.text
+
+
+def _finds_nothing(begun: Json) -> bool:
+    """Tell whether a reply has said before its answer that there is none to deliver."""
+    return "verdict" in begun and judgement(begun["verdict"]) == "not_found"
+
+
+def _parsed(reply: str, partial: Literal["on", "trailing-strings"]) -> Json:
+    """Return the fields of a JSON object that grows; "on" leaves out a text that has not ended.
+
+    Words before the object, as that of a fence, are not looked at.
+    """
+    at = reply.find("{")
+    if at < 0:
+        return {}
+    try:
+        begun = from_json(reply[at:], allow_partial=partial)
+    except ValueError:
+        return {}
+    return begun if isinstance(begun, dict) else {}

@@ -286,7 +286,13 @@ def _fitting(rows: Sequence[str], room: int) -> tuple[list[str], int]:
 
 
 def _cost(prompt: Prompt) -> int:
-    return most_tokens(prompt.system) + most_tokens(prompt.user)
+    return _cost_of_system(prompt.system) + most_tokens(prompt.user)
+
+
+@lru_cache(maxsize=16)
+def _cost_of_system(text: str) -> int:
+    """Return what a system text costs, of which each prompt has one of a few."""
+    return most_tokens(text)
 
 
 @lru_cache(maxsize=512)

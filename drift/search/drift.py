@@ -12,10 +12,9 @@ from typing import Literal
 
 from drift.answer import conclusion
 from drift.answer.conclusion import Conclusion
-from drift.answer.growing import GrowingAnswer
 from drift.answer.reference_lookup import Clock, ReferenceLookup, is_unread, utc_now
 from drift.answer.response import Searched, build_response, nothing_found, with_references
-from drift.answer.streaming import Telling
+from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.answer import NO_DATA_STATE, DepthOut, RetrieveResponse
 from drift.contracts.progress import Phase
 from drift.contracts.replies import AggregateReply, PrimerReply

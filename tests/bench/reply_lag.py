@@ -10,8 +10,7 @@ import asyncio
 import json
 import time
 
-from drift.answer.growing import GrowingAnswer
-from drift.answer.streaming import Telling
+from drift.answer.streaming import GrowingAnswer, Telling
 from drift.llm.streamed import GrowingCompletion
 from drift.model.tree import Citation, Fact
 

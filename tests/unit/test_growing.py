@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.answer.growing import GrowingAnswer
-from drift.answer.streaming import Telling
+from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.answer import KeyFact, RetrieveResponse
 from drift.contracts.replies import MAX_ANSWER_CHARS
 from drift.evidence.statement_parts import Part, Parts

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.answer.conclusion import NOT_FOUND, Conclusion
-from drift.answer.labels import label_of, lines_of
 from drift.answer.references import (
     Known,
     build_references,
+    label_of,
     line_of,
+    lines_of,
     numbered,
     numbers_of,
     with_numbers,
@@ -23,12 +24,15 @@ from drift.answer.references import (
 from drift.answer.signals import (
     AT_THRESHOLD,
     HALF_LIFE_DAYS,
+    NO_REFERENCE,
+    NOTHING_THERE,
+    age,
     citations,
     confidence,
     freshness,
+    limits_of,
     similarity,
 )
-from drift.answer.uncertainty import NO_REFERENCE, NOTHING_THERE, age, limits_of
 from drift.contracts.answer import SignalsOut
 from drift.evidence.statements import from_answers, proven
 from drift.evidence.unmarked import repaired

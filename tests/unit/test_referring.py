@@ -15,7 +15,7 @@ from drift.answer.reference_lookup import (
     PATIENCE_S,
     ReferenceLookup,
 )
-from drift.answer.uncertainty import NO_REFERENCE, NOTHING_THERE
+from drift.answer.signals import NO_REFERENCE, NOTHING_THERE
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.request import Depth
 from drift.core.deadline import Deadline
