@@ -16,7 +16,7 @@ from drift.contracts.answer import KeyFact, TraceNode
 from drift.contracts.progress import CHANNEL
 from drift.contracts.rag import SourceOut
 from drift.core.deadline import Deadline
-from drift.model.calls import ChatReply, Embeddings, Hear, Prompt
+from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback
 from drift.model.found_nodes import FoundNodes, NodesQuery, Sampled
 from drift.model.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.model.health import GraphHealth, Readiness
@@ -242,7 +242,7 @@ class ChatModel(Protocol):
     """One chat call with retries inside the deadline."""
 
     async def complete(
-        self, prompt: Prompt, deadline: Deadline, hear: Hear | None = None
+        self, prompt: Prompt, deadline: Deadline, hear: TextCallback | None = None
     ) -> ChatReply:
         """Return the model's reply; with `hear`, tell of it while the model writes.
 

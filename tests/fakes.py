@@ -14,7 +14,7 @@ from drift.contracts.progress import CHANNEL, LAST_PHASES
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.llm.streamed import GrowingCompletion
-from drift.model.calls import ChatReply, Embeddings, Hear, Prompt, Tokens
+from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback, Tokens
 from drift.model.graph import (
     Candidate,
     Candidates,
@@ -48,7 +48,7 @@ class ScriptedChat:
         self.prompts: list[Prompt] = []
 
     async def complete(
-        self, prompt: Prompt, deadline: Deadline, hear: Hear | None = None
+        self, prompt: Prompt, deadline: Deadline, hear: TextCallback | None = None
     ) -> ChatReply:
         with parts.chatting() as cost:
             deadline.require()
@@ -56,7 +56,7 @@ class ScriptedChat:
             cost.replied(reply)
         return reply
 
-    async def _reply(self, prompt: Prompt, hear: Hear | None) -> ChatReply:
+    async def _reply(self, prompt: Prompt, hear: TextCallback | None) -> ChatReply:
         self.prompts.append(prompt)
         answer = self.script(prompt) if callable(self.script) else self.script[prompt.name]
         if callable(answer):
@@ -70,7 +70,7 @@ class ScriptedChat:
             await self._tell(text, hear)
         return ChatReply(text, Tokens(prompt=10, completion=2, cached=1))
 
-    async def _tell(self, text: str, hear: Hear) -> None:
+    async def _tell(self, text: str, hear: TextCallback) -> None:
         growing = GrowingCompletion(hear)
         for at in range(0, len(text), PIECE):
             growing.take({"choices": [{"delta": {"content": text[at : at + PIECE]}}]})

@@ -16,7 +16,7 @@ from drift.contracts.lenient import judgement
 from drift.contracts.replies import MAX_ANSWER_CHARS
 from drift.evidence.marks import STOPS
 from drift.evidence.statements import Growing
-from drift.model.calls import Hear
+from drift.model.calls import TextCallback
 from drift.model.tree import Fact
 from drift.ports import Listener
 
@@ -29,7 +29,7 @@ class Telling:
         self._listener = listener
         self._told = ""
 
-    def hear(self, deliverable: Callable[[str], str]) -> Hear | None:
+    def hear(self, deliverable: Callable[[str], str]) -> TextCallback | None:
         """Return what tells of a reply while it is written; None where nobody listens.
 
         `deliverable` returns what can be delivered of a reply that has come so far. An answer that

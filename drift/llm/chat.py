@@ -32,7 +32,7 @@ from drift.llm.options import EFFORTS, SMALL_STEPS, STEPS, ChatOptions, step_of
 from drift.llm.readiness import ModelWatch
 from drift.llm.replies import ChatCompletion, tokens_of
 from drift.llm.streamed import EVENT_STREAM, put_together
-from drift.model.calls import ChatReply, Hear, Prompt
+from drift.model.calls import ChatReply, Prompt, TextCallback
 from drift.model.health import Readiness
 from drift.telemetry import parts
 
@@ -103,7 +103,7 @@ class OpenAIChat:
         return model
 
     async def complete(
-        self, prompt: Prompt, deadline: Deadline, hear: Hear | None = None
+        self, prompt: Prompt, deadline: Deadline, hear: TextCallback | None = None
     ) -> ChatReply:
         """Return the model's reply; see ports.ChatModel for the errors.
 
@@ -129,7 +129,7 @@ class OpenAIChat:
         prompt: Prompt,
         options: ChatOptions,
         deadline: Deadline,
-        hear: Hear | None = None,
+        hear: TextCallback | None = None,
     ) -> ChatReply:
         call = _Call(self, model.dialect, prompt, options, hear)
         completion, retries = await self.caller.repeat(call.attempt, deadline, model.setting)
@@ -155,7 +155,7 @@ class OpenAIChat:
             await self.client.post(_PATH, cast_to=httpx2.Response, body=body)
         )
 
-    async def post_streaming(self, body: dict[str, Any], hear: Hear) -> ChatCompletion:
+    async def post_streaming(self, body: dict[str, Any], hear: TextCallback) -> ChatCompletion:
         """Send a request for a stream; a server may answer it with the whole all the same."""
         stream = await self.client.post(
             _PATH, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]
@@ -176,7 +176,7 @@ class _Call:
     dialect: Dialect
     prompt: Prompt
     options: ChatOptions
-    hear: Hear | None = None
+    hear: TextCallback | None = None
     refusals: int = 0
     """Requests that were refused and sent again with less."""
     rung: str = ""

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from drift.core.errors import DriftError, UnusableReplyError
 from drift.llm.replies import ChatCompletion, Choice, Message, not_this_api, whole_characters
-from drift.model.calls import Hear
+from drift.model.calls import TextCallback
 
 EVENT_STREAM = "text/event-stream"
 MAX_CHARACTERS = 200_000
@@ -51,7 +51,7 @@ class GrowingCompletion:
     Whoever needs the end of it reads the completion.
     """
 
-    def __init__(self, hear: Hear) -> None:
+    def __init__(self, hear: TextCallback) -> None:
         """Begin with nothing."""
         self._hear = hear
         self._pieces: list[str] = []
@@ -116,7 +116,7 @@ class GrowingCompletion:
 
 
 async def put_together(
-    events: AsyncIterator[object], request: httpx2.Request, hear: Hear
+    events: AsyncIterator[object], request: httpx2.Request, hear: TextCallback
 ) -> ChatCompletion:
     """Return the completion of a stream, which `hear` is told of as it grows.
 

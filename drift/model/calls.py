@@ -95,7 +95,7 @@ class Spending:
             self.models.setdefault(name, ModelUse()).add(use)
 
 
-Hear = Callable[[str], None]
+TextCallback = Callable[[str], None]
 """Is told what a model has written so far, each time there is more, and at the end.
 
 A second attempt begins anew, so what is told need not go on from what was told before.

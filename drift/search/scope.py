@@ -13,7 +13,7 @@ from pydantic_core import from_json
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import UnusableReplyError
-from drift.model.calls import Hear, Prompt
+from drift.model.calls import Prompt, TextCallback
 from drift.model.graph import Beside, Chunk, CommunityId, Evidence, FollowupQuery, Vector
 from drift.model.limits import Limits
 from drift.ports import Ports
@@ -71,7 +71,7 @@ class Scope:
             return None
         return (await passages.about(self.request.project_id, self.deadline)).chunk()
 
-    async def ask(self, prompt: Prompt, shape: type[R], hear: Hear | None = None) -> R:
+    async def ask(self, prompt: Prompt, shape: type[R], hear: TextCallback | None = None) -> R:
         """Return the model's reply as `shape`; one that does not fit is asked for again, with why.
 
         `hear` is told of the first reply as it grows, and then of the second.

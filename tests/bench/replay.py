@@ -19,7 +19,7 @@ from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import IngestError
 from drift.local.prompt_elements import element, elements
-from drift.model.calls import ChatReply, Embeddings, Hear, Prompt
+from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback
 from drift.model.graph import (
     Candidate,
     Candidates,
@@ -204,7 +204,7 @@ class _RecordedModel:
         self,
         prompt: Prompt,
         deadline: Deadline,
-        hear: Hear | None = None,  # noqa: ARG002 - nobody listens to a replay
+        hear: TextCallback | None = None,  # noqa: ARG002 - nobody listens to a replay
     ) -> ChatReply:
         deadline.require()
         tokens = (len(prompt.system) + len(prompt.user)) // 4

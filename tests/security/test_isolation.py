@@ -34,7 +34,7 @@ from drift.http.service import Service
 from drift.http.settings import load as load_settings
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.server import Neo4jServer
-from drift.model.calls import ChatReply, Embeddings, Hear, Prompt, Tokens
+from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback, Tokens
 from drift.model.graph import Candidates, FollowupQuery
 from drift.model.limits import Limits
 from drift.ports import GraphStore
@@ -93,7 +93,7 @@ class Parrot:
         self.heard: defaultdict[str, list[str]] = defaultdict(list)
 
     async def complete(
-        self, prompt: Prompt, deadline: Deadline, hear: Hear | None = None
+        self, prompt: Prompt, deadline: Deadline, hear: TextCallback | None = None
     ) -> ChatReply:
         del hear
         deadline.require()

@@ -111,17 +111,6 @@ def test_none_waits_longer_than_a_second() -> None:
     assert timed.searched[FOURTH] == 9
 
 
-def test_each_second_begins_with_the_first_that_waits() -> None:
-    answers = {
-        FIRST: (2, local(more=[THIRD])),
-        SECOND: (2.75, local(more=[FOURTH])),
-        FIFTH: (9, local()),
-    }
-    timed = Timed(answers, primed=(FIRST, SECOND, FIFTH))
-    timed()
-    assert timed.searched[THIRD] == timed.searched[FOURTH] == 3
-
-
 def test_the_next_that_wait_get_a_second_of_their_own() -> None:
     primed = ("alpha", "beta", "gamma", "delta", "epsilon")
     after = (2, 2.75, 3.25, 3.5, 9)
@@ -291,7 +280,7 @@ def test_what_finds_only_what_its_first_try_read_is_not_read_again() -> None:
 
 @pytest.mark.parametrize(
     ("depths", "budget", "is_last"),
-    [([1], 2, False), ([2], 2, True), ([1, 2], 2, False), ([2, 2], 2, True), ([1], 1, True)],
+    [([1, 2], 2, False), ([2, 2], 2, True), ([1], 1, True)],
 )
 async def test_a_group_is_the_last_when_none_of_its_answers_leads_on(
     depths: list[int], budget: int, is_last: bool
