@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE :=
 WORKERS ?= 2
 SIDE_BY_SIDE := --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: help demo test test-deep tools check serve format openapi settings faults snapshots lock package \
+.PHONY: help demo test test-deep tools check serve format openapi settings faults prices snapshots lock package \
   licenses audit clean
 
 help: ## show this list
@@ -74,15 +74,19 @@ format: $(READY) ## format the code and mend what can be mended
 	@$(VENV)/bin/ruff format .
 	@$(VENV)/bin/ruff check --fix .
 
-openapi: $(READY) ## write docs/openapi.yaml from the models
-	@$(PYTHON) -c 'import yaml; from drift.http.description import document; \
-	  print(yaml.safe_dump(document(), sort_keys=False), end="")' > docs/openapi.yaml
+openapi: $(READY) ## write build/openapi.json from the models
+	@mkdir -p build
+	@$(PYTHON) -c 'import json; from drift.http.description import document; \
+	  print(json.dumps(document(), indent=2))' > build/openapi.json
 
 settings: $(READY) ## write docs/settings.md from the settings
 	@$(PYTHON) -m drift.local.settings_page > docs/settings.md
 
 faults: $(READY) ## write docs/faults.md from the table of injected faults
 	@$(PYTHON) -m tests.function.faults.document > docs/faults.md
+
+prices: $(READY) ## write drift/http/list_prices.json from the package genai-prices
+	@$(PYTHON) -m tests.list_prices
 
 # These only run: they live apart, so that what they need never meets what is tested.
 $(TOOLS)/.ready: Makefile $(READY)

@@ -28,8 +28,8 @@ from drift.core.errors import (
     UnauthenticatedError,
 )
 from drift.core.logs import log
-from drift.http import auth_mode, http, nodes, page, reading, schedule, usage
-from drift.http.entrance import Entrance
+from drift.http import at_import, http, nodes, page, reading
+from drift.http.auth import Authentication
 from drift.http.provider import ServiceProvider
 from drift.http.streaming import EventStream
 from drift.http.timer import NodeTimer
@@ -46,13 +46,13 @@ try:
 except ImportError:
     _INVOCATIONS = None
 
-PLATFORM_ASKS = auth_mode.platform_asks_for_keys()
-SCHEDULE = schedule.at_import()
+PLATFORM_ASKS = at_import.platform_asks_for_keys()
+SCHEDULE = at_import.schedule()
 
 app = func.FunctionApp(
     http_auth_level=func.AuthLevel.FUNCTION if PLATFORM_ASKS else func.AuthLevel.ANONYMOUS
 )
-entrance = Entrance(platform_asks_for_keys=PLATFORM_ASKS)
+authentication = Authentication(platform_asks_for_keys=PLATFORM_ASKS)
 provider = ServiceProvider()
 node_timer = NodeTimer(provider)
 
@@ -62,7 +62,7 @@ CLIENT_GONE = 499
 class Call:
     """One HTTP call: the request, who sends it, its retrieval id, and what to do when it has ended.
 
-    Nobody sends it until the entrance has said who does.
+    Nobody sends it until authentication has said who does.
     """
 
     def __init__(self, request: Request) -> None:
@@ -85,7 +85,7 @@ def endpoint(handler: Handler) -> Endpoint:
     """Guard a handler, and let it run only for a caller who is known."""
 
     async def for_a_caller(call: Call) -> Response:
-        call.caller = await entrance.caller(call.request.headers)
+        call.caller = await authentication.caller(call.request.headers)
         return await handler(call)
 
     return _guarded(handler, for_a_caller)
@@ -217,19 +217,19 @@ async def replace_node(call: Call) -> Response:
     """Give a node other properties, and another vector where its text is another."""
     http.check_media_type(call.request.headers.get("content-type", ""))
     body = await read_body(call.request)
-    return to_response(await nodes.replace(_asked(call), body, await provider.get()))
+    return to_response(await nodes.replace(_sent(call), body, await provider.get()))
 
 
 @app.route(route=nodes.NODE, methods=["DELETE"])
 @endpoint
 async def remove_node(call: Call) -> Response:
     """Remove a node with its vector."""
-    return to_response(await nodes.remove(_asked(call), await provider.get()))
+    return to_response(await nodes.remove(_sent(call), await provider.get()))
 
 
-def _asked(call: Call) -> reading.Asked:
+def _sent(call: Call) -> reading.Sent:
     scope = call.request.scope
-    return reading.Asked(call.caller, scope["raw_path"], scope["query_string"])
+    return reading.Sent(call.caller, scope["raw_path"], scope["query_string"])
 
 
 async def _answer_to(call: Call, start: Start) -> Response:
@@ -253,69 +253,29 @@ async def _answer_to(call: Call, start: Start) -> Response:
         gone.cancel()
 
 
-@app.route(route=reading.PROJECTS, methods=["GET"])
-@endpoint
-async def read_projects(call: Call) -> Response:
-    """List the projects that the caller may read."""
-    return await _read(call, reading.projects)
+def read_endpoint(route: reading.ReadRoute) -> Endpoint:
+    """Guard a read route: nothing is read before the caller's right on the project is known."""
+
+    async def read(call: Call) -> Response:
+        asked = route.check(_sent(call))
+        service = await provider.get()
+        await service.quotas.admit(call.caller)
+        return to_response(await reading.reply(route, asked, service.reads()))
+
+    read.__name__, read.__doc__ = route.name, route.summary
+    return endpoint(read)
 
 
-@app.route(route=reading.PROJECT, methods=["GET"])
-@endpoint
-async def read_project(call: Call) -> Response:
-    """Count what a project holds."""
-    return await _read(call, reading.project)
+for read_route in reading.ROUTES:
+    app.route(route=read_route.path, methods=["GET"])(read_endpoint(read_route))
 
 
-@app.route(route=reading.DOCUMENTS, methods=["GET"])
-@endpoint
-async def read_documents(call: Call) -> Response:
-    """List a project's documents."""
-    return await _read(call, reading.documents)
-
-
-@app.route(route=reading.COMMUNITIES, methods=["GET"])
-@endpoint
-async def read_communities(call: Call) -> Response:
-    """List a project's communities."""
-    return await _read(call, reading.communities)
-
-
-@app.route(route=reading.DOCUMENT, methods=["GET"])
-@endpoint
-async def read_document(call: Call) -> Response:
-    """Read a document, with its chunks."""
-    return await _read(call, reading.document)
-
-
-@app.route(route=reading.CHUNK, methods=["GET"])
-@endpoint
-async def read_chunk(call: Call) -> Response:
-    """Read a chunk, with what stands before and after it."""
-    return await _read(call, reading.chunk)
-
-
-@app.route(route=reading.ENTITY, methods=["GET"])
-@endpoint
-async def read_entity(call: Call) -> Response:
-    """Read an entity, with its relations and the chunks that say it."""
-    return await _read(call, reading.entity)
-
-
-async def _read(call: Call, route: reading.Route) -> Response:
-    """Answer a read route: nothing is read before the caller's right on the project is known."""
-    answer = route(_asked(call))
-    service = await provider.get()
-    await service.quotas.admit(call.caller)
-    return to_response(await reading.reply(answer, service.reads()))
-
-
-@app.route(route=usage.USAGE, methods=["GET"])
+@app.route(route=reading.USAGE, methods=["GET"])
 @endpoint
 async def read_usage(call: Call) -> Response:
     """Tell a caller what it has used of its quota; asking counts for none."""
     service = await provider.get()
-    return to_response(await usage.reply(call.caller, service.quotas))
+    return to_response(await reading.usage(call.caller, service.quotas))
 
 
 @app.route(route=page.PAGE, methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
@@ -349,8 +309,8 @@ async def health_live(_call: Call) -> Response:
 async def health_ready(_call: Call) -> Response:
     """Answer whether requests can be served, one entry a dependency."""
     readiness = {
-        "access": await entrance.readiness(),
-        **await (await provider.get()).readiness(),
+        "access": await authentication.readiness(),
+        **await (await provider.get()).health.readiness(),
     }
     ready = all(one.serves for one in readiness.values())
     words = {name: str(one) for name, one in readiness.items()}
@@ -361,7 +321,7 @@ async def health_ready(_call: Call) -> Response:
 @endpoint
 async def health_neo4j(_call: Call) -> Response:
     """Answer whether the graph answers."""
-    graph = (await (await provider.get()).graph_readiness())["graph"]
+    graph = (await (await provider.get()).health.graph_readiness())["graph"]
     if graph.is_ok:
         return _json(200, {"status": "healthy", "message": "Neo4j answers."})
     return _json(503, {"status": "unhealthy", "message": str(graph)})
@@ -371,9 +331,14 @@ async def health_neo4j(_call: Call) -> Response:
 @endpoint
 async def openapi(_call: Call) -> Response:
     """Describe this API; JSON is YAML too."""
+    text = await asyncio.to_thread(_described)
+    return Response(text, media_type="application/yaml")
+
+
+def _described() -> str:
     from drift.http.description import document  # noqa: PLC0415 - only this route needs it
 
-    return Response(json.dumps(document(), indent=2), media_type="application/yaml")
+    return json.dumps(document(), indent=2)
 
 
 def _json(status: int, body: dict[str, str]) -> Response:

@@ -15,6 +15,14 @@ from drift.auth.caller import Caller, Project
 from drift.contracts.answer import KeyFact, TraceNode
 from drift.contracts.progress import CHANNEL
 from drift.contracts.rag import SourceOut
+from drift.contracts.reading import (
+    ChunkItem,
+    ChunkRead,
+    CommunityOut,
+    DocumentOut,
+    EntityRead,
+    ProjectOut,
+)
 from drift.core.deadline import Deadline
 from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback
 from drift.model.found_nodes import FoundNodes, NodesQuery, Sampled
@@ -22,17 +30,7 @@ from drift.model.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQ
 from drift.model.health import GraphHealth, Readiness
 from drift.model.nodes import Embedded, LabelledNode, Node, StoredNode, Taking
 from drift.model.passages import Passages, PassagesQuery
-from drift.model.reading import (
-    AboutProject,
-    ChunkRead,
-    CommunityRow,
-    DocumentRead,
-    DocumentRow,
-    EntityRead,
-    Page,
-    PageQuery,
-    ProjectOverview,
-)
+from drift.model.reading import AboutProject, Page, PageQuery
 
 Kept = TypeVar("Kept", bound=BaseModel)
 
@@ -116,7 +114,7 @@ class GraphReader(Protocol):
         """
         ...
 
-    async def overview(self, project: Project, deadline: Deadline) -> ProjectOverview:
+    async def overview(self, project: Project, deadline: Deadline) -> ProjectOut:
         """Return what the project holds, counted."""
         ...
 
@@ -130,19 +128,19 @@ class GraphReader(Protocol):
 
     async def documents(
         self, project: Project, page: PageQuery, deadline: Deadline
-    ) -> Page[DocumentRow]:
+    ) -> Page[DocumentOut]:
         """Return a page of the project's documents, by id."""
         ...
 
     async def communities(
         self, project: Project, level: int | None, page: PageQuery, deadline: Deadline
-    ) -> Page[CommunityRow]:
+    ) -> Page[CommunityOut]:
         """Return a page of the project's communities, by id; of one level, or of all for None."""
         ...
 
     async def document(
         self, project: Project, document_id: str, page: PageQuery, deadline: Deadline
-    ) -> DocumentRead | None:
+    ) -> tuple[DocumentOut, Page[ChunkItem]] | None:
         """Return a document with a page of its chunks, in their order."""
         ...
 

@@ -36,7 +36,7 @@ from drift.model.graph import (
 )
 from drift.model.health import GraphHealth, Index
 from tests.fakes_neighbourhood import with_neighbourhood
-from tests.fakes_placed import placed
+from tests.fakes_placed import pinned
 from tests.fakes_project import (
     Project,
     best_communities,
@@ -151,7 +151,7 @@ class FakeGraph:
             for k in chosen
         ]
         found = with_neighbourhood(project, tuple(candidates), chosen)
-        return replace(found, placed=placed(project, query, chosen, searched))
+        return replace(found, pinned=pinned(project, query, found, searched))
 
     async def health(self) -> GraphHealth:
         self._answer("", Deadline.after(1))

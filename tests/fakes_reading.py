@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from drift.auth import caller as access
 from drift.auth.ranges import next_id, readable_ranges
+from drift.contracts.reading import (
+    ChunkItem,
+    ChunkRead,
+    ChunkText,
+    CommunityOut,
+    CommunityTold,
+    DocumentName,
+    DocumentOut,
+    EntityMentioned,
+    EntityRead,
+    MentionOut,
+    ProjectOut,
+    RelationOut,
+)
 from drift.core.deadline import Deadline
 from drift.core.source_uri import first_shown
-from drift.local.ingest.graph_records import ChunkRecord, CommunityRecord
+from drift.local.ingest.graph_records import ChunkRecord, CommunityRecord, EntityRecord
 from drift.model.reading import (
     MOST_NAMED,
     MOST_TOLD,
     AboutProject,
-    ChunkRead,
-    ChunkRow,
-    CommunityRow,
-    CommunityTold,
-    DocumentRead,
-    DocumentRow,
-    EntityMentioned,
-    EntityRead,
-    Key,
-    MentionRead,
-    Neighbour,
     Page,
     PageQuery,
     Position,
-    ProjectOverview,
-    RelationRead,
     about_id,
 )
 from tests.fakes_project import Project, key_order, level_of
@@ -64,7 +65,7 @@ class FakeReader:
         shown = found[: page.limit]
         return Page(tuple(shown), (next_id(shown[-1]),) if len(found) > page.limit else None)
 
-    async def overview(self, project: access.Project, deadline: Deadline) -> ProjectOverview:
+    async def overview(self, project: access.Project, deadline: Deadline) -> ProjectOut:
         written_at = WRITTEN_AT if project.id in self.held else None
         return _overview(self._of(project, deadline), project.id, written_at)
 
@@ -76,14 +77,14 @@ class FakeReader:
 
     async def documents(
         self, project: access.Project, page: PageQuery, deadline: Deadline
-    ) -> Page[DocumentRow]:
+    ) -> Page[DocumentOut]:
         held = self._of(project, deadline)
         shown, last = _cut(sorted(held.documents), page, lambda id_: (id_,))
         return Page(tuple(_document(held, id_) for id_ in shown), last)
 
     async def communities(
         self, project: access.Project, level: int | None, page: PageQuery, deadline: Deadline
-    ) -> Page[CommunityRow]:
+    ) -> Page[CommunityOut]:
         held = self._of(project, deadline)
         chosen = [c for c in held.communities.values() if level in (None, level_of(c))]
         shown, last = _cut(
@@ -96,14 +97,13 @@ class FakeReader:
 
     async def document(
         self, project: access.Project, document_id: str, page: PageQuery, deadline: Deadline
-    ) -> DocumentRead | None:
+    ) -> tuple[DocumentOut, Page[ChunkItem]] | None:
         held = self._of(project, deadline)
         if document_id not in held.documents:
             return None
         shown, last = _cut(_in_order(held, document_id), page, lambda ch: (ch.ordinal, ch.id))
-        return DocumentRead(
-            _document(held, document_id), Page(tuple(_standing(held, ch.id) for ch in shown), last)
-        )
+        chunks = tuple(ChunkItem(**_where(held, ch.id)) for ch in shown)
+        return _document(held, document_id), Page(chunks, last)
 
     async def chunk(
         self, project: access.Project, chunk_id: str, deadline: Deadline
@@ -118,16 +118,20 @@ class FakeReader:
         here = held.chunks[chunk_id].ordinal
         before = [ch for ch in beside if ch.ordinal < here][-1:]
         after = [ch for ch in beside if ch.ordinal > here][:1]
+        of_chunk = [e for e in held.entities.values() if chunk_id in e.chunk_ids]
+        entities = sorted(of_chunk, key=lambda e: (e.title, e.id))
+        told = {one.id: one for one in _told(held, chunk_id, "chunk_ids")}
+        for entity in entities[:MENTIONED]:
+            told |= {one.id: one for one in _told(held, entity.id, "entity_ids")}
         return ChunkRead(
-            _standing(held, chunk_id),
-            held.chunks[chunk_id].text,
-            home,
-            held.document(chunk_id)[0],
-            *(
-                Neighbour(_standing(held, n[0].id), n[0].text) if n else None
-                for n in (before, after)
-            ),
-            *_mentioned(held, chunk_id),
+            **_where(held, chunk_id),
+            text=held.chunks[chunk_id].text,
+            document=DocumentName(id=home, name=held.document(chunk_id)[0]) if home else None,
+            before=_beside(held, before),
+            after=_beside(held, after),
+            entities=tuple(_mentioned(held, e) for e in entities[:MENTIONED]),
+            communities=tuple(sorted(told.values(), key=lambda one: str(one.id))),
+            more_entities=len(entities) > MENTIONED,
         )
 
     async def entity(
@@ -140,13 +144,13 @@ class FakeReader:
         relations = _relations(held, entity_id)
         chunks = sorted(set(entity.chunk_ids) & set(held.chunks))
         return EntityRead(
-            entity_id,
-            entity.title,
-            entity.description,
-            tuple(relations[:limit]),
-            tuple(_mention(held, id_) for id_ in chunks[:limit]),
-            len(relations) > limit,
-            len(chunks) > limit,
+            id=entity_id,
+            title=entity.title,
+            description=entity.description,
+            relations=tuple(relations[:limit]),
+            chunks=tuple(_mention(held, id_) for id_ in chunks[:limit]),
+            more_relations=len(relations) > limit,
+            more_chunks=len(chunks) > limit,
         )
 
     def _of(self, project: access.Project, deadline: Deadline) -> Project:
@@ -165,25 +169,32 @@ def about(held: Project, project_id: str) -> AboutProject:
     sizes = {row.id: row.members for row in rows}
     tops = [row for row in rows if not row.parents]
 
-    def size(row: CommunityRow) -> int:
+    def size(row: CommunityOut) -> int:
         return row.members + sum(sizes[c] for c, p in held.parents() if p == row.id)
 
+    largest = sorted(tops, key=lambda row: (-size(row), key_order(row.id)))[:MOST_TOLD]
     return AboutProject(
-        _overview(held, project_id, None),
+        project_id,
+        *_counts(held),
         tuple(_document(held, id_).name for id_ in sorted(held.documents)[:MOST_NAMED]),
-        tuple(sorted(tops, key=lambda row: (-size(row), key_order(row.id)))[:MOST_TOLD]),
+        tuple((row.title, row.summary) for row in largest),
     )
 
 
-def _overview(held: Project, project_id: str, written_at: str | None) -> ProjectOverview:
-    return ProjectOverview(
-        project_id,
-        len(held.documents),
-        len(held.chunks),
-        len(held.entities),
-        len(held.communities),
-        held.embedding_models,
-        written_at,
+def _counts(held: Project) -> tuple[int, int, int, int]:
+    return len(held.documents), len(held.chunks), len(held.entities), len(held.communities)
+
+
+def _overview(held: Project, project_id: str, written_at: str | None) -> ProjectOut:
+    documents, chunks, entities, communities = _counts(held)
+    return ProjectOut(
+        id=project_id,
+        documents=documents,
+        chunks=chunks,
+        entities=entities,
+        communities=communities,
+        embedding_models=held.embedding_models,
+        written_at=written_at,
     )
 
 
@@ -199,24 +210,25 @@ def _cut(
     return shown, place(shown[-1]) if len(behind) > page.limit else None
 
 
-def _document(held: Project, id_: str) -> DocumentRow:
+def _document(held: Project, id_: str) -> DocumentOut:
     record = held.documents[id_]
     name = record.title if (record.title or "").strip() else record.id
     address = first_shown([record.source_uri, record.source])
-    return DocumentRow(id_, name, address, sum(d == id_ for d, _ in held.held))
+    count = sum(d == id_ for d, _ in held.held)
+    return DocumentOut(id=id_, name=name, source_uri=address or None, chunk_count=count)
 
 
-def _community(held: Project, record: CommunityRecord) -> CommunityRow:
-    parents: set[Key] = {p for c, p in held.parents() if c == record.community}
+def _community(held: Project, record: CommunityRecord) -> CommunityOut:
+    parents: set[int | str] = {p for c, p in held.parents() if c == record.community}
     below = sum(p == record.community for _, p in held.parents())
     members = set(record.entity_ids) & set(held.entities), set(record.chunk_ids) & set(held.chunks)
-    return CommunityRow(
-        record.community,
-        level_of(record),
-        record.title,
-        record.summary,
-        below + sum(map(len, members)),
-        tuple(sorted(parents, key=str)),
+    return CommunityOut(
+        id=record.community,
+        level=level_of(record),
+        title=record.title,
+        summary=record.summary,
+        members=below + sum(map(len, members)),
+        parents=tuple(sorted(parents, key=str)),
     )
 
 
@@ -225,48 +237,52 @@ def _in_order(held: Project, document_id: str) -> list[ChunkRecord]:
     return sorted(of_document, key=lambda ch: (ch.ordinal, ch.id))
 
 
-def _standing(held: Project, chunk_id: str) -> ChunkRow:
+def _where(held: Project, chunk_id: str) -> dict[str, Any]:
     chunk = held.chunk(chunk_id, 0.0)
-    return ChunkRow(chunk_id, chunk.heading, chunk.place, chunk.places)
+    place = f"{chunk.place} of {chunk.places}" if chunk.place and chunk.places else None
+    return {"id": chunk_id, "heading": chunk.heading or None, "place": place}
 
 
-def _mention(held: Project, chunk_id: str) -> MentionRead:
-    return MentionRead(
-        _standing(held, chunk_id),
-        held.document(chunk_id)[0],
-        held.chunks[chunk_id].text[:BEGINNING],
+def _beside(held: Project, found: Sequence[ChunkRecord]) -> ChunkText | None:
+    return ChunkText(**_where(held, found[0].id), text=found[0].text) if found else None
+
+
+def _mention(held: Project, chunk_id: str) -> MentionOut:
+    return MentionOut(
+        **_where(held, chunk_id),
+        document_name=held.document(chunk_id)[0],
+        beginning=held.chunks[chunk_id].text[:BEGINNING],
     )
 
 
-def _mentioned(
-    held: Project, chunk_id: str
-) -> tuple[tuple[EntityMentioned, ...], tuple[CommunityTold, ...], bool]:
-    """Return a chunk's entities, its own communities, and whether there are more entities."""
-    of_chunk = [e for e in held.entities.values() if chunk_id in e.chunk_ids]
-    entities = sorted(
-        (EntityMentioned(e.id, e.title, _told(held, e.id, "entity_ids")) for e in of_chunk),
-        key=lambda e: (e.title, e.id),
-    )
-    own = _told(held, chunk_id, "chunk_ids")
-    return tuple(entities[:MENTIONED]), own, len(entities) > MENTIONED
+def _mentioned(held: Project, entity: EntityRecord) -> EntityMentioned:
+    communities = tuple(one.id for one in _told(held, entity.id, "entity_ids"))
+    return EntityMentioned(id=entity.id, title=entity.title, communities=communities)
 
 
-def _told(held: Project, id_: str, members: str) -> tuple[CommunityTold, ...]:
+def _told(held: Project, id_: str, members: str) -> list[CommunityTold]:
     """Return the communities that something is directly in."""
     inside = [c for c in held.communities.values() if id_ in getattr(c, members)]
-    told = (CommunityTold(c.community, level_of(c), c.title, c.summary) for c in inside)
-    return tuple(sorted(told, key=lambda one: str(one.id)))
+    told = (
+        CommunityTold(id=c.community, level=level_of(c), title=c.title, summary=c.summary)
+        for c in inside
+    )
+    return sorted(told, key=lambda one: str(one.id))
 
 
-def _relations(held: Project, entity_id: str) -> list[RelationRead]:
+def _relations(held: Project, entity_id: str) -> list[RelationOut]:
     found = []
     for relation in held.relations:
         if entity_id in {relation.source_id, relation.target_id}:
             is_outgoing = relation.source_id == entity_id
             other = held.entities[relation.target_id if is_outgoing else relation.source_id]
             found.append(
-                RelationRead(
-                    other.id, other.title, relation.description, relation.weight, is_outgoing
+                RelationOut(
+                    direction="out" if is_outgoing else "in",
+                    entity_id=other.id,
+                    title=other.title,
+                    description=relation.description,
+                    weight=relation.weight,
                 )
             )
     return sorted(found, key=lambda r: (-r.weight, r.title, r.entity_id, r.description))

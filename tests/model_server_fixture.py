@@ -55,7 +55,7 @@ class ModelServerControl:
 
     def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
         """Send one request; return the status and the JSON of the answer."""
-        connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=10)
+        connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=60)
         try:
             connection.request(method, path, None if body is None else json.dumps(body))
             response = connection.getresponse()
@@ -74,7 +74,7 @@ def model_server_process() -> Iterator[ModelServerControl]:
         yield ModelServerControl(json.loads(process.stdout.readline())["url"])
         assert process.stdin
         process.stdin.close()
-        process.wait(timeout=10)
+        process.wait(timeout=60)
 
 
 @pytest.fixture

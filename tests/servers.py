@@ -88,11 +88,28 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         config.stash[_shared].stop()
 
 
-@pytest.fixture(scope="session", params=[NEWER, OLDER])
+@pytest.fixture(scope="session", params=[NEWER])
 def whole_server(request: pytest.FixtureRequest) -> Iterator[Neo4jServer]:
-    """A Neo4j for tests that take its whole database, schema and all; each version in turn."""
+    """A Neo4j for tests that take its whole database, schema and all."""
     with _started(request.param) as server:
         yield server
+
+
+on_whole_servers_of_both_versions = pytest.mark.parametrize(
+    "whole_server", [NEWER, OLDER], indirect=True, scope="session"
+)
+"""For a module whose statements differ by the server's version."""
+
+
+@pytest.fixture(autouse=True)
+def _searches_may_be_slow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no search of a test on a server fail by the machine's load.
+
+    A statement is compiled when it is new, and again after each change of the schema.
+    """
+    if _versions(request.node):
+        monkeypatch.setattr("drift.graph.careful.COLD_TIMEOUT_S", 120.0)
+        monkeypatch.setattr("drift.graph.careful.READ_TIMEOUT_S", 60.0)
 
 
 @pytest.fixture(scope="session")
@@ -110,10 +127,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     for item in items:
         versions = _versions(item)
-        if versions and not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(func_only=True))
+        if versions:
+            item.add_marker(_limit_of_the_test_alone(item), append=False)
         if OLDER in versions:
             item.add_marker(pytest.mark.deep)
+
+
+def _limit_of_the_test_alone(item: pytest.Item) -> pytest.MarkDecorator:
+    """Return the test's time limit, or the usual one, without the time of its fixtures."""
+    own = item.get_closest_marker("timeout")
+    if own is None:
+        return pytest.mark.timeout(func_only=True)
+    return pytest.mark.timeout(*own.args, **{**own.kwargs, "func_only": True})
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from drift.contracts.replies import AggregateReply
 from drift.evidence.marks import without_marks
-from drift.evidence.repetition import is_same_question
-from drift.evidence.statements import Proven, Statement, from_answers, joined_answers, proven
-from drift.evidence.unmarked import repaired
+from drift.evidence.statements import Proven, Statement, proven
+from drift.evidence.text import is_same_question
+from drift.evidence.unmarked import from_answers, joined_answers, repaired
 from drift.evidence.verdict import NOT_IN_THE_CONTEXT, judged
 from drift.model.tree import Citation, Fact, Node, Verdict, cited_by
 from drift.prompting.findings import numbered_facts, surest_first

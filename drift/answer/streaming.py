@@ -14,7 +14,7 @@ from pydantic_core import from_json
 from drift.contracts.answer import RetrieveResponse, TraceNode
 from drift.contracts.lenient import judgement
 from drift.contracts.replies import MAX_ANSWER_CHARS
-from drift.evidence.marks import STOPS
+from drift.evidence.sentence_ends import STOPS
 from drift.evidence.statements import Growing
 from drift.model.calls import TextCallback
 from drift.model.tree import Fact

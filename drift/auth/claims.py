@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Protocol
 
+from cachetools import TLRUCache
+
 from drift.auth.caller import Caller
 from drift.core.errors import ConflictError
+
+MOST_CLAIMS = 100_000
+"""More than a process has in an hour; beyond them the oldest go."""
 
 
 class SharedClaims(Protocol):
@@ -32,7 +36,9 @@ class Claims:
         """Claim for all processes with `shared`, and for this one without."""
         self._shared = shared
         self._clock = clock
-        self._claims: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self._claims: TLRUCache[str, tuple[str, float]] = TLRUCache(
+            MOST_CLAIMS, ttu=lambda _id, claim, _now: claim[1], timer=clock
+        )
         self._running: set[asyncio.Task[bool]] = set()
 
     async def take(
@@ -45,12 +51,10 @@ class Claims:
         Raises:
             ConflictError: another caller uses it.
         """
-        self._forget()
         before = self._claims.get(retrieval_id)
         if before and before[0] != caller.name:
             raise _taken()
         self._claims[retrieval_id] = caller.name, self._clock() + seconds
-        self._claims.move_to_end(retrieval_id)
 
         if self._shared is None:
             return
@@ -61,12 +65,6 @@ class Claims:
             if before is None:
                 self._claims.pop(retrieval_id, None)
             raise _taken()
-
-    def _forget(self) -> None:
-        """Let claims go whose time is over; all are of about the same length."""
-        now = self._clock()
-        while self._claims and next(iter(self._claims.values()))[1] <= now:
-            self._claims.popitem(last=False)
 
 
 def _taken() -> ConflictError:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from drift.core.logs import chain, log
+from drift.core.shared_build import SharedBuild
 
 RENEW_S = 240.0
 """How long before its end a token is renewed. azure-identity gives the old one until 300 s before
@@ -79,7 +80,7 @@ class TokenSource:
         self._make_credential = make_credential
         self._credential: TokenCredential | None = None
         self._clock = clock
-        self._fetching: asyncio.Task[Token] | None = None
+        self._fetch = SharedBuild(self._fetch_token)
         self._renew_not_before = 0.0
         self._failing = False
 
@@ -90,19 +91,23 @@ class TokenSource:
         """
         now = self._clock()
         if self.held is None or self.held.expires_on - now < TOO_LATE_S:
-            return await asyncio.shield(self._fetch())
+            return await asyncio.shield(self._fetch.start())
         if now >= max(self.held.expires_on - RENEW_S, self._renew_not_before):
-            self._fetch()
+            self._fetch.start()
         return self.held
 
-    def _fetch(self) -> asyncio.Task[Token]:
-        if self._fetching is None:
-            self._fetching = asyncio.create_task(self._fetched())
-            self._fetching.add_done_callback(self._ended)
-        return self._fetching
+    async def _fetch_token(self) -> Token:
+        try:
+            token = await asyncio.to_thread(self._ask)
+        except Exception as error:
+            self._renew_not_before = self._clock() + PAUSE_S
+            if not self._failing:
+                self._failing = True
+                log.warning(
+                    "entra_token_failed", extra={"scope": self._scope, "cause": chain(error)}
+                )
+            raise
 
-    async def _fetched(self) -> Token:
-        token = await asyncio.to_thread(self._ask)
         is_new = self.held is None or token.token != self.held.token
         self.held = token
         if self._failing:
@@ -116,16 +121,6 @@ class TokenSource:
         if self._credential is None:
             self._credential = self._make_credential()
         return self._credential.get_token(self._scope)
-
-    def _ended(self, task: asyncio.Task[Token]) -> None:
-        self._fetching = None
-        error = None if task.cancelled() else task.exception()
-        if error is None:
-            return
-        self._renew_not_before = self._clock() + PAUSE_S
-        if not self._failing:
-            self._failing = True
-            log.warning("entra_token_failed", extra={"scope": self._scope, "cause": chain(error)})
 
 
 def identity(client_id: str | None) -> TokenCredential:

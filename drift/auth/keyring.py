@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 
 from drift.auth.project_keys import KeysError, NoKeysError, ProjectKeys, parse
 from drift.core.logs import chain, log
+from drift.core.shared_build import SharedBuild
 from drift.model.health import Readiness
 
 MAX_AGE_S = 60.0
@@ -42,7 +43,7 @@ class KeyRing:
         self._read_at = 0.0
         self._failed_at: float | None = None
         self._problem = ""
-        self._reading: asyncio.Task[None] | None = None
+        self._reading = SharedBuild(self._read_again)
 
     async def keys(self) -> ProjectKeys:
         """Return the keys; when the source fails those from before, for `KEPT_S` seconds.
@@ -52,10 +53,10 @@ class KeyRing:
         """
         age = self._age()
         if self._keys is None or age > KEPT_S:
-            await asyncio.shield(self._begin())
+            await asyncio.shield(self._reading.start())
             self._let_go()
         elif age > MAX_AGE_S - EARLY_S and not self._pauses():
-            reading = self._begin()
+            reading = self._reading.start()
             if age > MAX_AGE_S and self._failed_at is None:
                 await asyncio.wait({reading}, timeout=WAIT_S)
 
@@ -85,12 +86,6 @@ class KeyRing:
 
     def _pauses(self) -> bool:
         return self._failed_at is not None and self._clock() - self._failed_at < PAUSE_S
-
-    def _begin(self) -> asyncio.Task[None]:
-        """Return the reading that goes on, or a new one."""
-        if self._reading is None or self._reading.done():
-            self._reading = asyncio.create_task(self._read_again())
-        return self._reading
 
     async def _read_again(self) -> None:
         try:

@@ -5,26 +5,136 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeVar
 
 from drift.auth.caller import Caller, Quota
-from drift.auth.counting import CountingError, QuotaCounter, Refusal, Used
-from drift.auth.local_counter import LocalCounter
-from drift.core.circuit_breaker import Trouble
+from drift.core.circuit_breaker import CircuitBreaker
 from drift.core.errors import QuotaError
 from drift.core.logs import log
 from drift.model.health import Readiness
 
+Limit = Literal["requests_per_minute", "tokens_per_day"]
+WINDOW_S = 60.0
+"""The minute of `requests_per_minute` is the one that ends now."""
+DAY_S = 86_400
+"""The day of `tokens_per_day` is that of UTC."""
+MAX_NAMES = 1000
+"""So many names are kept before those that count nothing any more are forgotten."""
 WAIT_S = 0.5
 """How long a request waits for the shared counter."""
-PAUSE_S = 5.0
-"""How long after a failure the shared counter is asked again."""
 ALONE = "each process counts for itself"
 NO_REDIS = "REDIS_URL is not set"
 _SLOW = "it does not answer in time"
 
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The limit that a caller has reached, and the seconds until there is room again."""
+
+    limit: Limit
+    most: int
+    retry_after_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """Requests of the last minute and tokens of today."""
+
+    requests: int = 0
+    tokens: int = 0
+
+
+class CountingError(Exception):
+    """Nothing can be counted now; the message says why, for people, and holds no address."""
+
+
+class QuotaCounter(Protocol):
+    """Counts callers by their names; each method is one step that nobody else comes between.
+
+    Every method raises CountingError.
+    """
+
+    async def admit(self, name: str, quota: Quota) -> Refusal | None:
+        """Count a request, unless the caller has reached a limit; one that is refused counts not.
+
+        What has no limit is not counted.
+        """
+        ...
+
+    async def spend(self, name: str, tokens: int) -> None:
+        """Add tokens to those of today."""
+        ...
+
+    async def used(self, name: str) -> Used:
+        """Return what is counted of the caller."""
+        ...
+
+
+@dataclass(slots=True)
+class _Count:
+    requests: deque[float] = field(default_factory=deque)
+    day: int = 0
+    tokens: int = 0
+
+
+class LocalCounter:
+    """Counts what one process has admitted; it starts from nothing with the process."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        """Take the time from `clock`, in seconds since 1970."""
+        self._clock = clock
+        self._counts: defaultdict[str, _Count] = defaultdict(_Count)
+
+    async def admit(self, name: str, quota: Quota) -> Refusal | None:
+        """Count a request, unless a limit is reached."""
+        now = self._clock()
+        count = self._now(name, now)
+
+        most = quota.tokens_per_day
+        if most is not None and count.tokens >= most:
+            return Refusal("tokens_per_day", most, DAY_S - now % DAY_S)
+
+        most = quota.requests_per_minute
+        if most is not None:
+            if len(count.requests) >= most:
+                return Refusal("requests_per_minute", most, count.requests[-most] + WINDOW_S - now)
+            count.requests.append(now)
+        return None
+
+    async def spend(self, name: str, tokens: int) -> None:
+        """Add tokens to those of today."""
+        self._now(name, self._clock()).tokens += tokens
+
+    async def used(self, name: str) -> Used:
+        """Return what is counted of the caller."""
+        count = self._now(name, self._clock())
+        return Used(len(count.requests), count.tokens)
+
+    def _now(self, name: str, now: float) -> _Count:
+        """Return what counts of a caller at this time."""
+        if len(self._counts) > MAX_NAMES:
+            self._forget(now)
+        count = self._counts[name]
+        _expire(count, now)
+        return count
+
+    def _forget(self, now: float) -> None:
+        for name, count in list(self._counts.items()):
+            _expire(count, now)
+            if not count.requests and not count.tokens:
+                del self._counts[name]
+
+
+def _expire(count: _Count, now: float) -> None:
+    while count.requests and count.requests[0] <= now - WINDOW_S:
+        count.requests.popleft()
+    if count.day != now // DAY_S:
+        count.day, count.tokens = int(now // DAY_S), 0
 
 
 class Quotas:
@@ -42,7 +152,7 @@ class Quotas:
         """Count with `shared`, or with this process's own counter where there is none."""
         self._shared = shared
         self._local = local or LocalCounter()
-        self._trouble = Trouble(_say_failed, _say_restored, PAUSE_S, clock)
+        self._breaker = CircuitBreaker("quota_counting", clock)
         self._spending: set[asyncio.Task[None]] = set()
 
     async def admit(self, caller: Caller) -> None:
@@ -108,23 +218,15 @@ class Quotas:
         """
         if self._shared is None:
             raise CountingError(NO_REDIS)
-        if not self._trouble.lets_try():
-            raise CountingError(self._trouble.problem)
+        if not self._breaker.allow():
+            raise CountingError(self._breaker.problem)
 
         try:
             async with asyncio.timeout(WAIT_S):
                 answer = await question(self._shared)
         except (CountingError, TimeoutError) as error:
             problem = _SLOW if isinstance(error, TimeoutError) else str(error)
-            self._trouble.began(problem)
+            self._breaker.fail(problem)
             raise CountingError(problem) from error
-        self._trouble.ended()
+        self._breaker.succeed()
         return answer
-
-
-def _say_failed(problem: str) -> None:
-    log.warning("quota_counting_failed", extra={"cause": problem})
-
-
-def _say_restored() -> None:
-    log.info("quota_counting_restored")

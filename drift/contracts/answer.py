@@ -1,4 +1,7 @@
-"""What a caller gets: the answer with its facts and citations, and on request usage and trace."""
+"""What a caller gets: the answer with its facts and citations, or a problem in its place.
+
+On request there are usage, trace, verdict and references too.
+"""
 
 from __future__ import annotations
 
@@ -212,3 +215,26 @@ class RetrieveResponse(BaseModel):
         optional = ("no_data_found", "verdict", "usage", "trace", "references")
         unset = {name for name in optional if getattr(self, name) is None}
         return self.model_dump_json(by_alias=True, exclude=unset)
+
+
+class FieldErrorOut(BaseModel):
+    """One broken field of a request."""
+
+    field: str
+    message: str
+
+
+class Problem(BaseModel):
+    """An error body, `application/problem+json` (RFC 9457).
+
+    `limit` names the limit of a key that is used up, as PROJECT_KEYS calls it.
+    """
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    code: str
+    retrieval_id: str
+    errors: list[FieldErrorOut] | None = None
+    limit: str | None = None

@@ -102,6 +102,17 @@ def _number(value: object) -> str:
     return str(value) if isinstance(value, str | float) else ""
 
 
+def only_text(value: object) -> str:
+    """Read a text; all else says nothing."""
+    return value if isinstance(value, str) else ""
+
+
+def position(value: object) -> str:
+    """Read `beginning`, `end`, `before` or `after`; all else is no position."""
+    word = only_text(value).strip().casefold()
+    return word if word in {"beginning", "end", "before", "after"} else ""
+
+
 def flag(value: object) -> object:
     """Read null as no."""
     return False if value is None else value

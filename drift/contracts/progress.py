@@ -19,6 +19,19 @@ def channel_of(template: str, retrieval_id: str) -> str:
     return template.replace("{retrieval_id}", retrieval_id)
 
 
+class Event(StrEnum):
+    """What a stream of an answer tells; the last event is RESULT or ERROR."""
+
+    PROGRESS = "progress"
+    ANSWER_DELTA = "answer_delta"
+    ANSWER_REPLACED = "answer_replaced"
+    CITATIONS = "citations"
+    FOLLOWUP = "followup"
+    SOURCES = "sources"
+    RESULT = "result"
+    ERROR = "error"
+
+
 class Phase(StrEnum):
     """Phases in order; `error` may follow any of them."""
 

@@ -1,10 +1,99 @@
-"""What a caller reads of a project besides answers: lists in pages, and single things."""
+"""What a caller reads of a project besides answers: what it may ask, and the shapes it gets.
+
+The graph's rows become these shapes at once, and nothing between copies them.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from datetime import datetime
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from drift.contracts.request import ProjectId, plain_text
+from drift.model.reading import AboutProject
+
+# ------------------------------------------------------------------------------------- parameters
+_MOST_DIGITS = 6
+
+
+def _digits(least: int, most: int) -> BeforeValidator:
+    """Read a number that is written in digits alone, in one sentence for all that is wrong."""
+
+    def read(text: object) -> int:
+        is_number = (
+            isinstance(text, str)
+            and text.isascii()
+            and text.isdigit()
+            and len(text) <= _MOST_DIGITS
+        )
+        number = int(str(text)) if is_number else -1
+        if not least <= number <= most:
+            raise ValueError(f"must be a whole number from {least} to {most}")
+        return number
+
+    return BeforeValidator(read)
+
+
+_HOW_MANY = "How many at most."
+Limit = Annotated[int, Field(ge=1, le=200, description=_HOW_MANY), _digits(1, 200)]
+LimitOfTexts = Annotated[int, Field(ge=1, le=100, description=_HOW_MANY), _digits(1, 100)]
+Level = Annotated[
+    int,
+    Field(ge=0, le=999_999, description="Communities of this level only."),
+    _digits(0, 999_999),
+]
+Cursor = Annotated[
+    str,
+    AfterValidator(plain_text),
+    Field(
+        description="`next` of the page before, as it is. It is of this list alone.",
+        json_schema_extra={"pattern": "^[A-Za-z0-9_-]+$"},
+    ),
+]
+
+
+class Parameters(BaseModel):
+    """The query of a request; unknown parameters are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PageParameters(Parameters):
+    """Which page of a list."""
+
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+class CommunityParameters(Parameters):
+    """Which page of communities, of one level or of all."""
+
+    level: Level | None = None
+    limit: LimitOfTexts = 20
+    cursor: Cursor | None = None
+
+
+class ProjectParameters(Parameters):
+    """Which project a thing is of."""
+
+    project_id: Annotated[
+        ProjectId | None,
+        Field(description="The project; a caller who has exactly one may leave it out."),
+    ] = None
+
+
+class DocumentParameters(ProjectParameters, PageParameters):
+    """Which project a document is of, and which page of its chunks."""
+
+
+class EntityParameters(ProjectParameters):
+    """Which project an entity is of, and how much around it."""
+
+    limit: LimitOfTexts = 20
+
+
+# ----------------------------------------------------------------------------------------- answers
 
 Next = str | None
 """The cursor of the page behind this one; null where the list ends here."""
@@ -19,7 +108,7 @@ class ProjectItem(BaseModel):
 class ProjectsPage(BaseModel):
     """Projects by id; a page may be short, or empty, while `next` leads to more."""
 
-    projects: list[ProjectItem]
+    projects: tuple[ProjectItem, ...]
     next: Next
 
 
@@ -35,7 +124,7 @@ class ProjectOut(BaseModel):
     chunks: int
     entities: int
     communities: int
-    embedding_models: list[str]
+    embedding_models: tuple[str, ...]
     written_at: str | None
 
 
@@ -51,7 +140,7 @@ class DocumentOut(BaseModel):
 class DocumentsPage(BaseModel):
     """Documents by id."""
 
-    documents: list[DocumentOut]
+    documents: tuple[DocumentOut, ...]
     next: Next
 
 
@@ -63,13 +152,13 @@ class CommunityOut(BaseModel):
     title: str
     summary: str
     members: int
-    parents: list[int | str]
+    parents: tuple[int | str, ...]
 
 
 class CommunitiesPage(BaseModel):
     """Communities by id."""
 
-    communities: list[CommunityOut]
+    communities: tuple[CommunityOut, ...]
     next: Next
 
 
@@ -84,7 +173,7 @@ class ChunkItem(BaseModel):
 class DocumentRead(DocumentOut):
     """A document with its chunks, in their order."""
 
-    chunks: list[ChunkItem]
+    chunks: tuple[ChunkItem, ...]
     next: Next
 
 
@@ -115,7 +204,7 @@ class EntityMentioned(BaseModel):
 
     id: str
     title: str
-    communities: list[int | str]
+    communities: tuple[int | str, ...]
 
 
 class ChunkRead(ChunkText):
@@ -128,9 +217,28 @@ class ChunkRead(ChunkText):
     document: DocumentName | None
     before: ChunkText | None
     after: ChunkText | None
-    entities: list[EntityMentioned]
-    communities: list[CommunityTold]
+    entities: tuple[EntityMentioned, ...]
+    communities: tuple[CommunityTold, ...]
     more_entities: bool = Field(description="Whether it mentions entities beyond these.")
+
+    @classmethod
+    def of_project(cls, about: AboutProject) -> ChunkRead | None:
+        """Return what a project knows of itself; None of one that holds nothing."""
+        chunk = about.chunk()
+        if chunk is None:
+            return None
+        return cls(
+            id=chunk.id,
+            heading=None,
+            place=None,
+            text=chunk.text,
+            document=None,
+            before=None,
+            after=None,
+            entities=(),
+            communities=(),
+            more_entities=False,
+        )
 
 
 class RelationOut(BaseModel):
@@ -159,7 +267,32 @@ class EntityRead(BaseModel):
     id: str
     title: str
     description: str
-    relations: list[RelationOut]
-    chunks: list[MentionOut]
+    relations: tuple[RelationOut, ...]
+    chunks: tuple[MentionOut, ...]
     more_relations: bool = Field(description="Whether there are relations beyond these.")
     more_chunks: bool = Field(description="Whether chunks beyond these mention it.")
+
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class LimitRead(BaseModel):
+    """A limit: how much of it is used and left, and when all of it is free again at the latest."""
+
+    limit: Count
+    used: Count
+    left: Count
+    free_at: datetime
+
+
+class QuotaRead(BaseModel):
+    """What a caller may use and has used; null where it has no limit.
+
+    `counted` is `together` when all processes count as one, and `alone` when this one tells only
+    what it has counted itself.
+    """
+
+    caller: str
+    counted: Literal["together", "alone"]
+    requests_per_minute: LimitRead | None = None
+    tokens_per_day: LimitRead | None = None

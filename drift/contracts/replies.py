@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -26,6 +26,8 @@ from drift.contracts.lenient import (
     judgement,
     listed,
     numbers,
+    only_text,
+    position,
     questions,
     score,
     text,
@@ -68,7 +70,15 @@ class _Reply(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class FollowupReply(_Reply):
+PositionAsked = Annotated[
+    Literal["beginning", "end", "before", "after", ""],
+    BeforeValidator(position),
+    WithJsonSchema({"type": "string"}),
+]
+"""The position that a question asks about; empty for most."""
+
+
+class _Proposed(_Reply):
     """A follow-up question and the communities to look in; a bare string is a question."""
 
     question: Annotated[
@@ -80,6 +90,13 @@ class FollowupReply(_Reply):
     @classmethod
     def _bare_question(cls, value: object) -> object:
         return {"question": value} if isinstance(value, str) else value
+
+
+class FollowupReply(_Proposed):
+    """A follow-up of the primer, with the position of a `document` that it asks about."""
+
+    position: PositionAsked = ""
+    document: Annotated[str, at_most(MAX_ID_CHARS), BeforeValidator(only_text)] = ""
 
 
 Followups = Annotated[list[FollowupReply], first(MAX_FOLLOWUPS_READ), BeforeValidator(questions)]
@@ -152,7 +169,7 @@ _HANDLE_AND_SENTENCE = re.compile(
 )
 
 
-class NextReply(FollowupReply):
+class NextReply(_Proposed):
     """A follow-up that an executor proposes; `beside` is "after K3", "before K3" or empty."""
 
     beside: Annotated[str, at_most(MAX_ID_CHARS), BeforeValidator(text)] = ""
@@ -257,6 +274,7 @@ class QuickReply(_Concluding):
     answer_field: ClassVar = "answer"
 
     about_whole: AboutWhole = False
+    position: PositionAsked = ""
     evidence: Annotated[
         list[CitationReply],
         first(MAX_CITATIONS),

@@ -81,9 +81,10 @@ class RetrieveRequest(BaseModel):
     project_id: ProjectId | None = None
     top_k: TopK = 5
     depth: Depth = "drift"
-    retrieval_id: UUID | None = None
+    # JSON knows neither ids nor tuples: text and a list are read as them.
+    retrieval_id: Annotated[UUID, Field(strict=False)] | None = None
     # Of thousands of wrong items, the first is enough to say.
-    include: Annotated[tuple[Include, ...], FailFast()] = ()
+    include: Annotated[tuple[Include, ...], FailFast(), Field(strict=False)] = ()
 
     def within(self, project_id: str) -> ProjectRequest:
         """Return the same question to the project that it is about."""

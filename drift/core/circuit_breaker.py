@@ -1,41 +1,45 @@
-"""A server that fails: asked seldom meanwhile, and told once when that begins and when it ends."""
+"""A server that fails is asked seldom; the log says once when that begins and when it ends."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from drift.core.logs import log
+
+PAUSE_S = 5.0
+"""How long after a failure a server is asked again."""
 
 
-@dataclass(slots=True)
-class Trouble:
-    """What keeps a server from answering, empty while nothing does.
+class CircuitBreaker:
+    """What keeps a server from answering; `problem` is empty while nothing does.
 
-    `say_began` gets each new problem, `say_ended` is called when the server answers again. In
-    trouble it is asked by one request in `pause_s` seconds of the `clock`.
+    While it fails, one request in `PAUSE_S` seconds of the `clock` asks it. The log's events are
+    `name` with `_failed` or `_restored` behind it, and tell what is `about` the server.
     """
 
-    say_began: Callable[[str], None]
-    say_ended: Callable[[], None]
-    pause_s: float
-    clock: Callable[[], float]
-    problem: str = ""
-    _again_at: float = 0.0
+    def __init__(self, name: str, clock: Callable[[], float], **about: str) -> None:
+        """Begin with a server that answers."""
+        self.problem = ""
+        self._failed, self._restored = f"{name}_failed", f"{name}_restored"
+        self._clock = clock
+        self._about = about
+        self._again_at = 0.0
 
-    def lets_try(self) -> bool:
-        """Tell whether to ask the server now; whoever is told so does ask."""
-        if self.problem and self.clock() < self._again_at:
+    def allow(self) -> bool:
+        """Tell whether to ask the server now; a True reserves the attempt."""
+        if self.problem and self._clock() < self._again_at:
             return False
-        self._again_at = self.clock() + self.pause_s
+        self._again_at = self._clock() + PAUSE_S
         return True
 
-    def began(self, problem: str) -> None:
+    def fail(self, problem: str) -> None:
         """Note that the server fails now."""
         if problem != self.problem:
-            self.say_began(problem)
-        self.problem, self._again_at = problem, self.clock() + self.pause_s
+            log.warning(self._failed, extra={**self._about, "cause": problem})
+        self.problem, self._again_at = problem, self._clock() + PAUSE_S
 
-    def ended(self) -> None:
+    def succeed(self) -> None:
         """Note that the server answers now."""
         if self.problem:
             self.problem = ""
-            self.say_ended()
+            log.info(self._restored, extra=self._about)

@@ -15,9 +15,13 @@ from itertools import chain, islice
 from drift.contracts.answer import CitationOut
 from drift.contracts.replies import CitationReply
 from drift.core.logs import log
-from drift.evidence.numbered_text import NumberedText, named
-from drift.evidence.sentence_numbers import Run, runs
-from drift.evidence.wording import closest_sentence, form, verbatim
+from drift.evidence.numbered_text import (
+    NumberedText,
+    Run,
+    named,
+    runs,
+)
+from drift.evidence.text import form
 from drift.model.graph import Chunk
 from drift.model.tree import Citation, CitationCounts
 
@@ -63,6 +67,7 @@ def check_each(
     each: list[tuple[Citation, ...]] = [() for _ in replies]
     dropped: Counter[str] = Counter()
     repaired = 0
+
     for index, (reply, chunk_id) in enumerate(zip(replies, ids, strict=True)):
         seen = {"citation_index": index, "chunk_id": reply.chunk_id, "span": reply.words[:80]}
         if not reply.chunk_id:
@@ -143,9 +148,10 @@ class _Evidence:
         if is_beginning and (begun := next(text.begun_by(words), 0)):
             span = text.part(begun, begun)
         elif words:
-            span = next(filter(None, (verbatim(w, chunk.text) for w in _readings(words))), "")
+            span = next(filter(None, map(text.verbatim, _readings(words))), "")
         else:
-            span = closest_sentence(self.answer, chunk.text)
+            span = text.closest(self.answer)
+
         if not span:
             return MISMATCH
         return _Found((_slice(chunk, text, span),), is_repaired=span != reply.words)
@@ -164,7 +170,7 @@ class _Evidence:
             return _Found((moved,), is_repaired=True)
         if number := _fitting(words, known, (text.resembles,)):
             return _Found(tuple(_cited(chunk, text, run, number) for run in known))
-        span = verbatim(words, chunk.text) if _is_enough(words, ENOUGH_TO_MOVE) else ""
+        span = text.verbatim(words) if _is_enough(words, ENOUGH_TO_MOVE) else ""
         return _Found((_slice(chunk, text, span),), is_repaired=True) if span else MISMATCH
 
     def _moved(self, words: str, number: int, chunk: Chunk) -> Citation | None:

@@ -38,6 +38,7 @@ def without_handles(text: str, names: Mapping[str, str], said_by: Sequence[str] 
         handles = handle.findall(found["prose"] or "")
         shown = [name for name in dict.fromkeys(known[one] for one in handles) if name]
         leading, going_on = found["leading"] or "", found["going_on"] or ""
+
         if shown:
             both = " and " if re.search(r"\s(?:and|und)\s", found["prose"]) else ", "
             return leading + both.join(shown) + going_on

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from drift.evidence.enclosed import code_in
+from drift.evidence.sentence_ends import CLOSERS, STOPS, code_in, ends_in_a_stop
 
 _NUMBER = r"\d{1,4}(?:\s?[-\u2013\u2014]\s?\d{1,4})?"
 _LABEL = (
@@ -70,10 +70,8 @@ LEADING_TO_A_MARK = frozenset(
     "quelle quellen see siehe source sources und vgl y".split()
 )
 """First words of what may belong to a mark that follows."""
-STOPS = ".!?\u2026\u3002\uff01\uff1f\u0964\u061f"
 _CLOSERS_READ = 20
 """Characters before a mark that are looked at for a stop."""
-_CLOSERS = "\"'\u201d\u2019\u00bb\u203a)]*_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +85,10 @@ class Mark:
     end: int
     ranges: tuple[tuple[int, int], ...]
     weak: bool = False
+
+    def moved(self, by: int) -> Mark:
+        """Return the mark so many characters further on."""
+        return replace(self, start=self.start + by, end=self.end + by)
 
 
 class Numbers(tuple[int, ...]):
@@ -120,6 +122,7 @@ def marks_in(
     numbers = Numbers.of(known)
     code = code_in(text, start)
     items_from = 0 if counts else items_open(text, start)
+
     found = []
     at, inside = start, 0
     while begun := _MAY_BEGIN.search(text, at):
@@ -127,11 +130,13 @@ def marks_in(
         if match is None:
             at = begun.end()
             continue
+
         at = match.end()
         while inside < len(code) and code[inside].end <= match.start():
             inside += 1
         if inside < len(code) and code[inside].start <= match.start():
             continue
+
         mark = _mark(match, numbers)
         is_item = match["round"] and items_from <= match.start() and _begins_an_item(match)
         if mark and not is_item:
@@ -164,7 +169,7 @@ def _mark(match: re.Match[str], known: Numbers) -> Mark | None:
         if not all(known.has(low, high) for low, high in ranges):
             return None
         labelled = match["label"] or not written[0].isdigit()
-        after_a_stop = text[max(0, start - 20) : start].rstrip().rstrip(_CLOSERS)[-1:] in STOPS
+        after_a_stop = ends_in_a_stop(text[max(0, start - 20) : start].rstrip())
         weak = not (labelled or after_a_stop or _CLAUSE_ENDS.match(text, end))
         is_called = start and text[start - 1].isalnum() and _GOES_ON.match(text, end)
         stands_apart = start and text[start - 1] != "]" and not is_called
@@ -173,9 +178,11 @@ def _mark(match: re.Match[str], known: Numbers) -> Mark | None:
     line_begins = start == 0 or text[start - 1] == "\n"
     if line_begins and _DEFINITION.match(text, end):
         return None
+
     behind_a_word = start and (text[start - 1].isalnum() or text[start - 1] == "_")
     if behind_a_word and _IDENTIFIER.search(text[max(0, start - 80) : start]):
         return None
+
     may_be_a_handle = all(low > 0 and high <= _HIGHEST_HANDLE for low, high in ranges)
     return mark if may_be_a_handle or any(known.has(*one) for one in ranges) else None
 
@@ -186,10 +193,12 @@ def _raised(match: re.Match[str], known: Numbers) -> Mark | None:
     word = re.search(r"\w*$", before[-20:])
     if word and word[0] and (len(word[0]) <= _UNIT_CHARACTERS or word[0][-1].isdigit()):
         return None
+
     written = match["raised"].translate(_RAISED)
     parts = [part for part in written.split(",") if part]
     if any(len(part) > _LONGEST_RAISED or not known.has(int(part), int(part)) for part in parts):
         parts = [digit for digit in written if digit.isdigit()]
+
     numbers = [int(part) for part in parts]
     if not all(known.has(number, number) for number in numbers):
         return None
@@ -221,6 +230,7 @@ def _joined(marks: Sequence[Mark], text: str) -> Iterator[Mark]:
                 yield replace(current, ranges=tuple(ranges))
             current, ranges = mark, dict.fromkeys(mark.ranges)
         last = mark.ranges[-1]
+
     if current:
         yield replace(current, ranges=tuple(ranges))
 
@@ -242,6 +252,7 @@ def without(text: str, marks: Sequence[Mark]) -> str:
     """Return a text without these marks, and without the gaps and doubled stops they leave."""
     if not marks:
         return text
+
     kept: list[str] = []
     position = 0
     for mark in marks:
@@ -263,11 +274,12 @@ def _close_up(kept: list[str], after: str) -> None:
     rest = after.lstrip(" \t")
     if not rest:
         return
+
     last = tail[-1:]
     if rest[0] in ".,;:!?)\u3002":
         if last in ",;" and rest[0] in STOPS:
             kept[-1:] = [tail[:-1]] if len(tail) > 1 else []
-        ends = "".join(kept[-_CLOSERS_READ:])[-_CLOSERS_READ:].rstrip(_CLOSERS)[-1:]
+        ends = "".join(kept[-_CLOSERS_READ:])[-_CLOSERS_READ:].rstrip(CLOSERS)[-1:]
         if ends in STOPS and rest[0] in ".,;":
             rest = rest[1:]
     elif rest[0] == "\n":

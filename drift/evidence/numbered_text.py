@@ -1,20 +1,107 @@
-"""Pure: a chunk's text with its sentences by number, and the sentence that words belong to."""
+"""Pure: a chunk's text with its sentences by number: which ones a model means, by number and words.
+
+A model names sentences by their numbers, and by words of theirs, which it may copy in another case,
+with other quotes, or not quite.
+"""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
+from typing import NamedTuple
 
 from drift.evidence.sentences import MAX_SPAN_CHARACTERS, spans
-from drift.evidence.wording import CLOSE_ENOUGH, form, letters, pairs, similarity
+from drift.evidence.text import form, pairs, similarity
 
+MAX_RUN = 3
+"""Sentences that one span may hold."""
+MAX_RUNS = 3
+"""Spans that one reply may name."""
+MAX_NUMBERS_READ = 50
+NOWHERE = 0
+"""Stands for the number of a sentence of another chunk; sentences are numbered from 1."""
 CLOSE_BEGINNING = 0.6
 """Similarity (0..1) from which a few words are those that begin a sentence.
 
 Of four words with a wrong one 84 % reach it, of those of another sentence of the chunk 3 %.
 """
+CLOSE_ENOUGH = 0.75
+"""Similarity (0..1) from which words stand for others."""
+MAX_SENTENCES_COMPARED = 200
+
+_ENGLISH = """
+one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty
+"""
+_GERMAN = """
+eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn
+siebzehn achtzehn neunzehn zwanzig
+"""
+_CARDINALS = {word: n for words in (_ENGLISH, _GERMAN) for n, word in enumerate(words.split(), 1)}
+_NUMBER = rf"(?:\d+|\b(?:{'|'.join(_CARDINALS)})\b)"
+_SENTENCE = r"(?:sentences?|s)?[\s.]*"
+_SAID = re.compile(
+    rf"\b(?P<handle>[^\W\d_]\d+)\b(?<!\bs\d)(?<!\bs\d\d)(?<!\bs\d\d\d)"
+    rf"|(?P<first>{_NUMBER})"
+    rf"(?:\s*(?:-|\u2013|\u2014|\.\.+|\bto\b|\bthrough\b|\bbis\b)\s*{_SENTENCE}(?P<last>{_NUMBER}))?",
+    re.IGNORECASE,
+)
+_HANDLE = re.compile(r"\W*([^\W\d_]\d+)\W*")
+_QUOTES = str.maketrans(
+    "\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019\u201a`\u00b4", "\"\"\"\"\"'''''"
+)
+"""Typographic quotes to plain ones."""
+
+
+class Run(NamedTuple):
+    """Consecutive sentences, from a first number to a last."""
+
+    first: int
+    last: int
+
+
+def runs(said: str, chunk: str = "") -> tuple[Run, ...]:
+    """Return the sentences that are named, as runs from a first to a last, in order.
+
+    A run has at most three sentences, of a longer range the first ones, and there are at most
+    three runs. `chunk` is the handle that they are numbered in: `K3.4` names no sentence of K5.
+    """
+    numbers = sorted(set(islice(_numbers(said, chunk), MAX_NUMBERS_READ)))
+    if len(numbers) > 1 and numbers[0] == NOWHERE:
+        del numbers[0]
+
+    found: list[Run] = []
+    for number in numbers:
+        first, last = found[-1] if found else (0, 0)
+        if found and number == last + 1 and number - first < MAX_RUN:
+            found[-1] = Run(first, number)
+        else:
+            found.append(Run(number, number))
+    return tuple(found[:MAX_RUNS])
+
+
+def _numbers(said: str, chunk: str) -> Iterator[int]:
+    own = _HANDLE.fullmatch(chunk)
+    is_here = True
+    for named in _SAID.finditer(said):
+        if handle := named["handle"]:
+            is_here = own is None or handle.casefold() == own[1].casefold()
+            continue
+        first = _read(named["first"])
+        last = _read(named["last"]) if named["last"] else first
+        first, last = min(first, last), max(first, last)
+        for number in range(first, min(last, first + MAX_RUN - 1) + 1):
+            yield number if is_here else NOWHERE
+
+
+def _read(number: str) -> int:
+    return _CARDINALS.get(number.casefold()) or int(number[:9])
+
+
+# ---------------------------------------------------------------------------- sentences by number
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +157,7 @@ class NumberedText:
     def resembles(self, words: str, number: int) -> bool:
         """Tell whether words are nearly the beginning of a sentence, or all of it."""
         start, end = self.spans[number - 1]
-        given, sentence = letters(words), letters(self.text[start:end])
+        given, sentence = _letters(words), _letters(self.text[start:end])
         target = pairs(given)
         return any(
             similarity(pairs(known), target) >= enough
@@ -104,7 +191,63 @@ class NumberedText:
                 yield number
             place = self.form.find(wanted, end)
 
+    def verbatim(self, words: str) -> str:
+        """Return the text's own words for what a model wrote; empty when nothing is close enough.
+
+        Words that stand in the text are returned as they are. Else white space, case and quotes may
+        differ, and else the closest sentence is returned.
+        """
+        if words.strip() and words in self.text:
+            return words
+
+        wanted, _ = _plain(words)
+        flat, origin = _plain(self.text)
+        start = flat.find(wanted) if wanted else -1
+        if start < 0:
+            return self.closest(words, CLOSE_ENOUGH)
+        return self.text[origin[start] : origin[start + len(wanted) - 1] + 1]
+
+    def closest(self, wanted: str, at_least: float = 0.0) -> str:
+        """Return the sentence that is most similar to `wanted`; none that is under `at_least`."""
+        target = pairs(wanted)
+        best, best_score = "", at_least
+        for start, end in self.spans[:MAX_SENTENCES_COMPARED]:
+            sentence = self.text[start:end]
+            score = similarity(pairs(sentence), target)
+            if score > best_score or (score == best_score and not best):
+                best, best_score = sentence, score
+        return best
+
 
 def named(first: int, last: int) -> str:
     """Return the numbers of sentences as a citation names them, "4" or "4-5"."""
     return str(first) if first == last else f"{first}-{last}"
+
+
+def _letters(text: str) -> str:
+    """Return the words of a text in their form, one space between them."""
+    return " ".join(filter(None, map(form, text.split())))
+
+
+def _plain(text: str) -> tuple[str, list[int]]:
+    """Return the text without case, quote styles and runs of white space.
+
+    Beside it, return where each of its characters stands in the text.
+    """
+    characters: list[str] = []
+    origin: list[int] = []
+    for position, character in enumerate(text.translate(_QUOTES)):
+        if character.isspace():
+            if characters and characters[-1] != " ":
+                characters.append(" ")
+                origin.append(position)
+            continue
+
+        for folded in character.casefold():
+            characters.append(folded)
+            origin.append(position)
+
+    while characters and characters[-1] == " ":
+        characters.pop()
+        origin.pop()
+    return "".join(characters), origin

@@ -15,6 +15,8 @@ from typing import Literal, NamedTuple
 
 import sentencex
 
+from drift.evidence.sentence_ends import Span, end_of_space
+
 MAX_SPAN_CHARACTERS = 600
 """Characters of a unit at most; a longer sentence is cut between words."""
 MAX_PACK_CHARACTERS = 200
@@ -27,11 +29,6 @@ LANGUAGE_CHARACTERS = 1_000
 """The beginning of a text, which tells its language."""
 
 _Kind = Literal["heading", "underline", "row", "item", "code", "prose"]
-
-
-class _Span(NamedTuple):
-    start: int
-    end: int
 
 
 class _Line(NamedTuple):
@@ -146,13 +143,12 @@ def _continues(text: str, block: list[_Line], line: _Line) -> bool:
 
 # ------------------------------------------------------------------------------------------- units
 
-_SPACE = re.compile(r"\s*")
 _CLOSES = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f][\"'\u201d\u2019\u00bb)\]*_]*$")
 
 
-def _units(text: str, block: list[_Line], language: str) -> Iterator[_Span]:
+def _units(text: str, block: list[_Line], language: str) -> Iterator[Span]:
     """Yield the units of a block, of any length."""
-    whole = _Span(block[0].start, block[-1].end)
+    whole = Span(block[0].start, block[-1].end)
     kinds = {line.kind for line in block}
     if kinds == {"code"}:
         yield from _packs(text, whole)
@@ -162,48 +158,49 @@ def _units(text: str, block: list[_Line], language: str) -> Iterator[_Span]:
     elif "item" in kinds and whole.end - whole.start > MAX_PACK_CHARACTERS:
         marker = _ITEM.match(text, whole.start)
         content = marker.end() if marker else whole.start
-        for unit in _prose(text, _Span(content, whole.end), language):
-            yield _Span(whole.start, unit.end) if unit.start == content else unit
+        for unit in _prose(text, Span(content, whole.end), language):
+            yield Span(whole.start, unit.end) if unit.start == content else unit
     else:
         yield whole
 
 
-def _is_no_sentence(text: str, unit: _Span) -> bool:
+def _is_no_sentence(text: str, unit: Span) -> bool:
     """Tell whether a unit is long, has several lines and does not end as a sentence does."""
     if unit.end - unit.start <= MAX_PACK_CHARACTERS:
         return False
     return text.find("\n", *unit) >= 0 and not _CLOSES.search(text, unit.end - 8, unit.end)
 
 
-def _packs(text: str, unit: _Span) -> Iterator[_Span]:
+def _packs(text: str, unit: Span) -> Iterator[Span]:
     """Yield a few lines at a time; a blank line ends a pack."""
-    pack: _Span | None = None
+    pack: Span | None = None
     breaks = 0
     for line in _LINE.finditer(text, *unit):
         if line[0].isspace():
             breaks += line[0][0] in "\r\n"
             continue
+
         end = line.start() + len(line[0].rstrip())
         is_near = breaks <= 1
         if pack and is_near and end - pack.start <= MAX_PACK_CHARACTERS:
-            pack = _Span(pack.start, end)
+            pack = Span(pack.start, end)
         else:
             if pack:
                 yield pack
-            pack = _Span(line.start() + line[0].index(line[0].lstrip()[0]), end)
+            pack = Span(line.start() + line[0].index(line[0].lstrip()[0]), end)
         breaks = 0
     if pack:
         yield pack
 
 
-def _parts(text: str, unit: _Span) -> Iterator[_Span]:
+def _parts(text: str, unit: Span) -> Iterator[Span]:
     """Yield a unit in parts of at most 600 characters, cut at lines or words if it has any."""
     start, end = unit
     while end - start > MAX_SPAN_CHARACTERS:
         cut = _cut(text[start : start + MAX_SPAN_CHARACTERS + 1])
-        yield _Span(start, start + len(text[start : start + cut].rstrip()))
-        start = _end_of_space(text, start + cut)
-    yield _Span(start, end)
+        yield Span(start, start + len(text[start : start + cut].rstrip()))
+        start = end_of_space(text, start + cut)
+    yield Span(start, end)
 
 
 def _cut(part: str) -> int:
@@ -214,17 +211,12 @@ def _cut(part: str) -> int:
     return line if line > 0 else MAX_SPAN_CHARACTERS
 
 
-def _end_of_space(text: str, start: int) -> int:
-    space = _SPACE.match(text, start)
-    return space.end() if space else start
-
-
 # ------------------------------------------------------------------------------------------- prose
 
 
-def _prose(text: str, span: _Span, language: str) -> Iterator[_Span]:
+def _prose(text: str, span: Span, language: str) -> Iterator[Span]:
     """Yield the sentences of a paragraph, looking at a window of it at a time."""
-    pending: _Span | None = None
+    pending: Span | None = None
     start = span.start
     while start < span.end:
         window = text[start : min(start + WINDOW_CHARACTERS, span.end)]
@@ -232,18 +224,20 @@ def _prose(text: str, span: _Span, language: str) -> Iterator[_Span]:
         if start + len(window) < span.end:
             # The window's end may have cut its last sentence.
             pieces = pieces[:-1] or [window[: _cut(window[: MAX_SPAN_CHARACTERS + 1])]]
+
         for piece in pieces:
-            here = _Span(_end_of_space(text, start), start + len(piece.rstrip()))
+            here = Span(end_of_space(text, start), start + len(piece.rstrip()))
             start += len(piece)
             if here.end <= here.start:
                 continue
+
             if pending and _belongs(text, pending, here, language):
-                pending = _Span(pending.start, here.end)
+                pending = Span(pending.start, here.end)
                 continue
             if pending:
                 yield pending
             pending = here
-        start = _end_of_space(text, start)
+        start = end_of_space(text, start)
     if pending:
         yield pending
 
@@ -260,6 +254,7 @@ def _pieces(window: str, language: str) -> list[str]:
     lengths = [len(piece) for piece in found]
     if sum(lengths) != len(window):
         return [window]
+
     pieces: list[str] = []
     start = 0
     for length in lengths:
@@ -276,10 +271,11 @@ _GERMAN_ORDINAL = re.compile(r"(?<!\d)\d{1,2}\.$")
 _LONGEST_END = 8
 
 
-def _belongs(text: str, before: _Span, here: _Span, language: str) -> bool:
+def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
     """Tell whether a sentence goes on behind a full stop: `approx. 5`, `im 19. Jahrhundert`."""
     if text[before.end - 1] != "." or here.end - before.start > MAX_SPAN_CHARACTERS:
         return False
+
     end = text[max(before.start, before.end - _LONGEST_END) : before.end]
     if text[here.start].isdigit() and _GOES_ON_WITH_A_NUMBER.search(end):
         return True

@@ -17,14 +17,16 @@ from typing import NamedTuple
 
 from drift.evidence.marks import (
     LEADING_TO_A_MARK,
-    STOPS,
     Mark,
     Numbers,
     items_open,
     marks_in,
     without,
 )
-from drift.evidence.sentence_ends import leads, open_from, sentence_ends
+from drift.evidence.sentence_ends import STOPS, Span, open_from, sentence_ends
+
+_MANY_WORDS = 20
+"""An introduction with more says something itself."""
 
 
 class Rank(IntEnum):
@@ -44,81 +46,7 @@ class Rank(IntEnum):
     CODE = 202
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of an answer.
-
-    `before` is the white space and the marker of a list that stand between it and the part before
-    it; `raw` are its words with their marks, `text` those without.
-    """
-
-    before: str
-    raw: str
-    rank: int
-    marks: tuple[Mark, ...] = ()
-    begins_line: bool = True
-    ends_line: bool = True
-
-    text: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Take the marks out of the words."""
-        text = without(self.raw, self.marks).strip()
-        if self.marks and self.marks[0].start == 0 and text[:1] in {",", ";", ":", "."}:
-            text = text[1:].lstrip()
-            text = text[:1].upper() + text[1:]
-        object.__setattr__(self, "text", text)
-
-    @property
-    def is_emphasised(self) -> bool:
-        """Whether it is a few words in bold or italics."""
-        text = self.text.rstrip(":.")
-        return (
-            text[:1] in {"*", "_"}
-            and text[-1:] == text[0]
-            and len(text.split()) <= _FEW_EMPHASISED_WORDS
-        )
-
-    @property
-    def says_something(self) -> bool:
-        """Whether something is lost where it is left out: it is a sentence, an item or a row."""
-        plain = self.text.rstrip("*_: ")
-        if not plain or self.rank in {Rank.TABLE_HEAD, Rank.CODE}:
-            return False
-        return self.rank >= Rank.MARKED_INTRODUCTION and bool(self.marks or not introduces(self))
-
-
-_MARKER = re.compile(
-    r"(?P<indent>[ \t]*)(?P<marker>(?:>[ \t]?)*(?:[-*+\u2022\u2013][ \t]+|\d{1,3}[.)][ \t]+"
-    r"|\(\d{1,3}\)[ \t]+|[a-zA-Z]\)[ \t]+)?(?:\[[ xX]\][ \t]+)?)"
-)
-_LINE = re.compile(r"[^\n]+")
-_FENCE = re.compile(r"[ \t]*(```+|~~~+)")
-_HEADING = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+\S")
-_RULE = re.compile(r"[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$")
-_ROW = re.compile(r"[ \t]*\|")
-_DELIMITERS = re.compile(r"[ \t]*\|(?=[ \t|:]*-)[ \t|:-]*$")
-_BOLD_LINE = re.compile(r"[ \t]*(\*\*|__)(?!\s)(?:(?!\1).)+\1:?[ \t]*$")
-_OPENING_QUOTES = frozenset("\"\u201c\u201e\u00ab\u2018'")
-_CLOSING_QUOTES = frozenset("\"\u201d\u201c\u00bb\u2019'")
-_CLOSERS = "\"'\u201d\u2019\u00bb\u203a)]*_"
-_FIRST_WORD = re.compile(r"[\"'`\u201c\u201e\u00ab\u2018]?(?P<letters>[^\W\d]\w*)(?P<ends>\s)?")
-_FEW_WORDS = 4
-_FEW_EMPHASISED_WORDS = 8
-_MANY_WORDS = 20
-"""An introduction with more says something itself."""
-
-
-class _Block(NamedTuple):
-    """One or more lines that are read together, from `start` to `end` of the answer."""
-
-    start: int
-    end: int
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     """A line of sentences that goes on: where its words begin, and what its first ones tell.
 
     `numbers_lead` says that its marks stand before their sentences, `counts` that an enumeration
@@ -131,8 +59,7 @@ class _Line:
     counts: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """What is known behind a part: where the next one begins, and in which line, if in one.
 
     `square_seen` says that marks in square brackets came before, so that weak ones are prose.
@@ -141,6 +68,55 @@ class _Place:
     at: int = 0
     line: _Line | None = None
     square_seen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of an answer.
+
+    `before` is the white space and the marker of a list that stand between it and the part before
+    it; `raw` are its words with their marks, `text` those without. Reading goes on from `behind`.
+    """
+
+    before: str
+    raw: str
+    rank: int
+    marks: tuple[Mark, ...] = ()
+    begins_line: bool = True
+    ends_line: bool = True
+    behind: _Place = field(default=_Place(), compare=False)
+    text: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the marks out of the words."""
+        text = without(self.raw, self.marks).strip()
+        if self.marks and self.marks[0].start == 0 and text[:1] in {",", ";", ":", "."}:
+            text = text[1:].lstrip()
+            text = text[:1].upper() + text[1:]
+        object.__setattr__(self, "text", text)
+
+
+_MARKER = re.compile(
+    r"(?P<indent>[ \t]*)(?P<marker>(?:>[ \t]?)*(?:[-*+\u2022\u2013][ \t]+|\d{1,3}[.)][ \t]+"
+    r"|\(\d{1,3}\)[ \t]+|[a-zA-Z]\)[ \t]+)?(?:\[[ xX]\][ \t]+)?)"
+)
+_LINE = re.compile(r"[^\n]+")
+_FENCE = re.compile(r"[ \t]*(```+|~~~+)")
+_DELIMITERS = re.compile(r"[ \t]*\|(?=[ \t|:]*-)[ \t|:-]*$")
+_OTHERS = {
+    Rank.CODE: _FENCE,
+    Rank.RULE: re.compile(r"[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$"),
+    Rank.BOLD_LINE: re.compile(r"[ \t]*(\*\*|__)(?!\s)(?:(?!\1).)+\1:?[ \t]*$"),
+}
+_FIRST_WORD = re.compile(r"[\"'`\u201c\u201e\u00ab\u2018]?(?P<letters>[^\W\d]\w*)(?P<ends>\s)?")
+
+
+class _Block(NamedTuple):
+    """One or more lines that are read together; those of sentences have no rank of their own."""
+
+    start: int
+    end: int
+    rank: int | None
 
 
 class Parts:
@@ -162,116 +138,90 @@ class Parts:
         The answer begins with the one of the call before, at least as far as parts have settled.
         """
         begun = answer if complete else answer[: open_from(answer, self._place.at)]
-        found = list(_parts(begun, self._known, self._place))
-        parts = [part for part, _ in found]
-        done = parts if complete else settled(parts)
-        if done:
-            self._place = found[len(done) - 1][1]
-        return list(done)
+        parts = list(_parts(begun, self._known, self._place))
+        if not complete:
+            del parts[_settled(parts) :]
+        if parts:
+            self._place = parts[-1].behind
+        return parts
 
 
-def parts_of(answer: str, known: Collection[int]) -> list[Part]:
-    """Return the parts of an answer in order; `known` are the numbers of the facts."""
-    return Parts(known).read(answer, complete=True)
-
-
-def _parts(answer: str, known: Numbers, place: _Place) -> Iterator[tuple[Part, _Place]]:
-    """Yield the parts from a place on, each with the place behind it."""
+def _parts(answer: str, known: Numbers, place: _Place) -> Iterator[Part]:
+    """Yield the parts from a place on."""
     for block in _blocks(answer, known, place):
-        between = answer[place.at : block.start]
-        if block.kind == "text":
-            for part, behind in _sentences(answer, between, block, known, place):
-                place = behind
-                yield part, place
-        else:
-            part = _whole(between, answer[block.start : block.end], block, known)
-            seen = place.square_seen or any(not mark.weak for mark in part.marks)
-            place = _Place(block.end, None, seen)
-            yield part, place
+        if block.rank is None:
+            for part in _sentences(answer, block, known, place):
+                place = part.behind
+                yield part
+            continue
 
-
-def _whole(between: str, raw: str, block: _Block, known: Numbers) -> Part:
-    """Return a line or a block of code as one part."""
-    ranks = {"rule": Rank.RULE, "bold": Rank.BOLD_LINE, "code": Rank.CODE}
-    ranks |= {"head": Rank.TABLE_HEAD, "row": Rank.ROW}
-    rank: int = ranks.get(block.kind, Rank.ROW)
-    if block.kind == "heading":
-        rank = len(raw) - len(raw.lstrip("#"))
-    marks = () if block.kind == "code" else tuple(marks_in(raw, known))
-    return Part(between, raw, rank, marks)
-
-
-class _Written(NamedTuple):
-    """A line that is not blank: where it stands, and its words with the white space around them."""
-
-    start: int
-    end: int
-    words: str
-
-
-def _lines(answer: str, start: int) -> list[_Written]:
-    found = _LINE.finditer(answer, start)
-    return [_Written(*line.span(), line[0]) for line in found if not line[0].isspace()]
+        raw = answer[block.start : block.end]
+        marks = () if block.rank == Rank.CODE else tuple(marks_in(raw, known))
+        square_seen = place.square_seen or any(not mark.weak for mark in marks)
+        behind = _Place(block.end, square_seen=square_seen)
+        yield Part(answer[place.at : block.start], raw, block.rank, marks, behind=behind)
+        place = behind
 
 
 def _blocks(answer: str, known: Numbers, place: _Place) -> Iterator[_Block]:
     """Yield what is read together: a line of text with what continues it, a row, a heading."""
-    lines = _lines(answer, place.at)
+    lines = [line for line in _LINE.finditer(answer, place.at) if not line[0].isspace()]
     goes_on = place.line is not None
     at = 0
     while at < len(lines):
-        start, end, line = lines[at]
+        line = lines[at]
+        start = line.start()
         at += 1
-        if goes_on:
-            kind = ""
-        else:
-            start += 0 if _marker(line) else len(line) - len(line.lstrip())
-            kind = "code" if _FENCE.match(line) else _kind(line, lines[at : at + 1])
+        rank = None if goes_on else _rank(line[0], lines[at : at + 1])
+        if not goes_on and not _marker(line[0]):
+            start += len(line[0]) - len(line[0].lstrip())
         goes_on = False
-        if kind:
-            at = _code_ends(lines, at) if kind == "code" else at + (kind == "head")
-            yield _Block(start, lines[at - 1].end, kind)
-            continue
-        while at < len(lines) and _continues(answer, lines[at - 1], lines[at], known):
-            end = lines[at].end
+
+        if rank == Rank.CODE:
+            at = _code_ends(lines, at)
+        elif rank == Rank.TABLE_HEAD:
             at += 1
-        end -= len(lines[at - 1].words) - len(lines[at - 1].words.rstrip())
-        yield _Block(start, end, "text")
+        elif rank is None:
+            while at < len(lines) and _continues(answer, lines[at - 1], lines[at], known):
+                at += 1
+        last = lines[at - 1]
+        end = last.start() + len(last[0].rstrip()) if rank is None else last.end()
+        yield _Block(start, end, rank)
 
 
-def _code_ends(lines: Sequence[_Written], at: int) -> int:
+def _code_ends(lines: Sequence[re.Match[str]], at: int) -> int:
     """Return the line behind a block of code, whose first line stands before `at`."""
-    fence = _FENCE.match(lines[at - 1].words)
+    fence = _FENCE.match(lines[at - 1][0])
     while fence and at < len(lines):
-        line = lines[at].words.strip()
+        line = lines[at][0].strip()
         at += 1
         if line.startswith(fence[1]) and not line.strip("`~"):
             break
     return at
 
 
-def _kind(line: str, following: Sequence[_Written]) -> str:
-    if _HEADING.match(line):
-        return "heading"
-    if _RULE.match(line):
-        return "rule"
-    if _ROW.match(line):
-        is_head = following and _DELIMITERS.match(following[0].words)
-        return "head" if is_head else "row"
-    return "bold" if _BOLD_LINE.match(line) else ""
+def _rank(line: str, following: Sequence[re.Match[str]]) -> int | None:
+    """Return the rank of a line that holds no sentences; None where it does."""
+    if line.lstrip(" \t").startswith("|"):
+        is_head = following and _DELIMITERS.match(following[0][0])
+        return Rank.TABLE_HEAD if is_head else Rank.ROW
+    if heading := re.match(r"[ \t]{0,3}(#{1,6})[ \t]+\S", line):
+        return len(heading[1])
+    return next((rank for rank, pattern in _OTHERS.items() if pattern.match(line)), None)
 
 
-def _continues(answer: str, before: _Written, following: _Written, known: Numbers) -> bool:
+def _continues(
+    answer: str, before: re.Match[str], following: re.Match[str], known: Numbers
+) -> bool:
     """Whether a line is the rest of a sentence begun before it, or nothing but marks."""
-    line = following.words.strip()
+    line = following[0].strip()
     only = marks_in(line, known)
     if only and not without(line, only).strip(" .,;"):
         return True
-    if answer.count("\n", before.end, following.start) > 1:
+    is_apart = answer.count("\n", before.end(), following.start()) > 1
+    if is_apart or before[0].rstrip()[-1:] in f"{STOPS}:;]|\u3011)":
         return False
-    if before.words.rstrip()[-1:] in f"{STOPS}:;]|\u3011)":
-        return False
-    return line[0].islower() and not _marker(following.words)
+    return line[0].islower() and not _marker(following[0])
 
 
 def _marker(line: str) -> str:
@@ -280,59 +230,43 @@ def _marker(line: str) -> str:
     return found[0] if found and found["marker"] else ""
 
 
-def _sentences(
-    answer: str, between: str, block: _Block, known: Numbers, place: _Place
-) -> Iterator[tuple[Part, _Place]]:
+def _sentences(answer: str, block: _Block, known: Numbers, place: _Place) -> Iterator[Part]:
     """Yield the sentences of a line, the first with the marker of its list."""
+    before = answer[place.at : block.start]
     line = place.line
-    prefix = ""
+    begins = line is None
     if line is None:
         prefix = _marker(answer[block.start : block.end])
-        indent = between.rpartition("\n")[2] + prefix[: len(prefix) - len(prefix.lstrip())]
+        indent = before.rpartition("\n")[2] + prefix[: len(prefix) - len(prefix.lstrip())]
         rank = Rank.ITEM + min(len(indent.expandtabs(4)), 100) if prefix else Rank.TEXT
         line = _Line(block.start + len(prefix), rank)
+        before += prefix
     body = answer[line.start : block.end]
-    begins = place.line is None
     at = 0 if begins else place.at - line.start
 
     marks = marks_in(body, known, at, counts=line.counts)
     if begins:
-        line = replace(line, numbers_lead=leads(body, marks))
+        numbers_lead = bool(marks and not marks[0].start and body[marks[0].end :].strip())
+        line = line._replace(numbers_lead=numbers_lead)
     items_from = 0 if line.counts else items_open(body, at)
     starts = [mark.start for mark in marks]
-    ends = list(sentence_ends(body, marks, at, numbers_lead=line.numbers_lead))
+    spans = [Span(mark.start, mark.end) for mark in marks]
+    ends = list(sentence_ends(body, spans, at, numbers_lead=line.numbers_lead))
     square_seen = place.square_seen
     for at, end in pairwise([at, *ends]):  # noqa: B020 - where each begins
         words_at = end - len(body[at:end].lstrip())
         here = marks[bisect_left(starts, words_at) : bisect_left(starts, end)]
-        square_seen = square_seen or any(not m.weak for m in here)
-        counted = tuple(
-            Mark(m.start - words_at, m.end - words_at, m.ranges, m.weak)
-            for m in here
-            if not (m.weak and square_seen)
-        )
-        is_first = begins and at == 0
-        before = between + prefix + body[:words_at] if is_first else body[at:words_at]
-        is_last = end == ends[-1]
-        yield (
-            _sentence(before, body[words_at:end], line.rank, counted, is_first, is_last),
-            _Place(
-                block.end if is_last else line.start + end,
-                None if is_last else replace(line, counts=items_from < end),
-                square_seen,
-            ),
-        )
+        square_seen = square_seen or any(not mark.weak for mark in here)
+        counted = tuple(mark.moved(-words_at) for mark in here if not (mark.weak and square_seen))
 
-
-def _sentence(  # noqa: PLR0913, PLR0917 - what a part is made of
-    before: str, raw: str, rank: int, marks: tuple[Mark, ...], is_first: bool, is_last: bool
-) -> Part:
-    """Return a sentence as a part; one that only introduces others has a rank of its own."""
-    part = Part(before, raw, rank, marks, is_first, is_last)
-    if rank == Rank.TEXT and introduces(part):
-        introduction = Rank.MARKED_INTRODUCTION if marks else Rank.INTRODUCTION
-        return replace(part, rank=introduction)
-    return part
+        is_first, is_last = begins and at == 0, end == ends[-1]
+        opening = (before if is_first else "") + body[at:words_at]
+        goes_on = None if is_last else line._replace(counts=items_from < end)
+        behind = _Place(block.end if is_last else line.start + end, goes_on, square_seen)
+        part = Part(opening, body[words_at:end], line.rank, counted, is_first, is_last, behind)
+        if part.rank == Rank.TEXT and introduces(part):
+            part = replace(part, rank=Rank.MARKED_INTRODUCTION if counted else Rank.INTRODUCTION)
+        yield part
 
 
 def introduces(part: Part) -> bool:
@@ -341,41 +275,15 @@ def introduces(part: Part) -> bool:
     return part.ends_line and text.endswith((":", "\uff1a")) and len(text.split()) <= _MANY_WORDS
 
 
-def is_label(part: Part) -> bool:
-    """Whether a part is kept only with something under it.
-
-    That is a heading, a line in bold, the head of a table, a line that introduces a list, and an
-    item without a fact that is no sentence.
-    """
-    if part.rank in {Rank.INTRODUCTION, Rank.MARKED_INTRODUCTION, Rank.TABLE_HEAD, Rank.BOLD_LINE}:
-        return True
-    if part.rank < Rank.BOLD_LINE:
-        return True
-    if not Rank.ITEM <= part.rank < Rank.TABLE_HEAD:
-        return False
-    ends_in_a_stop = part.text.rstrip(_CLOSERS)[-1:] in STOPS
-    whole = part.begins_line and part.ends_line
-    return introduces(part) or (whole and not part.marks and not ends_in_a_stop)
-
-
-def may_lead_in(part: Part) -> bool:
-    """Whether a part leads to the sentence after it: a fragment, words in bold, or a quotation."""
-    quoted = part.text[:1] in _OPENING_QUOTES and part.text[-1:] in _CLOSING_QUOTES
-    few = len(part.text.split()) <= _FEW_WORDS
-    return not (part.ends_line or part.marks) and (part.is_emphasised or quoted or few)
-
-
-def settled(parts: Sequence[Part]) -> Sequence[Part]:
-    """Return the parts of a growing answer that stay as they are, whatever follows.
+def _settled(parts: Sequence[Part]) -> int:
+    """Return how many parts of a growing answer stay as they are, whatever follows.
 
     How a part ends shows in the first word after it, and in its first letters where no word that
     leads to a mark begins so; a quotation mark may stand before it. What begins with a digit, a
     bracket or another sign may yet become a mark or a marker, and shows nothing.
     """
-    if not parts:
-        return ()
-    word = _FIRST_WORD.match(parts[-1].raw)
+    word = _FIRST_WORD.match(parts[-1].raw) if parts else None
     begun = word["letters"].casefold() if word else ""
-    leads = any(one.startswith(begun) for one in LEADING_TO_A_MARK)
-    shows = word and (word["ends"] or not leads)
-    return parts[: -1 if shows else -2]
+    may_lead = any(one.startswith(begun) for one in LEADING_TO_A_MARK)
+    shows = word and (word["ends"] or not may_lead)
+    return max(len(parts) - (1 if shows else 2), 0)

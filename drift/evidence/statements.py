@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.marks import Numbers
-from drift.evidence.statement_parts import Part, Parts, Rank, introduces, is_label, may_lead_in
-from drift.model.tree import Citation, Fact, Node
+from drift.evidence.sentence_ends import ends_in_a_stop
+from drift.evidence.statement_parts import Part, Parts, Rank, introduces
+from drift.model.tree import Fact
 
 _WORD = re.compile(r"\w+")
 MOST_FACTS = 50
 """Facts of one sentence; a range of numbers may name more."""
+_FEW_WORDS = 4
+_FEW_EMPHASISED_WORDS = 8
+_OPENING_QUOTES = frozenset("\"\u201c\u201e\u00ab\u2018'")
+_CLOSING_QUOTES = frozenset("\"\u201d\u201c\u00bb\u2019'")
 _SHORT_ANSWERS = frozenset("yes no ja nein oui non sí si".split())  # noqa: SIM905
 
 
@@ -90,58 +95,6 @@ class Growing:
         self.more(final_answer, complete=complete)
         kept = self._kept
         return Proven(kept.text, tuple(kept.statements), tuple(kept.left_out))
-
-
-def from_answers(nodes: Sequence[Node], facts: Sequence[Fact]) -> Proven:
-    """Return a final answer made of the follow-ups' own answers that have checked citations.
-
-    It is what remains when nothing of the model's final answer could be kept. Answers that answer
-    only in part stand in it when there are no others; none that found nothing does.
-    """
-    for verdict in ("answered", "partly"):
-        some = [node for node in nodes if node.answer and node.answer.verdict == verdict]
-        if (made := joined_answers(some, facts)).statements:
-            return made
-    return Proven()
-
-
-def joined_answers(nodes: Iterable[Node], facts: Sequence[Fact]) -> Proven:
-    """Return the answers of these follow-ups that have checked citations, a paragraph each.
-
-    One that brings no words or no citation of its own is left out.
-    """
-    by_span = {_span(fact.citation): fact for fact in reversed(facts)}
-    told: set[Fact] = set()
-    statements: dict[str, Statement] = {}
-    again: list[Statement] = []
-    for answer in (node.answer for node in nodes if node.answer and node.answer.text.strip()):
-        cited = dict.fromkeys(map(_span, answer.citations))
-        said = Statement(answer.text.strip(), tuple(by_span[s] for s in cited if s in by_span))
-        if said.text in statements:
-            again.append(said)
-        elif not told.issuperset(said.facts):
-            told.update(said.facts)
-            statements[said.text] = said
-    for said in again:
-        first = statements[said.text]
-        more = tuple(fact for fact in said.facts if fact not in told)
-        told.update(more)
-        statements[said.text] = replace(first, facts=first.facts + more)
-    return _joined(statements.values())
-
-
-def _joined(statements: Iterable[Statement]) -> Proven:
-    """Return statements as an answer of paragraphs."""
-    text = ""
-    placed = []
-    for statement in statements:
-        text += f"\n\n{statement.text}" if text else statement.text
-        placed.append(replace(statement, ends=len(text)))
-    return Proven(text, tuple(placed))
-
-
-def _span(citation: Citation) -> tuple[str, str]:
-    return citation.chunk_id, citation.span
 
 
 class _Placed(NamedTuple):
@@ -219,7 +172,7 @@ class _Kept:
         for label in self._labels:
             if introduced or label.part.rank != Rank.INTRODUCTION:
                 said = self._write(label)
-                if label.facts and label.part.says_something:
+                if label.facts and _says_something(label.part):
                     self.statements.append(Statement(said, label.facts, len(self.text)))
         self._labels = []
 
@@ -252,7 +205,7 @@ class _Kept:
     def _holds_up(self, part: Part, facts: Sequence[Fact]) -> bool:
         """Whether a fragment stands in the facts of the sentence behind it: "Paris. It ..."."""
         words = {word.casefold() for word in _WORD.findall(part.text)}
-        if part.is_emphasised or words <= _SHORT_ANSWERS:
+        if _is_emphasised(part) or words <= _SHORT_ANSWERS:
             return True
         said = words - STOP_WORDS_OF_FOUR_LANGUAGES
         return all(any(word in self._words_of(fact) for fact in facts) for word in said)
@@ -264,7 +217,30 @@ class _Kept:
         return self._words[fact.number]
 
     def _leave_out(self, placed: Iterable[_Placed]) -> None:
-        self.left_out += [one.part.text for one in placed if one.part.says_something]
+        self.left_out += [one.part.text for one in placed if _says_something(one.part)]
+
+
+def is_label(part: Part) -> bool:
+    """Whether a part is kept only with something under it.
+
+    That is a heading, a line in bold, the head of a table, a line that introduces a list, and an
+    item without a fact that is no sentence.
+    """
+    if part.rank in {Rank.INTRODUCTION, Rank.MARKED_INTRODUCTION, Rank.TABLE_HEAD, Rank.BOLD_LINE}:
+        return True
+    if part.rank < Rank.BOLD_LINE:
+        return True
+    if not Rank.ITEM <= part.rank < Rank.TABLE_HEAD:
+        return False
+    whole = part.begins_line and part.ends_line
+    return introduces(part) or (whole and not part.marks and not ends_in_a_stop(part.text))
+
+
+def may_lead_in(part: Part) -> bool:
+    """Whether a part leads to the sentence after it: a fragment, words in bold, or a quotation."""
+    quoted = part.text[:1] in _OPENING_QUOTES and part.text[-1:] in _CLOSING_QUOTES
+    few = len(part.text.split()) <= _FEW_WORDS
+    return not (part.ends_line or part.marks) and (_is_emphasised(part) or quoted or few)
 
 
 def _ends(part: Part, label: Part) -> bool:
@@ -277,3 +253,17 @@ def _ends(part: Part, label: Part) -> bool:
 def _row(text: str) -> str:
     """Return the cells of a table's row as words."""
     return ", ".join(cell.strip() for cell in text.strip().strip("|").split("|") if cell.strip())
+
+
+def _is_emphasised(part: Part) -> bool:
+    """Whether a part is a few words in bold or italics."""
+    text = part.text.rstrip(":.")
+    few = len(text.split()) <= _FEW_EMPHASISED_WORDS
+    return few and text[:1] in {"*", "_"} and text[-1:] == text[0]
+
+
+def _says_something(part: Part) -> bool:
+    """Whether something is lost where a part is left out: it is a sentence, an item or a row."""
+    if not part.text.rstrip("*_: ") or part.rank in {Rank.TABLE_HEAD, Rank.CODE}:
+        return False
+    return part.rank >= Rank.MARKED_INTRODUCTION and bool(part.marks or not introduces(part))

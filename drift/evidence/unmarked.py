@@ -1,21 +1,22 @@
-"""Pure: a final answer without any number of a fact, looked up in the spans of the facts.
+"""Pure: what stands for a final answer without any number of a fact.
 
-A model that forgets the numbers costs no request: what the spans plainly say is kept. The rule is
-about words, so it is strict, and it cannot see who did what to whom.
+A model that forgets the numbers costs no request: what the facts' spans plainly say is kept. The
+rule is about words, so it is strict, and it cannot see who did what to whom. Else the follow-ups'
+own answers stand for it.
 """
 
 # ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
-from drift.evidence.spelling import STEM_LETTERS, folded, same_stem
-from drift.evidence.statement_parts import Part, Rank, is_label, parts_of
-from drift.evidence.statements import Proven, proven
-from drift.model.tree import Fact
+from drift.evidence.statement_parts import Part, Parts, Rank
+from drift.evidence.statements import Proven, Statement, is_label, proven
+from drift.evidence.text import STEM_LETTERS, KnownWords, folded
+from drift.model.tree import Citation, Fact, Node
 
 SHARE_OF_WORDS = 0.8
 """Of a sentence's words of content, that stand in the spans of one fact, or of two."""
@@ -40,14 +41,15 @@ def repaired(final_answer: str, facts: Sequence[Fact]) -> Proven:
     A sentence is kept when one fact's span, or two, have four fifths of its words of content, all
     of its numbers and names, and a negation exactly where it has one.
     """
-    numbers = {fact.number for fact in facts}
-    spans = [_Words.of(fact.citation.span) for fact in facts]
-    written = []
-    for part in parts_of(final_answer, numbers):
-        bearing = () if is_label(part) or part.rank == Rank.CODE else _bearing(part.text, spans)
+    spans = [_Span(fact.citation.span) for fact in facts]
+    written = ""
+    parts = Parts({fact.number for fact in facts})
+    for part in parts.read(final_answer, complete=True):
+        may_be_kept = not (is_label(part) or part.rank == Rank.CODE)
+        bearing = _bearing(part.text, spans) if may_be_kept else ()
         marks = "".join(f"[{facts[at].number}]" for at in bearing)
-        written.append(part.before + (_marked(part, marks) if marks else part.text))
-    return proven("".join(written), facts)
+        written += part.before + (_marked(part, marks) if marks else part.text)
+    return proven(written, facts)
 
 
 def _marked(part: Part, marks: str) -> str:
@@ -83,19 +85,35 @@ class _Words:
         return cls(frozenset(content), frozenset(names & content | numbers), negates)
 
 
-def _bearing(sentence: str, spans: Sequence[_Words]) -> tuple[int, ...]:
+class _Span:
+    """The words of a span, in which those of a sentence are looked up."""
+
+    def __init__(self, text: str) -> None:
+        words = _Words.of(text)
+        self.negates = words.negates
+        self._known = KnownWords(words.content | words.exact)
+
+    def held(self, said: _Words) -> set[str]:
+        """Return the words of a sentence that it has, inflected or not; numbers as written."""
+        words = said.content | said.exact
+        inflected = {word for word in words if len(word) > STEM_LETTERS and self._known.has(word)}
+        return inflected | (words & self._known.words)
+
+
+def _bearing(sentence: str, spans: Sequence[_Span]) -> tuple[int, ...]:
     """Return the places of one span or two that bear out a sentence; none when none do."""
     said = _Words.of(sentence)
-    if len(said.content) < MIN_WORDS:
+    if len(said.content) < MIN_WORDS or not spans:
         return ()
-    held = [_held(said, span) for span in spans]
-    best = max(range(len(spans)), key=lambda at: len(held[at]), default=0)
-    if held and _suffices(held[best], said) and spans[best].negates == said.negates:
+
+    held = [span.held(said) for span in spans]
+    best = max(range(len(spans)), key=lambda at: len(held[at]))
+    if _suffices(held[best], said) and spans[best].negates == said.negates:
         return (best,)
 
-    second = max(range(len(spans)), key=lambda at: len(held[at] - held[best]), default=0)
-    added = held[second] - held[best] if held else set()
-    negates = bool(held) and (spans[best].negates or spans[second].negates)
+    second = max(range(len(spans)), key=lambda at: len(held[at] - held[best]))
+    added = held[second] - held[best]
+    negates = spans[best].negates or spans[second].negates
     enough = len(added) >= MIN_SHARE_OF_THE_SECOND * len(said.content)
     if enough and _suffices(held[best] | added, said) and negates == said.negates:
         return (best, second)
@@ -106,19 +124,56 @@ def _suffices(held: set[str], said: _Words) -> bool:
     return said.exact <= held and len(held & said.content) >= SHARE_OF_WORDS * len(said.content)
 
 
-def _held(said: _Words, span: _Words) -> set[str]:
-    """Return the words of a sentence that a span has, inflected or not; numbers only as written."""
-    words = span.content | span.exact
-    stems: dict[str, list[str]] = {}
-    for word in words:
-        stems.setdefault(word[:STEM_LETTERS], []).append(word)
-    return {
-        word
-        for word in said.content | said.exact
-        if word in words
-        or (
-            word.isalpha()
-            and len(word) > STEM_LETTERS
-            and any(same_stem(word, other) for other in stems.get(word[:STEM_LETTERS], ()))
-        )
-    }
+# ----------------------------------------------------------------- the follow-ups' own answers
+
+
+def from_answers(nodes: Sequence[Node], facts: Sequence[Fact]) -> Proven:
+    """Return a final answer made of the follow-ups' own answers that have checked citations.
+
+    It is what remains when nothing of the model's final answer could be kept. Answers that answer
+    only in part stand in it when there are no others; none that found nothing does.
+    """
+    for verdict in ("answered", "partly"):
+        some = [node for node in nodes if node.answer and node.answer.verdict == verdict]
+        if (made := joined_answers(some, facts)).statements:
+            return made
+    return Proven()
+
+
+def joined_answers(nodes: Iterable[Node], facts: Sequence[Fact]) -> Proven:
+    """Return the answers of these follow-ups that have checked citations, a paragraph each.
+
+    One that brings no words or no citation of its own is left out.
+    """
+    by_span = {_span(fact.citation): fact for fact in reversed(facts)}
+    told: set[Fact] = set()
+    statements: dict[str, Statement] = {}
+    again: list[Statement] = []
+    for answer in (node.answer for node in nodes if node.answer and node.answer.text.strip()):
+        cited = dict.fromkeys(map(_span, answer.citations))
+        said = Statement(answer.text.strip(), tuple(by_span[s] for s in cited if s in by_span))
+        if said.text in statements:
+            again.append(said)
+        elif not told.issuperset(said.facts):
+            told.update(said.facts)
+            statements[said.text] = said
+    for said in again:
+        first = statements[said.text]
+        more = tuple(fact for fact in said.facts if fact not in told)
+        told.update(more)
+        statements[said.text] = replace(first, facts=first.facts + more)
+    return _joined(statements.values())
+
+
+def _joined(statements: Iterable[Statement]) -> Proven:
+    """Return statements as an answer of paragraphs."""
+    text = ""
+    placed = []
+    for statement in statements:
+        text += f"\n\n{statement.text}" if text else statement.text
+        placed.append(replace(statement, ends=len(text)))
+    return Proven(text, tuple(placed))
+
+
+def _span(citation: Citation) -> tuple[str, str]:
+    return citation.chunk_id, citation.span

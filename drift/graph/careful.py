@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from neo4j import EagerResult
@@ -14,11 +16,54 @@ from drift.core.errors import (
     GraphUnavailableError,
     GraphVectorsError,
 )
+from drift.core.logs import log
 from drift.graph.connection import READ_TIMEOUT_S, Connection
-from drift.graph.odd_nodes import OddNodes
 
 COLD_TIMEOUT_S = 30.0
 """For a statement that the server has not seen: planning and compiling it takes seconds."""
+
+REPEATED_S = 3600.0
+"""A project is named in the log at most this often, however often it is asked."""
+CAREFUL_S = 600.0
+MAX_PROJECTS = 1000
+
+
+class OddNodes:
+    """Remembers projects with nodes that a search cannot use; of too many the oldest is forgotten.
+
+    Belongs to one graph store, and is shared by all its requests.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin without any project; `clock` gives seconds."""
+        self._clock = clock
+        self._named: OrderedDict[str, float] = OrderedDict()
+        self._careful: OrderedDict[str, float] = OrderedDict()
+
+    def need_care(self, project_id: str) -> bool:
+        """Tell whether every number of the project's vectors has to be looked at."""
+        return self._careful.get(project_id, 0.0) > self._clock()
+
+    def take_care(self, project_id: str) -> None:
+        """Have that done for a while: a vector of the project cannot be compared."""
+        self._keep(self._careful, project_id, CAREFUL_S)
+
+    def left_out(self, project_id: str, nodes: Mapping[str, Sequence[object]]) -> None:
+        """Say in one line how many nodes of each label are left out, and the ids of some."""
+        left = {label: list(dict.fromkeys(map(str, ids))) for label, ids in nodes.items() if ids}
+        if not left or self._named.get(project_id, 0.0) > self._clock():
+            return
+
+        self._keep(self._named, project_id, REPEATED_S)
+        counts = ", ".join(f"{len(ids)} {label}" for label, ids in left.items())
+        examples = ", ".join(id_ for ids in left.values() for id_ in ids[:3])
+        log.warning("graph_nodes_left_out", extra={"nodes": counts, "examples": examples})
+
+    def _keep(self, ends: OrderedDict[str, float], project_id: str, seconds: float) -> None:
+        ends.pop(project_id, None)
+        ends[project_id] = self._clock() + seconds
+        if len(ends) > MAX_PROJECTS:
+            ends.popitem(last=False)
 
 
 class CarefulReads:

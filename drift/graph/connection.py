@@ -25,7 +25,7 @@ from neo4j import (
 )
 
 from drift.graph.errors import translated
-from drift.telemetry import parts
+from drift.telemetry import servers
 
 # The defaults wait for minutes; a request has seconds. A dead server is given up after about two of
 # them. Cloud networks drop what is idle for four minutes and tell neither end; a check of such a
@@ -96,8 +96,8 @@ class Connection:
     ) -> EagerResult:
         reads = routing is RoutingControl.READ
         query = Query(text, timeout=timeout_s, metadata=dict(READS if reads else _WRITES))
-        operation: parts.Statement = "read" if reads else "write"
-        with translated(), parts.graph_call(operation, self._database):
+        operation: servers.Statement = "read" if reads else "write"
+        with translated(), servers.graph_call(operation, self._database):
             async with asyncio.timeout(timeout_s + PATIENCE_S):
                 return await self._opened().execute_query(
                     query, dict(parameters), database_=self._database, routing_=routing
@@ -120,7 +120,7 @@ class Connection:
                 lambda text, parameters: self._statement(transaction, text, parameters)
             )
 
-        with translated(), parts.graph_call("write", self._database):
+        with translated(), servers.graph_call("write", self._database):
             async with (
                 asyncio.timeout(timeout_s + PATIENCE_S),
                 self._session(WRITE_ACCESS) as session,

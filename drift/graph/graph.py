@@ -1,35 +1,45 @@
-"""GraphStore on Neo4j: one round trip for the primer, one for each follow-up."""
+"""GraphStore on Neo4j: one round trip for the primer, one for nearly every follow-up."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any, Literal, Self
 
 from drift.core.deadline import Deadline, Turns
 from drift.core.errors import GraphMisconfiguredError
-from drift.evidence.position import NOWHERE, asked_place
 from drift.graph.careful import COLD_TIMEOUT_S, CarefulReads
 from drift.graph.connection import Connection
+from drift.graph.cypher import statements
 from drift.graph.cypher.schema import DEFAULT, SCHEMAS, Schema, SchemaName
-from drift.graph.features import Features, Probe
 from drift.graph.indexes import IndexNames
-from drift.graph.inventory import take_inventory
+from drift.graph.inventory import Inventory, Probe
 from drift.graph.labelled_nodes import Neo4jLabelledNodes
 from drift.graph.node_finder import Neo4jNodeFinder
 from drift.graph.node_store import Neo4jNodeStore
-from drift.graph.parameters import Parameters, require_direction
+from drift.graph.parameters import Parameters, wished
 from drift.graph.passages import Neo4jPassages
 from drift.graph.reader import Neo4jReader
-from drift.graph.rows import candidates, odd_nodes, primer_evidence
+from drift.graph.rows import candidates, chunks_of, odd_nodes, primer_evidence
 from drift.graph.unprepared import Unseen, refuse_unusable, require_empty
-from drift.graph.vector_models import require_model_of_primer
+from drift.graph.vector_models import require_direction, require_model_of_primer
 from drift.model.found_nodes import NodesQuery
-from drift.model.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery, Vector
+from drift.model.graph import (
+    Beside,
+    Candidates,
+    FollowupQuery,
+    PrimerEvidence,
+    PrimerQuery,
+    Vector,
+)
 from drift.model.health import GraphHealth
 from drift.telemetry import parts
 
 HEALTH_TIMEOUT_S = 5.0
+
+_primer, _followup = cache(statements.primer), cache(statements.followup)
+_positions = cache(statements.positions)
 
 
 class Neo4jGraph:
@@ -61,9 +71,9 @@ class Neo4jGraph:
             embedding_model: of the questions; empty compares it with no project's.
         """
         self._connection = connection
-        self._names = names or IndexNames()
-        self._parameters = Parameters(self._names, schema, followup_scope == "hard", exact_limit)
-        self._probe = Probe(connection, self._names, schema)
+        names = names or IndexNames()
+        self._parameters = Parameters(names, schema, followup_scope == "hard", exact_limit)
+        self._probe = Probe(connection, names, schema)
         self._reads = CarefulReads(connection)
         self._model = embedding_model
         self._unseen = Unseen(connection, schema, embedding_model)
@@ -102,9 +112,9 @@ class Neo4jGraph:
         """
         with parts.round_trip():
             async with deadline.enforced():
-                features = await self._features(query.vector)
-                values = self._parameters.primer(query, features)
-                row = await self._row(features.primer, values, deadline)
+                inventory = await self._inventory(query.vector)
+                text = _primer(inventory.search_index, self._parameters.schema)
+                row = await self._row(text, self._parameters.primer(query, inventory), deadline)
 
                 require_model_of_primer(row, self._model)
                 evidence = primer_evidence(row)
@@ -129,17 +139,22 @@ class Neo4jGraph:
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         """Return the best chunks by vector, full text and walk, and their neighbourhood.
 
-        Errors as for `primer`.
+        What the query wishes for by its position takes a second round trip. Errors as for `primer`.
         """
-        with parts.round_trip():
-            async with deadline.enforced():
-                features = await self._features(query.vector)
-                place = asked_place(query.question)
-                values = self._parameters.followup(query, place, features)
-                at_place = place != NOWHERE or query.beside
-                text = features.placed_followup if at_place else features.followup
-                row = await self._row(text, values, deadline)
-            found = candidates(row, place)
+        async with deadline.enforced():
+            with parts.round_trip():
+                inventory = await self._inventory(query.vector)
+                text = _followup(inventory.search_index, self._parameters.schema)
+                values = self._parameters.followup(query, inventory)
+                found = candidates(await self._row(text, values, deadline))
+
+            wishes = wished(query, found)
+            if wishes:
+                text = _positions(self._parameters.schema)
+                values = self._parameters.positions(query, wishes)
+                with parts.round_trip():
+                    row = await self._row(text, values, deadline)
+                found = replace(found, pinned=tuple(chunks_of(row["pinned"])))
         await self._turns.mine()
         return found
 
@@ -148,8 +163,7 @@ class Neo4jGraph:
 
         Nodes that no search sees are counted now and then.
         """
-        inventory = await take_inventory(self._connection, self._names, HEALTH_TIMEOUT_S)
-        health = inventory.health(self._parameters.schema)
+        health = (await self._probe.look(HEALTH_TIMEOUT_S)).health()
         vectors = (index.dimensions for index in health.indexes if index.dimensions)
         hidden = await self._unseen.look(next(vectors, None), HEALTH_TIMEOUT_S)
         lacking = (*health.lacking, *hidden.lacking)
@@ -159,8 +173,8 @@ class Neo4jGraph:
         """Run the statements once on a project that cannot exist, so that they are planned."""
         vector, deadline = (1.0,) * dimensions, Deadline.after(3 * COLD_TIMEOUT_S)
         await self.primer(PrimerQuery("", "warm up", vector, 1), deadline)
-        for question in ("warm up", "How does it end?"):
-            await self.followup(FollowupQuery("", question, vector, ()), deadline)
+        wish = (Beside("", "after"),)
+        await self.followup(FollowupQuery("", "warm up", vector, (), wish), deadline)
         await self.finder().nearest_nodes(NodesQuery("", vector), deadline)
 
     def reader(self) -> Neo4jReader:
@@ -169,7 +183,7 @@ class Neo4jGraph:
 
     def finder(self) -> Neo4jNodeFinder:
         """Return what finds nodes of any kind in the same graph over the same connection."""
-        return Neo4jNodeFinder(self._connection, self._names, self._parameters, self._model)
+        return Neo4jNodeFinder(self._connection, self._probe, self._parameters, self._model)
 
     def passages(self) -> Neo4jPassages:
         """Return what reads of cited chunks, in the same graph over the same connection."""
@@ -187,11 +201,13 @@ class Neo4jGraph:
         """Close the connection."""
         await self._connection.close()
 
-    async def _features(self, vector: Vector) -> Features:
-        features = await self._probe.features()
-        features.inventory.require_dimensions(len(vector))
+    async def _inventory(self, vector: Vector) -> Inventory:
+        inventory = await self._probe.inventory(
+            lambda known: known.is_complete and known.covers_names
+        )
+        inventory.require_dimensions(len(vector))
         require_direction(vector)
-        return features
+        return inventory
 
     async def _row(
         self, text: str, parameters: Mapping[str, Any], deadline: Deadline
@@ -211,6 +227,6 @@ class Neo4jGraph:
             GraphMisconfiguredError: naming it.
         """
         self._probe.forget()
-        inventory = await take_inventory(self._connection, self._names)
+        inventory = await self._probe.look()
         inventory.require_vector_indexes()
         inventory.require_dimensions(dimensions)

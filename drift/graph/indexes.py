@@ -105,8 +105,8 @@ class WantedIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What stands where an index is wanted.
+class FoundIndex:
+    """What is there of a wanted index.
 
     `serving` does what is wanted. Where nothing does, `namesake` has the wanted name all the same,
     and `rival` the wanted place.
@@ -117,13 +117,13 @@ class Standing:
     rival: Index | None
 
 
-def standing(wanted: WantedIndex, stored: Sequence[Index]) -> Standing:
-    """Return what of the stored indexes stands where one is wanted."""
+def find_index(wanted: WantedIndex, stored: Sequence[Index]) -> FoundIndex:
+    """Return which of the stored indexes serves, or stands in the way of, a wanted one."""
     serving = next((index for index in stored if wanted.is_served_by(index)), None)
     if serving is not None:
-        return Standing(serving, None, None)
+        return FoundIndex(serving, None, None)
 
-    return Standing(
+    return FoundIndex(
         None,
         next((index for index in stored if index.name == wanted.name), None),
         next((index for index in stored if wanted.is_displaced_by(index)), None),
@@ -136,7 +136,7 @@ _Wanted = TypeVar("_Wanted", bound=WantedIndex)
 def unyielding(wanted: Sequence[_Wanted], stored: Sequence[Index]) -> tuple[_Wanted, ...]:
     """Return what is still wanted beside the stored indexes."""
     return tuple(
-        one for one in wanted if not (one.yields and standing(one, stored).rival is not None)
+        one for one in wanted if not (one.yields and find_index(one, stored).rival is not None)
     )
 
 

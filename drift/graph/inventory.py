@@ -1,13 +1,15 @@
-"""The three indexes of the searches, as the database lists them now."""
+"""The indexes of the searches as the database lists them, and what the server can do with them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.cypher.schema import Schema
+from drift.graph.cypher.statements import CYPHER_25
 from drift.graph.indexes import (
     NAMES_INDEX,
     PREPARE,
@@ -15,8 +17,8 @@ from drift.graph.indexes import (
     WantedIndex,
     displaced,
     failed,
+    find_index,
     read_server_and_indexes,
-    standing,
     wrong_dimensions,
 )
 from drift.model.health import GraphHealth, Index, Lack
@@ -24,11 +26,16 @@ from drift.model.health import GraphHealth, Index, Lack
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """All indexes of the database, beside the names that are configured."""
+    """All indexes of the database, beside the names that are configured.
+
+    `can_search` says that the server takes a SEARCH with a filter; only a probe asks for that.
+    """
 
     server: str
     names: IndexNames
+    schema: Schema
     indexes: tuple[Index, ...]
+    can_search: bool = False
 
     @property
     def wanted(self) -> tuple[WantedIndex, WantedIndex, WantedIndex]:
@@ -57,26 +64,32 @@ class Inventory:
         return self._serving(community), self._serving(chunk), self._serving(fulltext)
 
     def _serving(self, wanted: WantedIndex) -> Index | None:
-        return standing(wanted, self.indexes).serving
+        return find_index(wanted, self.indexes).serving
 
-    def covers_text(self, properties: Iterable[str]) -> bool:
-        """Tell whether the full-text index answers and holds all of these properties."""
+    @property
+    def covers_text(self) -> bool:
+        """True when the full-text index answers and holds what the schema searches."""
         *_, fulltext = self.serving
         if fulltext is None or not fulltext.online:
             return False
-        return set(properties) <= set(fulltext.properties)
+        return self.schema.text_properties <= set(fulltext.properties)
 
-    def covers_names(self, properties: Iterable[str]) -> bool:
-        """Tell whether the index of titles answers and holds all of these properties."""
-        wanted = WantedIndex(NAMES_INDEX, "fulltext", "__Entity__", tuple(properties))
-        serving = self._serving(wanted)
+    @property
+    def covers_names(self) -> bool:
+        """True when the index of titles answers and holds what the schema searches."""
+        properties = tuple(self.schema.name_properties)
+        serving = self._serving(WantedIndex(NAMES_INDEX, "fulltext", "__Entity__", properties))
         return serving is not None and serving.online
 
     @property
-    def filters_by_project(self) -> bool:
-        """True when the chunk index was made with `project_id` as a filter property."""
+    def search_index(self) -> str | None:
+        """The chunk index where it is searched inside one project."""
         _, chunk, _ = self.serving
-        return chunk is not None and chunk.online and "project_id" in chunk.properties
+        return chunk.name if chunk is not None and self.searches(chunk) else None
+
+    def searches(self, index: Index) -> bool:
+        """Tell whether an index is searched inside one project: `project_id` is its filter."""
+        return self.can_search and index.online and "project_id" in index.properties
 
     @property
     def is_complete(self) -> bool:
@@ -89,11 +102,11 @@ class Inventory:
         pairs = zip(self.wanted, self.serving, strict=True)
         return tuple(wanted.name for wanted, index in pairs if index is None)
 
-    def health(self, schema: Schema) -> GraphHealth:
-        """Return the same for a health check, as far as searches of this schema ask for it."""
+    def health(self) -> GraphHealth:
+        """Return the same for a health check, as far as searches of the schema ask for it."""
         present = tuple(index for index in self.serving if index is not None)
         broken = tuple(failed(index) for index in self.indexes if self._is_broken(index))
-        lacks = tuple(self._lacks(schema))
+        lacks = tuple(self._lacks())
         return GraphHealth(self.server, present, self.missing, lacks, broken=broken)
 
     def _is_broken(self, index: Index) -> bool:
@@ -102,13 +115,13 @@ class Inventory:
         is_needed = index.kind == "range" or index in self.serving[:2]
         return index.has_failed and is_ours and is_needed
 
-    def _lacks(self, schema: Schema) -> Iterator[Lack]:
-        if not self.covers_text(schema.text_properties):
+    def _lacks(self) -> Iterator[Lack]:
+        if not self.covers_text:
             *_, fulltext = self.serving
             name = self.names.fulltext
-            problem = _shortcoming(name, fulltext, schema.text_properties)
+            problem = _shortcoming(name, fulltext, self.schema.text_properties)
             yield Lack(name, problem, "no chunk is found by its words alone")
-        if not self.covers_names(schema.name_properties):
+        if not self.covers_names:
             yield Lack(NAMES_INDEX, f"{NAMES_INDEX} is missing", "names are found only whole")
 
     def require_dimensions(self, wanted: int) -> None:
@@ -135,7 +148,7 @@ class Inventory:
 
     def _lack(self, wanted: WantedIndex) -> str:
         """Return why a vector index cannot be asked, and what to do; nothing where it can."""
-        there = standing(wanted, self.indexes)
+        there = find_index(wanted, self.indexes)
         if there.serving is not None:
             if there.serving.online:
                 return ""
@@ -168,9 +181,42 @@ def _shortcoming(name: str, index: Index | None, properties: Iterable[str]) -> s
     return f"{name} does not hold `{absent}`"
 
 
-async def take_inventory(
-    connection: Connection, names: IndexNames, timeout_s: float = READ_TIMEOUT_S
-) -> Inventory:
-    """Return what SHOW INDEXES says, in one round trip; errors as for any read."""
-    server, indexes = await read_server_and_indexes(connection, timeout_s)
-    return Inventory(server, names, indexes)
+class Probe:
+    """Looks at the indexes with the first search, and again while some that matter are missing.
+
+    Belongs to one graph store; errors as for any read.
+    """
+
+    def __init__(self, connection: Connection, names: IndexNames, schema: Schema) -> None:
+        """Remember what to ask; nothing is asked yet."""
+        self._connection = connection
+        self._names = names
+        self._schema = schema
+        self._known: Inventory | None = None
+        self._fresh_until = 0.0
+
+    async def inventory(self, is_settled: Callable[[Inventory], bool]) -> Inventory:
+        """Return what is known, or look. What is missing may be created any moment."""
+        known = self._known
+        if known is None or (time.monotonic() > self._fresh_until and not is_settled(known)):
+            looked = await self.look()
+            can_search = self._schema.has_projects and await self._speaks_cypher_25()
+            known = self._known = replace(looked, can_search=can_search)
+            self._fresh_until = time.monotonic() + 30
+        return known
+
+    async def look(self, timeout_s: float = READ_TIMEOUT_S) -> Inventory:
+        """Return what SHOW INDEXES says now, in one round trip."""
+        server, indexes = await read_server_and_indexes(self._connection, timeout_s)
+        return Inventory(server, self._names, self._schema, indexes)
+
+    def forget(self) -> None:
+        """Look again with the next search."""
+        self._known = None
+
+    async def _speaks_cypher_25(self) -> bool:
+        try:
+            await self._connection.read(CYPHER_25, {})
+        except GraphMisconfiguredError:
+            return False
+        return True

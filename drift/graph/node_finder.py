@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,23 +10,22 @@ from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.careful import CarefulReads
 from drift.graph.connection import Connection
-from drift.graph.cypher import node_search, statements
+from drift.graph.cypher import node_search
 from drift.graph.cypher.legs import EARLIER, PERSONAL, Leg
 from drift.graph.cypher.schema import Schema
 from drift.graph.indexes import (
     EARLIER_NODE_INDEX,
     ENTITY_INDEX,
     NODE_INDEX,
-    IndexNames,
     WantedIndex,
-    standing,
+    find_index,
     wrong_dimensions,
 )
-from drift.graph.inventory import Inventory, take_inventory
+from drift.graph.inventory import Inventory, Probe
 from drift.graph.node_rows import found_nodes
-from drift.graph.parameters import Parameters, require_direction
+from drift.graph.parameters import Parameters
 from drift.graph.unprepared import refuse_unusable, require_empty
-from drift.graph.vector_models import require_model_of_nodes
+from drift.graph.vector_models import require_direction, require_model_of_nodes
 from drift.model.found_nodes import (
     CHUNK,
     COMMUNITY,
@@ -57,16 +54,6 @@ SEARCHED_ROWS, PROCEDURE_ROWS = 60, 500
 """Rows asked of an index: of one that filters by project, and of one that others share."""
 MOST_SAMPLED = 200_000
 """Nodes of a label that are drawn from."""
-_REPROBE_S = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What the server can do, by the label of each index."""
-
-    inventory: Inventory
-    legs: Mapping[str, Leg]
-    stale_at: float
 
 
 class Neo4jNodeFinder:
@@ -75,17 +62,16 @@ class Neo4jNodeFinder:
     def __init__(
         self,
         connection: Connection,
-        names: IndexNames,
+        probe: Probe,
         parameters: Parameters,
         embedding_model: str = "",
     ) -> None:
-        """Search the graph of these indexes and parameters, with questions of this model."""
+        """Search the graph of this probe and these parameters, with questions of this model."""
         self._connection = connection
-        self._names = names
+        self._probe = probe
         self._parameters = parameters
         self._model = embedding_model
         self._reads = CarefulReads(connection)
-        self._known: _Known | None = None
 
     async def nearest_nodes(self, query: NodesQuery, deadline: Deadline) -> FoundNodes:
         """Return the nodes nearest to a vector, each with the three most important around it.
@@ -129,8 +115,8 @@ class Neo4jNodeFinder:
     ) -> Sampled:
         """Return the cosines of pairs of the project's texts; none of fewer texts than `least`."""
         async with deadline.enforced():
-            known = await self._what_is_known()
-            legs = tuple(Leg(label) for label in known.legs)
+            labels = self._possible_legs(await self._inventory())
+            legs = tuple(Leg(label) for label in labels)
             values = {
                 "asked": {"project_id": project_id, "labels": []},
                 "dimensions": dimensions,
@@ -175,13 +161,13 @@ class Neo4jNodeFinder:
         Raises:
             GraphMisconfiguredError: an index holds vectors of another length.
         """
-        known = await self._what_is_known()
+        inventory = await self._inventory()
         wanted = {LABELS.get(label, PERSONAL) for label in labels}
         if PERSONAL in wanted:
             wanted.add(EARLIER)
         return tuple(
-            self._fitting(leg, known.inventory, dimensions)
-            for label, leg in known.legs.items()
+            self._fitting(leg, inventory, dimensions)
+            for label, leg in self._possible_legs(inventory).items()
             if label in wanted
         )
 
@@ -200,7 +186,7 @@ class Neo4jNodeFinder:
 
     def _index(self, label: str, inventory: Inventory) -> Index | None:
         """Return the index of a label; of entities one of somebody else's serves as well."""
-        there = standing(self._wanted(label), inventory.indexes)
+        there = find_index(self._wanted(label), inventory.indexes)
         other = there.rival if label == LABELS[ENTITY] else None
         # Its name stands in the statement, and Cypher takes no parameter there.
         if other is not None and not (other.name.isascii() and other.name.isidentifier()):
@@ -209,44 +195,33 @@ class Neo4jNodeFinder:
 
     def _wanted(self, label: str) -> WantedIndex:
         names = {
-            LABELS[CHUNK]: self._names.chunk,
-            LABELS[COMMUNITY]: self._names.community,
+            LABELS[CHUNK]: self._parameters.names.chunk,
+            LABELS[COMMUNITY]: self._parameters.names.community,
             LABELS[ENTITY]: ENTITY_INDEX,
             PERSONAL: NODE_INDEX,
             EARLIER: EARLIER_NODE_INDEX,
         }
         return WantedIndex(names[label], "vector", label, ("embedding",))
 
-    async def _what_is_known(self) -> _Known:
-        known = self._known
-        if known is None or time.monotonic() > known.stale_at:
-            known = self._known = await self._find_out()
-        return known
+    async def _inventory(self) -> Inventory:
+        return await self._probe.inventory(self._is_settled)
 
-    async def _find_out(self) -> _Known:
-        inventory = await take_inventory(self._connection, self._names)
-        can_search = self._schema.has_projects and await self._speaks_cypher_25()
+    def _is_settled(self, known: Inventory) -> bool:
+        """Tell whether every label has its index, but for one that may never come."""
+        legs = self._possible_legs(known)
+        lasting = [label for label in self._searchable() if label != EARLIER]
+        return all(label in legs and legs[label].index for label in lasting)
+
+    def _possible_legs(self, inventory: Inventory) -> dict[str, Leg]:
+        """Return how each label is searched, in a fixed order."""
         legs = {}
         for label in self._searchable():
             index = self._index(label, inventory)
             if index is not None and index.online:
-                filters = can_search and "project_id" in index.properties
-                legs[label] = Leg(label, index.name, searches=filters)
+                legs[label] = Leg(label, index.name, searches=inventory.searches(index))
             elif label not in {PERSONAL, EARLIER}:  # nobody's own nodes are indexed without it
                 legs[label] = Leg(label)
-        # What is missing may be created any moment; what is there stays.
-        lasting = [label for label in self._searchable() if label != EARLIER]
-        is_settled = all(label in legs and legs[label].index for label in lasting)
-        return _Known(
-            inventory, legs, float("inf") if is_settled else time.monotonic() + _REPROBE_S
-        )
-
-    async def _speaks_cypher_25(self) -> bool:
-        try:
-            await self._connection.read(statements.CYPHER_25, {})
-        except GraphMisconfiguredError:
-            return False
-        return True
+        return legs
 
 
 @lru_cache(maxsize=64)

@@ -5,24 +5,21 @@ What the question brings, and the bounds of every list.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from drift.core import source_uri
-from drift.core.errors import ModelMisconfiguredError
 from drift.core.names import name_parts, search_terms, title_keys
-from drift.evidence.numbered_parts import line_of
-from drift.evidence.position import EDGE_MARKS, Place
+from drift.evidence.text import pairs, similarity
 from drift.graph.cypher.schema import Schema
-from drift.graph.features import Features
 from drift.graph.indexes import NAMES_INDEX, IndexNames
+from drift.graph.inventory import Inventory
 from drift.graph.project_key import project_key
-from drift.model.graph import FollowupQuery, PrimerQuery, Vector
+from drift.model.graph import Candidates, FollowupQuery, PrimerQuery, Vector
 from drift.model.reading import Key
-from drift.search.ranking import MIN_MASS
+from drift.search.ranking import MIN_MASS, fuse
 
 EXACT_FLOATS = 650_000
 """A project with more floats in its chunks is searched by its index; below, all of them are
@@ -48,20 +45,24 @@ index looks further the more it is asked for."""
 PROCEDURE_ROWS = 500
 """Rows asked of an index that other projects share."""
 
-MAX_WISHES = 8
-"""Chunks whose neighbours one follow-up may ask for."""
+EDITION_MARKS = {"beginning": ["*** START OF TH"], "end": ["*** END OF TH"]}
+"""What parts the text of an electronic edition from the words around it."""
+
+MOST_EVENTS = 3
+"""Best chunks that may tell the event whose sides are asked for."""
 
 MAX_NAME_TOKENS = 200
 """Of a question, as names of documents are asked for it: Lucene takes 1,024 clauses in all."""
+
+LIKE_A_NAME = 0.3
+"""Similarity (0..1, see drift.evidence.text) from which a document may be the one named."""
 
 LONGEST_PAGE = 32
 """Characters of a page's label."""
 
 _LONG_DIGITS = 19
 _LAST_NUMBER = 2**63
-_MIN_LENGTH = 1e-30
-_MAX_FLOAT = 3.4e38
-"""A vector between these has a direction in numbers of 32 bits."""
+
 
 BOUNDS: Mapping[str, int | float] = {
     # The legs: the nearest chunks by vector, by words and by the walk; of all of them, what is
@@ -93,14 +94,9 @@ BOUNDS: Mapping[str, int | float] = {
     "mentions_each": 40,
     "most_shared": 200,
     "fan": 100,
-    # Places: documents whose edges are shown, their outermost chunks in which a mark is looked for,
-    # chunks beside one, likely events, and chunks that may hold the heading of a numbered part.
-    "most_homes": 2,
+    # Positions: chunks of each, and a document's outermost chunks in which a mark is looked for.
+    "most_pinned": 2,
     "outermost": 60,
-    "most_beside": 2,
-    "most_events": 3,
-    "part_pool": 100,
-    "most_parts": 6,
     # Characters of a document's metadata that are worth sending for its file's name.
     "longest_metadata": 10_000,
     "longest_page": LONGEST_PAGE,
@@ -133,9 +129,9 @@ class Parameters:
     hard: bool = False
     exact_limit: int | None = None
 
-    def primer(self, query: PrimerQuery, features: Features) -> dict[str, Any]:
+    def primer(self, query: PrimerQuery, inventory: Inventory) -> dict[str, Any]:
         """Return what the primer's statement is given."""
-        values = self._shared(query.vector, features)
+        values = self._shared(query.vector, inventory)
         return values | {
             "asked": {"project_id": query.project_id, "located": query.located},
             "top_k": query.top_k,
@@ -144,25 +140,41 @@ class Parameters:
             "count_limit": values["exact_limit"] + 1,  # the answer needed is "few or many"
         }
 
-    def followup(self, query: FollowupQuery, place: Place, features: Features) -> dict[str, Any]:
+    def followup(self, query: FollowupQuery, inventory: Inventory) -> dict[str, Any]:
         """Return what a follow-up's statement is given."""
-        values = self._shared(query.vector, features)
+        values = self._shared(query.vector, inventory)
         project_id = query.project_id if self.schema.has_projects else None
+        words = f"{query.question} {query.position.document if query.position else ''}"
         return values | {
             "asked": {
                 "project_id": query.project_id,
                 "located": query.located,
                 "communities": list(query.communities),
-                "lucene": lucene(query.question, project_id) if features.covers_text else "",
+                "lucene": lucene(words, project_id) if inventory.covers_text else "",
                 "title_keys": [key for key in title_keys(query.question) if _can_be_sent(key)],
                 "name_parts": _asked_names(query.question, project_id)
-                if features.covers_names
+                if inventory.covers_names
                 else [],
-                **self._place(query, place, project_id, covers_text=features.covers_text),
             },
-            "fetch": SEARCHED_ROWS if features.searches else PROCEDURE_ROWS,
+            "fetch": SEARCHED_ROWS if inventory.search_index else PROCEDURE_ROWS,
             "hard": self.hard and bool(query.communities),
             "count_limit": max(COUNTED_CHUNKS, values["exact_limit"] + 1),
+        }
+
+    def positions(
+        self, query: FollowupQuery, wishes: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """Return what the statement of positions is given."""
+        return {
+            **BOUNDS,
+            "asked": {
+                "project_id": query.project_id,
+                "located": query.located,
+                "communities": list(query.communities),
+                "wishes": wishes,
+            },
+            "hard": self.hard and bool(query.communities),
+            "dimensions": len(query.vector),
         }
 
     def exact(self, dimensions: int, *, searches: bool) -> int:
@@ -172,28 +184,12 @@ class Parameters:
         floats = EXACT_FLOATS_BESIDE_SEARCH if searches else EXACT_FLOATS
         return floats // (dimensions + FLOATS_A_ROW)
 
-    def _place(
-        self, query: FollowupQuery, place: Place, project_id: str | None, *, covers_text: bool
-    ) -> dict[str, Any]:
-        """Return what is asked about a place; all of it is empty for most questions."""
-        wishes = [wish for wish in query.beside if _can_be_sent(wish.chunk_id)][:MAX_WISHES]
-        return {
-            "edge": place.edge or "",
-            "marks": list(EDGE_MARKS[place.edge or ""]),
-            "part_terms": part_terms(place, project_id) if covers_text else "",
-            "part_line": rf"(?is)(.*\n|.*> )?{line_of(place.parts())}.*" if place.part else "",
-            "side": place.side or "",
-            "beside": [
-                {"ids": stored_ids(wish.chunk_id), "direction": wish.direction} for wish in wishes
-            ],
-        }
-
-    def _shared(self, vector: Vector, features: Features) -> dict[str, Any]:
+    def _shared(self, vector: Vector, inventory: Inventory) -> dict[str, Any]:
         return {
             **BOUNDS,
             "vector": list(vector),
             "dimensions": len(vector),
-            "exact_limit": self.exact(len(vector), searches=features.searches),
+            "exact_limit": self.exact(len(vector), searches=bool(inventory.search_index)),
             "chunk_index": self.names.chunk,
             "fulltext_index": self.names.fulltext,
             "names_index": NAMES_INDEX,
@@ -251,14 +247,33 @@ def _all_of(part: str) -> str:
     return " ".join(f'+"{word}"' for word in words)
 
 
-def part_terms(place: Place, project_id: str | None) -> str:
-    """Return the full-text query for the headings of numbered parts, empty where none is asked."""
-    phrases = " ".join(f'"{name}"' for part in place.parts() for name in part.names())
-    if not phrases:
-        return ""
-    if project_id is None:
-        return f"text:({phrases})"
-    return f"+project_key:{project_key(project_id)}^0 +(text:({phrases}) heading:({phrases}))"
+def wished(query: FollowupQuery, found: Candidates) -> list[dict[str, Any]]:
+    """Return up to eleven wishes of a query for the statement of positions; mostly none.
+
+    A document is told by a chunk of it that was found: by the best one where none has a name that
+    is a little like the one wished for.
+    """
+    beside = [wish for wish in query.beside if _can_be_sent(wish.chunk_id)][:8]
+    wishes: list[dict[str, Any]] = [
+        {"ids": stored_ids(wish.chunk_id), "direction": wish.direction, "marks": []}
+        for wish in beside
+    ]
+
+    position = query.position
+    if position and found.chunks:
+        best_first = fuse(found.chunks, len(found.chunks))
+        anchors = best_first[:MOST_EVENTS]
+        if position.at in EDITION_MARKS:
+            name = pairs(position.document)
+            likeness = [similarity(name, pairs(chunk.document_name)) for chunk in best_first]
+            closest = likeness.index(max(likeness)) if max(likeness) >= LIKE_A_NAME else 0
+            anchors = best_first[closest : closest + 1]
+        marks = EDITION_MARKS.get(position.at, [])
+        wishes += [
+            {"ids": stored_ids(chunk.id), "direction": position.at, "marks": marks}
+            for chunk in anchors
+        ]
+    return wishes
 
 
 def stored_ids(chunk_id: str) -> list[str | int]:
@@ -274,21 +289,6 @@ def stored_keys(id_: str) -> list[Key]:
         with suppress(ValueError, OverflowError):
             keys += [key for key in (number(id_),) if str(key) == id_ and abs(key) < _LAST_NUMBER]
     return keys
-
-
-def require_direction(vector: Vector) -> None:
-    """Check that something can be near a vector.
-
-    Raises:
-        ModelMisconfiguredError: when it is zero or not finite.
-    """
-    is_long_enough = math.hypot(*vector) > _MIN_LENGTH
-    if is_long_enough and all(abs(number) < _MAX_FLOAT for number in vector):
-        return
-    raise ModelMisconfiguredError(
-        "The embedding model gave a question a vector that is zero or not finite, so that nothing "
-        "is near it: check OAI_EMBED_MODEL_NAME and OAI_EMBED_DEPLOYMENT_NAME."
-    )
 
 
 def _can_be_sent(word: str) -> bool:

@@ -9,6 +9,14 @@ from neo4j import Record
 
 from drift.auth.caller import Caller, Project
 from drift.auth.ranges import IdRange, next_id, readable_ranges
+from drift.contracts.reading import (
+    ChunkItem,
+    ChunkRead,
+    CommunityOut,
+    DocumentOut,
+    EntityRead,
+    ProjectOut,
+)
 from drift.core import source_uri
 from drift.core.deadline import Deadline
 from drift.graph import reading_rows as rows
@@ -20,15 +28,9 @@ from drift.model.reading import (
     MOST_NAMED,
     MOST_TOLD,
     AboutProject,
-    ChunkRead,
-    CommunityRow,
-    DocumentRead,
-    DocumentRow,
-    EntityRead,
     Page,
     PageQuery,
     Position,
-    ProjectOverview,
     about_id,
 )
 
@@ -85,12 +87,12 @@ class Neo4jReader:
         found = _page_of_ids([record["id"] for record in records], page.limit)
         return Page(found.rows, (left[0].first,)) if left and found.last is None else found
 
-    async def overview(self, project: Project, deadline: Deadline) -> ProjectOverview:
+    async def overview(self, project: Project, deadline: Deadline) -> ProjectOut:
         """Return what the project holds, counted."""
         records = await self._read(
             reading.overview(self._schema), {"project_id": project.id}, deadline
         )
-        return rows.overview(project.id, records[0])
+        return rows.project(project.id, records[0])
 
     async def version(self, project: Project, deadline: Deadline) -> str | None:
         """Return what changes with every write of the project; None where that cannot be told."""
@@ -101,7 +103,7 @@ class Neo4jReader:
 
     async def documents(
         self, project: Project, page: PageQuery, deadline: Deadline
-    ) -> Page[DocumentRow]:
+    ) -> Page[DocumentOut]:
         """Return a page of the project's documents, by id."""
         asked = {"project_id": project.id, **_behind(page.after)}
         records = await self._read(reading.documents(self._schema), asked, deadline, page.limit)
@@ -109,7 +111,7 @@ class Neo4jReader:
 
     async def communities(
         self, project: Project, level: int | None, page: PageQuery, deadline: Deadline
-    ) -> Page[CommunityRow]:
+    ) -> Page[CommunityOut]:
         """Return a page of the project's communities, by id; of one level, or of all."""
         asked = {"project_id": project.id, "level": level, **_behind(page.after)}
         records = await self._read(reading.communities(self._schema), asked, deadline, page.limit)
@@ -117,7 +119,7 @@ class Neo4jReader:
 
     async def document(
         self, project: Project, document_id: str, page: PageQuery, deadline: Deadline
-    ) -> DocumentRead | None:
+    ) -> tuple[DocumentOut, Page[ChunkItem]] | None:
         """Return a document with a page of its chunks, in their order."""
         at, key = page.after or (-1, "")
         found = await self._one(

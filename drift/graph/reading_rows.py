@@ -1,4 +1,4 @@
-"""What the rows of the reading statements say, as values of drift.model.reading.
+"""What the rows of the reading statements say, in the shapes of drift.contracts.reading.
 
 As for searches, what is of a wrong type counts as missing.
 """
@@ -6,27 +6,27 @@ As for searches, what is of a wrong type counts as missing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, TypeVar
 
-from drift.core.source_uri import first_shown
-from drift.graph.rows import community_id, document_name, is_key, place_of, text_of
-from drift.model.reading import (
-    AboutProject,
+from drift.contracts.reading import (
+    ChunkItem,
     ChunkRead,
-    ChunkRow,
-    CommunityRow,
+    ChunkText,
+    CommunityOut,
     CommunityTold,
-    DocumentRead,
-    DocumentRow,
+    DocumentName,
+    DocumentOut,
     EntityMentioned,
     EntityRead,
-    MentionRead,
-    Neighbour,
-    Page,
-    ProjectOverview,
-    RelationRead,
+    MentionOut,
+    ProjectOut,
+    RelationOut,
 )
+from drift.core.source_uri import first_shown
+from drift.graph.rows import community_id, document_name, is_key, place_of, text_of
+from drift.model.reading import AboutProject, Page
 
 Row = Mapping[str, Any]
 _Value = TypeVar("_Value")
@@ -43,120 +43,145 @@ def page(
     return Page(tuple(value(row) for row in shown), last)
 
 
-def overview(project_id: str, row: Row) -> ProjectOverview:
+def project(project_id: str, row: Row) -> ProjectOut:
     """Return what a project holds."""
     models = row["models"] if isinstance(row["models"], list) else []
-    return ProjectOverview(
-        project_id,
-        row["documents"],
-        row["chunks"],
-        row["entities"],
-        row["communities"],
-        tuple(name for name in models if isinstance(name, str)),
-        row["written_at"],
+    return ProjectOut(
+        id=project_id,
+        documents=row["documents"],
+        chunks=row["chunks"],
+        entities=row["entities"],
+        communities=row["communities"],
+        embedding_models=tuple(name for name in models if isinstance(name, str)),
+        written_at=row["written_at"],
     )
 
 
 def about(project_id: str, row: Row) -> AboutProject:
     """Return what a project knows of itself."""
+    largest = (community(one) for one in row["largest"] if is_key(one["id"]))
     return AboutProject(
-        overview(project_id, row),
+        project_id,
+        row["documents"],
+        row["chunks"],
+        row["entities"],
+        row["communities"],
         tuple(document(one).name for one in row["named"] if is_key(one["id"])),
-        tuple(community(one) for one in row["largest"] if is_key(one["id"])),
+        tuple((one.title, one.summary) for one in largest),
     )
 
 
-def document(row: Row) -> DocumentRow:
+def document(row: Row) -> DocumentOut:
     """Return a document of a list."""
-    chunks = row["chunks"] if type(row["chunks"]) is int else 0
-    return DocumentRow(str(row["id"]), document_name(row), first_shown(row["uris"]), chunks)
-
-
-def community(row: Row) -> CommunityRow:
-    """Return a community of a list."""
-    return CommunityRow(
-        community_id(row["id"]),
-        row["level"],
-        text_of(row["title"]),
-        text_of(row["summary"]),
-        row["members"],
-        tuple(sorted((community_id(id_) for id_ in row["parents"] if is_key(id_)), key=str)),
+    return DocumentOut(
+        id=str(row["id"]),
+        name=document_name(row),
+        source_uri=first_shown(row["uris"]) or None,
+        chunk_count=row["chunks"] if type(row["chunks"]) is int else 0,
     )
 
 
-def document_read(row: Row, limit: int) -> DocumentRead:
+def community(row: Row) -> CommunityOut:
+    """Return a community of a list."""
+    parents = (community_id(id_) for id_ in row["parents"] if is_key(id_))
+    return CommunityOut(
+        **_told_of(row), members=row["members"], parents=tuple(sorted(parents, key=str))
+    )
+
+
+def document_read(row: Row, limit: int) -> tuple[DocumentOut, Page[ChunkItem]]:
     """Return a document with a page of its chunks."""
     read = document(row["document"])
-    chunks = page(row["chunks"], limit, lambda ch: _standing(ch, read.chunks), "at", "key")
-    return DocumentRead(read, chunks)
+    return read, page(
+        row["chunks"], limit, lambda ch: ChunkItem(**_where(ch, read.chunk_count)), "at", "key"
+    )
 
 
 def chunk_read(row: Row, limit: int) -> ChunkRead:
     """Return a chunk with what is around it, and up to `limit` entities that it mentions."""
     home = row["document"] or _NO_DOCUMENT
+    entities = [one for one in row["entities"][:limit] if is_key(one["id"])]
+
+    # Each community once: many entities share one.
+    around = _told(chain(row["communities"], *(one["communities"] for one in entities)))
+    communities = {one.id: one for one in around}
+    named = (
+        DocumentName(id=home["id"], name=document_name(home)) if home["id"] is not None else None
+    )
+
     return ChunkRead(
-        _standing(row["chunk"], home["chunks"]),
-        text_of(row["chunk"]["text"]),
-        home["id"],
-        document_name(home),
-        _neighbour(row["before"], home["chunks"]),
-        _neighbour(row["after"], home["chunks"]),
-        tuple(_mentioned(e) for e in row["entities"][:limit] if is_key(e["id"])),
-        _told(row["communities"]),
-        len(row["entities"]) > limit,
+        **_where(row["chunk"], home["chunks"]),
+        text=text_of(row["chunk"]["text"]),
+        document=named,
+        before=_neighbour(row["before"], home["chunks"]),
+        after=_neighbour(row["after"], home["chunks"]),
+        entities=tuple(_mentioned(one) for one in entities),
+        communities=tuple(communities.values()),
+        more_entities=len(row["entities"]) > limit,
     )
 
 
 def entity_read(row: Row, limit: int) -> EntityRead:
     """Return an entity with what is around it."""
     return EntityRead(
-        str(row["id"]),
-        text_of(row["title"]),
-        text_of(row["description"]),
-        tuple(_relation(r) for r in row["relations"][:limit] if is_key(r["id"])),
-        tuple(_mention(m) for m in row["mentions"][:limit]),
-        row["relations_seen"] > limit,
-        row["mentions_seen"] > limit,
+        id=str(row["id"]),
+        title=text_of(row["title"]),
+        description=text_of(row["description"]),
+        relations=tuple(_relation(r) for r in row["relations"][:limit] if is_key(r["id"])),
+        chunks=tuple(_mention(m) for m in row["mentions"][:limit]),
+        more_relations=row["relations_seen"] > limit,
+        more_chunks=row["mentions_seen"] > limit,
     )
 
 
-def _standing(row: Row, chunks: object) -> ChunkRow:
+def _where(row: Row, chunks: object) -> dict[str, Any]:
+    """Return the fields of a chunk in a list."""
     place, places = place_of(row["ordinal"], chunks)
-    return ChunkRow(str(row["id"]), text_of(row["heading"]), place, places)
+    return {
+        "id": str(row["id"]),
+        "heading": text_of(row["heading"]) or None,
+        "place": f"{place} of {places}" if place and places else None,
+    }
 
 
-def _neighbour(row: Row | None, chunks: object) -> Neighbour | None:
-    return Neighbour(_standing(row, chunks), text_of(row["text"])) if row else None
+def _neighbour(row: Row | None, chunks: object) -> ChunkText | None:
+    return ChunkText(**_where(row, chunks), text=text_of(row["text"])) if row else None
 
 
 def _mentioned(row: Row) -> EntityMentioned:
-    return EntityMentioned(str(row["id"]), text_of(row["title"]), _told(row["communities"]))
+    communities = tuple(one.id for one in _told(row["communities"]))
+    return EntityMentioned(id=str(row["id"]), title=text_of(row["title"]), communities=communities)
 
 
-def _told(rows: Sequence[Row]) -> tuple[CommunityTold, ...]:
-    told = (
-        CommunityTold(
-            community_id(row["id"]), row["level"], text_of(row["title"]), text_of(row["summary"])
-        )
-        for row in rows
-        if is_key(row["id"])
+def _told(rows: Iterable[Row]) -> list[CommunityTold]:
+    told = (CommunityTold(**_told_of(row)) for row in rows if is_key(row["id"]))
+    return sorted(told, key=lambda one: str(one.id))
+
+
+def _told_of(row: Row) -> dict[str, Any]:
+    """Return the fields of any community."""
+    return {
+        "id": community_id(row["id"]),
+        "level": row["level"],
+        "title": text_of(row["title"]),
+        "summary": text_of(row["summary"]),
+    }
+
+
+def _relation(row: Row) -> RelationOut:
+    return RelationOut(
+        direction="out" if row["is_outgoing"] else "in",
+        entity_id=str(row["id"]),
+        title=text_of(row["title"]),
+        description=text_of(row["description"]),
+        weight=row["weight"] if math.isfinite(row["weight"]) else 0.0,
     )
-    return tuple(sorted(told, key=lambda one: str(one.id)))
 
 
-def _relation(row: Row) -> RelationRead:
-    weight = row["weight"] if math.isfinite(row["weight"]) else 0.0
-    return RelationRead(
-        str(row["id"]),
-        text_of(row["title"]),
-        text_of(row["description"]),
-        weight,
-        row["is_outgoing"],
-    )
-
-
-def _mention(row: Row) -> MentionRead:
+def _mention(row: Row) -> MentionOut:
     home = row["document"] or _NO_DOCUMENT
-    return MentionRead(
-        _standing(row, home["chunks"]), document_name(home), text_of(row["beginning"])
+    return MentionOut(
+        **_where(row, home["chunks"]),
+        document_name=document_name(home),
+        beginning=text_of(row["beginning"]),
     )

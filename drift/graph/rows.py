@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from drift.core import source_uri
-from drift.evidence.position import NOWHERE, Place, at_place
 from drift.model.graph import (
     Candidate,
     Candidates,
@@ -22,7 +21,6 @@ from drift.model.graph import (
     CommunityId,
     Entity,
     Mention,
-    Placed,
     PrimerEvidence,
     Relationship,
 )
@@ -41,7 +39,7 @@ _MOST_CHARACTERS = 2**53
 def primer_evidence(row: Mapping[str, Any]) -> PrimerEvidence:
     """Return what the primer's one row says."""
     communities = (_community(c) for c in row["communities"] if is_key(c["id"]))
-    return PrimerEvidence(tuple(communities), tuple(_chunks(row["chunks"])))
+    return PrimerEvidence(tuple(communities), tuple(chunks_of(row["chunks"])))
 
 
 def odd_nodes(row: Mapping[str, Any]) -> dict[str, list[object]]:
@@ -65,7 +63,8 @@ def text_of(stored: object) -> str:
     return stored if isinstance(stored, str) else ""
 
 
-def _chunks(rows: Iterable[Mapping[str, Any]]) -> Iterable[Chunk]:
+def chunks_of(rows: Iterable[Mapping[str, Any]]) -> Iterable[Chunk]:
+    """Return the chunks that a statement's rows tell of."""
     return (_chunk(row) for row in rows if is_key(row["id"]))
 
 
@@ -127,7 +126,7 @@ def _page(stored: object) -> int | str | None:
 
 
 def _community(row: Mapping[str, Any]) -> Community:
-    samples = tuple(_chunks(row["samples"]))
+    samples = tuple(chunks_of(row["samples"]))
     return Community(
         community_id(row["id"]), row["level"], text_of(row["summary"]), row["score"], samples
     )
@@ -143,8 +142,8 @@ def community_id(stored: CommunityId | float) -> CommunityId:
     return stored
 
 
-def candidates(row: Mapping[str, Any], asked: Place = NOWHERE) -> Candidates:
-    """Return what the follow-up's one row says, and what of it stands at the place asked for."""
+def candidates(row: Mapping[str, Any]) -> Candidates:
+    """Return what the follow-up's one row says."""
     mentions: defaultdict[int, list[Mention]] = defaultdict(list)
     for place, number, rarity, about in row["shared"]:
         mentions[place].append(Mention(number, rarity, about))
@@ -160,12 +159,7 @@ def candidates(row: Mapping[str, Any], asked: Place = NOWHERE) -> Candidates:
         entities=tuple(_entity(e, ids) for e in row["entities"] if is_key(e["id"])),
         relationships=tuple(dict.fromkeys(_relationship(r, ids) for r in row["relationships"])),
         communities=tuple(_community(c) for c in row["communities"] if is_key(c["id"])),
-        placed=at_place(asked, [_placed(p) for p in row["placed"] if is_key(p["id"])]),
     )
-
-
-def _placed(row: Mapping[str, Any]) -> Placed:
-    return Placed(_chunk(row), row["why"], str(row["anchor"]), row["step"])
 
 
 def _candidate(row: Mapping[str, Any], mentions: Iterable[Mention]) -> Candidate:

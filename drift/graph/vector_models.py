@@ -1,13 +1,33 @@
-"""Vectors of one model are compared with each other alone: those of two are noise to each other."""
+"""Vectors that can be compared: with a direction, and of one model, or else they are noise."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from drift.core.errors import GraphMisconfiguredError
+from drift.core.errors import GraphMisconfiguredError, ModelMisconfiguredError
+from drift.model.graph import Vector
 
 _OF_INGESTION = {"__Chunk__", "__Entity__", "__Community__"}
+_MIN_LENGTH = 1e-30
+_MAX_FLOAT = 3.4e38
+"""A vector between these has a direction in numbers of 32 bits."""
+
+
+def require_direction(vector: Vector) -> None:
+    """Check that something can be near a vector.
+
+    Raises:
+        ModelMisconfiguredError: when it is zero or not finite.
+    """
+    is_long_enough = math.hypot(*vector) > _MIN_LENGTH
+    if is_long_enough and all(abs(number) < _MAX_FLOAT for number in vector):
+        return
+    raise ModelMisconfiguredError(
+        "The embedding model gave a question a vector that is zero or not finite, so that nothing "
+        "is near it: check OAI_EMBED_MODEL_NAME and OAI_EMBED_DEPLOYMENT_NAME."
+    )
 
 
 def require_model_of_primer(row: Mapping[str, Any], asked: str) -> None:

@@ -1,147 +1,290 @@
-"""The OpenAPI description of the routes, made from the models that serve them."""
+"""The OpenAPI description of the routes: FastAPI's generator over the models that serve them.
+
+FastAPI serves nothing here. It is told each route's parameters and shapes, and what it cannot know
+is added to what it writes: the type of errors, the headers of all answers, and examples.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from inspect import Parameter, Signature
+from pathlib import Path as FilePath
+from typing import Annotated, Any
 
+from fastapi import Body, FastAPI, Path, Query, Security
+from fastapi.security import APIKeyHeader
 from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
 
 from drift import __version__
-from drift.contracts.answer import RetrieveResponse
-from drift.contracts.problem import Problem
-from drift.contracts.progress import ProgressMessage
-from drift.contracts.quota import QuotaRead
+from drift.contracts.answer import Problem, RetrieveResponse
+from drift.contracts.nodes import NewNode, NodeChange, NodeOut
+from drift.contracts.progress import Event, ProgressMessage
+from drift.contracts.rag import RagRequest, RagResponse
+from drift.contracts.reading import Parameters, ProjectParameters, QuotaRead
 from drift.contracts.request import RetrieveRequest
-from drift.http import openapi_nodes, openapi_rag, openapi_reading
-from drift.http.http import EVENT_STREAM, JSON
-from drift.http.openapi_parts import headers, problem, ref
-from drift.http.openapi_references import ANSWER, QUESTION
+from drift.http import nodes, reading
+from drift.http.http import EVENT_STREAM, JSON, PROBLEM_JSON
+from drift.http.query import MAX_ID_CHARACTERS
 
-_REQUESTS: tuple[type[BaseModel], ...] = (
-    RetrieveRequest,
-    *openapi_rag.REQUESTS,
-    *openapi_nodes.REQUESTS,
+EXAMPLES: Mapping[str, Mapping[str, Any]] = json.loads(
+    FilePath(__file__).with_name("examples.json").read_text()
 )
-_MODELS: tuple[type[BaseModel], ...] = (
-    RetrieveResponse,
-    Problem,
-    ProgressMessage,
-    QuotaRead,
-    *openapi_rag.MODELS,
-    *openapi_nodes.MODELS,
-    *openapi_reading.MODELS,
-)
+"""Parameters, body and answer of each route, by its name; tests send them and compare."""
+
 _ERRORS = {
-    "400": "The body is not JSON or breaks the contract (`invalid_request`); every broken field is "
-    "named.",
-    "401": "There is no credential, or none that is known (`unauthenticated`). In mode `function` "
+    400: "The request breaks the contract (`invalid_request`): its body is not JSON, or a field or "
+    "parameter is unknown, given twice or wrong. Every broken one is named.",
+    401: "There is no credential, or none that is known (`unauthenticated`). In mode `function` "
     "the platform answers instead.",
-    "403": "The project is not among those of the caller (`forbidden`), whether it exists or not.",
-    "413": "The body is over 64 KiB (`too_large`).",
-    "415": "The content type is not application/json (`unsupported_media_type`).",
-    "429": "Too many requests are in flight (`busy`), or the key has used what it may "
+    403: "The project is not among those of the caller (`forbidden`), whether it exists or not.",
+    404: "The project holds nothing under this id, whoever else does, or a setting hides the route "
+    "(`not_found`).",
+    409: "Another caller uses this `retrieval_id`, or the node's id is known, is one of "
+    "ingestion's own, or is being changed by others (`conflict`); or an ingest holds the project "
+    "(`project_held`, with Retry-After).",
+    413: "The body is over 64 KiB (`too_large`).",
+    415: "The content type is not application/json (`unsupported_media_type`).",
+    429: "Too many requests are in flight (`busy`), or the key has used what it may "
     "(`quota_exceeded`, with the `limit`); see Retry-After.",
-    "500": "A server behind this one failed (`graph_unavailable`, `graph_misconfigured`, "
+    500: "A server behind this one failed (`graph_unavailable`, `graph_misconfigured`, "
     "`model_unavailable`, `model_misconfigured`, `deadline`), or this one has a bug (`internal`).",
-    "503": "Settings are missing or wrong (`not_configured`), or the process is being stopped "
+    503: "Settings are missing or wrong (`not_configured`), or the process is being stopped "
     "(`stopping`); see Retry-After.",
 }
-_IN_USE = {"409": "Another caller uses this `retrieval_id` (`conflict`)."}
-_STREAM_TEXT = (
-    "With `Accept: text/event-stream` the answer is a stream: `event: progress` for each progress "
-    "message, `event: answer_delta` with the `text` that comes next of the final answer, `event: "
-    "answer_replaced` with a `text` in place of all before, `event: citations` with the "
-    '`key_facts`, with `include: ["trace"]` an `event: followup` for each follow-up that begins or '
-    "has ended, as the trace has it, and exactly one last event, `event: result` with this "
-    "document or `event: error` with a Problem."
+_OF_FEW_WORDS = ("healthLive", "healthReady", "healthNeo4j", "openapi")
+_HEADERS = {
+    "x-retrieval-id": {"required": True, "schema": {"type": "string", "format": "uuid"}},
+    "retry-after": {"required": True, "schema": {"type": "integer"}},
+    "location": {"required": True, "schema": {"type": "string"}},
+}
+_MORE = {"201": ("location",), "429": ("retry-after",), "503": ("retry-after",)}
+
+_STREAMED: Mapping[Event, str] = {
+    Event.PROGRESS: "for each progress message (ProgressMessage)",
+    Event.ANSWER_DELTA: "with the `text` that comes next of the answer",
+    Event.ANSWER_REPLACED: "with a `text` in place of all before",
+    Event.CITATIONS: "with the `key_facts`",
+    Event.FOLLOWUP: 'with `include: ["trace"]`, for each follow-up that begins or has ended, as '
+    "the trace has it",
+    Event.SOURCES: "with the `sources`",
+}
+_OF_DOCUMENTS = tuple(name for name in _STREAMED if name is not Event.SOURCES)
+_OF_NODES = (Event.ANSWER_DELTA, Event.ANSWER_REPLACED, Event.SOURCES)
+
+
+@dataclass(frozen=True, slots=True)
+class _Operation:
+    """A route: what FastAPI is told of it, and which errors it may answer besides those of all."""
+
+    path: str
+    id: str
+    summary: str
+    told: str
+    shape: type[BaseModel] | None = None
+    errors: tuple[int, ...] = ()
+    method: str = "GET"
+    query: type[Parameters] | None = None
+    body: type[BaseModel] | None = None
+    status: int = 200
+    longest_id: int = MAX_ID_CHARACTERS
+
+    def add_to(self, api: FastAPI) -> None:
+        """Tell FastAPI of it, as of an endpoint with these parameters."""
+        parameters = {
+            "id": Annotated[str, _id(self.longest_id)] if "id}" in self.path else None,
+            "query": Annotated[self.query, Query()] if self.query else None,
+            "body": Annotated[self.body, Body()] if self.body else None,
+        }
+
+        def endpoint() -> None: ...
+
+        endpoint.__signature__ = Signature(  # type: ignore[attr-defined]
+            [
+                Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation)
+                for name, annotation in parameters.items()
+                if annotation is not None
+            ]
+        )
+        api.add_api_route(
+            self.path.replace("{*", "{"),
+            endpoint,
+            methods=[self.method],
+            operation_id=self.id,
+            summary=self.summary,
+            description="",
+            status_code=self.status,
+            response_model=self.shape,
+            response_description=self.told,
+            responses={
+                code: {"model": Problem, "description": _ERRORS[code]} for code in self.errors
+            },
+            dependencies=[] if self.id == "healthLive" else [Security(_KEY)],
+        )
+
+
+def _id(longest: int) -> Any:  # noqa: ANN401 - what FastAPI makes of it
+    return Path(
+        min_length=1,
+        max_length=longest,
+        pattern=r"^[^\u0000]*$",
+        description="Percent-encoded once, a slash as `%2F`.",
+    )
+
+
+def _stream_text(*names: Event) -> str:
+    events = ", ".join(f"`event: {name}` {_STREAMED[name]}" for name in names)
+    return (
+        f"With `Accept: {EVENT_STREAM}` the answer is a stream: {events}, and exactly one last "
+        f"event, `event: {Event.RESULT}` with this document or `event: {Event.ERROR}` with a "
+        "Problem."
+    )
+
+
+_KEY = APIKeyHeader(name="x-functions-key", scheme_name="functionKey")
+_ASKING = (400, 401, 403, 429, 500, 503)
+_WITH_BODY = (*_ASKING, 413, 415)
+_OPERATIONS = (
+    _Operation(
+        "/retrieve",
+        "retrieve",
+        "Answer a question from a project's knowledge graph, with checked citations",
+        f"The answer, or `no_data_found`. {_stream_text(*_OF_DOCUMENTS)}",
+        RetrieveResponse,
+        (*_WITH_BODY, 409),
+        "POST",
+        body=RetrieveRequest,
+    ),
+    _Operation(
+        "/api/rag/query",
+        "ragQuery",
+        "Answer a question from the nodes nearest to it, cited by their numbers",
+        "The answer, with the nodes that it was written from: `[Node n]` is the n-th of them. "
+        'Where none is near enough, it is "I don\'t have enough information", without sources. '
+        f"{_stream_text(*_OF_NODES)}",
+        RagResponse,
+        (*_WITH_BODY, 404),
+        "POST",
+        body=RagRequest,
+    ),
+    _Operation(
+        f"/{nodes.NODES}",
+        "createNode",
+        "Make a node of a label of RAG_LABELS, with the vector of its title and text",
+        "The node is there; Location is its path.",
+        NodeOut,
+        (*_WITH_BODY, 404, 409),
+        "POST",
+        body=NewNode,
+        status=201,
+    ),
+    _Operation(
+        f"/{nodes.NODE}",
+        "replaceNode",
+        "Give a node other properties, and another vector where its text is another",
+        "The node has these properties and no others.",
+        NodeOut,
+        (*_WITH_BODY, 404, 409),
+        "PUT",
+        ProjectParameters,
+        NodeChange,
+    ),
+    _Operation(
+        f"/{nodes.NODE}",
+        "removeNode",
+        "Remove a node with its vector and its edges",
+        "The node is gone.",
+        errors=(*_ASKING, 404, 409),
+        method="DELETE",
+        query=ProjectParameters,
+        status=204,
+    ),
+    *(
+        _Operation(
+            f"/{route.path}",
+            route.name.title().replace("_", "").replace("Read", "read", 1),
+            route.summary,
+            "What was asked for.",
+            route.shape,
+            _ASKING if route.is_of_project or route is reading.PROJECTS else (*_ASKING, 404),
+            query=route.parameters,
+            longest_id=128 if route.is_of_project else MAX_ID_CHARACTERS,
+        )
+        for route in reading.ROUTES
+    ),
+    _Operation(
+        "/usage",
+        "usage",
+        "What the caller has used of its quota; asking counts for none",
+        "The limits of the key, and what is used of them; null where it has none.",
+        QuotaRead,
+        (401, 503),
+    ),
+    _Operation(
+        "/health/live", "healthLive", "Whether the process serves; touches nothing.", "Yes."
+    ),
+    _Operation(
+        "/health/ready",
+        "healthReady",
+        "Whether requests can be served, one entry a dependency.",
+        "Yes.",
+    ),
+    _Operation("/health/neo4j", "healthNeo4j", "Whether the graph answers.", "Yes."),
+    _Operation("/openapi.yaml", "openapi", "This document.", "Yes."),
 )
 
 
+@cache
 def document() -> dict[str, Any]:
     """Return the description, OpenAPI 3.1."""
-    _, schemas = models_json_schema(
-        [
-            (model, "validation" if model in _REQUESTS else "serialization")
-            for model in (*_REQUESTS, *_MODELS)
-        ],
-        ref_template="#/components/schemas/{model}",
+    api = FastAPI(
+        title="DRIFT for Neo4j",
+        version=__version__,
+        license_info={"name": "MIT", "identifier": "MIT"},
     )
-    return {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "DRIFT for Neo4j",
-            "version": __version__,
-            "license": {"name": "MIT", "identifier": "MIT"},
-        },
-        "paths": {
-            "/retrieve": {"post": _retrieve()},
-            openapi_rag.PATH: {"post": openapi_rag.query(_ERRORS)},
-            **openapi_nodes.paths(_ERRORS),
-            **openapi_reading.paths(),
-            "/usage": {"get": _usage()},
-            "/health/live": {
-                "get": _plain(
-                    "Whether the process serves; touches nothing.", "healthLive", secured=False
-                )
-            },
-            "/health/ready": {
-                "get": _plain(
-                    "Whether requests can be served, one entry a dependency.", "healthReady"
-                )
-            },
-            "/health/neo4j": {"get": _plain("Whether the graph answers.", "healthNeo4j")},
-            "/openapi.yaml": {"get": _plain("This document.", "openapi")},
-        },
-        "components": {
-            "schemas": schemas["$defs"],
-            "securitySchemes": {
-                "functionKey": {"type": "apiKey", "in": "header", "name": "x-functions-key"}
-            },
-        },
-        "security": [{"functionKey": []}],
-    }
+    for operation in _OPERATIONS:
+        operation.add_to(api)
+
+    described = api.openapi()
+    for methods in described["paths"].values():
+        for operation in methods.values():
+            _complete(operation)
+
+    schemas = described["components"]["schemas"]
+    progress = ProgressMessage.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas |= {**progress.pop("$defs"), "ProgressMessage": progress}
+    for of_fastapi in ("HTTPValidationError", "ValidationError"):
+        del schemas[of_fastapi]
+    return described
 
 
-def _retrieve() -> dict[str, Any]:
-    answer = {
-        "description": f"The answer, or `no_data_found`. {_STREAM_TEXT}",
-        "headers": headers(),
-        "content": {
-            JSON: {"schema": ref(RetrieveResponse), "example": ANSWER},
-            EVENT_STREAM: {"schema": {"type": "string"}},
-        },
-    }
-    errors = {status: problem(text) for status, text in sorted({**_ERRORS, **_IN_USE}.items())}
-    return {
-        "operationId": "retrieve",
-        "summary": "Answer a question from a project's knowledge graph, with checked citations",
-        "requestBody": {
-            "required": True,
-            "content": {JSON: {"schema": ref(RetrieveRequest), "example": QUESTION}},
-        },
-        "responses": {"200": answer, **errors},
-    }
+def _complete(operation: dict[str, Any]) -> None:
+    """Add what FastAPI cannot know: headers, the type of errors, streams and examples."""
+    responses, shown = operation["responses"], EXAMPLES.get(operation["operationId"], {})
+    responses.pop("422", None)  # FastAPI's own
+    if operation["operationId"] in _OF_FEW_WORDS:
+        operation["responses"] = {"200": {"description": "Yes."}, "503": {"description": "No."}}
+        return
 
+    for status, answer in responses.items():
+        answer["headers"] = {
+            name: _HEADERS[name] for name in ("x-retrieval-id", *_MORE.get(status, ()))
+        }
+        content = answer.get("content", {})
+        if status >= "400":
+            content[PROBLEM_JSON] = content.pop(JSON)
+        if EVENT_STREAM in answer["description"]:
+            content[EVENT_STREAM] = {"schema": {"type": "string"}}
+        if status < "400" and "answer" in shown:
+            content[JSON]["example"] = shown["answer"]
 
-def _usage() -> dict[str, Any]:
-    answer = {
-        "description": "The limits of the key, and what is used of them; null where it has none.",
-        "headers": headers(),
-        "content": {JSON: {"schema": ref(QuotaRead)}},
-    }
-    errors = {status: problem(_ERRORS[status]) for status in ("401", "503")}
-    return {
-        "operationId": "usage",
-        "summary": "What the caller has used of its quota; asking counts for none",
-        "responses": {"200": answer, **errors},
-    }
-
-
-def _plain(summary: str, name: str, *, secured: bool = True) -> dict[str, Any]:
-    operation: dict[str, Any] = {
-        "operationId": name,
-        "summary": summary,
-        "responses": {"200": {"description": "Yes."}, "503": {"description": "No."}},
-    }
-    return operation if secured else {**operation, "security": []}
+    for parameter in operation.get("parameters", ()):
+        schema = parameter["schema"]
+        if "anyOf" in schema:  # of text and nothing, but a query cannot say null
+            schema |= schema.pop("anyOf")[0]
+        if parameter["name"] in shown["parameters"]:
+            parameter["example"] = shown["parameters"][parameter["name"]]
+    if "requestBody" in operation:
+        operation["requestBody"]["content"][JSON]["example"] = shown["body"]

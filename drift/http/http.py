@@ -8,12 +8,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json
 
-from drift.contracts.problem import FieldErrorOut, Problem
+from drift.contracts.answer import FieldErrorOut, Problem
 from drift.contracts.request import MAX_BODY_BYTES, ProjectRequest, RetrieveRequest
 from drift.core.errors import (
     BusyError,
@@ -39,6 +38,7 @@ BEAT = b": beat\n\n"
 MAX_PROBLEMS = 32
 """Broken fields that are named: an error must not be many times the body that it is about."""
 MAX_NAME_CHARACTERS = 100
+MAX_DIGITS = 400
 _WEIGHT = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?")
 
 
@@ -103,51 +103,59 @@ def parse(body: bytes, kind: type[_Body]) -> _Body:
     Raises:
         InvalidRequestError: naming the broken fields, the first MAX_PROBLEMS of them.
     """
+    repeated: list[str] = []
+
+    def held(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        # A gateway that has checked the first of two values has not seen the last.
+        counts = Counter(name for name, _ in pairs)
+        repeated.extend(name for name, times in counts.items() if times > 1)
+        return dict(pairs)
+
     try:
-        value = from_json(body, allow_inf_nan=False)
-        repeated = _repeated_names(body)
-    except ValueError as error:
+        value = json.loads(
+            body.decode(), object_pairs_hook=held, parse_constant=_no_number, parse_int=_number
+        )
+    except (ValueError, RecursionError) as error:
         raise InvalidRequestError((FieldProblem("", f"is not valid JSON: {error}"),)) from None
     if not isinstance(value, dict):
         raise InvalidRequestError((FieldProblem("", "must be a JSON object"),))
     if repeated:
         raise InvalidRequestError(
-            tuple(FieldProblem(_cut(n), "is given twice") for n in repeated[:MAX_PROBLEMS])
+            tuple(FieldProblem(_shown(n), "is given twice") for n in repeated[:MAX_PROBLEMS])
         )
+
     try:
-        # Read once more from the text: strict mode takes a UUID from JSON, not from a string.
-        return kind.model_validate_json(body)
+        return kind.model_validate(value)
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)
-        named = tuple(_field_problem(problem) for problem in problems[:MAX_PROBLEMS])
-        raise InvalidRequestError(named) from None
+        problems = field_problems(error, "is not a field of this request")
+        raise InvalidRequestError(tuple(problems)) from None
 
 
-def _repeated_names(body: bytes) -> list[str]:
-    """Return the names that an object holds twice.
-
-    A gateway that has checked the first of the two values has not seen the last.
-    """
-    repeated: list[str] = []
-
-    def look_at(pairs: list[tuple[str, object]]) -> None:
-        counts = Counter(name for name, _ in pairs)
-        repeated.extend(name for name, times in counts.items() if times > 1)
-
-    # As a float, because an int of thousands of digits would be refused.
-    json.loads(body, object_pairs_hook=look_at, parse_int=float)
-    return repeated
+def _no_number(name: str) -> object:
+    raise ValueError(f"{name} is no number of JSON")
 
 
-def _field_problem(error: Any) -> FieldProblem:  # noqa: ANN401 - pydantic's error dictionary
-    message = {
-        "extra_forbidden": "is not a field of this request",
-        "missing": "is required",
-    }.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
-    return FieldProblem(_cut(".".join(str(part) for part in error["loc"])), message)
+def _number(digits: str) -> int | float:
+    """Return a whole number; Python refuses one of thousands of digits, which no field takes."""
+    return int(digits) if len(digits) < MAX_DIGITS else float(digits)
 
 
-def _cut(name: str) -> str:
+def field_problems(error: ValidationError, unknown: str) -> list[FieldProblem]:
+    """Return what is wrong with each field, the first MAX_PROBLEMS; `unknown` is said of others."""
+    said = {"extra_forbidden": unknown, "missing": "is required"}
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    return [
+        FieldProblem(
+            _shown(".".join(str(part) for part in one["loc"])),
+            said.get(one["type"]) or one["msg"].removeprefix("Value error, "),
+        )
+        for one in found[:MAX_PROBLEMS]
+    ]
+
+
+def _shown(name: str) -> str:
+    """Return a field's name as an error may show it."""
+    name = name.encode(errors="replace").decode()
     return name if len(name) <= MAX_NAME_CHARACTERS else f"{name[:MAX_NAME_CHARACTERS]}…"
 
 

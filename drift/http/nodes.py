@@ -12,11 +12,12 @@ from urllib.parse import quote
 
 from drift.auth.caller import Caller
 from drift.contracts.nodes import NewNode, NodeChange, NodeOut
+from drift.contracts.reading import ProjectParameters
 from drift.core.deadline import Deadline
 from drift.http import http
 from drift.http.http import Reply
-from drift.http.query import Query, path_id
-from drift.http.reading import Asked
+from drift.http.query import parse_query, path_id
+from drift.http.reading import Sent
 
 if TYPE_CHECKING:  # they load what only a first request shall
     from drift.http.service import Service
@@ -39,12 +40,10 @@ async def create(caller: Caller, body: bytes, service: Service) -> Reply:
     return _told(HTTPStatus.CREATED, node, {"location": where})
 
 
-async def replace(asked: Asked, body: bytes, service: Service) -> Reply:
+async def replace(asked: Sent, body: bytes, service: Service) -> Reply:
     """Give a node other properties."""
     writing = service.nodes()
-    query = Query(asked.query, ("project_id",))
-    named = query.project_id()
-    query.check()
+    named = parse_query(asked.query, ProjectParameters).project_id
     node_id = path_id(asked.path, NODE)
     change = http.parse(body, NodeChange)
     project = asked.caller.project(named, "write")
@@ -55,12 +54,10 @@ async def replace(asked: Asked, body: bytes, service: Service) -> Reply:
     return _told(HTTPStatus.OK, node, {})
 
 
-async def remove(asked: Asked, service: Service) -> Reply:
+async def remove(asked: Sent, service: Service) -> Reply:
     """Remove a node: 204."""
     writing = service.nodes()
-    query = Query(asked.query, ("project_id",))
-    named = query.project_id()
-    query.check()
+    named = parse_query(asked.query, ProjectParameters).project_id
     node_id = path_id(asked.path, NODE)
     project = asked.caller.project(named, "write")
     await service.quotas.admit(asked.caller)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from drift.core.errors import DriftError, NotConfiguredError
 from drift.core.logs import log
+from drift.core.shared_build import SharedBuild
 
 if TYPE_CHECKING:
     from drift.http.service import Service
@@ -40,8 +41,7 @@ class ServiceProvider:
         self._read_settings = read_settings
         self._build_service = build
         self._rebuild_pause_s = rebuild_pause_s
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._building: asyncio.Task[Service] | None = None
+        self._service = SharedBuild(self._build)
         self._failure: tuple[float, tuple[str, ...]] | None = None
 
     async def get(self) -> Service:
@@ -50,32 +50,27 @@ class ServiceProvider:
         Raises:
             NotConfiguredError: when settings are missing or wrong, or the clients cannot be built.
         """
-        loop = asyncio.get_running_loop()
-        if self._loop is not loop:
-            self._loop, self._building, self._failure = loop, None, None
+        if self._service.here() is None:
+            self._failure = None
         if self._failure and time.monotonic() - self._failure[0] < self._rebuild_pause_s:
             raise NotConfiguredError(self._failure[1])
-        if self._building is None:
-            self._building = loop.create_task(self._build())
-        building = self._building
         try:
-            return await asyncio.shield(building)
+            return await self._service.get()
         except NotConfiguredError as error:
             self._failure = (time.monotonic(), error.problems)
-            if self._building is building:
-                self._building = None
             raise
 
     async def stop(self) -> None:
         """End the requests in flight with StoppingError; only the local host asks for this."""
-        if self._building is not None and self._loop is asyncio.get_running_loop():
+        if building := self._service.here():
             with suppress(NotConfiguredError):
-                await (await asyncio.shield(self._building)).stop()
+                await (await asyncio.shield(building)).admission.stop()
 
     async def close(self) -> None:
         """Close what the running loop has built; the next call reads the settings anew."""
-        building, self._building, self._failure = self._building, None, None
-        if building is not None and self._loop is asyncio.get_running_loop():
+        building = self._service.here()
+        self._service.forget()
+        if building:
             with suppress(NotConfiguredError):
                 await (await building).close()
 

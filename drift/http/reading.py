@@ -1,181 +1,249 @@
 """The read routes: what each may be asked, for whom, and what it answers.
 
 A request is checked whole, and its caller's right on the project with it, before anything is read.
+The function serves what ROUTES lists, and the OpenAPI document describes the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from pydantic import BaseModel
 
 from drift.auth.caller import Caller, Project
+from drift.auth.quotas import DAY_S, WINDOW_S, Quotas
 from drift.contracts import reading as out
 from drift.core.deadline import Deadline
 from drift.core.errors import NotFoundError
-from drift.http import http, reading_out
-from drift.http.cursors import KEY, NUMBER, TEXT, ListName, cursor, position
+from drift.http import http
+from drift.http.cursors import KEY, NUMBER, TEXT, Kinds, ListName, cursor, position
 from drift.http.http import Reply
-from drift.http.query import LISTS, TEXTS, Bounds, Query, path_id, project_of_path
-from drift.model.reading import PageQuery
+from drift.http.query import parse_query, path_id, project_of_path
+from drift.model.reading import Page, PageQuery
 from drift.ports import GraphReader
 
-PROJECTS = "projects"
-PROJECT = "projects/{id}"
-DOCUMENTS = "projects/{id}/documents"
-COMMUNITIES = "projects/{id}/communities"
-DOCUMENT = "documents/{*id}"
-CHUNK = "chunks/{*id}"
-ENTITY = "entities/{*id}"
+USAGE = "usage"
 
 DEADLINE_S = 30.0
-
-Answer = Callable[[GraphReader, Deadline], Awaitable[BaseModel]]
-"""What is left to do when a request is known to be right, and its caller to be allowed."""
 
 _Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A GET request: who sends it, its path as it was sent, and its query."""
+class Sent:
+    """A request without a body: who sends it, its path as it was sent, and its query."""
 
     caller: Caller
     path: bytes
     query: bytes
 
 
-Route = Callable[[Asked], Answer]
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of a read route, known to be right, and of a caller who is allowed to.
 
-
-async def reply(answer: Answer, reader: GraphReader) -> Reply:
-    """Read what was asked for, and return it as HTTP."""
-    body = await answer(reader, Deadline.after(DEADLINE_S))
-    return http.read(body)
-
-
-# ------------------------------------------------------------------------------------------ lists
-def projects(asked: Asked) -> Answer:
-    """List the projects that the caller may read."""
-    query = Query(asked.query, ("limit", "cursor"))
-    listed = ListName(PROJECTS, asked.caller.name, (TEXT,))
-    page = _page(query, listed, LISTS)
-
-    async def answer(reader: GraphReader, deadline: Deadline) -> out.ProjectsPage:
-        found = await reader.projects(asked.caller, page, deadline)
-        items = [out.ProjectItem(id=id_) for id_ in found.rows]
-        return out.ProjectsPage(projects=items, next=cursor(listed, found.last))
-
-    return answer
-
-
-def documents(asked: Asked) -> Answer:
-    """List a project's documents."""
-    project = _project_of_path(asked, DOCUMENTS)
-    listed = ListName(DOCUMENTS, project.id, (KEY,))
-    page = _page(Query(asked.query, ("limit", "cursor")), listed, LISTS)
-
-    async def answer(reader: GraphReader, deadline: Deadline) -> out.DocumentsPage:
-        found = await reader.documents(project, page, deadline)
-        rows = [reading_out.document(row) for row in found.rows]
-        return out.DocumentsPage(documents=rows, next=cursor(listed, found.last))
-
-    return answer
-
-
-def communities(asked: Asked) -> Answer:
-    """List a project's communities, of one level or of all."""
-    project = _project_of_path(asked, COMMUNITIES)
-    query = Query(asked.query, ("limit", "cursor", "level"))
-    level = query.level()
-    listed = ListName(COMMUNITIES, project.id, (KEY,), "" if level is None else str(level))
-    page = _page(query, listed, TEXTS)
-
-    async def answer(reader: GraphReader, deadline: Deadline) -> out.CommunitiesPage:
-        found = await reader.communities(project, level, page, deadline)
-        rows = [reading_out.community(row) for row in found.rows]
-        return out.CommunitiesPage(communities=rows, next=cursor(listed, found.last))
-
-    return answer
-
-
-# ---------------------------------------------------------------------------------- single things
-def project(asked: Asked) -> Answer:
-    """Count what a project holds."""
-    project = _project_of_path(asked, PROJECT)
-    Query(asked.query, ())
-
-    async def answer(reader: GraphReader, deadline: Deadline) -> out.ProjectOut:
-        return reading_out.project(await reader.overview(project, deadline))
-
-    return answer
-
-
-def document(asked: Asked) -> Answer:
-    """Read a document, with a page of its chunks."""
-    query = Query(asked.query, ("project_id", "limit", "cursor"))
-    id_ = path_id(asked.path, DOCUMENT)
-    project = _project(asked, query)
-    listed = ListName(DOCUMENT, project.id, (NUMBER, TEXT), id_)
-    page = _page(query, listed, LISTS)
-
-    async def answer(reader: GraphReader, deadline: Deadline) -> out.DocumentRead:
-        found = _held(await reader.document(project, id_, page, deadline))
-        return reading_out.document_read(found, cursor(listed, found.chunks.last))
-
-    return answer
-
-
-def chunk(asked: Asked) -> Answer:
-    """Read a chunk, with what stands before and after it."""
-    query = Query(asked.query, ("project_id",))
-    id_ = path_id(asked.path, CHUNK)
-    project = _project(asked, query)
-
-    async def answer(reader: GraphReader, deadline: Deadline) -> out.ChunkRead:
-        return reading_out.chunk_read(_held(await reader.chunk(project, id_, deadline)))
-
-    return answer
-
-
-def entity(asked: Asked) -> Answer:
-    """Read an entity, with its relations and the chunks that mention it."""
-    query = Query(asked.query, ("project_id", "limit"))
-    id_ = path_id(asked.path, ENTITY)
-    limit = query.limit(TEXTS)
-    project = _project(asked, query)
-
-    async def answer(reader: GraphReader, deadline: Deadline) -> out.EntityRead:
-        return reading_out.entity_read(_held(await reader.entity(project, id_, limit, deadline)))
-
-    return answer
-
-
-def _page(query: Query, listed: ListName, bounds: Bounds) -> PageQuery:
-    """Return which page is wanted.
-
-    Raises:
-        InvalidRequestError: naming each parameter that is wrong.
+    `id` is that of the path; `query` holds the parameters, and `page` says which part of the list.
     """
-    limit, given = query.limit(bounds), query.cursor()
-    query.check()
-    return PageQuery(limit, None if given is None else position(listed, given))
+
+    caller: Caller
+    of: Project | None
+    id: str
+    query: out.Parameters
+    listed: ListName
+    page: PageQuery
+
+    @property
+    def project(self) -> Project:
+        """The project; every route has one but the list of them."""
+        if self.of is None:
+            raise LookupError("This route is of no project.")
+        return self.of
+
+    def following(self, page: Page[_Found]) -> str | None:
+        """Return the cursor of what follows a page; None where the list has ended."""
+        return cursor(self.listed, page.last)
 
 
-def _project(asked: Asked, query: Query) -> Project:
-    """Return the project that the query names, or the caller's only one."""
-    named = query.project_id()
-    query.check()
-    return asked.caller.project(named)
+Answer = Callable[[Asked, GraphReader, Deadline], Awaitable[BaseModel]]
 
 
-def _project_of_path(asked: Asked, route: str) -> Project:
-    return asked.caller.project(project_of_path(asked.path, route))
+@dataclass(frozen=True, slots=True)
+class ReadRoute:
+    """A read route: its path, what it may be asked, and how it is answered.
+
+    `kinds` are the types of a position in its list.
+    """
+
+    path: str
+    name: str
+    summary: str
+    parameters: type[out.Parameters]
+    shape: type[BaseModel]
+    answer: Answer
+    kinds: tuple[Kinds, ...] = ()
+
+    @property
+    def is_of_project(self) -> bool:
+        """Whether the id in its path is that of a project."""
+        return self.path.startswith("projects/")
+
+    def check(self, sent: Sent) -> Asked:
+        """Return what is asked.
+
+        Raises:
+            InvalidRequestError: naming each parameter that is wrong.
+            NotFoundError: the path is of another route.
+            ForbiddenError: the caller may not read the project.
+        """
+        query = parse_query(sent.query, self.parameters)
+        project, id_ = None, ""
+        if self.is_of_project:
+            project = sent.caller.project(project_of_path(sent.path, self.path))
+        elif "{" in self.path:
+            id_ = path_id(sent.path, self.path)
+            project = sent.caller.project(getattr(query, "project_id", None))
+
+        level = getattr(query, "level", None)
+        owner = project.id if project else sent.caller.name
+        listed = ListName(self.path, owner, self.kinds, id_ if level is None else str(level))
+        given = getattr(query, "cursor", None)
+        after = None if given is None else position(listed, given)
+        page = PageQuery(getattr(query, "limit", 0), after)
+        return Asked(sent.caller, project, id_, query, listed, page)
+
+
+async def reply(route: ReadRoute, asked: Asked, reader: GraphReader) -> Reply:
+    """Read what was asked for, and return it as HTTP."""
+    return http.read(await route.answer(asked, reader, Deadline.after(DEADLINE_S)))
+
+
+async def _projects(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.ProjectsPage:
+    found = await reader.projects(asked.caller, asked.page, deadline)
+    items = tuple(out.ProjectItem(id=id_) for id_ in found.rows)
+    return out.ProjectsPage(projects=items, next=asked.following(found))
+
+
+async def _project(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.ProjectOut:
+    return await reader.overview(asked.project, deadline)
+
+
+async def _documents(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.DocumentsPage:
+    found = await reader.documents(asked.project, asked.page, deadline)
+    return out.DocumentsPage(documents=found.rows, next=asked.following(found))
+
+
+async def _communities(
+    asked: Asked, reader: GraphReader, deadline: Deadline
+) -> out.CommunitiesPage:
+    level = getattr(asked.query, "level", None)
+    found = await reader.communities(asked.project, level, asked.page, deadline)
+    return out.CommunitiesPage(communities=found.rows, next=asked.following(found))
+
+
+async def _document(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.DocumentRead:
+    document, chunks = _held(await reader.document(asked.project, asked.id, asked.page, deadline))
+    return out.DocumentRead(**dict(document), chunks=chunks.rows, next=asked.following(chunks))
+
+
+async def _chunk(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.ChunkRead:
+    return _held(await reader.chunk(asked.project, asked.id, deadline))
+
+
+async def _entity(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.EntityRead:
+    return _held(await reader.entity(asked.project, asked.id, asked.page.limit, deadline))
 
 
 def _held(found: _Found | None) -> _Found:
     if found is None:
         raise NotFoundError("The project holds nothing under this id.")
     return found
+
+
+PROJECTS = ReadRoute(
+    "projects",
+    "read_projects",
+    "The projects that the caller may read",
+    out.PageParameters,
+    out.ProjectsPage,
+    _projects,
+    (TEXT,),
+)
+PROJECT = ReadRoute(
+    "projects/{id}",
+    "read_project",
+    "What a project holds, counted",
+    out.Parameters,
+    out.ProjectOut,
+    _project,
+)
+DOCUMENTS = ReadRoute(
+    "projects/{id}/documents",
+    "read_documents",
+    "A project's documents",
+    out.PageParameters,
+    out.DocumentsPage,
+    _documents,
+    (KEY,),
+)
+COMMUNITIES = ReadRoute(
+    "projects/{id}/communities",
+    "read_communities",
+    "A project's communities, with levels, sizes and summaries",
+    out.CommunityParameters,
+    out.CommunitiesPage,
+    _communities,
+    (KEY,),
+)
+DOCUMENT = ReadRoute(
+    "documents/{*id}",
+    "read_document",
+    "A document, with its chunks in their order",
+    out.DocumentParameters,
+    out.DocumentRead,
+    _document,
+    (NUMBER, TEXT),
+)
+CHUNK = ReadRoute(
+    "chunks/{*id}",
+    "read_chunk",
+    "A chunk, with its text, its document and what stands before and after it",
+    out.ProjectParameters,
+    out.ChunkRead,
+    _chunk,
+)
+ENTITY = ReadRoute(
+    "entities/{*id}",
+    "read_entity",
+    "An entity, with its relations and the chunks that mention it",
+    out.EntityParameters,
+    out.EntityRead,
+    _entity,
+)
+ROUTES = (PROJECTS, PROJECT, DOCUMENTS, COMMUNITIES, DOCUMENT, CHUNK, ENTITY)
+
+
+# ------------------------------------------------------------------------------------------ quota
+async def usage(caller: Caller, quotas: Quotas) -> Reply:
+    """Return what the caller may use and has used."""
+    used, is_of_all = await quotas.used(caller)
+    now = datetime.now(UTC)
+    minute = now + timedelta(seconds=WINDOW_S)
+    midnight = now + timedelta(seconds=DAY_S - now.timestamp() % DAY_S)
+
+    quota = out.QuotaRead(
+        caller=caller.name,
+        counted="together" if is_of_all else "alone",
+        requests_per_minute=_limit(caller.quota.requests_per_minute, used.requests, minute),
+        tokens_per_day=_limit(caller.quota.tokens_per_day, used.tokens, midnight),
+    )
+    return http.read(quota)
+
+
+def _limit(most: int | None, used: int, free_at: datetime) -> out.LimitRead | None:
+    if most is None:
+        return None
+    left = max(0, most - used)
+    return out.LimitRead(limit=most, used=used, left=left, free_at=free_at.replace(microsecond=0))

@@ -1,15 +1,11 @@
-"""What every request of one event loop shares.
-
-The search, admission, and the state of the servers behind it.
-"""
+"""What every request of one event loop shares: the searches over the servers of the settings."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -17,19 +13,14 @@ from drift.auth.caller import Caller, Project
 from drift.auth.claims import Claims
 from drift.auth.quotas import Quotas
 from drift.contracts.answer import RetrieveResponse
-from drift.contracts.progress import CHANNEL, channel_of
+from drift.contracts.progress import channel_of
 from drift.contracts.rag import RagRequest, RagResponse
 from drift.contracts.request import RetrieveRequest
 from drift.core.deadline import Deadline
-from drift.core.errors import (
-    BusyError,
-    DriftError,
-    NotConfiguredError,
-    NotFoundError,
-    QuotaError,
-    StoppingError,
-)
+from drift.core.errors import NotConfiguredError, NotFoundError
 from drift.core.logs import bound, log
+from drift.http.admission import Admission
+from drift.http.health import Health
 from drift.http.settings import Settings
 from drift.model.health import Readiness
 from drift.model.limits import Limits
@@ -51,51 +42,69 @@ from drift.ports import (
 from drift.search.drift import DriftSearch
 from drift.search.prices import PriceTable
 from drift.search.progress import Progress
-from drift.telemetry import parts
 
-HEALTH_TIMEOUT_S = 10.0
 
-_T = TypeVar("_T")
+@dataclass(frozen=True, slots=True)
+class WholeGraph:
+    """What is done with a graph besides searching it; one of v1 has no nodes to write."""
+
+    reader: GraphReader
+    finder: NodeFinder
+    store: NodeStore | None = None
+    labelled: LabelledNodes | None = None
 
 
 @dataclass(slots=True)
 class Service:
-    """What every request of one event loop shares.
+    """Answers questions for callers who were let in, and hands out what reads and writes nodes.
 
-    Clients, limits, and how many requests are in flight. `embedding_model` says whether the model
-    answers, which a cache in front of it does not, and `caches` how they can be used.
+    `graph` is None where it is only searched, `sink` and `answers` where nothing is told or kept.
+    `embedding_model` is the one behind the cache in `ports`, if there is one.
     """
 
+    settings: Settings
     ports: Ports
-    limits: Limits
-    sink: ProgressSink | None
-    max_inflight: int
-    deadline_s: float
-    settings: Settings | None = None
+    sink: ProgressSink | None = None
+    graph: WholeGraph | None = None
     prices: PriceTable | None = None
-    closers: tuple[Callable[[], Awaitable[None]], ...] = ()
-    reader: GraphReader | None = None
-    finder: NodeFinder | None = None
-    store: NodeStore | None = None
-    labelled: LabelledNodes | None = None
     quotas: Quotas = field(default_factory=Quotas)
     claims: Claims = field(default_factory=Claims)
-    embedding_model: Embedder | None = None
     answers: Callable[[Project, BaseModel], AnswerSlot] | None = None
+    embedding_model: Embedder | None = None
     caches: Sequence[Callable[[], Awaitable[Readiness]]] = ()
-    in_flight: int = 0
-    _running: set[asyncio.Task[Any]] = field(default_factory=set)
-    _stopping: bool = False
+    closers: Sequence[Callable[[], Awaitable[None]]] = ()
+    admission: Admission = field(init=False)
+    health: Health = field(init=False)
     _search: DriftSearch = field(init=False)
     _rag: RagSearch | None = field(init=False)
 
     def __post_init__(self) -> None:
-        """Build the searches over the servers."""
-        model = self.settings.oai_embed_model_name if self.settings else ""
-        self._search = DriftSearch(self.ports, self.limits, self.prices, model)
-        rules = rag_rules(self.settings) if self.settings else RagRules()
-        self._rag = RagSearch(self.ports, self.finder, rules) if self.finder else None
+        """Build what the settings and servers make."""
+        settings, ports = self.settings, self.ports
+        self.embedding_model = self.embedding_model or ports.embedder
+        self.admission = Admission(settings.max_inflight, self.quotas)
+        self.health = Health(
+            settings,
+            ports.graph,
+            self.embedding_model,
+            ports.chat,
+            self.sink,
+            self.caches,
+            self.quotas,
+        )
+        limits = Limits(
+            settings.max_passes,
+            settings.max_followups,
+            settings.max_chunks_for_prompt,
+            settings.max_followups_per_prompt,
+            settings.max_prompt_tokens,
+        )
+        embedding_model = settings.oai_embed_model_name
+        self._search = DriftSearch(ports, limits, self.prices, embedding_model)
+        rules = RagRules(settings.searched_labels, settings.rag_score_threshold, embedding_model)
+        self._rag = RagSearch(ports, self.graph.finder, rules) if self.graph else None
 
+    # ------------------------------------------------------------------------------- questions
     async def start(
         self,
         project: Project,
@@ -103,73 +112,32 @@ class Service:
         retrieval_id: str,
         listener: Listener | None = None,
     ) -> asyncio.Task[RetrieveResponse]:
-        """Admit a request to a project that its caller may use, and start answering it.
+        """Start answering a request to a project that its caller may use.
 
-        The slot is free again when the task ends, however it ends.
-
-        Raises:
-            BusyError: when `max_inflight` requests are being answered; it counts for no quota.
-            ConflictError: when another caller uses the id of the retrieval.
-            QuotaError: when the caller has used what it may.
-            StoppingError: when the process is being stopped.
+        Errors as for `Admission.begin`; ConflictError when another caller uses the retrieval's id.
         """
         is_chosen = request.retrieval_id is not None
-        return await self._begin(
-            project,
-            lambda: self._answer(project, request, retrieval_id, listener),
+
+        async def answer() -> RetrieveResponse:
+            with self._on_behalf_of(project, retrieval_id) as deadline:
+                about = {"query": request.query, "top_k": request.top_k}
+                log.info("retrieval_started", extra=about)
+                heard = listener.progress if listener else None
+                channel = channel_of(self.settings.channel_template, retrieval_id)
+                asked = request.within(project.id)
+                slot = self.answers(project, asked.remembered_by) if self.answers else None
+                async with Progress(
+                    project.id, retrieval_id, self.sink, heard, channel
+                ) as progress:
+                    return await self._search.retrieve(asked, progress, deadline, listener, slot)
+
+        return await self.admission.begin(
+            project.caller,
+            answer,
             lambda: self.claims.take(
-                retrieval_id, project.caller, self.deadline_s, is_chosen=is_chosen
+                retrieval_id, project.caller, self.settings.deadline_sec, is_chosen=is_chosen
             ),
         )
-
-    def rag(self) -> RagSearch:
-        """Return what answers questions from nodes.
-
-        Raises:
-            NotFoundError: the settings hide it.
-            NotConfiguredError: this service was built over a graph that only searches.
-        """
-        if self.settings and not self.settings.enable_rag_search:
-            raise NotFoundError("There is nothing under this path.")
-        if self._rag is None:
-            raise NotConfiguredError(("This service has no graph whose nodes can be found.",))
-        return self._rag
-
-    def nodes(self) -> NodeWriting:
-        """Return what writes people's own nodes.
-
-        Raises:
-            NotFoundError: the settings close it, as they do unless they say otherwise.
-            NotConfiguredError: the graph has no projects to write into.
-        """
-        settings = self.settings
-        if settings is None or not settings.enable_indexing:
-            raise NotFoundError("There is nothing under this path.")
-        if self.store is None:
-            raise NotConfiguredError(("GRAPH_SCHEMA must be default: v1 has no projects.",))
-        return NodeWriting(self.store, self.ports.embedder, node_rules(settings))
-
-    def reconciling(self) -> NodeReconciling:
-        """Return what mends the vectors of people's nodes; no cache stands before the model.
-
-        Raises:
-            NotConfiguredError: the graph has no projects to write into.
-        """
-        if self.labelled is None or self.settings is None:
-            raise NotConfiguredError(("GRAPH_SCHEMA must be default: v1 has no projects.",))
-        rules = node_rules(self.settings)
-        calls = EmbeddingCalls(self.embedding_model or self.ports.embedder, rules.dimensions)
-        return NodeReconciling(self.labelled, calls, rules)
-
-    def rag_project(self, caller: Caller, named: str | None) -> Project:
-        """Return the project of a question to the nodes: as named, the caller's only, the default.
-
-        Raises:
-            InvalidRequestError: there is none of them.
-            ForbiddenError: the caller may not read it.
-        """
-        default = self.settings.rag_project if self.settings else None
-        return caller.project(named or caller.only_project or default)
 
     async def start_rag(
         self,
@@ -178,215 +146,105 @@ class Service:
         retrieval_id: str,
         listener: Listener | None = None,
     ) -> asyncio.Task[RagResponse]:
-        """Start answering from nodes; admission and errors as for `start`."""
+        """Start answering from nodes; errors as for `Admission.begin` and `rag`."""
         rag = self.rag()
-        return await self._begin(
-            project, lambda: self._answer_from_nodes(rag, project, question, retrieval_id, listener)
-        )
 
-    async def _begin(
-        self,
-        project: Project,
-        work: Callable[[], Coroutine[Any, Any, _T]],
-        claim: Callable[[], Awaitable[None]] | None = None,
-    ) -> asyncio.Task[_T]:
-        """Admit a request, and have its work done in a task; see `start`."""
-        await self._take_slot(project.caller, claim)
-        task = asyncio.create_task(work())
-        self._running.add(task)
-        task.add_done_callback(self._free_slot)
-        return task
+        async def answer() -> RagResponse:
+            with self._on_behalf_of(project, retrieval_id) as deadline:
+                log.info("rag_started", extra={"query": question})
+                asked = RagRequest(question=question)
+                slot = self.answers(project, asked) if self.answers else None
+                return await rag.answer(
+                    question, project.id, retrieval_id, deadline, listener, slot
+                )
 
-    async def _take_slot(self, caller: Caller, claim: Callable[[], Awaitable[None]] | None) -> None:
-        """Take a slot, and count the request; one that is refused gives its slot back."""
-        if self._stopping:
-            raise StoppingError
-        if self.in_flight >= self.max_inflight:
-            parts.refused(BusyError.code)
-            raise BusyError(f"{self.max_inflight} requests are being answered; try again later.")
-
-        self.in_flight += 1
-        try:
-            if claim:
-                await claim()
-            await self._count(caller)
-        except BaseException:
-            self.in_flight -= 1
-            raise
-
-    async def _count(self, caller: Caller) -> None:
-        try:
-            await self.quotas.admit(caller)
-        except QuotaError:
-            parts.refused(QuotaError.code)
-            raise
-        if self._stopping:  # meanwhile
-            raise StoppingError
-
-    def _free_slot(self, task: asyncio.Task[Any]) -> None:
-        self.in_flight -= 1
-        self._running.discard(task)
-        if not task.cancelled():
-            task.exception()  # marks it as seen: whoever waited may have gone
-
-    async def _answer(
-        self,
-        project: Project,
-        request: RetrieveRequest,
-        retrieval_id: str,
-        listener: Listener | None,
-    ) -> RetrieveResponse:
-        deadline = Deadline.after(self.deadline_s)
-        with self._on_behalf_of(project, retrieval_id):
-            log.info("retrieval_started", extra={"query": request.query, "top_k": request.top_k})
-            channel = channel_of(self._channel_template, retrieval_id)
-            async with Progress(
-                project.id,
-                retrieval_id,
-                self.sink,
-                listener.progress if listener else None,
-                channel,
-            ) as progress:
-                asked = request.within(project.id)
-                slot = self._slot(project, asked.remembered_by)
-                return await self._search.retrieve(asked, progress, deadline, listener, slot)
-
-    async def _answer_from_nodes(
-        self,
-        rag: RagSearch,
-        project: Project,
-        question: str,
-        retrieval_id: str,
-        listener: Listener | None,
-    ) -> RagResponse:
-        deadline = Deadline.after(self.deadline_s)
-        with self._on_behalf_of(project, retrieval_id):
-            log.info("rag_started", extra={"query": question})
-            slot = self._slot(project, RagRequest(question=question))
-            return await rag.answer(question, project.id, retrieval_id, deadline, listener, slot)
-
-    def _slot(self, project: Project, asked: BaseModel) -> AnswerSlot | None:
-        return self.answers(project, asked) if self.answers else None
+        return await self.admission.begin(project.caller, answer)
 
     @contextmanager
-    def _on_behalf_of(self, project: Project, retrieval_id: str) -> Iterator[None]:
-        """Name the request in the log lines of a block, and count its tokens for its caller.
+    def _on_behalf_of(self, project: Project, retrieval_id: str) -> Iterator[Deadline]:
+        """Name the request in the log lines of a block, and count its tokens for its caller."""
+        deadline = Deadline.after(self.settings.deadline_sec)
+        with (
+            bound(
+                retrieval_id=retrieval_id,
+                project_id=project.id,
+                caller=project.caller.name,
+                words=self.settings.log_questions,
+            ),
+            self.admission.counted(project.caller),
+        ):
+            yield deadline
+
+    # ----------------------------------------------------------------------------------- nodes
+    def rag(self) -> RagSearch:
+        """Return what answers questions from nodes.
 
         Raises:
-            StoppingError: the block was cancelled because the process is being stopped.
+            NotFoundError: the settings hide it.
+            NotConfiguredError: the graph is only searched.
         """
-        words = self.settings is not None and self.settings.log_questions
-        with bound(
-            retrieval_id=retrieval_id,
-            project_id=project.id,
-            caller=project.caller.name,
-            words=words,
-        ):
-            try:
-                with self._spending(project.caller):
-                    yield
-            except asyncio.CancelledError:
-                if self._stopping:
-                    raise StoppingError from None
-                raise
+        if not self.settings.enable_rag_search:
+            raise NotFoundError("There is nothing under this path.")
+        if self._rag is None:
+            raise _only_searched()
+        return self._rag
 
-    @contextmanager
-    def _spending(self, caller: Caller) -> Iterator[None]:
-        """Count the tokens of a block for its caller, however the block ends."""
-        with parts.measured() as cost:
-            try:
-                yield
-            finally:
-                self.quotas.spent(caller, cost.prompt_tokens + cost.completion_tokens)
+    def rag_project(self, caller: Caller, named: str | None) -> Project:
+        """Return the project of a question to the nodes: as named, the caller's only, the default.
 
-    @property
-    def _channel_template(self) -> str:
-        return self.settings.channel_template if self.settings else CHANNEL
+        Raises:
+            InvalidRequestError: there is none of them.
+            ForbiddenError: the caller may not read it.
+        """
+        return caller.project(named or caller.only_project or self.settings.rag_project)
+
+    def nodes(self) -> NodeWriting:
+        """Return what writes people's own nodes.
+
+        Raises:
+            NotFoundError: the settings close it, as they do unless they say otherwise.
+            NotConfiguredError: the graph has no projects to write into.
+        """
+        if not self.settings.enable_indexing:
+            raise NotFoundError("There is nothing under this path.")
+        if self.graph is None or self.graph.store is None:
+            raise _without_projects()
+        return NodeWriting(self.graph.store, self.ports.embedder, node_rules(self.settings))
+
+    def reconciling(self) -> NodeReconciling:
+        """Return what mends the vectors of people's nodes; no cache stands before the model.
+
+        Raises:
+            NotConfiguredError: the graph has no projects to write into.
+        """
+        if self.graph is None or self.graph.labelled is None:
+            raise _without_projects()
+        rules = node_rules(self.settings)
+        calls = EmbeddingCalls(self.embedding_model or self.ports.embedder, rules.dimensions)
+        return NodeReconciling(self.graph.labelled, calls, rules)
 
     def reads(self) -> GraphReader:
         """Return what reads the graph without searching it.
 
         Raises:
-            NotConfiguredError: this service was built over a graph that only searches.
+            NotConfiguredError: the graph is only searched.
         """
-        if self.reader is None:
-            raise NotConfiguredError(("This service has no graph that can be read.",))
-        return self.reader
-
-    async def stop(self) -> None:
-        """Admit nobody any more, and let whoever waits know that the service is being stopped."""
-        self._stopping = True
-        await asyncio.sleep(0)  # a task that never began could not say why it ended
-        for task in list(self._running):
-            task.cancel()
+        if self.graph is None:
+            raise _only_searched()
+        return self.graph.reader
 
     async def close(self) -> None:
         """Close the clients. The platform never asks for it, so nothing depends on it."""
         for close in self.closers:
             await close()
 
-    async def readiness(self) -> dict[str, Readiness]:
-        """Return how the graph, its indexes, the models and Redis stand, by these names.
 
-        `model` is that of the embeddings. With keys of our own there is `quota` too, with a
-        schedule `reconcile`.
-
-        Redis, quota and reconcile are at worst degraded.
-        """
-        graph, model, chat, redis = await asyncio.gather(
-            self.graph_readiness(),
-            self._model_readiness(),
-            self.ports.chat.health(),
-            self._redis_readiness(),
-        )
-        entries = {**graph, "model": model, "chat": chat, "redis": redis}
-        if self.settings and self.settings.auth_mode == "keys":
-            entries["quota"] = await self.quotas.readiness()
-        if self.settings and self.settings.reconcile_schedule:
-            entries["reconcile"] = self._timer_readiness(self.settings)
-        return entries
-
-    def _timer_readiness(self, settings: Settings) -> Readiness:
-        reason = settings.schedule_problem or settings.nothing_to_reconcile
-        return Readiness.degraded(f"{reason}, nothing is reconciled") if reason else Readiness.ok()
-
-    async def graph_readiness(self) -> dict[str, Readiness]:
-        """Return how `graph` and its `indexes` stand."""
-        try:
-            async with asyncio.timeout(HEALTH_TIMEOUT_S):
-                health = await self.ports.graph.health()
-        except (DriftError, TimeoutError) as error:
-            return {
-                "graph": Readiness.failing(_detail(error)),
-                "indexes": Readiness.failing("unknown"),
-            }
-
-        dimensions = self.settings.vector_index_dimensions if self.settings else None
-        return {"graph": Readiness.ok(), "indexes": health.readiness(dimensions)}
-
-    async def _model_readiness(self) -> Readiness:
-        model = self.embedding_model or self.ports.embedder
-        try:
-            await model.embed(["ready?"], Deadline.after(HEALTH_TIMEOUT_S))
-        except DriftError as error:
-            return Readiness.failing(error.detail)
-        return Readiness.ok()
-
-    async def _redis_readiness(self) -> Readiness:
-        if self.sink is None:
-            return Readiness.degraded("REDIS_URL is not set, nobody sees progress")
-
-        progress = await self.sink.health()
-        if not progress.is_ok:
-            return Readiness.degraded(f"{progress.reason}, nobody sees progress")
-        return Readiness.joined(await asyncio.gather(*(health() for health in self.caches)))
+def _only_searched() -> NotConfiguredError:
+    return NotConfiguredError(("This service has a graph that is only searched.",))
 
 
-def rag_rules(settings: Settings) -> RagRules:
-    """Return what questions to the nodes hold to."""
-    return RagRules(
-        settings.searched_labels, settings.rag_score_threshold, settings.oai_embed_model_name
-    )
+def _without_projects() -> NotConfiguredError:
+    return NotConfiguredError(("GRAPH_SCHEMA must be default: v1 has no projects.",))
 
 
 def node_rules(settings: Settings) -> NodeRules:
@@ -397,7 +255,3 @@ def node_rules(settings: Settings) -> NodeRules:
         settings.vector_index_dimensions,
         embeds=settings.enable_rag_search,
     )
-
-
-def _detail(error: Exception) -> str:
-    return error.detail if isinstance(error, DriftError) else "no answer in time"

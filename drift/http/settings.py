@@ -10,7 +10,7 @@ from pydantic import AliasChoices, ValidationError
 
 from drift.contracts.progress import CHANNEL, OWN_CHANNEL
 from drift.core.errors import NotConfiguredError
-from drift.http import schedule
+from drift.http import at_import
 from drift.http.settings_access import AccessSettings, PageSettings
 from drift.http.settings_graph import GraphSettings, RedisSettings
 from drift.http.settings_model import ModelSettings
@@ -30,8 +30,10 @@ class Settings(
     @property
     def schedule_problem(self) -> str | None:
         """What is wrong with RECONCILE_SCHEDULE, so that there is no timer; None for nothing."""
-        wrong = schedule.problem(self.reconcile_schedule) if self.reconcile_schedule else None
-        return f"{schedule.SETTING} {wrong}" if wrong else None
+        wrong = (
+            at_import.schedule_problem(self.reconcile_schedule) if self.reconcile_schedule else None
+        )
+        return f"{at_import.SCHEDULE} {wrong}" if wrong else None
 
     @property
     def nothing_to_reconcile(self) -> str | None:

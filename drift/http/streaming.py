@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from drift.contracts.answer import KeyFact, TraceNode
+from drift.contracts.progress import Event
 from drift.contracts.rag import SourceOut
 from drift.core.errors import DriftError, StoppingError
 from drift.core.logs import log
@@ -33,29 +34,29 @@ class EventStream:
 
     def progress(self, message: str) -> None:
         """Relay one progress message."""
-        self._events.put_nowait(http.event("progress", message))
+        self._events.put_nowait(http.event(Event.PROGRESS, message))
 
     def answer_delta(self, text: str) -> None:
         """Relay what comes next of the final answer."""
-        self._events.put_nowait(http.event("answer_delta", json.dumps({"text": text})))
+        self._events.put_nowait(http.event(Event.ANSWER_DELTA, json.dumps({"text": text})))
 
     def answer_replaced(self, text: str) -> None:
         """Relay the answer in place of all that was relayed of it."""
-        self._events.put_nowait(http.event("answer_replaced", json.dumps({"text": text})))
+        self._events.put_nowait(http.event(Event.ANSWER_REPLACED, json.dumps({"text": text})))
 
     def citations(self, key_facts: Sequence[KeyFact]) -> None:
         """Relay the sentences of the answer with their citations, as the result has them."""
         facts = [fact.model_dump(mode="json") for fact in key_facts]
-        self._events.put_nowait(http.event("citations", json.dumps({"key_facts": facts})))
+        self._events.put_nowait(http.event(Event.CITATIONS, json.dumps({"key_facts": facts})))
 
     def followup(self, node: TraceNode) -> None:
         """Relay a follow-up as the trace has it; one that begins is in the state `asked`."""
-        self._events.put_nowait(http.event("followup", node.model_dump_json(by_alias=True)))
+        self._events.put_nowait(http.event(Event.FOLLOWUP, node.model_dump_json(by_alias=True)))
 
     def sources(self, sources: Sequence[SourceOut]) -> None:
         """Relay the nodes that the answer was written from, as the result has them."""
         listed = [source.model_dump(mode="json") for source in sources]
-        self._events.put_nowait(http.event("sources", json.dumps({"sources": listed})))
+        self._events.put_nowait(http.event(Event.SOURCES, json.dumps({"sources": listed})))
 
     def follow(self, task: asyncio.Task[Any]) -> None:
         """Relay how this task ends."""
@@ -77,7 +78,7 @@ class EventStream:
 
         error, about = task.exception(), {"retrieval_id": self._retrieval_id}
         if error is None:
-            return http.event("result", task.result().to_json())
+            return http.event(Event.RESULT, task.result().to_json())
         if isinstance(error, DriftError):
             if not isinstance(error, StoppingError):
                 log.warning("request_failed", exc_info=error, extra=about)
@@ -87,7 +88,7 @@ class EventStream:
         return self._error_event(http.internal_error())
 
     def _error_event(self, error: DriftError) -> bytes:
-        return http.event("error", http.problem_body(error, self._retrieval_id))
+        return http.event(Event.ERROR, http.problem_body(error, self._retrieval_id))
 
     async def events(self) -> AsyncIterator[bytes]:
         """Yield the stream's bytes; leaving early cancels the request."""

@@ -50,7 +50,7 @@ class NodeTimer:
 
     async def _run(self, *, is_late: bool) -> None:
         service = await self._provider.get()
-        if service.settings and (reason := service.settings.nothing_to_reconcile):
+        if reason := service.settings.nothing_to_reconcile:
             log.warning("reconcile_skipped", extra={"reason": reason})
             return
         started = time.monotonic()

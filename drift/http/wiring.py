@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from drift import __version__
@@ -19,15 +21,13 @@ from drift.auth.quotas import Quotas
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.http import per_step
-from drift.http.list_prices import LIST_PRICES
-from drift.http.service import Service
+from drift.http.service import Service, WholeGraph
 from drift.http.settings import Settings
 from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
-from drift.model.limits import Limits
 from drift.ports import Embedder, GraphStore, Ports
-from drift.redis.answer_cache import AnswerCache
-from drift.redis.cache_entries import KEPT_S, SharedEntries
+from drift.redis.answer_cache import LOCAL_BYTES, AnswerCache
+from drift.redis.cache_entries import CacheEntries, SharedEntries
 from drift.redis.claims import RedisClaims
 from drift.redis.counter import RedisCounter
 from drift.redis.embedding_cache import CachedEmbedder, Space
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from drift.llm.chat import OpenAIChat
     from drift.llm.embedder import OpenAIEmbedder
 
+LIST_PRICES = Path(__file__).with_name("list_prices.json")
+"""What OpenAI lists for its standard service, from genai-prices (MIT); `make prices` writes it."""
+
 
 def build_service(settings: Settings, graph: GraphStore | None = None) -> Service:
     """Return a service; opens no connection, and belongs to the loop that first uses it.
@@ -52,48 +55,37 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     chat, model = build_models(settings)
     redis = build_redis(settings)
     secret = _secret_of_entries(settings) if redis and settings.cache == "on" else None
-    entries = RedisEntries(redis, KEPT_S, secret=secret) if redis and secret else None
+    entries = RedisEntries(redis, secret) if redis and secret else None
     sink = RedisProgress(redis) if redis else None
     counter = RedisCounter(redis) if redis else None
     # In mode `function` everybody is one caller.
     claims = RedisClaims(redis) if redis and settings.auth_mode != "function" else None
-    limits = Limits(
-        max_passes=settings.max_passes,
-        max_followups=settings.max_followups,
-        max_chunks_for_prompt=settings.max_chunks_for_prompt,
-        max_followups_per_prompt=settings.max_followups_per_prompt,
-        max_prompt_tokens=settings.max_prompt_tokens,
-    )
     closers = (chat.client.close, *(one.close for one in (sink, counter, claims, entries) if one))
-    reader = finder = store = labelled = passages = answers = shared = None
+    passages = answers = shared = whole = None
     if graph is None:
-        neo4j = build_graph(settings)
-        graph, reader, closers = neo4j, neo4j.reader(), (neo4j.close, *closers)
-        finder, passages = neo4j.finder(), neo4j.passages()
+        graph = neo4j = build_graph(settings)
+        closers, passages = (neo4j.close, *closers), neo4j.passages()
+        whole = WholeGraph(neo4j.reader(), neo4j.finder())
         if settings.graph_schema == "default":
             store, labelled = neo4j.node_store(), neo4j.labelled_nodes()
+            whole = replace(whole, store=store, labelled=labelled)
         if settings.cache == "on" and settings.cache_answers:
-            shared = RedisEntries(redis, KEPT_S, what="answer", secret=secret) if redis else None
-            answers = AnswerCache(reader, _answered_by(settings), shared).slot
+            shared = RedisEntries(redis, secret, "answer") if redis and secret else None
+            kept = CacheEntries(shared, LOCAL_BYTES)
+            answers = AnswerCache(whole.reader, _answered_by(settings), kept).slot
             closers = (*closers, shared.close) if shared else closers
     return Service(
-        Ports(graph, chat, cached(model, settings, entries), passages),
-        limits,
-        sink,
-        settings.max_inflight,
-        settings.deadline_sec,
         settings,
+        Ports(graph, chat, cached(model, settings, entries), passages),
+        sink,
+        whole,
         build_prices(settings),
-        closers,
-        reader,
-        finder,
-        store,
-        labelled,
         Quotas(counter),
         Claims(claims),
-        model,
         answers,
+        model,
         tuple(one.health for one in (entries, shared, claims) if one),
+        closers,
     )
 
 
@@ -107,7 +99,7 @@ def cached(model: Embedder, settings: Settings, entries: SharedEntries | None) -
         settings.oai_embed_deployment_name,
         settings.vector_index_dimensions,
     )
-    return CachedEmbedder(model, space, entries)
+    return CachedEmbedder(model, space, CacheEntries(entries))
 
 
 def _secret_of_entries(settings: Settings) -> bytes:
@@ -132,7 +124,7 @@ def build_prices(settings: Settings) -> PriceTable:
         )
     }
     if settings.prices is None:
-        return PriceTable(LIST_PRICES, called, is_own=False)
+        return PriceTable(prices.read(LIST_PRICES.read_text("utf-8")), called, is_own=False)
     return PriceTable(prices.read(settings.prices), called)
 
 

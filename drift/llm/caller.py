@@ -13,7 +13,7 @@ from drift.core.deadline import Deadline
 from drift.llm.errors import UNREADABLE, asked_wait, is_transient, translated
 from drift.llm.replies import tokens_of
 from drift.llm.retry import RetryPolicy
-from drift.telemetry import parts
+from drift.telemetry import servers
 
 T = TypeVar("T")
 
@@ -32,12 +32,12 @@ class Caller:
     everything else until all of them are built."""
 
     async def send(
-        self, request: Callable[[], Awaitable[T]], operation: parts.Operation, model: str
+        self, request: Callable[[], Awaitable[T]], operation: servers.Operation, model: str
     ) -> T:
         """Send one request and return the SDK's answer, or raise the SDK's error."""
         async with self.turn:
             await asyncio.sleep(0)
-        with parts.model_call(operation, model, self.provider) as call:
+        with servers.model_call(operation, model, self.provider) as call:
             # The SDK's own limit starts again with every byte.
             async with asyncio.timeout(self.timeout_s):
                 answer = await request()

@@ -30,8 +30,7 @@ from drift.llm.dialect import (
 from drift.llm.errors import is_known
 from drift.llm.options import EFFORTS, SMALL_STEPS, STEPS, ChatOptions, step_of
 from drift.llm.readiness import ModelWatch
-from drift.llm.replies import ChatCompletion, tokens_of
-from drift.llm.streamed import EVENT_STREAM, put_together
+from drift.llm.replies import EVENT_STREAM, ChatCompletion, put_together, tokens_of
 from drift.model.calls import ChatReply, Prompt, TextCallback
 from drift.model.health import Readiness
 from drift.telemetry import parts

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from drift.core.errors import DriftError, UnusableReplyError
+from drift.core.shared_build import SharedBuild
 from drift.model.health import Readiness
 
 KEPT_S = 600.0
@@ -28,7 +29,11 @@ class ModelWatch:
     patience_s: float = PATIENCE_S
     _at: float | None = None
     _failure: str = ""
-    _asking: asyncio.Task[None] | None = field(default=None, repr=False)
+    _question: SharedBuild[None] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Ask nothing yet."""
+        self._question = SharedBuild(self._ask)
 
     def answered(self) -> None:
         """Note that the model has answered now."""
@@ -40,10 +45,8 @@ class ModelWatch:
         Waits `patience_s` for a model that has to be asked; `described` tells more of one that
         answers.
         """
-        if self._asking is None and self._is_due():
-            self._asking = asyncio.create_task(self._ask())
-        if self._asking is not None:
-            await asyncio.wait({self._asking}, timeout=self.patience_s)
+        if self._is_due():
+            await asyncio.wait({self._question.start()}, timeout=self.patience_s)
         if self._at is None:
             return Readiness.degraded(f"{self.name} was asked and has not answered yet")
 
@@ -64,5 +67,3 @@ class ModelWatch:
             self.answered()
         except DriftError as error:
             self._at, self._failure = self.clock(), error.detail
-        finally:
-            self._asking = None

@@ -23,7 +23,7 @@ from tenacity import (
 )
 
 from drift.core.deadline import Deadline
-from drift.telemetry import parts
+from drift.telemetry import servers
 
 T = TypeVar("T")
 
@@ -82,7 +82,7 @@ class RetryPolicy:
                 return await call()
 
         def said(state: RetryCallState) -> None:
-            parts.retrying(_error(state), state.attempt_number, state.upcoming_sleep)
+            servers.retrying(_error(state), state.attempt_number, state.upcoming_sleep)
 
         retrying = AsyncRetrying(
             retry=retry_if_exception(retry_if),

@@ -131,11 +131,23 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
+class Position:
+    """A wish for the first or last chunks of a document, or for what precedes or follows the best.
+
+    Of the documents found, it is the one with a name like this; where none has, that of the best
+    chunk.
+    """
+
+    at: Literal["beginning", "end", "before", "after"]
+    document: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FollowupQuery:
     """What one follow-up asks the graph; `communities` empty means the whole project.
 
-    What its question says about a place is read from the question; `beside` asks for more. Chunks
-    say their page, start, line and address only where `located` asks for that.
+    `beside` and `position` ask for chunks by where they stand. Chunks say their page, start, line
+    and address only where `located` asks for that.
     """
 
     project_id: str
@@ -144,6 +156,7 @@ class FollowupQuery:
     communities: tuple[CommunityId, ...]
     beside: tuple[Beside, ...] = ()
     located: bool = False
+    position: Position | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,34 +189,19 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A chunk that stands at a place asked for: in `why`'s terms, where it stands, and from what.
-
-    `anchor` is the id of the chunk that it stands beside, or that begins the part, and `step` its
-    distance from there, negative before it. At the edge of a document the anchor is empty, and the
-    step counts from the edge.
-    """
-
-    chunk: Chunk
-    why: Literal["beside", "beginning", "end", "part", "event"]
-    anchor: str = ""
-    step: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Candidates:
     """What the graph returns for a follow-up, before the ranking.
 
     The chunks are in no order; the neighbourhood is that of the likeliest of them. `communities`
-    hold most of these and are the lower ones: what has nothing above it is the primer's. `placed`
-    stand at the place that was asked for; most questions ask for none.
+    hold most of these and are the lower ones: what has nothing above it is the primer's. `pinned`
+    stand where the query wished, the nearest first; most queries wish for none.
     """
 
     chunks: tuple[Candidate, ...] = ()
     entities: tuple[Entity, ...] = ()
     relationships: tuple[Relationship, ...] = ()
     communities: tuple[Community, ...] = ()
-    placed: tuple[Placed, ...] = ()
+    pinned: tuple[Chunk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from drift.model.graph import Beside, Chunk, CommunityId
+from drift.model.graph import Beside, Chunk, CommunityId, Position
 
 Verdict = Literal["answered", "partly", "not_found"]
 """Whether the evidence answers a question."""
@@ -22,6 +22,7 @@ class Proposal(NamedTuple):
     communities: tuple[CommunityId, ...] = ()
     beside: tuple[Beside, ...] = ()
     hint: str = ""
+    position: Position | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Question:
     depth: int = 1
     beside: tuple[Beside, ...] = ()
     hint: str = ""
+    position: Position | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,11 +63,14 @@ Reply in the language of the user question:
     name that stands in the texts below may be used now.
   - For a whole story, ask for its beginning, its turns and its end, each by itself.
 {_QUESTION_RULES}
+  - `position` is "beginning" or "end" where the question asks how a document begins or ends, or for
+    its first or last part, and `document` is that document's name. It is "before" or "after" where
+    the question asks what precedes or follows an event that it tells. Else both are empty.
 - `rationale`: in one sentence, what has to be known to answer.
 
 {_DATA_RULE}
-Return JSON: {{"about_whole", "initial_answer", "followups": [{{"question", "target_communities"}}],
-"rationale"}}"""
+Return JSON: {{"about_whole", "initial_answer", "followups": [{{"question", "target_communities",
+"position", "document"}}], "rationale"}}"""
 
 _GIVEN = """- `<followups>`, at the end: what you answer. `<question>` is what the user wants to
   know; other calls answer the rest of it.
@@ -151,6 +154,9 @@ many there are, their names, and what large groups of passages are about.
 
 Reply in the language of the user question, with the fields in this order:
 {_ABOUT_WHOLE}
+- `position`: "beginning" or "end" when the user question asks how a document begins or ends, or for
+  its first or last part; "before" or "after" when it asks what precedes or follows an event that it
+  tells. Else empty.
 - `evidence`: the places of the sentences that bear the answer out, as few as do, at most eight, the
   best first: "K3.4" is sentence 4 of chunk K3, "K3.4-6" up to three in a row that belong together.
   Of two copies of a sentence, name either. It is empty when nothing bears on the question. A
@@ -176,8 +182,8 @@ Reply in the language of the user question, with the fields in this order:
 Write ids such as K3 only into `evidence`.
 
 {_DATA_RULE}
-Return JSON: {{"about_whole", "evidence", "verdict", "answer", "confidence",
-"residual_uncertainty"}}"""
+Return JSON: {{"about_whole", "position", "evidence", "verdict", "answer",
+"confidence", "residual_uncertainty"}}"""
 
 AGGREGATE_SYSTEM = f"""You are DRIFT-Search Aggregator.
 You get a user question and what a search has found, in `<findings>`: the questions that it asked,

@@ -1,10 +1,13 @@
-"""Entries of the caches: what all processes share, and a bounded layer of each process."""
+"""Entries of the caches: a bounded layer of each process before what all processes share."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Protocol
+
+from cachetools import TLRUCache
 
 KEPT_S = 86_400
 """An entry counts for a day, in Redis and in the process: a model behind a name may be changed."""
@@ -26,35 +29,54 @@ class SharedEntries(Protocol):
         ...
 
 
-class LocalEntries:
-    """Entries of this process; when they are too many, those go that were not used for longest."""
+class CacheEntries:
+    """Entries by keys, for a day; when the process holds too many, those go that were not used.
 
-    def __init__(self, most_bytes: int = LOCAL_BYTES) -> None:
-        """Hold entries of so many bytes in all."""
-        self._most_bytes = most_bytes
-        self._bytes = 0
-        self._entries: OrderedDict[str, bytes] = OrderedDict()
+    An entry begins with the second until which it counts, so that a process which takes one from
+    Redis holds it no longer than the others.
+    """
 
-    def get(self, key: str) -> bytes | None:
-        """Return an entry, which is used now."""
-        if key in self._entries:
-            self._entries.move_to_end(key)
-        return self._entries.get(key)
+    def __init__(
+        self,
+        shared: SharedEntries | None = None,
+        most_bytes: int = LOCAL_BYTES,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Hold so many bytes in the process, and ask `shared` for what is not among them."""
+        self.shared = shared
+        self._now = now
+        self._local: TLRUCache[str, bytes] = TLRUCache(
+            most_bytes,
+            ttu=lambda _key, entry, _time: int.from_bytes(entry[:8]),
+            timer=now,
+            getsizeof=lambda entry: len(entry) + _OVERHEAD_BYTES,
+        )
 
-    def put(self, key: str, entry: bytes) -> None:
-        """Keep an entry, and make room for it."""
-        self.drop(key)
-        self._entries[key] = entry
-        self._bytes += _size(entry)
-        while self._bytes > self._most_bytes:
-            self._bytes -= _size(self._entries.popitem(last=False)[1])
+    async def get(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Return what is kept under these keys, as far as that is known soon."""
+        found = {}
+        for key in keys:
+            if entry := self._local.get(key):
+                found[key] = entry[8:]
+        missing = [key for key in dict.fromkeys(keys) if key not in found]
+        if not self.shared or not missing:
+            return found
 
-    def drop(self, key: str) -> None:
-        """Let an entry go."""
-        entry = self._entries.pop(key, None)
-        if entry is not None:
-            self._bytes -= _size(entry)
+        for key, entry in (await self.shared.get(missing)).items():
+            if int.from_bytes(entry[:8]) > self._now():
+                self._keep(key, entry)
+                found[key] = entry[8:]
+        return found
 
+    def put(self, bodies: Mapping[str, bytes]) -> None:
+        """Keep something under each key; nobody waits for it."""
+        until = (int(self._now()) + KEPT_S).to_bytes(8)
+        entries = {key: until + body for key, body in bodies.items()}
+        for key, entry in entries.items():
+            self._keep(key, entry)
+        if self.shared and entries:
+            self.shared.put(entries)
 
-def _size(entry: bytes) -> int:
-    return len(entry) + _OVERHEAD_BYTES
+    def _keep(self, key: str, entry: bytes) -> None:
+        with suppress(ValueError):  # it is larger than the layer
+            self._local[key] = entry

@@ -10,17 +10,14 @@ from collections.abc import Callable
 
 from redis.exceptions import InvalidResponse, NoPermissionError
 
-from drift.core.circuit_breaker import Trouble
-from drift.core.logs import log
+from drift.core.circuit_breaker import CircuitBreaker
 from drift.model.health import Readiness
-from drift.redis.pipeline import Packets
+from drift.redis.pipeline import Pipeline
 from drift.redis.server import RedisServer, in_words
 
 PREFIX = "drift:retrieval:"
 WAIT_S = 0.5
 """How long a request waits for Redis."""
-PAUSE_S = 5.0
-"""How long after a failure Redis is asked again."""
 _FORBIDDEN = "its user may not claim ids of retrievals (docs/access.md)"
 
 
@@ -29,56 +26,48 @@ class RedisClaims:
 
     def __init__(self, server: RedisServer, clock: Callable[[], float] = time.monotonic) -> None:
         """Prepare; nothing is opened yet. It belongs to the event loop that first asks."""
-        self._packets = Packets(server)
-        self._trouble = Trouble(_say_failed, _say_restored, PAUSE_S, clock)
+        self._pipeline = Pipeline(server)
+        self._breaker = CircuitBreaker("retrieval_claims", clock)
 
     async def holds(self, retrieval_id: str, name: str, seconds: float) -> bool:
         """Claim an id, and tell whether it is not another caller's, in one round trip.
 
         A claim that stood already costs another one, which makes it last.
         """
-        if not self._trouble.lets_try():
+        if not self._breaker.allow():
             return True
         try:
             async with asyncio.timeout(WAIT_S):
                 is_own = await self._claim(PREFIX + retrieval_id, name, math.ceil(seconds))
         except Exception as error:  # noqa: BLE001 - whatever it is, the request goes on
             is_refused = isinstance(error, NoPermissionError)
-            self._trouble.began(_FORBIDDEN if is_refused else in_words(error))
+            self._breaker.fail(_FORBIDDEN if is_refused else in_words(error))
             return True
-        self._trouble.ended()
+        self._breaker.succeed()
         return is_own
 
     async def _claim(self, key: str, name: str, seconds: int) -> bool:
         mine = hashlib.sha256(name.encode()).hexdigest()
         claim = ("SET", key, mine, "EX", seconds)
-        made, held = await self._packets.ask_each([(*claim, "NX"), ("MGET", key)])
+        made, held = await self._pipeline.ask_each([(*claim, "NX"), ("MGET", key)])
         match held:
             case [bytes(holder)] if len(holder) == len(mine):
                 is_own = holder == mine.encode()
             case _:
                 raise InvalidResponse("What stands there is no claim.")
         if is_own and made is None:
-            await self._packets.ask(*claim, "XX")
+            await self._pipeline.ask(*claim, "XX")
         return is_own
 
     async def health(self) -> Readiness:
         """Return ok, or in words why each process claims for itself."""
         await self.holds("ready?", "", 1)
-        if not self._trouble.problem:
+        if not self._breaker.problem:
             return Readiness.ok()
         return Readiness.degraded(
-            f"{self._trouble.problem}, ids of retrievals are claimed in each process alone"
+            f"{self._breaker.problem}, ids of retrievals are claimed in each process alone"
         )
 
     async def close(self) -> None:
         """Close the connection."""
-        await self._packets.close()
-
-
-def _say_failed(problem: str) -> None:
-    log.warning("retrieval_claims_failed", extra={"cause": problem})
-
-
-def _say_restored() -> None:
-    log.info("retrieval_claims_restored")
+        await self._pipeline.close()

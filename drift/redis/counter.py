@@ -15,8 +15,8 @@ from uuid import uuid4
 from redis.exceptions import NoPermissionError, NoScriptError
 
 from drift.auth.caller import Quota
-from drift.auth.counting import DAY_S, WINDOW_S, CountingError, Refusal, Used
-from drift.redis.pipeline import Packets
+from drift.auth.quotas import DAY_S, WINDOW_S, CountingError, Refusal, Used
+from drift.redis.pipeline import Pipeline
 from drift.redis.server import RedisServer, in_words
 
 PREFIX = "drift:quota:"
@@ -76,7 +76,7 @@ class RedisCounter:
 
     def __init__(self, server: RedisServer) -> None:
         """Prepare; nothing is opened yet. It belongs to the event loop that first asks."""
-        self._packets = Packets(server)
+        self._pipeline = Pipeline(server)
 
     async def admit(self, name: str, quota: Quota) -> Refusal | None:
         """Count a request, unless a limit is reached."""
@@ -112,15 +112,15 @@ class RedisCounter:
 
     async def close(self) -> None:
         """Close the connection."""
-        await self._packets.close()
+        await self._pipeline.close()
 
     async def _run(self, script: str, name: str, *arguments: str | int) -> Any:  # noqa: ANN401 - what the script returns
         keys = keys_of(name)
         try:
             try:
-                return await self._packets.ask("EVALSHA", sha_of(script), 2, *keys, *arguments)
+                return await self._pipeline.ask("EVALSHA", sha_of(script), 2, *keys, *arguments)
             except NoScriptError:  # a Redis that has not seen it yet, or has started again
-                return await self._packets.ask("EVAL", script, 2, *keys, *arguments)
+                return await self._pipeline.ask("EVAL", script, 2, *keys, *arguments)
         except Exception as error:
             raise CountingError(_FORBIDDEN if _is_forbidden(error) else in_words(error)) from error
 

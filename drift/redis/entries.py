@@ -10,18 +10,16 @@ from typing import Any, Literal
 
 from redis.exceptions import InvalidResponse, NoPermissionError
 
-from drift.core.circuit_breaker import Trouble
-from drift.core.logs import log
+from drift.core.circuit_breaker import CircuitBreaker
 from drift.model.health import Readiness
-from drift.redis.pipeline import Packets
+from drift.redis.cache_entries import KEPT_S
+from drift.redis.pipeline import Pipeline
 from drift.redis.server import RedisServer, in_words
 
 WAIT_S = 0.05
 """How long a look-up waits for Redis, also for one that is still opening its connection."""
 GIVE_UP_S = 2.0
 """How long an answer may take that nobody waits for any more."""
-PAUSE_S = 5.0
-"""How long after a failure Redis is asked again."""
 _PROBES = 8
 """Keys of different slots, of which a cluster's nodes hold some each."""
 _MARK_BYTES = 32
@@ -35,37 +33,35 @@ class RedisEntries:
     A new connection may take longer than a look-up waits. So one late answer is no trouble, it is
     waited for without the others; two in a row are.
 
-    With a `secret`, keys and entries are what only those can make who know it: whoever else writes
-    into Redis can take entries away, and put none in.
+    Keys and entries are what only those can make who know the `secret`: whoever else writes into
+    Redis can take entries away, and put none in.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what it holds to, all but the server by default
+    def __init__(
         self,
         server: RedisServer,
-        kept_s: int,
+        secret: bytes,
+        what: Literal["embedding", "answer"] = "embedding",
         wait_s: float = WAIT_S,
         clock: Callable[[], float] = time.monotonic,
-        what: Literal["embedding", "answer"] = "embedding",
-        secret: bytes | None = None,
     ) -> None:
         """Prepare; nothing is opened yet. It belongs to the event loop that first asks.
 
         Log lines say `what` is kept.
         """
-        self._packets = Packets(server)
-        self._kept_s = kept_s
+        self._pipeline = Pipeline(server)
         self._wait_s = wait_s
         self._what = what
         self._secret = secret
-        self._reading = _trouble(what, "reading", clock)
-        self._writing = _trouble(what, "writing", clock)
+        self._reading = CircuitBreaker(f"{what}_cache", clock, doing="reading")
+        self._writing = CircuitBreaker(f"{what}_cache", clock, doing="writing")
         self._running: set[asyncio.Task[Any]] = set()
         self._late: set[asyncio.Task[Any]] = set()
         self._late_in_a_row = 0
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, bytes]:
         """Return those entries that are there; none of them when Redis does not say so soon."""
-        if self._late or not self._reading.lets_try():
+        if self._late or not self._reading.allow():
             return {}
         asked = self._start(self._read(keys))
         done, _ = await asyncio.wait({asked}, timeout=self._wait_s)
@@ -77,12 +73,12 @@ class RedisEntries:
         if found is None:
             return {}
         self._late_in_a_row = 0
-        self._reading.ended()
+        self._reading.succeed()
         return found
 
     def put(self, entries: Mapping[str, bytes]) -> None:
         """Keep entries for their time; while Redis does not answer, they are dropped."""
-        if not self._late and not self._reading.problem and self._writing.lets_try():
+        if not self._late and not self._reading.problem and self._writing.allow():
             self._start(self._write(entries))
 
     async def health(self) -> Readiness:
@@ -99,7 +95,7 @@ class RedisEntries:
 
     async def close(self) -> None:
         """Close the connection; what was not written yet is lost."""
-        await self._packets.close()
+        await self._pipeline.close()
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -116,7 +112,7 @@ class RedisEntries:
         asked.add_done_callback(self._late.discard)
         self._late_in_a_row += 1
         if self._late_in_a_row > 1:
-            self._reading.began(_SLOW)
+            self._reading.fail(_SLOW)
 
     async def _read(self, keys: Sequence[str]) -> dict[str, bytes] | None:
         """Return the entries; None after a failure, which is noted."""
@@ -124,44 +120,42 @@ class RedisEntries:
         commands = [("MGET", self._named(key)) for key in keys]
         try:
             async with asyncio.timeout(GIVE_UP_S):
-                replies = await self._packets.ask_each(commands)
+                replies = await self._pipeline.ask_each(commands)
             pairs = zip(keys, map(self._opened, keys, map(_only, replies)), strict=True)
             return {key: entry for key, entry in pairs if entry is not None}
         except Exception as error:  # noqa: BLE001 - whatever it is, the entry is made anew
-            self._reading.began(_in_words(error))
+            self._reading.fail(_in_words(error))
             return None
 
     async def _write(self, entries: Mapping[str, bytes]) -> None:
         commands = [
-            ("SET", self._named(key), self._sealed(key, entry), "EX", self._kept_s)
+            ("SET", self._named(key), self._sealed(key, entry), "EX", KEPT_S)
             for key, entry in entries.items()
         ]
         try:
             async with asyncio.timeout(GIVE_UP_S):
-                await self._packets.ask_each(commands)
+                await self._pipeline.ask_each(commands)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is made again
-            self._writing.began(_in_words(error))
+            self._writing.fail(_in_words(error))
         else:
-            self._writing.ended()
+            self._writing.succeed()
 
     def _named(self, key: str) -> str:
         """Return the key in Redis: of the same kind, and without the secret no text leads to it."""
-        if self._secret is None:
-            return key
         return f"{key.partition(':')[0]}:{self._mark(b'key', key).hex()}"
 
     def _sealed(self, key: str, entry: bytes) -> bytes:
-        return entry if self._secret is None else self._mark(b"entry", key, entry) + entry
+        return self._mark(b"entry", key, entry) + entry
 
     def _opened(self, key: str, stored: object) -> bytes | None:
         """Return the entry that was sealed for this key; None for anything else."""
-        if not isinstance(stored, bytes) or self._secret is None:
-            return stored if isinstance(stored, bytes) else None
+        if not isinstance(stored, bytes):
+            return None
         mark, entry = stored[:_MARK_BYTES], stored[_MARK_BYTES:]
         return entry if hmac.compare_digest(mark, self._mark(b"entry", key, entry)) else None
 
     def _mark(self, of: bytes, key: str, entry: bytes = b"") -> bytes:
-        return hmac.digest(self._secret or b"", b"\n".join((of, key.encode(), entry)), "sha256")
+        return hmac.digest(self._secret, b"\n".join((of, key.encode(), entry)), "sha256")
 
 
 def _only(reply: object) -> object:
@@ -174,19 +168,6 @@ def _only(reply: object) -> object:
         case [value]:
             return value
     raise InvalidResponse("No answer to MGET.")
-
-
-def _trouble(what: str, doing: str, clock: Callable[[], float]) -> Trouble:
-    """Return what keeps Redis from doing one thing, reading or writing."""
-    failed, restored = f"{what}_cache_failed", f"{what}_cache_restored"
-
-    def say_began(problem: str) -> None:
-        log.warning(failed, extra={"doing": doing, "cause": problem})
-
-    def say_ended() -> None:
-        log.info(restored, extra={"doing": doing})
-
-    return Trouble(say_began, say_ended, PAUSE_S, clock)
 
 
 def _in_words(error: Exception) -> str:

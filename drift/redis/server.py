@@ -26,6 +26,7 @@ from redis.exceptions import (
     RedisError,
     ResponseError,
 )
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from drift.auth.entra import TokenSource
@@ -99,12 +100,18 @@ class RedisServer:
         make: Callable[[], Connection] = self._pool.make_connection
         return make()
 
-    def client(self) -> Redis:
-        """Return a client for a subscriber or a question; whoever asked for it closes it.
+    def client(self, connections: int | None = None, retries: int = 0) -> Redis:
+        """Return a client with connections of its own; whoever asked for it closes it.
 
-        Wait for `signed_in` first.
+        Wait for `signed_in` first. What was sent over a connection that breaks is sent again as
+        often as `retries` says.
         """
-        return Redis(connection_pool=self._pool)
+        options = {
+            **self._pool.connection_kwargs,
+            "retry": Retry(NoBackoff(), retries, supported_errors=(RedisConnectionError,)),
+        }
+        kind = self._pool.connection_class
+        return Redis.from_pool(ConnectionPool(kind, connections, **options))
 
     async def signed_in(self) -> None:
         """Return when there is a token to sign in with, where one is needed.

@@ -17,15 +17,15 @@ from drift.answer.response import Searched, build_response, nothing_found, with_
 from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.answer import NO_DATA_STATE, DepthOut, RetrieveResponse
 from drift.contracts.progress import Phase
-from drift.contracts.replies import AggregateReply, PrimerReply
+from drift.contracts.replies import AggregateReply, FollowupReply, PrimerReply
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError, UpstreamError
 from drift.core.logs import log
 from drift.evidence import citations
 from drift.evidence.handles import without_handles
-from drift.evidence.missing_names import unseen_name
-from drift.model.graph import Evidence, PrimerEvidence, PrimerQuery, Vector
+from drift.evidence.names import unseen_name
+from drift.model.graph import Evidence, Position, PrimerEvidence, PrimerQuery, Vector
 from drift.model.limits import Limits
 from drift.model.tree import Proposal, Tree
 from drift.ports import AnswerSlot, Listener, Ports
@@ -284,7 +284,11 @@ class _Retrieval:
         """
         names = handles.communities
         proposed = [
-            Proposal(followup.question, names.resolved(followup.target_communities))
+            Proposal(
+                followup.question,
+                names.resolved(followup.target_communities),
+                position=_position(followup),
+            )
             for followup in first.followups[:MAX_FOLLOWUPS]
         ]
         has_begun = look is not None and look.found
@@ -363,3 +367,7 @@ class _Retrieval:
         names = citations.document_names(cited)
         self.progress.completed("The answer is ready", name_list(names, bracketed=True))
         return answered
+
+
+def _position(followup: FollowupReply) -> Position | None:
+    return Position(followup.position, followup.document) if followup.position else None

@@ -22,7 +22,8 @@ from drift.core.errors import (
     UnusableReplyError,
 )
 from drift.core.logs import log
-from drift.evidence.repetition import is_asked_again, searched
+from drift.evidence.names import names_found
+from drift.evidence.text import is_asked_again, searched
 from drift.model import limits
 from drift.model.graph import Chunk, Vector
 from drift.model.tree import (
@@ -42,7 +43,6 @@ from drift.prompting.batching import Found, Group, in_turns, together
 from drift.prompting.budget import RequestHandles
 from drift.prompting.elements import Memory
 from drift.search import executor
-from drift.search.found_names import names_found
 from drift.search.progress import Progress, citation_lines
 from drift.search.queue import Queue
 from drift.search.scope import Scope
@@ -208,7 +208,11 @@ class Followups:
         try:
             with parts.followup(question.id, question.depth) as part:
                 evidence = await self.scope.find(
-                    searched(question), vector, question.communities, question.beside
+                    searched(question),
+                    vector,
+                    question.communities,
+                    question.beside,
+                    question.position,
                 )
                 part.add(chunks=len(evidence.chunks))
         except LOSES_ONLY_THE_STEP as error:

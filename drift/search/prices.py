@@ -8,25 +8,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationError,
-)
+from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator
 
 from drift.contracts.answer import CostOut
 from drift.model.calls import ModelName, ModelUse, Spending
 
 MOST_CHARACTERS = 100_000
-_NAME = re.compile(r"[\w.:/@-]{1,80}", re.ASCII)
 _DAY = re.compile(r"20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", re.ASCII)
-_MILLION = 1_000_000
-_DECIMALS = 8
+_NAME = re.compile(r"[\w.:/@-]{1,80}", re.ASCII)
 _WANTED = (
     'must be JSON such as {"currency": "USD", "date": "2026-08-21", "models": {"NAME": '
     '{"prompt": 2.5, "cached": 0.25, "cache_write": 2.5, "completion": 15}}}'
@@ -35,17 +27,7 @@ _WANTED = (
 Amount = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
-def _a_day(text: str) -> str:
-    if not _DAY.fullmatch(text):
-        raise ValueError("must be a date such as 2026-08-21")
-    return text
-
-
-class _Read(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class Price(_Read):
+class Price(BaseModel, extra="forbid", frozen=True, strict=True):
     """What a million tokens of a model cost, by their kind.
 
     A price for `prompt` is for those that are neither cached nor written into the cache. None holds
@@ -58,70 +40,72 @@ class Price(_Read):
     completion: Amount | None = None
     longest_prompt: Annotated[int, Field(ge=1)] | None = None
 
-    def of(self, use: ModelUse) -> float | None:
+    def cost(self, use: ModelUse) -> float | None:
         """Return what the tokens cost; None when one of them has no price."""
         plain = use.prompt - use.cached - use.cache_write
         is_too_long = self.longest_prompt is not None and use.longest_prompt > self.longest_prompt
         if plain < 0 or is_too_long:
             return None
 
-        priced = (
-            (plain, self.prompt),
-            (use.cached, self.cached),
-            (use.cache_write, self.cache_write),
-            (use.completion, self.completion),
-        )
-        if any(tokens and price is None for tokens, price in priced):
-            return None
-        return sum(tokens * (price or 0.0) for tokens, price in priced) / _MILLION
+        tokens = (plain, use.cached, use.cache_write, use.completion)
+        prices = (self.prompt, self.cached, self.cache_write, self.completion)
+        total = 0.0
+        for count, price in zip(tokens, prices, strict=True):
+            if count and price is None:
+                return None
+            total += count * (price or 0.0)
+        return total / 1_000_000
 
 
-class Prices(_Read):
+class Prices(BaseModel, extra="forbid", frozen=True, strict=True):
     """Prices in one currency as they were on one day, by the names of models or deployments."""
 
     currency: Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
-    date: Annotated[str, AfterValidator(_a_day)]
+    date: str
     models: dict[Annotated[str, StringConstraints(min_length=1, max_length=200)], Price]
 
+    @field_validator("date")
+    @classmethod
+    def _is_day(cls, text: str) -> str:
+        if not _DAY.fullmatch(text):
+            raise ValueError("must be a date such as 2026-08-21")
+        return text
 
+
+@dataclass(frozen=True, slots=True)
 class PriceTable:
     """The prices that hold for a service.
 
-    `called` is what a deployment's model is called in the settings. In a list of somebody else's
-    the name that requests have counts only where the provider reports no other model: a deployment
-    may have the name of a model that it is not.
+    `model_names` says what a deployment's model is called in the settings. In a list of somebody
+    else's the name that requests have counts only where the provider reports no other model: a
+    deployment may have the name of a model that it is not.
     """
 
-    def __init__(self, prices: Prices, called: Mapping[str, str], *, is_own: bool = True) -> None:
-        """Keep the prices and the names."""
-        self._prices = prices
-        self._called = called
-        self._is_own = is_own
+    prices: Prices
+    model_names: Mapping[str, str]
+    is_own: bool = True
 
     def cost(self, spending: Spending) -> CostOut | None:
         """Return what the models cost; None when a part of that is not known."""
         if spending.uncounted or not spending.models:
             return None
-        amounts = [self._amount(name, use) for name, use in spending.models.items()]
-        known = [amount for amount in amounts if amount is not None]
-        if len(known) < len(amounts):
-            return None
+        total = 0.0
+        for name, use in spending.models.items():
+            price = next(filter(None, map(self.prices.models.get, self._names(name))), None)
+            amount = price.cost(use) if price else None
+            if amount is None:
+                return None
+            total += amount
         return CostOut(
-            amount=round(sum(known), _DECIMALS),
-            currency=self._prices.currency,
-            prices=self._prices.date,
+            amount=round(total, 8), currency=self.prices.currency, prices=self.prices.date
         )
 
-    def _amount(self, name: ModelName, use: ModelUse) -> float | None:
-        price = next(filter(None, map(self._prices.models.get, self._names(name))), None)
-        return price.of(use) if price else None
-
-    def _names(self, name: ModelName) -> tuple[str, ...]:
+    def _names(self, name: ModelName) -> list[str]:
         """Return the names that a price may stand under, the surest first."""
-        asked = (name.asked, self._called.get(name.asked, name.asked))
-        if self._is_own or not name.reported:
-            return (name.reported, *asked)
-        return (name.reported, *(one for one in asked if name.reported.startswith(f"{one}-")))
+        asked = [name.asked, self.model_names.get(name.asked, name.asked)]
+        if name.reported and not self.is_own:
+            asked = [one for one in asked if name.reported.startswith(f"{one}-")]
+        return [name.reported, *asked]
 
 
 def read(text: str) -> Prices:
@@ -133,30 +117,23 @@ def read(text: str) -> Prices:
     if len(text) > MOST_CHARACTERS:
         raise ValueError(f"must have at most {MOST_CHARACTERS:,} characters")
     try:
-        document = json.loads(text, object_pairs_hook=_named_once)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise ValueError(f"{_WANTED}; it is no JSON at {place}") from None
-    except LookupError:
-        raise ValueError(f"{_WANTED}; it names something twice in one object") from None
-    except (ValueError, RecursionError):  # numbers and lists of any length
-        raise ValueError(_WANTED) from None
-
-    try:
-        return Prices.model_validate(document)
+        return Prices.model_validate(json.loads(text, object_pairs_hook=_object))
     except ValidationError as error:
         first, *_ = error.errors(include_url=False, include_input=False, include_context=False)
-        place = ".".join(map(_shown, first["loc"])) or "the whole"
-        said = str(first["msg"]).removeprefix("Value error, ")
-        raise ValueError(f"{_WANTED}; {place}: {said}") from None
+        names = [name if _NAME.fullmatch(name) else "…" for name in map(str, first["loc"])]
+        place = ".".join(names) or "the whole"
+        problem = f"; {place}: {str(first['msg']).removeprefix('Value error, ')}"
+    except json.JSONDecodeError as error:
+        problem = f"; it is no JSON at line {error.lineno}, column {error.colno}"
+    except LookupError:
+        problem = "; it names something twice in one object"
+    except (ValueError, RecursionError):  # numbers and lists of any length
+        problem = ""
+    raise ValueError(f"{_WANTED}{problem}")
 
 
-def _shown(name: object) -> str:
-    """Return a name of the text as a problem repeats it: no more than a model may be called."""
-    return text if _NAME.fullmatch(text := str(name)) else "…"
-
-
-def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object that names nothing twice."""
     document = dict(pairs)
     if len(document) < len(pairs):
         raise LookupError

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from drift.core.names import proper_names
-from drift.evidence.repetition import (
+from drift.evidence.names import names_found, stands_in
+from drift.evidence.text import (
     content_words,
     is_asked_again,
     is_repeated,
@@ -26,7 +27,6 @@ from drift.model.tree import (
     Proposal,
     Question,
 )
-from drift.search.found_names import names_found, stands_in
 
 MAX_HINT_NAMES = 4
 """Names that a question is searched with beside its own words; more would drown them."""
@@ -159,10 +159,12 @@ class Queue:
     def offer(self, proposals: Sequence[Proposal], parent: Node | None = None) -> list[Node]:
         """Take in proposals of an answer, or of the primer; return those that ended at once."""
         settled = []
-        for text, communities, beside, hint in proposals:
+        for text, communities, beside, hint, position in proposals:
             asked_by = parent.question.id if parent else None
             depth = parent.question.depth + 1 if parent else 1
-            question = Question(len(self.known), text, communities, asked_by, depth, beside, hint)
+            question = Question(
+                len(self.known), text, communities, asked_by, depth, beside, hint, position
+            )
             if state := self._note(question, parent, self._state_of(question, parent)):
                 settled.append(Node(question, state))
         return settled

@@ -22,8 +22,8 @@ from drift.core.logs import log
 from drift.evidence.citations import check_each, standing
 from drift.evidence.handles import without_handles
 from drift.evidence.marks import without_marks
-from drift.evidence.missing_names import unseen_name
-from drift.model.graph import Chunk, Evidence, Vector
+from drift.evidence.names import unseen_name
+from drift.model.graph import Chunk, Evidence, Position, Vector
 from drift.model.limits import CONFIDENT
 from drift.model.tree import (
     ANSWERED,
@@ -82,10 +82,13 @@ async def look_once(scope: Scope, telling: Telling) -> Look:
     if not evidence.chunks:
         return Look(Node(_asked(scope), NO_EVIDENCE), evidence, open="no_evidence", vector=vector)
 
-    look, about_whole = await _read(scope, evidence, telling)
-    if about_whole:
+    look, reply = await _read(scope, evidence, telling)
+    if reply.about_whole:
         whole = await look_at_whole(scope, evidence, telling)
         look = replace(whole or look, open=ABOUT_WHOLE)
+    elif reply.position:
+        position = Position(reply.position)
+        look = await _look_at_position(scope, look, position, vector, telling) or look
     return replace(look, vector=vector)
 
 
@@ -99,11 +102,30 @@ async def look_at_whole(scope: Scope, evidence: Evidence, telling: Telling) -> L
         if about is None:
             return None
         both = replace(evidence, chunks=(about, *evidence.chunks))
-        look, _ = await _read(scope, both, telling, with_whole=True)
+        look, _ = await _read(scope, both, telling, is_last=True)
     except LOSES_ONLY_THE_STEP as error:
         log.warning("whole_unread", extra={"code": error.code}, exc_info=error)
         return None
     return look
+
+
+async def _look_at_position(
+    scope: Scope, look: Look, position: Position, vector: Vector, telling: Telling
+) -> Look | None:
+    """Return what is said with the chunks of a position before most others.
+
+    None where they were all shown before, or a failure keeps it back.
+    """
+    try:
+        evidence = await scope.find(scope.question, vector, position=position)
+        chunks = evidence.chunks[: scope.limits.max_chunks_for_prompt]
+        if {chunk.id for chunk in chunks} <= set(look.node.chunk_ids):
+            return None
+        again, _ = await _read(scope, evidence, telling, is_last=True)
+    except LOSES_ONLY_THE_STEP as error:
+        log.warning("position_unread", extra={"code": error.code}, exc_info=error)
+        return None
+    return again
 
 
 def unusable(scope: Scope, error: UnusableReplyError) -> Look:
@@ -117,9 +139,9 @@ def _asked(scope: Scope) -> Question:
 
 
 async def _read(
-    scope: Scope, evidence: Evidence, telling: Telling, *, with_whole: bool = False
-) -> tuple[Look, bool]:
-    """Return what is said of the evidence, and whether the question is about the whole."""
+    scope: Scope, evidence: Evidence, telling: Telling, *, is_last: bool = False
+) -> tuple[Look, QuickReply]:
+    """Return what is said of the evidence, and the reply itself."""
     chunks = evidence.chunks[: scope.limits.max_chunks_for_prompt]
     handles = RequestHandles().including((), (chunk.id for chunk in chunks))
     reading = budget.quick(scope.question, chunks, handles, scope.limits.max_prompt_tokens)
@@ -127,11 +149,11 @@ async def _read(
 
     with parts.reading(1) as part:
         growing = GrowingAnswer(
-            "answer", lambda begun: page.facts_of(begun, with_whole=with_whole), page.prose
+            "answer", lambda begun: page.facts_of(begun, is_last=is_last), page.prose
         )
         reply = await scope.ask(reading.prompt, QuickReply, telling.hear(growing.deliverable))
         part.add(chunks=len(reading.shown), answers=1)
-    return page.checked(_asked(scope), reply), reply.about_whole
+    return page.checked(_asked(scope), reply), reply
 
 
 @dataclass(frozen=True)
@@ -155,7 +177,7 @@ class _Page:
         """Return a model's words without handles."""
         return without_handles(text, self.in_prose, [chunk.text for chunk in self.shown])
 
-    def facts_of(self, begun: Mapping[str, Any], *, with_whole: bool) -> Sequence[Fact]:
+    def facts_of(self, begun: Mapping[str, Any], *, is_last: bool) -> Sequence[Fact]:
         """Return what can be delivered of a reply while it is written: its evidence comes first.
 
         Nothing of one that asks for the whole, which is read again with it.
@@ -164,7 +186,7 @@ class _Page:
             reply = QuickReply.model_validate({**begun, "verdict": "not_found"})
         except ValidationError:
             return ()
-        reads_again = reply.about_whole and not with_whole
+        reads_again = (reply.about_whole or reply.position) and not is_last
         if reads_again or unseen_name(self.question, texts_of(self.shown)):
             return ()
         ids = [self.handles.chunks.resolve(citation.chunk_id) for citation in reply.evidence]

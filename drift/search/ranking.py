@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from drift.evidence.position import seated
 from drift.model.graph import Candidate, Candidates, Chunk, Evidence
 
 VECTOR_WEIGHT = 0.5
@@ -48,15 +47,25 @@ FURTHER_CHUNK = 0.9
 
 MAX_CHUNKS = 30
 """Chunks of a follow-up's evidence; how many of them a prompt shows is a setting."""
+MAX_PINNED = 3
 
 
 def ranked(found: Candidates) -> Evidence:
-    """Return the evidence of a follow-up: its best chunks, and their neighbourhood.
-
-    What stands at a place that was asked for comes right behind the best chunk.
-    """
-    chunks = seated(fuse(found.chunks, MAX_CHUNKS), found.placed)[:MAX_CHUNKS]
+    """Return the evidence of a follow-up: its best chunks, and their neighbourhood."""
+    chunks = pin(fuse(found.chunks, MAX_CHUNKS), found.pinned)[:MAX_CHUNKS]
     return Evidence(chunks, found.entities, found.relationships, found.communities)
+
+
+def pin(best_first: Sequence[Chunk], pinned: Sequence[Chunk]) -> tuple[Chunk, ...]:
+    """Return the chunks, with what was wished for right behind the best, and with its score."""
+    if not best_first:
+        return tuple(pinned[:MAX_PINNED])
+
+    best, *others = best_first
+    wished = {c.id: replace(c, score=best.score) for c in pinned if c.id != best.id}
+    first = tuple(wished.values())[:MAX_PINNED]
+    taken = {chunk.id for chunk in first}
+    return (best, *first, *(chunk for chunk in others if chunk.id not in taken))
 
 
 def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:

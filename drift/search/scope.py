@@ -14,7 +14,7 @@ from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import UnusableReplyError
 from drift.model.calls import Prompt, TextCallback
-from drift.model.graph import Beside, Chunk, CommunityId, Evidence, FollowupQuery, Vector
+from drift.model.graph import Beside, Chunk, CommunityId, Evidence, FollowupQuery, Position, Vector
 from drift.model.limits import Limits
 from drift.ports import Ports
 from drift.prompting.prompts import corrected
@@ -57,10 +57,11 @@ class Scope:
         vector: Vector,
         communities: tuple[CommunityId, ...] = (),
         beside: tuple[Beside, ...] = (),
+        position: Position | None = None,
     ) -> Evidence:
         """Return the evidence for a question, best first; errors as for GraphStore."""
         query = FollowupQuery(
-            self.request.project_id, question, vector, communities, beside, self.located
+            self.request.project_id, question, vector, communities, beside, self.located, position
         )
         return ranked(await self.ports.graph.followup(query, self.deadline))
 

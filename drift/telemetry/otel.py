@@ -6,10 +6,8 @@ call returns at once. No exception text reaches a span: it may hold addresses, k
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import Protocol
 
 from opentelemetry import context as otel_context
@@ -116,76 +114,6 @@ def trace_id(span: Span) -> str | None:
 
 
 # ------------------------------------------------------------------------------------ trace context
-MAX_TRACESTATE = 512
-
-_TRACEPARENT = re.compile(
-    r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[ -~]{0,200})?"
-)
-_TRACESTATE = re.compile(rf"[!-~][ -~]{{0,{MAX_TRACESTATE - 1}}}")
-
-
-@dataclass(frozen=True, slots=True)
-class TraceContext:
-    """The caller's place in its trace, by W3C Trace Context level 1.
-
-    `parent` is a `traceparent` of version 00, `state` a `tracestate` or empty.
-    """
-
-    parent: str
-    state: str = ""
-
-    @property
-    def trace_id(self) -> str:
-        """32 hexadecimal digits."""
-        return self.parent[3:35]
-
-    def headers(self) -> dict[str, str]:
-        """Return it as HTTP headers."""
-        return {"traceparent": self.parent, **({"tracestate": self.state} if self.state else {})}
-
-
-def trace_context(traceparent: str | None, tracestate: str | None = None) -> TraceContext | None:
-    """Return the context of these headers; None when it is not valid.
-
-    A state that is not valid is dropped. A later version is read as far as version 00 goes.
-
-    Source: W3C Trace Context, sections 3.2 and 3.3.
-    """
-    found = _TRACEPARENT.fullmatch(traceparent or "")
-    if found is None:
-        return None
-    version, trace_id, parent_id, flags, rest = found.groups()
-    if (
-        version == "ff"
-        or (version == "00" and rest)
-        or not int(trace_id, 16)
-        or not int(parent_id, 16)
-    ):
-        return None
-    sampled = int(flags, 16) & 1
-    state = tracestate if tracestate and _TRACESTATE.fullmatch(tracestate) else ""
-    return TraceContext(f"00-{trace_id}-{parent_id}-{sampled:02x}", state)
-
-
-@contextmanager
-def continued(caller: TraceContext | None) -> Iterator[str | None]:
-    """Continue the caller's trace in the block and in tasks started in it.
-
-    The block gets the trace id; None without a trace. When a span is current already, because the
-    platform or an instrumentation opened it, that span stays the parent.
-    """
-    current = trace_id(trace.get_current_span())
-    if current is not None or caller is None:
-        yield current
-        return
-
-    attached = otel_context.attach(_trace_headers.extract(caller.headers()))
-    try:
-        yield caller.trace_id
-    finally:
-        otel_context.detach(attached)
-
-
 def outgoing() -> dict[str, str]:
     """Return the headers that carry the current trace on; none without a trace."""
     headers: dict[str, str] = {}
@@ -204,17 +132,30 @@ class Invocation(Protocol):
 
 @contextmanager
 def invocation(context: Invocation, headers: Mapping[str, str]) -> Iterator[None]:
-    """Bind a call's ids to its log lines and continue its caller's trace.
+    """Bind a call's ids to its log lines and continue its caller's trace, in tasks started too.
 
-    The trace is that of the platform's context, else that of the headers.
+    The trace is that of a span which is current already, because the platform or an instrumentation
+    opened it, else that of the platform's context, else that of the headers.
     """
+    current = otel_context.get_current()
+    if trace_id(trace.get_current_span(current)) is None:
+        current = _callers_context(context, headers)
+    attached = otel_context.attach(current)
+    try:
+        id_ = trace_id(trace.get_current_span())
+        with bound(invocation_id=context.invocation_id, trace_id=id_):
+            yield
+    finally:
+        otel_context.detach(attached)
+
+
+def _callers_context(context: Invocation, headers: Mapping[str, str]) -> otel_context.Context:
     platform = getattr(context, "trace_context", None)
-    caller = trace_context(
-        getattr(platform, "trace_parent", None), getattr(platform, "trace_state", None)
-    )
-    caller = caller or trace_context(headers.get("traceparent"), headers.get("tracestate"))
-    with (
-        continued(caller) as trace_id,
-        bound(invocation_id=context.invocation_id, trace_id=trace_id),
-    ):
-        yield
+    of_platform = {
+        "traceparent": getattr(platform, "trace_parent", None) or "",
+        "tracestate": getattr(platform, "trace_state", None) or "",
+    }
+    found = _trace_headers.extract(of_platform)
+    if trace_id(trace.get_current_span(found)) is None:
+        found = _trace_headers.extract(headers)
+    return found

@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 
 from drift.auth.project_keys import hash_of
 from drift.core.errors import UnauthenticatedError
-from drift.http.entrance import Entrance
+from drift.http.auth import Authentication
 from drift.http.settings import load_access
 from tests.bench.command import Options, percentile, read_options, run, show
 
@@ -56,7 +56,7 @@ async def bench(asked: Options) -> None:
 
 async def timed(values: dict[str, str], headers: Headers) -> list[float]:
     """Return the seconds until the entrance knows who sends a request, or that nobody does."""
-    entrance = Entrance(
+    entrance = Authentication(
         platform_asks_for_keys=not values, read_settings=lambda: load_access(values)
     )
     seconds = []

@@ -18,7 +18,7 @@ from drift.local.stack.valkey_server import ValkeyServer
 from drift.model.calls import Embeddings
 from drift.model.graph import Vector
 from drift.ports import Embedder
-from drift.redis.cache_entries import KEPT_S
+from drift.redis.cache_entries import CacheEntries
 from drift.redis.embedding_cache import CachedEmbedder, Space
 from drift.redis.entries import RedisEntries
 from drift.redis.server import RedisServer
@@ -69,9 +69,9 @@ async def kept(redis_url: str) -> list[dict[str, Any]]:
     Raises:
         ModelUnavailableError: Redis did not take what was to be looked up.
     """
-    entries = RedisEntries(RedisServer(redis_url), KEPT_S)
+    entries = RedisEntries(RedisServer(redis_url), b"bench")
     space, model = Space("bench", "bench", None, DIMENSIONS), RandomVectors()
-    known = CachedEmbedder(model, space, entries)
+    known = CachedEmbedder(model, space, CacheEntries(entries))
     texts = [f"text {number}" for number in range(TEXTS)]
     try:
         for at in range(0, TEXTS, WAVE):
@@ -82,7 +82,7 @@ async def kept(redis_url: str) -> list[dict[str, Any]]:
 
         measured = []
         for at_once in (1, WAVE):
-            fresh = CachedEmbedder(model, space, entries)
+            fresh = CachedEmbedder(model, space, CacheEntries(entries))
             for place, embedder in (("the process", known), ("Redis", fresh)):
                 before = model.asked
                 seconds = await timed(embedder, texts, at_once)

@@ -18,21 +18,20 @@ from drift.local.stack.stack import StackOptions
 Options = argparse.Namespace
 
 
-def read_options(
-    about: str | None, *, servers: bool = False, **own: tuple[Any, str]
-) -> argparse.Namespace:
+def read_options(about: str | None, *, servers: bool = False, **own: tuple[Any, ...]) -> Options:
     """Return what the command line says.
 
-    Each of `own` is a default with its help. The default says what is expected: a number, a text, a
-    flag, numbers with commas between them (a tuple), a path that is wanted (`Path`), or paths, one
-    each time the option is named (`[Path]`). `servers` adds what the local servers need: see
-    `stack_of`.
+    Each of `own` is a default, its help, and the choices where there are some. The default says
+    what is expected: a number, a text, numbers with commas between them (a tuple), a path that is
+    wanted (`Path`), or paths, one each time the option is named (`[Path]`). `servers` adds what the
+    local servers need: see `stack_of`.
     """
     parser = argparse.ArgumentParser(
         description=about, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
-    for name, (default, told) in own.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", help=told, **_kind_of(default))
+    for name, (default, told, *choices) in own.items():
+        kind = _kind_of(default) | ({"choices": choices} if choices else {})
+        parser.add_argument(f"--{name.replace('_', '-')}", help=told, **kind)
     if servers:
         parser.add_argument("--neo4j", default=DEFAULT_VERSION, help="the local Neo4j's version")
         parser.add_argument("--data-dir", type=Path, help="where the local servers keep their data")
@@ -46,8 +45,6 @@ def _kind_of(default: Any) -> dict[str, Any]:
         return {"type": Path, "required": True}
     if default == [Path]:
         return {"type": Path, "required": True, "action": "append"}
-    if isinstance(default, bool):
-        return {"default": default, "action": argparse.BooleanOptionalAction}
     if isinstance(default, tuple):
         return {"default": default, "type": numbers}
     return {"default": default, "type": type(default)}
@@ -61,12 +58,12 @@ def numbers(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(map(int, parts)))
 
 
-def stack_of(asked: argparse.Namespace) -> StackOptions:
+def stack_of(asked: Options) -> StackOptions:
     """Return how the local servers are started, beside those that the environment names."""
     return stack_options(asked.neo4j, asked.data_dir, asked.cache_dir)
 
 
-def run(bench: Callable[[argparse.Namespace], Coroutine[Any, Any, None]], asked: Options) -> None:
+def run(bench: Callable[[Options], Coroutine[Any, Any, None]], asked: Options) -> None:
     """Run a bench to its end; an error of ours is one line, with exit code 1."""
     log_to_stderr()
     try:
@@ -75,7 +72,7 @@ def run(bench: Callable[[argparse.Namespace], Coroutine[Any, Any, None]], asked:
         sys.exit(f"error: {error.detail}")
 
 
-def show(document: Any, asked: argparse.Namespace) -> None:
+def show(document: Any, asked: Options) -> None:
     """Print a document: on one line for programs, else for people."""
     print(json.dumps(document, ensure_ascii=False, indent=None if asked.json else 2), flush=True)
 

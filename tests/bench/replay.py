@@ -10,14 +10,17 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
-from drift.core.errors import IngestError
+from drift.local.evals.lines import Line, read_lines
 from drift.local.prompt_elements import element, elements
 from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback
 from drift.model.graph import (
@@ -31,7 +34,6 @@ from drift.model.graph import (
     PrimerQuery,
     Relationship,
 )
-from drift.model.health import GraphHealth, Readiness
 from drift.model.limits import Limits
 from drift.ports import Ports
 from drift.search.drift import DriftSearch
@@ -75,55 +77,35 @@ class ReplayFigures:
     skipped: int = 0
 
 
-def read_exchanges(path: Path) -> list[Recorded]:
-    """Return the recorded searches of a file of `{schema, user, reply}`, one exchange a line.
+class _Exchange(Line):
+    schema_: str | None = Field(alias="schema")
+    user: str
+    reply: str
 
-    Raises:
-        IngestError: when the file cannot be read as such.
-    """
+
+def read_exchanges(path: Path) -> list[Recorded]:
+    """Return the recorded searches of a file of `{schema, user, reply}`, one exchange a line."""
     searches: dict[str, Recorded] = {}
-    try:
-        for line in path.read_text(encoding="utf-8").splitlines():
-            exchange = json.loads(line)
-            given = blocks(exchange["user"])
-            if not exchange["schema"] or "User question" not in given:
-                continue
-            reply = _json_of(exchange["reply"])
-            question = given["User question"]
-            recorded = searches.setdefault(question, Recorded(question))
-            if exchange["schema"] == "primer_reply":
-                recorded.primer = (given, reply)
-            elif exchange["schema"] == "local_reply":
-                recorded.followups[given["Follow-up question"]] = (given, reply)
-            else:
-                recorded.aggregate = reply
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise IngestError(f"{path} holds no recorded exchanges: {error}.") from error
+    for exchange in read_lines(path, _Exchange):
+        given = {label: json.loads(data) for label, data in _BLOCK.findall(exchange.user)}
+        question = given.get("User question")
+        if not exchange.schema_ or question is None:
+            continue
+
+        text = exchange.reply
+        reply: Json = json.loads(text[text.index("{") : text.rindex("}") + 1])
+        recorded = searches.setdefault(question, Recorded(question))
+        if exchange.schema_ == "primer_reply":
+            recorded.primer = (given, reply)
+        elif exchange.schema_ == "local_reply":
+            recorded.followups[given["Follow-up question"]] = (given, reply)
+        else:
+            recorded.aggregate = reply
     return list(searches.values())
 
 
-def blocks(user: str) -> Json:
-    """Return the JSON blocks of a prompt by their labels."""
-    return {label: json.loads(data) for label, data in _BLOCK.findall(user)}
-
-
-def _json_of(reply: str) -> Json:
-    value: Json = json.loads(reply[reply.index("{") : reply.rindex("}") + 1])
-    return value
-
-
-async def replay(
-    recorded: Recorded,
-    max_followups_per_prompt: int = Limits().max_followups_per_prompt,
-    max_prompt_tokens: int = Limits().max_prompt_tokens,
-    max_chunks_for_prompt: int = Limits().max_chunks_for_prompt,
-) -> ReplayFigures:
+async def replay(recorded: Recorded, limits: Limits) -> ReplayFigures:
     """Search with the recorded replies, and return what was sent and shown."""
-    limits = Limits(
-        max_chunks_for_prompt=max_chunks_for_prompt,
-        max_followups_per_prompt=max_followups_per_prompt,
-        max_prompt_tokens=max_prompt_tokens,
-    )
     model = _RecordedModel(recorded)
     search = DriftSearch(Ports(_RecordedGraph(recorded), model, _NoEmbedder()), limits)
     request = ProjectRequest(project_id="replay", query=recorded.question)
@@ -141,43 +123,36 @@ class _RecordedGraph:
     def __init__(self, recorded: Recorded) -> None:
         self._recorded = recorded
 
-    async def primer(self, _query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
-        deadline.require()
+    async def primer(self, _query: PrimerQuery, _deadline: Deadline) -> PrimerEvidence:
         given, _ = self._recorded.primer
-        samples = given["Sample chunks"]
-        return PrimerEvidence(
-            tuple(
-                Community(
-                    row["id"],
-                    row.get("level"),
-                    row["summary"],
-                    samples=tuple(_chunk(s) for s in samples if s.get("community") == row["id"]),
-                )
-                for row in given["Community details"]
+        samples: dict[str, list[Chunk]] = defaultdict(list)
+        for row in given["Sample chunks"]:
+            samples[row.get("community")].append(_chunk(row))
+        communities = [
+            Community(
+                row["id"], row.get("level"), row["summary"], samples=tuple(samples[row["id"]])
             )
-        )
+            for row in given["Community details"]
+        ]
+        return PrimerEvidence(tuple(communities))
 
-    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
-        deadline.require()
+    async def followup(self, query: FollowupQuery, _deadline: Deadline) -> Candidates:
         given, _ = self._recorded.followups.get(query.question, ({}, {}))
         beside = given.get("Graph neighbourhood", {})
-        # Each is half as close as the one before, so that no rule of the ranking reorders them.
-        return Candidates(
-            tuple(
-                Candidate(_chunk(row), similarity=0.5 + 0.5**place)
-                for place, row in enumerate(given.get("Retrieved chunks", ()), start=1)
-            ),
-            tuple(
-                Entity(e["title"], e["title"], e["description"]) for e in beside.get("entities", ())
-            ),
-            tuple(
-                Relationship(r["source"], r["target"], r["description"])
-                for r in beside.get("relationships", ())
-            ),
-        )
-
-    async def health(self) -> GraphHealth:
-        return GraphHealth("recorded", ())
+        # each is half as close as the one before, so that no rule of the ranking reorders them
+        chunks = [
+            Candidate(_chunk(row), similarity=0.5 + 0.5**place)
+            for place, row in enumerate(given.get("Retrieved chunks", ()), start=1)
+        ]
+        entities = [
+            Entity(row["title"], row["title"], row["description"])
+            for row in beside.get("entities", ())
+        ]
+        relationships = [
+            Relationship(row["source"], row["target"], row["description"])
+            for row in beside.get("relationships", ())
+        ]
+        return Candidates(tuple(chunks), tuple(entities), tuple(relationships))
 
 
 def _chunk(row: Json) -> Chunk:
@@ -187,8 +162,7 @@ def _chunk(row: Json) -> Chunk:
 class _NoEmbedder:
     """Embedder: the recorded graph looks at no vector."""
 
-    async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
-        deadline.require()
+    async def embed(self, texts: Sequence[str], _deadline: Deadline) -> Embeddings:
         return Embeddings(tuple((1.0,) for _ in texts))
 
 
@@ -201,24 +175,17 @@ class _RecordedModel:
         self.answered: set[str] = set()
 
     async def complete(
-        self,
-        prompt: Prompt,
-        deadline: Deadline,
-        hear: TextCallback | None = None,  # noqa: ARG002 - nobody listens to a replay
+        self, prompt: Prompt, _deadline: Deadline, _hear: TextCallback | None = None
     ) -> ChatReply:
-        deadline.require()
         tokens = (len(prompt.system) + len(prompt.user)) // 4
         self.figures.tokens += tokens
-
         if prompt.name in {"local_reply", "joint_reply"}:
             self.figures.followup_tokens += tokens
             self.figures.followup_calls += 1
+
         text = json.dumps(self._reply(prompt.name, prompt.user))
         await asyncio.sleep(len(text) / _CHARACTERS_A_SECOND)
         return ChatReply(text)
-
-    async def health(self) -> Readiness:
-        return Readiness.ok()
 
     def _reply(self, name: str, user: str) -> Json | str:
         if name == "hypothesis":
@@ -274,8 +241,9 @@ def _letters(text: str) -> str:
 
 async def bench(asked: Options) -> None:
     """Tell what each recorded search costs now."""
-    exchanges = read_exchanges(asked.exchanges)
-    show([asdict(await replay(one, asked.together, asked.tokens)) for one in exchanges], asked)
+    limits = Limits(max_followups_per_prompt=asked.together, max_prompt_tokens=asked.tokens)
+    figures = [await replay(one, limits) for one in read_exchanges(asked.exchanges)]
+    show([asdict(one) for one in figures], asked)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import json
 import time
 
 from drift.answer.streaming import GrowingAnswer, Telling
-from drift.llm.streamed import GrowingCompletion
+from drift.llm.replies import GrowingCompletion
 from drift.model.tree import Citation, Fact
 
 CHARACTERS = 190_000
@@ -37,7 +37,7 @@ class Heard:
     characters = 0
 
     def answer_delta(self, text: str) -> None:
-        """Hear more of the answer."""
+        """TextCallback more of the answer."""
         self.characters += len(text)
 
     def answer_replaced(self, text: str) -> None:

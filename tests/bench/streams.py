@@ -153,13 +153,7 @@ def _lateness(
 
 async def bench(asked: Options) -> None:
     """Stream answers, and tell how soon and how late their words are."""
-    load = Load(
-        asked.callers,
-        asked.requests,
-        chat_ms=asked.chat_ms,
-        token_ms=asked.token_ms,
-        depth=asked.depth,
-    )
+    load = Load.of(asked)
     async with (
         loaded_function(stack_of(asked), load) as (function, _, values),
         httpx2.AsyncClient(base_url=values.oai_base_url, trust_env=False, timeout=60) as model,
@@ -176,7 +170,7 @@ if __name__ == "__main__":
             servers=True,
             callers=((1, 32), "callers at once, with commas between the levels"),
             requests=(64, "answers at each level, 500 at most; at least two a caller"),
-            depth=("quick", "or `drift`"),
+            depth=("quick", "how far to go", *FIELDS),
             chat_ms=(1000.0, "latency of each chat call, milliseconds"),
             token_ms=(16.7, "latency of each token of a reply, milliseconds"),
         ),

@@ -11,13 +11,12 @@ from __future__ import annotations
 import asyncio
 import random
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from drift.local.evals.lines import Line, read_lines
-from drift.local.ingest.documents import SourceDocument
-from drift.local.ingest.graph_records import ChunkRecord, DocumentRecord, EntityRecord
+from drift.local.ingest.graph_records import ChunkRecord, DocumentRecord
 from drift.local.ingest.knowledge import derive
 from drift.local.ingest.prose import singular
 from drift.local.ingest.records import chunk_records
@@ -25,28 +24,6 @@ from drift.local.ingest.sources import Source, read_source
 from tests.bench.command import Options, read_options, run, show
 
 _WORD = re.compile(r"\w+")
-_PROJECT = "terms"
-_SEED = 1
-
-
-@dataclass(frozen=True, slots=True)
-class TermFigures:
-    """What was found: `missing` are the listed terms that are no entity, in the list's order.
-
-    `density` is the number of entities that chunks mention, for 1,000 characters of the chunks;
-    `sample` are titles of entities, drawn at random, to be judged by reading.
-    """
-
-    terms: int
-    missing: tuple[str, ...]
-    entities: int
-    density: float
-    sample: tuple[str, ...]
-
-    @property
-    def share(self) -> float:
-        """The listed terms that are entities, in percent."""
-        return 100 * (self.terms - len(self.missing)) / max(1, self.terms)
 
 
 class _Listed(Line):
@@ -64,41 +41,33 @@ def read_terms(path: Path, topic: str = "") -> tuple[str, ...]:
     return tuple(dict.fromkeys(term for line in lines for term in line.terms))
 
 
-def measure_terms(source: Source, terms: Sequence[str], sampled: int = 200) -> TermFigures:
-    """Cut the documents, derive their knowledge, and look the terms up among the entities."""
-    chunks = [chunk for document in source.documents for chunk in chunks_of(document, source.name)]
-    entities = derive(_PROJECT, chunks, "").entities
-    return term_figures(terms, entities, chunks, sampled)
-
-
-def chunks_of(document: SourceDocument, source: str) -> tuple[ChunkRecord, ...]:
-    """Return the chunks that ingestion makes of a document."""
-    record = DocumentRecord(document.id, document.title, source, "")
-    return chunk_records(_PROJECT, record, document)
-
-
-def term_figures(
-    terms: Sequence[str],
-    entities: Sequence[EntityRecord],
-    chunks: Iterable[ChunkRecord],
-    sampled: int,
-) -> TermFigures:
-    """Return the figures of a graph.
+def measure_terms(source: Source, terms: Sequence[str], sampled: int = 200) -> dict[str, Any]:
+    """Cut the documents, derive their knowledge, and look the terms up among the entities.
 
     A term is an entity when a title says the same, whatever its case, its punctuation and its
-    plural.
+    plural. `missing` are the others, in the list's order. `density` is the number of entities that
+    chunks mention, for 1,000 characters of the chunks; `sample` are titles of entities, drawn at
+    random, to be judged by reading.
     """
+    chunks: list[ChunkRecord] = []
+    for document in source.documents:
+        record = DocumentRecord(document.id, document.title, source.name, "")
+        chunks += chunk_records("terms", record, document)
+    entities = derive("terms", chunks, "").entities
+
     known = {_folded(entity.title) for entity in entities}
+    missing = [term for term in terms if _folded(term) not in known]
     mentions = sum(len(entity.chunk_ids) for entity in entities)
     characters = sum(len(chunk.text) for chunk in chunks)
-    drawn = random.Random(_SEED).sample(entities, min(sampled, len(entities)))  # noqa: S311
-    return TermFigures(
-        terms=len(terms),
-        missing=tuple(term for term in terms if _folded(term) not in known),
-        entities=len(entities),
-        density=1000 * mentions / max(1, characters),
-        sample=tuple(entity.title for entity in drawn),
-    )
+    drawn = random.Random(1).sample(entities, min(sampled, len(entities)))  # noqa: S311
+    return {
+        "share": round(100 * (len(terms) - len(missing)) / max(1, len(terms)), 1),
+        "terms": len(terms),
+        "missing": missing,
+        "entities": len(entities),
+        "density": 1000 * mentions / max(1, characters),
+        "sample": [entity.title for entity in drawn],
+    }
 
 
 def _folded(name: str) -> str:
@@ -109,8 +78,7 @@ def _folded(name: str) -> str:
 async def bench(asked: Options) -> None:
     """Derive the knowledge of a folder, without any server, and look the terms up."""
     wanted = read_terms(asked.terms, asked.topic)
-    figures = await asyncio.to_thread(measure_terms, read_source(asked.documents), wanted)
-    show({"share": round(figures.share, 1), **asdict(figures)}, asked)
+    show(await asyncio.to_thread(measure_terms, read_source(asked.documents), wanted), asked)
 
 
 if __name__ == "__main__":

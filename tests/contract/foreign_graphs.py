@@ -60,6 +60,30 @@ async def database(whole_server: Neo4jServer) -> AsyncIterator[Connection]:
 
 
 @pytest.fixture
+async def prepared(whole_server: Neo4jServer) -> AsyncIterator[Connection]:
+    """A database without nodes, with the schema of a prepared graph.
+
+    It is made once, and again after a test that changed it.
+    """
+    server = whole_server
+    async with Connection(server.uri, server.user, server.password, server.database) as connection:
+        await connection.write("MATCH (n) DETACH DELETE n", {})
+        if await rows(connection, _SCHEMA) != _prepared.get(server.uri):
+            await drop_schema(connection)
+            await Neo4jPreparer(connection).prepare(DIMENSIONS)
+            _prepared[server.uri] = await rows(connection, _SCHEMA)
+        yield connection
+
+
+_SCHEMA = """
+SHOW INDEXES YIELD name, state, labelsOrTypes, properties, options, owningConstraint
+RETURN * ORDER BY name
+"""
+_prepared: dict[str, list[list[Any]]] = {}
+"""The schema of the prepared graph by its server's address."""
+
+
+@pytest.fixture
 def preparer(database: Connection) -> Neo4jPreparer:
     """What prepares that database for the default schema."""
     return Neo4jPreparer(database)

@@ -7,6 +7,7 @@ up.
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -202,17 +203,17 @@ class Neo4jBackend:
 _real = (pytest.mark.neo4j, pytest.mark.slow)
 _prepared: set[str] = set()
 
-on_real_servers = pytest.mark.parametrize(
-    "graph_server",
-    [pytest.param(name, marks=_real) for name in ("neo4j_2026", "neo4j_5")],
-    indirect=True,
-)
+_newer, _older = (pytest.param(name, marks=_real) for name in ("neo4j_2026", "neo4j_5"))
+
+on_real_server = pytest.mark.parametrize("graph_server", [_newer], indirect=True)
 """For a test that says nothing about the graph in memory."""
+on_real_servers = pytest.mark.parametrize("graph_server", [_newer, _older], indirect=True)
+"""The same, of statements that differ by the server's version."""
+on_every_graph = pytest.mark.parametrize("graph_server", ["fake", _newer, _older], indirect=True)
+"""For a module whose statements differ by the server's version."""
 
 
-@pytest.fixture(
-    params=["fake", pytest.param("neo4j_2026", marks=_real), pytest.param("neo4j_5", marks=_real)]
-)
+@pytest.fixture(params=["fake", _newer])
 def graph_server(request: pytest.FixtureRequest) -> Neo4jServer | None:
     """Each kind of server in turn, started outside of any event loop; None for the fake."""
     return None if request.param == "fake" else request.getfixturevalue(request.param)
@@ -327,12 +328,15 @@ async def fill(  # noqa: PLR0917 - what a project is made of
     titles: dict[str, str] | None = None,
 ) -> None:
     """Write the project and its twin."""
-    for id_, prefix in ((project_id, ""), (twin(project_id), TWIN)):
+    knowledge = KnowledgeBatch(tuple(entities), tuple(relations), tuple(communities), "fingerprint")
+
+    async def write(id_: str, prefix: str) -> None:
         await backend.writer.write_documents(id_, documents(chunks, titles or {}, prefix))
-        knowledge = KnowledgeBatch(
-            tuple(entities), tuple(relations), tuple(communities), "fingerprint"
-        )
         await backend.writer.write_knowledge(id_, knowledge)
+
+    async with asyncio.TaskGroup() as both:
+        both.create_task(write(project_id, ""))
+        both.create_task(write(twin(project_id), TWIN))
 
 
 async def ask_primer(
@@ -340,7 +344,7 @@ async def ask_primer(
 ) -> PrimerEvidence:
     """Ask; nothing may come twice or from the twin."""
     found = await store.primer(
-        PrimerQuery(project_id, "which?", embedding, top_k, located=True), Deadline.after(30)
+        PrimerQuery(project_id, "which?", embedding, top_k, located=True), Deadline.after(120)
     )
     assert len({c.id for c in found.communities}) == len(found.communities)
     for chunks in (found.chunks, *(c.samples for c in found.communities)):
@@ -358,7 +362,7 @@ async def ask_followup(
 ) -> Evidence:
     """Ask; nothing may come twice or from the twin."""
     query = FollowupQuery(project_id, question, embedding, communities, located=True)
-    found = ranked(await store.followup(query, Deadline.after(30)))
+    found = ranked(await store.followup(query, Deadline.after(120)))
     for things in (found.chunks, found.entities, found.communities):
         assert len({t.id for t in things}) == len(things), things
     assert len(set(found.relationships)) == len(found.relationships)

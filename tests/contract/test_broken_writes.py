@@ -67,9 +67,11 @@ class BrokenConnection(Connection):
             raise GraphUnavailableError("killed")
 
 
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.deep)])
 async def test_a_write_killed_anywhere_is_seen_whole_or_not_at_all_and_repaired_by_the_next(
-    backend: Backend, project: str
+    backend: Backend, project: str, step: int
 ) -> None:
+    """Killed before every third statement, and in the deep tests before each."""
     if not isinstance(backend, Neo4jBackend):
         return  # the fake's writes cannot break in the middle
     await fill_all(backend, project)
@@ -86,7 +88,7 @@ async def test_a_write_killed_anywhere_is_seen_whole_or_not_at_all_and_repaired_
 
     for write in (write_documents, write_knowledge):
         seen = [await questions_see(backend, project)]
-        for statements in count():
+        for statements in count(step=step):
             broken = BrokenConnection(backend.connection, statements)
             with suppress(GraphUnavailableError):
                 await write(Neo4jWriter(broken, backend.names))

@@ -18,6 +18,7 @@ from drift.graph.cypher.schema import DEFAULT
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.graph.inventory import Inventory
+from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.health import Index, Level
 from tests.contract.graph_backends import (
     DIMENSIONS,
@@ -29,9 +30,12 @@ from tests.contract.graph_backends import (
     community,
     fill,
 )
+from tests.contract.v1_graphs import database
+from tests.servers import on_whole_servers_of_both_versions
+
+__all__ = ["database"]
 
 pytestmark = pytest.mark.timeout(600)
-real = [pytest.mark.neo4j, pytest.mark.slow]
 
 NAMES = IndexNames()
 CHUNKS = [
@@ -61,7 +65,7 @@ def inventory(**changes: dict[str, Any]) -> Inventory:
         for which, index in prepared.items()
         if changes.get(which, {}) is not None
     )
-    return Inventory("server", NAMES, indexes)
+    return Inventory("server", NAMES, DEFAULT, indexes, can_search=True)
 
 
 @pytest.mark.parametrize("which", ["community", "chunk"])
@@ -108,9 +112,7 @@ def test_indexes_on_another_label_count_as_missing_and_are_not_searched() -> Non
         **{which: {"labels": ("Elsewhere",)} for which in ("community", "chunk", "fulltext")}
     )
     assert found.missing == (NAMES.community, NAMES.chunk, NAMES.fulltext)
-    assert not any(
-        (found.covers_text(("text", "project_key")), found.filters_by_project, found.is_complete)
-    )
+    assert not any((found.covers_text, found.search_index, found.is_complete))
     found.require_dimensions(DIMENSIONS + 1)
 
 
@@ -119,8 +121,8 @@ def test_indexes_over_another_property_count_as_missing_and_are_not_searched() -
         **{which: {"properties": ("other",)} for which in ("community", "chunk", "fulltext")}
     )
     assert found.missing == (NAMES.community, NAMES.chunk, NAMES.fulltext)
-    assert found.health(DEFAULT).indexes == ()
-    assert not any((found.covers_text(("text",)), found.filters_by_project, found.is_complete))
+    assert found.health().indexes == ()
+    assert not any((found.covers_text, found.search_index, found.is_complete))
 
 
 @pytest.mark.parametrize(
@@ -138,13 +140,13 @@ def test_indexes_over_another_property_count_as_missing_and_are_not_searched() -
 def test_a_full_text_index_that_cannot_be_asked_degrades_and_does_not_fail(
     change: dict[str, Any], says: str
 ) -> None:
-    readiness = inventory(fulltext=change).health(DEFAULT).readiness(DIMENSIONS)
+    readiness = inventory(fulltext=change).health().readiness(DIMENSIONS)
     assert readiness.level is Level.DEGRADED
     assert f"{NAMES.fulltext} {says}, so that no chunk is found by its words" in readiness.reason
     assert "python -m drift prepare" in readiness.reason
 
     other = inventory(fulltext=change, chunk={"name": "other"})
-    failing = other.health(DEFAULT).readiness(DIMENSIONS)
+    failing = other.health().readiness(DIMENSIONS)
     assert (failing.level, failing.reason) == (Level.FAILING, f"{NAMES.chunk} is missing")
 
 
@@ -172,6 +174,14 @@ async def assert_refused(
             await ask_primer(graph, project, (1.0,) * size)
         with pytest.raises(GraphMisconfiguredError, match=says):
             await ask_followup(graph, project, QUESTION, (1.0,) * size)
+
+
+@pytest.fixture
+async def backend(database: Connection, whole_server: Neo4jServer) -> Neo4jBackend:
+    """A prepared graph on a server of its own: every change of a schema has all plans made anew."""
+    made = Neo4jBackend(database, IndexNames(), whole_server)
+    await made.writer.prepare(DIMENSIONS)
+    return made
 
 
 @pytest.fixture
@@ -216,11 +226,9 @@ def vector_options(dimensions: int) -> str:
     return f"OPTIONS {{indexConfig: {{{config}}}}}"
 
 
-@pytest.mark.parametrize(
-    "graph_server",
-    [pytest.param("neo4j_2026", marks=real), pytest.param("neo4j_5", marks=real)],
-    indirect=True,
-)
+@pytest.mark.neo4j
+@pytest.mark.slow
+@on_whole_servers_of_both_versions
 class TestOnARunningServer:
     async def test_small_projects_are_answered_without_any_index_and_health_names_what_is_missing(
         self, backend: Neo4jBackend, project: str
@@ -330,10 +338,7 @@ class TestOnARunningServer:
 
 
 @pytest.mark.neo4j
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "graph_server", ["neo4j_2026"], indirect=True
-)  # 5.26 has one vector index a label and property
+@pytest.mark.deep  # 5.26 has one vector index a label and property
 async def test_an_index_that_is_dropped_or_made_anew_while_the_service_runs_is_named(
     backend: Neo4jBackend, project: str, own: OwnIndexes
 ) -> None:

@@ -24,7 +24,7 @@ from tests.contract.graph_backends import (
     ask_primer,
     axis,
     fill,
-    on_real_servers,
+    on_real_server,
 )
 from tests.contract.test_bad_evidence import LocalEmbedder
 from tests.contract.v1_graphs import PROJECT, database, prepare, searched
@@ -129,7 +129,7 @@ FOREIGN: list[tuple[dict[str, Any], dict[str, Any], Where]] = [
 
 
 @pytest.mark.parametrize(("chunk", "document", "known"), FOREIGN)
-@on_real_servers
+@on_real_server
 async def test_what_other_pipelines_leave_is_read_and_wrong_types_are_missing(
     backend: Neo4jBackend,
     project: str,
@@ -150,14 +150,14 @@ async def test_what_other_pipelines_leave_is_read_and_wrong_types_are_missing(
         assert {where(one) for one in found.chunks} == {known}
 
 
-@on_real_servers
+@on_real_server
 async def test_nothing_of_it_is_read_for_a_question_that_does_not_ask(
     backend: Neo4jBackend, project: str
 ) -> None:
     await ingested(backend, project)
     for asked in (False, True):
         query = FollowupQuery(project, "which wheel turns?", axis(0), (), located=asked)
-        found = ranked(await backend.store().followup(query, Deadline.after(30)))
+        found = ranked(await backend.store().followup(query, Deadline.after(120)))
         assert {bool(one.source_uri) for one in found.chunks} == {asked}
         assert {one.start is not None for one in found.chunks} == {asked}
 

@@ -36,7 +36,14 @@ from drift.graph.indexes import IndexNames
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import PrimerEvidence, PrimerQuery
-from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, axis, chunk, fill
+from tests.contract.graph_backends import (
+    DIMENSIONS,
+    Neo4jBackend,
+    axis,
+    chunk,
+    fill,
+    on_real_server,
+)
 from tests.servers import QUICK
 
 pytestmark = pytest.mark.timeout(600)
@@ -46,7 +53,7 @@ SLOW = "UNWIND range(1, 1000000000) AS i WITH i WHERE i % 7 = 8 RETURN count(i) 
 
 
 def ask(graph: Neo4jGraph, tenant: str = "t") -> Awaitable[PrimerEvidence]:
-    return graph.primer(PrimerQuery(tenant, "q", axis(0), 3), Deadline.after(60))
+    return graph.primer(PrimerQuery(tenant, "q", axis(0), 3), Deadline.after(120))
 
 
 def failure(code: str, kind: type[Neo4jError] = ClientError, *, about: str = "") -> Neo4jError:
@@ -146,7 +153,7 @@ async def test_nothing_listening_is_unavailable_within_seconds_and_says_no_addre
         graph = Neo4jGraph.connect(
             f"bolt://127.0.0.1:{taken.getsockname()[1]}", "neo4j", "password", "neo4j"
         )
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             for call in (lambda: ask(graph), graph.health):
                 with pytest.raises(GraphUnavailableError) as caught:
                     await call()
@@ -154,11 +161,7 @@ async def test_nothing_listening_is_unavailable_within_seconds_and_says_no_addre
         await graph.close()
 
 
-@pytest.mark.parametrize(
-    "graph_server",
-    [pytest.param("neo4j_2026", marks=real), pytest.param("neo4j_5", marks=real)],
-    indirect=True,
-)
+@on_real_server
 class TestOnARunningServer:
     async def test_a_statement_over_its_time_is_ended_and_the_connection_lives(
         self, backend: Neo4jBackend
@@ -190,7 +193,7 @@ def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer
 
 
 @pytest.mark.neo4j
-@pytest.mark.slow
+@pytest.mark.deep
 async def test_a_wrong_login_is_misconfigured_and_a_killed_server_unavailable_until_it_is_back(
     own_server: Neo4jServer,
 ) -> None:
@@ -211,7 +214,7 @@ async def test_a_wrong_login_is_misconfigured_and_a_killed_server_unavailable_un
         graph = own.store()
         before = await ask(graph)
         await _kill(own_server)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             with pytest.raises(GraphUnavailableError):
                 await ask(graph)
         await asyncio.to_thread(own_server.restart)
@@ -219,7 +222,7 @@ async def test_a_wrong_login_is_misconfigured_and_a_killed_server_unavailable_un
 
 
 @pytest.mark.neo4j
-@pytest.mark.slow
+@pytest.mark.deep
 async def test_after_wrong_logins_the_right_one_is_not_called_wrong(
     own_server: Neo4jServer,
 ) -> None:
@@ -236,13 +239,9 @@ async def test_after_wrong_logins_the_right_one_is_not_called_wrong(
 
 
 @pytest.mark.neo4j
-@pytest.mark.slow
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize("version", ["2026", pytest.param("5.26", marks=pytest.mark.deep)])
-async def test_a_read_only_database_is_called_that_and_still_searched(
-    version: str, tmp_path: Path
-) -> None:
-    folder = tmp_path / "neo4j"
+@pytest.mark.deep
+async def test_a_read_only_database_is_called_that_and_still_searched(tmp_path: Path) -> None:
+    version, folder = "2026", tmp_path / "neo4j"
     async with _served(Neo4jServer(version, folder=folder, java_flags=QUICK)) as connection:
         await Neo4jWriter(connection, IndexNames()).prepare(DIMENSIONS)
 
@@ -275,6 +274,6 @@ async def _kill(server: Neo4jServer) -> None:
 
 
 async def _until(happened: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not happened():  # noqa: ASYNC110 - another process gives no event
             await asyncio.sleep(0.01)

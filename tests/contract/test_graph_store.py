@@ -11,29 +11,25 @@ import pytest
 
 from drift.core.deadline import Deadline
 from drift.core.errors import DeadlineError, GraphMisconfiguredError
-from drift.graph.graph import Neo4jGraph
-from drift.graph.indexes import IndexNames
 from drift.local.ingest.graph_records import RelationRecord
 from drift.model.graph import FollowupQuery, PrimerQuery
 from tests.contract.graph_backends import (
     CHUNKS,
     DIMENSIONS,
     Backend,
-    Neo4jBackend,
     ask_followup,
     ask_primer,
     axis,
     chunk,
     community,
-    documents,
     entity,
     fill,
     ids,
-    twin,
+    on_every_graph,
     vector,
 )
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [on_every_graph, pytest.mark.timeout(600)]
 
 
 # ------------------------------------------------------------------------------------------- primer
@@ -98,13 +94,6 @@ async def test_a_community_without_a_parent_is_at_the_top_of_a_ragged_tree(
     await fill(backend, project, CHUNKS, communities=tree)
     found = await ask_primer(backend.store(), project, axis(1), top_k=4)
     assert ids(found.communities) == [4, 1]
-
-
-async def test_a_community_keeps_the_type_of_its_key(backend: Backend, project: str) -> None:
-    await fill(backend, project, CHUNKS, communities=[community("north", 0, None, axis(0), ["k1"])])
-    assert ids((await ask_primer(backend.store(), project, axis(0))).communities) == ["north"]
-    found = await ask_followup(backend.store("hard"), project, "what?", axis(0), ("north",))
-    assert ids(found.chunks) == ["k1"]
 
 
 async def test_a_community_without_chunks_has_no_samples(backend: Backend, project: str) -> None:
@@ -263,7 +252,7 @@ async def test_a_document_is_named_by_title_then_id_then_unknown(
     assert names == {"titled": "Guide", "untitled": "d2", "loose": "unknown", "shared": "Atlas"}
 
 
-@pytest.mark.parametrize("question", ["the of and", "???", "-", "", " \n", "\u200b", "🦉"])
+@pytest.mark.parametrize("question", ["the of and", "???", "\u200b"])
 async def test_a_question_without_an_indexable_word_is_answered_by_the_vector(
     backend: Backend, project: str, question: str
 ) -> None:
@@ -285,28 +274,6 @@ async def test_a_chunk_without_a_vector_is_found_by_its_words_only(
     assert "bare" not in ids((await ask_primer(backend.store(), project, axis(0))).chunks)
 
 
-@pytest.mark.parametrize("exact_limit", [None, 0])
-async def test_a_small_tenant_is_not_starved_by_a_large_one_beside_it(
-    backend: Backend, project: str, exact_limit: int | None
-) -> None:
-    large = [chunk(f"k{i:03}", "zebra crossing", vector(1, i / 10_000)) for i in range(700)]
-    await backend.writer.write_documents(twin(project), documents(large, {}))
-    await backend.writer.write_documents(
-        project,
-        documents([chunk("k001", "zebra", vector(1, 1)), chunk("mine", "crossing", axis(1))], {}),
-    )
-    store = backend.store(exact_limit=exact_limit)
-    assert set(ids((await ask_followup(store, project, "zebra crossing", axis(0))).chunks)) == {
-        "k001",
-        "mine",
-    }
-    assert set(ids((await ask_primer(store, project, axis(0))).chunks)) == {"k001", "mine"}
-    assert set(ids((await ask_followup(store, project, "zebra crossing", axis(200))).chunks)) == {
-        "k001",
-        "mine",
-    }
-
-
 # --------------------------------------------------------------------------------- time and indexes
 async def test_a_used_up_deadline_is_a_deadline_error(backend: Backend, project: str) -> None:
     with pytest.raises(DeadlineError):
@@ -321,7 +288,7 @@ async def test_a_vector_of_other_dimensions_is_refused_with_both_numbers(
         match=rf"graphrag_comm_index has {DIMENSIONS} dimensions, but 3 are wanted",
     ):
         await backend.store().followup(
-            FollowupQuery(project, "q", (1.0, 0.0, 0.0), ()), Deadline.after(30)
+            FollowupQuery(project, "q", (1.0, 0.0, 0.0), ()), Deadline.after(120)
         )
 
 
@@ -334,17 +301,3 @@ async def test_health_lists_the_indexes_with_their_dimensions(backend: Backend) 
         ("graphrag_chunk_fulltext", "fulltext", True, None),
     }
     assert health.missing == ()
-
-
-async def test_missing_indexes_are_named_and_small_projects_still_searched(
-    backend: Backend, project: str
-) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return  # the fake has no index to miss
-    await fill(backend, project, CHUNKS)
-    bare = Neo4jGraph(backend.connection, IndexNames("no_community", "no_chunk", "no_text"))
-    assert (await bare.health()).missing == ("no_community", "no_chunk", "no_text")
-    assert len((await ask_followup(bare, project, "alpha", axis(0))).chunks) == 3
-    large = Neo4jGraph(backend.connection, IndexNames(chunk="no_chunk"), exact_limit=0)
-    with pytest.raises(GraphMisconfiguredError, match=r"no_chunk.*python -m drift prepare"):
-        await ask_followup(large, project, "alpha", axis(0))

@@ -7,13 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from drift.core.errors import GraphMisconfiguredError
 from drift.graph.connection import Connection
-from drift.graph.cypher.schema import V1
-from drift.graph.graph import Neo4jGraph
-from drift.graph.indexes import IndexNames
 from drift.local.ingest.graph_records import ChunkRecord, RelationRecord
-from tests.contract import graph_backends
 from tests.contract.graph_backends import CHUNKS, axis, community, ids
 from tests.contract.v1_graphs import ENTITIES, ask_followup, ask_primer, fill, searched
 
@@ -108,22 +103,3 @@ async def test_a_chunk_stands_where_its_document_has_it(database: Connection, na
         ("Part 1", 2, 2),
         ("", None, None),
     ]
-
-
-async def test_every_project_id_means_the_whole_database(database: Connection) -> None:
-    await fill(database, CHUNKS, ENTITIES)
-    for project_id in ("one", "another", "with \"quotes\" and 'more'"):
-        found = await graph_backends.ask_followup(searched(database), project_id, "alpha", axis(0))
-        assert len(found.chunks) == 3
-
-
-async def test_a_missing_index_is_named_and_a_small_graph_still_searched(
-    database: Connection,
-) -> None:
-    await fill(database, CHUNKS, ENTITIES)
-    bare = Neo4jGraph(database, IndexNames("no_community", "no_chunk", "no_text"), schema=V1)
-    assert (await bare.health()).missing == ("no_community", "no_chunk", "no_text")
-    assert len((await ask_followup(bare, "alpha", axis(0))).chunks) == 3
-    large = Neo4jGraph(database, IndexNames(chunk="no_chunk"), exact_limit=0, schema=V1)
-    with pytest.raises(GraphMisconfiguredError, match=r"no_chunk.*python -m drift prepare"):
-        await ask_followup(large, "alpha", axis(0))

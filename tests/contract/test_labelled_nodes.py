@@ -11,7 +11,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import DeadlineError, ProjectHeldError
 from drift.graph.labelled_nodes import Neo4jLabelledNodes
 from drift.model.nodes import Embedded, LabelledNode, Taking
-from tests.contract.graph_backends import Neo4jBackend, on_real_servers, twin
+from tests.contract.graph_backends import Neo4jBackend, on_real_server, twin
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -25,12 +25,12 @@ async def found(
     return {one.id: one async for one in nodes.labelled(project, LABEL, taking)}
 
 
-@on_real_servers
+@on_real_server
 async def test_nodes_are_read_and_given_vectors_by_project(
     backend: Neo4jBackend, project: str
 ) -> None:
     connection = backend.connection
-    nodes, deadline = Neo4jLabelledNodes(connection), Deadline.after(60)
+    nodes, deadline = Neo4jLabelledNodes(connection), Deadline.after(120)
     made: dict[str, Any] = {"p": project, "other": twin(project)}
     await connection.write(
         f"CREATE (:{LABEL} {{project_id: $p, id: 'ada', name: 'Ada', description: 'Rows'}}), "
@@ -63,11 +63,11 @@ async def test_nodes_are_read_and_given_vectors_by_project(
     await connection.write(f"MATCH (n:{LABEL}) DETACH DELETE n", {})
 
 
-@on_real_servers
+@on_real_server
 async def test_of_two_nodes_of_one_id_the_first_gets_a_vector_and_the_other_is_left(
     backend: Neo4jBackend, project: str
 ) -> None:
-    connection, deadline = backend.connection, Deadline.after(60)
+    connection, deadline = backend.connection, Deadline.after(120)
     nodes = Neo4jLabelledNodes(connection)
     await connection.write(
         f"UNWIND ['Ada', 'Eve', 'Bo'] AS name CREATE (:{LABEL} {{project_id: $p, name: name, "
@@ -87,9 +87,9 @@ async def test_of_two_nodes_of_one_id_the_first_gets_a_vector_and_the_other_is_l
     await connection.write(f"MATCH (n:{LABEL}) DETACH DELETE n", {})
 
 
-@on_real_servers
+@on_real_server
 async def test_a_held_project_is_told_and_not_written(backend: Neo4jBackend, project: str) -> None:
-    nodes, deadline = Neo4jLabelledNodes(backend.connection), Deadline.after(60)
+    nodes, deadline = Neo4jLabelledNodes(backend.connection), Deadline.after(120)
     await nodes.require_free(project)
     async with backend.writer.writing(project):
         with pytest.raises(ProjectHeldError):
@@ -102,7 +102,7 @@ async def test_a_held_project_is_told_and_not_written(backend: Neo4jBackend, pro
         await nodes.put(project, [], Deadline.after(0))
 
 
-@on_real_servers
+@on_real_server
 async def test_nodes_of_an_earlier_release_become_ours_and_another_program_s_never(
     backend: Neo4jBackend, project: str
 ) -> None:

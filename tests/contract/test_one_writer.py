@@ -23,7 +23,7 @@ from tests.contract.graph_backends import (
     axis,
     community,
     documents,
-    on_real_servers,
+    on_real_server,
     twin,
 )
 
@@ -94,7 +94,7 @@ async def test_the_hold_ends_with_its_block_however_that_ends(
         pass
 
 
-@on_real_servers
+@on_real_server
 async def test_of_many_that_come_at_once_one_holds_an_empty_project(
     backend: Neo4jBackend, project: str
 ) -> None:
@@ -108,7 +108,7 @@ async def test_of_many_that_come_at_once_one_holds_an_empty_project(
     assert nodes.records[0]["n"] == 1
 
 
-@on_real_servers
+@on_real_server
 async def test_a_writer_that_hung_past_its_lease_can_write_nothing_more(
     backend: Neo4jBackend, project: str
 ) -> None:
@@ -139,7 +139,7 @@ async def test_a_writer_that_hung_past_its_lease_can_write_nothing_more(
     assert await Lease(connection, project).take() is not None, "only the holder gives it back"
 
 
-@on_real_servers
+@on_real_server
 async def test_a_lease_that_is_over_is_lost_even_when_nobody_took_it(
     backend: Neo4jBackend, project: str
 ) -> None:
@@ -152,7 +152,7 @@ async def test_a_lease_that_is_over_is_lost_even_when_nobody_took_it(
         await Neo4jProject(connection, hung).write_documents(OTHER)
 
 
-@on_real_servers
+@on_real_server
 async def test_a_lease_is_renewed_while_its_block_runs_and_a_lost_one_ends_it(
     backend: Neo4jBackend, project: str
 ) -> None:
@@ -180,7 +180,7 @@ async def test_a_lease_is_renewed_while_its_block_runs_and_a_lost_one_ends_it(
         await hold()
 
 
-@on_real_servers
+@on_real_server
 @pytest.mark.parametrize(
     "damage",
     ["p.writer_until = 'soon'", "p.writer_until = null", "p.writer_since = 'x', p.writer_name = 5"],

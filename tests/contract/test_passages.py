@@ -30,7 +30,7 @@ from tests.contract.graph_backends import (
     documents,
     entity,
     fill,
-    on_real_servers,
+    on_real_server,
     twin,
     vector,
 )
@@ -49,7 +49,7 @@ async def known(
     reader: PassageReader, project: str, *ids: str, embedding: Vector = ALPHA
 ) -> dict[str, Passage]:
     """Return what is known, by chunk."""
-    found = await reader.passages(PassagesQuery(project, ids, embedding), Deadline.after(60))
+    found = await reader.passages(PassagesQuery(project, ids, embedding), Deadline.after(120))
     assert len({one.chunk_id for one in found.passages}) == len(found.passages)
     return {one.chunk_id: one for one in found.passages}
 
@@ -85,7 +85,7 @@ async def test_no_other_project_is_looked_at(backend: Backend, project: str) -> 
     assert found["k1"].witnesses == ()
     assert (
         await backend.passages().passages(
-            PassagesQuery(f"{project}-absent", ("k1",), axis(0)), Deadline.after(60)
+            PassagesQuery(f"{project}-absent", ("k1",), axis(0)), Deadline.after(120)
         )
         == Passages()
     )
@@ -163,7 +163,7 @@ TIMES: list[tuple[dict[str, Any], int | None]] = [
 
 
 @pytest.mark.parametrize(("stored", "read"), TIMES)
-@on_real_servers
+@on_real_server
 async def test_what_other_pipelines_leave_as_a_time_is_read(
     backend: Neo4jBackend, project: str, stored: dict[str, Any], read: int | None
 ) -> None:
@@ -174,18 +174,18 @@ async def test_what_other_pipelines_leave_as_a_time_is_read(
     assert (await known(backend.passages(), project, "k1"))["k1"].updated_at == read
 
 
-@on_real_servers
+@on_real_server
 async def test_the_projects_threshold_comes_with_them(backend: Neo4jBackend, project: str) -> None:
     await fill(backend, project, CHUNKS)
     query = PassagesQuery(project, ("k1",), axis(0))
     reader = backend.passages()
-    assert (await reader.passages(query, Deadline.after(60))).threshold is None
+    assert (await reader.passages(query, Deadline.after(120))).threshold is None
     measured = ScoreThreshold(0.6, 500, DIMENSIONS, "m", 0.1)
     await backend.writer.keep_threshold(project, measured)
-    assert (await reader.passages(query, Deadline.after(60))).threshold == measured
+    assert (await reader.passages(query, Deadline.after(120))).threshold == measured
 
 
-@on_real_servers
+@on_real_server
 async def test_a_vector_that_cannot_be_compared_costs_its_own_chunk(
     backend: Neo4jBackend, project: str
 ) -> None:

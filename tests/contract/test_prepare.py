@@ -5,8 +5,6 @@ It adds what the searches need, names what it cannot, and guesses nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from drift.core.deadline import Deadline
@@ -25,13 +23,19 @@ from tests.contract.foreign_graphs import (
     cut_edges,
     database,
     everything,
+    prepared,
     preparer,
     rows,
 )
 from tests.contract.graph_backends import ask_followup, ask_primer
+from tests.servers import on_whole_servers_of_both_versions
 
-__all__ = ["database", "preparer"]
-pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
+__all__ = ["database", "prepared", "preparer"]
+pytestmark = [
+    pytest.mark.neo4j,
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+]
 
 PROJECT_IDS = """MATCH (n) WHERE NOT n:__Project__
 RETURN labels(n)[0] AS label, n.project_id AS project, count(*) ORDER BY label, project"""
@@ -39,8 +43,6 @@ OF_ONE = [["__Chunk__", 3], ["__Community__", 4], ["__Document__", 3], ["__Entit
 OF_BOTH = [[label, project, count] for label, count in OF_ONE for project in ("north", "south")]
 SOME = {
     "chunks": ["__Document__", "__Entity__", "__Community__"],
-    "documents": ["__Chunk__", "__Entity__", "__Community__"],
-    "entities": ["__Document__", "__Chunk__", "__Community__"],
     "communities": ["__Document__", "__Chunk__", "__Entity__"],
 }
 """By what alone keeps its IN_PROJECT edges: what loses them."""
@@ -51,7 +53,10 @@ async def test_every_node_gets_the_project_of_its_edge_and_both_projects_are_sea
     database: Connection, preparer: Neo4jPreparer
 ) -> None:
     await add_ferries(database, "north", "south")
-    report = await preparer.prepare(DIMENSIONS)
+    told: list[str] = []
+    report = await preparer.prepare(DIMENSIONS, say=told.append)
+    assert told[0] == "Looking at 6 __Document__ nodes ..."
+    assert any(line.startswith("Creating drift_project_key") for line in told)
     assert await rows(database, PROJECT_IDS) == OF_BOTH
     keys = await rows(
         database, "MATCH (n:__Chunk__) RETURN DISTINCT n.project_id AS p, n.project_key ORDER BY p"
@@ -97,80 +102,78 @@ async def test_a_second_run_changes_nothing_and_says_so(
 
 @pytest.mark.parametrize("whole", SOME)
 async def test_nodes_without_an_edge_belong_where_all_their_neighbours_do(
-    database: Connection, preparer: Neo4jPreparer, whole: str
+    prepared: Connection, whole: str
 ) -> None:
-    await add_ferries(database, "north", "south")
-    await cut_edges(database, *SOME[whole])
-    assert (await preparer.prepare(DIMENSIONS)).document()["problems"] == []
-    assert await rows(database, PROJECT_IDS) == OF_BOTH
+    await add_ferries(prepared, "north", "south")
+    await cut_edges(prepared, *SOME[whole])
+    assert (await Neo4jPreparer(prepared).prepare(DIMENSIONS)).document()["problems"] == []
+    assert await rows(prepared, PROJECT_IDS) == OF_BOTH
 
 
 async def test_what_stands_between_two_projects_or_alone_is_named_and_left_as_it_is(
-    database: Connection, preparer: Neo4jPreparer
+    prepared: Connection,
 ) -> None:
-    await add_ferries(database, "north", "south")
-    await cut_edges(database, "__Entity__")
-    await database.write(
+    await add_ferries(prepared, "north", "south")
+    await cut_edges(prepared, "__Entity__")
+    await prepared.write(
         "MATCH (e:__Entity__ {id: 'e1'})<-[:HAS_ENTITY]-(k:__Chunk__)-[:IN_PROJECT]->({id: "
         "'north'}), (other:__Chunk__)-[:IN_PROJECT]->({id: 'south'}) "
         "WITH e, other LIMIT 1 SET e.id = 'between' CREATE (other)-[:HAS_ENTITY]->(e)",
         {},
     )
-    await database.write("CREATE (:__Document__ {id: 'alone'})", {})
-    await database.write(
+    await prepared.write("CREATE (:__Document__ {id: 'alone'})", {})
+    await prepared.write(
         "MATCH (d:__Document__ {id: 'd3'}), (p:__Project__) CREATE (d)-[:IN_PROJECT]->(p) WITH "
         "DISTINCT d SET d.id = 'both'",
         {},
     )
-    report = await preparer.prepare(DIMENSIONS)
+    report = await Neo4jPreparer(prepared).prepare(DIMENSIONS)
     told = "\n".join(report.document()["problems"])
     assert "Some __Document__ nodes (2) are in more than one project" in told
     assert "'both' (edge to 'north', edge to 'south')" in told
     assert "Some __Document__ nodes (1: 'alone') have neither an IN_PROJECT edge" in told
     assert "Some __Entity__ nodes (1: 'between') have neither an IN_PROJECT edge" in told
     left = await rows(
-        database,
+        prepared,
         "MATCH (n) WHERE n.project_id IS NULL AND NOT n:__Project__ RETURN n.id ORDER BY n.id",
     )
     assert left == [["alone"], ["between"], ["both"], ["both"]]
 
 
 async def test_a_node_between_a_known_and_an_unknown_neighbour_is_not_guessed(
-    database: Connection, preparer: Neo4jPreparer
+    prepared: Connection,
 ) -> None:
-    await add_ferries(database, "north")
-    await database.write(
+    await add_ferries(prepared, "north")
+    await prepared.write(
         "MATCH (k:__Chunk__ {id: 'k1'}) CREATE (k)-[:HAS_ENTITY]->(e:__Entity__ {id: 'e9', title: "
         "'x'})<-[:HAS_ENTITY]-(:__Chunk__ {id: 'k9', text: 't'})",
         {},
     )
-    report = await preparer.prepare(DIMENSIONS)
+    report = await Neo4jPreparer(prepared).prepare(DIMENSIONS)
     assert any("1: 'e9')" in problem for problem in report.document()["problems"])
     assert await rows(
-        database, "MATCH (n) WHERE n.id IN ['e9', 'k9'] RETURN DISTINCT n.project_id"
+        prepared, "MATCH (n) WHERE n.id IN ['e9', 'k9'] RETURN DISTINCT n.project_id"
     ) == [[None]]
 
 
-async def test_a_number_as_a_project_s_id_is_its_text(
-    database: Connection, preparer: Neo4jPreparer
-) -> None:
-    await add_ferries(database, 7)
-    assert (await preparer.prepare(DIMENSIONS)).document()["problems"] == []
-    assert (await ask_followup(Neo4jGraph(database), "7", "ferry", (1.0, 0.0, 0.0, 1.0))).chunks
+async def test_a_number_as_a_project_s_id_is_its_text(prepared: Connection) -> None:
+    await add_ferries(prepared, 7)
+    assert (await Neo4jPreparer(prepared).prepare(DIMENSIONS)).document()["problems"] == []
+    assert (await ask_followup(Neo4jGraph(prepared), "7", "ferry", (1.0, 0.0, 0.0, 1.0))).chunks
 
 
 async def test_a_project_key_and_a_title_key_that_do_not_fit_are_corrected(
-    database: Connection, preparer: Neo4jPreparer
+    prepared: Connection,
 ) -> None:
-    await add_ferries(database, "north")
-    await preparer.prepare(DIMENSIONS)
-    await database.write("MATCH (n {id: 'k1'}) SET n.project_key = 'old'", {})
-    await database.write("MATCH (n {id: 'e1'}) SET n.title = 'Boat'", {})
-    assert (await preparer.prepare(DIMENSIONS)).changed == {
+    await add_ferries(prepared, "north")
+    await Neo4jPreparer(prepared).prepare(DIMENSIONS)
+    await prepared.write("MATCH (n {id: 'k1'}) SET n.project_key = 'old'", {})
+    await prepared.write("MATCH (n {id: 'e1'}) SET n.title = 'Boat'", {})
+    assert (await Neo4jPreparer(prepared).prepare(DIMENSIONS)).changed == {
         "__Chunk__.project_key": 1,
         "__Entity__.title_key": 1,
     }
-    assert await rows(database, "MATCH (n {id: 'e1'}) RETURN n.title_key") == [["boat"]]
+    assert await rows(prepared, "MATCH (n {id: 'e1'}) RETURN n.title_key") == [["boat"]]
 
 
 async def test_a_graph_without_the_index_of_titles_serves_on_until_it_is_prepared(
@@ -193,21 +196,19 @@ async def test_a_graph_without_the_index_of_titles_serves_on_until_it_is_prepare
 
     assert (await preparer.prepare(DIMENSIONS)).created == [NAMES_INDEX]
     prepared = Neo4jGraph(database)
-    candidates = await prepared.followup(FollowupQuery(*question, ()), Deadline.after(30))
+    candidates = await prepared.followup(FollowupQuery(*question, ()), Deadline.after(120))
     assert (await prepared.health()).lacking == ()
     assert [c.chunk.id for c in candidates.chunks if c.graph > 0] == ["k1"]
 
 
-async def test_more_nodes_than_a_batch_holds_are_all_prepared(
-    database: Connection, preparer: Neo4jPreparer
-) -> None:
-    await database.write(
+async def test_more_nodes_than_a_batch_holds_are_all_prepared(prepared: Connection) -> None:
+    await prepared.write(
         "CREATE (p:__Project__ {id: 'big'}) WITH p UNWIND range(1, 4500) AS i "
         "CREATE (:__Chunk__ {id: i, text: 't', embedding: [1.0, 2.0, 3.0, "
         "4.0]})-[:IN_PROJECT]->(p), (:__Entity__ {id: i, title: 'T' + i})-[:IN_PROJECT]->(p)",
         {},
     )
-    changed = (await preparer.prepare(DIMENSIONS)).changed
+    changed = (await Neo4jPreparer(prepared).prepare(DIMENSIONS)).changed
     assert set(changed.values()) == {4500}
     assert set(changed) == {
         "__Chunk__.project_id",
@@ -219,6 +220,7 @@ async def test_more_nodes_than_a_batch_holds_are_all_prepared(
 
 
 # ------------------------------------------------------------------------------------------ dry run
+@on_whole_servers_of_both_versions
 async def test_a_dry_run_changes_nothing_and_its_cypher_does_what_preparing_does(
     database: Connection, preparer: Neo4jPreparer, whole_server: Neo4jServer
 ) -> None:
@@ -252,12 +254,3 @@ async def _type(database: Connection, text: str) -> None:
     statement = "\n".join(line for line in lines if not line.startswith(":param")).removesuffix(";")
     if "$rows" not in statement or parameters:
         await database.write_in_batches(statement, parameters)
-
-
-async def test_progress_is_told(database: Connection, preparer: Neo4jPreparer) -> None:
-    await add_ferries(database, "north")
-    told: list[str] = []
-    say: Callable[[str], None] = told.append
-    await preparer.prepare(DIMENSIONS, say=say)
-    assert told[0] == "Looking at 3 __Document__ nodes ..."
-    assert any(line.startswith("Creating drift_project_key") for line in told)

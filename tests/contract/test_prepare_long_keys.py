@@ -13,10 +13,13 @@ from tests.contract.foreign_graphs import (
     DIMENSIONS,
     add_entities_of_chunks,
     add_ferries,
-    database,
     preparer,
 )
+from tests.contract.foreign_graphs import (
+    prepared as database,
+)
 from tests.contract.graph_backends import ask_primer
+from tests.contract.v1_graphs import drop_schema
 
 __all__ = ["database", "preparer"]
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -43,6 +46,7 @@ async def test_a_title_of_any_length_is_indexed_by_its_beginning(
 async def test_nodes_of_too_long_a_key_are_named_left_out_and_come_back_when_it_is_shortened(
     database: Connection, preparer: Neo4jPreparer, by: str
 ) -> None:
+    await drop_schema(database)
     await add_ferries(database, "north")
     value = LONG
     if by == "property":
@@ -73,6 +77,7 @@ async def test_nodes_of_too_long_a_key_are_named_left_out_and_come_back_when_it_
 async def test_without_projects_nodes_of_too_long_an_id_are_found_without_an_index(
     database: Connection,
 ) -> None:
+    await drop_schema(database)
     await add_entities_of_chunks(database)
     await database.write(f"MATCH (k:__Chunk__ {{index: 1}}) SET k.id = {LONG}", {})
     report = await Neo4jPreparer(database, schema="v1").prepare(DIMENSIONS)
@@ -84,6 +89,7 @@ async def test_without_projects_nodes_of_too_long_an_id_are_found_without_an_ind
 async def test_a_step_that_fails_names_the_index_and_what_the_server_said(
     database: Connection, preparer: Neo4jPreparer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    await drop_schema(database)
     await add_ferries(database, "north")
     await database.write(f"MATCH (k:__Chunk__ {{id: 'k1'}}) SET k.id = {LONG}", {})
     monkeypatch.setattr("drift.local.prepare.survey_nodes.MOST_BYTES", 100_000)

@@ -17,7 +17,6 @@ from tests.contract.foreign_graphs import (
     add_entities_of_chunks,
     add_ferries,
     database,
-    everything,
     rows,
 )
 from tests.contract.graph_backends import ask_followup, ask_primer
@@ -74,16 +73,6 @@ async def test_chunks_and_entities_get_their_labels_keys_and_indexes(database: C
     assert found.chunks[0].text == "Ferry 3 leaves at noon."
 
 
-async def test_a_second_run_changes_nothing(database: Connection) -> None:
-    await add_entities_of_chunks(database)
-    preparer = Neo4jPreparer(database, schema="v1")
-    await preparer.prepare(DIMENSIONS)
-    before = await everything(database)
-    again = (await preparer.prepare(DIMENSIONS)).document()
-    assert (again["changed"], again["created"]) == ({}, [])
-    assert await everything(database) == before
-
-
 async def test_a_graph_of_simple_kg_pipeline_keeps_its_own_index_and_every_chunk_is_found(
     database: Connection,
 ) -> None:
@@ -122,15 +111,6 @@ async def test_a_chunk_that_nothing_came_from_is_known_by_its_document_or_its_ne
     await database.write(text, {})
     planned = await Neo4jPreparer(database, schema="v1").prepare(DIMENSIONS, dry_run=True)
     assert planned.changed[":__Chunk__"] == chunks
-
-
-async def test_a_dry_run_changes_nothing(database: Connection) -> None:
-    await add_entities_of_chunks(database, "Passage")
-    before = await everything(database)
-    planned = await Neo4jPreparer(database, schema="v1").prepare(DIMENSIONS, dry_run=True)
-    assert await everything(database) == before
-    assert planned.changed == {":__Chunk__": 3, ":__Entity__": 6, "__Entity__.title_key": 6}
-    assert sum("SET n:__Chunk__" in text for text in planned.cypher) == 1
 
 
 async def test_a_graph_of_several_projects_is_refused(database: Connection) -> None:

@@ -12,8 +12,7 @@ import pytest
 from redis.asyncio import Redis
 
 from drift.auth.caller import Quota
-from drift.auth.counting import QuotaCounter, Used
-from drift.auth.local_counter import LocalCounter
+from drift.auth.quotas import LocalCounter, QuotaCounter, Used
 from drift.local.stack.valkey_server import ValkeyServer
 from drift.redis.counter import RedisCounter, keys_of
 from drift.redis.server import RedisServer

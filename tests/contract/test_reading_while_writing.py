@@ -24,7 +24,7 @@ from tests.contract.graph_backends import (
     ask_followup,
     ask_primer,
     axis,
-    on_real_servers,
+    on_real_server,
     vector,
 )
 from tests.ingest.fakes import HashEmbedder
@@ -120,7 +120,7 @@ class Asking:
             self.texts.setdefault(chunk.id, set()).add(f"{chunk.document_name}: {chunk.text}")
 
 
-@on_real_servers
+@on_real_server
 async def test_no_question_fails_or_sees_half_while_documents_and_knowledge_change(
     backend: Neo4jBackend, project: str
 ) -> None:

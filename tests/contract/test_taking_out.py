@@ -23,7 +23,7 @@ from drift.local.ingest.graph_records import (
 from drift.local.ingest.neo4j import project as neo4j_project
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.model.reading import PageQuery
-from tests.contract.graph_backends import Backend, Neo4jBackend, axis, chunk, on_real_servers, twin
+from tests.contract.graph_backends import Backend, Neo4jBackend, axis, chunk, on_real_server, twin
 from tests.contract.small_project import COMMUNITIES, ENTITIES, FULL, fill_all, questions_see
 from tests.contract.test_broken_writes import BrokenConnection
 
@@ -56,7 +56,7 @@ async def test_what_is_removed_goes_with_the_knowledge_that_is_without_it(
     assert await backend.counts(twin(project)) == FULL
 
 
-@on_real_servers
+@on_real_server
 @pytest.mark.parametrize("at_once", [2000, 1], ids=["at once", "in steps"])
 async def test_a_removal_or_replacement_killed_anywhere_is_seen_whole_or_not_at_all(
     backend: Neo4jBackend, project: str, monkeypatch: pytest.MonkeyPatch, at_once: int
@@ -109,13 +109,13 @@ async def test_a_project_of_which_all_was_removed_is_not_there_any_more(
     assert await backend.counts(project) == {}
     assert await backend.writer.held_projects(project) == ()
     page = PageQuery(50, (project,))
-    found = await backend.reader().projects(EVERYBODY, page, Deadline.after(30))
+    found = await backend.reader().projects(EVERYBODY, page, Deadline.after(120))
     assert project not in found.rows
     await fill_all(backend, project)
     assert await backend.counts(project) == FULL
 
 
-@on_real_servers
+@on_real_server
 @pytest.mark.parametrize(
     ("others", "own"),
     [
@@ -138,7 +138,7 @@ async def test_a_project_keeps_what_others_have_put_there(
     await backend.connection.write("MATCH (n:Person) DETACH DELETE n", {})
 
 
-@on_real_servers
+@on_real_server
 async def test_a_run_that_wrote_nothing_leaves_no_project_behind(
     backend: Neo4jBackend, project: str
 ) -> None:
@@ -147,7 +147,7 @@ async def test_a_run_that_wrote_nothing_leaves_no_project_behind(
     assert await backend.writer.held_projects(project) == ()
 
 
-@on_real_servers
+@on_real_server
 async def test_a_project_that_is_forgotten_while_others_wait_for_it_is_made_anew_for_them(
     backend: Neo4jBackend, project: str
 ) -> None:
@@ -161,6 +161,6 @@ async def test_a_project_that_is_forgotten_while_others_wait_for_it_is_made_anew
     async def look() -> None:
         for _ in range(30):
             with suppress(NotFoundError, ProjectHeldError):
-                await nodes.find_node(EVERYBODY.project(project), "x", Deadline.after(60))
+                await nodes.find_node(EVERYBODY.project(project), "x", Deadline.after(120))
 
     await asyncio.gather(write(), write(), look(), look())

@@ -56,7 +56,7 @@ from tests.fakes_graph import FakeGraph, Project
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600, func_only=True)]
 
-PAIRS, FEW_PAIRS = 250, 50
+PAIRS, FEW_PAIRS = 100, 40
 """Random pairs on each of the two servers: 500 together; and how many `make test` draws."""
 BATCH = 25
 MAX_AT_ONCE = 2
@@ -277,7 +277,6 @@ def told(shape: Shape) -> Iterator[None]:
     ("server", "pairs"),
     [
         ("neo4j_2026", FEW_PAIRS),
-        pytest.param("neo4j_2026", PAIRS, marks=pytest.mark.deep),
         ("neo4j_5", PAIRS),
     ],
     indirect=["server"],

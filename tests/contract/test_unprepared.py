@@ -20,11 +20,13 @@ from tests.contract.foreign_graphs import (
     DIMENSIONS,
     add_entities_of_chunks,
     add_ferries,
-    cut_edges,
-    database,
     preparer,
 )
+from tests.contract.foreign_graphs import (
+    prepared as database,
+)
 from tests.contract.graph_backends import ask_primer
+from tests.contract.v1_graphs import drop_schema
 
 __all__ = ["database", "preparer"]
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -56,7 +58,7 @@ async def assert_names(graph: Neo4jGraph, project: str, says: str) -> None:
 
 
 # ----------------------------------------------------------------------------------------- searches
-@pytest.mark.parametrize("project", ["south", "south of it's end", 7])
+@pytest.mark.parametrize("project", ["south of it's end", 7])
 async def test_a_project_that_came_by_edges_alone_is_named_until_it_is_prepared(
     database: Connection, preparer: Neo4jPreparer, project: str | int
 ) -> None:
@@ -75,18 +77,10 @@ async def test_a_project_that_came_by_edges_alone_is_named_until_it_is_prepared(
     assert (await ask_primer(graph, asked, VECTOR)).communities
 
 
-async def test_edges_of_documents_alone_are_enough_to_name_it(
-    database: Connection, preparer: Neo4jPreparer
-) -> None:
-    await preparer.prepare(DIMENSIONS)
-    await add_ferries(database, "south")
-    await cut_edges(database, "__Chunk__", "__Entity__", "__Community__")
-    await assert_names(Neo4jGraph(database), "south", "prepare --project south`")
-
-
 async def test_a_graph_with_the_index_of_communities_alone_is_named(
     database: Connection, preparer: Neo4jPreparer
 ) -> None:
+    await drop_schema(database)
     await add_ferries(database, "north")
     await database.write(SEED_INDEX, {})
     await database.rows("CALL db.awaitIndexes(60)")
@@ -126,6 +120,7 @@ async def test_only_a_search_that_found_nothing_asks_twice(
 async def test_without_projects_what_has_no_label_is_named_and_an_empty_graph_is_empty(
     database: Connection,
 ) -> None:
+    await drop_schema(database)
     graph = Neo4jGraph(database, schema=V1)
     assert (await ask_primer(graph, "any", VECTOR)).is_empty
     await add_entities_of_chunks(database, chunk="Chunk")
@@ -193,9 +188,6 @@ async def test_communities_that_carry_an_id_alone_are_asked(
     [
         ("text-embedding-3-small", "nomic-embed-text", True),
         ("text-embedding-3-small", "Text-Embedding-3-Small", False),
-        ("nomic-embed-text:latest", "nomic-embed-text", False),
-        (None, "nomic-embed-text", False),
-        ("text-embedding-3-small", "", False),
     ],
 )
 async def test_a_question_of_another_embedding_model_is_refused_by_both_names(

@@ -18,30 +18,25 @@ SAID = "The lighthouse of Ulm burned down in 1889 after a storm."
 
 
 def write_set(folder: Path) -> None:
-    owls = [
-        {"id": f"x{n}", "title": f"Owl {n}", "text": f"Owl number {n} hoots."} for n in range(12)
-    ]
-    documents = [
-        {"id": "p1", "title": "Old Mill", "text": "The old mill belongs to Ada."},
-        {"id": "p2", "title": "Ada", "text": "Ada was born in Ulm."},
-        *owls,
-    ]
+    texts = {"Old Mill": "The old mill belongs to Ada.", "Ada": "Ada was born in Ulm."}
+    texts |= {f"Owl {n}": f"Owl number {n} hoots." for n in range(12)}
     mill, born = ["Old Mill", "belongs to", "Ada"], ["Ada", "born in", "Ulm"]
-    triples = [
-        {"id": "p1", "entities": ["Old Mill", "Ada"], "triples": [mill, ["malformed"]]},
-        {"id": "p2", "entities": ["Ada", "Ulm"], "triples": [born]},
-    ]
+    steps = {"Who owns the old mill?": "Ada", "Where was #1 born?": "Ulm"}
     question = {
         "id": "q1",
         "question": "Where was the owner of the old mill born?",
-        "supporting_ids": ["p1", "p2"],
-        "decomposition": [
-            {"question": "Who owns the old mill?", "answer": "Ada"},
-            {"question": "Where was #1 born?", "answer": "Ulm"},
+        "supporting_ids": ["Old Mill", "Ada"],
+        "decomposition": [{"question": q, "answer": a} for q, a in steps.items()],
+    }
+    files = {
+        "documents": [{"id": title, "title": title, "text": text} for title, text in texts.items()],
+        "triples": [
+            {"id": "Old Mill", "entities": ["Old Mill", "Ada"], "triples": [mill]},
+            {"id": "Ada", "entities": ["Ada", "Ulm"], "triples": [born]},
         ],
+        "questions": [question],
     }
     folder.mkdir()
-    files = {"documents": documents, "triples": triples, "questions": [question]}
     for name, lines in files.items():
         (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
 
@@ -50,17 +45,12 @@ def write_topic(folder: Path) -> tuple[str, ...]:
     documents = folder / "harbour" / "documents"
     documents.mkdir(parents=True)
     (documents / "lighthouse.md").write_text(f"# Lighthouse\n\n{SAID}\n", encoding="utf-8")
-    for number in range(12):
-        text = f"# Owl {number}\n\nOwl number {number} hoots at night in its own wood.\n"
-        (documents / f"owl{number}.md").write_text(text, encoding="utf-8")
+    for n in range(12):
+        text = f"# Owl {n}\n\nOwl number {n} hoots at night in its own wood.\n"
+        (documents / f"owl{n}.md").write_text(text, encoding="utf-8")
 
-    question = {
-        "id": "q1",
-        "question": "What became of the lighthouse?",
-        "type": "single-fact",
-        "answer": SAID,
-        "documents": ["lighthouse.md"],
-    }
+    question = {"id": "q1", "question": "What became of the lighthouse?", "type": "single-fact"}
+    question |= {"answer": SAID, "documents": ["lighthouse.md"]}
     questions = folder / "harbour" / "questions.jsonl"
     questions.write_text(json.dumps(question), encoding="utf-8")
     return ("--documents", str(documents), "--questions", str(questions))

@@ -21,7 +21,7 @@ from drift.local.evals.evidence_figures import (
     report,
     within_chars,
 )
-from drift.local.evals.gold_passages import RawDocuments, words_of
+from drift.local.evals.gold_passages import GoldPassage, RawDocuments, words_of
 
 SAID = "The lighthouse of Ulm burned down in 1889 after a storm."
 FILLER = " ".join(f"filler{number}" for number in range(400))
@@ -32,6 +32,11 @@ QUESTION = DocumentQuestion(
 
 def raw_documents() -> RawDocuments:
     return RawDocuments({"a.md": f"{FILLER} {SAID} {FILLER}", "b.md": FILLER})
+
+
+def located(question: DocumentQuestion) -> list[GoldPassage]:
+    found = raw_documents().locate(SAID, question.text, ["a.md"])
+    return [found] if found else []
 
 
 def chunk(document: str, text: str) -> RankedChunk:
@@ -45,19 +50,15 @@ def test_a_statement_is_located_where_its_rare_words_stand() -> None:
     assert not gold.is_in(words_of("The lighthouse of Ulm is tall."))
 
 
-def test_a_statement_that_no_document_says_is_not_located() -> None:
+def test_a_statement_is_not_located_where_it_is_not_said_or_has_the_questions_words_alone() -> None:
     raw = raw_documents()
     assert raw.locate("Quokkas graze on Rottnest at dusk.", QUESTION.text, ["a.md"]) is None
     assert raw.locate(SAID, QUESTION.text, ["b.md", "absent.md"]) is None
-
-
-def test_words_of_the_question_prove_nothing() -> None:
-    assert raw_documents().locate("the lighthouse", QUESTION.text, ["a.md"]) is None
+    assert raw.locate("the lighthouse", QUESTION.text, ["a.md"]) is None
 
 
 def test_a_passage_counts_only_in_a_chunk_of_its_document() -> None:
-    gold = [raw_documents().locate(SAID, QUESTION.text, ["a.md"])]
-    shown = figures([chunk("b.md", SAID), chunk("a.md", "Ulm")], QUESTION, [g for g in gold if g])
+    shown = figures([chunk("b.md", SAID), chunk("a.md", "Ulm")], QUESTION, located(QUESTION))
     assert (shown["top10"], shown["passages10"]) == (1.0, 0.0)
 
 
@@ -76,21 +77,16 @@ def test_ten_thousand_characters_hold_at_least_one_chunk() -> None:
 
 def test_the_best_order_shows_each_passage_and_document_once_and_keeps_the_rest() -> None:
     two = DocumentQuestion("q", QUESTION.text, "summary", (SAID,), frozenset({"a.md", "b.md"}))
-    gold = [g for g in [raw_documents().locate(SAID, two.text, ["a.md"])] if g]
-    other, of_b, says, of_a = (
-        chunk("x.md", SAID),
-        chunk("b.md", "Linz"),
-        chunk("a.md", SAID),
-        chunk("a.md", "Ulm"),
-    )
-    assert best_order([other, of_b, of_a, says], two, gold) == [says, of_b, other, of_a]
+    other, of_b, of_a = chunk("x.md", SAID), chunk("b.md", "Linz"), chunk("a.md", "Ulm")
+    says = chunk("a.md", SAID)
+    order = best_order([other, of_b, of_a, says], two, located(two))
+    assert order == [says, of_b, other, of_a]
 
 
 def test_a_wider_pool_has_no_lower_ceiling() -> None:
-    gold = [g for g in [raw_documents().locate(SAID, QUESTION.text, ["a.md"])] if g]
     far = [chunk(f"x{number}.md", f"x{number}") for number in range(100)]
     rankings = {"ours": far[:9], "vector": far, "bm25": [*far[:50], chunk("a.md", SAID)]}
-    found = ceilings(rankings, QUESTION, gold)
+    found = ceilings(rankings, QUESTION, located(QUESTION))
     assert list(found) == list(CEILINGS)
     assert [found[name]["passages10"] for name in CEILINGS] == [0.0, 0.0, 1.0]
     assert [found[name]["top10"] for name in CEILINGS] == [0.0, 0.0, 1.0]
@@ -121,9 +117,7 @@ def test_the_report_compares_ours_with_every_other_method() -> None:
     ("content", "reason"),
     [
         ("", "holds no question"),
-        ("{", "line 1: .*JSON"),
-        ('{"id": "q", "question": "x", "type": "t"}', "documents"),
-        ('{"id": "q", "question": "x", "type": "t", "documents": []}', "documents"),
+        ('{"id": "q", "question": "x", "type": "t", "documents": []}', "line 1: .*documents"),
     ],
 )
 def test_a_file_of_other_lines_is_refused_with_the_reason(
@@ -136,11 +130,9 @@ def test_a_file_of_other_lines_is_refused_with_the_reason(
 
 
 def test_an_answer_is_one_statement_and_statements_are_many(tmp_path: Path) -> None:
+    known = {"question": "x", "type": "t", "documents": ["a.md"]}
+    lines = [{"id": "1", "answer": "one", **known}, {"id": "2", "statements": ["a", "b"], **known}]
     file = tmp_path / "questions.jsonl"
-    lines = [
-        {"id": "1", "question": "x", "type": "t", "answer": "one", "documents": ["a.md"]},
-        {"id": "2", "question": "x", "type": "t", "statements": ["a", "b"], "documents": ["b.md"]},
-    ]
     file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     one, two = read_document_questions(file)
     assert (one.statements, two.statements) == (("one",), ("a", "b"))

@@ -28,40 +28,26 @@ def write(folder: Path, **files: list[dict[str, Any]]) -> Path:
 
 def test_sets_are_read_by_name_and_other_folders_left_alone(tmp_path: Path) -> None:
     for name in ("b", "a"):
-        write(
-            tmp_path / name, documents=DOCUMENTS, questions=QUESTIONS, heuristic_entities=ENTITIES
-        )
+        folder = write(tmp_path / name, documents=DOCUMENTS, questions=QUESTIONS)
+        write(folder, heuristic_entities=ENTITIES)
     (tmp_path / "notes").mkdir()
     first, second = read_question_sets(tmp_path)
     assert (first.name, second.name) == ("a", "b")
-    assert [p.id for p in first.passages] == ["p1", "p2"]
     assert first.questions[0].supporting == {"p1", "p2"}
     assert first.questions[0].steps == ()
 
-
-def test_without_triples_a_passage_is_about_its_title(tmp_path: Path) -> None:
-    write(tmp_path / "a", documents=DOCUMENTS, questions=QUESTIONS, heuristic_entities=ENTITIES)
-    mill, ada = read_question_sets(tmp_path)[0].passages
+    # without triples a passage is about its title
+    mill, ada = first.passages
     assert [(s, o) for s, _, o in mill.triples] == [("The Mill", "Danube")]
     assert mill.entities == ("The Mill", "Danube")
     assert (ada.entities, ada.triples) == ((), ())
 
 
 def test_triples_are_taken_as_stated_and_malformed_ones_left_out(tmp_path: Path) -> None:
-    stated = [
-        {
-            "id": "p1",
-            "entities": ["Rhine"],
-            "triples": [["Mill", "at", "Danube"], ["a", "b"], ["a", "b", "c", "d"]],
-        }
-    ]
-    write(
-        tmp_path / "a",
-        documents=DOCUMENTS,
-        questions=QUESTIONS,
-        triples=stated,
-        heuristic_entities=ENTITIES,
-    )
+    triples = [["Mill", "at", "Danube"], ["a", "b"], ["a", "b", "c", "d"], ["a", "", "c"]]
+    stated = [{"id": "p1", "entities": ["Rhine"], "triples": triples}]
+    folder = write(tmp_path / "a", documents=DOCUMENTS, questions=QUESTIONS, triples=stated)
+    write(folder, heuristic_entities=ENTITIES)
     passage = read_question_sets(tmp_path)[0].passages[0]
     assert passage.triples == (("Mill", "at", "Danube"),)
     assert set(passage.entities) == {"Mill", "Danube", "Rhine"}
@@ -72,30 +58,19 @@ def test_answers_of_earlier_steps_are_filled_into_later_ones(tmp_path: Path) -> 
         {"question": "Who owns it?", "answer": "Ada"},
         {"question": "Where was #1 born, and #9?", "answer": "Ulm"},
     ]
-    write(
-        tmp_path / "a",
-        documents=DOCUMENTS,
-        questions=[QUESTIONS[0] | {"decomposition": steps}],
-        triples=[],
-    )
-    assert read_question_sets(tmp_path)[0].questions[0].steps == (
-        "Who owns it?",
-        "Where was Ada born, and #9?",
-    )
+    asked = [QUESTIONS[0] | {"decomposition": steps}]
+    write(tmp_path / "a", documents=DOCUMENTS, questions=asked, triples=[])
+    filled = ("Who owns it?", "Where was Ada born, and #9?")
+    assert read_question_sets(tmp_path)[0].questions[0].steps == filled
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("{", "JSON"),
-        ('{"id": "q", "question": "?"}', "supporting_ids Field required"),
-    ],
+    ("line", "said"), [("{", "JSON"), ('{"id": "q", "question": "?"}', "supporting_ids")]
 )
 def test_a_wrong_line_is_named(tmp_path: Path, line: str, said: str) -> None:
     folder = write(tmp_path / "a", documents=DOCUMENTS, heuristic_entities=[])
-    (folder / "questions.jsonl").write_text(
-        json.dumps(QUESTIONS[0]) + "\n" + line, encoding="utf-8"
-    )
+    text = json.dumps(QUESTIONS[0]) + "\n" + line
+    (folder / "questions.jsonl").write_text(text, encoding="utf-8")
     with pytest.raises(IngestError, match=rf"questions\.jsonl, line 2: .*{said}"):
         read_question_sets(tmp_path)
 

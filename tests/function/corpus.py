@@ -104,7 +104,7 @@ async def fill(settings: Settings) -> Corpus:
         await ingest(
             Source("tests", documents), PROJECT, writer, embedder, settings.vector_index_dimensions
         )
-        embedded = await embedder.embed(list(TEXTS.values()), Deadline.after(30))
+        embedded = await embedder.embed(list(TEXTS.values()), Deadline.after(120))
         records = tuple(DocumentRecord(title, title, "tests", title) for title in TEXTS)
         chunks = tuple(
             ChunkRecord(f"only-{number}", title, 0, title, text, embedded.vectors[number])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drift.http.openapi_reading import EXAMPLE
+from drift.http.description import EXAMPLES
 from drift.http.settings import Settings
 from drift.local.ingest.graph_records import (
     ChunkRecord,
@@ -15,9 +15,13 @@ from drift.local.ingest.graph_records import (
 )
 from drift.local.wiring import build_writer
 
+PROJECT = EXAMPLES["readProject"]["parameters"]["id"]
+DOCUMENT = EXAMPLES["readDocument"]["parameters"]["id"]
+CHUNK = EXAMPLES["readChunk"]["parameters"]["id"]
+ENTITY = EXAMPLES["readEntity"]["parameters"]["id"]
 PARAGRAPHS = {
     "5b1f0c52-7d0e-5b0e-8a52-3f3f7a1f9d01": "The Harbour Office assigns every berth.",
-    EXAMPLE["chunk"]: "The Harbour Office refuses a berth when the Tide Table shows less than four "
+    CHUNK: "The Harbour Office refuses a berth when the Tide Table shows less than four "
     "metres of water.",
     "c2a9d4e7-1b6f-5c3a-9e80-64d1b7f0a853": "A ship reports two hours before it arrives.",
 }
@@ -27,14 +31,14 @@ TIDE_TABLE = "3e8b5a90-2c7d-5f14-a6b3-918c0d5e7f26"
 async def fill_handbook(settings: Settings) -> None:
     """Make the graph hold the project of the examples."""
     vector = (1.0,) + (0.0,) * (settings.vector_index_dimensions - 1)
-    document = EXAMPLE["document"]
+    document = DOCUMENT
     chunks = tuple(
         ChunkRecord(id_, document, ordinal, "Harbour Office > Berths", text, vector)
         for ordinal, (id_, text) in enumerate(PARAGRAPHS.items())
     )
     address = f"https://docs.example.com/{document}"
     record = DocumentRecord(document, "Harbour Office", "handbook", "1", address)
-    refusal, office = EXAMPLE["chunk"], EXAMPLE["entity"]
+    refusal, office = CHUNK, ENTITY
     knowledge = KnowledgeBatch(
         (
             EntityRecord(office, "HARBOUR OFFICE", "Assigns berths.", tuple(PARAGRAPHS), vector),
@@ -59,7 +63,7 @@ async def fill_handbook(settings: Settings) -> None:
     writer = build_writer(settings)
     try:
         await writer.prepare(settings.vector_index_dimensions)
-        await writer.write_documents(EXAMPLE["project"], DocumentBatch((record,), chunks))
-        await writer.write_knowledge(EXAMPLE["project"], knowledge)
+        await writer.write_documents(PROJECT, DocumentBatch((record,), chunks))
+        await writer.write_knowledge(PROJECT, knowledge)
     finally:
         await writer.close()

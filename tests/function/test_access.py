@@ -113,24 +113,12 @@ async def test_another_project_is_refused_the_same_way_whether_it_exists_or_not(
     assert "retrieval_started" not in caplog.text
 
 
-async def test_an_allowed_project_that_is_absent_is_an_answer_without_data(guarded: Caller) -> None:
-    guarded.client.headers["x-api-key"] = OTHER
-    assert (await guarded.answer(project_id="other-project"))["no_data_found"]
-
-
 async def test_a_caller_of_several_names_one(guarded: Caller) -> None:
     guarded.client.headers["x-api-key"] = SEVERAL
     assert (await guarded.answer())["key_facts"]
     reply = await guarded.client.post("/retrieve", json={"query": QUESTION, "top_k": 99})
     assert reply.status_code == 400
     assert {problem["field"] for problem in reply.json()["errors"]} == {"project_id", "top_k"}
-
-
-async def test_a_stream_is_refused_before_it_begins(guarded: Caller) -> None:
-    guarded.client.headers["x-api-key"] = OTHER
-    async with guarded.streaming() as reader:
-        assert reader.response.status_code == 403
-        assert reader.response.headers["content-type"] == "application/problem+json"
 
 
 async def test_ready_tells_a_key_how_access_stands(guarded: Caller) -> None:

@@ -36,7 +36,7 @@ def worker(
 
 def client(worker: WorkerHost, **headers: str) -> httpx2.AsyncClient:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx2.AsyncClient(base_url=worker.url, headers=named, trust_env=False, timeout=30)
+    return httpx2.AsyncClient(base_url=worker.url, headers=named, trust_env=False, timeout=120)
 
 
 async def test_the_platform_asks_for_no_key_and_every_route_asks_for_one_of_ours(

@@ -106,32 +106,3 @@ async def test_a_written_project_is_searched_anew(
         assert await sources() == ({"ada"}, 0)
         await write("charles")
         assert await sources() == ({"ada", "charles"}, 1)
-
-
-async def test_a_failure_is_not_remembered(
-    function: Caller, model_server: ModelServerControl
-) -> None:
-    model_server.fail({"fault": "status", "status": 500, "kind": "quick_reply", "times": None})
-    assert (await function.ask(depth="quick")).status_code == 500
-    model_server.reset()
-    answer, asked = await calls(model_server, function)
-    assert asked > 0
-    assert answer["key_facts"]
-
-
-@pytest.mark.parametrize("name", ["CACHE", "CACHE_ANSWERS"])
-async def test_switched_off_every_question_is_searched(
-    remembering: pytest.MonkeyPatch, model_server: ModelServerControl, name: str
-) -> None:
-    remembering.setenv(name, {"CACHE": "off"}.get(name, "false"))
-    async with serving() as url, calling(url) as caller:
-        assert [(await calls(model_server, caller))[1] > 0 for _ in range(2)] == [True, True]
-
-
-async def test_without_redis_a_process_remembers_for_itself(
-    remembering: pytest.MonkeyPatch, model_server: ModelServerControl
-) -> None:
-    remembering.delenv("REDIS_URL")
-    for _ in range(2):
-        async with serving() as url, calling(url) as caller:
-            assert [(await calls(model_server, caller))[1] > 0 for _ in range(2)] == [True, False]

@@ -32,57 +32,16 @@ def without(*names: str) -> bytes:
 WHOLE = ("",)
 BAD_BODIES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "nothing": (b"", WHOLE),
-    "not JSON": (b"query=x", WHOLE),
     "half of it": (b'{"query": "x", ', WHOLE),
-    "two documents": (changed() + changed(), WHOLE),
-    "an array": (b"[]", WHOLE),
-    "an array of good bodies": (b"[" + changed() + b"]", WHOLE),
-    "a string": (b'"query"', WHOLE),
-    "a number": (b"1", WHOLE),
-    "null": (b"null", WHOLE),
-    "NaN": (b'{"query": "x", "project_id": "p", "top_k": NaN}', WHOLE),
     "invalid UTF-8": (b'{"query": "\xff\xfe", "project_id": "p"}', WHOLE),
-    "UTF-16": (json.dumps(GOOD).encode("utf-16"), WHOLE),
-    "an escaped lone surrogate": (b'{"query": "a\\ud800b", "project_id": "p"}', WHOLE),
-    "an escaped lone surrogate as a name": (
-        b'{"query": "a", "project_id": "p", "\\udfff": 1}',
-        WHOLE,
-    ),
     "a raw lone surrogate": (b'{"query": "a\xed\xa0\x80b", "project_id": "p"}', WHOLE),
     "deep nesting": (b"[" * 20_000 + b"]" * 20_000, WHOLE),
-    "deep nesting in a field": (
-        b'{"query": ' + b'{"a":' * 10_000 + b"1" + b"}" * 10_000 + b"}",
-        WHOLE,
-    ),
     "an empty object": (b"{}", ("query", "project_id")),
-    "no query": (without("query"), ("query",)),
-    "no project": (without("project_id"), ("project_id",)),
     "an unknown field": (changed(topk=5), ("topk",)),
-    "an unknown field without a name": (changed(**{"": 5}), ("",)),
     "query null": (changed(query=None), ("query",)),
-    "query a number": (changed(query=5), ("query",)),
-    "query a list": (changed(query=["x"]), ("query",)),
-    "query empty": (changed(query=""), ("query",)),
-    "query blank": (changed(query=" \n\t\u00a0 "), ("query",)),
-    "query of 4001 characters": (changed(query="x" * 4001), ("query",)),
     "query with NUL": (changed(query="a\x00b"), ("query",)),
-    "project null": (changed(project_id=None), ("project_id",)),
-    "project a number": (changed(project_id=7), ("project_id",)),
-    "project empty": (changed(project_id=""), ("project_id",)),
-    "project of 129 characters": (changed(project_id="p" * 129), ("project_id",)),
-    "project with NUL": (changed(project_id="p\x00"), ("project_id",)),
-    "top_k 0": (changed(top_k=0), ("top_k",)),
-    "top_k 51": (changed(top_k=51), ("top_k",)),
-    "top_k -1": (changed(top_k=-1), ("top_k",)),
-    "top_k true": (changed(top_k=True), ("top_k",)),
     "top_k a string": (changed(top_k="5"), ("top_k",)),
-    "top_k 1.5": (changed(top_k=1.5), ("top_k",)),
-    "top_k null": (changed(top_k=None), ("top_k",)),
-    "top_k of 400 digits": (changed(top_k=10**400), ("top_k",)),
     "retrieval_id no UUID": (changed(retrieval_id="42"), ("retrieval_id",)),
-    "retrieval_id a number": (changed(retrieval_id=42), ("retrieval_id",)),
-    "include unknown": (changed(include=["everything"]), ("include.0",)),
-    "include a string": (changed(include="usage"), ("include",)),
     "all of it wrong": (
         changed(
             query="",
@@ -123,44 +82,18 @@ async def test_a_bad_body_is_refused_by_name(
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize(
-    "body",
-    [
-        changed(query="  " + "x" * 4000 + "  ", project_id="unknown"),
-        changed(project_id="p" * 128, top_k=1),
-        changed(project_id="unknown", top_k=50),
-        changed(project_id="unknown", include=[]),
-        json.dumps(
-            {**GOOD, "query": "Wo liegt Čierna? 😀", "project_id": "проект"}, ensure_ascii=False
-        ).encode(),
-        b'{"query": "\\ud83d\\ude00", "project_id": "unknown"}',
-    ],
-    ids=[
-        "query of 4000 characters",
-        "project of 128 characters",
-        "top_k 50",
-        "nothing included",
-        "not ASCII",
-        "a surrogate pair",
-    ],
-)
-async def test_the_most_that_is_allowed_is_accepted(function: Caller, body: bytes) -> None:
-    response = await function.send(body)
-    assert response.status_code == 200, response.text
-    assert response.json()["no_data_found"] is True
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(180)
-async def test_a_body_of_exactly_64_kib_is_read(function: Caller) -> None:
-    body = changed(project_id="unknown")
-    assert (await function.send(body + b" " * (64 * 1024 - len(body)))).status_code == 200
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(180)
-async def test_no_model_is_asked_about_a_bad_body(
+async def test_the_most_that_is_allowed_is_accepted_and_no_model_asked_about_the_rest(
     function: Caller, model_server: ModelServerControl
 ) -> None:
     await function.send(changed(top_k=0))
     assert model_server.counts() == {}
+
+    padded = changed(project_id="unknown")
+    for body in (
+        changed(query="  " + "x" * 4000 + "  ", project_id="p" * 128, top_k=50, include=[]),
+        b'{"query": "\\ud83d\\ude00", "project_id": "unknown"}',
+        padded + b" " * (64 * 1024 - len(padded)),
+    ):
+        response = await function.send(body)
+        assert response.status_code == 200, response.text
+        assert response.json()["no_data_found"] is True

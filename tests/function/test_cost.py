@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.function.calling import Caller, assert_is_problem
+from tests.function.calling import Caller
 from tests.model_server_fixture import ModelServerControl
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -68,48 +68,6 @@ async def test_a_stream_has_the_same_figure_and_no_token_is_paid_twice(
     assert usage["cost"]["amount"] == paid
 
 
-async def test_a_model_without_a_price_leaves_the_figure_out(
-    environment: pytest.MonkeyPatch, function: Caller
-) -> None:
-    priced(environment, **{BIG: FREE, EMBEDDINGS: FREE})
-    usage = await usage_of(function)
-    assert "cost" not in usage
-    assert usage["chat_calls"] > 2
-
-
-async def test_the_packaged_prices_know_no_stand_in(function: Caller) -> None:
-    assert "cost" not in await usage_of(function)
-
-
-async def test_the_packaged_prices_are_taken_by_the_names_that_a_server_reports(
-    environment: pytest.MonkeyPatch, function: Caller
-) -> None:
-    environment.setenv("OAI_MODEL", "gpt-4.1")
-    environment.setenv("OAI_MODEL_SMALL", "gpt-5-nano")
-    environment.setenv("OAI_EMBED_DEPLOYMENT_NAME", "text-embedding-3-small")
-    usage = await usage_of(function)
-    assert usage["cost"]["currency"] == "USD"
-    assert usage["cost"]["prices"] == DAY
-    dearest = (usage["prompt_tokens"] * 2 + usage["completion_tokens"] * 8) / 1e6
-    assert 0 < usage["cost"]["amount"] < dearest
-
-
-async def test_the_name_that_the_server_reports_is_looked_up_first(
-    environment: pytest.MonkeyPatch, function: Caller, model_server: ModelServerControl
-) -> None:
-    reply = {
-        "model": "snapshot-of-the-small-one",
-        "choices": [{"message": {"content": "A paragraph."}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 7},
-    }
-    fault = {"fault": "body", "kind": "hypothesis", "text": json.dumps(reply)}
-    dear = {**FREE, "completion": A_TOKEN}
-    known = {SMALL: FREE, BIG: FREE, EMBEDDINGS: FREE}
-    priced(environment, **known, **{"snapshot-of-the-small-one": dear})
-    model_server.fail(fault)
-    assert (await usage_of(function))["cost"]["amount"] == 7
-
-
 @pytest.mark.parametrize("fault", ["drop", "refusal", "filtered", "length"])
 async def test_what_was_paid_for_a_reply_that_cannot_be_used_is_known_or_there_is_no_figure(
     environment: pytest.MonkeyPatch,
@@ -126,14 +84,3 @@ async def test_what_was_paid_for_a_reply_that_cannot_be_used_is_known_or_there_i
     else:
         told = written(usage, "expanding_query", "retrieving_communities")
         assert usage["cost"]["amount"] > told
-
-
-async def test_prices_that_cannot_be_read_are_named_with_the_place(
-    environment: pytest.MonkeyPatch, function: Caller
-) -> None:
-    priced(environment, **{BIG: {"prompt": "canary"}})
-    response = await function.ask()
-    problem = assert_is_problem(response, 503, "not_configured")
-    assert "PRICES" in response.text
-    assert f"models.{BIG}.prompt" in response.text
-    assert "canary" not in json.dumps(problem)

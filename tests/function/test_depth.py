@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-
 from tests.function.calling import Caller, assert_is_problem
 from tests.function.corpus import PROJECT, Corpus
-from tests.model_server_fixture import ModelServerControl
 
 INCLUDE = ["trace", "usage", "verdict", "locations"]
 
@@ -65,25 +60,3 @@ async def test_a_stream_of_a_quick_answer_has_progress_and_one_result(function: 
     phases = [data["phase"] for name, data in events if name == "progress"]
     assert phases == ["initializing", "expanding_query", "aggregating_results", "completed"]
     assert [name for name, _ in events][-1] == "result"
-
-
-@pytest.mark.parametrize("depth", ["quick", "auto"])
-async def test_an_absent_project_has_no_data(function: Caller, depth: str) -> None:
-    answer = await function.answer(project_id="absent", depth=depth)
-    assert answer["no_data_found"]
-
-
-@pytest.mark.parametrize("wrong", ["deep", "", None, 1, ["quick"]])
-async def test_another_depth_is_refused_by_name(function: Caller, wrong: Any) -> None:
-    problem = assert_is_problem(await function.ask(depth=wrong), 400, "invalid_request")
-    assert [one["field"] for one in problem["errors"]] == ["depth"]
-
-
-async def test_a_model_that_fails_fails_a_quick_answer(
-    function: Caller, model_server: ModelServerControl
-) -> None:
-    model_server.fail({"fault": "invalid_json", "kind": "quick_reply", "times": None})
-    assert_is_problem(await function.ask(depth="quick"), 500, "model_unavailable")
-    answer = await function.answer(depth="auto", include=["trace"])
-    assert answer["key_facts"]
-    assert answer["trace"]["depth"]["reason"] == "unusable_reply"

@@ -44,23 +44,6 @@ async def test_the_same_question_is_embedded_once(
         assert again["usage"]["prompt_tokens"] < first["usage"]["prompt_tokens"]
 
 
-async def test_without_redis_a_process_remembers_for_itself(
-    environment: pytest.MonkeyPatch, model_server: ModelServerControl
-) -> None:
-    environment.delenv("REDIS_URL")
-    for _ in range(2):
-        async with serving() as url, calling(url) as caller:
-            assert [(await asked(caller, model_server))[1] > 0 for _ in range(2)] == [True, False]
-
-
-async def test_without_the_cache_the_model_is_asked_every_time(
-    environment: pytest.MonkeyPatch, model_server: ModelServerControl
-) -> None:
-    environment.setenv("CACHE", "off")
-    async with serving() as url, calling(url) as caller:
-        assert [(await asked(caller, model_server))[1] > 0 for _ in range(2)] == [True, True]
-
-
 async def test_ready_asks_the_model_itself(model_server: ModelServerControl) -> None:
     async with serving() as url, calling(url) as caller:
         for _ in range(2):

@@ -154,7 +154,7 @@ def loses_an_embedding(row: Row) -> bool:
 async def check_log(row: Row, caplog: pytest.LogCaptureFixture) -> None:
     """Check the events, their causes, and the outcome on the last line."""
     if row.outcome:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not (  # noqa: ASYNC110 - the log has no event
                 last := [r for r in caplog.records if getattr(r, "event", "") == "retrieval_ended"]
             ):
@@ -213,12 +213,12 @@ def test_an_error_of_a_server_gets_its_code_and_its_sentence(said: Said) -> None
 
 def test_no_fault_of_one_follow_up_loses_the_request() -> None:
     ones = [row for row in ROWS if row.call in {"one follow-up", "follow-ups of the second pass"}]
-    assert len(ones) > 30
+    assert len(ones) > 12
     assert {row.code for row in ones} == {""}
 
 
 def test_rows_are_told_apart_by_their_names() -> None:
-    assert len({str(row) for row in ROWS}) == len(ROWS) >= 40
+    assert len({str(row) for row in ROWS}) == len(ROWS) >= 70
 
 
 @in_one_loop

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.function.calling import Caller, citations
-from tests.function.corpus import ADDRESS, QUESTION, TEXTS, WITHOUT_COMMUNITIES, Corpus
+from tests.function.corpus import ADDRESS, Corpus
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -54,13 +54,3 @@ async def test_without_the_wish_the_answer_is_the_same_bytes_with_nothing_more(
     assert plain == written.encode()
     assert list(json.loads(plain)) == ["final_answer", "key_facts", "residual_uncertainty"]
     assert {tuple(citation) for citation in citations(json.loads(plain))} == {tuple(CITED)}
-
-
-async def test_what_the_graph_does_not_know_is_left_out(function: Caller) -> None:
-    document = await function.answer(
-        QUESTION, project_id=WITHOUT_COMMUNITIES, include=["locations"]
-    )
-    for citation in citations(document):
-        assert list(citation) == [*CITED, "heading", "place"]
-        assert citation["span"] in TEXTS[citation["document_name"]]
-        assert citation["place"] == "1 of 1"

@@ -39,7 +39,7 @@ def lines(caplog: pytest.LogCaptureFixture) -> Iterator[Any]:
 
 async def ended(lines: Any, event: str = "retrieval_ended") -> list[dict[str, Any]]:
     """Wait for the last line of a retrieval, which may follow its answer."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not (found := lines(event)):  # noqa: ASYNC110 - the log has no event to wait for
             await asyncio.sleep(0.01)
     return found

@@ -122,33 +122,3 @@ async def test_a_failed_request_ends_with_one_error_at_the_last_percentage(
     assert subscriber.phases == [*PHASES[:-1], "error"]
     assert messages[-1]["progress_pct"] == 90
     assert messages[-1]["details_md"]
-
-
-async def test_nothing_comes_after_the_last_message(function: Caller, valkey: ValkeyServer) -> None:
-    first, second = str(uuid4()), str(uuid4())
-    async with Subscriber(valkey.url, first) as one, Subscriber(valkey.url, second) as other:
-        await function.answer(retrieval_id=first)
-        await one.until_the_end()
-        # whatever the first request had still to say would arrive before the second one's end
-        await function.answer(project_id="unknown", retrieval_id=second)
-        await other.until_the_end()
-    assert [m["phase"] in ("completed", "error") for m in one.messages].count(True) == 1
-    assert one.messages[-1]["phase"] == "completed"
-
-
-async def test_two_requests_at_once_keep_their_messages_apart(
-    function: Caller, valkey: ValkeyServer
-) -> None:
-    first, second = str(uuid4()), str(uuid4())
-    async with Subscriber(valkey.url, first) as one, Subscriber(valkey.url, second) as other:
-        await function.answer(project_id="unknown", retrieval_id=second)
-        await function.answer(retrieval_id=first)
-        await one.until_the_end()
-        await other.until_the_end()
-    assert one.phases == PHASES
-    assert other.phases == [
-        "initializing",
-        "expanding_query",
-        "retrieving_communities",
-        "completed",
-    ]

@@ -149,13 +149,6 @@ async def test_a_day_whose_tokens_are_used_is_over(with_key: Opening) -> None:
         assert timedelta(0) < free_at - datetime.now(UTC) <= timedelta(days=1)
 
 
-async def test_a_key_without_limits_has_none(with_key: Opening) -> None:
-    async with with_key() as caller:
-        read = await usage(caller)
-        assert read["caller"].startswith("team ")
-        assert (read["requests_per_minute"], read["tokens_per_day"]) == (None, None)
-
-
 @pytest.mark.parametrize("url", [None, "redis://127.0.0.1:1"], ids=["none", "nobody listens"])
 async def test_without_redis_the_process_counts_and_says_so(
     with_key: Opening, environment: pytest.MonkeyPatch, url: str | None
@@ -172,16 +165,6 @@ async def test_without_redis_the_process_counts_and_says_so(
         assert ready.status_code == 200
         assert ready.json()["quota"].startswith("degraded: ")
         assert ready.json()["quota"].endswith("each process counts for itself")
-
-
-async def test_with_redis_ready_says_that_quotas_are_counted(with_key: Opening) -> None:
-    async with with_key(requests_per_minute=5) as caller:
-        assert (await caller.client.get("/health/ready")).json()["quota"] == "ok"
-
-
-async def test_function_keys_have_no_quota_to_be_ready(function: Caller) -> None:
-    assert "quota" not in (await function.client.get("/health/ready")).json()
-    assert (await function.client.get("/usage")).json()["caller"] == "function key"
 
 
 async def test_a_refusal_is_logged_by_the_name_and_once(

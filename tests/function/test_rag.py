@@ -129,16 +129,10 @@ async def test_without_any_project_the_field_is_named(function: Caller) -> None:
 @pytest.mark.parametrize(
     ("fields", "wrong"),
     [
-        ({"question": ""}, "question"),
         ({"question": "  "}, "question"),
         ({"question": "x" * 4001}, "question"),
-        ({"question": 1}, "question"),
-        ({"question": ["Who?"]}, "question"),
-        ({"question": "a\x00b"}, "question"),
-        ({"project_id": "x" * 129}, "project_id"),
         ({"project_id": 5}, "project_id"),
         ({"query": "Who?"}, "query"),
-        ({"top_k": 3}, "top_k"),
     ],
     ids=str,
 )
@@ -148,30 +142,6 @@ async def test_a_wrong_field_is_named(function: Caller, fields: dict[str, Any], 
         await function.client.post(ROUTE, json=body), 400, "invalid_request"
     )
     assert [one["field"] for one in problem["errors"]] == [wrong]
-
-
-async def test_bodies_that_are_no_request_are_refused_like_those_of_retrieve(
-    function: Caller,
-) -> None:
-    async def send(body: bytes, content_type: str = "application/json") -> httpx2.Response:
-        headers = {"content-type": content_type}
-        return await function.client.post(ROUTE, content=body, headers=headers)
-
-    assert_is_problem(await send(b"{"), 400, "invalid_request")
-    assert_is_problem(await send(b"[]"), 400, "invalid_request")
-    assert_is_problem(await send(b"{}", "text/plain"), 415, "unsupported_media_type")
-    assert_is_problem(await send(b" " * 70_000), 413, "too_large")
-    twice = b'{"question": "a", "question": "b", "project_id": "p"}'
-    assert_is_problem(await send(twice), 400, "invalid_request")
-
-
-@pytest.mark.parametrize(
-    "question",
-    ["何が起こりますか？" * 444, "ما الذي يحدث؟ " * 285, "\U0001f6a2" * 4000, "क्या " * 800],
-    ids=["Japanese", "Arabic", "ships", "Hindi"],
-)
-async def test_a_long_question_in_any_script_is_answered(function: Caller, question: str) -> None:
-    assert (await answer(function, question[:4000]))["answer"]
 
 
 async def test_hidden_it_is_not_there(function: Caller, environment: pytest.MonkeyPatch) -> None:
@@ -249,19 +219,6 @@ async def test_words_come_while_the_model_writes_and_who_leaves_ends_its_call(
         assert "[Node 9" not in text
         assert model_server.ask("GET", "/requests")[1]["in_flight"] == 1
     await model_server.until(lambda seen: seen["abandoned"] == 1 and not seen["in_flight"])
-
-
-async def test_no_delta_holds_a_half_of_a_citation(
-    function: Caller, model_server: ModelServerControl
-) -> None:
-    model_server.fail({"fault": "says", "kind": "rag_answer", "text": CITES})
-    async with streaming(function) as reader:
-        events = await reader.all()
-    deltas = [data["text"] for name, data in events if name == "answer_delta"]
-    assert len(deltas) > 3
-    for delta in deltas:
-        assert delta.count("[") == delta.count("]")
-    assert told(events) == events[-1][1]["answer"]
 
 
 @pytest.mark.parametrize("fault", ["stream_cut", "stream_garbage", "stream_dropped"])

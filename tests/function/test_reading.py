@@ -9,19 +9,19 @@ from urllib.parse import quote
 import pytest
 
 from drift.http.description import document
-from drift.http.openapi_reading import EXAMPLE
 from drift.http.settings import load
 from drift.local.hosts.local_host import serving
 from tests.function.access_keys import entry, use_keys
 from tests.function.calling import Caller, calling
 from tests.function.corpus import PROJECT, TEXTS
+from tests.function.handbook import PROJECT as HANDBOOK
 from tests.function.handbook import fill_handbook
 
 PATHS = document()["paths"]
 READS = sorted(
     path for path in PATHS if path.startswith(("/projects", "/documents", "/chunks", "/entities"))
 )
-READER, READERS = entry("reader of the handbook", [EXAMPLE["project"]])
+READER, READERS = entry("reader of the handbook", [HANDBOOK])
 
 
 @pytest.fixture(scope="session")

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from drift.http.description import document
-from drift.http.openapi_references import ANSWER, QUESTION
+from drift.http.description import EXAMPLES, document
 from tests.function.calling import Caller
-from tests.function.corpus import PROJECT, TEXTS, WITHOUT_COMMUNITIES, Corpus
+from tests.function.corpus import PROJECT, TEXTS, Corpus
+
+QUESTION, ANSWER = EXAMPLES["retrieve"]["body"], EXAMPLES["retrieve"]["answer"]
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -62,21 +63,6 @@ async def test_a_stream_tells_the_numbers_with_the_citations_and_the_rest_with_t
         for citation in fact["citations"]:
             assert "start" in citation
     assert_refers(result)
-
-
-async def test_what_is_not_known_is_left_out(function: Caller) -> None:
-    response = await function.answer(project_id=WITHOUT_COMMUNITIES, include=["references"])
-    for item in response["references"]["items"]:
-        assert not {"first_line", "last_line", "page", "source_uri"} & set(item)
-        assert set(item["signals"]) <= {"similarity", "citations", "model"}
-        assert item["label"] == f"{item['document_name']}, 1 of 1"
-
-
-async def test_an_empty_project_has_no_items_and_says_so(function: Caller) -> None:
-    response = await function.answer(project_id="nobody", include=["references"])
-    assert response["no_data_found"]
-    assert response["references"]["items"] == []
-    assert response["references"]["limits"] == ["Nothing was found in this project."]
 
 
 async def test_the_example_of_the_description_is_what_the_function_answers(

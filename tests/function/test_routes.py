@@ -13,8 +13,7 @@ import pytest
 from azurefunctions.extensions.base import RequestTrackerMeta, ResponseTrackerMeta
 
 import function_app
-from drift.local.hosts.local_host import RegisteredRoute, registered_routes, serving
-from tests.function.calling import calling
+from drift.local.hosts.local_host import RegisteredRoute, registered_routes
 
 ROUTES = {
     "/retrieve": (("POST",), "function"),
@@ -72,22 +71,3 @@ def test_the_worker_is_not_given_the_words_that_choose_another_runtime() -> None
     text = Path(function_app.__file__).read_text(encoding="utf-8")
     assert "from fastapi import" not in text
     assert "FastAPI(" not in text
-
-
-@pytest.mark.usefixtures("no_settings")
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "/docs"),
-        ("GET", "/nothing"),
-        ("GET", "/retrieve"),
-        ("PUT", "/retrieve"),
-        ("GET", "/api/rag/query"),
-        ("GET", "/api/nodes/ada"),
-        ("POST", "/api/nodes/ada"),
-        ("POST", "/health/live"),
-    ],
-)
-async def test_an_unknown_route_or_a_wrong_method_is_not_found(method: str, path: str) -> None:
-    async with serving() as url, calling(url) as caller:
-        assert (await caller.client.request(method, path)).status_code == 404

@@ -15,7 +15,6 @@ from uuid import uuid4
 
 import pytest
 
-import function_app
 from drift.http.settings import load
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.local.stack.valkey_server import ValkeyServer
@@ -126,19 +125,7 @@ async def test_a_redis_that_never_answers_changes_no_answer(
     assert ready["redis"].startswith("degraded")
 
 
-async def test_with_and_without_redis_the_answer_is_the_same(
-    function: Caller, one_followup: pytest.MonkeyPatch, valkey: ValkeyServer
-) -> None:
-    retrieval_id = str(uuid4())
-    async with Subscriber(valkey.url, retrieval_id) as subscriber:
-        expected = await function.answer(retrieval_id=retrieval_id)
-        await subscriber.until_the_end()
-    await function_app.provider.close()
-    async with silent_server() as url:
-        one_followup.setenv("REDIS_URL", url)
-        assert await function.answer() == expected
-
-
+@pytest.mark.deep
 async def test_a_graph_that_dies_during_a_request_is_unavailable_until_it_is_back(
     function: Caller,
     mortal_graph: Neo4jServer,

@@ -8,8 +8,7 @@ import yaml
 
 import function_app
 from drift.local.cli.options import LOOPBACK_PASSWORD
-from drift.local.stack.order import USUAL_PORTS
-from drift.local.stack.stack import VARIABLES
+from drift.local.stack.stack import USUAL_PORTS, VARIABLES
 from tests.infra.expected.monitoring import ALERTS
 from tests.infra.ways import ROOT
 

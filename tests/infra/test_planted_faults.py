@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.infra.compiler import Compiler
-from tests.infra.faults import blind, callers, planted
+from tests.infra.faults.planted import FAULTS
 from tests.infra.faults.planting import Fault, finding
 
-FAULTS = (*planted.FAULTS, *blind.FAULTS, *callers.FAULTS)
 pytestmark = [pytest.mark.deep, pytest.mark.slow, pytest.mark.timeout(180)]
 
 

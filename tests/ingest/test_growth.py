@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 
 from drift.core.names import normalised_title
-from drift.evidence.numbered_parts import Part
 from drift.evidence.sentences import spans
 from drift.local.ingest.blocks import Format
 from drift.local.ingest.chunking import cut
@@ -50,16 +49,11 @@ def _seconds(work: Callable[[int], object], size: int) -> float:
 
 
 PARTS = (
-    "# x\n",
     "x\n===\n",
-    "- a\n",
     "* a\n  * b\n    * c\n",
     "> > > a\n",
-    "<",
     "[a\n",
-    "`",
     "a|b\n-|-\n",
-    "a:\n\n  b\n",
 )
 
 
@@ -87,31 +81,17 @@ READERS: dict[str, Callable[[str], object]] = {
     "a line's key": line_key,
     "a title": normalised_title,
     "sentences by number": spans,
-    "a numbered part": Part(("chapter",), 1).begins_in,
     "a page": html_to_markdown,
 }
 TEXTS = (
     ("Signature", "_", " (date)"),
-    ("a", "_a", "!"),
-    ("", "\n", "x"),
     ("", " \n", "x"),
-    ("# a", " ", "b"),
-    ("chapter 1", " ", "x"),
     ("chapter 1 ", "1", "x"),
-    ("", "> ", "x"),
-    ("x ", "| ", "y"),
     ("", "Aa 1999 ", "_"),
-    ("", "Aa-", "_"),
     ("A", " of the", " x"),
-    ("", "the a ", ""),
-    ("f", "(", ")"),
-    ("", '"a ', ""),
     ("", "A. B. ", "x"),
     ("", "[a](b ", ""),
-    ("", "a.", "com"),
     ("&#", "1", ";"),
-    ("<a ", 'b="c" ', ""),
-    ("", "\u0301", ""),
 )
 
 
@@ -123,11 +103,7 @@ def test_understanding(reader: str, text: tuple[str, str, str]) -> None:
     assert growth(lambda size: work(before + part * (size // len(part)) + after), 3_000) < MOST
 
 
-TAGS = (
-    *("<svg></nav>", "<b>", "<pre>", "<", "<a b='", "<?", "&#", "<pre>`</pre>"),
-    *("<div role=navigation>", "<h1><nav>", "<main>", "<aside></footer>", "<title>x</title>"),
-    *("<a href=#x>", "x<a href=#x>#</a>", "#<a class=permalink>x</a>"),
-)
+TAGS = ("<svg></nav>", "<pre>`</pre>", "<a b='", "<h1><nav>", "x<a href=#x>#</a>")
 
 
 @pytest.mark.parametrize("tag", TAGS)

@@ -252,7 +252,13 @@ def test_comments_are_dropped_and_lone_brackets_are_text(tmp_path: Path) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "part", ["<a ", "<", "</", "<!--", "<![", "<!", "&", "<p><b>", "</p>", "<pre>"]
+    "part",
+    [
+        "<a ",
+        "<!--",
+        "&",
+        "<p><b>",
+    ],
 )
 def test_a_megabyte_of_broken_html_does_not_hang(tmp_path: Path, part: str) -> None:
     (tmp_path / "page.html").write_text("<p>before</p>" + part * (1_000_000 // len(part)))

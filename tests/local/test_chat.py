@@ -11,8 +11,16 @@ import pytest
 
 from drift.core.errors import ModelUnavailableError
 from drift.http import http
-from drift.local.cli.work.chat_prompts import MAX_TURNS, Turn, alone, standalone
-from drift.local.cli.work.chatting import Conversation, Documents, Model, Partner
+from drift.local.cli.chat import (
+    MAX_TURNS,
+    Conversation,
+    Documents,
+    Model,
+    Partner,
+    Turn,
+    alone,
+    standalone,
+)
 from tests.fakes import ScriptedChat
 
 ANSWER = "Marley was dead. Scrooge knew it."

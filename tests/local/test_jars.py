@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -72,12 +70,6 @@ def test_a_damaged_version_is_fetched_again(
     assert jars.fetch("1.0", tmp_path, resolve) == (jar,)
 
 
-def test_drafts_of_a_killed_fetch_are_removed(tmp_path: Path) -> None:
-    draft = put(tmp_path, f"org/{jars.DRAFT}x")
-    jars.fetch("1.0", tmp_path, lambda: [put(tmp_path, "org/a.jar")])
-    assert not draft.exists()
-
-
 def test_a_full_disk_is_refused_before_the_fetch(tmp_path: Path) -> None:
     with pytest.raises(LocalStackError, match=r"has 12 MB left.*needs 400 MB"):
         jars.ensure_jars("9.9", tmp_path, say=lambda _: None, free_bytes=lambda _: 12_000_000)
@@ -87,13 +79,6 @@ def test_a_cache_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(LocalStackError, match="cannot be made"):
         jars.ensure_jars("9.9", tmp_path / "file" / "cache", say=lambda _: None)
-
-
-def test_a_cancelled_fetch_says_so(tmp_path: Path) -> None:
-    cancelled = threading.Event()
-    cancelled.set()
-    with pytest.raises(LocalStackError, match="broken off"):
-        jars.ensure_jars("9.9", tmp_path, say=lambda _: None, cancelled=cancelled)
 
 
 @pytest.mark.slow
@@ -119,28 +104,3 @@ def test_a_killed_fetch_leaves_no_half_file_and_no_lock(tmp_path: Path) -> None:
     assert jars.find_jars("1.0", cache) is None
     jar = cache / "repository" / "a.jar"
     assert jars.fetch("1.0", cache, lambda: [put(cache, "a.jar")]) == (jar,)
-
-
-@pytest.mark.slow
-def test_a_fetch_ends_with_its_parent(tmp_path: Path) -> None:
-    held = jars.FileLock(tmp_path / ".lock")
-    assert held.try_acquire()
-    text = """
-import sys
-from pathlib import Path
-from drift.local.stack.neo4j import jars
-jars.ensure_jars("9.9", Path(sys.argv[1]), say=lambda line: print(line, flush=True))
-"""
-    with script(text, tmp_path) as parent:
-        fetches = until_child(parent.pid)
-        parent.kill()
-        assert until(lambda: not any(runs(pid) for pid in fetches))
-    held.release()
-    assert os.listdir(tmp_path) == [".lock"]  # noqa: PTH208 - names are enough
-
-
-def until_child(pid: int) -> list[int]:
-    import psutil  # noqa: PLC0415 - used here alone
-
-    assert until(lambda: bool(psutil.Process(pid).children()))
-    return [child.pid for child in psutil.Process(pid).children()]

@@ -90,7 +90,7 @@ def central() -> Iterator[Central]:
 
 
 def resolve(central: str, cache: Path, version: str = "1.0") -> list[Path]:
-    return maven.resolve(version, cache, lambda *_: None, central=central)
+    return maven.resolve(version, cache, lambda *_: None, threading.Event(), central=central)
 
 
 JAR = "/org/other/part/1.0/part-1.0.jar"
@@ -100,7 +100,13 @@ def test_all_jars_arrive_whole_and_the_progress_ends_at_all(
     central: Central, tmp_path: Path
 ) -> None:
     seen: list[tuple[int, int, int]] = []
-    found = maven.resolve("1.0", tmp_path, lambda *counts: seen.append(counts), central=central.url)
+    found = maven.resolve(
+        "1.0",
+        tmp_path,
+        lambda *counts: seen.append(counts),
+        threading.Event(),
+        central=central.url,
+    )
     assert [jar.read_bytes() for jar in found] == [b"the server", b"a part of it"]
     assert seen[-1][:2] == (2, 2)
     assert [path.suffix for path in tmp_path.rglob("*") if path.is_file()].count(".jar") == 2
@@ -142,13 +148,20 @@ def test_no_network_says_what_to_do(tmp_path: Path) -> None:
         resolve(f"http://127.0.0.1:{free_port()}", tmp_path)
 
 
-def test_mvn_is_asked_when_jgo_fails(tmp_path: Path) -> None:
-    mvn = tmp_path / "mvn"
-    mvn.write_text(
-        '#!/bin/sh\nfor o in "$@"; do case "$o" in -Dmdep.outputFile=*) printf /r/a.jar:/r/b.jar '
-        '>"${o#*=}";; esac; done\n'
-    )
-    mvn.chmod(0o755)
-    url = f"http://127.0.0.1:{free_port()}"
-    found = maven.resolve("1.0", tmp_path / "r", lambda *_: None, central=url, mvn=str(mvn))
-    assert found == [Path("/r/a.jar"), Path("/r/b.jar")]
+def test_drafts_of_a_killed_fetch_are_removed(central: Central, tmp_path: Path) -> None:
+    draft = tmp_path / "org" / ".part-x"
+    draft.parent.mkdir()
+    draft.touch()
+    resolve(central.url, tmp_path)
+    assert not draft.exists()
+
+
+def test_a_cancelled_fetch_says_so_and_leaves_no_half_file(
+    central: Central, tmp_path: Path
+) -> None:
+    cancelled = threading.Event()
+    cancelled.set()
+    with pytest.raises(LocalStackError, match="broken off"):
+        maven.resolve("1.0", tmp_path, lambda *_: None, cancelled, central=central.url)
+    assert len(central.asked) == 1
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -74,7 +74,7 @@ def test_the_lts_version_runs_on_the_same_java(neo4j_5: Neo4jServer) -> None:
 
 
 @pytest.mark.neo4j
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.timeout(300)
 def test_servers_end_with_a_killed_parent_and_the_data_is_there_at_the_next_start(
     tmp_path: Path, neo4j_2026: Neo4jServer
@@ -106,17 +106,6 @@ def test_a_wrong_password_is_named_with_the_folder(neo4j_2026: Neo4jServer, tmp_
 def test_a_port_that_is_taken_is_named(home: Path, taken_port: int, cache: Path) -> None:
     with pytest.raises(LocalStackError, match=f"Port {taken_port} .* is taken"):
         Neo4jServer(folder=home, port=taken_port, cache=cache).start()
-
-
-def test_a_folder_in_use_names_the_other_process(home: Path) -> None:
-    first = Neo4jServer(folder=home)
-    first._lock = first._locked(home)
-    second = Neo4jServer(folder=home)
-    second.ask_to_end()  # it would wait for a server that is just ending
-    with pytest.raises(LocalStackError, match="in use by another Neo4j server"):
-        second._locked(home)
-    first.stop()
-    assert second._locked(home).held
 
 
 def test_a_lost_password_is_named(home: Path, cache: Path) -> None:

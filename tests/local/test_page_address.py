@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from drift.local.cli.work.serve import how_to_ask, where_to_look
+from drift.local.cli.serve import how_to_ask, where_to_look
 from drift.local.cli.work.trial import TrialKey
 
 URL = "http://127.0.0.1:7071"

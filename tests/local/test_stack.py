@@ -1,27 +1,34 @@
-"""The stack: what is given is not started, what runs is shared, what dies comes back."""
+"""The stack: what is given is not started, what runs is shared, what dies comes back, and nothing
+outlives its owner.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import shutil
 import signal
 import stat
+import sys
+import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import neo4j
+import psutil
 import pytest
 import redis
 
 from drift.core.errors import LocalStackError
 from drift.local.stack.neo4j.server import Neo4jServer
-from drift.local.stack.order import Places
+from drift.local.stack.record import owner_lock
 from drift.local.stack.stack import VARIABLES, Stack, StackOptions
 from drift.local.stack.valkey_server import ValkeyServer
-from tests.local.processes import runs, until
+from tests.local.processes import runs, script, until
 
 pytestmark = pytest.mark.slow
 
@@ -37,6 +44,15 @@ ALL_BUT_THE_MODEL = {
     "REDIS_URL": "redis://progress.test",
 }
 """With these, the model alone is started, which takes some seconds."""
+
+COMMAND = """
+import json, sys, time
+from pathlib import Path
+from drift.local.stack.stack import Stack, StackOptions
+stack = Stack(StackOptions(data_dir=Path(sys.argv[1]), given=json.loads(sys.argv[2]))).start()
+print(stack.pids["valkey"], flush=True)
+time.sleep(600)
+"""
 
 
 class Lines(list[str]):
@@ -66,13 +82,34 @@ def killed(options: StackOptions) -> Iterator[tuple[Stack, int]]:
         yield stack, pid
 
 
+@pytest.fixture
+def command(options: StackOptions) -> Iterator[psutil.Process]:
+    """Another command, which owns the servers."""
+    with script(COMMAND, options.data_dir, json.dumps(GIVEN)) as process:
+        assert process.stdout
+        assert process.stdout.readline().strip().isdigit()
+        yield psutil.Process(process.pid)
+
+
+def answers(stack: Stack) -> bool:
+    try:
+        return bool(redis.Redis.from_url(stack.env["REDIS_URL"]).ping())
+    except redis.ConnectionError:
+        return False
+
+
+def is_free(options: StackOptions) -> bool:
+    return owner_lock(options.data_dir).is_free()
+
+
 def kept(options: StackOptions) -> dict[str, Any]:
     document: dict[str, Any] = json.loads((options.data_dir / "stack.json").read_text())
     return document
 
 
 @pytest.mark.neo4j
-@pytest.mark.timeout(300)
+@pytest.mark.deep
+@pytest.mark.timeout(600)
 def test_the_whole_stack_answers_and_a_killed_database_comes_back(
     tmp_path: Path, said: Lines, neo4j_2026: Neo4jServer
 ) -> None:
@@ -96,7 +133,7 @@ def test_the_whole_stack_answers_and_a_killed_database_comes_back(
         pids = dict(stack.pids)
     assert pids["neo4j"] != before
     assert not any(runs(pid) for pid in pids.values() if pid)
-    assert Places(tmp_path / "data").servers.is_free()
+    assert owner_lock(tmp_path / "data").is_free()
 
 
 def test_what_is_given_is_used_and_not_started(options: StackOptions) -> None:
@@ -124,13 +161,15 @@ def test_secrets_that_were_given_are_not_kept(options: StackOptions) -> None:
 
 def test_a_second_command_attaches_and_leaves_the_servers_running(options: StackOptions) -> None:
     with Stack(options) as first:
+        assert not first.attached
         with Stack(options) as second:
             assert second.attached
             assert second.env == first.env
             assert second.pids == first.pids
         assert runs(first.pids["valkey"] or 0)
-    assert not (options.data_dir / "stack.json").exists()
-    assert not runs(first.pids["valkey"] or 0)
+        pid = first.pids["valkey"] or 0
+    assert kept(options)["env"] == {}
+    assert not runs(pid)
 
 
 def test_a_part_the_running_stack_lacks_is_named(options: StackOptions) -> None:
@@ -184,18 +223,18 @@ def test_one_failed_start_ends_the_others_and_is_the_one_that_is_reported(
     with pytest.raises(LocalStackError, match=f"Port {valkey.port} .* is taken"):
         stack.start()
     assert stack.pids == dict.fromkeys(VARIABLES)
-    assert Places(options.data_dir).servers.is_free()
+    assert is_free(options)
 
 
 async def test_a_start_that_is_broken_off_leaves_nothing(options: StackOptions) -> None:
     stack = Stack(replace(options, given=ALL_BUT_THE_MODEL))
     starting = asyncio.create_task(stack.__aenter__())
-    places = Places(options.data_dir)
-    assert await asyncio.to_thread(until, lambda: not places.process.is_free())
+    log = options.data_dir / "model" / "model.log"
+    assert await asyncio.to_thread(until, log.exists)
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await starting
-    assert places.servers.is_free()
+    assert is_free(options)
     with Stack(options):
         pass  # the folder is free again
 
@@ -206,10 +245,110 @@ def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         Stack(StackOptions(data_dir=tmp_path / "file" / "data", given=GIVEN)).start()
 
 
-@pytest.mark.parametrize(
-    "name", ["lock", "process.lock", "commands.lock", "remarks.log", "stack.log"]
-)
-def test_a_file_that_is_in_the_way_is_named(options: StackOptions, name: str) -> None:
-    (options.data_dir / name).mkdir(parents=True)
+def test_a_file_that_is_in_the_way_is_named(options: StackOptions) -> None:
+    (options.data_dir / "lock").mkdir(parents=True)
     with pytest.raises(LocalStackError, match=r"cannot be used \(Is a directory\)"):
         Stack(options).start()
+
+
+def test_servers_end_when_their_owner_is_killed(
+    options: StackOptions, command: psutil.Process
+) -> None:
+    servers = command.children(recursive=True)
+    assert {server.name() for server in servers} > {"valkey-server"}
+    command.kill()
+    assert until(lambda: is_free(options))
+    assert not any(runs(one.pid) for one in servers)
+
+
+def test_a_start_ends_with_a_killed_command(options: StackOptions) -> None:
+    with script(COMMAND, options.data_dir, json.dumps(ALL_BUT_THE_MODEL)) as process:
+        assert until((options.data_dir / "model" / "model.log").exists)
+        process.kill()
+        assert until(lambda: is_free(options))
+
+
+def test_the_commands_that_are_left_behind_start_the_servers_where_they_were(
+    options: StackOptions, command: psutil.Process
+) -> None:
+    def to_nobody(_line: str) -> None:
+        raise BrokenPipeError
+
+    with Stack(options) as first, Stack(replace(options, say=to_nobody)) as second:
+        before = first.pids
+        assert (first.attached, second.attached) == (True, True)
+        command.kill()
+        command.wait()
+        assert until(lambda: first.pids["valkey"] not in {None, before["valkey"]})
+        assert answers(second)
+        assert first.pids == second.pids
+        assert not is_free(options)
+    assert is_free(options)
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux ends a server with its guard at once"
+)
+def test_a_killed_owner_and_killed_guards_leave_what_the_next_command_needs(
+    options: StackOptions, command: psutil.Process
+) -> None:
+    servers = command.children(recursive=True)
+    killed = [command, *command.children()]
+    for one in killed:
+        one.kill()
+    psutil.wait_procs(killed)
+    with Stack(options) as stack:
+        assert not stack.attached
+        assert answers(stack)
+    assert not any(runs(one.pid) for one in servers)
+
+
+async def test_a_command_learns_that_the_data_folder_was_removed(options: StackOptions) -> None:
+    async with Stack(options) as stack:
+        shutil.rmtree(options.data_dir)
+        with pytest.raises(LocalStackError, match="was removed"):
+            await stack.wait()
+
+
+def test_commands_that_start_at_the_same_instant_share_one_start(options: StackOptions) -> None:
+    with ExitStack() as running:
+        commands = [
+            running.enter_context(script(COMMAND, options.data_dir, json.dumps(GIVEN)))
+            for _ in range(4)
+        ]
+        pids = {command.stdout.readline() for command in commands if command.stdout}
+    assert len(pids) == 1
+
+
+def test_commands_that_come_and_go_find_servers(options: StackOptions) -> None:
+    failures: list[BaseException] = []
+
+    def come_and_go() -> None:
+        try:
+            for _ in range(4):
+                with Stack(options) as stack:
+                    assert until(lambda: answers(stack))  # its owner may be leaving
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    threads = [threading.Thread(target=come_and_go) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert is_free(options)
+
+
+def test_a_record_that_was_left_is_not_believed(options: StackOptions) -> None:
+    options.data_dir.mkdir()
+    left = {"env": {"REDIS_URL": "redis://127.0.0.1:1"}, "pids": {"valkey": os.getpid()}}
+    (options.data_dir / "stack.json").write_text(json.dumps({**left, "ports": {"valkey": 1}}))
+    (options.data_dir / "lock").write_text(str(os.getpid()))
+    with Stack(options) as stack:
+        assert (stack.attached, answers(stack)) == (False, True)
+
+
+def test_servers_are_in_no_terminal_s_session(command: psutil.Process) -> None:
+    assert os.getsid(command.pid) not in {os.getsid(one.pid) for one in command.children()}

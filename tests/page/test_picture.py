@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.function.corpus import PROJECT, QUESTION
-from tests.page.browser import FRAMES, PHONE, Visit
+from tests.page.browser import PHONE, Visit
 from tests.page.conftest import Visits
 from tests.page.hostile_texts import HOSTILE
 from tests.page.replies import answer, answering, citation, large_project, problem, reading, stream
@@ -256,23 +256,13 @@ async def test_hostile_names_in_it_are_text(visit: Visit) -> None:
         await visit.page.evaluate("document.getElementById('turns').replaceChildren()")
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("phone-dark", {"viewport": PHONE, "color_scheme": "dark", "locale": "de-DE"}),
-        pytest.param("desk-dark", {"color_scheme": "dark"}, marks=pytest.mark.deep),
-        pytest.param("phone-light", {"viewport": PHONE}, marks=pytest.mark.deep),
-    ],
-)
-async def test_it_is_for_everybody_everywhere(
-    visits: Visits, name: str, options: dict[str, Any]
-) -> None:
-    visit = await visits(**options)
+async def test_it_is_for_everybody_on_a_phone_too(visits: Visits) -> None:
+    visit = await visits(viewport=PHONE, color_scheme="dark", locale="de-DE")
     await visit.open()
     rtl = mentioned("rtl", "دائرة المرفأ والرصيف الشمالي", 1)
     await harbour(visit, chunk_1=chunk(1, mentioned("office", "HARBOUR OFFICE", 1), rtl))
     await opened(visit)
-    await visit.picture(f"{name}-picture", whole=True)
+    await visit.picture("phone-dark-picture", whole=True)
     await visit.assert_for_everybody()
     wide = await visit.page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wide <= 0
@@ -344,26 +334,3 @@ async def test_the_first_of_a_hierarchy_are_the_widest_and_of_each_level_the_lar
         rows,
     )
     assert found == ids
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-async def test_a_thousand_things_leave_the_page_to_its_reader(visits: Visits, motion: str) -> None:
-    visit = await visits(reduced_motion=motion)
-    await visit.page.add_init_script(FRAMES)
-    await visit.open()
-    await reading(visit.page, f"/projects/{PROJECT}/communities", large_project())
-    await visit.page.select_option("#project", PROJECT)
-    await visit.page.click("#show-communities")
-    await visit.page.wait_for_selector(".communities summary")
-    await visit.page.evaluate("() => { window.__frames = []; }")
-    await visit.page.click("#panel .picture > summary")
-    await visit.page.wait_for_selector(f"#panel {SETTLED}", timeout=60_000)
-    frames = sorted(await visit.page.evaluate("window.__frames"))
-    await visit.picture(f"desk-picture-of-a-thousand-{motion}")
-    assert (
-        len(frames) > 5
-    )  # the widest communities alone are drawn, in few steps where nothing moves
-    assert (
-        frames[len(frames) // 2] < 50
-    )  # other work shares the machine; docs/page.md has the figure

@@ -256,18 +256,3 @@ async def test_every_state_is_for_everybody(visits: Visits, device: str) -> None
         if wide > 0:
             broken[f"{name}, width"] = f"{wide} pixels wider than the screen"
     assert broken == {}
-
-
-@pytest.mark.deep
-async def test_light_on_the_phone_and_dark_on_the_desk_are_for_everybody_too(
-    visits: Visits,
-) -> None:
-    for name, options in {
-        "phone light": {"viewport": PHONE, "color_scheme": "light"},
-        "desk dark": {"color_scheme": "dark", "locale": "de"},
-    }.items():
-        visit = await visits(**options)
-        await visit.open()
-        await all_of_it(visit)
-        await visit.picture(name.replace(" ", "-"), whole=True)
-        await visit.assert_for_everybody()

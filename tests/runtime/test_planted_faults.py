@@ -69,26 +69,12 @@ async def test_the_function_as_it_is_gives_no_cause_for_complaint(tmp_path: Path
     ("old", "new", "says"),
     [
         (IMPORTS, 'import asyncio\nimport os\nURI = os.environ["NEO4J_URI"]\n', "'NEO4J_URI'"),
-        (IMPORTS, "import asyncio\nimport absent_package\n", "absent_package"),
-        (GUARD, GUARD.replace("req:", "request:"), "request"),
-        (
-            GUARD,
-            GUARD.replace(", context: func.Context", ", context: func.Context, more: str"),
-            "more",
-        ),
         (GUARD, GUARD.replace("req: Request", "req: func.HttpRequest"), "HttpRequest"),
-        (GUARD, GUARD.replace("-> Response", "-> func.HttpResponse"), "HttpResponse"),
-        (APP, APP + "asyncio.run(asyncio.sleep(0))\n", r"asyncio\.run\(\) cannot be called"),
         (APP, APP + "second = func.FunctionApp()\n", "More than one"),
     ],
     ids=[
         "a setting read at import",
-        "a package that is not there",
-        "a wrong parameter name",
-        "a parameter nobody binds",
         "the classic request type",
-        "the classic response type",
-        "asyncio.run at import",
         "a second FunctionApp",
     ],
 )
@@ -102,9 +88,7 @@ def test_a_mistake_that_leaves_no_function_is_told_by_the_worker(
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        (LIVE, 'return {"status": "live"}', "'dict' object"),
         (LIVE, "return None", "'NoneType' object"),
-        (GUARD, GUARD + "\n        return func.HttpResponse('ok')", "health/live answered 200 '{"),
         ("_INVOCATIONS.pop(context.invocation_id, None)", "pass", "not forgotten"),
         (
             'logging.getLogger("uvicorn.access").addFilter(lambda _record: False)',
@@ -113,9 +97,7 @@ def test_a_mistake_that_leaves_no_function_is_told_by_the_worker(
         ),
     ],
     ids=[
-        "a dict returned",
         "nothing returned",
-        "the classic response returned",
         "invocations not forgotten",
         "the access log on",
     ],

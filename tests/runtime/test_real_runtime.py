@@ -128,15 +128,11 @@ async def test_live_answers_anyone_and_says_nothing(host: WorkerHost) -> None:
     assert (response.status_code, response.content) == (200, b"")
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [(one, path) for path, (one, *_), level in ROUTES.values() if level == "function"],
-)
-async def test_without_a_key_nothing_else_is_reached(
-    host: WorkerHost, method: str, path: str
-) -> None:
+async def test_without_a_key_nothing_else_is_reached(host: WorkerHost) -> None:
+    asked = [(one, path) for path, (one, *_), level in ROUTES.values() if level == "function"]
     async with host.client(key="wrong") as client:
-        assert (await client.request(method, path)).status_code == 401
+        for method, path in asked:
+            assert (await client.request(method, path)).status_code == 401, path
 
 
 async def test_a_bad_body_gets_the_contracts_own_error(host: WorkerHost) -> None:

@@ -45,7 +45,7 @@ class WorkerHost:
         headers = {"x-functions-key": key} if key else {}
         limits = httpx2.Limits(max_connections=None)
         async with httpx2.AsyncClient(
-            base_url=self.url, headers=headers, limits=limits, trust_env=False, timeout=30
+            base_url=self.url, headers=headers, limits=limits, trust_env=False, timeout=120
         ) as client:
             yield client
 
@@ -78,7 +78,7 @@ def worker_host(settings: Mapping[str, str], folder: Path = ROOT) -> Iterator[Wo
     """
     unset = {name.upper() for name in Settings.model_fields}
     clean = {name: value for name, value in os.environ.items() if name not in unset}
-    command = [sys.executable, "-m", "drift.local.hosts.worker_host", str(folder), KEY]
+    command = [sys.executable, "-m", "tests.runtime.worker_host", str(folder), KEY]
     with tempfile.TemporaryDirectory() as logs, (Path(logs) / "log").open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own script
             command,
@@ -93,7 +93,7 @@ def worker_host(settings: Mapping[str, str], folder: Path = ROOT) -> Iterator[Wo
             assert process.stdin
             line = process.stdout.readline()
             if not line:
-                process.wait(timeout=10)
+                process.wait(timeout=60)
                 raise WorkerFailedError(Path(log.name).read_text(encoding="utf-8"))
             told = json.loads(line)
             try:
@@ -101,6 +101,6 @@ def worker_host(settings: Mapping[str, str], folder: Path = ROOT) -> Iterator[Wo
             finally:
                 process.stdin.close()
                 try:
-                    process.wait(timeout=10)
+                    process.wait(timeout=60)
                 except subprocess.TimeoutExpired:
                     process.kill()

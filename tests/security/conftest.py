@@ -35,7 +35,7 @@ class Given:
         return self._service
 
     async def stop(self) -> None:
-        await self._service.stop()
+        await self._service.admission.stop()
 
     async def close(self) -> None:
         await self._service.close()

@@ -18,8 +18,8 @@ import pytest
 
 import function_app
 from drift.http import reading
+from drift.http.auth import Authentication
 from drift.http.cursors import KEY, ListName, cursor
-from drift.http.entrance import Entrance
 from drift.http.settings import load_access
 from drift.local.hosts.local_host import registered_routes, serving
 from tests.security.conftest import Given
@@ -37,7 +37,7 @@ from tests.security.watched_world import (
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-PAIRS, FEW_PAIRS = 500, 60
+PAIRS, FEW_PAIRS = 200, 60
 """How many `make test-deep` draws, and how many `make test`."""
 ABOUT_NO_PROJECT = {
     "/rag",
@@ -48,8 +48,12 @@ ABOUT_NO_PROJECT = {
     "/openapi.yaml",
     "/usage",
 }
-SINGLE = {"documents": reading.DOCUMENT, "chunks": reading.CHUNK, "entities": reading.ENTITY}
-LISTS = {"documents": reading.DOCUMENTS, "communities": reading.COMMUNITIES}
+SINGLE = {
+    "documents": reading.DOCUMENT.path,
+    "chunks": reading.CHUNK.path,
+    "entities": reading.ENTITY.path,
+}
+LISTS = {"documents": reading.DOCUMENTS.path, "communities": reading.COMMUNITIES.path}
 NO_RIGHT = "This credential has no read right on {} project."
 FORBIDDEN = {
     "type": "about:blank",
@@ -192,7 +196,7 @@ class Pair:
         """List the projects that the caller may read, from the beginning and by a cursor."""
         has_none = self.who.mode != "function" and not self.who.granted
         wanted = 401 if self.who.is_stranger else 403 if has_none else 200
-        others = self.cursors[reading.PROJECTS, ""]
+        others = self.cursors[reading.PROJECTS.path, ""]
         for target in ("/projects", f"/projects?limit=1&cursor={others}"):
             self.tried.add("/projects")
             self.world.forget()
@@ -211,7 +215,7 @@ class Pair:
         if self.project is None:
             return
         path = f"/projects/{written(self.project)}"
-        overview = await self.ask(reading.PROJECT, path)
+        overview = await self.ask(reading.PROJECT.path, path)
         if self.status == 200:
             found = overview.json()
             counts = (found["id"], found["documents"], found["communities"])
@@ -232,7 +236,7 @@ class Pair:
         own = self.cursors.get((route, self.meant or ""))
         if own:
             assert (await self.ask(route, f"{path}cursor={own}")).status == self.status, self
-        if route == reading.DOCUMENTS and self.meant:
+        if route == reading.DOCUMENTS.path and self.meant:
             # Anybody may make one. It moves within the list that it names.
             made = cursor(ListName(route, self.meant, (KEY,)), ("",))
             assert (await self.ask(route, f"{path}cursor={made}")).status == self.status, self
@@ -240,7 +244,9 @@ class Pair:
     def _foreign(self, route: str) -> list[str]:
         """Return cursors that this list has not made."""
         others = [one for one in EXISTING if one != self.meant]
-        another_list = {reading.DOCUMENTS: reading.COMMUNITIES}.get(route, reading.DOCUMENTS)
+        another_list = {reading.DOCUMENTS.path: reading.COMMUNITIES.path}.get(
+            route, reading.DOCUMENTS.path
+        )
         swapped = self.cursors[route, self.chance.choice(others)]
         place = self.chance.randrange(len(swapped))
         letter = "A" if swapped[place] != "A" else "B"
@@ -254,11 +260,11 @@ class Pair:
         """Read what looks like a project of the caller's, and a thing without naming any."""
         for project in look_alikes(self.chance, self.who):
             pair = replace(self, project=project)
-            answer = await pair.ask(reading.PROJECT, f"/projects/{written(project)}")
+            answer = await pair.ask(reading.PROJECT.path, f"/projects/{written(project)}")
             if pair.status == 200:
                 assert answer.json()["id"] == project, pair
         pair = replace(self, project=None)
-        answer = await pair.ask(reading.ENTITY, f"/entities/{SHARED['entities']}")
+        answer = await pair.ask(reading.ENTITY.path, f"/entities/{SHARED['entities']}")
         if pair.status == 200:
             assert answer.status == (200 if pair.exists else 404), pair
 
@@ -278,7 +284,7 @@ class Pair:
                 answer = await self.ask(route, f"/{kind}/{written(id_)}?{named}")
                 if self.status == 200:
                     assert without_id(answer.body) == NOT_FOUND, (self, id_)
-        await self._cursors(reading.DOCUMENT, f"/documents/{SHARED['documents']}?{named}&")
+        await self._cursors(reading.DOCUMENT.path, f"/documents/{SHARED['documents']}?{named}&")
 
     def _held(self, kind: str) -> list[str]:
         return [SHARED[kind], own_id(self.meant, kind)] if self.exists and self.meant else []
@@ -286,13 +292,13 @@ class Pair:
 
 async def collected(url: str) -> Cursors:
     """Return a cursor of every list, as somebody gets them who may read all projects."""
-    paths = {(reading.PROJECTS, ""): "/projects?limit=1"}
+    paths = {(reading.PROJECTS.path, ""): "/projects?limit=1"}
     for one in EXISTING:
         project = written(one)
         paths |= {
             (route, one): f"/projects/{project}/{name}?limit=1" for name, route in LISTS.items()
         }
-        paths[reading.DOCUMENT, one] = (
+        paths[reading.DOCUMENT.path, one] = (
             f"/documents/{SHARED['documents']}?project_id={project}&limit=1"
         )
     return {list_: (await call(url, "GET", path)).json()["next"] for list_, path in paths.items()}
@@ -300,12 +306,13 @@ async def collected(url: str) -> Cursors:
 
 def set_for(who: Asker, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the function tell callers apart in the way of this one."""
-    entrance = Entrance(
+    entrance = Authentication(
         platform_asks_for_keys=who.mode == "function",
         read_settings=lambda: load_access(who.settings),
     )
-    monkeypatch.setattr(function_app, "entrance", entrance)
+    monkeypatch.setattr(function_app, "authentication", entrance)
     world.set_for(who)
+    monkeypatch.setattr(function_app, "provider", Given(world.service))
 
 
 @pytest.mark.usefixtures("no_settings")
@@ -315,7 +322,6 @@ async def test_a_caller_gets_its_own_projects_over_every_route_and_no_other(
 ) -> None:
     world, chance, met, tried = World(), Random(pairs), Counter[str](), set[str]()  # noqa: S311 - the same pairs each time
     await world.fill()
-    monkeypatch.setattr(function_app, "provider", Given(world.service))
     async with serving() as url:
         set_for(Asker("function", {}, {}), world, monkeypatch)
         cursors = await collected(url)

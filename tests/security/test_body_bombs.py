@@ -24,7 +24,7 @@ from drift.http import http
 from drift.http.service import Service
 from drift.local.hosts.local_host import serving
 from drift.model.graph import Evidence, PrimerEvidence
-from drift.model.limits import Limits
+from tests.fake_service import fake_service
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.calling import PROBLEM_FIELDS
 from tests.function.test_bad_bodies import GOOD
@@ -54,44 +54,26 @@ DIGITS = b"9" * 60_000
 INCLUDING = b'{"query": "q", "project_id": "p", "include": ['
 BOMBS: Mapping[str, bytes] = {
     "65,000 brackets that open": b"[" * 65_000,
-    "as many braces": filled(b"", b'{"":', b""),
     "brackets in a field": filled(b'{"query": ', b"[", b""),
     "brackets as deep as they are read": beside(b'"include": ' + b"[" * 150 + b"]" * 150),
     "1e400": beside(b'"top_k": 1e400'),
-    "minus 1e999999999": beside(b'"top_k": -1e999999999'),
-    "1e-999999999": beside(b'"top_k": 1e-999999999'),
-    "an integer of 4,301 digits": beside(b'"top_k": ' + b"1" * 4301),
     "an integer of 60,000 digits": beside(b'"top_k": ' + DIGITS),
-    "such an integer in a field of no meaning": beside(b'"more": -' + DIGITS),
     "a fraction of 60,000 digits": beside(b'"top_k": 0.1' + DIGITS),
-    "an exponent of 60,000 digits": beside(b'"top_k": 1e' + DIGITS),
-    "NaN in a field of no meaning": beside(b'"more": NaN'),
-    "Infinity": beside(b'"top_k": Infinity'),
-    "minus Infinity": beside(b'"top_k": -Infinity'),
     "64 KiB of escaped letters": filled(b'{"project_id": "p", "query": "', b"\\u0041", b'"}'),
     "64 KiB of escaped NUL": filled(b'{"project_id": "p", "query": "', b"\\u0000", b'"}'),
-    "64 KiB of escaped pairs": filled(b'{"project_id": "p", "query": "', b"\\ud83d\\ude00", b'"}'),
     "64 KiB of half pairs": filled(b'{"project_id": "p", "query": "', b"\\ud800", b'"}'),
-    "64 KiB of escaped backslashes": filled(b'{"project_id": "p", "query": "', b"\\\\", b'"}'),
     "64 KiB of escapes in a name": filled(b'{"', b"\\u0001", b'": 1}'),
-    "an escape that is cut": b'{"query": "\\u00',
     "very many fields": b"{" + b", ".join(b'"k%d": 1' % n for n in range(4500)) + b"}",
     "very many wrong values": filled(INCLUDING, b'"x",', b'"x"]}'),
-    "very many empty objects": filled(INCLUDING, b"{},", b"{}]}"),
     "one name very many times": filled(
         b'{"query": "q", ', b'"project_id": "p",', b'"project_id": "p"}'
     ),
-    "the project twice": b'{"query": "q", "project_id": "mine", "project_id": "yours"}',
     "the project twice, once in escapes": (
         b'{"query": "q", "project_id": "mine", "project\\u005fid": "yours"}'
     ),
-    "a name twice inside a field": beside(b'"include": [{"a": 1, "a": 2}]'),
     "a byte order mark": b"\xef\xbb\xbf" + good(),
-    "UTF-32": good().decode().encode("utf-32"),
-    "overlong UTF-8": good().replace(b"harbour", b"\xc0\xaf"),
     "UTF-8 that is cut": good().replace(b"harbour", b"\xf0\x9f\x98"),
     "64 KiB of bytes that are no text": b"\xff" * ROOM,
-    "white space alone": b" " * ROOM,
     "gzip": gzip.compress(good()),
     "a bomb in gzip": gzip.compress(b" " * 10_000_000 + good()),
 }  # fmt: skip
@@ -181,7 +163,7 @@ def url(request: pytest.FixtureRequest, behind_the_routes: Callable[[Service], N
     """The function on each host in turn; on the local one its requests can be answered."""
     found = PrimerEvidence((community(7, chunk("s1")),))
     graph = StubGraph(found, Evidence((chunk("k"),)))
-    behind_the_routes(Service(ports(graph, ScriptedChat(script())), Limits(), None, 8, 30))
+    behind_the_routes(fake_service(ports(graph, ScriptedChat(script()))))
     host = request.getfixturevalue(request.param)
     return host.url if isinstance(host, WorkerHost) else str(host)
 
@@ -249,7 +231,7 @@ async def test_a_body_without_end_is_not_taken(url: str) -> None:
 
 
 @in_one_loop
-@pytest.mark.parametrize("length", [str(MAX_BODY_BYTES + 1), "9999999999", "9" * 18])
+@pytest.mark.parametrize("length", [str(MAX_BODY_BYTES + 1), "9" * 18])
 async def test_a_length_over_the_limit_is_refused_before_a_byte_of_the_body_comes(
     url: str, length: str
 ) -> None:
@@ -274,12 +256,9 @@ async def test_a_body_longer_than_it_says_is_read_as_far_as_it_says(url: str) ->
     "headers",
     [
         {"content-length": "-1"},
-        {"content-length": "1e3"},
         {"content-length": "9" * 5000},
         {"content-length": "1, 2"},
-        {"content-length": "0x10"},
         {"transfer-encoding": "gzip, chunked"},
-        {"transfer-encoding": "identity, chunked, chunked"},
     ],
     ids=str,
 )

@@ -13,7 +13,7 @@ from drift.http.service import Service
 from drift.local.hosts.local_host import serving
 from drift.model.graph import Evidence, PrimerEvidence
 from drift.model.health import Readiness
-from drift.model.limits import Limits
+from tests.fake_service import fake_service
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.corpus import PROJECT, QUESTION
 from tests.runtime.test_planted_faults import LIVE, mutated
@@ -63,7 +63,7 @@ class FailingSink:
 
 def serving_fakes(graph: StubGraph, sink: FailingSink | None = None, **replies: object) -> Service:
     """Return a service over fakes."""
-    return Service(ports(graph, ScriptedChat(script(**replies))), Limits(), sink, 8, 30)
+    return fake_service(ports(graph, ScriptedChat(script(**replies))), sink)
 
 
 @pytest.mark.parametrize("make", BROKEN.values(), ids=BROKEN)

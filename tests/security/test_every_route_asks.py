@@ -17,9 +17,10 @@ import pytest
 from azurefunctions.extensions.http.fastapi import Request, Response
 
 import function_app
-from drift.http.entrance import Entrance
+from drift.http.auth import Authentication
 from drift.http.settings import load_access
-from drift.local.hosts.local_host import LocalHost, listening, registered_routes
+from drift.local.hosts.local_host import LocalHost, registered_routes
+from drift.local.hosts.server import listening
 from tests.security.conftest import Given
 from tests.security.every_route import ROUTES
 from tests.security.random_callers import KEY, TENANT, key_entry, principal
@@ -60,11 +61,11 @@ class Tried:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, settings: Mapping[str, str]) -> None:
         self.world = World()
-        entrance = Entrance(
+        entrance = Authentication(
             platform_asks_for_keys=False, read_settings=lambda: load_access(settings)
         )
         monkeypatch.setattr(function_app, "provider", Given(self.world.service))
-        monkeypatch.setattr(function_app, "entrance", entrance)
+        monkeypatch.setattr(function_app, "authentication", entrance)
 
     async def statuses(
         self, headers: Mapping[str, str], module: str = "function_app"

@@ -29,10 +29,10 @@ from drift.local.hosts.local_host import serving
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import FollowupQuery, PrimerEvidence, PrimerQuery
-from drift.model.limits import Limits
 from drift.model.tree import Citation
 from drift.search.progress import citation_lines, escape_markdown, name_list
 from tests.contract.graph_backends import DIMENSIONS, axis
+from tests.fake_service import fake_service
 from tests.fakes import ListSink, ScriptedChat, StubGraph, ports
 from tests.security.hostile_documents import HOSTILE, evidence_of, primer_of
 from tests.security.raw_http import JSON, STREAM, Answer, call, events
@@ -63,7 +63,16 @@ INJECTIONS: Mapping[str, str] = {
 }  # fmt: skip
 """What each of them is aimed at; all are valid project ids."""
 
-every_injection = pytest.mark.parametrize("text", INJECTIONS.values(), ids=INJECTIONS)
+FEW = (
+    "format strings",
+    "a line of log, by CR",
+    "a terminal",
+    "an event",
+    "an event, by CR",
+    "Markdown",
+)
+every_injection = pytest.mark.parametrize("text", [INJECTIONS[name] for name in FEW], ids=FEW)
+"""One for each place that the routes write to."""
 
 
 # --------------------------------------------------------------------------------------- statements
@@ -97,9 +106,9 @@ async def test_what_a_caller_or_a_graph_says_is_a_parameter_never_a_statement(
             graph = Neo4jGraph(connection, IndexNames())
             connection.statements.clear()
             connection.parameters.clear()
-            found = await graph.primer(PrimerQuery(text, text, axis(0), 5), Deadline.after(60))
+            found = await graph.primer(PrimerQuery(text, text, axis(0), 5), Deadline.after(120))
             assert found == PrimerEvidence()
-            await graph.followup(FollowupQuery(text, text, axis(0), (text, 1)), Deadline.after(60))
+            await graph.followup(FollowupQuery(text, text, axis(0), (text, 1)), Deadline.after(120))
             statements[text] = list(connection.statements)
             assert (
                 sum(json.dumps(text, ensure_ascii=False) in sent for sent in connection.parameters)
@@ -177,7 +186,7 @@ def saying(text: str, sink: ListSink | None = None) -> Service:
         "aggregate_reply": aggregated(final="So it is", doubt=f"Or: {text}"),
     }
     graph = StubGraph(primer_of(text), lambda _query: evidence_of(text))
-    return Service(ports(graph, ScriptedChat(script(**replies))), Limits(), sink, 8, 30)
+    return fake_service(ports(graph, ScriptedChat(script(**replies))), sink)
 
 
 @pytest.fixture
@@ -292,11 +301,11 @@ HEADERS = {"date", "server", "content-type", "content-length", "x-retrieval-id",
 
 
 @in_one_loop
-@every_injection
 @pytest.mark.parametrize("form", ["{text}", "{id}{text}", "{{{id}}}{text}", "urn:uuid:{id}{text}"])
 async def test_no_retrieval_id_reaches_a_header_unless_it_is_a_uuid(
-    url: str, behind_the_routes: Route, text: str, form: str
+    url: str, behind_the_routes: Route, form: str
 ) -> None:
+    text = INJECTIONS["a header"]
     behind_the_routes(saying(text))
     answer = await retrieved(url, text, JSON, retrieval_id=form.format(text=text, id=uuid4()))
     assert answer.status == 400

@@ -18,34 +18,21 @@ import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from random import Random
-from typing import Any
 
-import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 from opentelemetry import trace
 
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
-from drift.graph.connection import Connection
-from drift.graph.graph import Neo4jGraph
-from drift.graph.indexes import IndexNames
-from drift.http.service import Service
-from drift.http.settings import load as load_settings
-from drift.local.ingest.neo4j.writer import Neo4jWriter
-from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback, Tokens
 from drift.model.graph import Candidates, FollowupQuery
-from drift.model.limits import Limits
 from drift.ports import GraphStore
-from tests.contract.bulk_load import entangle, load, remove
-from tests.contract.graph_backends import DIMENSIONS, twin
 from tests.contract.random_projects import MARK, SHAPES, VECTORS, Contents, Shape, pair
+from tests.fake_service import fake_service
 from tests.fakes import Heard, allowed, ports
 from tests.fakes_graph import FakeGraph
 from tests.security.prompt_reading import tags
 from tests.telemetry_fixture import Recorded
-from tests.unit.test_wiring import LOCAL
 
 OWN = "My own "
 """What the first tenant's titles and descriptions begin with; the other's begin with MARK."""
@@ -186,9 +173,8 @@ async def asked(
     Return what each has left where.
     """
     parrot, sink = Parrot(), Sink()
-    words = load_settings({**LOCAL, "LOG_QUESTIONS": "true"})
-    service = Service(
-        ports(graph, parrot, parrot), Limits(max_followups=followups), sink, 100, 60, words
+    service = fake_service(
+        ports(graph, parrot, parrot), sink, MAX_FOLLOWUPS=followups, LOG_QUESTIONS=True
     )
     seen = {tenant: Seen() for tenant in ids}
 
@@ -313,44 +299,3 @@ def test_look_alike_projects_stay_apart_on_the_whole_way(recorded: Recorded) -> 
     assert met >= {"answer and trace", "progress", "published", "prompt"}, (
         "their own words were there"
     )
-
-
-# ---------------------------------------------------------------------------------- on a real Neo4j
-@pytest.mark.neo4j
-@pytest.mark.slow
-@pytest.mark.timeout(300, func_only=True)
-def test_look_alike_projects_stay_apart_on_a_real_server(
-    neo4j_2026: Neo4jServer, recorded: Recorded
-) -> None:
-    connection = Connection(
-        neo4j_2026.uri, neo4j_2026.user, neo4j_2026.password, neo4j_2026.database
-    )
-
-    async def check(shape: Shape, log: io.StringIO) -> None:
-        mine, other = drawn(shape)
-        id_ = f"apart-{uuid.uuid4().hex[:12]}"
-        projects = {id_: mine, twin(id_): other}
-        scope: Any = "hard" if shape.seed % 2 else "soft"
-        exact = Random(shape.seed).choice((None, 0))  # noqa: S311 - which of the two searches
-        try:
-            await load(connection, projects)
-            await entangle(connection, {id_: mine}, twin)  # by edges that no writer makes
-            graph = Neo4jGraph(connection, IndexNames(), scope, exact)
-            assert_apart(
-                await asked(graph, {"mine": id_, "other": twin(id_)}, log, recorded, followups=2)
-            )
-        finally:
-            await remove(connection, projects)
-
-    with asyncio.Runner() as runner, LogText() as log:
-        runner.run(Neo4jWriter(connection, IndexNames()).prepare(DIMENSIONS))
-
-        @settings(max_examples=5, phases=(Phase.explicit, Phase.reuse, Phase.generate))
-        @given(SHAPES)
-        def are_apart(shape: Shape) -> None:
-            runner.run(check(shape, log))
-
-        try:
-            are_apart()
-        finally:
-            runner.run(connection.close())

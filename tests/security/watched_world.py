@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from drift.http.service import Service
+from drift.http.service import Service, WholeGraph
 from drift.http.settings import load
 from drift.local.ingest.graph_records import (
     ChunkRecord,
@@ -17,16 +18,15 @@ from drift.local.ingest.graph_records import (
     KnowledgeBatch,
 )
 from drift.model.health import Readiness
-from drift.model.limits import Limits
 from drift.ports import Ports
 from tests.contract.random_projects import VECTORS
+from tests.fake_service import LOCAL
 from tests.fakes import ListSink
 from tests.fakes_graph import FakeGraph
 from tests.fakes_nodes import FakeNodeFinder
 from tests.fakes_reading import FakeReader
 from tests.security.random_callers import EXISTING, Asker
 from tests.security.test_isolation import Parrot
-from tests.unit.test_wiring import LOCAL
 
 QUESTION = "What has the alder birch to do with cedar and zephyr?"
 SHARED = {"documents": "d", "chunks": "k", "entities": "e"}
@@ -84,13 +84,25 @@ class World:
                 self.sink,
             )
         )
-        limits = Limits(max_followups=1, max_passes=1)
-        servers: Any = Ports(graph, model, model)
-        self.service = Service(servers, limits, sink, 100, 60, reader=reader, finder=finder)
+        self._servers: tuple[Any, Any, Any] = (
+            Ports(graph, model, model),
+            sink,
+            WholeGraph(reader, finder),
+        )
+        self.service = self._serving({})
 
     def set_for(self, who: Asker) -> None:
         """Have the service as the settings of this caller's mode say."""
-        self.service.settings = load({**LOCAL, **who.settings})
+        self.service = self._serving(who.settings)
+
+    def _serving(self, settings: Mapping[str, str]) -> Service:
+        few = {
+            "MAX_FOLLOWUPS": "1",
+            "MAX_PASSES": "1",
+            "MAX_INFLIGHT": "100",
+            "VECTOR_INDEX_DIMENSIONS": str(len(VECTORS[0])),
+        }
+        return Service(load({**LOCAL, **few, **settings}), *self._servers)
 
     def forget(self) -> None:
         """Forget what was asked and sent so far."""

@@ -194,7 +194,7 @@ def test_the_schemas_ask_for_the_fields_of_the_contract() -> None:
     assert shape_of(strict_schema(PrimerReply)) == {
         "about_whole": "boolean",
         "initial_answer": "string",
-        "followups": followups,
+        "followups": [{**followups[0], "position": "string", "document": "string"}],
         "rationale": "string",
     }
     assert shape_of(strict_schema(LocalReply)) == {

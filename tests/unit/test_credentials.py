@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.datastructures import Headers
 
-from drift.auth.credentials import presented_key, presented_principal
+from drift.auth.resolvers import presented_key, presented_principal
 from drift.core.errors import UnauthenticatedError
 
 Raw = list[tuple[str, str]]

@@ -17,7 +17,7 @@ Story = Callable[[str | None, Schema], str]
 STORIES: list[Story] = [
     statements.primer,
     statements.followup,
-    statements.placed_followup,
+    lambda _, schema: statements.positions(schema),
 ]
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from drift.core.deadline import Deadline
 from drift.core.errors import ModelUnavailableError
-from drift.redis.cache_entries import KEPT_S, LocalEntries
+from drift.model.calls import Embeddings
+from drift.model.graph import Vector
+from drift.redis.cache_entries import KEPT_S, CacheEntries
 from drift.redis.embedding_cache import CachedEmbedder, Space
-from drift.redis.vector_entries import entry_of
 from tests.fakes import HashingEmbedder, vector_of
 
 SPACE = Space("https://model.example", "model", "deployment", 4)
@@ -32,6 +37,18 @@ class DictEntries:
         self.entries.update(entries)
 
 
+class Given:
+    """Embedder of one vector; `calls` counts how often it is asked."""
+
+    def __init__(self, vector: Vector) -> None:
+        self.vector = vector
+        self.calls = 0
+
+    async def embed(self, texts: Sequence[str], _deadline: Deadline) -> Embeddings:
+        self.calls += 1
+        return Embeddings((self.vector,) * len(texts))
+
+
 @pytest.fixture
 def model() -> HashingEmbedder:
     return HashingEmbedder()
@@ -43,7 +60,7 @@ def shared() -> DictEntries:
 
 
 def cached(model: HashingEmbedder, shared: DictEntries | None = None) -> CachedEmbedder:
-    return CachedEmbedder(model, SPACE, shared)
+    return CachedEmbedder(model, SPACE, CacheEntries(shared))
 
 
 def soon() -> Deadline:
@@ -100,15 +117,8 @@ async def test_another_process_asks_the_model_for_nothing_that_is_shared(
     ],
     ids=str,
 )
-async def test_another_space_has_other_entries(space: Space, shared: DictEntries) -> None:
+def test_another_space_has_other_keys(space: Space) -> None:
     assert space.key("a") != SPACE.key("a")
-    entry = entry_of(SPACE.key("a"), vector_of("b"), 1e12)
-    assert entry
-    shared.entries[space.key("a")] = entry
-    model = HashingEmbedder()
-    embedder = CachedEmbedder(model, space, shared)
-    assert (await embedder.embed(["a"], soon())).vectors == (vector_of("a"),)
-    assert model.calls == [("a",)]
 
 
 def test_texts_and_names_that_run_into_each_other_have_keys_of_their_own() -> None:
@@ -130,25 +140,13 @@ def test_any_text_has_a_key(text: str) -> None:
     assert key != SPACE.key(text + " ")
 
 
-async def test_other_bytes_are_replaced(model: HashingEmbedder, shared: DictEntries) -> None:
-    key = SPACE.key("a")
-    other = entry_of(SPACE.key("b"), vector_of("b"), 1e12)
-    for bad in (b"", b"garbage", other):
-        assert bad is not None
-        shared.entries[key] = bad
-        assert (await cached(model, shared).embed(["a"], soon())).vectors == (vector_of("a"),)
-        assert shared.entries[key] != bad
-    assert model.calls == [("a",)] * 3
-    await cached(model, shared).embed(["a"], soon())
-    assert len(model.calls) == 3
-
-
 async def test_an_entry_counts_for_a_day_wherever_it_is(
     model: HashingEmbedder, shared: DictEntries
 ) -> None:
     now = [0.0]
-    first = CachedEmbedder(model, SPACE, shared, now=lambda: now[0])
-    second = CachedEmbedder(model, SPACE, shared, now=lambda: now[0])
+    first, second = (
+        CachedEmbedder(model, SPACE, CacheEntries(shared, now=lambda: now[0])) for _ in range(2)
+    )
     await first.embed(["a"], soon())
     now[0] = KEPT_S - 1
     await first.embed(["a"], soon())
@@ -172,27 +170,48 @@ async def test_a_failure_of_the_model_is_the_callers_and_is_not_kept(shared: Dic
     assert (await embedder.embed(["a"], soon())).vectors == (vector_of("a"),)
 
 
+# ---------------------------------------------------------------------------------------- vectors
+@given(
+    st.lists(
+        st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**70), 2**70), min_size=1
+    )
+    | st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1)
+)
+async def test_a_vector_that_is_kept_is_exactly_the_one_that_was_given(given: list[float]) -> None:
+    model, entries = Given(tuple(given)), CacheEntries()
+    for _ in range(2):
+        embedded = await CachedEmbedder(model, SPACE, entries).embed(["a"], soon())
+        assert list(map(repr, map(float, embedded.vectors[0]))) == list(
+            map(repr, map(float, given))
+        )
+    assert 1 <= model.calls <= 2
+
+
+@pytest.mark.parametrize(("vector", "most"), [((0.5, -0.0), 20), ((0.1, 1 / 3), 28)])
+async def test_floats_are_kept_in_as_many_bits_as_they_need(
+    vector: Vector, most: int, shared: DictEntries
+) -> None:
+    await CachedEmbedder(Given(vector), SPACE, CacheEntries(shared)).embed(["a"], soon())
+    assert len(shared.entries[SPACE.key("a")]) < most
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [(0.0, 0.0), (math.nan, 1.0), (math.inf, 1.0), (2**60 + 1, 1.0), (10**400, 1.0), ("a", 1.0)],
+    ids=lambda vector: str(vector)[:20],
+)
+async def test_what_cannot_be_searched_with_or_not_read_back_is_not_kept(
+    vector: Any, shared: DictEntries
+) -> None:
+    await CachedEmbedder(Given(vector), SPACE, CacheEntries(shared)).embed(["a"], soon())
+    assert not shared.entries
+
+
 # --------------------------------------------------------------------------------- the local layer
-def test_the_entry_that_was_not_used_for_longest_goes_first() -> None:
-    layer = LocalEntries(most_bytes=3 * 1000)
+async def test_the_entry_that_was_not_used_for_longest_goes_first() -> None:
+    entries = CacheEntries(most_bytes=3 * 1010)
     for key in "abc":
-        layer.put(key, bytes(700))
-    assert layer.get("a")
-    layer.put("d", bytes(700))
-    assert [key for key in "abcd" if layer.get(key)] == ["a", "c", "d"]
-
-
-def test_the_layer_holds_no_more_than_its_bytes() -> None:
-    layer = LocalEntries(most_bytes=3 * 1000)
-    for _ in range(10):
-        layer.put("a", bytes(700))
-        layer.put("b", bytes(700))
-    layer.drop("b")
-    layer.drop("b")
-    for key in "cd":
-        layer.put(key, bytes(700))
-    assert [key for key in "abcd" if layer.get(key)] == ["a", "c", "d"]
-    layer.put("large", bytes(3000))
-    assert not any(map(layer.get, ("a", "c", "d", "large")))
-    layer.put("a", bytes(700))
-    assert layer.get("a")
+        entries.put({key: bytes(700)})
+    assert await entries.get("a")
+    entries.put({"d": bytes(700), "large": bytes(3000)})
+    assert list(await entries.get(["a", "b", "c", "d", "large"])) == ["a", "c", "d"]

@@ -61,8 +61,8 @@ def events(caplog: pytest.LogCaptureFixture) -> Any:
 
 async def renewed(source: TokenSource) -> None:
     """Wait until the fetch in the background has ended."""
-    assert source._fetching
-    await asyncio.wait([source._fetching])
+    assert source._fetch.task
+    await asyncio.wait([source._fetch.task])
     await asyncio.sleep(0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from drift.llm.dialect import keeps
-from drift.llm.streamed import GrowingCompletion, ListenerError
+from drift.llm.replies import GrowingCompletion, ListenerError
 
 
 def event(content: str, ended: str | None = None) -> object:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neo4j.spatial import CartesianPoint
 from neo4j.time import Date, Duration
 
-from drift.graph.odd_nodes import MAX_PROJECTS, REPEATED_S, OddNodes
+from drift.graph.careful import MAX_PROJECTS, REPEATED_S, OddNodes
 from drift.graph.rows import candidates, odd_nodes, primer_evidence
 from drift.search.ranking import ranked
 
@@ -79,17 +79,11 @@ CANDIDATES = st.lists(
     ),
     max_size=3,
 )
-WHY = st.sampled_from(["beside", "beginning", "end", "part", "event"])
-PLACED = st.lists(
-    st.fixed_dictionaries({**CHUNK, "why": WHY, "anchor": STORED, "step": st.integers(-2, 2)}),
-    max_size=3,
-)
 FOLLOWUPS = st.fixed_dictionaries(
     {
         "candidates": CANDIDATES,
         "shared": st.just([]),
         "communities": COMMUNITIES,
-        "placed": PLACED,
         "entities": st.lists(
             st.fixed_dictionaries(
                 {

@@ -148,7 +148,8 @@ def test_each_prompt_is_named_after_its_reply_and_asks_for_its_shape() -> None:
             prompts.PRIMER_SYSTEM,
             (
                 '{"about_whole", "initial_answer", '
-                '"followups": [{"question", "target_communities"}], "rationale"}'
+                '"followups": [{"question", "target_communities", "position", "document"}], '
+                '"rationale"}'
             ),
         ),
         (
@@ -170,7 +171,7 @@ def test_each_prompt_is_named_after_its_reply_and_asks_for_its_shape() -> None:
         (
             prompts.QUICK_SYSTEM,
             (
-                '{"about_whole", "evidence", "verdict", "answer", "confidence", '
+                '{"about_whole", "position", "evidence", "verdict", "answer", "confidence", '
                 '"residual_uncertainty"}'
             ),
         ),

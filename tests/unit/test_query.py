@@ -9,26 +9,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.contracts.reading import (
+    CommunityParameters,
+    DocumentParameters,
+    PageParameters,
+)
 from drift.core.errors import InvalidRequestError, NotFoundError
-from drift.http.query import LISTS, MAX_ID_CHARACTERS, Query, path_id
+from drift.http.query import MAX_ID_CHARACTERS, parse_query, path_id
 
 IDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
-KNOWN = ("project_id", "limit", "cursor", "level")
 
 
-def read_all(query: bytes) -> None:
-    read = Query(query, KNOWN)
-    read.limit(LISTS)
-    read.level()
-    read.project_id()
-    read.cursor()
-    read.check()
+class Every(DocumentParameters, CommunityParameters):
+    """Every parameter that a read route has."""
 
 
 def problems(query: bytes) -> dict[str, str]:
     """What is wrong with a query, by field."""
     with pytest.raises(InvalidRequestError) as seen:
-        read_all(query)
+        parse_query(query, Every)
     return {problem.field: problem.message for problem in seen.value.problems}
 
 
@@ -108,25 +107,31 @@ def test_what_is_wrong_is_named(query: bytes, field: str) -> None:
 
 
 def test_all_that_is_wrong_is_named_at_once_but_no_book_of_it() -> None:
+    assert problems(b"limit=201")["limit"] == "must be a whole number from 1 to 200"
+    assert problems(b"level=-1")["level"] == "must be a whole number from 0 to 999999"
     assert set(problems(b"limit=x&level=y&project_id=")) == {"limit", "level", "project_id"}
     assert len(problems(b"&".join(b"n%d=1" % n for n in range(1000)))) == 32
     assert all(len(name) <= 101 for name in problems(b"x" * 5000 + b"=1"))
 
 
 def test_what_is_given_is_read() -> None:
-    read = Query(b"project_id=a+b%2Bc%2520&limit=7&level=0&cursor=x&code=k&clientId=d", KNOWN)
-    assert (read.project_id(), read.limit(LISTS)) == ("a b+c%20", 7)
-    assert (read.level(), read.cursor()) == (0, "x")
-    read.check()
+    query = b"project_id=a+b%2Bc%2520&limit=7&level=0&cursor=x&code=k&clientId=d"
+    read = parse_query(query, Every)
+    assert (read.project_id, read.limit, read.level, read.cursor) == ("a b+c%20", 7, 0, "x")
 
 
-def test_what_is_not_given_has_its_default() -> None:
-    read = Query(b"", KNOWN)
-    values = (read.project_id(), read.limit(LISTS), read.level(), read.cursor())
-    assert values == (None, LISTS.default, None, None)
+@pytest.mark.parametrize("query", ["project_id=é".encode(), b"project_id=%C3%A9"])
+def test_text_may_be_percent_encoded_or_not(query: bytes) -> None:
+    assert parse_query(query, Every).project_id == "é"
+
+
+@pytest.mark.parametrize(("kind", "limit"), [(PageParameters, 50), (CommunityParameters, 20)])
+def test_what_is_not_given_has_its_default(kind: type[PageParameters], limit: int) -> None:
+    read = parse_query(b"", kind)
+    assert (read.limit, read.cursor) == (limit, None)
 
 
 @given(query=st.binary(max_size=200))
 def test_any_query_is_read_or_refused(query: bytes) -> None:
     with suppress(InvalidRequestError):
-        read_all(query)
+        parse_query(query, Every)

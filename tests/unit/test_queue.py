@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.evidence.repetition import is_same_question
+from drift.evidence.text import is_same_question
 from drift.model.graph import Beside
 from drift.model.limits import Limits
 from drift.model.tree import ANSWERED, Answer, Citation, Node, Proposal, Question, Verdict

@@ -8,9 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from drift.auth.caller import EVERYBODY, Caller, Quota
-from drift.auth.counting import CountingError, Refusal, Used
-from drift.auth.local_counter import LocalCounter
-from drift.auth.quotas import PAUSE_S, WAIT_S, Quotas
+from drift.auth.quotas import WAIT_S, CountingError, LocalCounter, Quotas, Refusal, Used
+from drift.core.circuit_breaker import PAUSE_S
 from drift.core.errors import QuotaError
 
 LIMITED = Caller("team a", quota=Quota(requests_per_minute=2, tokens_per_day=100))

@@ -34,8 +34,8 @@ from drift.answer.signals import (
     similarity,
 )
 from drift.contracts.answer import SignalsOut
-from drift.evidence.statements import from_answers, proven
-from drift.evidence.unmarked import repaired
+from drift.evidence.statements import proven
+from drift.evidence.unmarked import from_answers, repaired
 from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import Chunk
 from drift.model.passages import Passage

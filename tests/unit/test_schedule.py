@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.http import schedule
+from drift.http import at_import
 
 GOOD = [
     "0 0 3 * * *",
@@ -43,8 +43,8 @@ BAD = {
 @pytest.mark.parametrize("text", GOOD)
 def test_a_schedule_of_six_fields_is_taken(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECONCILE_SCHEDULE", text)
-    assert schedule.problem(text) is None
-    assert schedule.at_import() == text.strip()
+    assert at_import.schedule_problem(text) is None
+    assert at_import.schedule() == text.strip()
 
 
 @pytest.mark.parametrize(("text", "says"), BAD.items())
@@ -52,19 +52,19 @@ def test_what_the_platform_would_refuse_is_named_and_registers_nothing(
     text: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RECONCILE_SCHEDULE", text)
-    assert says in (schedule.problem(text) or "")
-    assert schedule.at_import() is None
+    assert says in (at_import.schedule_problem(text) or "")
+    assert at_import.schedule() is None
 
 
 @pytest.mark.parametrize("text", ["", "   "])
 def test_an_empty_setting_is_none(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECONCILE_SCHEDULE", text)
-    assert schedule.at_import() is None
+    assert at_import.schedule() is None
 
 
 @given(st.text())
 def test_no_text_raises(text: str) -> None:
-    said = schedule.problem(text)
+    said = at_import.schedule_problem(text)
     assert said is None or text not in said or len(text.strip()) <= 2
 
 
@@ -77,4 +77,4 @@ def test_plain_numbers_are_taken_exactly_within_their_spans(numbers: tuple[int, 
     fits = all(low <= n <= high for n, (low, high) in zip(numbers, NUMBERS, strict=True))
     days = {2: 29, 4: 30, 6: 30, 9: 30, 11: 30}
     exists = fits and numbers[3] <= days.get(numbers[4], 31)
-    assert (schedule.problem(text) is None) == exists
+    assert (at_import.schedule_problem(text) is None) == exists

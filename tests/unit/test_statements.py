@@ -2,15 +2,14 @@
 
 import re
 import time
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.evidence.marks import without_marks
-from drift.evidence.statements import Growing, from_answers, proven
-from drift.model.tree import ANSWERED, Answer, Citation, Fact, Node, Question, Verdict
+from drift.evidence.statements import Growing, proven
+from drift.model.tree import Citation, Fact
 
 SPANS = {
     1: "Marley was dead: to begin with.",
@@ -56,21 +55,17 @@ def test_what_names_a_fact_is_delivered_without_its_numbers_and_the_rest_is_told
         r"\[1\]\[2\]", "[ 1 , 2 ]", "[2, 1, 2]", "[1, 2, 99]", "[1][2][99]",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize(
-    "answer",
-    [
+def test_a_mark_is_read_however_it_is_written_and_wherever(mark: str) -> None:
+    for answer in (
         "Marley was dead {}. He knew [3].",
         "Marley was dead. {} He knew [3].",
         "Marley was dead.{} He knew. [3]",
         "Marley was dead{}.\nHe knew. [3]",
         "Marley was {} dead. He knew [3].",
-    ],
-)
-def test_a_mark_is_read_however_it_is_written(answer: str, mark: str) -> None:
-    said = proven(answer.format(mark), FACTS)
-
-    assert said.text.replace("\n", " ") == "Marley was dead. He knew."
-    assert [{f.number for f in s.facts} for s in said.statements] == [{1, 2}, {3}]
+    ):
+        said = proven(answer.format(mark), FACTS)
+        assert said.text.replace("\n", " ") == "Marley was dead. He knew."
+        assert [{f.number for f in s.facts} for s in said.statements] == [{1, 2}, {3}]
 
 
 @pytest.mark.parametrize(
@@ -274,34 +269,9 @@ def test_what_is_kept_names_a_fact_and_holds_no_words_of_its_own(answer: str) ->
     ids=lambda answer: answer[:8],
 )  # fmt: skip
 def test_a_reply_of_any_size_is_read_at_once(answer: str) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     proven(answer[:32_000], FACTS)
-    assert time.monotonic() - begun < 5
-
-
-def node(text: str, verdict: Verdict, *facts: Fact) -> Node:
-    citations = tuple(replace(f.citation, sentences="1") for f in facts)
-    answer = Answer(text, citations, 0.9, False, verdict=verdict)
-    return Node(Question(1, "?"), ANSWERED, answer)
-
-
-def test_the_last_resort_are_the_answers_that_have_citations() -> None:
-    nodes = [
-        node("Marley died.", "answered", FACTS[0]),
-        node("He was rich.", "answered"),
-        node("Perhaps.", "partly", FACTS[2]),
-        node("Marley died.", "answered", FACTS[1]),
-        node("It is not said.", "not_found", FACTS[1]),
-        node("Scrooge knew.", "answered", FACTS[1]),
-        Node(Question(2, "?"), ANSWERED),
-    ]
-
-    said = from_answers(nodes, FACTS)
-
-    assert said.text == "Marley died.\n\nScrooge knew."
-    assert [s.facts for s in said.statements] == [(FACTS[0],), (FACTS[1],)]
-    assert from_answers(nodes[1:3], FACTS).text == "Perhaps."
-    assert from_answers(nodes[1:2], FACTS).text == ""
+    assert time.process_time() - begun < 5
 
 
 @pytest.mark.parametrize(

@@ -20,14 +20,12 @@ import pytest
 
 from drift.core.errors import DriftError, GraphUnavailableError, ModelUnavailableError
 from drift.http.service import Service
-from drift.http.settings import load
 from drift.model.graph import Evidence, PrimerEvidence
-from drift.model.limits import Limits
-from drift.telemetry import otel, parts
+from drift.telemetry import otel, parts, servers
+from tests.fake_service import fake_service
 from tests.fakes import ScriptedChat, StubGraph, allowed, chunk, community, ports, request
 from tests.telemetry_fixture import Recorded
 from tests.unit.searching import FIRST, SECOND, aggregated, asked_in, local, primer
-from tests.unit.test_wiring import LOCAL
 
 QUESTION = "canary question: who made alpha?"
 TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -67,9 +65,7 @@ def searching(followup: Any = failing_second, graph: Any = None, **settings: str
     graph = graph or StubGraph(
         found, lambda query: Evidence((chunk(f"of {query.question}", "canary text."),))
     )
-    return Service(
-        ports(graph, ScriptedChat(script)), Limits(), None, 100, 30, load({**LOCAL, **settings})
-    )
+    return fake_service(ports(graph, ScriptedChat(script)), **settings)
 
 
 async def retrieved(service: Service, **call: Any) -> None:
@@ -247,7 +243,7 @@ async def test_metrics_count_phases_tokens_failures_and_dropped_citations(
 ) -> None:
     service = searching()
     await retrieved(service)
-    service.max_inflight = 0
+    service.admission.most = 0
     with pytest.raises(DriftError):
         await service.start(allowed(), request(QUESTION), "r")
     points = recorded.points()
@@ -264,7 +260,10 @@ async def test_client_calls_add_their_seconds_to_the_parts_around_them(lines: An
     async def asking() -> None:
         with parts.followup(0, 1) as part:
             ended.append(part)
-            with parts.graph_call("read", "neo4j"), parts.model_call("embeddings", "e", "openai"):
+            with (
+                servers.graph_call("read", "neo4j"),
+                servers.model_call("embeddings", "e", "openai"),
+            ):
                 await asyncio.sleep(0)
 
     with parts.retrieval("r", "p") as whole, parts.phase(parts.Phase.EXECUTING_FOLLOWUP):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from drift.core.errors import NotConfiguredError
+from drift.http.health import Health
 from drift.http.provider import ServiceProvider
 from drift.http.service import Service
 from drift.http.settings import Settings, load
@@ -156,12 +157,12 @@ async def test_a_wrong_schedule_builds_the_service_and_is_said(
 async def test_ready_tells_how_the_timer_stands(
     monkeypatch: pytest.MonkeyPatch, more: dict[str, str], word: str | None
 ) -> None:
-    async def well(_self: Service) -> dict[str, Readiness]:
+    async def well(_self: Health) -> dict[str, Readiness]:
         return {"graph": Readiness.ok()}
 
-    monkeypatch.setattr(Service, "graph_readiness", well)  # a graph that is away takes seconds
+    monkeypatch.setattr(Health, "graph_readiness", well)  # a graph that is away takes seconds
     built = await asyncio.to_thread(build_service, settings(**more))
-    told = (await built.readiness()).get("reconcile")
+    told = (await built.health.readiness()).get("reconcile")
     assert (told is None) == (word is None)
     if told is not None and word is not None:
         assert told.serves

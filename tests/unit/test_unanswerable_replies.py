@@ -1,6 +1,7 @@
 """What a real model answered to the recorded questions: nothing is answered from imagination."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,21 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 REPLIES = {row["id"]: row["replies"] for row in rows("unanswerable_replies.jsonl")}
 QUESTIONS = rows("unanswerable.jsonl")
+
+
+def test_the_evidence_stands_in_the_chunks_of_controls_alone() -> None:
+    kinds = Counter(row["id"].partition("-")[0] for row in QUESTIONS)
+    assert kinds == {"withheld": 10, "near": 10, "control": 10}
+    assert len({row["question"] for row in QUESTIONS}) == len(QUESTIONS)
+
+    for row in QUESTIONS:
+        chunks = row["chunks"]
+        words = " ".join(
+            " ".join(f"{c['document']} {c['heading']}\n{c['text']}" for c in chunks).split()
+        )
+        assert row["answerable"] is (row["id"].partition("-")[0] == "control")
+        assert len({chunk["id"] for chunk in chunks}) == len(chunks) > 1
+        assert bool(row["evidence"] and row["evidence"] in words) is row["answerable"]
 
 
 async def concluded(row: dict[str, Any], **changed: Any) -> Conclusion:

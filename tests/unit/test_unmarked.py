@@ -1,11 +1,13 @@
-"""A final answer without numbers, looked up in the spans of the facts."""
+"""What stands for a final answer without numbers: its own sentences, or the follow-ups' answers."""
+
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.evidence.unmarked import repaired
-from drift.model.tree import Citation, Fact
+from drift.evidence.unmarked import from_answers, repaired
+from drift.model.tree import ANSWERED, Answer, Citation, Fact, Node, Question, Verdict
 
 SPANS = [
     "Jean-Luc Vandenbroucke (born 31 May 1955 in Mouscron) is a former Belgian racing cyclist.",
@@ -91,3 +93,28 @@ def test_without_facts_nothing_is_kept() -> None:
 @given(st.text(max_size=200))
 def test_any_text_is_read(answer: str) -> None:
     assert all(statement.facts for statement in repaired(answer, FACTS).statements)
+
+
+def node(text: str, verdict: Verdict, *facts: Fact) -> Node:
+    citations = tuple(replace(f.citation, sentences="1") for f in facts)
+    answer = Answer(text, citations, 0.9, False, verdict=verdict)
+    return Node(Question(1, "?"), ANSWERED, answer)
+
+
+def test_the_last_resort_are_the_answers_that_have_citations() -> None:
+    nodes = [
+        node("Marley died.", "answered", FACTS[0]),
+        node("He was rich.", "answered"),
+        node("Perhaps.", "partly", FACTS[2]),
+        node("Marley died.", "answered", FACTS[1]),
+        node("It is not said.", "not_found", FACTS[1]),
+        node("Scrooge knew.", "answered", FACTS[1]),
+        Node(Question(2, "?"), ANSWERED),
+    ]
+
+    said = from_answers(nodes, FACTS)
+
+    assert said.text == "Marley died.\n\nScrooge knew."
+    assert [s.facts for s in said.statements] == [(FACTS[0],), (FACTS[1],)]
+    assert from_answers(nodes[1:3], FACTS).text == "Perhaps."
+    assert from_answers(nodes[1:2], FACTS).text == ""

@@ -7,9 +7,9 @@ from dataclasses import asdict
 import pytest
 
 from drift.contracts.progress import Phase
-from drift.model.calls import ChatReply, Embeddings, ModelName, Spending, Tokens
-from drift.telemetry.parts import Operation, model_call, phase, retrieval, waiting
-from drift.telemetry.usage import Cost
+from drift.model.calls import ChatReply, Cost, Embeddings, ModelName, Spending, Tokens
+from drift.telemetry.parts import phase, retrieval, waiting
+from drift.telemetry.servers import Operation, model_call
 
 
 def test_tokens_and_retries_of_every_reply_are_added() -> None:

@@ -15,7 +15,7 @@ from drift.evidence.sentences import sentences
 from drift.local.ingest.graph_records import DocumentRecord
 from drift.local.prompt_elements import elements
 from drift.model.calls import Prompt
-from drift.model.reading import ABOUT_PROJECT, AboutProject, CommunityRow, ProjectOverview
+from drift.model.reading import ABOUT_PROJECT, AboutProject
 from drift.search.drift import DriftSearch
 from drift.search.progress import Progress
 from tests.contract.graph_backends import chunk as record
@@ -149,9 +149,8 @@ async def test_the_primer_may_ask_for_the_whole_too(
 
 # ------------------------------------------------------------------------------------ its words
 def about(names: Sequence[str], documents: int = 0, *summaries: str) -> AboutProject:
-    counted = ProjectOverview("p", documents or len(names), 900, 0, len(summaries))
-    rows = (CommunityRow(n, 1, "", text, 1) for n, text in enumerate(summaries))
-    return AboutProject(counted, tuple(names), tuple(rows))
+    largest = tuple(("", text) for text in summaries)
+    return AboutProject("p", documents or len(names), 900, 0, len(summaries), tuple(names), largest)
 
 
 def lines_of(known: AboutProject) -> tuple[str, ...]:
@@ -183,4 +182,4 @@ def test_documents_that_are_not_named_are_counted() -> None:
 
 
 def test_a_project_that_holds_nothing_has_nothing_to_cite() -> None:
-    assert AboutProject(ProjectOverview("p")).chunk() is None
+    assert AboutProject("p").chunk() is None

@@ -21,9 +21,9 @@ from drift.http.wiring import build_models, build_service
 from drift.llm.options import STEPS
 from drift.model.graph import PrimerEvidence
 from drift.model.health import GraphHealth, Index, Readiness
-from drift.model.limits import Limits
 from drift.redis.embedding_cache import CachedEmbedder, Space
 from drift.redis.entries import RedisEntries
+from tests.fake_service import LOCAL, fake_service
 from tests.fakes import (
     HashingEmbedder,
     Heard,
@@ -34,17 +34,6 @@ from tests.fakes import (
     ports,
     request,
 )
-
-LOCAL = {
-    "OAI_BASE_URL": "http://127.0.0.1:9/v1",
-    "OAI_MODEL": "m",
-    "OAI_KEY": "k",
-    "OAI_EMBED_MODEL_NAME": "e",
-    "VECTOR_INDEX_DIMENSIONS": "4",
-    "NEO4J_URI": "bolt://127.0.0.1:9",
-    "NEO4J_PASSWORD": "p",
-    "REDIS_URL": "redis://127.0.0.1:9",
-}
 
 
 def reading(*results: Any) -> tuple[Callable[[], Settings], list[int]]:
@@ -63,7 +52,8 @@ def reading(*results: Any) -> tuple[Callable[[], Settings], list[int]]:
 
 def service(max_inflight: int = 1, **replies: Any) -> Service:
     chat = ScriptedChat({"hypothesis": "h", **replies})
-    return Service(ports(StubGraph(PrimerEvidence()), chat), Limits(), ListSink(), max_inflight, 30)
+    servers = ports(StubGraph(PrimerEvidence()), chat)
+    return fake_service(servers, ListSink(), MAX_INFLIGHT=max_inflight)
 
 
 # --------------------------------------------------------------------------------------- the models
@@ -111,7 +101,7 @@ def test_searches_have_a_cache_of_the_model_that_the_settings_name() -> None:
     cached = built.ports.embedder
     assert isinstance(cached, CachedEmbedder)
     assert cached.space == Space("http://127.0.0.1:9/v1", "e", "d", 4)
-    assert cached.shared is not None
+    assert cached.entries.shared is not None
     assert cached.model is built.embedding_model
 
 
@@ -119,7 +109,7 @@ def test_without_redis_there_is_the_cache_of_the_process_and_with_cache_off_none
     without = {name: value for name, value in LOCAL.items() if name != "REDIS_URL"}
     cached = build_service(load(without), StubGraph(PrimerEvidence())).ports.embedder
     assert isinstance(cached, CachedEmbedder)
-    assert cached.shared is None
+    assert cached.entries.shared is None
     for off in ("off", "OFF"):
         built = build_service(load({**LOCAL, "CACHE": off}), StubGraph(PrimerEvidence()))
         assert built.ports.embedder is built.embedding_model
@@ -206,8 +196,8 @@ async def test_a_service_has_what_the_settings_say() -> None:
     }
     read, _ = reading({**LOCAL, **limits})
     built = await ServiceProvider(read).get()
-    assert (built.max_inflight, built.deadline_s) == (7, 9)
-    bounds = built.limits
+    assert (built.admission.most, built.settings.deadline_sec) == (7, 9)
+    bounds = built._search._limits
     assert (bounds.max_passes, bounds.max_followups, bounds.max_chunks_for_prompt) == (3, 4, 6)
     assert (bounds.max_followups_per_prompt, bounds.max_prompt_tokens) == (2, 5000)
     assert built.sink is not None
@@ -233,7 +223,7 @@ async def test_a_request_that_is_cancelled_before_its_first_step_frees_its_slot(
     with pytest.raises(asyncio.CancelledError):
         await task
     await asyncio.sleep(0)
-    assert shared.in_flight == 0
+    assert shared.admission.in_flight == 0
 
 
 async def test_a_request_cancelled_on_its_way_frees_its_slot_and_ends_its_progress() -> None:
@@ -250,7 +240,7 @@ async def test_a_request_cancelled_on_its_way_frees_its_slot_and_ends_its_progre
     with pytest.raises(asyncio.CancelledError):
         await task
     await asyncio.sleep(0)
-    assert shared.in_flight == 0
+    assert shared.admission.in_flight == 0
     assert shared.sink.phases[-1] == "error"
 
 
@@ -258,13 +248,11 @@ async def test_a_request_cancelled_on_its_way_frees_its_slot_and_ends_its_progre
 async def test_a_request_that_fails_frees_its_slot_and_publishes_one_error(
     failure: Exception,
 ) -> None:
-    shared = Service(
-        ports(StubGraph(failure), ScriptedChat({"hypothesis": "h"})), Limits(), ListSink(), 1, 30
-    )
+    shared = fake_service(ports(StubGraph(failure), ScriptedChat({"hypothesis": "h"})), ListSink())
     with pytest.raises(type(failure)):
         await (await shared.start(allowed(), request(), "r"))
     await asyncio.sleep(0)
-    assert shared.in_flight == 0
+    assert shared.admission.in_flight == 0
     assert shared.sink.phases.count("error") == 1
     assert "canary" not in str(shared.sink.messages)
 
@@ -272,13 +260,7 @@ async def test_a_request_that_fails_frees_its_slot_and_publishes_one_error(
 async def test_a_failure_that_nobody_waits_for_makes_no_noise(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    shared = Service(
-        ports(StubGraph(RuntimeError("x")), ScriptedChat({"hypothesis": "h"})),
-        Limits(),
-        None,
-        1,
-        30,
-    )
+    shared = fake_service(ports(StubGraph(RuntimeError("x")), ScriptedChat({"hypothesis": "h"})))
     await asyncio.wait([await shared.start(allowed(), request(), "r")])
     gc.collect()
     assert not [r for r in caplog.records if r.name == "asyncio" and r.levelno >= logging.ERROR]
@@ -312,11 +294,11 @@ class Gone(StubGraph):
 
 def ready(graph: StubGraph, failure: Exception | None = None, sink: Any = None) -> Service:
     servers = ports(graph, ScriptedChat({}), HashingEmbedder(lambda _texts: failure))
-    return Service(servers, Limits(), sink, 1, 30, load(LOCAL))
+    return fake_service(servers, sink)
 
 
 async def test_every_fault_of_an_index_is_named() -> None:
-    readiness = await ready(Healthy(PrimerEvidence())).readiness()
+    readiness = await ready(Healthy(PrimerEvidence())).health.readiness()
     assert readiness["graph"] == readiness["model"] == Readiness.ok()
     assert readiness["indexes"] == Readiness.failing(
         "lost is missing; bad is not online; bad has 5 dimensions, VECTOR_INDEX_DIMENSIONS is 4"
@@ -326,7 +308,7 @@ async def test_every_fault_of_an_index_is_named() -> None:
 async def test_one_dependency_that_fails_does_not_hide_the_others() -> None:
     readiness = await ready(
         Gone(PrimerEvidence()), ModelUnavailableError("The model is down.")
-    ).readiness()
+    ).health.readiness()
     assert readiness["graph"] == Readiness.failing("The graph cannot be reached.")
     assert readiness["model"] == Readiness.failing("The model is down.")
     assert readiness["indexes"] == Readiness.failing("unknown")
@@ -357,7 +339,7 @@ class Pinged(ListSink):
     ],
 )
 async def test_redis_is_at_worst_degraded(sink: Any, words: str) -> None:
-    redis = (await ready(StubGraph(PrimerEvidence()), sink=sink).readiness())["redis"]
+    redis = (await ready(StubGraph(PrimerEvidence()), sink=sink).health.readiness())["redis"]
     assert redis.serves
     assert str(redis) == words
 
@@ -366,7 +348,7 @@ def test_what_is_kept_in_redis_is_marked_with_a_secret_of_the_service() -> None:
     def secret(**settings: str) -> bytes:
         built = build_service(load({**LOCAL, **settings}))
         assert isinstance(built.ports.embedder, CachedEmbedder)
-        entries = built.ports.embedder.shared
+        entries = built.ports.embedder.entries.shared
         assert isinstance(entries, RedisEntries)
         assert entries._secret
         return entries._secret

@@ -108,8 +108,8 @@ async def publish(sink: RedisProgress, *messages: str) -> None:
 
 async def renewed(tokens: TokenSource) -> None:
     """Wait until the token is renewed that is being renewed."""
-    assert tokens._fetching
-    await asyncio.wait([tokens._fetching])
+    assert tokens._fetch.task
+    await asyncio.wait([tokens._fetch.task])
     await asyncio.sleep(0)
 
 

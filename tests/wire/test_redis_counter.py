@@ -16,12 +16,11 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from drift.auth.caller import Caller, Quota
-from drift.auth.counting import CountingError
-from drift.auth.quotas import Quotas
+from drift.auth.quotas import CountingError, Quotas
 from drift.core.errors import QuotaError
 from drift.local.stack.valkey_server import ValkeyServer
 from drift.redis.counter import RedisCounter
-from drift.redis.pipeline import Packets
+from drift.redis.pipeline import Pipeline
 from drift.redis.server import IDLE_SECONDS, RedisServer
 from tests.proxy import proxied
 
@@ -101,7 +100,7 @@ async def test_a_server_that_stands_still_is_counted_without_and_then_again(
 async def test_an_idle_connection_is_replaced_before_it_is_used(valkey: ValkeyServer) -> None:
     now = [0.0]
     async with proxied(port_of(valkey)) as proxy:
-        packets = Packets(RedisServer(f"redis://127.0.0.1:{proxy.port}"), lambda: now[0])
+        packets = Pipeline(RedisServer(f"redis://127.0.0.1:{proxy.port}"), lambda: now[0])
         assert await packets.ask("ECHO", "a") == b"a"
         now[0] += IDLE_SECONDS + 1
         proxy.swallow()
@@ -111,7 +110,7 @@ async def test_an_idle_connection_is_replaced_before_it_is_used(valkey: ValkeySe
 
 
 async def test_what_nobody_waits_for_any_more_is_not_sent(valkey: ValkeyServer) -> None:
-    packets = Packets(RedisServer(valkey.url))
+    packets = Pipeline(RedisServer(valkey.url))
     key = f"test:{uuid4()}"
     gone = asyncio.create_task(packets.ask("SET", key, "x"))
     await asyncio.sleep(0)
@@ -121,7 +120,7 @@ async def test_what_nobody_waits_for_any_more_is_not_sent(valkey: ValkeyServer) 
 
 
 async def test_one_command_that_is_refused_refuses_no_other(valkey: ValkeyServer) -> None:
-    packets = Packets(RedisServer(valkey.url))
+    packets = Pipeline(RedisServer(valkey.url))
     answers = await asyncio.gather(
         packets.ask("NONSENSE"), packets.ask("ECHO", "a"), return_exceptions=True
     )
@@ -132,7 +131,7 @@ async def test_one_command_that_is_refused_refuses_no_other(valkey: ValkeyServer
 
 async def test_closing_ends_whoever_waits(valkey: ValkeyServer) -> None:
     async with proxied(port_of(valkey)) as proxy:
-        packets = Packets(RedisServer(f"redis://127.0.0.1:{proxy.port}"))
+        packets = Pipeline(RedisServer(f"redis://127.0.0.1:{proxy.port}"))
         await packets.ask("PING")
         proxy.swallow(new=True)
         waiting = asyncio.create_task(packets.ask("PING"))

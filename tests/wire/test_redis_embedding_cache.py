@@ -14,11 +14,12 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
+from drift.core.circuit_breaker import PAUSE_S
 from drift.core.deadline import Deadline
 from drift.local.stack.valkey_server import ValkeyServer
-from drift.redis.cache_entries import KEPT_S
+from drift.redis.cache_entries import KEPT_S, CacheEntries
 from drift.redis.embedding_cache import CachedEmbedder, Space
-from drift.redis.entries import PAUSE_S, RedisEntries
+from drift.redis.entries import RedisEntries
 from drift.redis.server import RedisServer
 from tests.fakes import HashingEmbedder, vector_of
 from tests.proxy import Proxy, proxied
@@ -35,7 +36,7 @@ class Process:
     def __init__(self, entries: RedisEntries, space: Space) -> None:
         self.entries = entries
         self.model = HashingEmbedder()
-        self.embedder = CachedEmbedder(self.model, space, entries)
+        self.embedder = CachedEmbedder(self.model, space, CacheEntries(entries))
 
     async def embed(self, *texts: str) -> bool:
         """Embed and check the vectors; tell whether the model was asked."""
@@ -63,7 +64,7 @@ async def process(
     wait_s: float = PATIENT_S,
     clock: Callable[[], float] = lambda: 0.0,
 ) -> AsyncIterator[Process]:
-    entries = RedisEntries(RedisServer(url), KEPT_S, wait_s, clock)
+    entries = RedisEntries(RedisServer(url), b"secret", wait_s=wait_s, clock=clock)
     yield Process(entries, space)
     await entries.close()
 
@@ -101,54 +102,9 @@ async def test_an_entry_lives_for_a_day_and_holds_no_text(
     async with process(valkey.url, space) as one:
         await one.embed("a canary text")
         await one.written()
-    key = space.key("a canary text")
+    key = one.entries._named(space.key("a canary text"))
     assert KEPT_S - 60 < await admin.ttl(key) <= KEPT_S
     assert b"canary" not in key.encode() + await admin.get(key)
-
-
-async def test_other_bytes_are_asked_for_again_and_replaced(
-    valkey: ValkeyServer, space: Space, admin: Redis
-) -> None:
-    async with process(valkey.url, space) as one:
-        await one.embed("a", "b")
-        await one.written()
-    key = space.key("a")
-    good = await admin.get(key)
-    others = [b"", b"nonsense", good[:-1], good + b"\x00", await admin.get(space.key("b"))]
-    for bad in others:
-        await admin.set(key, bad)
-        async with process(valkey.url, space) as one:
-            assert await one.embed("a", "b")
-            await one.written()
-            assert one.model.calls == [("a",)]
-        async with process(valkey.url, space) as one:
-            assert not await one.embed("a", "b")
-
-
-async def test_a_key_of_another_kind_is_replaced(
-    valkey: ValkeyServer, space: Space, admin: Redis
-) -> None:
-    await admin.rpush(space.key("a"), "a list")
-    async with process(valkey.url, space) as one:
-        assert await one.embed("a")
-        await one.written()
-    async with process(valkey.url, space) as one:
-        assert not await one.embed("a")
-
-
-async def test_an_entry_of_another_model_is_never_taken(
-    valkey: ValkeyServer, space: Space, admin: Redis
-) -> None:
-    async with process(valkey.url, space) as one:
-        await one.embed("a")
-        await one.written()
-    other = Space(space.server, "another", space.deployment, space.dimensions)
-    async with process(valkey.url, other) as one:
-        assert await one.embed("a")
-        await one.written()
-    await admin.copy(space.key("a"), other.key("a"), replace=True)
-    async with process(valkey.url, other) as one:
-        assert await one.embed("a")
 
 
 # ------------------------------------------------------------------------------- Redis in trouble
@@ -217,7 +173,9 @@ async def test_a_connection_that_breaks_is_replaced(valkey: ValkeyServer, space:
     async with through_proxy(valkey) as (proxy, url), process(url, space) as one:
         await one.embed("a")
         await one.written()
-        one.embedder = CachedEmbedder(one.model, space, one.entries)  # forgets what it knew
+        one.embedder = CachedEmbedder(
+            one.model, space, CacheEntries(one.entries)
+        )  # forgets what it knew
         proxy.reset()
         assert not await one.embed("a")
         assert proxy.accepted == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
+import socket
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,7 +14,7 @@ from uuid import uuid4
 
 import pytest
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from drift.auth.caller import Caller, Quota
 from drift.auth.claims import Claims
@@ -23,7 +24,7 @@ from drift.core.errors import ConflictError, QuotaError
 from drift.local.stack.loopback import HOST, free_port
 from drift.local.stack.valkey_server import ValkeyServer, server_program
 from drift.model.health import Level
-from drift.redis.cache_entries import KEPT_S
+from drift.redis.cache_entries import CacheEntries
 from drift.redis.claims import PREFIX, RedisClaims
 from drift.redis.counter import RedisCounter, keys_of
 from drift.redis.embedding_cache import CachedEmbedder, Space
@@ -39,38 +40,23 @@ ADA, BEN = Caller("ada"), Caller("ben")
 
 NONSENSE = {
     "a status": b"+OK\r\n",
-    "an empty status": b"+\r\n",
     "nil": b"$-1\r\n",
-    "a nil list": b"*-1\r\n",
     "a number": b":7\r\n",
-    "zero": b":0\r\n",
     "a bulk of two bytes": b"$2\r\nOK\r\n",
     "an empty list": b"*0\r\n",
-    "a list of a number": b"*1\r\n:1\r\n",
     "a list of nil": b"*1\r\n$-1\r\n",
-    "a list of bytes": b"*1\r\n$3\r\nabc\r\n",
-    "a nested list": b"*1\r\n*2\r\n:1\r\n$1\r\na\r\n",
     "a very nested list": b"*1\r\n" * 3000 + b":1\r\n",
     "two numbers": b"*2\r\n:1\r\n:2\r\n",
     "a negative count": b"*2\r\n:-5\r\n:-5\r\n",
     "a limit of no name": b"*2\r\n$5\r\nother\r\n:1\r\n",
     "a limit that is not set": b"*2\r\n$14\r\ntokens_per_day\r\n:1000\r\n",
-    "a wait of no length": b"*2\r\n$19\r\nrequests_per_minute\r\n$-1\r\n",
     "an endless wait": b"*2\r\n$19\r\nrequests_per_minute\r\n:9000000000000\r\n",
     "a negative wait": b"*2\r\n$19\r\nrequests_per_minute\r\n:-1\r\n",
     "leave without a number": b"*2\r\n$0\r\n\r\n$1\r\n0\r\n",
-    "leave of three": b"*3\r\n$0\r\n\r\n:0\r\n:0\r\n",
     "an error": b"-ERR no\r\n",
-    "an error without words": b"-\r\n",
-    "another type": b"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n",
     "another node": b"-MOVED 1 127.0.0.1:1\r\n",
-    "another node for now": b"-ASK 1 127.0.0.1:1\r\n",
-    "a cluster that is down": b"-CLUSTERDOWN Hash slot not served\r\n",
     "another address": b"-MOVED\r\n",
     "no number": b":x\r\n",
-    "no length": b"$x\r\n",
-    "a negative length": b"$-7\r\n",
-    "no type": b"?\r\n",
     "a web server": b"HTTP/1.1 400 Bad Request\r\n\r\n",
     "a type of RESP3": b"%1\r\n+a\r\n+b\r\n",
     "half a bulk": b"$10\r\nab",
@@ -104,9 +90,9 @@ async def answering(reply: bytes, *, to_ping: bytes = b"+PONG\r\n") -> AsyncIter
 
 @asynccontextmanager
 async def entries_at(
-    url: str, secret: bytes | None = SECRET, wait_s: float = PATIENT_S
+    url: str, secret: bytes = SECRET, wait_s: float = PATIENT_S
 ) -> AsyncIterator[RedisEntries]:
-    entries = RedisEntries(RedisServer(url), KEPT_S, wait_s, secret=secret)
+    entries = RedisEntries(RedisServer(url), secret, wait_s=wait_s)
     try:
         yield entries
     finally:
@@ -129,7 +115,9 @@ def space() -> Space:
 async def is_asked(entries: RedisEntries, where: Space, *texts: str) -> bool:
     """Embed in a process that remembers nothing itself; tell whether the model was asked."""
     model = HashingEmbedder()
-    given = await CachedEmbedder(model, where, entries).embed(texts, Deadline.after(30))
+    given = await CachedEmbedder(model, where, CacheEntries(entries)).embed(
+        texts, Deadline.after(30)
+    )
     assert given.vectors == tuple(map(vector_of, texts))
     await entries.written()
     return bool(model.calls)
@@ -163,7 +151,7 @@ async def test_nonsense_fails_no_claim_and_each_process_knows_its_own(reply: byt
         assert "claimed in each process alone" in str(await shared.health())
 
 
-@pytest.mark.parametrize("to_ping", [b"+OK\r\n", b":1\r\n", b"$-1\r\n", b":x\r\n", b"?\r\n"])
+@pytest.mark.parametrize("to_ping", [b"+OK\r\n", b":x\r\n"])
 async def test_what_answers_a_ping_otherwise_is_no_redis(to_ping: bytes) -> None:
     async with answering(b"+OK\r\n", to_ping=to_ping) as url:
         assert "what answers there is not Redis" in str(await RedisServer(url).health())
@@ -173,9 +161,7 @@ async def test_what_answers_a_ping_otherwise_is_no_redis(to_ping: bytes) -> None
     ("reply", "said"),
     [
         (b"-MOVED 1 127.0.0.1:1\r\n", "one endpoint"),
-        (b"-CROSSSLOT Keys in request don't hash to the same slot\r\n", "one endpoint"),
         (b"+OK\r\n", "what answers there is not Redis"),
-        (b":x\r\n", "what answers there is not Redis"),
     ],
 )
 async def test_ready_says_that_nothing_is_kept_and_why(reply: bytes, said: str) -> None:
@@ -255,9 +241,8 @@ async def test_the_user_of_the_documents_may_claim_ids(valkey: ValkeyServer, doc
 # ------------------------------------------------------------------------------------ other writers
 async def test_an_entry_that_was_not_made_with_the_secret_is_no_entry(valkey: ValkeyServer) -> None:
     where = space()
-    for secret in (OTHER_SECRET, None):
-        async with entries_at(valkey.url, secret) as others:
-            assert await is_asked(others, where, "a")
+    async with entries_at(valkey.url, OTHER_SECRET) as others:
+        assert await is_asked(others, where, "a")
     async with entries_at(valkey.url) as entries:
         assert await is_asked(entries, where, "a")
         assert not await is_asked(entries, where, "a")
@@ -317,45 +302,65 @@ async def test_a_count_of_another_type_counts_in_the_process_alone(valkey: Valke
     await counter.close()
 
 
-# ----------------------------------------------------------------------------------------- clusters
+# ---------------------------------------------------------------------------------------- a cluster
+SLOTS = 16384
+BUS = 10_000
+"""How far above its port a node listens for other nodes."""
+
+
+def port_with_bus() -> int:
+    """Return a free port below 55,000 whose node can listen for others too."""
+    for port in iter(free_port, None):
+        if port >= 55_000:
+            continue
+        with socket.socket() as bus:
+            try:
+                bus.bind((HOST, port + BUS))
+            except OSError:
+                continue
+            return port
+    raise AssertionError
+
+
 @asynccontextmanager
-async def cluster(folder: Path, last_slot: int) -> AsyncIterator[str]:
-    """Run one node of a cluster, which has the slots from the first one on."""
-    port = free_port()
-    options = ["--port", str(port), "--bind", HOST, "--save", "", "--dir", str(folder)]
-    options += ["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no"]
-    node = subprocess.Popen(  # noqa: ASYNC220, S603 - our own program
-        [server_program(), *options], stdout=subprocess.DEVNULL
-    )
-    url = f"redis://{HOST}:{port}"
-    try:
-        async with asyncio.timeout(45), Redis.from_url(url, protocol=2) as admin:
-            has_slots = False
-            while True:
-                try:
-                    if not has_slots:
-                        await admin.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, last_slot)
-                        has_slots = True
-                    if "cluster_state:ok" in str(await admin.execute_command("CLUSTER", "INFO")):
-                        break
-                except RedisError:
-                    pass
-                await asyncio.sleep(0.1)
-        yield url
-    finally:
-        node.terminate()
-        node.wait()
+async def cluster(folder: Path) -> AsyncIterator[str]:
+    """Run a cluster of one node; on another port when one was taken meanwhile."""
+    for _ in range(5):
+        port = port_with_bus()
+        options = ["--port", str(port), "--bind", HOST, "--save", "", "--dir", str(folder)]
+        node = subprocess.Popen(  # noqa: ASYNC220, S603 - our own program
+            [server_program(), *options, "--cluster-enabled", "yes"], stdout=subprocess.DEVNULL
+        )
+        url = f"redis://{HOST}:{port}"
+        try:
+            if await has_all_slots(url, node):
+                yield url
+                return
+        finally:
+            node.terminate()
+            node.wait()
+    pytest.fail("No node of a cluster stays up.")
+
+
+async def has_all_slots(url: str, node: subprocess.Popen[bytes]) -> bool:
+    """Give the node its slots, and tell when it serves them; not so when it has ended."""
+    async with asyncio.timeout(90), Redis.from_url(url, protocol=2) as admin:
+        while node.poll() is None:
+            try:
+                state = str(await admin.execute_command("CLUSTER", "INFO"))
+                if "cluster_state:ok" in state:
+                    return True
+                if "cluster_slots_assigned:0" in state:
+                    await admin.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, SLOTS - 1)
+            except RedisConnectionError:  # it is starting
+                pass
+            await asyncio.sleep(0.1)
+    return False
 
 
 async def test_keys_of_several_slots_are_looked_up_together(tmp_path: Path) -> None:
-    async with cluster(tmp_path, 16383) as url, entries_at(url) as entries:
+    async with cluster(tmp_path) as url, entries_at(url) as entries:
         where, texts = space(), [f"text {number}" for number in range(20)]
         assert await is_asked(entries, where, *texts)
         assert not await is_asked(entries, where, *texts)
         assert (await entries.health()).is_ok
-
-
-async def test_slots_that_the_node_does_not_have_are_told_in_ready(tmp_path: Path) -> None:
-    async with cluster(tmp_path, 5000) as url, entries_at(url) as entries:
-        assert "no embedding is kept in it" in str(await entries.health())
-        assert await is_asked(entries, space(), *(f"text {number}" for number in range(20)))

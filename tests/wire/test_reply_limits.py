@@ -117,14 +117,12 @@ JSON = "content-type: application/json"
 CHUNKED = f"{JSON}\r\ntransfer-encoding: chunked"
 FLOODS: dict[str, Flood] = {
     "a gzip bomb": Flood(lambda: [bomb(31)], head=f"{JSON}\r\ncontent-encoding: gzip"),
-    "a zlib bomb": Flood(lambda: [bomb(15)], head=f"{JSON}\r\ncontent-encoding: deflate"),
     "a deflate bomb": Flood(lambda: [bomb(-15)], head=f"{JSON}\r\ncontent-encoding: deflate"),
     "a bomb in a bomb": Flood(folded_twice, head=f"{JSON}\r\ncontent-encoding: gzip, gzip"),
     "a bomb in two headers": Flood(
         folded_twice, head=f"{JSON}\r\ncontent-encoding: gzip\r\ncontent-encoding: gzip"
     ),
     "gzip that never unfolds": Flood(gzip_of_nothing, head=f"{CHUNKED}\r\ncontent-encoding: gzip"),
-    "an endless body": Flood(lambda: repeat(b" " * MIB)),
     "an endless body in chunks": Flood(lambda: chunked(repeat(b"[" * 65536)), head=CHUNKED),
     "a gigabyte as announced": Flood(
         lambda: repeat(b" " * MIB, 1024), head=f"{JSON}\r\ncontent-length: {1024 * MIB}"
@@ -170,19 +168,20 @@ async def in_little_memory() -> AsyncIterator[None]:
     assert peak < ENOUGH
 
 
-@pytest.mark.parametrize("kind", ["chat", "embeddings"])
-@pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
-async def test_more_than_the_limit_is_read_once_up_to_it_and_refused(
-    flood: Flood, kind: str
-) -> None:
-    async with client_of(flood) as client, in_little_memory():
+@pytest.mark.parametrize(
+    ("flood", "kind"),
+    [*((name, "chat") for name in FLOODS), ("an endless body in chunks", "embeddings")],
+)
+async def test_more_than_the_limit_is_read_once_up_to_it_and_refused(flood: str, kind: str) -> None:
+    sent = FLOODS[flood]
+    async with client_of(sent) as client, in_little_memory():
         error = await failing(client, kind)
 
     assert isinstance(error, ModelMisconfiguredError)
     assert "longer than" in error.detail or "compressed more than once" in error.detail
     assert "OAI_BASE_URL" in error.detail
-    assert flood.requests == 1
-    assert flood.sent[0] < LIMIT + 8 * MIB  # beyond the limit there is what the sockets hold
+    assert sent.requests == 1
+    assert sent.sent[0] < LIMIT + 8 * MIB  # beyond the limit there is what the sockets hold
 
 
 STATUSES = {

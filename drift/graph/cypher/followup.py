@@ -19,34 +19,24 @@ from drift.graph.cypher.nearest import (
     visible,
 )
 from drift.graph.cypher.neighbourhood import communities, entities, relations
-from drift.graph.cypher.placed import placed
 from drift.graph.cypher.schema import MAX_LEVELS, Schema
 from drift.graph.cypher.walk import graph_leg, in_scope
 
 
-def followup(s: Schema, hits: str, *, at_place: bool = False) -> str:
-    """Return the statement; `hits` is the body that asks a big project's index.
-
-    The chunks of a place are looked for in a text of its own: planning that part takes as long as
-    all the rest, and few questions ask about a place.
-    """
+def followup(s: Schema, hits: str) -> str:
+    """Return the statement; `hits` is the body that asks a big project's index."""
     legs = f"{_vector_leg(s, hits)}{_text_leg(s)}{graph_leg(s)}"
     around = f"{communities(s)}{entities(s)}{relations(s)}"
-    at = placed(s) if at_place else _NOWHERE
     return f"""
-{visible(s)}{_picked(s)}{count(s)}{legs}{_candidates(s)}{_mentioned(s)}{shared(s)}{around}{at}
-RETURN candidates, shared, communities, entities, relationships, placed
-"""
-
-
-_NOWHERE = """
-WITH candidates, shared, communities, entities, relationships, [] AS placed
+{visible(s)}{picked(s)}{count(s)}{legs}{_candidates(s)}{_mentioned(s)}{shared(s)}{around}
+RETURN candidates, shared, communities, entities, relationships
 """
 
 
 # Communities that are gone, because the knowledge was made anew since the primer, leave the whole
 # project to search in.
-def _picked(s: Schema) -> str:
+def picked(s: Schema) -> str:
+    """Return the subquery that gives the `picked` communities, and whether scope is `hard`."""
     return f"""
 CALL (generation) {{
   MATCH (c:__Community__){s.seek("c", "__Community__", "community")}

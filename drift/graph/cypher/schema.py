@@ -51,8 +51,7 @@ class Schema:
     chunk_count: str
 
     seek: Callable[..., str]
-    """How to find a node, of its name, its label and the keys it is found by; stands behind a
-    pattern."""
+    """Stands behind a pattern: how to find a node, of its name, its label and its keys."""
 
     # Arrows.
     below: str
@@ -116,35 +115,25 @@ def _first_text(*names: str) -> Of:
     return lambda n: f"coalesce({', '.join(f'toStringOrNull({n}.{name})' for name in names)})"
 
 
-def _number(name: str) -> Of:
-    return lambda n: f"toFloatOrNull({n}.{name})"
-
-
 def _first_integer(*names: str) -> Of:
     """Return the first of these properties that is an integer, or null."""
-
-    def first(n: str) -> str:
-        numbers = ", ".join(f"{n}.{name}" for name in names)
-        return f"head([number IN [{numbers}] WHERE number IS :: INTEGER NOT NULL])"
-
-    return first
+    return lambda n: (
+        f"head([number IN [{', '.join(f'{n}.{name}' for name in names)}] "
+        "WHERE number IS :: INTEGER NOT NULL])"
+    )
 
 
-def _first_not_blank(d: str, *names: str) -> str:
-    texts = ", ".join(f"toStringOrNull({d}.{name})" for name in names)
-    return f"head([name IN [{texts}] WHERE trim(name) <> ''])"
+def _first_not_blank(*names: str) -> Of:
+    """Return the first of these properties, as text, that says something."""
+    return lambda d: (
+        f"head([name IN [{', '.join(f'toStringOrNull({d}.{name})' for name in names)}] "
+        "WHERE trim(name) <> ''])"
+    )
 
 
-def _title_v1(d: str) -> str:
-    return _first_not_blank(d, "title", "path", "name", *FILE_NAMES)
-
-
-def _title(d: str) -> str:
-    return _first_not_blank(d, "title", *FILE_NAMES)
-
-
-def _id(d: str) -> str:
-    return _first_not_blank(d, "id")
+_id = _first_not_blank("id")
+_title = _first_not_blank("title", *FILE_NAMES)
+_title_v1 = _first_not_blank("title", "path", "name", *FILE_NAMES)
 
 
 def _of_project(n: str) -> str:
@@ -152,10 +141,7 @@ def _of_project(n: str) -> str:
 
 
 def _of_generation(n: str) -> str:
-    """Return the condition that a node is of the generation to read.
-
-    Entities and communities of a graph from elsewhere have no number, and their project has none.
-    """
+    """Return the condition that a node is of the generation to read; elsewhere it has no number."""
     return f"coalesce({n}.generation, 0) = generation"
 
 
@@ -164,8 +150,7 @@ def _known(n: str) -> str:
 
 
 def _degree(n: str) -> str:
-    # The entities of a chunk are counted one by one only while it has some that no question sees
-    # yet.
+    # A chunk's entities are counted one by one only while it has some that no question sees yet.
     return f"""CASE
       WHEN building AND {n}:__Chunk__
       THEN COUNT {{ ({n})-[:HAS_ENTITY]->(x) WHERE {_of_generation("x")} }}
@@ -173,16 +158,8 @@ def _degree(n: str) -> str:
 
 
 def _seek(n: str, label: str, *keys: str) -> str:
-    """Return the hint that keeps a plan out of other projects.
-
-    Where one holds nearly all nodes, a scan looks as cheap.
-    """
+    """Return the hint without which a scan looks as cheap where one project holds most nodes."""
     return f" USING INDEX SEEK {n}:{label}({', '.join(('project_id', *keys))})"
-
-
-def _key(property_: str) -> str:
-    """Return a property where it can tell one node from another: as text or a number."""
-    return f"CASE WHEN {is_key(property_)} THEN {property_} END"
 
 
 def is_key(property_: str) -> str:
@@ -191,7 +168,9 @@ def is_key(property_: str) -> str:
 
 
 def _community_id(c: str) -> str:
-    return f"coalesce({_key(f'{c}.community')}, {_key(f'{c}.id')}, elementId({c}))"
+    """Return the first property that can tell one community from another."""
+    usable = (f"CASE WHEN {is_key(key)} THEN {key} END" for key in (f"{c}.community", f"{c}.id"))
+    return f"coalesce({', '.join(usable)}, elementId({c}))"
 
 
 DEFAULT = Schema(
@@ -226,7 +205,7 @@ DEFAULT = Schema(
     is_entity=lambda n: f"{n}:__Entity__",
     title=_first_text("title", "id"),
     description=_property("description"),
-    weight=_number("weight"),
+    weight=lambda r: f"toFloatOrNull({r}.weight)",
     degree=_degree,
     told=lambda n: f"COUNT {{ ({n})-[:RELATED]->() }}",
     targets=lambda n: f"COLLECT {{ MATCH ({n})-[:RELATED]->(x) RETURN x }}",
@@ -287,8 +266,8 @@ V1 = Schema(
     is_asked=lambda c: f"{_community_id(c)} IN $asked.communities",
     is_entity=lambda n: f"NOT {n}:__Chunk__",
     title=_first_text("title", "name", "id"),
-    description=lambda r: f"coalesce({_first_not_blank(r, 'description')}, type({r}))",
-    weight=_number("weight"),
+    description=lambda r: f"coalesce({_first_not_blank('description')(r)}, type({r}))",
+    weight=lambda r: f"toFloatOrNull({r}.weight)",
     # Degrees by type are read off the node; parallel edges count, as they do in the walk itself.
     degree=lambda n: (
         f"COUNT {{ ({n})--() }} - COUNT {{ ({n})-[:IN_COMMUNITY|FROM_DOCUMENT|NEXT_CHUNK]-() }}"

@@ -24,6 +24,7 @@ What the statements hold to, each because a real server does otherwise:
 from __future__ import annotations
 
 from drift.graph.cypher import followup as followup_text
+from drift.graph.cypher import positions as positions_text
 from drift.graph.cypher import primer as primer_text
 from drift.graph.cypher.nearest import index_hits, search_hits
 from drift.graph.cypher.schema import DEFAULT, Schema
@@ -43,11 +44,6 @@ CYPHER_25 = "CYPHER 25 EXPLAIN RETURN 1"
 """Compiles only where the server speaks the newer language."""
 
 
-def probe_search(index: str) -> str:
-    """Return the statement that compiles only where `index` can be searched inside one project."""
-    return "CYPHER 25 EXPLAIN " + search_hits(index)
-
-
 def primer(search_index: str | None, schema: Schema = DEFAULT) -> str:
     """Return the primer's statement.
 
@@ -65,8 +61,6 @@ def followup(search_index: str | None, schema: Schema = DEFAULT) -> str:
     return "CYPHER 25\n" + followup_text.followup(schema, search_hits(search_index))
 
 
-def placed_followup(search_index: str | None, schema: Schema = DEFAULT) -> str:
-    """Return the statement of a follow-up that asks about a place, in the same two forms."""
-    if search_index is None:
-        return followup_text.followup(schema, index_hits(schema), at_place=True)
-    return "CYPHER 25\n" + followup_text.followup(schema, search_hits(search_index), at_place=True)
+def positions(schema: Schema = DEFAULT) -> str:
+    """Return the statement that looks for what stands where a follow-up wished."""
+    return positions_text.positions(schema)

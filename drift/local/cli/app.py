@@ -3,8 +3,8 @@
 Data goes to standard output, everything said to people to standard error. Exit codes: 0 done, 1 the
 work failed, 2 wrong usage.
 
-A command's module declares its options; `work` holds what the commands do, and is imported when one
-runs, so that `--help` is there at once.
+A command's module declares its options and imports what it works with when it runs, so that
+`--help` is there at once; `work` holds what several commands do.
 """
 
 from __future__ import annotations

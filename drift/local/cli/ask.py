@@ -6,27 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from drift.local.cli.options import (
-    DEFAULT_DATA_DIR,
-    DEFAULT_VERSION,
-    DEMO_PROJECT,
-    CacheDir,
-    DataDir,
-    Depth,
-    Json,
-    Neo4jVersion,
-    Project,
-    Question,
-    stack_options,
-)
+from drift.local.cli import options
 from drift.local.cli.run import run
 
 
 def ask(
-    question: Question,
-    project: Project = DEMO_PROJECT,
+    question: options.Question,
+    project: options.Project = options.DEMO_PROJECT,
     top_k: Annotated[int, typer.Option(help="Communities the primer looks at.", min=1, max=50)] = 5,
-    depth: Depth = "drift",
+    depth: options.Depth = "drift",
     include: Annotated[
         list[str] | None,
         typer.Option(
@@ -39,10 +27,10 @@ def ask(
             "--references", help="Show the answer with numbered references and how sure they are."
         ),
     ] = False,
-    version: Neo4jVersion = DEFAULT_VERSION,
-    data_dir: DataDir = DEFAULT_DATA_DIR,
-    cache_dir: CacheDir = None,
-    as_json: Json = False,
+    version: options.Neo4jVersion = options.DEFAULT_VERSION,
+    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
+    cache_dir: options.CacheDir = None,
+    as_json: options.Json = False,
 ) -> None:
     """Ask a project a question, through the function's own POST /retrieve.
 
@@ -63,8 +51,8 @@ def ask(
 
     from drift.local.cli.work import asking as work
 
-    options = stack_options(version, data_dir, cache_dir)
-    cited = run(work.ask(options, body, as_json=as_json))
+    stack_options = options.stack_options(version, data_dir, cache_dir)
+    cited = run(work.ask(stack_options, body, as_json=as_json))
     if not cited:
         raise typer.Exit(1)
 

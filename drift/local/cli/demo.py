@@ -2,37 +2,140 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
 import typer
 
-from drift.local.cli.options import (
-    DEFAULT_DATA_DIR,
-    DEFAULT_VERSION,
-    DEMO_QUESTION,
-    CacheDir,
-    DataDir,
-    DemoQuestion,
-    Json,
-    Neo4jVersion,
-    stack_options,
-)
+from drift.local.cli import options
+from drift.local.cli.console import print_json, show_answer, stderr
 from drift.local.cli.run import run
+
+if TYPE_CHECKING:
+    from drift.http.settings import Settings
+    from drift.local.stack.stack import Stack, StackOptions
+
+REDIS_INFO_S = 2.0
 
 
 def demo(
-    question: DemoQuestion = DEMO_QUESTION,
-    version: Neo4jVersion = DEFAULT_VERSION,
-    data_dir: DataDir = DEFAULT_DATA_DIR,
-    cache_dir: CacheDir = None,
-    as_json: Json = False,
+    question: options.DemoQuestion = options.DEMO_QUESTION,
+    version: options.Neo4jVersion = options.DEFAULT_VERSION,
+    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
+    cache_dir: options.CacheDir = None,
+    as_json: options.Json = False,
 ) -> None:
     """Ingest the Python reference manual and answer a question about it, end to end on real
     servers.
 
     Succeeds only with a cited answer.
     """
-    from drift.local.cli.work import demo as work
-
-    options = stack_options(version, data_dir, cache_dir)
-    cited = run(work.demo(options, question, as_json=as_json))
-    if not cited:
+    stack_options = options.stack_options(version, data_dir, cache_dir)
+    if not run(_demo(stack_options, question, as_json=as_json)):
         raise typer.Exit(1)
+
+
+async def _demo(stack_options: StackOptions, question: str, *, as_json: bool) -> bool:
+    """Ingest, ask and print the answer; tell whether it is cited."""
+    from drift.local.cli.work.asking import ask_function
+    from drift.local.cli.work.ingestion import ingest_sample
+    from drift.local.cli.work.servers import running, warm_up
+    from drift.local.hosts.local_host import serving
+
+    clock = _Stopwatch()
+    async with running(stack_options) as (stack, values):
+        clock.lap("stack_s")
+        await asyncio.gather(ingest_sample(values), warm_up(values))
+        clock.lap("ingest_s")
+        async with serving() as url:
+            stderr.print(f"\nAsking POST {url}/retrieve", markup=False)
+            include = [] if as_json else ["verdict"]
+            body = {"query": question, "project_id": options.DEMO_PROJECT, "include": include}
+            answered = await ask_function(url, values, body)
+            clock.lap("retrieve_s")
+        servers = await _servers(values, stack)
+
+    if as_json:
+        print_json(
+            {
+                "question": question,
+                "response": answered.response,
+                "progress": answered.progress,
+                "timings": clock.laps,
+                "servers": servers,
+            }
+        )
+    else:
+        show_answer(question, answered.response)
+        _say_what_next(clock.laps, servers)
+    if not answered.is_cited:
+        stderr.print(
+            "[yellow]No answer with evidence was found; the local model only copies sentences.[/]"
+        )
+    return answered.is_cited
+
+
+def _say_what_next(laps: dict[str, float], servers: dict[str, str]) -> None:
+    seconds = ", ".join(f"{name.removesuffix('_s')} {value:.1f} s" for name, value in laps.items())
+    stderr.print(f"\n[dim]{seconds}; {servers['neo4j']}, {servers['valkey']}[/]")
+    stderr.print('[dim]Ask your own: make demo Q="..."   Keep the servers: make serve[/]')
+
+
+async def _servers(values: Settings, stack: Stack) -> dict[str, str]:
+    """Ask the servers what they are."""
+    from drift.http import wiring
+
+    graph = wiring.build_graph(values)
+    try:
+        neo4j = (await graph.health()).server
+    finally:
+        await graph.close()
+    return {
+        "neo4j": neo4j,
+        "valkey": _redis_name(await _redis_info(values)),
+        "model": values.oai_model,
+        "embedding_model": values.oai_embed_model_name,
+        "started_here": ", ".join(name for name, pid in stack.pids.items() if pid) or "none",
+    }
+
+
+def _redis_name(info: dict[str, Any]) -> str:
+    version = info.get("valkey_version") or info.get("redis_version")
+    if not version:
+        return "none"
+    return f"{'Valkey' if 'valkey_version' in info else 'Redis'}/{version}"
+
+
+async def _redis_info(values: Settings) -> dict[str, Any]:
+    """Ask Redis what it is; nothing when there is none, or it does not answer."""
+    from drift.http import wiring
+
+    try:
+        server = await asyncio.to_thread(wiring.build_redis, values)
+        if server is None:
+            return {}
+        async with asyncio.timeout(REDIS_INFO_S), server.client() as client:
+            await server.signed_in()
+            return dict(await client.info("server"))
+    except Exception:  # noqa: BLE001 - it adorns one line, and progress has said what is wrong
+        return {}
+
+
+class _Stopwatch:
+    """Seconds between laps, and in all."""
+
+    def __init__(self) -> None:
+        self._start = self._last = time.perf_counter()
+        self._laps: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        """End a lap."""
+        now = time.perf_counter()
+        self._laps[name] = round(now - self._last, 2)
+        self._last = now
+
+    @property
+    def laps(self) -> dict[str, float]:
+        """The laps by name, and `total_s` up to the last one."""
+        return {**self._laps, "total_s": round(self._last - self._start, 2)}

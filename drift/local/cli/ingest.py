@@ -6,24 +6,13 @@ from typing import Annotated
 
 import typer
 
-from drift.local.cli.options import (
-    DEFAULT_DATA_DIR,
-    DEFAULT_VERSION,
-    DEMO_PROJECT,
-    CacheDir,
-    DataDir,
-    DocumentSource,
-    Json,
-    Neo4jVersion,
-    ProjectToWrite,
-    stack_options,
-)
+from drift.local.cli import options
 from drift.local.cli.run import run, stoppable
 
 
 def ingest(
-    source: DocumentSource = None,
-    project: ProjectToWrite = None,
+    source: options.DocumentSource = None,
+    project: options.ProjectToWrite = None,
     sample: Annotated[
         bool, typer.Option("--sample", help="Ingest the Python reference manual instead.")
     ] = False,
@@ -54,10 +43,10 @@ def ingest(
             help="Seconds to wait for another run over the project; 0 refuses at once.", min=0
         ),
     ] = 600,
-    version: Neo4jVersion = DEFAULT_VERSION,
-    data_dir: DataDir = DEFAULT_DATA_DIR,
-    cache_dir: CacheDir = None,
-    as_json: Json = False,
+    version: options.Neo4jVersion = options.DEFAULT_VERSION,
+    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
+    cache_dir: options.CacheDir = None,
+    as_json: options.Json = False,
 ) -> None:
     """Ingest documents into a project's graph.
 
@@ -73,14 +62,14 @@ def ingest(
         raise typer.BadParameter("say which project the documents belong to: --project NAME")
     if sample and source_uri:
         raise typer.BadParameter("goes with a folder or file of yours", param_hint="--source-uri")
-    project = _checked(DEMO_PROJECT if project is None else project)
+    project = _checked(options.DEMO_PROJECT if project is None else project)
     _check_address(source_uri)
 
     from drift.local.cli.work import ingestion as work
 
     how = work.HowToIngest(force, wait, source_uri, yes=yes)
-    options = stack_options(version, data_dir, cache_dir)
-    run(stoppable(work.ingest(options, source, project, how, as_json=as_json)))
+    stack_options = options.stack_options(version, data_dir, cache_dir)
+    run(stoppable(work.ingest(stack_options, source, project, how, as_json=as_json)))
 
 
 def _checked(project: str) -> str:

@@ -2,66 +2,171 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drift.local.cli.options import (
-    DEFAULT_DATA_DIR,
-    DEFAULT_VERSION,
-    CacheDir,
-    DataDir,
-    Json,
-    Neo4jVersion,
-    Project,
-    checked_text,
-    stack_options,
-)
+from drift.core.deadline import Deadline
+from drift.core.errors import FieldProblem, InvalidRequestError
+from drift.local.cli import options
+from drift.local.cli.console import print_json, say
 from drift.local.cli.run import run
+
+if TYPE_CHECKING:
+    from drift.http.settings import Settings
+    from drift.local.stack.stack import StackOptions
+    from drift.model.nodes import Taking
+    from drift.nodes.reconciling import NodeReconciling, NodesReport, Tell
+    from drift.ports import LabelledNodes
+
+RUN_S = 24 * 3600.0
+"""How long one label of one project may take."""
+SAID_EVERY = 1000
 
 
 def index(
-    project: Project,
+    project: options.Project,
     label: Annotated[
         str,
         typer.Option(
-            help="A label of RAG_LABELS that is not one of ingestion's.", callback=checked_text
+            help="A label of RAG_LABELS that is not one of ingestion's.",
+            callback=options.checked_text,
         ),
     ],
     adopt: Annotated[
         bool,
         typer.Option("--adopt", help="Take nodes that belong to no project into this one."),
     ] = False,
-    version: Neo4jVersion = DEFAULT_VERSION,
-    data_dir: DataDir = DEFAULT_DATA_DIR,
-    cache_dir: CacheDir = None,
-    as_json: Json = False,
+    version: options.Neo4jVersion = options.DEFAULT_VERSION,
+    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
+    cache_dir: options.CacheDir = None,
+    as_json: options.Json = False,
 ) -> None:
     """Make nodes that stand in the graph searchable: embed their title and description.
 
     A second run does only what is left.
     """
-    from drift.local.cli.work import nodes as work
-
-    options = stack_options(version, data_dir, cache_dir)
-    run(work.index(options, project, label, adopts=adopt, as_json=as_json))
+    stack_options = options.stack_options(version, data_dir, cache_dir)
+    run(_index(stack_options, project, label, adopts=adopt, as_json=as_json))
 
 
 def reconcile(
     project: Annotated[
         str | None,
-        typer.Option("--project", "-p", help="One project alone.", callback=checked_text),
+        typer.Option("--project", "-p", help="One project alone.", callback=options.checked_text),
     ] = None,
-    version: Neo4jVersion = DEFAULT_VERSION,
-    data_dir: DataDir = DEFAULT_DATA_DIR,
-    cache_dir: CacheDir = None,
-    as_json: Json = False,
+    version: options.Neo4jVersion = options.DEFAULT_VERSION,
+    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
+    cache_dir: options.CacheDir = None,
+    as_json: options.Json = False,
 ) -> None:
     """Say which nodes have no vector or one of another text or model, and embed them.
 
     It looks at the labels of RAG_LABELS that people's own nodes have, in every project that has
     such nodes.
     """
-    from drift.local.cli.work import nodes as work
+    stack_options = options.stack_options(version, data_dir, cache_dir)
+    run(_reconcile(stack_options, project, as_json=as_json))
 
-    run(work.reconcile(stack_options(version, data_dir, cache_dir), project, as_json=as_json))
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    nodes: LabelledNodes
+    reconciling: NodeReconciling
+    labels: tuple[str, ...]
+
+    async def run(self, project: str, label: str, taking: Taking = "marked") -> NodesReport:
+        deadline = Deadline.after(RUN_S)
+        return await self.reconciling.run(project, label, deadline, taking=taking, tell=_telling())
+
+
+async def _index(
+    stack_options: StackOptions, project: str, label: str, *, adopts: bool, as_json: bool
+) -> None:
+    from drift.local.cli.work.servers import recommend_up, running
+
+    async with running(stack_options, reads=True) as (stack, values), _tools(values) as tools:
+        if label not in tools.labels:
+            known = ", ".join(tools.labels) or "none, until RAG_LABELS names one"
+            message = f"must be a label of people's own that is searched: {known}"
+            raise InvalidRequestError((FieldProblem("--label", message),))
+        report = await tools.run(project, label, "unowned" if adopts else "unmarked")
+        _tell([report], as_json=as_json)
+        recommend_up(stack)
+
+
+async def _reconcile(stack_options: StackOptions, project: str | None, *, as_json: bool) -> None:
+    from drift.local.cli.work.servers import recommend_up, running
+
+    async with running(stack_options, reads=True) as (stack, values), _tools(values) as tools:
+        reports = [
+            await tools.run(one, label)
+            for label in tools.labels
+            for one in ([project] if project else await tools.nodes.projects(label))
+        ]
+        _tell(reports, as_json=as_json)
+        recommend_up(stack)
+
+
+@asynccontextmanager
+async def _tools(values: Settings) -> AsyncIterator[_Tools]:
+    from drift.http import wiring
+    from drift.http.service import node_rules
+    from drift.local.wiring import build_nodes
+    from drift.nodes.embedding_calls import EmbeddingCalls
+    from drift.nodes.reconciling import NodeReconciling
+
+    rules = node_rules(values)
+    chat, model = wiring.build_models(values)
+    nodes = build_nodes(values)
+    async with chat.client:
+        try:
+            await nodes.prepare(rules.dimensions)
+            embedder = EmbeddingCalls(model, rules.dimensions)
+            yield _Tools(nodes, NodeReconciling(nodes, embedder, rules), rules.own_labels)
+        finally:
+            await nodes.close()
+
+
+def _telling() -> Tell:
+    """Return what says how far a label is, every thousand nodes."""
+    said = 0
+
+    def tell(report: NodesReport) -> None:
+        nonlocal said
+        if report.mended // SAID_EVERY > said:
+            said = report.mended // SAID_EVERY
+            say(f"{report.label}: {report.seen} seen, {report.mended} indexed")
+
+    return tell
+
+
+def _tell(reports: list[NodesReport], *, as_json: bool) -> None:
+    from drift.nodes.reconciling import UNFINISHED
+
+    if as_json:
+        print_json({"labels": [asdict(report) for report in reports]})
+        return
+    for report in reports:
+        say(
+            f"{report.label} in {report.project}: {report.seen} nodes, {report.missing} had no "
+            f"vector, {report.stale} one of another text or model, {report.without_text} have no "
+            f"title or description; {report.mended} mended{_named(report)}."
+        )
+        if report.foreign:
+            say(f"{report.foreign} of them are another program's (:__Node__), and were left.")
+        if report.outcome == UNFINISHED:
+            say("That took too long, and was ended; what is done stays done. Run this again.")
+    if not reports:
+        say(
+            "No project has nodes of people's own with a label of RAG_LABELS. `drift nodes index` "
+            "takes in nodes that stand in the graph."
+        )
+
+
+def _named(report: NodesReport) -> str:
+    more = " and others" if report.mended > len(report.examples) else ""
+    return f": {', '.join(report.examples)}{more}" if report.examples else ""

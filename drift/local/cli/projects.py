@@ -2,44 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drift.local.cli.options import (
-    DEFAULT_DATA_DIR,
-    DEFAULT_VERSION,
-    CacheDir,
-    DataDir,
-    Json,
-    Neo4jVersion,
-    Project,
-    checked_text,
-    stack_options,
-)
+from drift.core.errors import IngestError
+from drift.local.cli import options
+from drift.local.cli.console import print_json, say, stderr, stdout
 from drift.local.cli.run import run, stoppable
+from drift.local.cli.terminal import on_one_line
+from drift.local.ingest.places import is_gone, is_inside, known_as
+
+if TYPE_CHECKING:
+    from drift.http.settings import Settings
+    from drift.local.ingest.graph_records import HeldProject
+    from drift.local.ingest.neo4j.writer import Neo4jWriter
+    from drift.local.ingest.report import IngestReport
+    from drift.local.stack.stack import StackOptions
+
+MOST_NAMED = 10
+"""Projects or sources that are named in an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class HowToRemove:
+    """Which source, or None for all; whether to do it; and how long to wait for another run."""
+
+    source: str | None = None
+    yes: bool = False
+    wait_s: float = 600.0
 
 
 def projects(
-    version: Neo4jVersion = DEFAULT_VERSION,
-    data_dir: DataDir = DEFAULT_DATA_DIR,
-    cache_dir: CacheDir = None,
-    as_json: Json = False,
+    version: options.Neo4jVersion = options.DEFAULT_VERSION,
+    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
+    cache_dir: options.CacheDir = None,
+    as_json: options.Json = False,
 ) -> None:
     """List the projects, and the sources that their documents come from."""
-    from drift.local.cli.work import projects as work
-
-    run(work.projects(stack_options(version, data_dir, cache_dir), as_json=as_json))
+    run(_projects(options.stack_options(version, data_dir, cache_dir), as_json=as_json))
 
 
 def remove(
-    project: Project,
+    project: options.Project,
     source: Annotated[
         str | None,
         typer.Option(
             "--source",
             help="A folder or file that was ingested; without it, all of them.",
-            callback=checked_text,
+            callback=options.checked_text,
         ),
     ] = None,
     yes: Annotated[
@@ -51,18 +65,199 @@ def remove(
             help="Seconds to wait for another run over the project; 0 refuses at once.", min=0
         ),
     ] = 600,
-    version: Neo4jVersion = DEFAULT_VERSION,
-    data_dir: DataDir = DEFAULT_DATA_DIR,
-    cache_dir: CacheDir = None,
-    as_json: Json = False,
+    version: options.Neo4jVersion = options.DEFAULT_VERSION,
+    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
+    cache_dir: options.CacheDir = None,
+    as_json: options.Json = False,
 ) -> None:
     """Remove documents from a project, with all that was made of them.
 
     It says what it will remove, and removes it with --yes. Files stay as they are, and so do nodes
     of your own. Questions see the project as it was before until all of it is done.
     """
-    from drift.local.cli.work import projects as work
+    how = HowToRemove(source, yes=yes, wait_s=wait)
+    stack_options = options.stack_options(version, data_dir, cache_dir)
+    run(stoppable(_remove(stack_options, project, how, as_json=as_json)))
 
-    how = work.HowToRemove(source, yes=yes, wait_s=wait)
-    options = stack_options(version, data_dir, cache_dir)
-    run(stoppable(work.remove(options, project, how, as_json=as_json)))
+
+async def _projects(stack_options: StackOptions, *, as_json: bool) -> None:
+    from drift.local.cli.work.ingestion import require_default_schema
+    from drift.local.cli.work.servers import recommend_up, running
+    from drift.local.wiring import build_writer
+
+    async with running(stack_options) as (stack, values):
+        require_default_schema(values, "list")
+        writer = build_writer(values)
+        try:
+            held = await writer.held_projects()
+        finally:
+            await writer.close()
+        recommend_up(stack)
+    if as_json:
+        print_json({"projects": [_as_document(one) for one in held]})
+        return
+    for one in held:
+        _show(one)
+    if not held:
+        say("There is no project. `drift ingest FOLDER --project NAME` makes one.")
+
+
+async def _remove(
+    stack_options: StackOptions, project_id: str, how: HowToRemove, *, as_json: bool
+) -> None:
+    """Say what is to be removed, and remove it when that was asked for."""
+    from drift.local.cli.work.ingestion import require_default_schema
+    from drift.local.cli.work.servers import recommend_up, running
+    from drift.local.wiring import build_writer
+
+    async with running(stack_options) as (stack, values):
+        require_default_schema(values, "remove")
+        writer = build_writer(values)
+        try:
+            held = await _held(writer, project_id)
+            source = None if how.source is None else _known_source(held, how.source)
+            _announce(held, source)
+            report = None
+            if how.yes:
+                report = await _remove_from(values, writer, project_id, source, how.wait_s)
+                after = next(iter(await writer.held_projects(project_id)), None)
+                _say_done(project_id, report, after)
+        finally:
+            await writer.close()
+        recommend_up(stack)
+
+    if as_json:
+        print_json(_outcome(held, source, report))
+    if report is None:
+        say("Nothing was removed. The same command with --yes removes it.")
+        raise typer.Exit(1)
+
+
+async def _held(writer: Neo4jWriter, project_id: str) -> HeldProject:
+    held = await writer.held_projects(project_id)
+    if held:
+        return held[0]
+    known = [one.project_id for one in await writer.held_projects()]
+    raise IngestError(f"There is no project {project_id}. {_named('The graph holds', known)}")
+
+
+def _known_source(held: HeldProject, given: str) -> str:
+    """Return the name of a source as the project has it.
+
+    Raises:
+        IngestError: the project has no such source.
+    """
+    from drift.local.ingest.sources import source_name
+
+    if given in held.sources:
+        return given
+    place = known_as(source_name(Path(given)), held.sources)
+    if place in held.sources:
+        return place
+    around = next((one for one in held.sources if one and is_inside(place, one)), None)
+    if around is not None:
+        raise IngestError(
+            f"{place} is part of the source {around}, and only whole sources are removed. Take it "
+            f"out of that folder, and ingest the folder again."
+        )
+    raise IngestError(
+        f"Project {held.project_id} holds nothing of {place}. "
+        f"{_named('It holds', sorted(held.sources))}"
+    )
+
+
+def _named(begin: str, names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"{begin} {', '.join(names[:MOST_NAMED]) or 'nothing'}{more}."
+
+
+async def _remove_from(
+    values: Settings, writer: Neo4jWriter, project_id: str, source: str | None, wait_s: float
+) -> IngestReport:
+    from drift.http import wiring
+    from drift.local.cli.work.ingestion import measure_threshold
+    from drift.local.ingest import pipeline
+    from drift.local.ingest.progress_bar import progress_bar
+
+    _, embedder = wiring.build_models(values)
+    with progress_bar(stderr) as show:
+        report = await pipeline.remove(
+            source,
+            project_id,
+            writer,
+            embedder,
+            values.vector_index_dimensions,
+            report=show,
+            embedding_model=values.oai_embed_model_name,
+            wait_s=wait_s,
+            say=say,
+        )
+    await measure_threshold(values, writer, embedder, report)
+    return report
+
+
+def _announce(held: HeldProject, source: str | None) -> None:
+    sources = held.sources if source is None else {source: held.sources[source]}
+    for name, documents in sources.items():
+        say(
+            f"To remove from project {held.project_id}: {_documents(documents)} of {_called(name)}."
+        )
+    if not sources:
+        say(f"Project {held.project_id} holds no documents.")
+
+
+def _say_done(project_id: str, report: IngestReport, after: HeldProject | None) -> None:
+    say(f"Project {project_id}: {_documents(len(report.removed))} removed.")
+    if after is None:
+        say("It holds nothing now, and is not there any more.")
+        return
+    own = f" {after.nodes:,} nodes of your own stay as they are." if after.nodes else ""
+    say(f"It holds {_documents(after.documents)} and {after.chunks:,} chunks.{own}")
+
+
+def _outcome(held: HeldProject, source: str | None, report: IngestReport | None) -> dict[str, Any]:
+    sources = held.sources if source is None else {source: held.sources[source]}
+    return {
+        "project_id": held.project_id,
+        "sources": _sources(sources),
+        "removed": report is not None,
+        "documents": report.removed if report else [],
+        "held_documents": report.held_documents if report else held.documents,
+        "held_chunks": report.held_chunks if report else held.chunks,
+        "nodes": held.nodes,
+    }
+
+
+def _as_document(held: HeldProject) -> dict[str, Any]:
+    return {
+        "project_id": held.project_id,
+        "documents": held.documents,
+        "chunks": held.chunks,
+        "nodes": held.nodes,
+        "sources": _sources(held.sources),
+    }
+
+
+def _sources(sources: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Return sources as JSON; one that `is_gone` is a place of this machine where nothing is."""
+    return [
+        {"source": name, "documents": number, "is_gone": is_gone(name)}
+        for name, number in sources.items()
+    ]
+
+
+def _show(held: HeldProject) -> None:
+    own = f", {held.nodes:,} nodes of your own" if held.nodes else ""
+    counts = f"{_documents(held.documents)}, {held.chunks:,} chunks{own}"
+    stdout.print(on_one_line(f"{held.project_id}: {counts}"), markup=False)
+    for name, number in held.sources.items():
+        gone = ", where nothing is on this machine" if is_gone(name) else ""
+        stdout.print(on_one_line(f"  {_called(name)}: {_documents(number)}{gone}"), markup=False)
+
+
+def _called(source: str) -> str:
+    return source or "no source that is known"
+
+
+def _documents(number: int) -> str:
+    return f"{number:,} document{'' if number == 1 else 's'}"

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drift.local.cli.options import (
-    DEFAULT_DATA_DIR,
-    DEFAULT_VERSION,
-    SERVE_PORT,
-    Auth,
-    CacheDir,
-    DataDir,
-    Json,
-    Neo4jVersion,
-    stack_options,
-)
+from drift.local.cli import options
+from drift.local.cli.console import print_json, stderr
 from drift.local.cli.run import run, until_stopped
+
+if TYPE_CHECKING:
+    from drift.local.cli.work.trial import TrialKey
+    from drift.local.stack.stack import StackOptions
+
+_CREDENTIAL = (
+    "AUTH_MODE={mode} says who may ask: send such a credential with this. With --auth none nobody "
+    "is asked for one.\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HowToServe:
+    """The port, or None for SERVE_PORT or another when that is taken; the names of proxies.
+
+    `auth` says who may ask; None leaves that to AUTH_MODE.
+    """
+
+    port: int | None
+    allowed: Sequence[str]
+    auth: options.Auth | None
 
 
 def _host(value: str) -> str:
@@ -36,7 +51,7 @@ def serve(
             help="Port of the function's routes; 0 takes a free one.",
             min=0,
             max=65535,
-            show_default=f"{SERVE_PORT}, or a free one when that is taken",
+            show_default=f"{options.SERVE_PORT}, or a free one when that is taken",
         ),
     ] = None,
     allow_host: Annotated[
@@ -48,17 +63,17 @@ def serve(
         ),
     ] = None,
     auth: Annotated[
-        Auth | None,
+        options.Auth | None,
         typer.Option(
             help="Who may ask: `none` lets everybody on this machine, `keys` makes two keys of two "
             "projects and prints them.",
             show_default="what AUTH_MODE says, and without that `none`",
         ),
     ] = None,
-    version: Neo4jVersion = DEFAULT_VERSION,
-    data_dir: DataDir = DEFAULT_DATA_DIR,
-    cache_dir: CacheDir = None,
-    as_json: Json = False,
+    version: options.Neo4jVersion = options.DEFAULT_VERSION,
+    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
+    cache_dir: options.CacheDir = None,
+    as_json: options.Json = False,
 ) -> None:
     """Start the local servers and serve the function's own routes on 127.0.0.1.
 
@@ -69,8 +84,79 @@ def serve(
     The platform's function keys are off. For the Functions host itself use `func start` beside
     `python -m drift up`.
     """
-    from drift.local.cli.work import serve as work
+    stack_options = options.stack_options(version, data_dir, cache_dir)
+    how = HowToServe(port, allow_host or (), auth)
+    run(until_stopped(_serve(stack_options, how, as_json=as_json)))
 
-    options = stack_options(version, data_dir, cache_dir)
-    how = work.HowToServe(port, allow_host or (), auth)
-    run(until_stopped(work.serve(options, how, as_json=as_json)))
+
+async def _serve(stack_options: StackOptions, how: HowToServe, *, as_json: bool) -> None:
+    """Serve until cancelled."""
+    from drift.http import settings
+    from drift.local.cli.work.servers import WITHOUT_KEYS, projects_of, running, warm_up
+    from drift.local.cli.work.trial import settings_with, trial_keys
+    from drift.local.hosts.local_host import serving
+    from drift.local.stack.loopback import check_port
+
+    if how.port:
+        check_port(how.port)
+    access = {} if how.auth is None else WITHOUT_KEYS
+    async with running(stack_options, access) as (stack, values):
+        keys: Sequence[TrialKey] = ()
+        if how.auth == "keys":
+            keys = await trial_keys(values)
+            settings.export(settings_with(keys))
+
+        async with serving(how.port, options.SERVE_PORT, how.allowed) as url:
+            if how.port is None and not url.endswith(f":{options.SERVE_PORT}"):
+                stderr.print(f"Port {options.SERVE_PORT} is taken: another one is used.")
+            if as_json:
+                shown = {"keys": {one.project: one.key for one in keys}} if keys else {}
+                print_json({"env": stack.env, "pids": stack.pids, "url": url, **shown})
+
+            await warm_up(values)
+            stderr.print(
+                f"[green]Ready.[/] The function's routes are at {url}; Ctrl-C ends all of it."
+            )
+            stderr.print(where_to_look(url, keys), markup=False)
+            folder = stack_options.data_dir if stack.pids["neo4j"] else None
+            projects = await projects_of(values)
+            stderr.print(how_to_ask(url, keys, values.auth_mode, projects, folder), markup=False)
+            await stack.wait()
+
+
+def where_to_look(url: str, keys: Sequence[TrialKey]) -> str:
+    """Return the page's address.
+
+    A key stands behind the #, which no browser sends: the page takes it out of the address.
+    """
+    return f"The page to ask in: {url}/rag{f'#key={keys[0].key}' if keys else ''}"
+
+
+def how_to_ask(
+    url: str,
+    keys: Sequence[TrialKey],
+    mode: str,
+    projects: Sequence[str] | None,
+    folder: Path | None,
+) -> str:
+    """Return a command that finds something, or the one that fills a graph without projects.
+
+    `projects` is None where they are not known, `folder` that of a graph of ours.
+    """
+    from drift.local.cli.work.trial import asking, ingest_command, instructions
+
+    if keys:
+        mine, other = keys
+        return instructions(url, mine, other, folder)
+    how = "" if mode == "function" else _CREDENTIAL.format(mode=mode)
+    if projects == ():
+        sample = ingest_command("--sample", folder)
+        return (
+            "It holds nothing to ask about yet. This fills it with a sample, the Python reference "
+            f"manual, in another terminal; then reload the page:\n\n  {sample}\n\n{how}"
+            f"Then:\n\n{asking(url)}"
+        )
+    if projects is None or options.DEMO_PROJECT not in projects:
+        project = projects[0] if projects else "PROJECT"
+        return f"{how}With a question of yours:\n\n{asking(url, None, project, 'QUESTION')}"
+    return f"{how}{asking(url)}"

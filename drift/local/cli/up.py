@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from drift.local.cli.options import (
-    DEFAULT_DATA_DIR,
-    DEFAULT_VERSION,
-    CacheDir,
-    DataDir,
-    Json,
-    Neo4jVersion,
-    stack_options,
-)
+from drift.local.cli import options
+from drift.local.cli.console import print_json, stderr
 from drift.local.cli.run import run, until_stopped
+
+if TYPE_CHECKING:
+    from drift.local.stack.stack import StackOptions
 
 
 def up(
-    version: Neo4jVersion = DEFAULT_VERSION,
-    data_dir: DataDir = DEFAULT_DATA_DIR,
-    cache_dir: CacheDir = None,
-    browser: Annotated[
-        bool,
-        typer.Option("--browser", help="Open Neo4j's own Browser as well, to look at the graph."),
-    ] = False,
-    as_json: Json = False,
+    version: options.Neo4jVersion = options.DEFAULT_VERSION,
+    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
+    cache_dir: options.CacheDir = None,
+    as_json: options.Json = False,
 ) -> None:
     """Start the local servers and print the environment they provide; Ctrl-C ends them.
 
-    Neo4j, Valkey and the model server run on loopback, for all commands in this folder, and end
-    with the last of them.
+    Neo4j, Valkey and the model server run on loopback, for all commands on the same data folder.
     """
-    from drift.local.cli.work import up as work
+    run(until_stopped(_up(options.stack_options(version, data_dir, cache_dir), as_json=as_json)))
 
-    options = stack_options(version, data_dir, cache_dir)
-    run(until_stopped(work.up(options, browser=browser, as_json=as_json)))
+
+async def _up(stack_options: StackOptions, *, as_json: bool) -> None:
+    """Print the environment, and wait to be cancelled."""
+    from drift.local.cli.work.servers import running
+
+    async with running(stack_options) as (stack, _):
+        if as_json:
+            print_json({"env": stack.env, "pids": stack.pids})
+        else:
+            for name, value in stack.env.items():
+                print(f"{name}={value}", flush=True)  # noqa: T201 - the command's output
+        ends = "leaves the servers to the command that runs them" if stack.attached else "ends them"
+        stderr.print(f"[green]Ready.[/] Ctrl-C {ends}.")
+        await stack.wait()

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from drift.core.errors import NotConfiguredError
-from drift.http import schedule
+from drift.http import at_import
 from drift.http.settings import Settings, load
 from drift.local.infra import caller_rules
 from drift.local.infra.finding import Rule, Said, Values, settings_of
@@ -105,8 +105,8 @@ def settings(values: Values) -> Iterator[Said]:
             if name in texts:
                 yield name, "problem", text.strip()
     schedule_given = texts.get("RECONCILE_SCHEDULE", "").strip()
-    if schedule_given and (wrong := schedule.problem(schedule_given)):
-        yield "RECONCILE_SCHEDULE", "problem", f"{wrong}: set {schedule.SETTING}"
+    if schedule_given and (wrong := at_import.schedule_problem(schedule_given)):
+        yield "RECONCILE_SCHEDULE", "problem", f"{wrong}: set {at_import.SCHEDULE}"
 
 
 def existing_resources(values: Values) -> Iterator[Said]:

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from drift.evidence.sentence_ends import SENTENCE_END
 from drift.local.ingest.blocks import Block, Format, split_blocks
-from drift.local.ingest.sentences import SENTENCE_END
 
 CHUNKING_VERSION = "2"
 """Part of every document's content hash: a change of the rules below makes every document a changed

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from drift.core.stop_words import PROSE_STOP_WORDS
+from drift.evidence.sentence_ends import split_sentences
 from drift.local.ingest.blocks import split_blocks
-from drift.local.ingest.sentences import split_sentences
 
 _FENCE = re.compile(r"^[^\S\n]*(?:```|~~~)", re.MULTILINE)
 _LIST_MARK = re.compile(r"^(?:[*+•-]|\(?\w{1,2}[.)]|#{1,6}|>)\s+")

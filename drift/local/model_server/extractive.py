@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drift.local.ingest.sentences import split_sentences
+from drift.evidence.sentence_ends import CLOSERS, STOPS, split_sentences
 from drift.local.model_server.lines import Line, lines, plain
 from drift.local.model_server.relevance import affinity, alike, choose, terms
 from drift.local.prompt_elements import Element, element, elements
@@ -61,9 +61,13 @@ _ABOUT_WHOLE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A question about all documents together, in English; a language model needs no such pattern."""
+_POSITIONS = {
+    "beginning": re.compile(r"\b(?:how|wie)\b.*\b(?:begins?|beginnt)\W*$", re.IGNORECASE),
+    "end": re.compile(r"\b(?:how|wie)\b.*\b(?:ends?|endet)\W*$", re.IGNORECASE),
+}
+"""A question that ends in its verb; a language model needs no such pattern."""
 _OWN_NUMBERS = re.compile(r"\s*\[\d+(?:\s*[-,]\s*\d+)*\]")
 """Numbers of a document's own notes, which would name other facts in an answer."""
-_STOP = re.compile(r"[.!?…。！？؟।][)\]\"'”’»*_`]*$")
 
 Json = dict[str, Any]
 
@@ -106,13 +110,14 @@ def primer(user: str) -> Json:
     if len(followups) == 1:
         followups.append(_followup(_bare(question), []))
 
+    at = {"position": _position(question), "document": ""}
     samples = [({1: sample.content}, sample) for sample in elements(user, "sample")]
     best = _answering(question, samples, most=2)
     return {
         "about_whole": _is_about_whole(question),
         "initial_answer": _text([found.line.text for found in best])
         or "The samples do not answer this.",
-        "followups": followups,
+        "followups": [followup | at for followup in followups],
         "rationale": "The question itself, and the communities closest to it.",
     }
 
@@ -185,6 +190,7 @@ def quick(user: str) -> Json:
     ]
     return {
         "about_whole": _is_about_whole(question),
+        "position": _position(question),
         "evidence": places,
         "verdict": _verdict(confidence) if best else "not_found",
         "answer": _joined(said),
@@ -343,6 +349,10 @@ def _followup(question: str, communities: Sequence[Element]) -> Json:
     return {"question": question, "target_communities": [c["id"] for c in communities]}
 
 
+def _position(question: str) -> str:
+    return next((said for said, asks in _POSITIONS.items() if asks.search(question)), "")
+
+
 def _bare(question: str) -> str:
     return question.strip(" ?？؟¿")
 
@@ -403,8 +413,8 @@ def _numbered(text: str, numbers: Sequence[int]) -> str:
     marks = "".join(f"[{number}]" for number in dict.fromkeys(numbers))
     written = []
     for sentence in split_sentences(text):
-        stop = _STOP.search(sentence)
-        end = stop.start() if stop else len(sentence)
+        said = sentence.rstrip(CLOSERS)
+        end = len(said) - 1 if said and said[-1] in STOPS else len(sentence)
         written.append(f"{sentence[:end]} {marks}{sentence[end:] or '.'}")
     return " ".join(written)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from drift.local.ingest.sentences import split_sentences
+from drift.evidence.sentence_ends import ends_in_a_stop, split_sentences
 
 LONGEST = 400
 """Characters of a line to quote; a longer one would hide what was asked for."""
@@ -27,7 +27,6 @@ _CODE = re.compile(
     re.MULTILINE,
 )
 _VERSION_NOTE = re.compile(r"(?:Added|Changed|Deprecated|Removed) (?:in|since) version ")
-_ENDED = re.compile(r"[.!?…。！？؟।][)\]\"'”’»*_`]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class Line:
     @property
     def whole(self) -> bool:
         """Whether it ends as a sentence does."""
-        return bool(_ENDED.search(self.text))
+        return ends_in_a_stop(self.text)
 
 
 @lru_cache(maxsize=20_000)

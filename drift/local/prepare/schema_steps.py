@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from drift.core.errors import GraphMisconfiguredError
+from drift.graph.cypher.statements import CYPHER_25
 from drift.graph.indexes import read_indexes
-from drift.local.ingest.neo4j.ddl import CYPHER_25, SchemaObject
+from drift.local.ingest.neo4j.ddl import SchemaObject
 from drift.local.ingest.neo4j.schema import create, missing, wait_until_online, warnings
 from drift.local.prepare.changes import Changes
 from drift.model.health import Index

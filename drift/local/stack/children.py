@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,8 @@ from drift.core.errors import LocalStackError
 
 _GUARD = Path(__file__).with_name("guard.py")
 _LOG_TAIL_BYTES = 16_384
+_SIGNALLED = 128
+"""A higher exit status of the guard is this and the number of the signal that ended the server."""
 
 
 class Child:
@@ -43,61 +44,49 @@ class Child:
             LocalStackError: when the program cannot be started at all.
         """
         self.log = log
-        self.log_start = log.stat().st_size if log.exists() else 0
+        self._log_start = log.stat().st_size if log.exists() else 0
         self._grace_s = grace_s
-        guard = [
-            sys.executable,
-            "-IS",
-            _GUARD,
-            f"--parent={os.getpid()}",
-            f"--grace={grace_s}",
-            f"--log={log}",
-        ]
-        guard += [
-            f"--cwd={cwd}",
-            *([f"--remove={remove}"] if remove else []),
-            *(f"--keep={one}" for one in keep_open),
-        ]
+        self._exit_status: int | None = None
+        guard = [sys.executable, "-IS", _GUARD, os.getpid(), grace_s, log, remove or "", *command]
         self._guard = subprocess.Popen(  # noqa: S603 - our own script
-            [str(part) for part in (*guard, "--", *command)],
+            [str(part) for part in guard],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
+            cwd=cwd,
             start_new_session=True,
             pass_fds=tuple(keep_open),
         )
-        self._write(json.dumps(None if env is None else dict(env)).encode() + b"\n")
-        first = self._read_line()
-        if "pid" not in first:
-            self._close()
-            raise LocalStackError(
-                f"{command[0]} could not be started: {first.get('error', 'its guard ended')}."
-            )
-        self.pid = int(str(first["pid"]))
-        self._exit_status: int | None = None
-        self._one_reader = threading.Lock()
+        assert self._guard.stdin  # noqa: S101 - a pipe
+        assert self._guard.stdout  # noqa: S101 - a pipe
+        with contextlib.suppress(OSError):  # the guard has ended, which its answer shows
+            self._guard.stdin.write(json.dumps(None if env is None else dict(env)).encode() + b"\n")
+        with self._guard.stdout as answer:
+            pid = answer.readline().decode(errors="replace").strip()
+        if not pid.isdecimal():
+            self.stop()
+            raise LocalStackError(f"{command[0]} could not be started: {pid or 'its guard ended'}.")
+        self.pid = int(pid)
 
     def exit_status(self) -> int | None:
         """Return None while the server runs, then its status.
 
         A signal that ended it is a negative number.
         """
-        with self._one_reader:
-            if self._exit_status is None and self._guard.poll() is not None:
-                last = self._read_line()
-                if "exit" not in last:  # the guard itself was killed
-                    with contextlib.suppress(ProcessLookupError, PermissionError):
-                        os.kill(self.pid, signal.SIGKILL)
-                self._exit_status = int(str(last.get("exit", -signal.SIGKILL)))
-                self._close()
-            return self._exit_status
+        if self._exit_status is None and (status := self._guard.poll()) is not None:
+            self.ask_to_end()
+            if status < 0:  # the guard itself was killed
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(self.pid, signal.SIGKILL)
+            self._exit_status = _SIGNALLED - status if status > _SIGNALLED else status
+        return self._exit_status
 
     def ask_to_end(self, *, kill: bool = False) -> None:
         """Tell the guard to terminate the server, or to kill it at once, and return immediately."""
-        if kill:
-            self._write(b"k")
-        if self._guard.stdin:
-            with contextlib.suppress(OSError):
+        if self._guard.stdin and not self._guard.stdin.closed:
+            with contextlib.suppress(OSError):  # the guard has ended
+                if kill:
+                    self._guard.stdin.write(b"k")
                 self._guard.stdin.close()
 
     def stop(self, *, kill: bool = False) -> None:
@@ -112,31 +101,16 @@ class Child:
         except subprocess.TimeoutExpired:
             self._guard.kill()
             self._guard.wait()
-        self.exit_status()
+        if self._guard.returncode < 0:
+            self.exit_status()
 
     def log_text(self) -> str:
         """Return what this server has written since it was started, at most the last 16 KiB."""
         with contextlib.suppress(OSError), self.log.open("rb") as log:
             end = log.seek(0, os.SEEK_END)
-            log.seek(max(self.log_start, end - _LOG_TAIL_BYTES))
+            log.seek(max(self._log_start, end - _LOG_TAIL_BYTES))
             return log.read().decode(errors="replace")
         return ""
-
-    def _write(self, data: bytes) -> None:
-        if self._guard.stdin and not self._guard.stdin.closed:
-            with contextlib.suppress(OSError):  # the guard has ended
-                self._guard.stdin.write(data)
-
-    def _read_line(self) -> dict[str, object]:
-        line = self._guard.stdout.readline() if self._guard.stdout else b""
-        message: dict[str, object] = json.loads(line) if line.strip() else {}
-        return message
-
-    def _close(self) -> None:
-        self.ask_to_end()
-        if self._guard.stdout:
-            self._guard.stdout.close()
-        self._guard.wait()
 
 
 def log_tail(text: str, lines: int = 15) -> str:

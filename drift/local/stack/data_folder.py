@@ -15,13 +15,14 @@ from pathlib import Path
 from drift.core.errors import LocalStackError
 from drift.local import PROJECT
 from drift.local.say import Say
+from drift.local.stack.record import running_record
 
 NAME = ".drift"
 """The data folder of a folder and of all below it."""
 MIN_FREE_BYTES = 200_000_000
 """What an empty database and its logs want, with room for some documents."""
 
-_FILES = ("lock", "process.lock", "commands.lock", "stack.json", "ports.json")
+_FILES = ("lock", "stack.json")
 _SOME_BYTES = b"\0" * 65536
 
 
@@ -101,7 +102,7 @@ def check_data_folder(folder: Path) -> int:
         free = shutil.disk_usage(there).free
     except OSError as error:
         raise _refused(folder, error.strerror or str(error)) from error
-    if free < MIN_FREE_BYTES and not (folder / "stack.json").exists():
+    if free < MIN_FREE_BYTES and not running_record(folder):
         raise _refused(
             folder,
             f"its disk has {free // 1_000_000:,} MB free, and {MIN_FREE_BYTES // 1_000_000} are "

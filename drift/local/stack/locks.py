@@ -14,53 +14,43 @@ from drift.local.stack.children import wait_until
 
 
 class FileLock:
-    """A lock for one holder, or a shared one for many.
-
-    It is held while any process holds its descriptor.
-    """
+    """A lock for one holder; it is held while any process holds its descriptor."""
 
     def __init__(self, path: Path) -> None:
         """Name the file; nothing is opened yet."""
         self.path = path
         self.descriptor = -1
 
-    @property
-    def held(self) -> bool:
-        """Say whether this object holds the lock."""
-        return self.descriptor >= 0
-
-    def try_acquire(self, *, shared: bool = False) -> bool:
-        """Take the lock if nobody holds it who excludes us.
-
-        A holder of its own leaves its pid in the file.
+    def try_acquire(self) -> bool:
+        """Take the lock if nobody holds it; the holder's pid stands in the file, for people.
 
         Raises:
             LocalStackError: the file cannot be opened or locked at all.
         """
         descriptor = self._open()
         try:
-            if self._flock(descriptor, shared=shared):
+            if self._flock(descriptor, fcntl.LOCK_EX):
                 self.descriptor = descriptor
         finally:
-            if not self.held:
+            if self.descriptor != descriptor:
                 os.close(descriptor)
+        if self.descriptor != descriptor:
+            return False
 
-        if self.held and not shared:
-            with contextlib.suppress(OSError):  # a full disk: the pid is for people only
-                os.truncate(descriptor, 0)
-                os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-        return self.held
+        with contextlib.suppress(OSError):  # a full disk
+            os.truncate(descriptor, 0)
+            os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        return True
 
     def is_free(self) -> bool:
-        """Say whether nobody holds the lock alone.
-
-        Those who look at the same moment do not see each other.
-        """
-        return self._could_be_taken(shared=True)
-
-    def is_unused(self) -> bool:
-        """Say whether nobody holds the lock, alone or shared."""
-        return self._could_be_taken(shared=False)
+        """Say whether nobody holds the lock."""
+        if not self.path.exists():
+            return True
+        descriptor = self._open()
+        try:
+            return self._flock(descriptor, fcntl.LOCK_SH)
+        finally:
+            os.close(descriptor)
 
     def acquire(self, timeout_s: float, cancelled: threading.Event | None = None) -> bool:
         """Wait for the lock, at most `timeout_s` seconds.
@@ -76,24 +66,15 @@ class FileLock:
 
     def release(self) -> None:
         """Let go; processes that inherited the descriptor may still hold the lock."""
-        if self.held:
+        if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
 
     def holder(self) -> int | None:
-        """Return the pid that last took the lock for itself, as far as the file says."""
+        """Return the pid that last took the lock, as far as the file says."""
         with contextlib.suppress(OSError, ValueError):
             return int(self.path.read_text())
         return None
-
-    def _could_be_taken(self, *, shared: bool) -> bool:
-        if not self.path.exists():
-            return True
-        descriptor = self._open()
-        try:
-            return self._flock(descriptor, shared=shared)
-        finally:
-            os.close(descriptor)
 
     def _open(self) -> int:
         try:
@@ -105,8 +86,7 @@ class FileLock:
                 f"another folder."
             ) from error
 
-    def _flock(self, descriptor: int, *, shared: bool) -> bool:
-        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    def _flock(self, descriptor: int, kind: int) -> bool:
         try:
             fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -1,24 +1,36 @@
 """The whole local stack: the servers that the environment does not name already.
 
-All commands on a data folder share them.
+The first command on a data folder owns them, others join it while it runs. They end with their
+owner; a command that is left behind starts them again and owns them from then on.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
 from drift.core.errors import LocalStackError
 from drift.local.say import Say, say_on_stderr
-from drift.local.stack.membership import Membership
+from drift.local.stack.loopback import is_free
+from drift.local.stack.model_process import ModelProcess
 from drift.local.stack.neo4j.home import Memory
 from drift.local.stack.neo4j.jars import DEFAULT_VERSION, default_cache, ensure_jars, exact_version
-from drift.local.stack.order import Order
-from drift.local.stack.record import Record
+from drift.local.stack.neo4j.server import Neo4jServer
+from drift.local.stack.record import (
+    Record,
+    owner_lock,
+    read_record,
+    running_record,
+    write_record,
+)
+from drift.local.stack.server import Server
+from drift.local.stack.supervisor import Supervisor
+from drift.local.stack.valkey_server import ValkeyServer
 
 VARIABLES = {
     "neo4j": ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE"),
@@ -34,6 +46,10 @@ VARIABLES = {
     ),
 }
 """The settings of each part; when the first of a part is given, that part is not started."""
+
+USUAL_PORTS = {"neo4j": 17687, "valkey": 16379, "model": 18080}
+"""Those of local.settings.json.example, away from what else may run here; when one is not free,
+that of last time or any free one."""
 
 _LOOK_EVERY_S = 0.1
 
@@ -61,68 +77,70 @@ class StackOptions:
 class Stack:
     """The running servers.
 
-    `env` leads to them; `pids` has one entry a part, None where nothing was started.
-
-    A process of their own runs them (`drift.local.stack.process`); the first command on a data
-    folder starts it, and it ends with the last one, however that one ends. Plain `start()` and
-    `stop()`, or `async with`, which blocks no event loop.
+    `env` leads to them; `pids` has one entry a part, None where nothing was started. Plain
+    `start()` and `stop()`, or `async with`, which blocks no event loop.
     """
 
     def __init__(self, options: StackOptions | None = None) -> None:
         """Take the options; nothing is started yet."""
         self.options = options or StackOptions()
         self.env: dict[str, str] = {}
+        self.attached = False
+        """Whether the servers were running before this command."""
         self._folder = self.options.data_dir.resolve()
-        self._ending = threading.Event()
         self._parts = [
             name for name, (first, *_) in VARIABLES.items() if not self.options.given.get(first)
         ]
-        self._membership: Membership | None = None
-
-    @property
-    def attached(self) -> bool:
-        """Whether the servers were running before this command."""
-        return self._membership is not None and not self._membership.started
+        self._lock = owner_lock(self._folder)
+        self._record = Record()
+        self._supervisor: Supervisor | None = None
+        self._thread: threading.Thread | None = None
+        self._ending = threading.Event()
+        self._failure: LocalStackError | None = None
 
     @property
     def pids(self) -> dict[str, int | None]:
         """The process of each part, as of now."""
-        running = (
-            self._membership.record.pids if self._membership and self._membership.record else {}
-        )
-        return {name: running.get(name) if name in self._parts else None for name in VARIABLES}
+        running = self._record if self._supervisor else read_record(self._folder)
+        return {name: running.pids.get(name) if name in self._parts else None for name in VARIABLES}
 
     def start(self) -> Self:
         """Start the servers, or join those that run on the data folder; returns when all answer.
 
         Raises:
-            LocalStackError: what is missing or wrong; nothing is left running.
+            LocalStackError: what is missing or wrong; nothing of ours is left running.
         """
         self.env = self._given()
         if not self._parts:
             return self
+
         try:
             self._make_folder()
-            self._membership = Membership(
-                self._folder, self._order(), self._fetch, self.options.say, self._ending
-            )
-            self._accept(self._membership.join())
-            self._membership.watch()
+            self._own_or_join()
+            self._thread = threading.Thread(target=self._watch, name="watch-stack", daemon=True)
+            self._thread.start()
         except BaseException:
             self.stop()
             raise
         return self
 
     def stop(self) -> None:
-        """Leave the servers; the last command to leave returns when they have ended."""
-        self._ending.set()
-        if self._membership:
-            self._membership.leave()
-            self._membership = None
+        """Leave the servers; their owner returns when they have ended."""
+        self.ask_to_end()
+        if self._thread:
+            self._thread.join()
+        if self._supervisor:
+            with contextlib.suppress(LocalStackError):  # the folder was removed
+                write_record(self._folder, Record(read_record(self._folder).ports))
+            self._supervisor.stop()
+            self._supervisor = None
+        self._lock.release()
 
     def ask_to_end(self) -> None:
         """Break off a start that is under way in another thread."""
         self._ending.set()
+        if self._supervisor:
+            self._supervisor.ask_to_end()
 
     async def wait(self) -> None:
         """Return never.
@@ -130,10 +148,9 @@ class Stack:
         Raises:
             LocalStackError: the servers are given up.
         """
-        while True:
+        while not self._failure:  # noqa: ASYNC110 - a thread sets it
             await asyncio.sleep(_LOOK_EVERY_S)
-            if self._membership and self._membership.failure:
-                raise self._membership.failure
+        raise self._failure
 
     def _given(self) -> dict[str, str]:
         """Return the settings of the parts that are not ours to start."""
@@ -154,32 +171,23 @@ class Stack:
                 f"one."
             ) from error
 
-    def _order(self) -> Order:
-        options = self.options
-        ports = {
-            "neo4j": options.neo4j_port,
-            "valkey": options.valkey_port,
-            "model": options.model_port,
-        }
-        memory = options.neo4j_memory or Memory()
-        return Order(
-            folder=str(self._folder),
-            parts=self._parts,
-            neo4j_version=exact_version(options.neo4j_version),
-            cache=str(options.cache_dir or default_cache()),
-            ports={name: port for name, port in ports.items() if port is not None},
-            password=options.neo4j_password,
-            heap=memory.heap,
-            pagecache=memory.pagecache,
-            java_home=options.given.get("JAVA_HOME"),
-        )
-
-    def _fetch(self) -> None:
-        """Have Neo4j's jars, here, where a terminal shows progress and Ctrl-C breaks it off."""
-        if "neo4j" in self._parts:
-            version = exact_version(self.options.neo4j_version)
-            cache = self.options.cache_dir or default_cache()
-            ensure_jars(version, cache, say=self.options.say, cancelled=self._ending)
+    def _own_or_join(self) -> None:
+        """Own the data folder or find its owner's servers, whatever comes first."""
+        waits = False
+        while not self._lock.try_acquire():
+            if record := running_record(self._folder):
+                self._accept(record)
+                self.attached = True
+                return
+            if not waits:
+                waits = True
+                self._say(
+                    f"Process {self._lock.holder()} is starting or ending the local stack in "
+                    f"{self._folder}: waiting for it."
+                )
+            if self._ending.wait(_LOOK_EVERY_S):
+                raise LocalStackError("The start was broken off.")
+        self._run_servers(exact_version(self.options.neo4j_version), self._parts, {})
 
     def _accept(self, record: Record) -> None:
         """Take the settings of the running servers, if they are those that this command needs."""
@@ -193,12 +201,127 @@ class Stack:
             )
         asked = exact_version(self.options.neo4j_version)
         if "neo4j" in self._parts and record.neo4j_version != asked:
-            self.options.say(
+            self._say(
                 f"The stack that runs in {self._folder} has Neo4j {record.neo4j_version}; it is "
                 f"used as it is."
             )
+        self._take(record)
+
+    def _take(self, record: Record) -> None:
+        self._record = record
         ours = {name for part in self._parts for name in VARIABLES[part]}
         self.env |= {name: value for name, value in record.env.items() if name in ours}
+
+    def _run_servers(self, version: str, parts: Collection[str], ports: Mapping[str, int]) -> None:
+        """Start the servers as the data folder's owner, and leave the record for others."""
+        last = read_record(self._folder).ports
+        write_record(self._folder, Record(last))  # a killed owner has left more
+        if "neo4j" in parts:
+            ensure_jars(
+                version,
+                self.options.cache_dir or default_cache(),
+                say=self._say,
+                cancelled=self._ending,
+            )
+
+        servers = [one for one in self._servers(version, ports, last) if one.name in parts]
+        self._supervisor = supervisor = Supervisor(servers, self._say)
+        supervisor.start(self._ending)
+        self._publish(supervisor, version)
+
+    def _servers(
+        self, version: str, ports: Mapping[str, int], last: Mapping[str, int]
+    ) -> list[Server]:
+        options = self.options
+        java_home = options.given.get("JAVA_HOME")
+        preferred = {
+            name: port if is_free(port) else last.get(name, port)
+            for name, port in USUAL_PORTS.items()
+        }
+        servers: list[Server] = [
+            Neo4jServer(
+                version,
+                folder=self._folder / f"neo4j-{version.partition('.')[0]}",
+                port=ports.get("neo4j", options.neo4j_port),
+                preferred_port=preferred["neo4j"],
+                password=options.neo4j_password,
+                cache=options.cache_dir,
+                java_home=Path(java_home) if java_home else None,
+                memory=options.neo4j_memory,
+                say=self._say,
+            ),
+            ValkeyServer(
+                self._folder / "valkey",
+                ports.get("valkey", options.valkey_port),
+                preferred_port=preferred["valkey"],
+            ),
+            ModelProcess(
+                self._folder / "model",
+                ports.get("model", options.model_port),
+                preferred_port=preferred["model"],
+            ),
+        ]
+        for server in servers:
+            server.keep_open = (self._lock.descriptor,)
+        return servers
+
+    def _publish(self, supervisor: Supervisor, version: str) -> None:
+        servers = supervisor.servers
+        record = Record(
+            {**read_record(self._folder).ports, **{one.name: one.port for one in servers}},
+            {name: value for one in servers for name, value in one.env.items()},
+            {one.name: one.pid for one in servers if one.pid},
+            version,
+        )
+        write_record(self._folder, record)
+        self._take(record)
+
+    def _watch(self) -> None:
+        """Keep the servers running, or start them where they were when their owner has ended."""
+        while not self._ending.wait(_LOOK_EVERY_S):
+            try:
+                self._look()
+            except LocalStackError as error:
+                if not self._ending.is_set():
+                    self._failure = error
+                    self._say(error.detail)
+                return
+
+    def _look(self) -> None:
+        if not self._lock.path.exists():
+            raise LocalStackError(
+                f"The data folder {self._folder} was removed, and the servers with it."
+            )
+        if not self._supervisor:
+            self._take_over()
+        elif said := self._supervisor.restart_ended():
+            self._publish(self._supervisor, self._record.neo4j_version)
+            for line in said:  # after the record: who hears it may read that
+                self._say(line)
+
+    def _take_over(self) -> None:
+        """Own the data folder if nobody does any more.
+
+        Raises:
+            LocalStackError: the servers cannot be started where they were.
+        """
+        if not self._lock.try_acquire():
+            return
+        before = dict(self.env)
+        self._say(
+            f"The command that ran the local servers in {self._folder} has ended: this one starts "
+            f"them again."
+        )
+        self._run_servers(self._record.neo4j_version, list(self._record.pids), self._record.ports)
+        if self.env != before:
+            raise LocalStackError(
+                "The local servers came back at other addresses: start this command again."
+            )
+        self._say("The local servers answer again.")
+
+    def _say(self, line: str) -> None:
+        with contextlib.suppress(OSError):  # nobody reads any more: no reason to stop watching
+            self.options.say(line)
 
     async def __aenter__(self) -> Self:
         try:

@@ -71,7 +71,7 @@ def legs(schema: Schema, *, searches: bool = False) -> tuple[Leg, ...]:
 ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "search.primer": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
     "search.followup": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
-    "search.placed_followup": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
+    "search.positions": {"": (), "v1": (V1,)},
     "search.probe_search": {"": (NAMES.chunk,)},
     **{
         f"reading.{name}": {"": (), "v1": (V1,)}
@@ -196,7 +196,7 @@ def is_about_all(name: str) -> bool:
 def is_search(name: str) -> bool:
     """Tell whether a statement is one of those that requests run."""
     return name.startswith(
-        ("search.primer", "search.followup", "search.placed_followup", "nodes.", "passages.")
+        ("search.primer", "search.followup", "search.positions", "nodes.", "passages.")
     )
 
 

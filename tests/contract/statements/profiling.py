@@ -27,7 +27,7 @@ from drift.local.ingest.neo4j import project as neo4j_project
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.found_nodes import NodesQuery, ScoreThreshold
-from drift.model.graph import FollowupQuery, PrimerQuery
+from drift.model.graph import Beside, FollowupQuery, Position, PrimerQuery
 from drift.model.passages import PassagesQuery
 from drift.model.reading import PageQuery
 from drift.nodes.threshold import pairs
@@ -48,8 +48,9 @@ ASKED = (
     ("what has the alder birch to do with the hub, cedar and name 3?", TARGETS),
     ("zephyr or basalt?", TARGETS),
     ("what?", ()),
-    ("What follows cedar at the end of chapter 3?", ()),
 )
+
+WISH = (Beside(pair(SIZE)[0].documents.chunks[0].id, "after"),)
 
 Way = tuple[Literal["soft", "hard"], int | None]
 """The scope of follow-ups, and the limit up to which a project is scored exactly."""
@@ -225,9 +226,11 @@ async def _read(profiler: Profiler, schema: Schema, ways: tuple[Way, ...] = WAYS
                 PrimerQuery(MINE, "which?", vector, top_k), Deadline.after(PATIENCE_S)
             )
         for question, targets in ASKED:
-            await store.followup(
-                FollowupQuery(MINE, question, VECTORS[0], targets), Deadline.after(PATIENCE_S)
+            query = FollowupQuery(
+                MINE, question, VECTORS[0], targets, WISH, position=Position("end")
             )
+            for asked in (query, replace(query, beside=(), position=None)):
+                await store.followup(asked, Deadline.after(PATIENCE_S))
 
 
 async def _find_nodes(profiler: Profiler, schema: Schema) -> None:
@@ -280,7 +283,7 @@ async def _read_other_forms(profiler: Profiler) -> None:
 
     The adapter takes it where an index has no filter properties.
     """
-    for name in ("search.primer", "search.followup", "search.placed_followup"):
+    for name in ("search.primer", "search.followup"):
         for parameters in profiler.parameters[STATEMENTS[f"{name} searching"]][::2]:
             await profiler.read(STATEMENTS[name], parameters)
 

@@ -19,13 +19,12 @@ from redis.asyncio import Redis
 
 import function_app
 from tests.function.calling import Caller
-from tests.function.corpus import PROJECT, QUESTION
 from tests.function.faults.row import FOLLOWUPS, Cut, Row
 from tests.function.faults.traps import Trap, trap
 from tests.model_server_fixture import ModelServerControl
 from tests.proxy import Proxy, proxied
 
-TRAPS = ("closed", "resetting", "closing", "silent", "babbling")
+TRAPS = ("closed", "closing", "silent")
 ADDRESSES = {"graph": "NEO4J_URI", "redis": "REDIS_URL", "model": "OAI_BASE_URL"}
 PASS_ONE = {"hypothesis": 1, "primer_reply": 1, "local_reply": FOLLOWUPS, "aggregate_reply": 1}
 """How many requests of a kind are under way when all of the first pass are."""
@@ -92,8 +91,8 @@ class Stage:
         name = ADDRESSES[cut.server]
         port = urlsplit(self.settings[name]).port
         assert port
-        async with trap("closed") as nobody:
-            self.closed = int(nobody.address.rsplit(":", 1)[1])
+        nobody = await stack.enter_async_context(trap("closed"))
+        self.closed = int(nobody.address.rsplit(":", 1)[1])
         self.proxy = await stack.enter_async_context(proxied(port))
         self.environment.setenv(
             name, self.settings[name].replace(f":{port}", f":{self.proxy.port}")
@@ -145,9 +144,9 @@ async def _buffered(stage: Stage) -> Got:
     return await _answered(stage.caller.ask())
 
 
-def _sent(body: bytes, content_type: str = "application/json") -> Callable[[Stage], Awaitable[Got]]:
+def _sent(body: bytes) -> Callable[[Stage], Awaitable[Got]]:
     async def ask(stage: Stage) -> Got:
-        return await _answered(stage.caller.send(body, content_type))
+        return await _answered(stage.caller.send(body))
 
     return ask
 
@@ -166,14 +165,6 @@ async def _streamed(stage: Stage) -> Got:
         assert events.response.status_code == 200
         name, document = (await events.all())[-1]
     return Got(document["status"] if name == "error" else 200, document)
-
-
-async def _leaves(stage: Stage) -> Got:
-    asking = asyncio.create_task(stage.caller.ask())
-    await stage.model.until(lambda seen: seen["in_flight"] == 1)
-    asking.cancel()
-    await asyncio.gather(asking, return_exceptions=True)
-    return await _gone(stage)
 
 
 async def _leaves_stream(stage: Stage) -> Got:
@@ -202,18 +193,13 @@ async def _cut_body(stage: Stage) -> Got:
     return Got()
 
 
-_BODY = f'{{"query": "{QUESTION}", "project_id": "{PROJECT}"}}'.encode()
 WAYS: dict[str, Callable[[Stage], Awaitable[Got]]] = {
     "buffered": _buffered,
     "second": _second,
     "streamed": _streamed,
-    "leaves": _leaves,
     "leaves stream": _leaves_stream,
     "cut body": _cut_body,
     "not JSON": _sent(b"{"),
-    "nested": _sent(b"[" * 5000 + b"]" * 5000),
-    "too large": _sent(_BODY + b" " * 65 * 1024),
-    "as text": _sent(_BODY, "text/plain"),
 }
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import struct
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from tests.listening import listening
@@ -33,14 +32,7 @@ class Trap:
         await reader.read(65536)
         if self.how == "silent":
             return
-        if self.how == "resetting":
-            connection: socket.socket = writer.get_extra_info("socket")
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            writer.transport.abort()
-            return
-        if self.how == "babbling":
-            writer.write(b"SSH-2.0-OpenSSH_9.9\r\n")
-        elif self.how != "closing":
+        if self.how != "closing":
             writer.write(_token_answer(self.how))
         writer.close()
 
@@ -60,18 +52,21 @@ def _token_answer(how: str) -> bytes:
     return f"{head}\r\n\r\n{body}".encode()
 
 
-_SPOKEN = {"gives", "400", "403", "500"}
+_SPOKEN = {"gives", "403"}
 
 
 @asynccontextmanager
 async def trap(how: str) -> AsyncIterator[Trap]:
-    """Listen while the block runs: silent, resetting, closing, babbling, or an endpoint for tokens.
+    """Listen while the block runs: silent, closing, or an endpoint for tokens.
 
-    `closed` does not listen.
+    `closed` does not listen, and keeps its port from everybody else.
     """
     made = Trap(how)
-    async with AsyncExitStack() as listens:
-        made.address = await listens.enter_async_context(listening(made._serve))
-        if how == "closed":
-            await listens.aclose()
+    if how == "closed":
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            made.address = f"127.0.0.1:{taken.getsockname()[1]}"
+            yield made
+        return
+    async with listening(made._serve) as made.address:
         yield made

@@ -1,239 +1,98 @@
-"""The planted faults: each is one that a deployment would swallow, and each names the rule that has
-to notice it.
-"""
+"""One planted fault for each rule: a deployment would swallow it, and the rule has to notice."""
 
 from __future__ import annotations
 
 from tests.infra.faults.planting import COMPILER, Fault
 
 MAIN = "infra/main.bicep"
-MODULE = "infra/modules/{}.bicep"
-SETTING = "every_setting_has_the_value_of_its_own_parameter"
-STORAGE = "storage_takes_no_keys_and_shows_no_blobs"
-VAULT = "the_vault_holds_its_secrets_and_keeps_what_is_deleted"
-REDIS = "redis_takes_no_keys_and_speaks_tls"
-MODELS = "models_take_no_keys_and_are_those_asked_for"
-SITE = "the_function_is_keyless_and_scaled_as_asked_for"
-TELEMETRY = "logs_and_telemetry_are_kept_as_asked_for"
-ALERTS = "alerts_are_whole"
-LOGGED = "what_is_used_or_changed_is_logged"
-NETWORK = "the_network_lets_in_what_is_needed"
-ENDPOINTS = "private_endpoints_lead_to_each_store_by_its_name"
-ROLES = "everybody_has_the_least_roles"
-ORDER = "everything_waits_for_what_it_needs"
-BOUNDS = "parameters_are_bounded_as_the_docs_say"
-TAGS = "everything_is_tagged"
-HOST = "the_host_is_set_up_as_meant"
-PACKED = "only_the_function_is_packed"
-FILE = "the_parameter_file_reads_each_value_from_its_own_variable"
+MODULES = "infra/modules"
 
-
-def _in(module: str, what: str, right: str, wrong: str, rule: str) -> Fault:
-    return Fault(what, MODULE.format(module), right, wrong, rule)
-
-
-STORES = (
-    _in(
-        "storage",
+FAULTS = (
+    Fault(
         "shared keys are allowed",
+        f"{MODULES}/storage.bicep",
         "allowSharedKeyAccess: false",
         "allowSharedKeyAccess: true",
-        STORAGE,
+        "storage_takes_no_keys_and_shows_no_blobs",
     ),
-    _in(
-        "storage",
+    Fault(
         "blobs may be public",
+        f"{MODULES}/storage.bicep",
         "allowBlobPublicAccess: false",
         "allowBlobPublicAccess: true",
-        STORAGE,
+        "storage_takes_no_keys_and_shows_no_blobs",
     ),
-    _in(
-        "storage",
-        "the container is public",
-        "publicAccess: 'None'",
-        "publicAccess: 'Blob'",
-        STORAGE,
-    ),
-    _in("storage", "old TLS", "'TLS1_2'", "'TLS1_0'", STORAGE),
-    _in(
-        "storage",
-        "plain HTTP",
-        "supportsHttpsTrafficOnly: true",
-        "supportsHttpsTrafficOnly: false",
-        STORAGE,
-    ),
-    _in(
-        "storage",
-        "open when private",
-        "publicAccess ? 'Enabled' : 'Disabled'",
-        "'Enabled'",
-        STORAGE,
-    ),
-    _in("storage", "the list lets all in", "publicAccess ? 'Allow' : 'Deny'", "'Allow'", STORAGE),
-    _in("storage", "the package is deleted", "snapshot: {", "baseBlob: {", STORAGE),
-    _in("storage", "the lifecycle is shorter", "GreaterThan: 30", "GreaterThan: 3", STORAGE),
-    _in(
-        "storage",
-        "deleted blobs are gone",
-        "deleteRetentionDays int = 7",
-        "deleteRetentionDays int = 1",
-        STORAGE,
-    ),
-    _in(
-        "keyvault",
+    Fault(
         "policies instead of roles",
+        f"{MODULES}/keyvault.bicep",
         "enableRbacAuthorization: true",
         "enableRbacAuthorization: false",
-        VAULT,
+        "the_vault_holds_its_secrets_and_keeps_what_is_deleted",
     ),
-    _in(
-        "keyvault",
-        "never protected",
-        "purgeProtection ? true : null",
-        "purgeProtection ? null : true",
-        VAULT,
-    ),
-    _in(
-        "keyvault", "open when private", "publicAccess ? 'Enabled' : 'Disabled'", "'Enabled'", VAULT
-    ),
-    _in(
-        "keyvault",
-        "the secret has another name",
-        "name: 'neo4j-password'",
-        "name: 'password'",
-        VAULT,
-    ),
-    _in(
-        "keyvault",
+    Fault(
         "the password in a tag",
+        f"{MODULES}/keyvault.bicep",
         "  tags: tags\n",
         "  tags: { p: neo4jPassword }\n",
         "no_key_and_no_password_stands_anywhere",
     ),
-    _in("keyvault", "the password is not secure", "@secure()\n", "", COMPILER),
-    _in(
-        "keyvault",
+    Fault("the password is not secure", f"{MODULES}/keyvault.bicep", "@secure()\n", "", COMPILER),
+    Fault(
         "a rotated password is overwritten",
+        f"{MODULES}/keyvault.bicep",
         "@onlyIfNotExists()\n",
         "",
         "a_secret_that_was_rotated_stays",
     ),
-    _in(
-        "redis",
+    Fault(
         "keys are allowed",
+        f"{MODULES}/redis.bicep",
         "accessKeysAuthentication: 'Disabled'",
         "accessKeysAuthentication: 'Enabled'",
-        REDIS,
+        "redis_takes_no_keys_and_speaks_tls",
     ),
-    _in("redis", "plain text", "'Encrypted'", "'Plaintext'", REDIS),
-    _in("redis", "old TLS", "minimumTlsVersion: '1.2'", "minimumTlsVersion: '1.0'", REDIS),
-    _in("redis", "messages are evicted", "'VolatileLRU'", "'NoEviction'", REDIS),
-    _in("redis", "another policy", "'NoCluster'", "'OSSCluster'", REDIS),
-    _in("openai", "keys are allowed", "disableLocalAuth: true", "disableLocalAuth: false", MODELS),
-    _in("openai", "open when private", "publicAccess ? 'Allow' : 'Deny'", "'Allow'", MODELS),
-    _in(
-        "openai",
-        "models change by themselves",
-        "'OnceCurrentVersionExpired'",
-        "'OnceNewDefaultVersionAvailable'",
-        MODELS,
+    Fault(
+        "keys are allowed",
+        f"{MODULES}/openai.bicep",
+        "disableLocalAuth: true",
+        "disableLocalAuth: false",
+        "models_take_no_keys_and_are_those_asked_for",
     ),
-    _in(
-        "openai", "two at a time", "@batchSize(1)\n", "", "models_are_deployed_one_after_the_other"
-    ),
-)
-
-FUNCTION = (
-    _in("function", "plain HTTP", "httpsOnly: true", "httpsOnly: false", SITE),
-    _in("function", "FTP is open", "ftpsState: 'Disabled'", "ftpsState: 'FtpsOnly'", SITE),
-    _in(
-        "function",
-        "old TLS at the entrance",
-        "scmMinTlsVersion: minTlsVersion",
-        "scmMinTlsVersion: '1.0'",
-        SITE,
-    ),
-    _in("function", "passwords for publishing", "allow: false", "allow: true", SITE),
-    _in(
-        "function",
-        "scale is the memory",
-        "maximumInstanceCount: maximumInstanceCount",
-        "maximumInstanceCount: maximumInstanceCount + 40",
-        SITE,
-    ),
-    _in(
-        "function",
-        "scale takes the concurrency",
-        "instanceCount: alwaysReadyInstances",
-        "instanceCount: httpConcurrency",
-        SITE,
-    ),
-    _in("function", "another language", "name: 'python'", "name: 'node'", SITE),
-    _in(
-        "function",
-        "no identity for references",
-        "    keyVaultReferenceIdentity: identityId\n",
+    Fault(
+        "two at a time",
+        f"{MODULES}/openai.bicep",
+        "@batchSize(1)\n",
         "",
-        SITE,
+        "models_are_deployed_one_after_the_other",
     ),
-    _in(
-        "function",
-        "strangers' pages with cookies",
-        "supportCredentials: false",
-        "supportCredentials: true",
-        SITE,
+    Fault(
+        "plain HTTP",
+        f"{MODULES}/function.bicep",
+        "httpsOnly: true",
+        "httpsOnly: false",
+        "the_function_is_keyless_and_scaled_as_asked_for",
     ),
-    _in(
-        "function",
+    Fault(
         "a host key",
+        f"{MODULES}/function.bicep",
         "AzureWebJobsStorage__credential: 'managedidentity'",
         "AzureWebJobsStorage: ''",
-        SETTING,
+        "every_setting_has_the_value_of_its_own_parameter",
     ),
-    _in(
-        "function",
+    Fault(
         "telemetry without identity",
+        f"{MODULES}/function.bicep",
         "  APPLICATIONINSIGHTS_AUTHENTICATION_STRING: "
         "'ClientId=${identityClientId};Authorization=AAD'\n",
         "",
-        SETTING,
-    ),
-    _in("function", "two at a time", "  dependsOn: [\n    noFtpPassword\n  ]\n", "", ORDER),
-    Fault(
-        "people's settings are lost",
-        MAIN,
-        "union(mapValues(appSettings, value => string(value)), wiredSettings)",
-        "wiredSettings",
-        SETTING,
+        "every_setting_has_the_value_of_its_own_parameter",
     ),
     Fault(
-        "people's settings are one",
-        MAIN,
-        "mapValues(appSettings, value => string(value))",
-        "mapValues(appSettings, value => string(appSettings))",
-        SETTING,
-    ),
-    Fault(
-        "a model for its deployment",
-        MAIN,
-        "OAI_MODEL: chatDeploymentName",
-        "OAI_MODEL: chatModelName",
-        SETTING,
-    ),
-    Fault("a setting is lost", MAIN, "  MAX_INFLIGHT: string(httpConcurrency)\n", "", SETTING),
-    Fault(
-        "the password in plain text",
-        MAIN,
-        "'@Microsoft.KeyVault(SecretUri=${secretAccess.outputs.referenceUri})'",
-        "neo4jPassword!",
-        "no_key_and_no_password_stands_anywhere",
-    ),
-    Fault(
-        "questions in the log",
-        MAIN,
-        "var wiredSettings = {",
-        "var wiredSettings = {\n  LOG_QUESTIONS: 'true'",
-        SETTING,
+        "two at a time",
+        f"{MODULES}/function.bicep",
+        "  dependsOn: [\n    noFtpPassword\n  ]\n",
+        "",
+        "everything_waits_for_what_it_needs",
     ),
     Fault(
         "a secret among the settings",
@@ -243,33 +102,11 @@ FUNCTION = (
         "each_check_lets_through_what_it_names_and_no_more",
     ),
     Fault(
-        "the site does not wait for roles",
-        MAIN,
-        "    endpoints\n    rbac\n",
-        "    endpoints\n",
-        ORDER,
-    ),
-    Fault("nothing waits for the checks", MAIN, "  dependsOn: [\n    checks\n  ]\n", "", ORDER),
-    Fault(
         "a wider default",
         MAIN,
         "param maximumInstanceCount int = 40",
         "param maximumInstanceCount int = 400",
-        BOUNDS,
-    ),
-    Fault(
-        "a longer wait for an alert",
-        MAIN,
-        "@maxValue(225)\nparam alertRetrievalSeconds",
-        "@maxValue(600)\nparam alertRetrievalSeconds",
-        COMPILER,
-    ),
-    Fault(
-        "unprotected by default",
-        MAIN,
-        "keyVaultPurgeProtection bool = true",
-        "keyVaultPurgeProtection bool = false",
-        VAULT,
+        "parameters_are_bounded_as_the_docs_say",
     ),
     Fault(
         "a name that changes",
@@ -286,134 +123,67 @@ FUNCTION = (
         "nothing_else_is_created_and_the_group_is_ours",
     ),
     Fault(
-        "azd's tag is lost", MAIN, "union(tags, { 'azd-env-name': environmentName })", "tags", TAGS
+        "azd's tag is lost",
+        MAIN,
+        "union(tags, { 'azd-env-name': environmentName })",
+        "tags",
+        "everything_is_tagged",
     ),
-)
-
-AROUND = (
-    _in(
-        "rbac",
+    Fault(
         "the function owns the account",
+        f"{MODULES}/rbac.bicep",
         "'b7e6dc6d-f1e8-4753-8033-0f276bb0955b'",
         "'8e3af657-a8ff-443c-a75c-2fe8c4bcb635'",
-        ROLES,
+        "everybody_has_the_least_roles",
     ),
-    _in(
-        "secret-access",
+    Fault(
         "the function may write",
+        f"{MODULES}/secret-access.bicep",
         "secretsUser)\n  }\n}\n\nresource developer",
         "secretsOfficer)\n  }\n}\n\nresource developer",
-        ROLES,
+        "everybody_has_the_least_roles",
     ),
-    _in("secret-access", "the whole vault", "  scope: secret\n", "  scope: vault\n", ROLES),
-    _in(
-        "openai-access",
-        "more than using models",
-        "'5e0bd9bd-7b93-4f28-af87-19fc36ad61bd'",
-        "'a001fd3d-188f-4b5d-821b-7da978bf7442'",
-        ROLES,
-    ),
-    _in(
-        "monitoring",
+    Fault(
         "telemetry with a key",
+        f"{MODULES}/monitoring.bicep",
         "DisableLocalAuth: true",
         "DisableLocalAuth: false",
-        TELEMETRY,
+        "logs_and_telemetry_are_kept_as_asked_for",
     ),
-    _in(
-        "monitoring",
-        "logs are dropped early",
-        "dailyQuotaGb: dailyQuotaGb",
-        "dailyQuotaGb: dailyQuotaGb / 5",
-        TELEMETRY,
-    ),
-    _in(
-        "monitoring",
+    Fault(
         "an alert looks away",
+        f"{MODULES}/monitoring.bicep",
         "windowSize: 'PT15M'",
         "windowSize: 'PT1M'",
         "an_alert_looks_at_each_minute",
     ),
-    _in(
-        "monitoring",
+    Fault(
         "an alert is off",
+        f"{MODULES}/monitoring.bicep",
         "enabled: true\n      evaluationFrequency",
         "enabled: false\n      evaluationFrequency",
-        ALERTS,
+        "alerts_are_whole",
     ),
-    _in(
-        "monitoring",
-        "errors of callers count",
-        "toint(resultCode) >= 500)\n| where total",
-        "toint(resultCode) >= 400)\n| where total",
-        ALERTS,
-    ),
-    _in(
-        "monitoring",
-        "a later threshold",
-        "threshold: alertRetrievalSeconds",
-        "threshold: 10 * alertRetrievalSeconds",
-        ALERTS,
-    ),
-    _in(
-        "keyvault",
+    Fault(
         "no audit",
+        f"{MODULES}/keyvault.bicep",
         "category: 'AuditEvent'\n        enabled: true",
         "category: 'AuditEvent'\n        enabled: false",
-        LOGGED,
+        "what_is_used_or_changed_is_logged",
     ),
-    _in(
-        "storage",
-        "deletions are not logged",
-        "category: 'StorageDelete'",
-        "category: 'StorageRead'",
-        LOGGED,
-    ),
-    _in("network", "any port", "          protocol: 'Tcp'", "          protocol: '*'", NETWORK),
-    _in(
-        "network",
-        "from anywhere",
-        "sourceAddressPrefix: 'VirtualNetwork'",
-        "sourceAddressPrefix: 'Internet'",
-        NETWORK,
-    ),
-    _in(
-        "network",
-        "no delegation",
-        "'Microsoft.App/environments'",
-        "'Microsoft.Web/serverFarms'",
-        NETWORK,
+    Fault(
+        "any port",
+        f"{MODULES}/network.bicep",
+        "          protocol: 'Tcp'",
+        "          protocol: '*'",
+        "the_network_lets_in_what_is_needed",
     ),
     Fault(
         "another zone",
         MAIN,
         "'privatelink.redis.azure.net'",
         "'privatelink.redisenterprise.azure.net'",
-        ENDPOINTS,
-    ),
-    Fault("another part", MAIN, "groupId: 'redisEnterprise'", "groupId: 'redisCache'", ENDPOINTS),
-    Fault(
-        "one zone for AIServices",
-        MAIN,
-        "'privatelink.cognitiveservices.azure.com', ",
-        "",
-        ENDPOINTS,
-    ),
-    _in(
-        "endpoints",
-        "names register themselves",
-        "registrationEnabled: false",
-        "registrationEnabled: true",
-        ENDPOINTS,
-    ),
-    Fault(
-        "models stay public",
-        MAIN,
-        "publicAccess: !vnetEnabled\n    tags: allTags\n    workspaceId: "
-        "monitoring.outputs.workspaceId\n  }\n}\n\n//",
-        "publicAccess: true\n    tags: allTags\n    workspaceId: monitoring.outputs.workspaceId\n  "
-        "}\n}\n\n//",
-        MODELS,
+        "private_endpoints_lead_to_each_store_by_its_name",
     ),
     Fault(
         "a longer time-out",
@@ -422,19 +192,26 @@ AROUND = (
         '"00:03:00"',
         "the_function_gives_up_before_the_platform",
     ),
-    Fault("answers are cached", "host.json", '"no-store"', '"max-age=60"', HOST),
-    Fault("requests are sampled", "host.json", "Request;Exception", "Exception", HOST),
-    Fault("local settings are packed", ".funcignore", "local.settings.json\n", "", PACKED),
-    Fault("tests are packed", ".funcignore", "tests\n", "", PACKED),
+    Fault(
+        "answers are cached",
+        "host.json",
+        '"no-store"',
+        '"max-age=60"',
+        "the_host_is_set_up_as_meant",
+    ),
+    Fault(
+        "local settings are packed",
+        ".funcignore",
+        "local.settings.json\n",
+        "",
+        "only_the_function_is_packed",
+    ),
     Fault(
         "the hook is lost",
         "azure.yaml",
         "  predown:",
         "  postdown:",
         "azd_finds_template_service_and_hooks",
-    ),
-    Fault(
-        "another service", "azure.yaml", "  api:", "  web:", "azd_finds_template_service_and_hooks"
     ),
     Fault(
         "a rule is off",
@@ -448,15 +225,76 @@ AROUND = (
         "infra/main.bicepparam",
         "'NEO4J_USERNAME', 'neo4j'",
         "'NEO4J_DATABASE', 'neo4j'",
-        FILE,
+        "the_parameter_file_reads_each_value_from_its_own_variable",
     ),
     Fault(
-        "the password has a default",
-        "infra/main.bicepparam",
-        "readEnvironmentVariable(passwordVariable)",
-        "readEnvironmentVariable(passwordVariable, 'changeme1')",
-        FILE,
+        "another step that is left",
+        MAIN,
+        "minute and run: azd deploy",
+        "minute and run: azd up",
+        "outputs_say_where_everything_is",
+    ),
+    Fault(
+        "logs are open",
+        MAIN,
+        "    publicAccess: !vnetEnabled\n    publicQueries",
+        "    publicAccess: true\n    publicQueries",
+        "no_public_door_is_open_in_a_private_way",
+    ),
+    Fault(
+        "a connection string is handed on",
+        f"{MODULES}/monitoring.bicep",
+        "output applicationInsightsName string = applicationInsights.name",
+        "output applicationInsightsName string = applicationInsights.properties.ConnectionString",
+        "an_output_holds_no_secret",
+    ),
+    Fault(
+        "a workflow may write everything",
+        ".github/workflows/ci.yml",
+        "permissions:\n  contents: read\n",
+        "permissions: write-all\n",
+        "a_workflow_may_read_and_a_login_gets_its_token",
+    ),
+    Fault(
+        "the outgoing address is not told",
+        MAIN,
+        "createNetwork ? (network.?outputs.outgoingAddress ?? '') : ''",
+        "''",
+        "the_outgoing_address_is_told_where_there_is_one",
+    ),
+    Fault(
+        "plain text in the example",
+        "local.settings.json.example",
+        '"ALLOW_PLAINTEXT": "false"',
+        '"ALLOW_PLAINTEXT": "true"',
+        "the_example_shows_every_setting",
+    ),
+    Fault(
+        "no NAT where zones are made elsewhere",
+        MAIN,
+        "natGatewayEnabled: natGatewayEnabled",
+        "natGatewayEnabled: natGatewayEnabled && privateDnsZonesEnabled",
+        "a_module_gets_a_parameter_as_it_is",
+    ),
+    Fault(
+        "the application believes, and the platform asks for nothing",
+        f"{MODULES}/function.bicep",
+        "enabled: signIn",
+        "enabled: false",
+        "the_application_believes_the_platform_where_it_asks_for_tokens",
+    ),
+    Fault(
+        "tokens are stored",
+        f"{MODULES}/easyauth.bicep",
+        "tokenStore: {\n        enabled: false",
+        "tokenStore: {\n        enabled: true",
+        "sign_in_is_by_entra_id_alone",
+    ),
+    Fault(
+        "one zone is made twice",
+        f"{MODULES}/endpoints.bicep",
+        "union(allZones, allZones)",
+        "concat(allZones, [])",
+        "a_zone_of_two_endpoints_is_made_once",
     ),
 )
-
-FAULTS = (*STORES, *FUNCTION, *AROUND)

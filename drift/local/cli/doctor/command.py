@@ -7,14 +7,7 @@ from typing import Annotated
 
 import typer
 
-from drift.local.cli.options import (
-    DEFAULT_DATA_DIR,
-    DEFAULT_VERSION,
-    CacheDir,
-    DataDir,
-    Json,
-    stack_options,
-)
+from drift.local.cli import options
 from drift.local.cli.run import run
 
 
@@ -26,9 +19,9 @@ def doctor(
             help="Check the parameters of the deployment to Azure instead, without Azure.",
         ),
     ] = False,
-    data_dir: DataDir = DEFAULT_DATA_DIR,
-    cache_dir: CacheDir = None,
-    as_json: Json = False,
+    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
+    cache_dir: options.CacheDir = None,
+    as_json: options.Json = False,
 ) -> None:
     """Say what is there and what is missing.
 
@@ -40,10 +33,10 @@ def doctor(
     from drift.local.cli.doctor.infra import examine_infra
     from drift.local.cli.doctor.machine import examine
 
-    options = stack_options(DEFAULT_VERSION, data_dir, cache_dir)
+    stack_options = options.stack_options(options.DEFAULT_VERSION, data_dir, cache_dir)
     if infra:
-        fine = examine_infra(Path(), options.given, as_json=as_json)
+        fine = examine_infra(Path(), stack_options.given, as_json=as_json)
     else:
-        fine = run(examine(options, as_json=as_json))
+        fine = run(examine(stack_options, as_json=as_json))
     if not fine:
         raise typer.Exit(1)

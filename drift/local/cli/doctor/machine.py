@@ -157,7 +157,7 @@ async def _servers(options: StackOptions, record: Record | None) -> list[Finding
         service = wiring.build_service(loaded)
     except NotConfiguredError as error:
         return [Finding("settings", "problem", problem) for problem in error.problems]
-    readiness = await service.readiness()
+    readiness = await service.health.readiness()
     await service.close()
     unseen = {name for part in VARIABLES if part not in there for name in _SEEN[part]}
     return [

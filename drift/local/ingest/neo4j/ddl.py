@@ -64,10 +64,6 @@ def drop_constraint(name: str) -> str:
     return f"DROP CONSTRAINT `{name}` IF EXISTS"
 
 
-CYPHER_25 = "CYPHER 25 EXPLAIN RETURN 1"
-"""Compiles only where the server speaks the newer language, and changes nothing."""
-
-
 def schema_objects(
     schema: SchemaName, community: str, chunk: str, fulltext: str
 ) -> tuple[SchemaObject, ...]:

@@ -18,8 +18,8 @@ from drift.graph.indexes import (
     WantedIndex,
     displaced,
     failed,
+    find_index,
     read_indexes,
-    standing,
     wrong_dimensions,
 )
 from drift.local.ingest.neo4j.ddl import SchemaObject
@@ -48,7 +48,7 @@ def obstacles(
 
 def _obstacle(wanted: WantedIndex, stored: Sequence[Index], dimensions: int) -> str:
     """Return what is wrong with what stands where an index is wanted; nothing if it is fine."""
-    there = standing(wanted, stored)
+    there = find_index(wanted, stored)
     if there.serving is not None:
         return _flaw(there.serving, dimensions)
 

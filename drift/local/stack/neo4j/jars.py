@@ -10,16 +10,30 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.progress import Progress as Bar
 
 from drift.core.errors import LocalStackError
-from drift.local import PROJECT
 from drift.local.say import Say, say_on_stderr
 from drift.local.stack.locks import FileLock
+
+if TYPE_CHECKING:
+    from drift.local.stack.neo4j.maven import Progress
 
 DEFAULT_VERSION = "2026.08.1"
 ALIASES = {"5": "5.26.30", "5.26": "5.26.30", "2026": DEFAULT_VERSION, "latest": DEFAULT_VERSION}
@@ -27,10 +41,8 @@ ALIASES = {"5": "5.26.30", "5.26": "5.26.30", "2026": DEFAULT_VERSION, "latest":
 NEEDED_BYTES = 400_000_000
 """Free space that a first fetch asks for: about 180 MB of jars, and room for a database."""
 
-DRAFT = ".part-"
-"""How the name of a file begins that is not whole yet."""
-
 _LOCK_WAIT_S = 1800.0
+_PLAIN_LINE_EVERY_S = 10.0
 
 
 def exact_version(name: str) -> str:
@@ -65,9 +77,7 @@ def ensure_jars(
     cancelled: threading.Event | None = None,
     free_bytes: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free,
 ) -> tuple[Path, ...]:
-    """Return the class path.
-
-    What is missing is fetched in a process of its own, which shows its progress on stderr.
+    """Return the class path; what is missing is fetched, with its progress on stderr.
 
     Raises:
         LocalStackError: no space, no network, no such version, or the fetch was cancelled.
@@ -76,12 +86,19 @@ def ensure_jars(
         return jars
     check_space(cache, free_bytes)
     say(f"Neo4j {version} is fetched from Maven Central into {cache}, once: about 180 MB.")
-    _fetch_in_a_process(version, cache, cancelled or threading.Event())
-    if jars := find_jars(version, cache):
-        return jars
-    raise LocalStackError(
-        f"The jars of Neo4j {version} vanished from {cache} while they were fetched: start again."
-    )
+
+    # loaded here, because jgo is slow to load and rarely needed
+    from drift.local.stack.neo4j.maven import resolve  # noqa: PLC0415
+
+    broken_off = cancelled or threading.Event()
+    with _shown(version, say) as progress:
+        return fetch(
+            version,
+            cache,
+            lambda: resolve(version, cache / "repository", progress, broken_off),
+            say,
+            broken_off,
+        )
 
 
 def check_space(folder: Path, free_bytes: Callable[[Path], int]) -> None:
@@ -116,27 +133,30 @@ def keep_listing(version: str, cache: Path, jars: list[Path]) -> None:
 
 
 def fetch(
-    version: str, cache: Path, resolve: Callable[[], list[Path]], say: Say = say_on_stderr
+    version: str,
+    cache: Path,
+    resolve: Callable[[], list[Path]],
+    say: Say = say_on_stderr,
+    cancelled: threading.Event | None = None,
 ) -> tuple[Path, ...]:
     """Return the class path.
 
     When it is incomplete, `resolve` fills the repository, with the cache locked.
 
     Raises:
-        LocalStackError: what `resolve` raises, or another process holds the lock for half an hour.
+        LocalStackError: what `resolve` raises, another process holds the lock for half an hour, or
+            the wait for it was cancelled.
     """
     lock = FileLock(cache / ".lock")
     if not lock.try_acquire():
         say(f"Another process (pid {lock.holder()}) is fetching into {cache}: waiting for it.")
-        if not lock.acquire(_LOCK_WAIT_S):
+        if not lock.acquire(_LOCK_WAIT_S, cancelled):
             raise LocalStackError(
                 f"Process {lock.holder()} holds {lock.path} for too long: end it and start again."
             )
     try:
         if jars := find_jars(version, cache):
             return jars
-        for draft in cache.rglob(f"{DRAFT}*"):
-            draft.unlink()  # left by a fetch that was killed
         _drop_damaged(version, cache)
         keep_listing(version, cache, resolve())
         return find_jars(version, cache) or ()
@@ -160,43 +180,27 @@ def _drop_damaged(version: str, cache: Path) -> None:
             jar.unlink()
 
 
-def _fetch_in_a_process(version: str, cache: Path, cancelled: threading.Event) -> None:
-    """Run `python -m drift.local.stack.neo4j.fetch`.
+@contextmanager
+def _shown(version: str, say: Say) -> Iterator[Progress]:
+    """Show a bar on a terminal, a plain line now and then elsewhere."""
+    console = Console(file=sys.__stderr__)  # past what cleans others' texts, which has no bars
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    next_line = time.monotonic() + _PLAIN_LINE_EVERY_S
+    with Bar(
+        *columns,
+        TextColumn("{task.fields[megabytes]:.0f} MB"),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    ) as bar:
+        task = bar.add_task(f"Neo4j {version}", total=None, megabytes=0.0)
 
-    Its work can be broken off at any moment and never holds our interpreter.
-    """
-    command = [
-        sys.executable,
-        "-m",
-        "drift.local.stack.neo4j.fetch",
-        "--version",
-        version,
-        "--cache",
-        str(cache),
-        "--with-parent",
-    ]
-    with subprocess.Popen(  # noqa: S603 - our own module
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=PROJECT,
-        start_new_session=True,
-    ) as process:
-        while process.poll() is None:
-            if cancelled.wait(0.1):
-                process.kill()
-                process.wait()
-        output = process.stdout.read() if process.stdout else b""
-    if cancelled.is_set():
-        raise LocalStackError(
-            "The fetch of the Neo4j server was broken off; the next start goes on from there."
-        )
-    if process.returncode:
-        try:
-            detail = str(json.loads(output)["error"])
-        except (ValueError, KeyError, TypeError):
-            detail = (
-                f"The fetch of the Neo4j server ended with status {process.returncode}: start "
-                "again."
-            )
-        raise LocalStackError(detail)
+        def show(done: int, expected: int, size: int) -> None:
+            nonlocal next_line
+            bar.update(task, completed=done, total=expected or None, megabytes=size / 1e6)
+            if bar.disable and time.monotonic() >= next_line:
+                next_line = time.monotonic() + _PLAIN_LINE_EVERY_S
+                what = f"{done} of {expected} jars" if expected else "reading what it consists of"
+                say(f"Neo4j {version}: {what}, {size / 1e6:.0f} MB")
+
+        yield show

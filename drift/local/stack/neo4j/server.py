@@ -10,7 +10,6 @@ from pathlib import Path
 from drift.core.errors import LocalStackError
 from drift.local.say import Say, say_on_stderr
 from drift.local.stack.children import Child
-from drift.local.stack.locks import FileLock
 from drift.local.stack.loopback import HOST
 from drift.local.stack.neo4j.home import Memory, Neo4jHome
 from drift.local.stack.neo4j.jars import DEFAULT_VERSION, default_cache, ensure_jars, exact_version
@@ -18,9 +17,6 @@ from drift.local.stack.neo4j.java import Java, java_for
 from drift.local.stack.server import Server
 
 _GRACE_S = 20.0
-_OTHER_SERVER_S = 25.0
-"""How long a server that is just ending may still hold the folder."""
-
 _ENTRY_POINT = "META-INF/services/org.neo4j.server.startup.EntryPoint"
 
 
@@ -66,7 +62,6 @@ class Neo4jServer(Server):
         self._java_flags = tuple(java_flags)
         self._settings = settings or {}
         self._say = say
-        self._lock: FileLock | None = None
         self._java: Java | None = None
         self._jars: tuple[Path, ...] = ()
 
@@ -85,41 +80,13 @@ class Neo4jServer(Server):
             "NEO4J_DATABASE": self.database,
         }
 
-    def stop(self) -> None:
-        """End the server, cleanly when its data is kept; a temporary folder goes with it."""
-        super().stop()
-        if self._lock:
-            self._lock.release()
-            self._lock = None
-
     def _prepare(self) -> None:
         self._java = java_for(self.version, self._java_home)
         self._jars = ensure_jars(self.version, self._cache, say=self._say, cancelled=self._ending)
-        self._lock = self._lock or self._locked(self.folder)
         self.password = Neo4jHome(self.folder).prepare(self.version, self.password or None)
-
-    def _locked(self, folder: Path) -> FileLock:
-        """Lock the folder against a second server.
-
-        The guard of our server holds the lock as well, until it has ended.
-        """
-        lock = FileLock(folder / ".lock")
-        try:
-            free = lock.acquire(_OTHER_SERVER_S, self._ending)
-        except OSError as error:
-            raise LocalStackError(
-                f"The data folder {folder} cannot be used ({error.strerror}): name another one."
-            ) from error
-        if not free:
-            raise LocalStackError(
-                f"The data folder {folder} is in use by another Neo4j server (started by process "
-                f"{lock.holder()}): end it, or name another folder."
-            )
-        return lock
 
     def _launch(self, port: int) -> Child:
         assert self._java  # noqa: S101 - _prepare() found it
-        assert self._lock  # noqa: S101 - the same
         home = Neo4jHome(self.folder)
         home.configure(port, self._memory, self._settings)
         flags = [
@@ -149,7 +116,7 @@ class Neo4jServer(Server):
             grace_s=0.0 if self.temporary else _GRACE_S,
             env={"PATH": os.defpath, "LANG": "C.UTF-8", "CLASSPATH": class_path},
             remove=home.folder if self.temporary else None,
-            keep_open=[self._lock.descriptor, *self.keep_open],
+            keep_open=self.keep_open,
         )
 
     def _not_ready(self, child: Child, port: int) -> str:

@@ -1,0 +1,239 @@
+"""Pure: names that a question asks about and no text shows, and names that answers bring to light.
+
+Who asks about Ada Lovelace where every text is about Alex Mercer gets no answer about Alex. The
+rule is strict, because a false alarm refuses a question that can be answered: names are misspelt,
+inflected and transliterated, and a question may be in another language than the texts.
+"""
+
+# ruff: noqa: SIM905 - lists of words read best as text
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from drift.core.names import proper_names
+from drift.core.stop_words import ASKING_WORDS, MONTHS_AND_DAYS, STOP_WORDS_OF_FOUR_LANGUAGES
+from drift.evidence.text import KnownWords, folded
+from drift.model.tree import Answer, Node
+
+MAX_NAMES = 12
+MAX_NAMES_FOUND = 12
+SAME_NAME = 0.66
+"""Similarity (0..1, of Ratcliff and Obershelp) from which two spellings may be one name."""
+SHARE_OF_WORDS = 0.5
+"""Of the question's other words, that must stand in the texts: else it speaks another language."""
+_MIN_LETTERS = 4
+_ENDING_LETTERS = 3
+_MANY_CAPITALS = 0.6
+"""Of a question's words: with more, capitals are its style and tell no names."""
+_GERMAN_WORDS = 2
+
+_WORD = re.compile(r"[^\W_]+(?:['\u2019.&-][^\W_]+)*")
+_PART = re.compile(r"[^\W_]+")
+_POSSESSIVE = re.compile(r"['\u2019]s?$")
+_BREAK = re.compile(r"[,;:.?!()\[\]\"\u201c\u201d\u201e\u00ab\u00bb]")
+_BEGINS_ANEW = re.compile(r"(?:^|[.?!:][\"'\u201d\u2019)]*\s+)[\"'\u201c\u2018\u201e\u00ab(]*$")
+_ADJECTIVE = re.compile(r"(?:an|ish|ese|ch|ic)$")
+"""How words for peoples and their languages end, which a text may say by another word."""
+_CALENDAR = MONTHS_AND_DAYS.union("spring summer autumn fall winter easter christmas".split())
+_COMMON = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
+_GERMAN = frozenset(
+    """
+    auf aus bei das dem den der des ein eine einem einen einer eines für ist mit nach nicht oder
+    sind und vom von wann warum welche welchem welchen welcher welches wer werden wie wo wurde
+    wurden zum zur
+    """.split()
+)
+"""Two of them make a question German, where every noun begins with a capital."""
+_BEGINS_GERMAN = frozenset(
+    """
+    beschreibe darf erkläre erläutere gab gibt haben hat hatte ist kann können muss müssen nenne
+    sind soll sollen wann warum welche welchem welchen welcher welches wem wen wer werden weshalb
+    wessen wie wieso wieviel wird wo wofür woher wohin womit woran worauf woraus worin worum wovon
+    wozu wurde wurden
+    """.split()
+)
+"""One of them begins a German question, and none in another language."""
+_SOURCES = re.compile(
+    r"(?:according to|laut|gem\u00e4\u00df|wikipedia|\b(?:article|book|chapter|corpus|dataset|"
+    r"document|documentation|documents|film|guide|journal|magazine|manual|movie|newspaper|novel|"
+    r"novella|page|paper|play|poem|report|series|song|story|study|text|textbook|website|wiki))"
+    r"\s+(?:the\s+|on\s+|of\s+|by\s+|titled\s+|called\s+|entitled\s+|named\s+)*$",
+    re.IGNORECASE,
+)
+"""What leads to the name of the source that the question is about, which need not name itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """Words in capitals that stand together in a question, and where."""
+
+    words: tuple[str, ...]
+    start: int
+    end: int
+
+
+def unseen_name(question: str, shown: Iterable[str]) -> str:
+    """Return the first name of a question that stands in none of these texts; else nothing.
+
+    A name is a run of words in capitals within a sentence. It is unseen when none of its words, no
+    word with the same beginning, no similar word and not its initials stand in the texts, while
+    most of the other words of the question do.
+    """
+    names = list(_names(question))[:MAX_NAMES]
+    if not names:
+        return ""
+
+    texts = _Texts(shown)
+    if not _is_in_their_language(question, names, texts.words):
+        return ""
+    return next((" ".join(name.words) for name in names if not texts.hold(name)), "")
+
+
+def names_found(nodes: Sequence[Node], question: str) -> tuple[str, ...]:
+    """Return the proper names that answers have found, as they are written, best first.
+
+    A name counts when it stands in an answer and in a span that the answer cites, and neither in
+    the user's `question` nor in the one that was asked: so it is new, and it is proven. The names
+    of the surest answer come first, and among these the ones that most answers found.
+
+    Returns:
+        At most twelve names.
+    """
+    sure: dict[str, float] = {}
+    times: dict[str, int] = {}
+    for node in nodes:
+        if not node.answer:
+            continue
+        for name in _found_by(node.answer, (question, node.question.text)):
+            sure[name] = max(sure.get(name, 0.0), node.answer.confidence)
+            times[name] = times.get(name, 0) + 1
+
+    best = sorted(sure, key=lambda name: (-sure[name], -times[name]))
+    return tuple(best[:MAX_NAMES_FOUND])
+
+
+def stands_in(name: str, texts: Iterable[str]) -> bool:
+    """Tell whether a name stands in one of the texts, as whole words and in the same case."""
+    words = r"\s+".join(re.escape(word) for word in name.split())
+    whole = re.compile(rf"(?<!\w){words}(?!\w)")
+    return any(whole.search(text) for text in texts)
+
+
+def _found_by(answer: Answer, asked: Iterable[str]) -> Iterator[str]:
+    spans = [citation.span for citation in answer.citations]
+    asked = [text.casefold() for text in asked]
+    for name in proper_names(answer.text):
+        small = name.casefold()
+        is_new = stands_in(name, spans) and not stands_in(small, asked)
+        if is_new and not MONTHS_AND_DAYS.issuperset(small.split()):
+            yield name
+
+
+# ------------------------------------------------------------------------- the names of a question
+
+
+def _names(question: str) -> Iterator[_Name]:
+    words = [match[0] for match in _WORD.finditer(question)]
+    capitals = sum(word[0].isupper() for word in words)
+    if not words or capitals > _MANY_CAPITALS * len(words) or _is_german(words):
+        return
+
+    for run in _runs(question):
+        start, end = run[0].start(), run[-1].end()
+        name = _Name(tuple(_POSSESSIVE.sub("", match[0]) for match in run), start, end)
+        if not (_is_aside(question, name) or _is_too_common(name)):
+            yield name
+
+
+def _is_german(words: Sequence[str]) -> bool:
+    """Whether nouns are written in capitals, so that they tell no names."""
+    small = [word.casefold() for word in words]
+    return small[0] in _BEGINS_GERMAN or len(_GERMAN.intersection(small)) >= _GERMAN_WORDS
+
+
+def _runs(question: str) -> Iterator[list[re.Match[str]]]:
+    run: list[re.Match[str]] = []
+    end = 0
+    for match in _WORD.finditer(question):
+        begins = _BEGINS_ANEW.search(question, end, match.start())
+        breaks = _BREAK.search(question, end, match.start())
+        end = match.end()
+        common = _POSSESSIVE.sub("", match[0]).casefold() in _COMMON
+        is_name = match[0][0].isupper() and not begins and not common
+        if run and (breaks or not is_name):
+            yield run
+            run = []
+        if is_name:
+            run.append(match)
+    if run:
+        yield run
+
+
+def _is_aside(question: str, name: _Name) -> bool:
+    """Whether a name stands in brackets or quotes, or is that of a source."""
+    before = question[: name.start]
+    in_brackets = before.count("(") > before.count(")")
+    in_quotes = before.count('"') % 2 or before.count("\u201c") > before.count("\u201d")
+    return bool(in_brackets or in_quotes or _SOURCES.search(before))
+
+
+def _is_too_common(name: _Name) -> bool:
+    letters = [folded(word) for word in name.words if folded(word) not in _CALENDAR]
+    if not letters or (len(letters) == 1 and _ADJECTIVE.search(letters[0])):
+        return True
+    has_digit = any(map(str.isdigit, "".join(letters)))
+    return not has_digit and max(map(len, letters)) < _MIN_LETTERS
+
+
+# ------------------------------------------------------------------------------- what texts hold
+
+
+class _Texts:
+    """The words of what was shown, as names are looked for in them."""
+
+    def __init__(self, shown: Iterable[str]) -> None:
+        joined = "\n".join(shown)
+        parts = _PART.findall(folded(joined))
+        self.words = KnownWords(parts)
+        self._squeezed = "".join(parts)
+        capitals = (part for part in _PART.findall(joined) if part[0].isupper())
+        self._initials = "".join(part[0] for part in capitals).casefold()
+
+    def hold(self, name: _Name) -> bool:
+        """Whether anything in the texts may be this name."""
+        parts = [part for word in name.words for part in _PART.findall(folded(word))]
+        short = "".join(part[0] for part in parts)
+        whole = "".join(parts)
+        if whole in self._squeezed or (len(parts) > 1 and short in self.words.words):
+            return True
+        if name.words[0].isupper() and whole in self._initials:
+            return True
+
+        least = _MIN_LETTERS if any(map(str.isdigit, parts)) else 2
+        long = [part for part in parts if len(part) >= least]
+        return any(self.words.has(part) or self._has_similar(part) for part in long)
+
+    def _has_similar(self, word: str) -> bool:
+        """Whether the word may be misspelt, or written in another way, in the texts."""
+        if len(word) < _MIN_LETTERS or not word.isalpha():
+            return False
+        matcher = SequenceMatcher(None, "", word, autojunk=False)
+        for one in self.words.words:
+            if len(one) < _MIN_LETTERS - 1 or abs(len(one) - len(word)) > _ENDING_LETTERS:
+                continue
+            matcher.set_seq1(one)
+            quick = matcher.real_quick_ratio() >= SAME_NAME and matcher.quick_ratio() >= SAME_NAME
+            if quick and matcher.ratio() >= SAME_NAME:
+                return True
+        return False
+
+
+def _is_in_their_language(question: str, names: Sequence[_Name], known: KnownWords) -> bool:
+    """Whether most words of the question, its names apart, stand in the texts."""
+    named = {folded(part) for name in names for word in name.words for part in _PART.findall(word)}
+    words = {folded(word) for word in _PART.findall(question) if word.casefold() not in _COMMON}
+    others = [word for word in words - named if word.isalpha()]
+    return bool(others) and sum(map(known.has, others)) >= SHARE_OF_WORDS * len(others)

@@ -1,0 +1,184 @@
+"""Pure: texts compared: as words, by their letters, as questions, and as copies of each other."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from itertools import pairwise
+
+from drift.core.names import proper_names
+from drift.core.stop_words import FILLERS
+from drift.model.tree import Question
+
+STEM_LETTERS = 4
+SAME_WORDS = 0.75
+"""Overlap of all content words (Jaccard) from which two questions ask for the same."""
+SAME_TOPIC = 0.7
+"""The same without names: a long name must not hide that one asks for a mother, one for a father,
+or that one goes a step further than the other."""
+RUN_WORDS = 5
+SAME_RUNS = 0.5
+"""Of the runs of words that two texts have together; from here on the second says little new."""
+END_CHARS = 1_500
+"""A longer text is compared by so much of its beginning and of its end."""
+
+_WORD = re.compile(r"\w+")
+_ENDING_LETTERS = 3
+_ASKING = frozenset("how when where who why".split())  # noqa: SIM905 - lists of words read best
+"""Words that decide what is asked for; `what` and `which` go with any of them."""
+_POSSESSIVE = re.compile(r"['’]s\b")
+_LONGEST_WITHOUT_PLURAL = 3
+
+
+# ----------------------------------------------------------------------------- words and letters
+
+
+def folded(text: str) -> str:
+    """Return a text without case and accents."""
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def form(text: str) -> str:
+    """Return what two ways to write the same words have in common: folded letters and digits."""
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(filter(str.isalnum, plain))
+
+
+class KnownWords:
+    """Folded words, in which others are looked up as they are and with another ending."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        """Take the words."""
+        self.words = frozenset(words)
+        self._by_beginning: defaultdict[str, list[str]] = defaultdict(list)
+        for word in self.words:
+            self._by_beginning[word[:STEM_LETTERS]].append(word)
+
+    def has(self, word: str) -> bool:
+        """Whether a word is known, or one that begins alike up to endings of three letters."""
+        if word in self.words:
+            return True
+        if len(word) < STEM_LETTERS or not word.isalpha():
+            return False
+        others = self._by_beginning.get(word[:STEM_LETTERS], ())
+        return any(_same_stem(word, other) for other in others)
+
+
+def _same_stem(word: str, other: str) -> bool:
+    shared = max(STEM_LETTERS, len(word) - _ENDING_LETTERS, len(other) - _ENDING_LETTERS)
+    return len(other) >= shared and word.startswith(other[:shared])
+
+
+def pairs(text: str) -> Counter[tuple[str, str]]:
+    """Count the pairs of characters that stand beside each other, white space and case apart."""
+    plain = f" {' '.join(text.casefold().split())} "
+    return Counter(pairwise(plain))
+
+
+def similarity(one: Counter[tuple[str, str]], other: Counter[tuple[str, str]]) -> float:
+    """Return the Sørensen-Dice coefficient (Dice 1945) of character pairs, 0 to 1.
+
+    Unlike an alignment, it takes time in proportion to the texts, whatever they are.
+    """
+    return 2 * (one & other).total() / (one.total() + other.total())
+
+
+# -------------------------------------------------------------------------------------- questions
+
+
+def is_repeated(one: Question, other: Question) -> bool:
+    """Tell whether two questions ask for the same.
+
+    One that is searched with a hint asks the same as one that has the hint's words of its own. Two
+    of these are told apart by their own words alone, because they may share a long hint.
+    """
+    if one.beside != other.beside:
+        return False
+    if bool(one.hint) != bool(other.hint) and is_same_question(searched(one), searched(other)):
+        return True
+    return is_same_question(one.text, other.text)
+
+
+def is_asked_again(question: Question, parent: Question | None) -> bool:
+    """Tell whether a question is its parent's, asked another way."""
+    return parent is not None and (question.text, question.beside) == (parent.text, parent.beside)
+
+
+def searched(question: Question) -> str:
+    """Return the words that a question is searched with."""
+    return f"{question.text} {question.hint}".strip()
+
+
+def is_same_question(one: str, other: str) -> bool:
+    """Tell whether two questions are near-duplicates by their content words.
+
+    They are none when each has a name or a number that the other lacks, or when one asks where and
+    the other when.
+    """
+    a, b = content_words(one), content_words(other)
+    if not a or not b:
+        return one.casefold().strip() == other.casefold().strip()
+
+    names, others = _names(one) & a, _names(other) & b
+    if (names - b and others - a) or _ask_differently(one, other):
+        return False
+
+    named = names | others
+    return _overlap(a, b) >= SAME_WORDS and _overlap(a - named, b - named) >= SAME_TOPIC
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return a text's words without fillers, case, punctuation, possessives and the plural's s."""
+    words = _WORD.findall(_POSSESSIVE.sub("", text.casefold()))
+    return frozenset(_singular(word) for word in words if word not in FILLERS)
+
+
+def _singular(word: str) -> str:
+    is_plural = len(word) > _LONGEST_WITHOUT_PLURAL and word[-1] == "s" and word[-2] != "s"
+    return word[:-1] if is_plural else word
+
+
+def _names(text: str) -> frozenset[str]:
+    return content_words(" ".join([*proper_names(text), *re.findall(r"\b\d+\b", text)]))
+
+
+def _ask_differently(one: str, other: str) -> bool:
+    a, b = (_ASKING.intersection(_WORD.findall(text.casefold())) for text in (one, other))
+    return bool(a and b and not a & b)
+
+
+def _overlap(a: AbstractSet[object], b: AbstractSet[object]) -> float:
+    return len(a & b) / len(a | b) if a or b else 1.0
+
+
+# ----------------------------------------------------------------------------------------- copies
+
+
+def near_copies(texts: Iterable[str]) -> Iterator[bool]:
+    """Tell of each text in turn whether it nearly repeats one before it that is no copy itself.
+
+    Two texts are nearly the same when they share half of their runs of five words; a shorter text
+    is no copy.
+    """
+    kept: list[frozenset[int]] = []
+    seen: set[int] = set()
+    for text in texts:
+        runs = _runs(text)
+        # What all kept ones together hold too little of, none of them does.
+        may_be = bool(runs) and len(runs & seen) >= SAME_RUNS * len(runs)
+        is_copy = may_be and any(_overlap(runs, other) >= SAME_RUNS for other in kept)
+        if not is_copy:
+            kept.append(runs)
+            seen |= runs
+        yield is_copy
+
+
+def _runs(text: str) -> frozenset[int]:
+    if len(text) > 2 * END_CHARS:
+        text = f"{text[:END_CHARS]} {text[-END_CHARS:]}"
+    words = _WORD.findall(text.casefold())
+    return frozenset(map(hash, zip(*(words[start:] for start in range(RUN_WORDS)), strict=False)))

@@ -1,0 +1,83 @@
+"""The two settings that the platform wants to know when the app is imported.
+
+AUTH_MODE says whether it asks callers for function keys, RECONCILE_SCHEDULE when its timer fires.
+Reading them cannot fail: whatever is not known to bring an authentication of its own gets function
+keys, and what is no schedule registers no timer; ready and the log say why.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+OWN_AUTHENTICATION = frozenset({"keys", "easyauth"})
+"""Values of AUTH_MODE under which the function itself tells who asks."""
+SCHEDULE = "RECONCILE_SCHEDULE"
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_FIELDS = (
+    ("second", range(60), ()),
+    ("minute", range(60), ()),
+    ("hour", range(24), ()),
+    ("day", range(1, 32), ()),
+    ("month", range(1, 13), _MONTHS),
+    ("day of the week", range(7), _DAYS),
+)
+_LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_PART = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/([0-9]{1,2}))?")
+
+
+def schedule_problem(text: str) -> str | None:
+    """Return what keeps a text from being a schedule; None for one that the platform takes.
+
+    The platform takes a little more: five fields, which its scaling does not read, and a time span,
+    which wants another plan than Flex Consumption.
+    """
+    wanted = "six fields, second minute hour day month day-of-week, as in 0 0 3 * * *"
+    given = text.split()
+    if len(given) != len(_FIELDS):
+        return f"must be {wanted}, and has {len(given)}"
+
+    read = []
+    for (name, span, names), part in zip(_FIELDS, given, strict=True):
+        read.append(_values(part.lower(), span, names))
+        if not read[-1]:
+            about = f"the {name} is a number from {span[0]} to {span[-1]}, *, a range, a step"
+            return f"must be {wanted}; {about}"
+    if min(read[3]) > max(_LONGEST[month - 1] for month in read[4]):
+        return "names a day that none of its months has"
+    return None
+
+
+def _values(text: str, span: range, names: Sequence[str]) -> set[int]:
+    """Return the values that a field stands for; none for a text that is no field."""
+    known = {written: n for n in span for written in (str(n), f"{n:02}")}
+    known |= dict(zip(names, span, strict=False))
+    found: set[int] = set()
+    for part in text.split(","):
+        read = _PART.fullmatch(part)
+        if read is None:
+            return set()
+
+        first, last, step = read.groups()
+        begin = span[0] if first is None else known.get(first, -1)
+        end = span[-1] if first is None or step else begin
+        end = known.get(last, -1) if last else end
+        every = int(step or 1)
+        if not 0 <= begin <= end or not 1 <= every <= span[-1]:
+            return set()
+        found.update(range(begin, end + 1, every))
+    return found
+
+
+def schedule() -> str | None:
+    """Return the schedule of the environment; None where none is asked for, or what is none."""
+    text = os.environ.get(SCHEDULE, "").strip()
+    return None if not text or schedule_problem(text) else text
+
+
+def platform_asks_for_keys() -> bool:
+    """Tell whether the routes want one of the platform's function keys."""
+    return os.environ.get("AUTH_MODE", "").strip().lower() not in OWN_AUTHENTICATION

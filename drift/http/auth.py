@@ -1,0 +1,110 @@
+"""Who sends a request: every route asks here before it does anything else."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from drift.auth.caller import Caller
+from drift.core.errors import NotConfiguredError
+from drift.core.shared_build import SharedBuild
+from drift.model.health import Readiness
+
+if TYPE_CHECKING:
+    from drift.auth.resolvers import Headers, Resolver
+    from drift.http.settings_access import AccessSettings
+
+_NOBODY_AUTHENTICATES = (
+    "AUTH_MODE=easyauth, but the platform's authentication is off: turn it on. The platform then "
+    "sets WEBSITE_AUTH_ENABLED to true."
+)
+
+
+class Authentication:
+    """Tells who sends a request, in the way that AUTH_MODE names; nobody is let in by default.
+
+    It reads its own settings only: whoever is not known yet is not told what else is missing.
+    """
+
+    def __init__(
+        self,
+        *,
+        platform_asks_for_keys: bool,
+        read_settings: Callable[[], AccessSettings] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Remember whether a request arrives only with a function key; nothing is read yet.
+
+        Keys age by the `clock`.
+        """
+        self._clock = clock
+        self._platform_asks_for_keys = platform_asks_for_keys
+        self._read_settings = read_settings
+        # In a thread: libraries are imported while other requests go on.
+        self._resolver = SharedBuild(lambda: asyncio.to_thread(self._build))
+
+    async def caller(self, headers: Headers) -> Caller:
+        """Return who sends a request with these headers.
+
+        Raises:
+            UnauthenticatedError, ForbiddenError: it is nobody who may ask anything.
+            NotConfiguredError: the settings do not say who may ask.
+        """
+        return await (await self._resolver.get()).caller(headers)
+
+    async def readiness(self) -> Readiness:
+        """Return how well callers can be told apart."""
+        return (await self._resolver.get()).readiness()
+
+    def forget(self) -> None:
+        """Read the settings anew with the next request."""
+        self._resolver.forget()
+
+    def _build(self) -> Resolver:
+        """Return what tells callers apart in the mode of the settings; nothing is opened."""
+        # They load with the first request.
+        from drift.auth.entra import identity  # noqa: PLC0415
+        from drift.auth.key_vault import VaultSecret  # noqa: PLC0415
+        from drift.auth.keyring import KeyRing  # noqa: PLC0415
+        from drift.auth.resolvers import EasyAuth, FunctionKeys, OwnKeys  # noqa: PLC0415
+        from drift.http import settings  # noqa: PLC0415
+
+        read = self._read_settings or settings.load_access
+        values = read()
+        if values.auth_mode == "easyauth":
+            # Without it, what the platform says of callers could be written by anybody.
+            if (values.website_auth_enabled or "").strip().lower() != "true":
+                raise NotConfiguredError((_NOBODY_AUTHENTICATES,))
+            return EasyAuth(values.auth_tenant_id or "", values.project_claim)
+
+        if values.auth_mode == "keys":
+            if values.project_keys_secret is None:
+                keys = KeyRing(partial(_keys_of_the_setting, read), self._clock)
+                return OwnKeys(keys, "PROJECT_KEYS")
+            make_credential = partial(identity, values.azure_client_id)
+            secret = VaultSecret(values.project_keys_secret, make_credential)
+            return OwnKeys(KeyRing(secret.read, self._clock), "PROJECT_KEYS_SECRET")
+
+        if not self._platform_asks_for_keys:
+            raise NotConfiguredError(
+                ("AUTH_MODE was another one when the function started: start it again.",)
+            )
+        return FunctionKeys()
+
+
+async def _keys_of_the_setting(read: Callable[[], AccessSettings]) -> str:
+    """Return PROJECT_KEYS as it is now, nothing where it was taken away."""
+    from drift.auth.project_keys import NO_ENTRY, KeysError  # noqa: PLC0415 - as above
+    from drift.http.settings_access import NO_KEYS  # noqa: PLC0415
+
+    try:
+        value = read().project_keys
+    except NotConfiguredError as error:
+        # What the settings say where there is no key any more.
+        if {f"{NO_KEYS}.", f"PROJECT_KEYS: {NO_ENTRY}."}.intersection(error.problems):
+            return ""
+        raise KeysError(error.problems) from error
+    return value.get_secret_value() if value else ""

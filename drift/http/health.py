@@ -1,0 +1,81 @@
+"""How the servers behind the service stand, as `health/ready` tells it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from drift.auth.quotas import Quotas
+from drift.core.deadline import Deadline
+from drift.core.errors import DriftError
+from drift.http.settings import Settings
+from drift.model.health import Readiness
+from drift.ports import ChatModel, Embedder, GraphStore, ProgressSink
+
+TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Asks each server once, side by side; one that fails hides no other.
+
+    `model` makes the embeddings itself: a cache in front of it would not say whether it answers.
+    Redis, whose `caches` are asked too, quota and reconcile are at worst degraded.
+    """
+
+    settings: Settings
+    graph: GraphStore
+    model: Embedder
+    chat: ChatModel
+    sink: ProgressSink | None
+    caches: Sequence[Callable[[], Awaitable[Readiness]]]
+    quotas: Quotas
+
+    async def readiness(self) -> dict[str, Readiness]:
+        """Return how the graph, its indexes, the models and Redis stand, by these names.
+
+        `model` is that of the embeddings. With keys of our own there is `quota` too, with a
+        schedule `reconcile`.
+        """
+        graph, model, chat, redis = await asyncio.gather(
+            self.graph_readiness(), self._model(), self.chat.health(), self._redis()
+        )
+        entries = {**graph, "model": model, "chat": chat, "redis": redis}
+        if self.settings.auth_mode == "keys":
+            entries["quota"] = await self.quotas.readiness()
+
+        if self.settings.reconcile_schedule:
+            reason = self.settings.schedule_problem or self.settings.nothing_to_reconcile
+            entries["reconcile"] = (
+                Readiness.degraded(f"{reason}, nothing is reconciled") if reason else Readiness.ok()
+            )
+        return entries
+
+    async def graph_readiness(self) -> dict[str, Readiness]:
+        """Return how `graph` and its `indexes` stand."""
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                health = await self.graph.health()
+        except (DriftError, TimeoutError) as error:
+            detail = error.detail if isinstance(error, DriftError) else "no answer in time"
+            return {"graph": Readiness.failing(detail), "indexes": Readiness.failing("unknown")}
+
+        indexes = health.readiness(self.settings.vector_index_dimensions)
+        return {"graph": Readiness.ok(), "indexes": indexes}
+
+    async def _model(self) -> Readiness:
+        try:
+            await self.model.embed(["ready?"], Deadline.after(TIMEOUT_S))
+        except DriftError as error:
+            return Readiness.failing(error.detail)
+        return Readiness.ok()
+
+    async def _redis(self) -> Readiness:
+        if self.sink is None:
+            return Readiness.degraded("REDIS_URL is not set, nobody sees progress")
+
+        progress = await self.sink.health()
+        if not progress.is_ok:
+            return Readiness.degraded(f"{progress.reason}, nobody sees progress")
+        return Readiness.joined(await asyncio.gather(*(health() for health in self.caches)))

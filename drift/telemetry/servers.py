@@ -1,0 +1,127 @@
+"""What an operator sees of requests to servers: a span, a duration, and what they cost the part."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from drift.core.logs import chain, log
+from drift.model.calls import ModelName, Spending, Tokens
+from drift.telemetry import otel
+from drift.telemetry.parts import current
+
+Operation = Literal["chat", "embeddings"]
+Statement = Literal["read", "write"]
+_SECONDS_OF = {"chat": "chat_s", "embeddings": "embedding_s", "graph": "graph_s"}
+
+
+@dataclass(slots=True)
+class Call:
+    """A request to a server while it runs; `tokens` and `model` are what its answer says."""
+
+    tokens: Tokens = field(default_factory=Tokens)
+    model: str = ""
+
+
+@contextmanager
+def model_call(operation: Operation, model: str, provider: str) -> Iterator[Call]:
+    """Measure one request to the model server by the `gen_ai` conventions.
+
+    A repeated request is a call of its own.
+    """
+    about = {
+        "gen_ai.operation.name": operation,
+        "gen_ai.provider.name": provider,
+        "gen_ai.request.model": model,
+    }
+    call = Call()
+    with (
+        _client(
+            f"{operation} {model}", operation, "gen_ai.client.operation.duration", about
+        ) as span,
+        _spending(call, operation, model),
+    ):
+        yield call
+        used = {"input": call.tokens.prompt, "output": call.tokens.completion}
+        shares = {
+            "cache_read.input": call.tokens.cached,
+            "cache_creation.input": call.tokens.cache_write,
+            "reasoning.output": call.tokens.reasoning,
+        }
+        reported = used | {kind: number for kind, number in shares.items() if number}
+        span.set_attributes(
+            {f"gen_ai.usage.{kind}_tokens": number for kind, number in reported.items()}
+        )
+        if call.model:
+            span.set_attribute("gen_ai.response.model", call.model)
+
+        for kind, number in used.items():
+            if number:
+                otel.record(
+                    "gen_ai.client.token.usage", number, {**about, "gen_ai.token.type": kind}
+                )
+
+
+@contextmanager
+def _spending(call: Call, operation: Operation, model: str) -> Iterator[None]:
+    """Add what a request took to the part around it.
+
+    A request that was refused with a status costs nothing; one that broke off may be billed.
+    """
+    part = current()
+    spending = part.spending if part else Spending()
+    try:
+        yield
+    except BaseException as error:
+        spending.uncounted += not hasattr(error, "status_code")
+        raise
+
+    if call.tokens.prompt and (call.tokens.completion or operation == "embeddings"):
+        spending.answered(ModelName(call.model, model), call.tokens)
+    else:
+        spending.uncounted += 1
+
+
+@contextmanager
+def graph_call(operation: Statement, database: str) -> Iterator[None]:
+    """Measure one statement by the `db` conventions; its text is not kept."""
+    about = {"db.system.name": "neo4j", "db.namespace": database, "db.operation.name": operation}
+    with _client(f"{operation} {database}", "graph", "db.client.operation.duration", about):
+        yield
+
+
+@contextmanager
+def _client(name: str, kind: str, metric: str, about: dict[str, str]) -> Iterator[otel.Span]:
+    failure: dict[str, str] = {}
+    start = time.monotonic()
+    try:
+        with otel.span(name, about, client=True) as span:
+            try:
+                yield span
+            except BaseException as error:
+                failure = {"error.type": _kind(error)}
+                otel.mark_failed(span, failure["error.type"])
+                raise
+    finally:
+        spent = time.monotonic() - start
+        otel.record(metric, spent, {**about, **failure})
+        if part := current():
+            part.spend(_SECONDS_OF[kind], spent)
+
+
+def _kind(error: BaseException) -> str:
+    """Return an HTTP status, a status code of Neo4j, or a class name."""
+    code = str(getattr(error, "code", ""))
+    return str(
+        getattr(error, "status_code", None)
+        or (code if code.startswith("Neo.") else type(error).__name__)
+    )
+
+
+def retrying(error: BaseException, attempt: int, wait_s: float) -> None:
+    """Log and count that a call is repeated after `wait_s` seconds, because an attempt failed."""
+    otel.count("drift.retries", 1, {"error.type": _kind(error)})
+    log.warning("retrying", extra={"attempt": attempt, "wait_s": wait_s, "cause": chain(error)})

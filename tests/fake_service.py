@@ -1,0 +1,27 @@
+"""The service over servers in memory, with complete settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drift.http.service import Service
+from drift.http.settings import load
+from drift.ports import Ports
+
+LOCAL = {
+    "OAI_BASE_URL": "http://127.0.0.1:9/v1",
+    "OAI_MODEL": "m",
+    "OAI_KEY": "k",
+    "OAI_EMBED_MODEL_NAME": "e",
+    "VECTOR_INDEX_DIMENSIONS": "4",
+    "NEO4J_URI": "bolt://127.0.0.1:9",
+    "NEO4J_PASSWORD": "p",
+    "REDIS_URL": "redis://127.0.0.1:9",
+}
+MANY = {"MAX_INFLIGHT": "100"}
+
+
+def fake_service(servers: Ports, sink: Any = None, **settings: object) -> Service:
+    """Return a service that searches with these servers."""
+    given = {name: str(value) for name, value in settings.items()}
+    return Service(load({**LOCAL, **MANY, **given}), servers, sink)

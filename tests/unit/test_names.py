@@ -1,0 +1,183 @@
+"""Names that a question asks about and nothing shows, and names that answers have found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drift.evidence.names import MAX_NAMES_FOUND, names_found, stands_in, unseen_name
+from drift.model.tree import ANSWERED, NO_EVIDENCE, Answer, Citation, Node, Question
+
+FILE = Path(__file__).parents[1] / "data" / "unanswerable.jsonl"
+ROWS: list[dict[str, Any]] = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
+
+CAROL = (
+    "A Christmas Carol > Stave One: Marley's Ghost\n"
+    "Old Marley was as dead as a door-nail. Scrooge knew he was dead? Of course he did. Scrooge "
+    "and he were partners for I don't know how many years. It was all the same to Bob Cratchit, "
+    "the clerk, in Camden Town. The Royal Exchange stood open."
+)
+TOWNS = (
+    "Pan Kowalski urodził się w Łodzi i mieszkał w mieście Kraków. Tchaikovsky came to Munich. "
+    "It was written by the World Health Organization, in the US, about GPT-4 and the road M25."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("What did Scrooge know about Pickwick?", "Pickwick"),
+        ("How many years were Mr. Scrooge and Uriah Heep partners?", "Uriah Heep"),
+        ("Was the clerk's town known to Copperfield's partners?", "Copperfield"),
+    ],
+)
+def test_a_name_that_stands_nowhere_is_told(question: str, name: str) -> None:
+    assert unseen_name(question, [CAROL]) == name
+    assert not unseen_name(question, [CAROL, f"Then came {name}."])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many years were Scrooge and Marley partners?",
+        "Was old Marly, whom Scrouge knew, dead?",
+        "Was Jacob Marley a partner of Ebenezer Scrooge?",
+        "What was Scrooge's clerk called?",
+        "How dead was Marley according to Wikipedia?",
+        "What did the clerk do for years in the novella The Haunted House?",
+        'Was he dead for years in "Great Expectations"?',
+        "Was the clerk (Tiny Tim's father) dead?",
+        "Who was the dead partner in December?",
+        "Who was the English clerk?",
+        "Did he know the UN?",
+        "who was pickwick's clerk in all the years?",
+        "WHO WAS THE CLERK OF PICKWICK IN THE OPEN TOWN?",
+        "Who Was The Dead Partner Of Old Pickwick?",
+        "Wer war der Schreiber von Herrn Pickwick in der Stadt?",
+        "Kto był wspólnikiem pana Pickwicka?",
+        "ディケンズの Pickwick は誰ですか",
+        "Pickwick?",
+        "",
+    ],
+)
+def test_what_may_be_answered_is_not_refused(question: str) -> None:
+    assert unseen_name(question, [CAROL]) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("When came Pickwick, and what was written about the road?", "Pickwick"),
+        ("When came Kowalskiego, and what was written about the road?", ""),
+        ("What came to Čajkovskij, and what was written about the road?", ""),
+        ("What came to München, and what was written about the road?", ""),
+        ("What was written about the road by the WHO?", ""),
+        ("What was written about the road by the United States?", ""),
+        ("What was written about the road by GPT-4?", ""),
+        ("What was written about the road by GPT-5?", "GPT-5"),
+        ("What was written about the road M 25?", ""),
+    ],
+)
+def test_names_are_found_in_other_spellings(question: str, name: str) -> None:
+    assert unseen_name(question, [TOWNS]) == name
+
+
+def test_nouns_of_a_german_question_are_no_names() -> None:
+    shown = "Gießerei Rauh, Plauen: nur Vorkasse. Vorkasse gibt nur Svenja frei."
+    assert unseen_name("Wer gibt Zahlungen an die Gießerei Rauh frei?", [shown]) == ""
+
+
+@given(st.text(max_size=200), st.lists(st.text(max_size=200), max_size=3))
+def test_any_question_and_any_text_can_be_compared(question: str, shown: list[str]) -> None:
+    name = unseen_name(question, shown)
+    assert not name or not unseen_name(question, [*shown, question])
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row["answerable"]], ids=lambda r: r["id"])
+def test_no_control_is_refused_for_a_name(row: dict[str, Any]) -> None:
+    shown = [f"{c['document']} {c['heading']}\n{c['text']}" for c in row["chunks"]]
+    assert unseen_name(row["question"], shown) == ""
+
+
+# --------------------------------------------------------------------------------- names found
+
+
+def node(asked: str, answer: str, *spans: str, confidence: float = 0.9) -> Node:
+    citations = tuple(Citation("c", span, "doc") for span in spans)
+    return Node(Question(0, asked), ANSWERED, Answer(answer, citations, confidence, False))
+
+
+def test_a_name_is_found_that_stands_in_the_answer_and_in_a_span_and_in_no_question() -> None:
+    answered = node(
+        "Under whom was the Empire greatest?",
+        "The Empire was greatest under Trajan, born in Italica, as Gibbon wrote of Rome.",
+        "In  117, under\nTrajan, the Empire was greatest; Rome ruled Italica.",
+    )
+    assert names_found([answered], "Who was the mother of the emperor of Rome?") == (
+        "Trajan",
+        "Italica",
+    )
+
+
+def test_names_keep_their_spelling_and_stand_as_whole_words() -> None:
+    answered = node(
+        "Where was he born?",
+        "In \"Santa Cruz de Mudela\", in O'Brien's time, near Ann.",
+        "Santa  Cruz lies there, O'Brien wrote to Anna.",
+    )
+    assert names_found([answered], "Where?") == ("Santa Cruz", "O'Brien")
+
+
+def test_the_surest_answers_names_come_first_and_then_those_that_most_found() -> None:
+    nodes = [
+        node("One?", "Alba and Brno.", "Alba, Brno", confidence=0.4),
+        node("Two?", "Coburg and Delft.", "Coburg, Delft", confidence=0.8),
+        node("Three?", "Delft.", "Delft", confidence=0.2),
+        Node(Question(3, "Four?"), NO_EVIDENCE),
+    ]
+    assert names_found(nodes, "Which?") == ("Delft", "Coburg", "Alba", "Brno")
+
+
+NAMES = st.lists(
+    st.sampled_from(["Alba", "Brno", "Coburg Nord", "und", "Delft", "a b"]), max_size=5
+)
+NODES = st.lists(
+    st.builds(
+        lambda asked, answer, spans, sure: node(
+            " ".join(asked), ". ".join(answer), *spans, confidence=sure
+        ),
+        NAMES,
+        NAMES,
+        NAMES,
+        st.floats(0, 1),
+    ),
+    max_size=5,
+)
+
+
+@given(nodes=NODES, question=NAMES.map(" ".join))
+def test_every_name_found_is_cited_and_new(nodes: list[Node], question: str) -> None:
+    for name in names_found(nodes, question):
+        assert not stands_in(name.casefold(), [question.casefold()])
+        assert any(
+            name in one.answer.text and stands_in(name, [c.span for c in one.answer.citations])
+            for one in nodes
+            if one.answer
+        )
+
+
+def test_at_most_twelve_names_are_found() -> None:
+    names = ". ".join(f"Name{number}" for number in range(30))
+    assert len(names_found([node("Who?", names, names)], "Which?")) == MAX_NAMES_FOUND == 12
+
+
+def test_a_month_or_a_day_is_no_name_and_stays_within_one() -> None:
+    answered = node(
+        "When?", "In April, on Monday, at June Hall.", "In April, on Monday, at June Hall."
+    )
+    assert names_found([answered], "Which?") == ("June Hall",)

@@ -1,0 +1,98 @@
+"""Words that a model wrote, and the text's own words for them."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drift.evidence.numbered_text import CLOSE_ENOUGH, NumberedText
+
+TEXT = (
+    "Iterators are required to have an __iter__() method that returns the iterator object itself.\n"
+    "The “container” object, too, needs\n   one method. Generators are   a simple way to write "
+    "them! See also [PEP 255]."
+)
+ANY_TEXT = st.text(st.characters(), max_size=300)
+
+
+@pytest.mark.parametrize(
+    ("span", "found"),
+    [
+        ("needs\n   one method", "needs\n   one method"),
+        ("needs one method.", "needs\n   one method."),
+        ('THE "container" OBJECT, TOO', "The “container” object, too"),
+        ("  generators are a simple way  ", "Generators are   a simple way"),
+        (
+            "Iterators must have an __iter__() method that returns the iterator object itself",
+            (
+                "Iterators are required to have an __iter__() method that returns the iterator "
+                "object itself."
+            ),
+        ),
+        ("The moon is made of cheese and honey.", ""),
+        ("", ""),
+        (" \n ", ""),
+    ],
+    ids=[
+        "exact",
+        "white space",
+        "case and quotes",
+        "stripped",
+        "closest sentence",
+        "unrelated",
+        "empty",
+        "blank",
+    ],
+)
+def test_a_span_becomes_the_texts_own_words_or_nothing(span: str, found: str) -> None:
+    assert NumberedText.of(TEXT).verbatim(span) == found
+    assert found in TEXT
+
+
+@given(span=ANY_TEXT, text=ANY_TEXT)
+def test_whatever_comes_back_is_a_part_of_the_text(span: str, text: str) -> None:
+    assert NumberedText.of(text).verbatim(span) in text
+    assert NumberedText.of(text).closest(span) in text
+
+
+@given(text=st.text(st.characters(), min_size=1, max_size=200), data=st.data())
+def test_a_part_of_the_text_is_found_in_any_case_and_spacing(
+    text: str, data: st.DataObject
+) -> None:
+    start = data.draw(st.integers(0, len(text) - 1))
+    part = text[start : data.draw(st.integers(start + 1, len(text)))]
+    if part.strip():
+        assert NumberedText.of(text).verbatim(part) == part
+        assert NumberedText.of(text).verbatim(" ".join(part.split()).casefold())
+
+
+def test_the_end_of_a_long_text_without_full_stops_can_be_cited() -> None:
+    text = "word " * 500 + "the needle stands at the very end of this chunk"
+    assert "needle stands at the very end" in NumberedText.of(text).closest(
+        "the needle stands at the very end of this chunk"
+    )
+
+
+@pytest.mark.parametrize("text", ["ab " * 700, "a" * 2000, "a b. " * 400, TEXT * 10, "\n\t" * 1000])
+def test_a_hostile_chunk_costs_no_more_than_any_other(text: str) -> None:
+    start = time.process_time()
+    for _ in range(5):
+        NumberedText.of(text).closest("ba " * 700)
+        NumberedText.of(text).verbatim("ba " * 700)
+    assert time.process_time() - start < 5, "comparing must take time in proportion to the text"
+
+
+def test_the_threshold_of_a_repair_separates_rewording_from_another_statement() -> None:
+    original = TEXT.split("\n", maxsplit=1)[0]
+    for near in (
+        "iterators are required to have an __iter__ method returning the iterator object itself",
+        "Iterators must have an __iter__() method that returns the iterator object itself!",
+    ):
+        assert NumberedText.of(TEXT).verbatim(near) == original
+    for far in (
+        "Iterators have a method",
+        "Dictionaries are hash tables that map keys to values of any type.",
+    ):
+        assert NumberedText.of(TEXT).verbatim(far) == ""
+    assert CLOSE_ENOUGH == 0.75

@@ -1,0 +1,228 @@
+"""Texts compared: the same words, the same question, nearly the same text."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drift.evidence.text import KnownWords, folded, form, is_repeated, is_same_question, near_copies
+from drift.model.graph import Beside
+from drift.model.tree import Question
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("“No!” said\n he.", '"no" SAID he'),
+        ("Caf\u00e9 Stra\u00dfe", "cafe\u0301 STRASSE"),
+        ("…", ""),
+    ],
+)
+def test_two_ways_to_write_the_same_words_have_one_form(one: str, other: str) -> None:
+    assert form(one) == form(other)
+
+
+def test_folded_words_are_known_with_another_ending() -> None:
+    known = KnownWords(folded("Łódź CAFÉS Straße X™ of").split())
+
+    assert known.words == {"łodz", "cafes", "strasse", "xtm", "of"}
+    assert all(map(known.has, ("cafe", "strassen", "of")))
+    assert not any(map(known.has, ("caf", "stroll", "off", "cafeteria", "x")))
+
+
+AFTER = Beside("a", "after")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("What is X?", "what is x", True),
+        ("Who?", "who?", True),
+        ("Who?", "Where?", False),
+        ("???", "!!!", False),
+        ("What does with open do to files", "Which color is the sky", False),
+        ("什么是迭代器", "什么是迭代器", True),
+        ("什么是迭代器", "什么是生成器", False),
+    ],
+)
+def test_near_duplicates(one: str, other: str, same: bool) -> None:
+    assert is_same_question(one, other) is same
+    assert is_same_question(other, one) is same
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "repeated"),
+    [
+        (Question(0, "Who built it?"), Question(1, "who built it"), True),
+        (Question(0, "Who built it?"), Question(1, "who built it", beside=(AFTER,)), False),
+        (Question(0, "Who built it?", hint="Alba"), Question(1, "Who built Alba?"), True),
+        (Question(0, "Who built it?", hint="Alba"), Question(1, "Who built it?"), True),
+        (Question(0, "Built?", hint="A B C D"), Question(1, "Where?", hint="A B C D"), False),
+        (Question(0, "Built?", hint="A B C D"), Question(1, "built", hint="E"), True),
+    ],
+)
+def test_a_hint_counts_as_words_of_its_question_beside_one_without(
+    one: Question, other: Question, repeated: bool
+) -> None:
+    assert is_repeated(one, other) is repeated
+    assert is_repeated(other, one) is repeated
+
+
+ASKED_TWICE = [
+    (
+        (
+            "What term is used in both Belgium and the Netherlands for an institution similar to a "
+            "German Fachhochschule?"
+        ),
+        (
+            "What is the term used in Belgium and the Netherlands for an institution similar to a "
+            "German Fachhochschule?"
+        ),
+    ),
+    (
+        "In which states is Ellis Island considered to be located?",
+        "In which state is Ellis Island considered to be located?",
+    ),
+    ("Where in New Jersey did the Nets play?", "Where did the Nets play in New Jersey?"),
+    (
+        (
+            "What attitude does Alex Mercer show toward the alien intelligence at the end of "
+            "Operation: Dulce?"
+        ),
+        (
+            "What is Alex Mercer's attitude toward the mission and the alien intelligence at the "
+            "end of Operation: Dulce?"
+        ),
+    ),
+    (
+        (
+            "What is revealed about the intentions of the alien intelligence by the end of "
+            "Operation: Dulce?"
+        ),
+        (
+            "What is revealed about the nature and intentions of the alien intelligence in "
+            "Operation: Dulce?"
+        ),
+    ),
+]
+"""Questions that a large language model asked twice within one search, labelled by hand."""
+
+ASKED_APART = [
+    [
+        "In which country is Mouscron, the birthplace of Jean-Luc Vandenbroucke, located?",
+        "In which country was the Dutch Reformed Church based?",
+        (
+            "What is the term used in Belgium and the Netherlands for an institution similar to a "
+            "German Fachhochschule?"
+        ),
+        "Is hogeschool described as similar to the Fachhochschule in the German language areas?",
+    ],
+    [
+        "In which state is Ellis Island considered to be located?",
+        (
+            "Which writer associated with Ellis Island or named Ellis is described, and in which "
+            "state did that writer die?"
+        ),
+        "Where did the Nets basketball team play in New Jersey?",
+        (
+            "Where did the Nets basketball team play in New York State before and after their "
+            "years in New Jersey?"
+        ),
+    ],
+    [
+        "Who is Agent Alex Mercer and what is his role and rank in the Paranormal Military Squad?",
+        (
+            "What is Alex Mercer's attitude toward protocol and Taylor Cruz's authority at the "
+            "beginning of Operation: Dulce, and how does it change as the team enters Dulce Base?"
+        ),
+        (
+            "How does Alex Mercer's attitude toward protocol and Taylor Cruz's authority change "
+            "after the alien signal is discovered?"
+        ),
+        (
+            "What is Alex Mercer's attitude toward the mission and the alien intelligence at the "
+            "end of Operation: Dulce?"
+        ),
+    ],
+    [
+        "What happens in Chapter 2 of Operation: Dulce when the squad descends into Dulce Base?",
+        "What happens in Chapter 3 of Operation: Dulce when the squad descends into Dulce Base?",
+    ],
+    ["When was Trajan born?", "Where was Trajan born?", "How did Trajan die?"],
+    ["Who wrote to Ada in the summer?", "Who wrote to Brook in the summer?"],
+    [
+        "Who is the mother of the director of The Last Lamp of Upper Ems?",
+        "Who is the father of the director of The Last Lamp of Upper Ems?",
+        "Who is the director of The Last Lamp of Upper Ems?",
+    ],
+    [
+        "What is the population of the state where Dodge City Regional Airport is located?",
+        "In which state is Dodge City Regional Airport located?",
+    ],
+]
+"""Questions that ask for different things, most of them from one reply of a model."""
+
+
+@pytest.mark.parametrize(("one", "other"), ASKED_TWICE)
+def test_what_a_model_asked_in_other_words_is_the_same(one: str, other: str) -> None:
+    assert is_same_question(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [pair for apart in ASKED_APART for pair in itertools.combinations(apart, 2)],
+)
+def test_what_asks_for_something_else_is_another_question(one: str, other: str) -> None:
+    assert not is_same_question(one, other)
+
+
+@given(st.text(), st.text())
+def test_it_does_not_matter_which_came_first(one: str, other: str) -> None:
+    assert is_same_question(one, other) == is_same_question(other, one)
+    assert is_same_question(one, one)
+
+
+STORY = "the old mill on the Danube was built by Ada in the year of the flood and burned twice"
+
+
+@pytest.mark.parametrize(
+    ("second", "is_copy"),
+    [
+        (STORY, True),
+        (STORY.upper() + "!", True),
+        (f"{STORY} and again", True),
+        (STORY.replace("Ada", "Eva").replace("flood", "fire"), False),
+        (" ".join(reversed(STORY.split())), False),
+        (f"{STORY} {' '.join(f'word{i}' for i in range(30))}", False),
+    ],
+)
+def test_a_text_that_shares_half_of_its_runs_is_a_copy(second: str, is_copy: bool) -> None:
+    assert list(near_copies([STORY, second])) == [False, is_copy]
+
+
+def test_a_copy_of_a_copy_is_compared_with_what_was_kept() -> None:
+    words = [f"word{i}" for i in range(40)]
+    shifted = [" ".join(words[start : start + 20]) for start in (0, 5, 10)]
+    assert list(near_copies(shifted)) == [False, True, False]
+
+
+def test_a_long_text_is_judged_by_its_beginning_and_its_end() -> None:
+    texts = [" ".join(f"{name}{i}" for i in range(2_000)) for name in ("a", "b")]
+    begins_alike = texts[0][: len(texts[0]) // 2] + texts[1]
+    assert list(near_copies([texts[0], texts[0], begins_alike])) == [False, True, False]
+
+
+@given(st.lists(st.text()))
+def test_the_first_is_none_and_every_text_gets_its_flag(texts: list[str]) -> None:
+    flags = list(near_copies(texts))
+    assert len(flags) == len(texts)
+    assert not any(flags[:1])
+
+
+@given(st.lists(st.text(alphabet="abcdefghijk ", min_size=20), min_size=1))
+def test_a_text_of_five_words_given_again_is_a_copy(texts: list[str]) -> None:
+    flags = list(near_copies([*texts, *texts]))[len(texts) :]
+    assert flags == [len(text.split()) >= 5 for text in texts]
