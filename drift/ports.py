@@ -5,8 +5,7 @@ Adapters and fakes implement them and pass the same contract tests.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -25,25 +24,15 @@ from drift.contracts.reading import (
     ProjectOut,
 )
 from drift.core.deadline import Deadline
-from drift.model.calls import ChatReply, Embeddings, Hear, Prompt
+from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback
 from drift.model.found_nodes import FoundNodes, NodesQuery, Sampled
 from drift.model.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
 from drift.model.health import GraphHealth, Readiness
 from drift.model.nodes import Embedded, LabelledNode, OwnNode, StoredNode, Taking
 from drift.model.passages import Passages, PassagesQuery
 from drift.model.reading import AboutProject, Page, PageQuery
-from drift.model.records import (
-    ChunkRecord,
-    DocumentBatch,
-    HeldProject,
-    KnowledgeBatch,
-    ProjectState,
-)
 
 Kept = TypeVar("Kept", bound=BaseModel)
-
-MAX_WAIT_S = 600.0
-"""How long a writer waits for another one of the same project, unless it is told otherwise."""
 
 
 class GraphStore(Protocol):
@@ -247,94 +236,11 @@ class LabelledNodes(Protocol):
         ...
 
 
-class ProjectWriter(Protocol):
-    """Writes into the project that it holds.
-
-    Every write is idempotent, so that the next run repairs a broken one. When the project is no
-    longer held, every method raises LeaseLostError and changes nothing.
-    """
-
-    async def write_documents(self, batch: DocumentBatch) -> None:
-        """Replace what the project holds of these documents, and mark its knowledge as unfinished.
-
-        A reader sees a document whole, with its chunks and their vectors, or not at all. What it
-        replaces goes in the same moment.
-        """
-        ...
-
-    async def remove_documents(self, document_ids: Sequence[str]) -> None:
-        """Remove these documents with their chunks, and mark the knowledge as unfinished."""
-        ...
-
-    async def take_over(self, document_ids: Sequence[str], source: str) -> None:
-        """Have these documents belong to a source; nothing else of them changes."""
-        ...
-
-    async def write_knowledge(self, batch: KnowledgeBatch, removed: Sequence[str] = ()) -> None:
-        """Make the project's entities, relations and communities exactly these.
-
-        A reader sees the knowledge before or the knowledge after, and the documents that are
-        `removed` with the knowledge before alone. The fingerprint is set last.
-        """
-        ...
-
-
-class GraphWriter(Protocol):
-    """Writes into projects, one writer at a time for each; the three writes hold it themselves."""
-
-    async def prepare(self, dimensions: int) -> tuple[str, ...]:
-        """Create missing constraints and indexes, wait until they are online, and name them.
-
-        Raises:
-            GraphMisconfiguredError: when a vector index exists with other dimensions.
-        """
-        ...
-
-    async def project_state(self, project_id: str) -> ProjectState:
-        """Return what the project holds, counted."""
-        ...
-
-    async def held_projects(self, project_id: str | None = None) -> tuple[HeldProject, ...]:
-        """Return what the graph's projects hold, by id; of one alone, if it is there."""
-        ...
-
-    async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
-        """Return all chunks of the project, without embeddings, by document id and ordinal."""
-        ...
-
-    def writing(
-        self, project_id: str, *, wait_s: float = MAX_WAIT_S, say: Callable[[str], None] = ...
-    ) -> AbstractAsyncContextManager[ProjectWriter]:
-        """Hold the lease on the project while the block runs, so that nobody else writes it.
-
-        The lease ends with the block, however that ends, and by itself some seconds after the last
-        sign of life of its process. A project that holds nothing then is not there any more. `say`
-        is given a sentence about another writer that is waited for.
-
-        Raises:
-            ProjectBusyError: when another writer still holds the project after `wait_s` seconds.
-            LeaseLostError: when this process stood still for too long; the block is cancelled.
-        """
-        ...
-
-    async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
-        """Hold the project and do what ProjectWriter does."""
-        ...
-
-    async def remove_documents(self, project_id: str, document_ids: Sequence[str]) -> None:
-        """Hold the project and do what ProjectWriter does."""
-        ...
-
-    async def write_knowledge(self, project_id: str, batch: KnowledgeBatch) -> None:
-        """Hold the project and do what ProjectWriter does."""
-        ...
-
-
 class ChatModel(Protocol):
     """One chat call with retries inside the deadline."""
 
     async def complete(
-        self, prompt: Prompt, deadline: Deadline, hear: Hear | None = None
+        self, prompt: Prompt, deadline: Deadline, hear: TextCallback | None = None
     ) -> ChatReply:
         """Return the model's reply; with `hear`, tell of it while the model writes.
 
@@ -369,8 +275,12 @@ class Embedder(Protocol):
         ...
 
 
-class AnswerListener(Protocol):
-    """Who follows an answer while it is written; no method waits or raises."""
+class Listener(Protocol):
+    """Who follows one request while it runs; no method waits or raises."""
+
+    def progress(self, message: str) -> None:
+        """Take one progress message, as JSON."""
+        ...
 
     def answer_delta(self, text: str) -> None:
         """Take what comes next of the final answer."""
@@ -378,14 +288,6 @@ class AnswerListener(Protocol):
 
     def answer_replaced(self, text: str) -> None:
         """Take the answer so far, in place of all that was told of it."""
-        ...
-
-
-class Listener(AnswerListener, Protocol):
-    """Who follows one retrieval while it runs; no method waits or raises."""
-
-    def progress(self, message: str) -> None:
-        """Take one progress message, as JSON."""
         ...
 
     def followup(self, node: TraceNode) -> None:
@@ -396,20 +298,8 @@ class Listener(AnswerListener, Protocol):
         """Take the sentences of the answer, which is all told, with their citations."""
         ...
 
-
-class SourceListener(AnswerListener, Protocol):
-    """Who follows a question to the nodes; no method waits or raises."""
-
     def sources(self, sources: Sequence[SourceOut]) -> None:
         """Take the nodes that the answer, which is all told, was written from."""
-        ...
-
-
-class AnswerMemory(Protocol):
-    """Answers that are kept beyond their request."""
-
-    def slot(self, project: Project, asked: BaseModel) -> AnswerSlot:
-        """Return where the answer to what is asked of a project is kept."""
         ...
 
 

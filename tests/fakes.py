@@ -14,7 +14,7 @@ from drift.contracts.progress import CHANNEL, LAST_PHASES
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.llm.replies import GrowingCompletion
-from drift.model.calls import ChatReply, Embeddings, Hear, Prompt, Tokens
+from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback, Tokens
 from drift.model.graph import (
     Candidate,
     Candidates,
@@ -28,6 +28,7 @@ from drift.model.graph import (
 )
 from drift.model.health import GraphHealth, Readiness
 from drift.ports import Ports
+from drift.telemetry import parts
 
 PIECE = 4
 """Characters that a scripted model writes at a time, for who listens."""
@@ -47,9 +48,15 @@ class ScriptedChat:
         self.prompts: list[Prompt] = []
 
     async def complete(
-        self, prompt: Prompt, deadline: Deadline, hear: Hear | None = None
+        self, prompt: Prompt, deadline: Deadline, hear: TextCallback | None = None
     ) -> ChatReply:
-        deadline.require()
+        with parts.chatting() as cost:
+            deadline.require()
+            reply = await self._reply(prompt, hear)
+            cost.replied(reply)
+        return reply
+
+    async def _reply(self, prompt: Prompt, hear: TextCallback | None) -> ChatReply:
         self.prompts.append(prompt)
         answer = self.script(prompt) if callable(self.script) else self.script[prompt.name]
         if callable(answer):
@@ -63,7 +70,7 @@ class ScriptedChat:
             await self._tell(text, hear)
         return ChatReply(text, Tokens(prompt=10, completion=2, cached=1))
 
-    async def _tell(self, text: str, hear: Hear) -> None:
+    async def _tell(self, text: str, hear: TextCallback) -> None:
         growing = GrowingCompletion(hear)
         for at in range(0, len(text), PIECE):
             growing.take({"choices": [{"delta": {"content": text[at : at + PIECE]}}]})
@@ -93,7 +100,11 @@ class HashingEmbedder:
         await asyncio.sleep(0)
         if error := self.failure(texts):
             raise error
-        return Embeddings(tuple(vector_of(text) for text in texts), Tokens(prompt=len(texts)))
+        with parts.waiting() as cost:
+            made = Embeddings(tuple(vector_of(text) for text in texts), Tokens(prompt=len(texts)))
+            cost.embedding_calls += 1
+            cost.replied(made)
+        return made
 
 
 def vector_of(text: str) -> Vector:
@@ -175,13 +186,15 @@ class StubGraph:
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
         deadline.require()
         self.primers.append(query)
-        return _value(self._primer)
+        with parts.round_trip():
+            return _value(self._primer)
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         deadline.require()
         self.followups.append(query)
-        found = _value(self._followup(query) if callable(self._followup) else self._followup)
-        return unranked(found)
+        with parts.round_trip():
+            found = self._followup(query) if callable(self._followup) else self._followup
+            return unranked(_value(found))
 
     async def health(self) -> GraphHealth:
         return GraphHealth("stub", ())

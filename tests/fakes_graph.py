@@ -18,6 +18,14 @@ from drift.core.errors import (
     ModelMisconfiguredError,
     ProjectBusyError,
 )
+from drift.local.ingest.graph_records import (
+    ChunkRecord,
+    DocumentBatch,
+    HeldProject,
+    KnowledgeBatch,
+    ProjectState,
+)
+from drift.local.ingest.writers import MAX_WAIT_S, ProjectWriter
 from drift.model.graph import (
     Candidate,
     Candidates,
@@ -27,14 +35,6 @@ from drift.model.graph import (
     Vector,
 )
 from drift.model.health import GraphHealth, Index
-from drift.model.records import (
-    ChunkRecord,
-    DocumentBatch,
-    HeldProject,
-    KnowledgeBatch,
-    ProjectState,
-)
-from drift.ports import MAX_WAIT_S, ProjectWriter
 from tests.fakes_neighbourhood import with_neighbourhood
 from tests.fakes_placed import pinned
 from tests.fakes_project import (

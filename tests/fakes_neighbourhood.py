@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from drift.local.ingest.graph_records import EntityRecord, RelationRecord
 from drift.model.graph import Candidate, Candidates, Community, CommunityId, Entity, Relationship
-from drift.model.records import EntityRecord, RelationRecord
 from tests.fakes_project import Project, key_order, level_of, rarity_of
 
 ROOTED = 10

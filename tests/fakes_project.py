@@ -12,14 +12,14 @@ from functools import lru_cache
 from drift.core.errors import GraphMisconfiguredError
 from drift.core.names import name_parts, name_words, normalised_title, search_terms, title_keys
 from drift.core.source_uri import first_shown
-from drift.model.graph import Chunk, Community, CommunityId, Mention, PrimerQuery, Vector
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     ChunkRecord,
     CommunityRecord,
     DocumentRecord,
     EntityRecord,
     RelationRecord,
 )
+from drift.model.graph import Chunk, Community, CommunityId, Mention, PrimerQuery, Vector
 from drift.search.ranking import MIN_MASS
 
 SAMPLES = 3

@@ -23,6 +23,7 @@ from drift.contracts.reading import (
 )
 from drift.core.deadline import Deadline
 from drift.core.source_uri import first_shown
+from drift.local.ingest.graph_records import ChunkRecord, CommunityRecord, EntityRecord
 from drift.model.reading import (
     MOST_NAMED,
     MOST_TOLD,
@@ -32,7 +33,6 @@ from drift.model.reading import (
     Position,
     about_id,
 )
-from drift.model.records import ChunkRecord, CommunityRecord, EntityRecord
 from tests.fakes_project import Project, key_order, level_of
 
 BEGINNING = 200

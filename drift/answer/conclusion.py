@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from drift.contracts.replies import AggregateReply
@@ -11,7 +11,7 @@ from drift.evidence.statements import Proven, Statement, proven
 from drift.evidence.text import is_same_question
 from drift.evidence.unmarked import from_answers, joined_answers, repaired
 from drift.evidence.verdict import NOT_IN_THE_CONTEXT, judged
-from drift.model.tree import Citation, Fact, Node, Verdict
+from drift.model.tree import Citation, Fact, Node, Verdict, cited_by
 from drift.prompting.findings import numbered_facts, surest_first
 from drift.prompting.tokens import cut
 
@@ -45,7 +45,7 @@ class Conclusion:
     near: tuple[Citation, ...] = ()
 
 
-def concluded(
+def conclude(
     question: str,
     reply: AggregateReply,
     facts: Sequence[Fact],
@@ -100,7 +100,7 @@ def _judged(
     uncertainty = tuple(filter(None, (*uncertain, verdict.overruled)))
     if verdict.verdict == "not_found":
         named = (fact.citation for statement in made.statements for fact in statement.facts)
-        near = tuple(dict.fromkeys(named)) or tuple(dict.fromkeys(_cited(nodes)))
+        near = tuple(dict.fromkeys(named)) or tuple(dict.fromkeys(cited_by(surest_first(nodes))))
         return Conclusion(uncertainty=uncertainty, near=near[:MAX_NEAR])
 
     return Conclusion(
@@ -139,9 +139,3 @@ def _voided(question: str, nodes: Sequence[Node], *, is_explained: bool) -> list
 def _found(nodes: Sequence[Node]) -> list[Node]:
     """Return the follow-ups that found something on evidence that holds, in their order."""
     return [n for n in nodes if n.answer and n.answer.citations and n.answer.verdict != "not_found"]
-
-
-def _cited(nodes: Sequence[Node]) -> Iterator[Citation]:
-    for node in surest_first(nodes):
-        if node.answer:
-            yield from node.answer.citations

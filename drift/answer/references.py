@@ -11,9 +11,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from drift.answer.conclusion import Conclusion
-from drift.answer.labels import label_of, lines_of
-from drift.answer.signals import ENOUGH, Signals, age_days, citations, freshness, similarity
-from drift.answer.uncertainty import NO_REFERENCE, NOTHING_THERE, ONLY_IN_PART, limits_of
+from drift.answer.signals import (
+    ENOUGH,
+    NO_REFERENCE,
+    NOTHING_THERE,
+    ONLY_IN_PART,
+    age_days,
+    citations,
+    confidence,
+    freshness,
+    limits_of,
+    similarity,
+)
 from drift.contracts.answer import ReferenceOut, ReferencesOut, SignalsOut
 from drift.evidence.statements import Statement
 from drift.evidence.verdict import MOST_OF_PARTLY
@@ -21,6 +30,8 @@ from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import Chunk
 from drift.model.passages import MOST_WITNESSES, Passage
 from drift.model.tree import Citation
+from drift.prompting.elements import place_of
+from drift.prompting.tokens import cut
 
 Key = tuple[str, str]
 """A chunk and a span of it: what is one reference."""
@@ -72,16 +83,18 @@ def cited_chunks(statements: Iterable[Statement]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chunk_id for chunk_id, _ in numbered(statements)))
 
 
-def referred(concluded: Conclusion, retrieved: Mapping[str, Chunk], known: Known) -> ReferencesOut:
+def build_references(
+    concluded: Conclusion, retrieved: Mapping[str, Chunk], known: Known
+) -> ReferencesOut:
     """Return the references of an answer; of one that stands on nothing, what limits it."""
     found = numbered(concluded.statements)
     if not found:
         return without_references(concluded.text, known.unread)
 
     signals = _signals(concluded.statements, found, retrieved, known)
-    confidence = _confidence(concluded, signals)
+    sure = _confidence(concluded, signals)
     limits = [] if concluded.verdict == "answered" else [ONLY_IN_PART]
-    if confidence < ENOUGH:
+    if sure < ENOUGH:
         documents = {_document(one.citation, retrieved) for one in found.values()}
         limits += limits_of(list(signals.values()), len(documents), _newest(found, known))
 
@@ -93,7 +106,7 @@ def referred(concluded: Conclusion, retrieved: Mapping[str, Chunk], known: Known
         filter(None, (with_numbers(concluded.text, marked), _listed(items), _limiting(limits)))
     )
 
-    return ReferencesOut(answer=text, items=items, confidence=confidence, limits=limits)
+    return ReferencesOut(answer=text, items=items, confidence=sure, limits=limits)
 
 
 def without_references(text: str, unread: Sequence[str] = ()) -> ReferencesOut:
@@ -141,7 +154,7 @@ def _signals(
     found: Mapping[Key, Reference],
     retrieved: Mapping[str, Chunk],
     known: Known,
-) -> dict[Key, Signals]:
+) -> dict[Key, SignalsOut]:
     beside: dict[Key, set[str]] = {key: set() for key in found}
     for statement in statements:
         documents = {_document(fact.citation, retrieved) for fact in statement.facts}
@@ -152,11 +165,11 @@ def _signals(
     for key, one in found.items():
         passage = known.passages.get(one.citation.chunk_id, Passage(one.citation.chunk_id))
         others = beside[key] - {_document(one.citation, retrieved)}
-        signals[key] = Signals(
-            similarity(passage.similarity, known.threshold),
-            freshness(passage.updated_at, known.now),
-            citations(_counted(passage, others)),
-            round(min(1.0, max(0.0, one.model)), 2),
+        signals[key] = SignalsOut(
+            similarity=similarity(passage.similarity, known.threshold),
+            freshness=freshness(passage.updated_at, known.now),
+            citations=citations(_counted(passage, others)),
+            model=round(min(1.0, max(0.0, one.model)), 2),
         )
 
     return signals
@@ -169,10 +182,10 @@ def _counted(passage: Passage, others: set[str]) -> int | None:
     return min(MOST_WITNESSES, len(others.union(passage.witnesses or ())))
 
 
-def _confidence(concluded: Conclusion, signals: Mapping[Key, Signals]) -> float:
+def _confidence(concluded: Conclusion, signals: Mapping[Key, SignalsOut]) -> float:
     """Return the mean over sentences of their surest reference, as far as the verdict lets it."""
     surest = [
-        max(signals[_key(fact.citation)].confidence for fact in statement.facts)
+        max(confidence(signals[_key(fact.citation)]) for fact in statement.facts)
         for statement in concluded.statements
     ]
     mean = round(sum(surest) / len(surest), 2)
@@ -191,7 +204,7 @@ def _newest(found: Mapping[Key, Reference], known: Known) -> float | None:
     return min(ages, default=None)
 
 
-def _item(one: Reference, retrieved: Mapping[str, Chunk], signals: Signals) -> ReferenceOut:
+def _item(one: Reference, retrieved: Mapping[str, Chunk], signals: SignalsOut) -> ReferenceOut:
     chunk = retrieved.get(one.citation.chunk_id)
     lines = lines_of(one.citation, chunk) if chunk else None
     return ReferenceOut(
@@ -205,13 +218,8 @@ def _item(one: Reference, retrieved: Mapping[str, Chunk], signals: Signals) -> R
         page=chunk.page if chunk else None,
         source_uri=(chunk.source_uri or None) if chunk else None,
         match=signals.similarity,
-        confidence=signals.confidence,
-        signals=SignalsOut(
-            similarity=signals.similarity,
-            freshness=signals.freshness,
-            citations=signals.citations,
-            model=signals.model,
-        ),
+        confidence=confidence(signals),
+        signals=signals,
     )
 
 
@@ -221,3 +229,49 @@ def _listed(items: Sequence[ReferenceOut]) -> str:
 
 def _limiting(limits: Sequence[str]) -> str:
     return "\n".join(["Limits:", *(f"- {limit}" for limit in limits)]) if limits else ""
+
+
+MAX_NAME_CHARACTERS = 200
+MAX_HEADING_CHARACTERS = 120
+_BETWEEN = " > "
+
+Lines = tuple[int, int]
+"""First and last, from 1."""
+
+
+def lines_of(citation: Citation, chunk: Chunk) -> Lines | None:
+    """Return the lines of the document's file in which the span stands; None where unknown."""
+    if chunk.first_line is None or not chunk.text.startswith(citation.span, citation.at):
+        return None
+    first = chunk.first_line + chunk.text.count("\n", 0, citation.at)
+    return first, first + citation.span.rstrip("\n").count("\n")
+
+
+def label_of(citation: Citation, chunk: Chunk | None) -> str:
+    """Return `path:first-last`, else `document, page 7`, else heading or place, else the document.
+
+    Whatever names hold, it is one line.
+    """
+    name = _on_line(citation.document_name, MAX_NAME_CHARACTERS)
+    if chunk is None:
+        return name
+
+    if lines := lines_of(citation, chunk):
+        path = _on_line(chunk.document_id, MAX_NAME_CHARACTERS) or name
+        first, last = lines
+        return f"{path}:{first}" if first == last else f"{path}:{first}-{last}"
+
+    if chunk.page is not None:
+        return f"{name}, page {_on_line(str(chunk.page), MAX_NAME_CHARACTERS)}"
+
+    where = _below(_on_line(chunk.heading, MAX_HEADING_CHARACTERS), name) or place_of(chunk)
+    return f"{name}, {where}" if where else name
+
+
+def _below(heading: str, name: str) -> str:
+    """Return a path of headings without the document's own name in front of it."""
+    return "" if heading == name else heading.removeprefix(f"{name}{_BETWEEN}")
+
+
+def _on_line(text: str, most: int) -> str:
+    return cut(" ".join(text.split()), most).strip()

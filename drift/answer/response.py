@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from drift.answer.conclusion import Conclusion
@@ -22,7 +22,7 @@ from drift.contracts.replies import PrimerReply
 from drift.contracts.request import Include
 from drift.evidence.statements import Statement
 from drift.model.graph import Chunk, PrimerEvidence
-from drift.model.tree import ASKED, SKIPPED_DEADLINE, Citation, CitationCounts, Node, Question
+from drift.model.tree import ASKED, SKIPPED_DEADLINE, Citation, Node, Question, Tree, cited_by
 from drift.prompting.elements import place_of
 
 
@@ -34,19 +34,17 @@ class Searched:
     """
 
     depth: DepthOut
-    nodes: Sequence[Node] = ()
-    counts: CitationCounts = field(default_factory=CitationCounts)
-    retrieved: Mapping[str, Chunk] = field(default_factory=dict)
+    tree: Tree = field(default_factory=Tree)
     first: PrimerReply = field(default_factory=PrimerReply)
     found: PrimerEvidence = field(default_factory=PrimerEvidence)
 
 
-def delivered(
+def build_response(
     concluded: Conclusion, searched: Searched, include: Sequence[Include]
 ) -> RetrieveResponse:
     """Return the answer: facts with their citations, what is uncertain, and what was asked for."""
-    located = searched.retrieved if "locations" in include else None
-    uncertainty = [*concluded.uncertainty, *caveats(searched.nodes, concluded.left_out)]
+    located = searched.tree.retrieved if "locations" in include else None
+    uncertainty = [*concluded.uncertainty, *caveats(searched.tree.in_order(), concluded.left_out)]
     return RetrieveResponse(
         final_answer=concluded.text,
         key_facts=key_facts(concluded.statements, located),
@@ -95,13 +93,6 @@ def _verdict(
         confidence=round(concluded.confidence, 2),
         near=[_cited(citation, located or {}) for citation in concluded.near],
     )
-
-
-def checked_citations(nodes: Sequence[Node]) -> Iterator[Citation]:
-    """Yield the citations that the follow-ups' answers hold, in the order of the tree."""
-    for node in nodes:
-        if node.answer:
-            yield from node.answer.citations
 
 
 def key_facts(
@@ -163,20 +154,20 @@ def caveats(nodes: Sequence[Node], left_out: int) -> list[str]:
         said.append(f"{failed} follow-up question(s) could not be answered because of a failure.")
     if left_out:
         said.append(f"{left_out} statement(s) without any evidence were left out.")
-    if not any(checked_citations(nodes)):
+    if not any(cited_by(nodes)):
         said.append("No statement could be backed by a citation.")
 
     return said
 
 
 def _trace(searched: Searched) -> TraceOut:
-    counts = searched.counts
+    counts = searched.tree.counts
     return TraceOut(
         depth=searched.depth,
         initial_answer=searched.first.initial_answer,
         rationale=searched.first.rationale,
         communities=[community.id for community in searched.found.communities],
-        followups=[traced(node) for node in searched.nodes],
+        followups=[traced(node) for node in searched.tree.in_order()],
         citations=CitationCountsOut(
             total=counts.total,
             kept=counts.kept,

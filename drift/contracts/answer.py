@@ -10,6 +10,9 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from drift.contracts.request import Depth
+from drift.model.tree import Verdict
+
 NO_DATA_STATE = "no_data_found"
 
 
@@ -135,10 +138,6 @@ class UsageOut(PhaseUsage):
     phases: dict[str, PhaseUsage] = Field(default_factory=dict)
 
 
-Verdict = Literal["answered", "partly", "not_found"]
-"""Whether the evidence answers a question."""
-
-
 class VerdictOut(BaseModel):
     """Whether the documents answer the question.
 
@@ -183,7 +182,7 @@ class DepthOut(BaseModel):
     where none was taken.
     """
 
-    asked: Literal["drift", "quick", "auto"]
+    asked: Depth
     used: Literal["drift", "quick"]
     reason: str = ""
 

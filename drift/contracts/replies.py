@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -18,7 +18,6 @@ from pydantic import (
     model_validator,
 )
 
-from drift.contracts.answer import Verdict
 from drift.contracts.lenient import (
     at_most,
     first,
@@ -36,6 +35,7 @@ from drift.contracts.lenient import (
     yes,
 )
 from drift.core.logs import log
+from drift.model.tree import Verdict
 
 # Bounds on what is read of a reply, so that a model that does not stop costs no more than this.
 # What exceeds them is cut off before anything else is checked.
@@ -244,24 +244,39 @@ class LastJointReply(_ModelReply):
     answers: list[LastJointAnswer]
 
 
-def _with_cut_told(reply: object, field: str) -> object:
-    """Return a reply that says so where its answer is longer than is read of it."""
-    if not isinstance(reply, dict):
-        return reply
+class _Concluding(_ModelReply):
+    """A reply that answers the user's question.
 
-    answer, uncertain = text(reply.get(field)), text(reply.get("residual_uncertainty"))
-    if not isinstance(answer, str) or len(answer.strip()) <= MAX_ANSWER_CHARS:
-        return reply
+    It says so where its answer is longer than is read of it. Only a reply that has found nothing
+    may be without an answer.
+    """
 
-    said = uncertain if isinstance(uncertain, str) else ""
-    return {**reply, "residual_uncertainty": f"{ANSWER_CUT} {said}".strip()}
+    answer_field: ClassVar[str]
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        answer, verdict = getattr(self, self.answer_field), self.__dict__["verdict"]
+        if not answer and verdict != "not_found":
+            raise ValueError(f"{self.answer_field} must not be empty when the verdict is {verdict}")
+        if len(answer) <= MAX_ANSWER_CHARS:
+            return self
+
+        uncertain = f"{ANSWER_CUT} {self.__dict__['residual_uncertainty']}".strip()
+        return self.model_copy(
+            update={
+                self.answer_field: answer[:MAX_ANSWER_CHARS].rstrip(),
+                "residual_uncertainty": uncertain[:MAX_STATEMENT_CHARS].rstrip(),
+            }
+        )
 
 
-class QuickReply(_ModelReply):
+class QuickReply(_Concluding):
     """Reply to one look: places of sentences ("K3.4"), and an answer that names them by number.
 
-    [1] is the first of `evidence`. Only a reply that has found nothing may be without an answer.
+    [1] is the first of `evidence`.
     """
+
+    answer_field: ClassVar = "answer"
 
     about_whole: AboutWhole = False
     position: PositionAsked = ""
@@ -272,40 +287,19 @@ class QuickReply(_ModelReply):
         WithJsonSchema({"type": "array", "items": {"type": "string"}}),
     ] = Field(default_factory=list)
     verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
-    answer: Answer
+    answer: _Words
     confidence: Annotated[float, Field(ge=0, le=1), BeforeValidator(score)] = 0.0
     residual_uncertainty: Statement = ""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _tells_a_cut(cls, value: object) -> object:
-        return _with_cut_told(value, "answer")
 
-    @model_validator(mode="after")
-    def _answers(self) -> QuickReply:
-        if not self.answer and self.verdict != "not_found":
-            raise ValueError(f"answer must not be empty when the verdict is {self.verdict}")
-        return self
-
-
-class AggregateReply(_ModelReply):
+class AggregateReply(_Concluding):
     """Reply of the aggregation: sentences that end in numbers of facts, and whether they answer.
 
-    What else it holds is not looked at: key facts are made of the sentences. Only a reply that has
-    found nothing may be without an answer.
+    What else it holds is not looked at: key facts are made of the sentences.
     """
 
+    answer_field: ClassVar = "final_answer"
+
     verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
-    final_answer: Answer
+    final_answer: _Words
     residual_uncertainty: Statement = ""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _tells_a_cut(cls, value: object) -> object:
-        return _with_cut_told(value, "final_answer")
-
-    @model_validator(mode="after")
-    def _answers(self) -> AggregateReply:
-        if not self.final_answer and self.verdict != "not_found":
-            raise ValueError(f"final_answer must not be empty when the verdict is {self.verdict}")
-        return self

@@ -121,7 +121,7 @@ class NumberedText:
     @classmethod
     def of(cls, text: str) -> NumberedText:
         """Number the sentences of a text."""
-        found = tuple(spans(text))
+        found = spans(text)
         forms = [form(text[start:end]) for start, end in found]
         return cls(text, found, "".join(forms), (0, *accumulate(map(len, forms))))
 

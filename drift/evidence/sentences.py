@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import sentencex
@@ -49,8 +50,12 @@ def sentences(text: str) -> tuple[str, ...]:
     return tuple(text[start:end] for start, end in spans(text))
 
 
-def spans(text: str) -> list[tuple[int, int]]:
-    """Return where each unit of `sentences` stands: its start, and the end behind it."""
+@lru_cache(maxsize=512)
+def spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Return where each unit of `sentences` stands: its start, and the end behind it.
+
+    It is kept, because a chunk is shown in several prompts, and cited from.
+    """
     language = _language(text[:LANGUAGE_CHARACTERS])
     found: list[tuple[int, int]] = []
     for block in _blocks(text):
@@ -65,7 +70,7 @@ def spans(text: str) -> list[tuple[int, int]]:
                     found.append((start, end))
                 is_beside = True
 
-    return found
+    return tuple(found)
 
 
 # ------------------------------------------------------------------------------------------- lines

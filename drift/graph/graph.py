@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, Literal, Self
 
-from drift.core.deadline import Deadline
+from drift.core.deadline import Deadline, Turns
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.careful import COLD_TIMEOUT_S, CarefulReads
 from drift.graph.connection import Connection
@@ -34,6 +34,7 @@ from drift.model.graph import (
     Vector,
 )
 from drift.model.health import GraphHealth
+from drift.telemetry import parts
 
 HEALTH_TIMEOUT_S = 5.0
 
@@ -76,6 +77,7 @@ class Neo4jGraph:
         self._reads = CarefulReads(connection)
         self._model = embedding_model
         self._unseen = Unseen(connection, schema, embedding_model)
+        self._turns = Turns()
 
     @classmethod
     def connect(  # noqa: PLR0913 - what a connection takes, and how to search
@@ -108,16 +110,19 @@ class Neo4jGraph:
             GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: as in drift.ports.
             DeadlineError: when the request's time is used up.
         """
-        async with deadline.enforced():
-            inventory = await self._inventory(query.vector)
-            text = _primer(inventory.search_index, self._parameters.schema)
-            row = await self._row(text, self._parameters.primer(query, inventory), deadline)
+        with parts.round_trip():
+            async with deadline.enforced():
+                inventory = await self._inventory(query.vector)
+                text = _primer(inventory.search_index, self._parameters.schema)
+                row = await self._row(text, self._parameters.primer(query, inventory), deadline)
 
-            require_model_of_primer(row, self._model)
-            evidence = primer_evidence(row)
-            self._reads.odd.left_out(query.project_id, odd_nodes(row))
-            if evidence.is_empty:
-                await self._require_empty(query, row["chunk_count"], deadline)
+                require_model_of_primer(row, self._model)
+                evidence = primer_evidence(row)
+                self._reads.odd.left_out(query.project_id, odd_nodes(row))
+                if evidence.is_empty:
+                    await self._require_empty(query, row["chunk_count"], deadline)
+
+        await self._turns.mine()  # what is made of it takes milliseconds
         return evidence
 
     async def _require_empty(self, query: PrimerQuery, chunks: int, deadline: Deadline) -> None:
@@ -138,17 +143,21 @@ class Neo4jGraph:
         What the query wishes for by its position takes a second round trip. Errors as for `primer`.
         """
         async with deadline.enforced():
-            inventory = await self._inventory(query.vector)
-            text = _followup(inventory.search_index, self._parameters.schema)
-            values = self._parameters.followup(query, inventory)
-            found = candidates(await self._row(text, values, deadline))
+            with parts.round_trip():
+                inventory = await self._inventory(query.vector)
+                text = _followup(inventory.search_index, self._parameters.schema)
+                values = self._parameters.followup(query, inventory)
+                found = candidates(await self._row(text, values, deadline))
 
             wishes = wished(query, found)
             if wishes:
                 text = _positions(self._parameters.schema)
                 values = self._parameters.positions(query, wishes)
-                row = await self._row(text, values, deadline)
+                with parts.round_trip():
+                    row = await self._row(text, values, deadline)
                 found = replace(found, pinned=tuple(chunks_of(row["pinned"])))
+
+        await self._turns.mine()
         return found
 
     async def health(self) -> GraphHealth:

@@ -36,6 +36,7 @@ from drift.model.found_nodes import (
     Sampled,
 )
 from drift.model.health import Index
+from drift.telemetry import parts
 
 LABELS: Mapping[str, str] = {CHUNK: "__Chunk__", ENTITY: "__Entity__", COMMUNITY: "__Community__"}
 """What nodes of ingestion are called, and their labels in the graph."""
@@ -79,19 +80,22 @@ class Neo4jNodeFinder:
             GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: as in drift.ports.
             DeadlineError: when the request's time is used up.
         """
-        async with deadline.enforced():
-            require_direction(query.vector)
-            legs = await self._legs(query.labels, len(query.vector))
-            if not legs:
-                return FoundNodes()
+        with parts.round_trip():
+            async with deadline.enforced():
+                require_direction(query.vector)
+                legs = await self._legs(query.labels, len(query.vector))
+                if not legs:
+                    return FoundNodes()
 
-            text = _nearest(legs, self._schema)
-            records = (await self._reads.read(text, self._values(query, legs), deadline)).records
-            if not records and set(LABELS) <= set(query.labels):
-                await self._require_empty(query, deadline)
+                text = _nearest(legs, self._schema)
+                records = (
+                    await self._reads.read(text, self._values(query, legs), deadline)
+                ).records
+                if not records and set(LABELS) <= set(query.labels):
+                    await self._require_empty(query, deadline)
 
-            require_model_of_nodes(records, self._model)
-            return found_nodes(records, query.labels)
+                require_model_of_nodes(records, self._model)
+                return found_nodes(records, query.labels)
 
     async def _require_empty(self, query: NodesQuery, deadline: Deadline) -> None:
         """Check that a project holds nothing, where nothing was found.

@@ -18,6 +18,7 @@ from drift.graph.parameters import stored_keys
 from drift.graph.reader import Neo4jReader
 from drift.model.passages import MOST_PASSAGES, MOST_WITNESSES, Passage, Passages, PassagesQuery
 from drift.model.reading import AboutProject
+from drift.telemetry import parts
 
 BOUNDS: Mapping[str, int] = {
     # Entities of a chunk, those of the fewest mentions first; one with more mentions is not one.
@@ -43,7 +44,8 @@ class Neo4jPassages:
 
     async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
         """Return what the project knows of itself; errors as for `passages`."""
-        return await self._reader.about(project_id, deadline)
+        with parts.round_trip():
+            return await self._reader.about(project_id, deadline)
 
     async def passages(self, query: PassagesQuery, deadline: Deadline) -> Passages:
         """Return what is known of these chunks; one that is not there is left out.
@@ -65,8 +67,9 @@ class Neo4jPassages:
             "vector": list(query.vector),
             "dimensions": len(query.vector),
         }
-        async with deadline.enforced():
-            records = (await self._reads.read(_text(self._schema), values, deadline)).records
+        with parts.round_trip():
+            async with deadline.enforced():
+                records = (await self._reads.read(_text(self._schema), values, deadline)).records
 
         threshold = score_threshold(records[0]["threshold"]) if records else None
         found = (_passage(record) for record in records if record["is_there"])

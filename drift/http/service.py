@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from pydantic import BaseModel
+
 from drift.auth.caller import Caller, Project
 from drift.auth.claims import Claims
 from drift.auth.quotas import Quotas
@@ -27,7 +29,7 @@ from drift.nodes.query import RagRules, RagSearch
 from drift.nodes.reconciling import NodeReconciling
 from drift.nodes.writing import NodeRules, NodeWriting
 from drift.ports import (
-    AnswerMemory,
+    AnswerSlot,
     Embedder,
     GraphReader,
     LabelledNodes,
@@ -36,7 +38,6 @@ from drift.ports import (
     NodeStore,
     Ports,
     ProgressSink,
-    SourceListener,
 )
 from drift.search.drift import DriftSearch
 from drift.search.prices import PriceTable
@@ -68,7 +69,7 @@ class Service:
     prices: PriceTable | None = None
     quotas: Quotas = field(default_factory=Quotas)
     claims: Claims = field(default_factory=Claims)
-    answers: AnswerMemory | None = None
+    answers: Callable[[Project, BaseModel], AnswerSlot] | None = None
     embedding_model: Embedder | None = None
     caches: Sequence[Callable[[], Awaitable[Readiness]]] = ()
     closers: Sequence[Callable[[], Awaitable[None]]] = ()
@@ -124,7 +125,7 @@ class Service:
                 heard = listener.progress if listener else None
                 channel = channel_of(self.settings.channel_template, retrieval_id)
                 asked = request.within(project.id)
-                slot = self.answers.slot(project, asked.remembered_by) if self.answers else None
+                slot = self.answers(project, asked.remembered_by) if self.answers else None
                 async with Progress(
                     project.id, retrieval_id, self.sink, heard, channel
                 ) as progress:
@@ -143,7 +144,7 @@ class Service:
         project: Project,
         question: str,
         retrieval_id: str,
-        listener: SourceListener | None = None,
+        listener: Listener | None = None,
     ) -> asyncio.Task[RagResponse]:
         """Start answering from nodes; errors as for `Admission.begin` and `rag`."""
         rag = self.rag()
@@ -152,7 +153,7 @@ class Service:
             with self._on_behalf_of(project, retrieval_id) as deadline:
                 log.info("rag_started", extra={"query": question})
                 asked = RagRequest(question=question)
-                slot = self.answers.slot(project, asked) if self.answers else None
+                slot = self.answers(project, asked) if self.answers else None
                 return await rag.answer(
                     question, project.id, retrieval_id, deadline, listener, slot
                 )

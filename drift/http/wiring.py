@@ -73,7 +73,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         if settings.cache == "on" and settings.cache_answers:
             shared = RedisEntries(redis, secret, "answer") if redis and secret else None
             kept = CacheEntries(shared, LOCAL_BYTES)
-            answers = AnswerCache(whole.reader, _answered_by(settings), kept)
+            answers = AnswerCache(whole.reader, _answered_by(settings), kept).slot
             closers = (*closers, shared.close) if shared else closers
 
     return Service(

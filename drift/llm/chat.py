@@ -31,8 +31,9 @@ from drift.llm.errors import is_known
 from drift.llm.options import EFFORTS, SMALL_STEPS, STEPS, ChatOptions, step_of
 from drift.llm.readiness import ModelWatch
 from drift.llm.replies import EVENT_STREAM, ChatCompletion, put_together, tokens_of
-from drift.model.calls import ChatReply, Hear, Prompt
+from drift.model.calls import ChatReply, Prompt, TextCallback
 from drift.model.health import Readiness
+from drift.telemetry import parts
 
 _PATH = "/chat/completions"
 
@@ -101,7 +102,7 @@ class OpenAIChat:
         return model
 
     async def complete(
-        self, prompt: Prompt, deadline: Deadline, hear: Hear | None = None
+        self, prompt: Prompt, deadline: Deadline, hear: TextCallback | None = None
     ) -> ChatReply:
         """Return the model's reply; see ports.ChatModel for the errors.
 
@@ -110,7 +111,10 @@ class OpenAIChat:
         """
         small = self.options.small_model
         name = small if small and step_of(prompt.name) in SMALL_STEPS else self.model
-        return await self._complete(self.models[name], prompt, self.options, deadline, hear)
+        with parts.chatting() as cost:
+            reply = await self._complete(self.models[name], prompt, self.options, deadline, hear)
+            cost.replied(reply)
+            return reply
 
     async def health(self) -> Readiness:
         """Return whether the models answer: known from requests, or asked, but seldom."""
@@ -124,7 +128,7 @@ class OpenAIChat:
         prompt: Prompt,
         options: ChatOptions,
         deadline: Deadline,
-        hear: Hear | None = None,
+        hear: TextCallback | None = None,
     ) -> ChatReply:
         call = _ChatCall(self, model.dialect, prompt, options, hear)
         completion, retries = await self.caller.repeat(call.attempt, deadline, model.setting)
@@ -152,7 +156,7 @@ class OpenAIChat:
             await self.client.post(_PATH, cast_to=httpx2.Response, body=body)
         )
 
-    async def post_streaming(self, body: dict[str, Any], hear: Hear) -> ChatCompletion:
+    async def post_streaming(self, body: dict[str, Any], hear: TextCallback) -> ChatCompletion:
         """Send a request for a stream; a server may answer it with the whole all the same."""
         stream = await self.client.post(
             _PATH, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]
@@ -173,7 +177,7 @@ class _ChatCall:
     dialect: Dialect
     prompt: Prompt
     options: ChatOptions
-    hear: Hear | None = None
+    hear: TextCallback | None = None
     refusals: int = 0
     """Requests that were refused and sent again with less."""
     rung: str = ""

@@ -24,6 +24,7 @@ from drift.llm.replies import tokens_of
 from drift.llm.reply_limits import Limit, limited
 from drift.llm.vectors import ENCODING, most_bytes, vectors
 from drift.model.calls import Embeddings, Tokens
+from drift.telemetry import parts
 
 TEXTS_PER_REQUEST = 256
 """Under the 2,048 texts and 300,000 tokens that one request may have."""
@@ -64,15 +65,20 @@ class OpenAIEmbedder:
                     _log_failed(batch, error)
                     raise
 
-        async with task_group() as group:
-            tasks = [group.create_task(embedded(batch)) for batch in batches]
+        with parts.waiting() as cost:
+            async with task_group() as group:
+                tasks = [group.create_task(embedded(batch)) for batch in batches]
 
-        done = [task.result() for task in tasks]
-        return Embeddings(
-            vectors=tuple(vector for one in done for vector in one.vectors),
-            tokens=Tokens(prompt=sum(one.tokens.prompt for one in done)),
-            retries=sum(one.retries for one in done),
-        )
+            done = [task.result() for task in tasks]
+            embeddings = Embeddings(
+                vectors=tuple(vector for one in done for vector in one.vectors),
+                tokens=Tokens(prompt=sum(one.tokens.prompt for one in done)),
+                retries=sum(one.retries for one in done),
+            )
+            cost.embedding_calls += 1
+            cost.replied(embeddings)
+
+        return embeddings
 
     async def _embed_batch(self, batch: list[str], deadline: Deadline) -> Embeddings:
         request: dict[str, Any] = {

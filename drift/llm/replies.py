@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from drift.core.errors import DriftError, ModelMisconfiguredError, UnusableReplyError
-from drift.model.calls import Hear, Tokens
+from drift.model.calls import TextCallback, Tokens
 
 EVENT_STREAM = "text/event-stream"
 MAX_CHARACTERS = 200_000
@@ -198,7 +198,7 @@ class GrowingCompletion:
     Whoever needs the end of it reads the completion.
     """
 
-    def __init__(self, hear: Hear) -> None:
+    def __init__(self, hear: TextCallback) -> None:
         """Begin with nothing."""
         self._hear = hear
         self._pieces: list[str] = []
@@ -264,7 +264,7 @@ class GrowingCompletion:
 
 
 async def put_together(
-    events: AsyncIterator[object], request: httpx2.Request, hear: Hear
+    events: AsyncIterator[object], request: httpx2.Request, hear: TextCallback
 ) -> ChatCompletion:
     """Return the completion of a stream, which `hear` is told of as it grows.
 

@@ -95,7 +95,7 @@ class Spending:
             self.models.setdefault(name, ModelUse()).add(use)
 
 
-Hear = Callable[[str], None]
+TextCallback = Callable[[str], None]
 """Is told what a model has written so far, each time there is more, and at the end.
 
 A second attempt begins anew, so what is told need not go on from what was told before.
@@ -113,12 +113,11 @@ class ChatReply:
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """One vector a text, in order, with what it cost; `is_cached`: no model was asked."""
+    """One vector a text, in order, with what it cost."""
 
     vectors: tuple[Vector, ...]
     tokens: Tokens = field(default_factory=Tokens)
     retries: int = 0
-    is_cached: bool = False
 
 
 @dataclass(slots=True)

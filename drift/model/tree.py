@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from drift.model.graph import Beside, CommunityId, Position
+from drift.model.graph import Beside, Chunk, CommunityId, Position
 
 Verdict = Literal["answered", "partly", "not_found"]
 """Whether the evidence answers a question."""
@@ -151,3 +151,48 @@ class Node:
     answer: Answer | None = None
     chunk_ids: tuple[str, ...] = ()
     seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Tree:
+    """What one request has found; `nodes` are the follow-ups that have ended, by their numbers."""
+
+    nodes: dict[int, Node] = field(default_factory=dict)
+    retrieved: dict[str, Chunk] = field(default_factory=dict)
+    counts: CitationCounts = field(default_factory=CitationCounts)
+
+    def take(
+        self, node: Node, chunks: Iterable[Chunk], counts: CitationCounts | None = None
+    ) -> None:
+        """Take in a follow-up that has ended, with the chunks that it found."""
+        self.nodes[node.question.id] = node
+        self.keep(chunks)
+        if counts:
+            self.counts += counts
+
+    def keep(self, chunks: Iterable[Chunk]) -> None:
+        """Keep chunks as they were found last."""
+        self.retrieved.update((chunk.id, chunk) for chunk in chunks)
+
+    def in_order(self) -> list[Node]:
+        """Return the follow-ups in the order in which they were proposed."""
+        return [self.nodes[number] for number in sorted(self.nodes)]
+
+    def citations(self) -> Iterator[Citation]:
+        """Yield the checked citations of all answers, in the same order."""
+        return cited_by(self.in_order())
+
+    def longest_chain_s(self) -> float:
+        """Return the seconds of the slowest follow-up together with those that led to it."""
+        chains: dict[int | None, float] = {None: 0.0}
+        for node in self.in_order():
+            before = chains.get(node.question.parent, 0.0)
+            chains[node.question.id] = before + node.seconds
+        return max(chains.values())
+
+
+def cited_by(nodes: Iterable[Node]) -> Iterator[Citation]:
+    """Yield the checked citations that these follow-ups' answers hold, in their order."""
+    for node in nodes:
+        if node.answer:
+            yield from node.answer.citations

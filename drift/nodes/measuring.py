@@ -12,6 +12,7 @@ from drift.core.logs import log
 from drift.model.found_nodes import NodesQuery, ScoreThreshold
 from drift.nodes.threshold import LEAST_TEXTS, UNRELATED, floor, measured, pairs, unrelated
 from drift.ports import Embedder, NodeFinder
+from drift.telemetry import parts
 
 KEPT_S = 3600.0
 AGAIN_S = 60.0
@@ -77,7 +78,8 @@ class Measuring:
         key = (project_id, dimensions)
         ends, score = self._known.get(key, (0.0, None))
         if ends <= self._clock():
-            score, kept_s = await self._measured(project_id, dimensions, deadline)
+            with parts.measured():  # no caller's quota pays for what serves all of them
+                score, kept_s = await self._measured(project_id, dimensions, deadline)
             self._known.pop(key, None)
             self._known[key] = (self._clock() + kept_s, score)
             if len(self._known) > MAX_PROJECTS:

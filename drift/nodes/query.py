@@ -8,18 +8,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from drift.answer.streaming import Words
+from drift.answer.streaming import Telling
 from drift.contracts.rag import NearestOut, RagResponse, RelatedOut, SourceOut
-from drift.core.deadline import Deadline, Turns
+from drift.core.deadline import Deadline
 from drift.core.errors import ModelUnavailableError, UnusableReplyError
 from drift.model.calls import Prompt
 from drift.model.found_nodes import CHUNK, COMMUNITY, ENTITY, FoundNode, FoundNodes, NodesQuery
 from drift.nodes.measuring import Measuring
 from drift.nodes.node_citations import NOT_ENOUGH, cited, cleaned
 from drift.nodes.node_context import asked_of
-from drift.ports import AnswerSlot, NodeFinder, Ports, SourceListener
-from drift.search.calls import Calls
-from drift.search.replies import WORTH_ASKING_AGAIN
+from drift.ports import AnswerSlot, Listener, NodeFinder, Ports
+from drift.search.scope import WORTH_ASKING_AGAIN
 from drift.telemetry import parts
 from drift.telemetry.parts import Part
 
@@ -38,16 +37,6 @@ class RagRules:
     labels: tuple[str, ...] = (CHUNK, ENTITY, COMMUNITY)
     threshold: float | None = None
     model: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _GrowingReply:
-    """What can be delivered of an answer while the model writes it."""
-
-    shown: int
-
-    def deliverable(self, reply: str) -> str:
-        return cleaned(reply, self.shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +75,6 @@ class RagSearch:
         self._finder = finder
         self._rules = rules
         self._measuring = Measuring(finder, ports.embedder)
-        self._turns = Turns()
 
     async def answer(  # noqa: PLR0913, PLR0917 - what is asked, until when, and who is told
         self,
@@ -94,7 +82,7 @@ class RagSearch:
         project_id: str,
         retrieval_id: str,
         deadline: Deadline,
-        listener: SourceListener | None = None,
+        listener: Listener | None = None,
         slot: AnswerSlot | None = None,
     ) -> RagResponse:
         """Answer a question, telling a listener of the answer while the model writes it.
@@ -104,16 +92,15 @@ class RagSearch:
         Raises:
             UpstreamError: when the graph or the model failed after its retries, or time ran out.
         """
-        calls = Calls.within(deadline, self._ports, self._turns)
-        words = Words(listener)
+        telling = Telling(listener)
         with parts.rag(retrieval_id, project_id) as whole:
             async with deadline.enforced():
                 response = await slot.recall(RagResponse, deadline) if slot else None
                 if response:
                     parts.recalled()
                 else:
-                    found = await self._nearest(question, project_id, calls, deadline, whole)
-                    response = await self._written(question, found, calls, words)
+                    found = await self._nearest(question, project_id, deadline, whole)
+                    response = await self._written(question, found, deadline, telling)
                     if slot and response.sources:
                         slot.keep(response)
 
@@ -122,21 +109,18 @@ class RagSearch:
 
             whole.add(sources=len(response.sources), cited=sum(s.cited for s in response.sources))
 
-        words.ended(response.answer)
+        telling.ended(response.answer)
         if listener:
             listener.sources(response.sources)
         return response
 
     async def _nearest(
-        self, question: str, project_id: str, calls: Calls, deadline: Deadline, whole: Part
+        self, question: str, project_id: str, deadline: Deadline, whole: Part
     ) -> _Nearest:
         """Return the nearest nodes, with the threshold that they are held to."""
-        embeddings = await calls.embedder.embed([question])
+        embeddings = await self._ports.embedder.embed([question], deadline)
         query = NodesQuery(project_id, embeddings.vectors[0], self._rules.labels, SHOWN)
-        with parts.waiting() as cost:
-            cost.graph_round_trips += 1
-            found = await self._finder.nearest_nodes(query, deadline)
-
+        found = await self._finder.nearest_nodes(query, deadline)
         if not found.nodes:
             return _Nearest()
 
@@ -159,34 +143,37 @@ class RagSearch:
         return await self._measuring.score(query.project_id, dimensions, deadline)
 
     async def _written(
-        self, question: str, found: _Nearest, calls: Calls, words: Words
+        self, question: str, found: _Nearest, deadline: Deadline, telling: Telling
     ) -> RagResponse:
         near = found.near_enough
         if not near:
             return RagResponse(answer=NOT_ENOUGH, sources=[], nearest=found.refused())
 
         prompt, shown = asked_of(question, near)
-        answer = await self._asked(prompt, len(shown), calls, words)
+        answer = await self._asked(prompt, len(shown), deadline, telling)
         named = cited(answer)
         sources = [_source(node, n in named) for n, node in enumerate(shown, start=1)]
 
         return RagResponse(answer=answer, sources=sources)
 
-    async def _asked(self, prompt: Prompt, shown: int, calls: Calls, words: Words) -> str:
+    async def _asked(self, prompt: Prompt, shown: int, deadline: Deadline, telling: Telling) -> str:
         """Return the model's answer; one that is empty or cut is asked for once more.
 
         Raises:
             ModelUnavailableError: when the second one cannot be used either, or the model refuses.
         """
-        hear = words.hear(_GrowingReply(shown))
+        hear = telling.hear(lambda reply: cleaned(reply, shown))
         try:
             try:
-                return _usable((await calls.chat.complete(prompt, hear)).text, shown)
+                return _usable(
+                    (await self._ports.chat.complete(prompt, deadline, hear)).text, shown
+                )
             except UnusableReplyError as error:
                 if error.detail not in WORTH_ASKING_AGAIN:
                     raise
+
             again = replace(prompt, user=prompt.user + _SHORTER)
-            return _usable((await calls.chat.complete(again, hear)).text, shown)
+            return _usable((await self._ports.chat.complete(again, deadline, hear)).text, shown)
         except UnusableReplyError as error:
             raise ModelUnavailableError("The model did not give a usable answer.") from error
 

@@ -7,8 +7,8 @@ of all: one is always shown, cut at a sentence if it must be.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from drift.model.calls import Prompt
@@ -48,8 +48,17 @@ class Reading:
 class RequestHandles:
     """The handles of all communities and chunks that a request has shown so far."""
 
-    communities: Handles[CommunityId]
-    chunks: Handles[str]
+    communities: Handles[CommunityId] = field(default_factory=lambda: Handles("C"))
+    chunks: Handles[str] = field(default_factory=lambda: Handles("K"))
+
+    def including(
+        self, communities: Iterable[CommunityId], chunks: Iterable[str]
+    ) -> RequestHandles:
+        """Return these handles, with further ones for what has none yet."""
+        return RequestHandles(
+            Handles.of("C", (*self.communities.keys, *communities)),
+            Handles.of("K", (*self.chunks.keys, *chunks)),
+        )
 
     def in_prose(self, chunks: Mapping[str, Chunk]) -> dict[str, str]:
         """Return what stands for each handle in a text: the document of a chunk, or nothing."""
@@ -288,7 +297,13 @@ def _fitting(rows: Sequence[str], room: int) -> tuple[list[str], int]:
 
 
 def _cost(prompt: Prompt) -> int:
-    return most_tokens(prompt.system) + most_tokens(prompt.user)
+    return _cost_of_system(prompt.system) + most_tokens(prompt.user)
+
+
+@lru_cache(maxsize=16)
+def _cost_of_system(text: str) -> int:
+    """Return what a system text costs, of which each prompt has one of a few."""
+    return most_tokens(text)
 
 
 @lru_cache(maxsize=512)

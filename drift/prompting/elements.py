@@ -32,7 +32,7 @@ class Handles(Generic[Key]):
     """Short names for ids within one request (`C1`, `K1`, ...), and the way back."""
 
     prefix: str
-    keys: tuple[Key, ...]
+    keys: tuple[Key, ...] = ()
 
     @classmethod
     def of(cls, prefix: str, keys: Iterable[Key]) -> Handles[Key]:

@@ -58,7 +58,7 @@ class CachedEmbedder:
         vectors = {key: _unpack(body) for key, body in (await self.entries.get(keys)).items()}
 
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
-        asked = Embeddings((), is_cached=True)
+        asked = Embeddings(())
         if missing:
             asked = await self.model.embed(list(missing.values()), deadline)
             new = dict(zip(missing, asked.vectors, strict=True))

@@ -7,49 +7,42 @@ DRIFT search after Microsoft Research (2024), over a Neo4j graph with a communit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from drift.answer import conclusion
 from drift.answer.conclusion import Conclusion
-from drift.answer.growing import GrowingAnswer
-from drift.answer.response import (
-    Searched,
-    checked_citations,
-    delivered,
-    nothing_found,
-    with_references,
-)
-from drift.answer.streaming import Telling
+from drift.answer.reference_lookup import Clock, ReferenceLookup, is_unread, utc_now
+from drift.answer.response import Searched, build_response, nothing_found, with_references
+from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.answer import NO_DATA_STATE, DepthOut, RetrieveResponse
 from drift.contracts.progress import Phase
-from drift.contracts.replies import AggregateReply
+from drift.contracts.replies import AggregateReply, FollowupReply, PrimerReply
 from drift.contracts.request import ProjectRequest
-from drift.core.deadline import Deadline, Turns
+from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError, UpstreamError
 from drift.core.logs import log
 from drift.evidence import citations
+from drift.evidence.handles import without_handles
 from drift.evidence.names import unseen_name
-from drift.model.graph import Evidence, PrimerEvidence, PrimerQuery, Vector
+from drift.model.graph import Evidence, Position, PrimerEvidence, PrimerQuery, Vector
 from drift.model.limits import Limits
-from drift.model.tree import Proposal
+from drift.model.tree import Proposal, Tree
 from drift.ports import AnswerSlot, Listener, Ports
 from drift.prompting import budget, prompts
-from drift.search import depth
-from drift.search.calls import Calls
-from drift.search.followups import FollowupTree, require_answers
+from drift.prompting.budget import RequestHandles
+from drift.search.followups import Followups
 from drift.search.prices import PriceTable
-from drift.search.primer import planned
 from drift.search.progress import Progress, escape_markdown, name_list
-from drift.search.quick import Look, QuickLook, unusable
-from drift.search.reference_lookup import Clock, Referring, is_unread, utc_now
-from drift.search.replies import ask
+from drift.search.quick import ABOUT_WHOLE, Look, look_at_whole, look_once, texts_of, unusable
+from drift.search.scope import Scope
 from drift.telemetry import parts
 
 HYPOTHESIS_CHARACTERS = 4000
 """Characters of a hypothesis that are embedded: an embedding model refuses a longer text."""
 MAX_TITLE_CHARACTERS = 80
+MIN_FOLLOWUPS, MAX_FOLLOWUPS = 2, 6
+"""Follow-ups of the first pass; fewer proposals get the user's own question beside them."""
 ONE_LOOK_STANDS = (
     "A failure ended the search behind one look at the documents; what that found stands."
 )
@@ -73,9 +66,7 @@ class DriftSearch:
         self._ports = ports
         self._limits = limits
         self._prices = prices
-        self._turns = Turns()
-        self._model = embedding_model
-        self._clock = clock
+        self._lookup = ReferenceLookup(ports, embedding_model, clock)
 
     async def retrieve(
         self,
@@ -94,15 +85,13 @@ class DriftSearch:
             UpstreamError: when the graph or the model failed after its retries, or nothing was
                 found in time.
         """
-        calls = Calls.within(deadline, self._ports, self._turns)
-        telling = Telling(listener)
-        referring = Referring(self._ports, self._turns, deadline, self._model, self._clock)
-        retrieval = _Retrieval(calls, self._limits, request, progress, deadline, telling, referring)
+        scope = Scope(self._ports, self._limits, request, deadline)
+        retrieval = _Retrieval(scope, progress, Telling(listener), self._lookup)
         try:
             with parts.retrieval(progress.retrieval_id, request.project_id) as whole:
                 try:
                     async with deadline.enforced():
-                        response = await retrieval.recalled(slot) or await retrieval.answer()
+                        response = await retrieval.recall(slot) or await retrieval.answer()
                 except (UpstreamError, UnusableReplyError) as error:
                     response = await retrieval.answer_in_spite_of(error)
 
@@ -131,33 +120,29 @@ class _Retrieval:
     that it was found for an earlier request.
     """
 
-    calls: Calls
-    limits: Limits
-    request: ProjectRequest
+    scope: Scope
     progress: Progress
-    deadline: Deadline
     telling: Telling
-    referring: Referring
+    lookup: ReferenceLookup
     is_whole: bool = False
     is_recalled: bool = False
     has_failed: bool = False
     look: Look | None = None
 
     @property
-    def wants_locations(self) -> bool:
-        """True for a caller who wants to see where each citation stands."""
-        return "locations" in self.request.include or "references" in self.request.include
+    def request(self) -> ProjectRequest:
+        return self.scope.request
 
-    async def recalled(self, slot: AnswerSlot | None) -> RetrieveResponse | None:
+    async def recall(self, slot: AnswerSlot | None) -> RetrieveResponse | None:
         """Tell an answer that was kept once more; None where there is none."""
-        known = await slot.recall(RetrieveResponse, self.deadline) if slot else None
+        known = await slot.recall(RetrieveResponse, self.scope.deadline) if slot else None
         if known is None:
             return None
 
         self.is_recalled = True
         parts.recalled()
         self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
-        return self.told(known)
+        return self.tell(known)
 
     async def answer(self) -> RetrieveResponse:
         self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
@@ -167,39 +152,39 @@ class _Retrieval:
                 return await self.answer_by(look)
 
             hypothesis = await self.expand_query()
-            vector = await self.embed(f"{self.request.query}\n{hypothesis}".strip())
+            [vector] = await self.scope.embed([f"{self.request.query}\n{hypothesis}".strip()])
 
         with parts.phase(Phase.RETRIEVING_COMMUNITIES) as part:
             found = await self.find_communities(vector)
             part.add(communities=len(found.communities), chunks=len(found.all_chunks()))
             if found.is_empty and not (look and look.found):
                 return self.no_data(Searched(self.depth("drift", look)))
-            most = self.limits.max_primer_tokens
-            plan = await planned(self.calls.chat, self.request.query, found, most)
-            first, proposals = plan.first, plan.beside(look is not None and look.found)
+            handles = RequestHandles().including((c.id for c in found.communities), ())
+            first = await self.prime(found, handles)
+            proposals = self.proposals(first, handles, look)
 
         with parts.phase(Phase.EXECUTING_FOLLOWUP) as part:
-            if first.about_whole and not (look and look.open == depth.WHOLE):
-                look = await self.with_the_whole(look)
-            tree = await self.follow_up(found, proposals, look)
+            if first.about_whole and not (look and look.open == ABOUT_WHOLE):
+                look = await self.look_at_whole(look)
+            followups = self.followups(found, handles, look)
+            tree = await followups.run(proposals)
             part.critical_path_s = tree.longest_chain_s()
             part.add(chunks=len(tree.retrieved))
             parts.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
-            require_answers(tree)
+            followups.require_answers()
 
-        documents = citations.document_names(checked_citations(tree.in_order()))
         self.progress.report(
             Phase.AGGREGATING_RESULTS,
             "Putting the answer together",
-            name_list(documents, bracketed=False),
+            name_list(citations.document_names(tree.citations()), bracketed=False),
         )
         with parts.phase(Phase.AGGREGATING_RESULTS) as part:
-            concluded = await self.conclude(tree)
+            concluded = await self.conclude(tree, found)
             part.add(facts=len(concluded.statements))
-            used = self.depth("drift", look)
-            searched = Searched(used, tree.in_order(), tree.counts, tree.retrieved, first, found)
+            searched = Searched(self.depth("drift", look), tree, first, found)
             return await self.respond(concluded, searched, look)
 
+    # ------------------------------------------------------------------------------------ one look
     async def look_first(self) -> Look | None:
         """Return what one look finds; None where the whole search is asked for."""
         if self.request.depth == "drift":
@@ -209,32 +194,28 @@ class _Retrieval:
         # What one look says is not told before it is known that it is the answer.
         telling = self.telling if self.request.depth == "quick" else Telling()
         try:
-            return await self.looking(telling).look(self.request.query)
+            return await look_once(self.scope, telling)
         except UnusableReplyError as error:
             if self.request.depth == "quick":
                 raise ModelUnavailableError("The model did not give a usable answer.") from error
-            return unusable(self.request.query, error)
+            return unusable(self.scope, error)
 
-    def looking(self, telling: Telling) -> QuickLook:
-        """Return what looks once."""
-        return QuickLook(
-            self.calls, self.limits, self.request.project_id, self.wants_locations, telling
-        )
-
-    async def with_the_whole(self, look: Look | None) -> Look | None:
+    async def look_at_whole(self, look: Look | None) -> Look | None:
         """Return a look with what the project knows of itself; the first where that finds less."""
         evidence = look.evidence if look else Evidence()
-        whole = await self.looking(Telling()).look_at_whole(self.request.query, evidence)
+        whole = await look_at_whole(self.scope, evidence, Telling())
         if whole is None or not whole.found:
             return look
         return replace(whole, open=look.open if look else "", vector=look.vector if look else ())
 
     async def answer_by(self, look: Look) -> RetrieveResponse:
         """Answer with what one look has found."""
-        retrieved = {chunk.id: chunk for chunk in look.evidence.chunks}
-        searched = Searched(self.depth("quick", look), [look.node], look.counts, retrieved)
-        if not retrieved:
+        tree = Tree()
+        tree.take(look.node, look.evidence.chunks, look.counts)
+        searched = Searched(self.depth("quick", look), tree)
+        if not tree.retrieved:
             return self.no_data(searched)
+
         self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together")
         return await self.respond(look.conclusion, searched, look)
 
@@ -259,33 +240,28 @@ class _Retrieval:
         """Return how far the search was to go, how far it went, and why."""
         return DepthOut(asked=self.request.depth, used=used, reason=look.open if look else "")
 
+    # -------------------------------------------------------------------------------------- primer
     async def expand_query(self) -> str:
         """Return a hypothesis (HyDE); without a usable one, the question alone is searched with."""
         self.progress.report(Phase.EXPANDING_QUERY, "Imagining an ideal answer to search with")
+        prompt = prompts.hypothesis(self.request.query)
         try:
-            reply = await self.calls.chat.complete(prompts.hypothesis(self.request.query))
+            reply = await self.scope.ports.chat.complete(prompt, self.scope.deadline)
         except UnusableReplyError as error:
             log.warning("hypothesis_unusable", extra={"reason": error.detail})
             return ""
 
         return reply.text[:HYPOTHESIS_CHARACTERS]
 
-    async def embed(self, text: str) -> Vector:
-        """Return the vector of question and hypothesis."""
-        embeddings = await self.calls.embedder.embed([text])
-        return embeddings.vectors[0]
-
     async def find_communities(self, vector: Vector) -> PrimerEvidence:
         """Return the best communities, highest level first, with sample chunks."""
-        request = self.request
         self.progress.report(Phase.RETRIEVING_COMMUNITIES, "Looking for communities")
-        found = await self.calls.graph.primer(
-            PrimerQuery(
-                request.project_id, request.query, vector, request.top_k, self.wants_locations
-            )
-        )
+        asked = self.request
+        query = PrimerQuery(asked.project_id, asked.query, vector, asked.top_k, self.scope.located)
+        found = await self.scope.ports.graph.primer(query, self.scope.deadline)
 
-        titles = [_title(community.summary) for community in found.communities]
+        summaries = (community.summary.strip() for community in found.communities)
+        titles = [summary.split("\n", 1)[0][:MAX_TITLE_CHARACTERS] for summary in summaries]
         details = "\n".join(f"- {escape_markdown(title)}" for title in titles)
         self.progress.report(
             Phase.RETRIEVING_COMMUNITIES, f"Found {len(titles)} communities", details
@@ -293,75 +269,112 @@ class _Retrieval:
 
         return found
 
-    def no_data(self, searched: Searched) -> RetrieveResponse:
-        """Answer that the project holds nothing for the question, and report it."""
-        self.progress.completed("Nothing was found in this project")
-        return nothing_found(searched, self.request.include)
+    async def prime(self, found: PrimerEvidence, handles: RequestHandles) -> PrimerReply:
+        """Return what the model makes of the communities; an empty reply where it is unusable."""
+        question, names = self.request.query, handles.communities
+        prompt = budget.primer(question, found, names, self.scope.limits.max_primer_tokens)
+        try:
+            reply = await self.scope.ask(prompt, PrimerReply)
+        except UnusableReplyError as error:
+            log.warning("primer_unusable", extra={"reason": error.detail})
+            return PrimerReply()
 
-    async def follow_up(
-        self, found: PrimerEvidence, proposals: Sequence[Proposal], look: Look | None
-    ) -> FollowupTree:
-        """Return the tree of follow-ups, each asked of the graph and of the model."""
-        tree = FollowupTree(
-            self.calls,
-            self.limits,
-            self.request.project_id,
-            self.request.query,
-            found.communities,
-            self.progress,
-            self.deadline,
-            self.wants_locations,
-            self.telling.followup if "trace" in self.request.include else None,
-        )
-        tree.retrieved.update((chunk.id, chunk) for chunk in found.all_chunks())
+        in_prose = dict.fromkeys(names.all_short(), "")
+        said_by = [question, *(community.summary for community in found.communities)]
+        return reply.said(lambda text: without_handles(text, in_prose, said_by))
+
+    def proposals(
+        self, first: PrimerReply, handles: RequestHandles, look: Look | None
+    ) -> list[Proposal]:
+        """Return what is asked first.
+
+        The question itself is asked where nothing else is, and also beside a single other, unless
+        the search has begun with an answer to it.
+        """
+        names = handles.communities
+        proposed = [
+            Proposal(
+                followup.question,
+                names.resolved(followup.target_communities),
+                position=_position(followup),
+            )
+            for followup in first.followups[:MAX_FOLLOWUPS]
+        ]
+        has_begun = look is not None and look.found
+        if not proposed or (len(proposed) < MIN_FOLLOWUPS and not has_begun):
+            proposed.append(Proposal(self.request.query, names.keys))
+
+        return proposed
+
+    def followups(
+        self, found: PrimerEvidence, handles: RequestHandles, look: Look | None
+    ) -> Followups:
+        """Return the follow-ups, with what was found before the first of them.
+
+        What a look has answered is not asked again. What it read is read again where another
+        question finds it.
+        """
+        followups = Followups(self.scope, self.progress, handles=handles)
+        if "trace" in self.request.include:
+            followups.tell = self.telling.followup
+
+        followups.tree.keep(found.all_chunks())
         if look and look.found:
-            tree.begin_with(look.node, look.evidence.chunks)
-            tree.counts += look.counts
+            followups.tree.take(look.node, look.evidence.chunks, look.counts)
+            followups.queue.begin_with(look.node)
 
-        await tree.run(proposals)
-        return tree
+        return followups
 
-    async def conclude(self, tree: FollowupTree) -> Conclusion:
+    # -------------------------------------------------------------------------------------- answer
+    async def conclude(self, tree: Tree, found: PrimerEvidence) -> Conclusion:
         """Return the answer, of sentences that stand on checked facts."""
         nodes, question = tree.in_order(), self.request.query
-        most = self.limits.max_prompt_tokens
+        most = self.scope.limits.max_prompt_tokens
         prompt, facts = budget.aggregator(question, nodes, tree.retrieved, most)
         if not facts:
             return Conclusion()
 
-        shown = list(tree.shown_texts())
+        shown = [*texts_of(tree.retrieved.values()), *(c.summary for c in found.communities)]
+        growing = GrowingAnswer(
+            "final_answer", lambda _: () if unseen_name(question, shown) else facts
+        )
+        hear = self.telling.hear(growing.deliverable)
         try:
-            growing = GrowingAnswer(
-                "final_answer", lambda _: () if unseen_name(question, shown) else facts
-            )
-            hear = self.telling.hear(growing)
-            reply = await ask(self.calls.chat, prompt, AggregateReply, hear)
+            reply = await self.scope.ask(prompt, AggregateReply, hear)
         except UnusableReplyError as error:
             log.warning("aggregation_unusable", extra={"reason": error.detail})
             self.has_failed = True
             return conclusion.without_last_call(question, nodes, shown)
 
-        return conclusion.concluded(question, reply, facts, nodes, shown)
+        return conclusion.conclude(question, reply, facts, nodes, shown)
 
     async def respond(
         self, concluded: Conclusion, searched: Searched, look: Look | None
     ) -> RetrieveResponse:
         """Return the answer that is made of a conclusion, and tell it."""
-        cut_short = any(node.state.is_cut_short for node in searched.nodes)
+        cut_short = any(node.state.is_cut_short for node in searched.tree.nodes.values())
         self.is_whole = not (self.has_failed or cut_short)
-        answered = delivered(concluded, searched, self.request.include)
+        answered = build_response(concluded, searched, self.request.include)
         if "references" in self.request.include:
             self.telling.ended(answered.final_answer)
-            vector = look.vector if look else ()
-            references = await self.referring.references(
-                self.request, concluded, searched.retrieved, vector
+            references = await self.lookup.references(
+                self.request,
+                concluded,
+                searched.tree.retrieved,
+                look.vector if look else (),
+                self.scope.deadline,
             )
             self.is_whole = self.is_whole and not is_unread(references)
             answered = with_references(answered, concluded, references)
 
-        return self.told(answered)
+        return self.tell(answered)
 
-    def told(self, answered: RetrieveResponse) -> RetrieveResponse:
+    def no_data(self, searched: Searched) -> RetrieveResponse:
+        """Answer that the project holds nothing for the question, and report it."""
+        self.progress.completed("Nothing was found in this project")
+        return nothing_found(searched, self.request.include)
+
+    def tell(self, answered: RetrieveResponse) -> RetrieveResponse:
         """Tell whoever follows the answer, and report it."""
         self.telling.whole(answered)
         cited = (citation for fact in answered.key_facts for citation in fact.citations)
@@ -370,6 +383,5 @@ class _Retrieval:
         return answered
 
 
-def _title(summary: str) -> str:
-    """Return what a list shows of a community: its summary's first line."""
-    return summary.strip().split("\n", 1)[0][:MAX_TITLE_CHARACTERS]
+def _position(followup: FollowupReply) -> Position | None:
+    return Position(followup.position, followup.document) if followup.position else None

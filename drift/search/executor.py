@@ -12,59 +12,65 @@ from drift.core.logs import log
 from drift.evidence.citations import check
 from drift.evidence.handles import without_handles
 from drift.model.graph import Beside, Chunk, Direction
-from drift.model.limits import Limits
 from drift.model.tree import Answer, CitationCounts, Node, Proposal
 from drift.prompting import budget
 from drift.prompting.batching import Found, Group
 from drift.prompting.budget import Reading, RequestHandles
 from drift.prompting.elements import Handles, Memory
-from drift.search.calls import ChatCalls
-from drift.search.replies import ask
+from drift.search.scope import Scope
 
 MAX_NEW_FOLLOWUPS = 3
 UNPROVEN = 0.1
 """The most that an answer without evidence that holds can be trusted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Executor:
-    """Reads what follow-ups found; `question` is the user's own."""
+@dataclass(slots=True)
+class Answers:
+    """What one call answered: by follow-up, from the chunks that it was shown, best first."""
 
-    chat: ChatCalls
-    question: str
-    limits: Limits
+    shown: tuple[Chunk, ...]
+    by_question: dict[int, Answer] = field(default_factory=dict)
+    counts: CitationCounts = field(default_factory=CitationCounts)
 
-    async def answer(
-        self, group: Group, memory: Memory, handles: RequestHandles, retrieved: Mapping[str, Chunk]
-    ) -> Answers:
-        """Return the checked answers of a group; what a joint reply leaves out has none.
 
-        Raises:
-            UnusableReplyError: when the reply to a single follow-up cannot be used.
-            ModelUnavailableError, ModelMisconfiguredError: from the model.
-        """
-        reading = budget.executor(self.question, group, handles, memory, self.limits)
-        citable = _citable(group, memory.settled, retrieved)
+async def answer(
+    scope: Scope,
+    group: Group,
+    memory: Memory,
+    handles: RequestHandles,
+    retrieved: Mapping[str, Chunk],
+) -> Answers:
+    """Return the checked answers of a group; what a joint reply leaves out has none.
 
-        answers = Answers(reading.shown)
-        for found, reply in await self._replies(group, reading):
-            answer, counts = _checked(reply, handles, citable)
-            answers.counts += counts
-            answers.by_question[found.question.id] = answer
+    Raises:
+        UnusableReplyError: when the reply to a single follow-up cannot be used.
+        ModelUnavailableError, ModelMisconfiguredError: from the model.
+    """
+    reading = budget.executor(scope.question, group, handles, memory, scope.limits)
+    citable = _citable(group, memory.settled, retrieved)
 
-        return answers
+    answers = Answers(reading.shown)
+    for found, reply in await _replies(scope, group, reading):
+        checked, counts = _checked(reply, handles, citable)
+        answers.counts += counts
+        answers.by_question[found.question.id] = checked
 
-    async def _replies(self, group: Group, reading: Reading) -> list[tuple[Found, LocalReply]]:
-        if len(group) == 1:
-            return [(group[0], await ask(self.chat, reading.prompt, LocalReply))]
+    return answers
 
-        try:
-            joint = await ask(self.chat, reading.prompt, JointReply)
-        except UnusableReplyError as error:
-            log.warning("joint_reply_unusable", extra={"reason": error.detail})
-            return []
 
-        return list(_matched(group, joint))
+async def _replies(
+    scope: Scope, group: Group, reading: Reading
+) -> Sequence[tuple[Found, LocalReply]]:
+    if len(group) == 1:
+        return [(group[0], await scope.ask(reading.prompt, LocalReply))]
+
+    try:
+        joint = await scope.ask(reading.prompt, JointReply)
+    except UnusableReplyError as error:
+        log.warning("joint_reply_unusable", extra={"reason": error.detail})
+        return []
+
+    return list(_matched(group, joint))
 
 
 def _checked(
@@ -97,15 +103,6 @@ def _checked(
         proposed if citations else (),
         reply.verdict if citations else "not_found",
     ), counts
-
-
-@dataclass(slots=True)
-class Answers:
-    """What one call answered: by follow-up, from the chunks that it was shown, best first."""
-
-    shown: tuple[Chunk, ...]
-    by_question: dict[int, Answer] = field(default_factory=dict)
-    counts: CitationCounts = field(default_factory=CitationCounts)
 
 
 def _citable(

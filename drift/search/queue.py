@@ -2,56 +2,125 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
+from drift.core.names import proper_names
 from drift.evidence.names import names_found, stands_in
-from drift.evidence.text import is_asked_again, is_repeated, is_same_question
+from drift.evidence.text import (
+    content_words,
+    is_asked_again,
+    is_repeated,
+    is_same_question,
+    searched,
+)
 from drift.model.limits import Limits, is_enough, is_in_vain, is_settling
 from drift.model.tree import (
     MERGED,
     SKIPPED_BUDGET,
     SKIPPED_ENOUGH,
+    Answer,
     FollowupState,
     Node,
     Proposal,
     Question,
 )
-from drift.search.priority import parts_of, promise
 
 MAX_HINT_NAMES = 4
 """Names that a question is searched with beside its own words; more would drown them."""
-OF_THE_PRIMER = 2.0
-"""More than any promise: every follow-up of the first pass keeps its slot."""
+PRIMER_PRIORITY = 2.0
+"""More than any other priority: every follow-up of the first pass keeps its slot."""
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Priority(NamedTuple):
+    """Why a proposal should get one of the last slots, each part from 0 to 1.
+
+    `novelty` is the distance from every question asked, in content words: what is near one of them
+    finds the same chunks again. `bridge` is 1 when the proposal names what its parent's evidence
+    brought to light and no earlier question knew: the second hop of a question cannot be asked
+    before. `proof` is the confidence of the parent, whose citations were checked: a proposal that
+    builds on a guess may ask about nothing. `still_open` says how much the parent left open.
+    """
+
+    novelty: float
+    bridge: float
+    proof: float
+    still_open: float
+
+    @property
+    def total(self) -> float:
+        """The weighted mean, 0 to 1.
+
+        Novelty weighs most, because a repetition costs a call and brings nothing. Confidence weighs
+        little, because the surest answers are followed by most repetitions, and so does what a
+        model says about continuing: it wishes to after four answers of five.
+        """
+        return 0.45 * self.novelty + 0.25 * self.bridge + 0.15 * self.proof + 0.15 * self.still_open
+
+
+def priority(
+    question: Question, parent: Question, answer: Answer, asked: Sequence[Question], about: str
+) -> Priority:
+    """Return the priority of a question that an answer of its parent led to.
+
+    `asked` are the questions asked before it, `about` is the user's own. One that is asked another
+    way is open as a whole, and what is new about it are the names in its hint.
+    """
+    before = [searched(other) for other in asked]
+    novelty = novelty_of(searched(question), before)
+    if is_asked_again(question, parent):
+        bridge = new_names(question.hint, [question.hint], [about, *before])
+        return Priority(novelty, float(bool(bridge)), 0.0, 1.0)
+
+    spans = [citation.span for citation in answer.citations]
+    bridge = new_names(question.text, spans, [about, *before])
+    is_open = answer.verdict != "answered"
+    still_open = 1.0 if is_open else 0.5 if answer.should_continue else 0.0
+
+    return Priority(novelty, float(bool(bridge)), answer.confidence if spans else 0.0, still_open)
+
+
+def novelty_of(text: str, asked: Iterable[str]) -> float:
+    """Return how far a text is from the nearest of those asked, 0 to 1; one of no words is 0."""
+    words = content_words(text)
+    if not words:
+        return 0.0
+    others = [content_words(other) for other in asked]
+    return min((1 - len(words & other) / len(words | other) for other in others), default=1.0)
+
+
+def new_names(text: str, spans: Iterable[str], asked: Iterable[str]) -> frozenset[str]:
+    """Return the words of the text's names that stand in a span, and in no question asked."""
+    return (_words(proper_names(text)) & _words(spans)) - _words(asked)
+
+
+def _words(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(word for text in texts for word in re.findall(r"\w+", text.casefold()))
+
+
+class Taken(NamedTuple):
     """Questions that are to be asked now, by number, and those that ended without being asked."""
 
     questions: tuple[Question, ...] = ()
     settled: tuple[Node, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A question in the pool, and the answer that led to it; None means the primer."""
+class _Waiting(NamedTuple):
+    """A question that waits, and the answer that led to it; None means the primer."""
 
     question: Question
     parent: Node | None
 
-    @property
-    def is_asked_again(self) -> bool:
-        return self.parent is not None and is_asked_again(self.question, self.parent.question)
-
 
 @dataclass(slots=True)
-class Pool:
+class Queue:
     """All questions of one request, and the slots of its budget; `question` is the user's own.
 
     `known` are all follow-ups so far, whatever became of them, numbered in order; `answered` were
-    answered before the first of them. Who keeps the pool says when the best of those that wait are
-    taken. Where an answer settles the user's own question, there is no further pass.
+    answered before the first of them. Where an answer settles the user's own question, there is no
+    further pass.
     """
 
     question: str
@@ -82,29 +151,49 @@ class Pool:
         """Tell whether no answer at this depth can lead to a new question any more."""
         return depth >= self.limits.max_passes or not self.free_slots
 
-    def offer_first(self, proposals: Sequence[Proposal]) -> tuple[Node, ...]:
-        """Take in the proposals of the primer; return those that ended at once."""
-        return self._offer(None, proposals)
-
-    def offer(self, parent: Node) -> tuple[Node, ...]:
-        """Take in what an answer leads to; return what ended at once.
-
-        What cites nothing proposes nothing, and its own question is asked again another way, once.
-        """
-        if not parent.answer:
-            return ()
-        if is_settling(parent.answer) and is_same_question(parent.question.text, self.question):
-            self._is_settled = True
-
-        proposals = parent.answer.followups if parent.answer.citations else ()
-        settled = self._offer(parent, proposals)
-        return (*settled, *self._offer_again(parent)) if is_in_vain(parent.answer) else settled
-
     def begin_with(self, look: Node) -> None:
         """Take in an answer from before the first follow-up: what it answers is not asked again."""
         if look.answer and look.answer.verdict == "answered":
             self.answered.append(look.question)
             self._is_settled = is_settling(look.answer)
+
+    def offer(self, proposals: Sequence[Proposal], parent: Node | None = None) -> list[Node]:
+        """Take in proposals of an answer, or of the primer; return those that ended at once."""
+        settled = []
+        for text, communities, beside, hint, position in proposals:
+            asked_by = parent.question.id if parent else None
+            depth = parent.question.depth + 1 if parent else 1
+            question = Question(
+                len(self.known), text, communities, asked_by, depth, beside, hint, position
+            )
+            if state := self._note(question, parent, self._state_of(question, parent)):
+                settled.append(Node(question, state))
+
+        return settled
+
+    def offer_next(self, parent: Node) -> list[Node]:
+        """Take in what an answer leads to; return what ended at once.
+
+        What cites nothing proposes nothing, and its own question is asked again another way, once.
+        """
+        answer, first = parent.answer, parent.question
+        if not answer:
+            return []
+        if is_settling(answer) and is_same_question(first.text, self.question):
+            self._is_settled = True
+
+        settled = self.offer(answer.followups if answer.citations else (), parent)
+        if not is_in_vain(answer) or self._is_settled or first.depth >= self.limits.max_passes:
+            return settled
+
+        before = self.known[first.parent] if first.parent is not None else None
+        if not is_asked_again(first, before):
+            number, depth = len(self.known), first.depth + 1
+            again = Question(number, first.text, (), first.id, depth, first.beside)
+            if state := self._note(again, parent, None if self.free_slots else SKIPPED_BUDGET):
+                settled.append(Node(again, state))
+
+        return settled
 
     def take(self, settled: Sequence[Node]) -> Taken:
         """Give the free slots to the best of those that wait.
@@ -113,7 +202,10 @@ class Pool:
         have a slot by then. What finds none is over the budget; `settled` are the answers so far.
         """
         ended = self._give_hints(names_found(settled, self.question))
-        ended += self._end_what_is_settled()
+        if self._is_settled:  # another pass is not needed
+            ended += [Node(one.question, SKIPPED_ENOUGH) for one in self._waiting if one.parent]
+            self._waiting = [one for one in self._waiting if not one.parent]
+
         waiting, self._waiting = self._waiting, []
         taken: list[Question] = []
         while waiting and self.free_slots:
@@ -126,77 +218,42 @@ class Pool:
         ended += [Node(one.question, SKIPPED_BUDGET) for one in waiting]
         return Taken(tuple(sorted(taken, key=lambda question: question.id)), tuple(ended))
 
-    def _end_what_is_settled(self) -> list[Node]:
-        """Take what would be another pass out of those that wait, where nothing is left open."""
-        if not self._is_settled:
-            return []
-        ended = [Node(one.question, SKIPPED_ENOUGH) for one in self._waiting if one.parent]
-        self._waiting = [one for one in self._waiting if not one.parent]
-        return ended
-
     def _rank(self, one: _Waiting, asked: Sequence[Question]) -> float:
         if one.parent is None or one.parent.answer is None:
-            return OF_THE_PRIMER
+            return PRIMER_PRIORITY
         parent, answer = one.parent.question, one.parent.answer
-        return promise(parts_of(one.question, parent, answer, asked, self.question))
-
-    def _offer(self, parent: Node | None, proposals: Sequence[Proposal]) -> tuple[Node, ...]:
-        settled = []
-        depth = parent.question.depth + 1 if parent else 1
-        asked_by = parent.question.id if parent else None
-        for text, communities, beside, hint, position in proposals:
-            question = Question(
-                len(self.known), text, communities, asked_by, depth, beside, hint, position
-            )
-            state = self._state_of(question, parent)
-            self._note(question, parent, state)
-            if state:
-                settled.append(Node(question, state))
-
-        return tuple(settled)
-
-    def _offer_again(self, first: Node) -> tuple[Node, ...]:
-        """Take in a question that was asked in vain, unless it was asked again already."""
-        asked = first.question
-        depth = asked.depth + 1
-        if self._is_settled:
-            return ()
-
-        before = self.known[asked.parent] if asked.parent is not None else None
-        if depth > self.limits.max_passes or is_asked_again(asked, before):
-            return ()
-
-        again = Question(len(self.known), asked.text, (), asked.id, depth, asked.beside)
-        state = None if self.free_slots else SKIPPED_BUDGET
-        self._note(again, first, state)
-        return (Node(again, state),) if state else ()
+        return priority(one.question, parent, answer, asked, self.question).total
 
     def _state_of(self, question: Question, parent: Node | None) -> FollowupState | None:
         """Return how a proposal ends at once; None when it waits."""
         if any(is_repeated(question, other) for other in (*self.answered, *self.known)):
             return MERGED
-        is_over = question.depth > self.limits.max_passes
-        if is_over or (parent and self._is_over_behind(parent)):
+
+        answer = parent.answer if parent else None
+        is_over = parent is not None and (
+            self._is_settled or (answer is not None and is_enough(answer))
+        )
+        if is_over or question.depth > self.limits.max_passes:
             return SKIPPED_ENOUGH
+
         return None if self.free_slots else SKIPPED_BUDGET
 
-    def _is_over_behind(self, parent: Node) -> bool:
-        """Tell whether an answer leads to nothing more that has to be asked."""
-        return self._is_settled or (parent.answer is not None and is_enough(parent.answer))
-
-    def _note(self, question: Question, parent: Node | None, state: FollowupState | None) -> None:
+    def _note(
+        self, question: Question, parent: Node | None, state: FollowupState | None
+    ) -> FollowupState | None:
         self.known.append(question)
         if state is None:
             self._waiting.append(_Waiting(question, parent))
         elif state == MERGED:
             self._merged.add(question.id)
+        return state
 
     def _give_hints(self, names: Sequence[str]) -> list[Node]:
         """Give what is asked again the words to search with; return what needs not be asked."""
         ended = []
         kept = []
         for one in self._waiting:
-            if not one.is_asked_again:
+            if one.parent is None or not is_asked_again(one.question, one.parent.question):
                 kept.append(one)
                 continue
 
@@ -208,7 +265,7 @@ class Pool:
                 self._merged.add(question.id)
                 ended.append(Node(question, MERGED))
             else:
-                kept.append(replace(one, question=question))
+                kept.append(_Waiting(question, one.parent))
 
         self._waiting = kept
         return ended

@@ -1,17 +1,21 @@
-"""One look at the documents: what the question itself finds, read in one call, checked as ever."""
+"""One look at the documents: what the question itself finds, read in one call, checked as ever.
+
+Whether that settles the question is decided by a fixed rule; `depth: "auto"` goes on to primer and
+follow-ups where it does not. Each reason has a name, which the trace tells.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from pydantic import ValidationError
 
 from drift.answer import conclusion
 from drift.answer.conclusion import Conclusion
-from drift.answer.growing import GrowingAnswer
-from drift.answer.streaming import Telling
+from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.replies import AggregateReply, QuickReply
 from drift.core.errors import UnusableReplyError
 from drift.core.logs import log
@@ -19,8 +23,8 @@ from drift.evidence.citations import check_each, standing
 from drift.evidence.handles import without_handles
 from drift.evidence.marks import without_marks
 from drift.evidence.names import unseen_name
-from drift.model.graph import Chunk, Evidence, FollowupQuery, Position, Vector
-from drift.model.limits import Limits
+from drift.model.graph import Chunk, Evidence, Position, Vector
+from drift.model.limits import CONFIDENT
 from drift.model.tree import (
     ANSWERED,
     NO_EVIDENCE,
@@ -33,28 +37,28 @@ from drift.model.tree import (
 )
 from drift.prompting import budget
 from drift.prompting.budget import RequestHandles
-from drift.prompting.elements import Handles, place_of
-from drift.search import depth
-from drift.search.calls import Calls
-from drift.search.failures import LOSES_ONLY_THE_STEP
-from drift.search.ranking import ranked
-from drift.search.replies import ask
+from drift.prompting.elements import place_of
+from drift.search.followups import LOSES_ONLY_THE_STEP
+from drift.search.scope import Scope
 from drift.telemetry import parts
 
 QUICK_ID = -1
 """The look's number among the follow-ups, which count from 0; its depth is 0."""
+ABOUT_WHOLE = "whole"
+"""The question is about all of the documents together, of which one look reads a few passages."""
+MAX_DOCUMENTS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look found, and `open`: why that does not settle the question (see depth.py).
+    """What one look found, and `open`: why that does not settle the question.
 
     `node` is the look as a follow-up of its own, for the search that goes on, and `vector` that of
     the question.
     """
 
     node: Node
-    evidence: Evidence
+    evidence: Evidence = field(default_factory=Evidence)
     counts: CitationCounts = field(default_factory=CitationCounts)
     conclusion: Conclusion = field(default_factory=Conclusion)
     open: str = ""
@@ -66,193 +70,184 @@ class Look:
         return self.conclusion.verdict != "not_found"
 
 
-@dataclass(frozen=True, slots=True)
-class QuickLook:
-    """Looks once, with the question's own search and the follow-ups' retriever."""
+async def look_once(scope: Scope, telling: Telling) -> Look:
+    """Return what the question's own search finds, and what is said of it.
 
-    calls: Calls
-    limits: Limits
-    project_id: str
-    located: bool = False
-    telling: Telling = field(default_factory=Telling)
+    Raises:
+        UnusableReplyError: neither of two replies can be used.
+        UpstreamError: from the graph or the model.
+    """
+    [vector] = await scope.embed([scope.question])
+    evidence = await scope.find(scope.question, vector)
+    if not evidence.chunks:
+        return Look(Node(_asked(scope), NO_EVIDENCE), evidence, open="no_evidence", vector=vector)
 
-    async def look(self, question: str) -> Look:
-        """Return what is found and said.
+    look, reply = await _read(scope, evidence, telling)
+    if reply.about_whole:
+        whole = await look_at_whole(scope, evidence, telling)
+        look = replace(whole or look, open=ABOUT_WHOLE)
+    elif reply.position:
+        position = Position(reply.position)
+        look = await _look_at_position(scope, look, position, vector, telling) or look
 
-        Raises:
-            UnusableReplyError: neither of two replies can be used.
-            UpstreamError: from the graph or the model.
-        """
-        asked = Question(QUICK_ID, question, depth=0)
-        vector = (await self.calls.embedder.embed([question])).vectors[0]
-        evidence = await self._search(question, vector)
-        if not evidence.chunks:
-            return Look(Node(asked, NO_EVIDENCE), evidence, open=depth.NO_EVIDENCE, vector=vector)
+    return replace(look, vector=vector)
 
-        look, reply = await self._read(asked, evidence)
-        if reply.about_whole:
-            whole = await self.look_at_whole(question, evidence)
-            look = replace(whole or look, open=depth.WHOLE)
-        elif reply.position:
-            look = await self._look_at_position(look, Position(reply.position), vector) or look
 
-        return replace(look, vector=vector)
+async def look_at_whole(scope: Scope, evidence: Evidence, telling: Telling) -> Look | None:
+    """Return what is found with what the project knows of itself in front of the evidence.
 
-    async def look_at_whole(self, question: str, evidence: Evidence = Evidence()) -> Look | None:  # noqa: B008 - frozen
-        """Return what is said with what the project knows of itself before the evidence.
-
-        None where that is not known, or a failure keeps it back: it costs no more than this.
-        """
-        try:
-            about = await self.calls.passages.about(self.project_id)
-            if about is None:
-                return None
-            both = replace(evidence, chunks=(about, *evidence.chunks))
-            asked = Question(QUICK_ID, question, depth=0)
-            look, _ = await self._read(asked, both, is_last=True)
-        except LOSES_ONLY_THE_STEP as error:
-            log.warning("whole_unread", extra={"code": error.code}, exc_info=error)
+    None where that is nothing, or cannot be read: it costs no more than what it would bring.
+    """
+    try:
+        about = await scope.about()
+        if about is None:
             return None
-        return look
+        both = replace(evidence, chunks=(about, *evidence.chunks))
+        look, _ = await _read(scope, both, telling, is_last=True)
+    except LOSES_ONLY_THE_STEP as error:
+        log.warning("whole_unread", extra={"code": error.code}, exc_info=error)
+        return None
+    return look
 
-    async def _look_at_position(
-        self, look: Look, position: Position, vector: Vector
-    ) -> Look | None:
-        """Return what is said with the chunks of a position before most others.
 
-        None where they were all shown before, or a failure keeps it back.
-        """
-        try:
-            evidence = await self._search(look.node.question.text, vector, position)
-            chunks = evidence.chunks[: self.limits.max_chunks_for_prompt]
-            if {chunk.id for chunk in chunks} <= set(look.node.chunk_ids):
-                return None
-            again, _ = await self._read(look.node.question, evidence, is_last=True)
-        except LOSES_ONLY_THE_STEP as error:
-            log.warning("position_unread", extra={"code": error.code}, exc_info=error)
+async def _look_at_position(
+    scope: Scope, look: Look, position: Position, vector: Vector, telling: Telling
+) -> Look | None:
+    """Return what is said with the chunks of a position before most others.
+
+    None where they were all shown before, or a failure keeps it back.
+    """
+    try:
+        evidence = await scope.find(scope.question, vector, position=position)
+        chunks = evidence.chunks[: scope.limits.max_chunks_for_prompt]
+        if {chunk.id for chunk in chunks} <= set(look.node.chunk_ids):
             return None
-        return again
-
-    async def _read(
-        self, asked: Question, evidence: Evidence, *, is_last: bool = False
-    ) -> tuple[Look, QuickReply]:
-        """Return what is said of the evidence, and the reply itself."""
-        chunks = evidence.chunks[: self.limits.max_chunks_for_prompt]
-        handles = RequestHandles(
-            Handles.of("C", ()), Handles.of("K", (chunk.id for chunk in chunks))
-        )
-        reading = budget.quick(asked.text, chunks, handles, self.limits.max_prompt_tokens)
-        with parts.reading(1) as part:
-            growing = _growing(asked.text, handles, evidence, reading.shown, is_last=is_last)
-            hear = self.telling.hear(growing)
-            reply = await ask(self.calls.chat, reading.prompt, QuickReply, hear)
-            part.add(chunks=len(reading.shown), answers=1)
-
-        return _checked(asked, reply, handles, evidence, reading.shown), reply
-
-    async def _search(
-        self, question: str, vector: Vector, position: Position | None = None
-    ) -> Evidence:
-        query = FollowupQuery(
-            self.project_id, question, vector, (), located=self.located, position=position
-        )
-        return ranked(await self.calls.graph.followup(query))
+        again, _ = await _read(scope, evidence, telling, is_last=True)
+    except LOSES_ONLY_THE_STEP as error:
+        log.warning("position_unread", extra={"code": error.code}, exc_info=error)
+        return None
+    return again
 
 
-def unusable(question: str, error: UnusableReplyError) -> Look:
+def unusable(scope: Scope, error: UnusableReplyError) -> Look:
     """Return the look of a model whose reply cannot be used: nothing was found by it."""
     log.warning("quick_unusable", extra={"reason": error.detail})
-    node = Node(Question(QUICK_ID, question, depth=0), NO_EVIDENCE)
-    return Look(node, Evidence(), open=depth.UNUSABLE)
+    return Look(Node(_asked(scope), NO_EVIDENCE), open="unusable_reply")
 
 
-def _growing(
-    question: str,
-    handles: RequestHandles,
-    evidence: Evidence,
-    shown: Sequence[Chunk],
-    *,
-    is_last: bool,
-) -> GrowingAnswer:
-    """Return what can be delivered of a reply while it is written: its evidence comes first.
+def _asked(scope: Scope) -> Question:
+    return Question(QUICK_ID, scope.question, depth=0)
 
-    Nothing of one that asks for the whole or for a position, unless it `is_last`: then the question
-    is read again with it.
-    """
-    known = {chunk.id: chunk for chunk in evidence.chunks}
 
-    def facts(begun: Mapping[str, Any]) -> Sequence[Fact]:
+async def _read(
+    scope: Scope, evidence: Evidence, telling: Telling, *, is_last: bool = False
+) -> tuple[Look, QuickReply]:
+    """Return what is said of the evidence, and the reply itself."""
+    chunks = evidence.chunks[: scope.limits.max_chunks_for_prompt]
+    handles = RequestHandles().including((), (chunk.id for chunk in chunks))
+    reading = budget.quick(scope.question, chunks, handles, scope.limits.max_prompt_tokens)
+    page = _Page(scope.question, handles, evidence, reading.shown)
+
+    with parts.reading(1) as part:
+        growing = GrowingAnswer(
+            "answer", lambda begun: page.facts_of(begun, is_last=is_last), page.prose
+        )
+        reply = await scope.ask(reading.prompt, QuickReply, telling.hear(growing.deliverable))
+        part.add(chunks=len(reading.shown), answers=1)
+
+    return page.checked(_asked(scope), reply), reply
+
+
+@dataclass(frozen=True)
+class _Page:
+    """What one call was shown, and what its reply is worth."""
+
+    question: str
+    handles: RequestHandles
+    evidence: Evidence
+    shown: Sequence[Chunk]
+
+    @cached_property
+    def known(self) -> dict[str, Chunk]:
+        return {chunk.id: chunk for chunk in self.evidence.chunks}
+
+    @cached_property
+    def in_prose(self) -> dict[str, str]:
+        return self.handles.in_prose(self.known)
+
+    def prose(self, text: str) -> str:
+        """Return a model's words without handles."""
+        return without_handles(text, self.in_prose, [chunk.text for chunk in self.shown])
+
+    def facts_of(self, begun: Mapping[str, Any], *, is_last: bool) -> Sequence[Fact]:
+        """Return what can be delivered of a reply while it is written: its evidence comes first.
+
+        Nothing of one that asks for the whole, which is read again with it.
+        """
         try:
             reply = QuickReply.model_validate({**begun, "verdict": "not_found"})
         except ValidationError:
             return ()
 
-        named = reply.evidence
-        if (reply.about_whole or reply.position) and not is_last:
-            return ()
-        if unseen_name(question, _texts(shown)):
+        reads_again = (reply.about_whole or reply.position) and not is_last
+        if reads_again or unseen_name(self.question, texts_of(self.shown)):
             return ()
 
-        ids = [handles.chunks.resolve(citation.chunk_id) for citation in named]
-        return _facts(standing(named, ids, known), 0.0, known)
+        ids = [self.handles.chunks.resolve(citation.chunk_id) for citation in reply.evidence]
+        return self._numbered(standing(reply.evidence, ids, self.known), 0.0)
 
-    return GrowingAnswer("answer", facts, _prose(handles, evidence, shown))
+    def checked(self, asked: Question, reply: QuickReply) -> Look:
+        """Return what a reply says, over the evidence that holds."""
+        ids = [self.handles.chunks.resolve(citation.chunk_id) for citation in reply.evidence]
+        each, counts = check_each(reply.evidence, reply.answer, ids, self.known)
+        facts = self._numbered(each, reply.confidence)
+
+        said = AggregateReply.model_construct(
+            verdict=reply.verdict if facts else "not_found",
+            final_answer=self.prose(reply.answer),
+            residual_uncertainty=self.prose(reply.residual_uncertainty),
+        )
+        answer = Answer(
+            without_marks(said.final_answer, {fact.number for fact in facts}),
+            tuple(dict.fromkeys(fact.citation for fact in facts)),
+            reply.confidence,
+            should_continue=False,
+            verdict=said.verdict,
+        )
+        node = Node(asked, ANSWERED, answer, tuple(chunk.id for chunk in self.shown))
+        concluded = conclusion.conclude(asked.text, said, facts, [node], texts_of(self.shown))
+
+        return Look(node, self.evidence, counts, concluded, open_question(concluded, counts))
+
+    def _numbered(
+        self, each: Iterable[tuple[Citation, ...]], confidence: float
+    ) -> tuple[Fact, ...]:
+        """Return the evidence that holds, numbered by its place in the reply, from 1."""
+        return tuple(
+            Fact(number, citations[0], confidence, place_of(self.known[citations[0].chunk_id]))
+            for number, citations in enumerate(each, start=1)
+            if citations
+        )
 
 
-def _texts(shown: Sequence[Chunk]) -> Iterator[str]:
-    """Yield every text in which a name of the question may stand."""
-    for chunk in shown:
+def texts_of(chunks: Iterable[Chunk]) -> Iterator[str]:
+    """Yield every text of chunks in which a name of the question may stand."""
+    for chunk in chunks:
         yield from (chunk.document_name, chunk.heading, chunk.text)
 
 
-def _facts(
-    each: Sequence[tuple[Citation, ...]], confidence: float, known: Mapping[str, Chunk]
-) -> tuple[Fact, ...]:
-    """Return the evidence that holds, numbered by its place in the reply, from 1."""
-    return tuple(
-        Fact(number, citations[0], confidence, place_of(known[citations[0].chunk_id]))
-        for number, citations in enumerate(each, start=1)
-        if citations
-    )
+def open_question(concluded: Conclusion, counts: CitationCounts) -> str:
+    """Return why a look leaves the question open; empty when it settles it."""
+    if concluded.verdict != "answered":
+        return concluded.verdict
+    if counts.dropped:  # evidence that does not stand where the reply says
+        return "citation_dropped"
+    if concluded.left_out:  # a sentence that names no evidence that holds
+        return "sentence_left_out"
+    if concluded.confidence < CONFIDENT:
+        return "unsure"
 
-
-def _prose(
-    handles: RequestHandles, evidence: Evidence, shown: Sequence[Chunk]
-) -> Callable[[str], str]:
-    """Return what takes the handles out of a model's words."""
-    in_prose = handles.in_prose({chunk.id: chunk for chunk in evidence.chunks})
-    said_by = [chunk.text for chunk in shown]
-    return lambda text: without_handles(text, in_prose, said_by)
-
-
-def _checked(
-    asked: Question,
-    reply: QuickReply,
-    handles: RequestHandles,
-    evidence: Evidence,
-    shown: Sequence[Chunk],
-) -> Look:
-    """Return what a reply says, over the evidence that holds."""
-    known = {chunk.id: chunk for chunk in evidence.chunks}
-    ids = [handles.chunks.resolve(citation.chunk_id) for citation in reply.evidence]
-    each, counts = check_each(reply.evidence, reply.answer, ids, known)
-    facts = _facts(each, reply.confidence, known)
-    citations = tuple(dict.fromkeys(fact.citation for fact in facts))
-
-    prose = _prose(handles, evidence, shown)
-    said = AggregateReply.model_construct(
-        verdict=reply.verdict if facts else "not_found",
-        final_answer=prose(reply.answer),
-        residual_uncertainty=prose(reply.residual_uncertainty),
-    )
-    answer = Answer(
-        without_marks(said.final_answer, {fact.number for fact in facts}),
-        citations,
-        reply.confidence,
-        should_continue=False,
-        verdict=said.verdict,
-    )
-    node = Node(asked, ANSWERED, answer, tuple(chunk.id for chunk in shown))
-    concluded = conclusion.concluded(asked.text, said, facts, [node], _texts(shown))
-
-    return Look(node, evidence, counts, concluded, depth.open_question(concluded, counts))
+    # Of more documents than these one look cannot be sure to have seen all.
+    facts = [fact for statement in concluded.statements for fact in statement.facts]
+    documents = {fact.citation.document_name for fact in facts}
+    return "scattered" if len(documents) > MAX_DOCUMENTS else ""

@@ -9,11 +9,11 @@ weights are one set for all projects and embedding models; docs/recall.md holds 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from drift.evidence.text import near_copies
 from drift.model.graph import Candidate, Candidates, Chunk, Evidence
 
 VECTOR_WEIGHT = 0.5
@@ -35,8 +35,13 @@ HOP_SEEDS = 3
 MENTION_SHARE = 0.05
 """What mentioning a shared entity counts, beside being about it."""
 
-COPY = 0.1
+DUPLICATE = 0.1
 """What the score of a chunk counts that nearly repeats a better one."""
+RUN_WORDS = 5
+SAME_SHARE = 0.5
+"""Of the runs of words that two texts have together; from here on the second says little new."""
+END_CHARS = 1_500
+"""A longer text is compared by so much of its beginning and of its end."""
 FURTHER_CHUNK = 0.9
 """What the score of a document's further chunks counts, so that several documents get a place."""
 
@@ -117,19 +122,19 @@ def _walk(pool: Sequence[Candidate], worth: float) -> list[float]:
 def _spread(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[Chunk]:
     """Return the chunks with their scores.
 
-    Of each document only the best keeps its own in full, and of near copies only the best.
+    Of each document only the best keeps its own in full, and of near duplicates only the best.
     """
     order = sorted(range(len(chunks)), key=lambda place: (-scores[place], chunks[place].id))
     seen: set[str] = set()
     spread = []
-    copies = near_copies(chunks[place].text for place in order)
-    for place, is_copy in zip(order, copies, strict=True):
+    duplicates = near_duplicates(chunks[place].text for place in order)
+    for place, is_duplicate in zip(order, duplicates, strict=True):
         chunk, score = chunks[place], scores[place]
-        if is_copy:
-            score *= COPY
+        if is_duplicate:
+            score *= DUPLICATE
         elif chunk.document_name in seen:
             score *= FURTHER_CHUNK
-        if not is_copy:
+        if not is_duplicate:
             seen.add(chunk.document_name)
         spread.append(replace(chunk, score=round(score, 6)))
 
@@ -175,3 +180,34 @@ def _between(values: Sequence[float | None]) -> list[float]:
 def _by_greatest(values: Sequence[float]) -> list[float]:
     greatest = max(values, default=0.0)
     return [v / greatest if greatest > 0 else 0.0 for v in values]
+
+
+def near_duplicates(texts: Iterable[str]) -> Iterator[bool]:
+    """Tell of each text whether it nearly repeats one before it that is no duplicate itself.
+
+    Two texts are nearly the same when they share half of their runs of five words; a shorter text
+    is no duplicate.
+    """
+    kept: list[frozenset[int]] = []
+    seen: set[int] = set()
+    for text in texts:
+        runs = _runs(text)
+        # What all kept ones together hold too little of, none of them does.
+        may_be = bool(runs) and len(runs & seen) >= SAME_SHARE * len(runs)
+        is_duplicate = may_be and any(_share_half(runs, other) for other in kept)
+        if not is_duplicate:
+            kept.append(runs)
+            seen |= runs
+        yield is_duplicate
+
+
+def _share_half(one: frozenset[int], other: frozenset[int]) -> bool:
+    both = len(one & other)
+    return both >= SAME_SHARE * (len(one) + len(other) - both)
+
+
+def _runs(text: str) -> frozenset[int]:
+    if len(text) > 2 * END_CHARS:
+        text = f"{text[:END_CHARS]} {text[-END_CHARS:]}"
+    words = re.findall(r"\w+", text.casefold())
+    return frozenset(map(hash, zip(*(words[start:] for start in range(RUN_WORDS)), strict=False)))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from drift.contracts.answer import PhaseUsage, UsageOut
 from drift.contracts.progress import Phase
-from drift.core.errors import DriftError
+from drift.core.errors import DriftError, UnusableReplyError
 from drift.core.logs import bound, log
 from drift.model.calls import Cost, Spending
 from drift.model.tree import CitationCounts, FollowupState
@@ -274,3 +274,23 @@ def waiting() -> Iterator[Cost]:
         yield cost
     finally:
         cost.waited_s += time.monotonic() - start
+
+
+@contextmanager
+def round_trip() -> Iterator[None]:
+    """Count a statement of a search, and the seconds that are waited for it."""
+    with waiting() as cost:
+        cost.graph_round_trips += 1
+        yield
+
+
+@contextmanager
+def chatting() -> Iterator[Cost]:
+    """Count a chat call; one whose reply cannot be used is a call too, of unknown tokens."""
+    with waiting() as cost:
+        try:
+            yield cost
+        except UnusableReplyError:
+            cost.chat_calls += 1
+            raise
+        cost.chat_calls += 1

@@ -19,8 +19,13 @@ from drift.core.deadline import Deadline
 from drift.local.cli.console import say
 from drift.local.evals.lines import Line, read_lines
 from drift.local.evals.measured_search import MeasuredSearch, open_search
+from drift.local.ingest.graph_records import (
+    ChunkRecord,
+    DocumentBatch,
+    DocumentRecord,
+    KnowledgeBatch,
+)
 from drift.model.graph import Candidates, Chunk, FollowupQuery, Position
-from drift.model.records import ChunkRecord, DocumentBatch, DocumentRecord, KnowledgeBatch
 from drift.search.ranking import ranked
 from tests.bench.command import Options, read_options, run, show, stack_of
 

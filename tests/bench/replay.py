@@ -22,7 +22,7 @@ from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.local.evals.lines import Line, read_lines
 from drift.local.prompt_elements import element, elements
-from drift.model.calls import ChatReply, Embeddings, Hear, Prompt
+from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback
 from drift.model.graph import (
     Candidate,
     Candidates,
@@ -175,7 +175,7 @@ class _RecordedModel:
         self.answered: set[str] = set()
 
     async def complete(
-        self, prompt: Prompt, _deadline: Deadline, _hear: Hear | None = None
+        self, prompt: Prompt, _deadline: Deadline, _hear: TextCallback | None = None
     ) -> ChatReply:
         tokens = (len(prompt.system) + len(prompt.user)) // 4
         self.figures.tokens += tokens

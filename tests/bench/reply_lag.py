@@ -10,8 +10,7 @@ import asyncio
 import json
 import time
 
-from drift.answer.growing import GrowingAnswer
-from drift.answer.streaming import Words
+from drift.answer.streaming import GrowingAnswer, Telling
 from drift.llm.replies import GrowingCompletion
 from drift.model.tree import Citation, Fact
 
@@ -33,12 +32,12 @@ KINDS = {
 
 
 class Heard:
-    """AnswerListener that counts what it is told."""
+    """Listener that counts what it is told."""
 
     characters = 0
 
     def answer_delta(self, text: str) -> None:
-        """Hear more of the answer."""
+        """TextCallback more of the answer."""
         self.characters += len(text)
 
     def answer_replaced(self, text: str) -> None:
@@ -50,7 +49,7 @@ async def measured(answer: str) -> tuple[float, float, int]:
     """Return the longest lag and all seconds of work, and how many characters were told."""
     reply = json.dumps({"final_answer": answer}, ensure_ascii=False)
     heard = Heard()
-    hear = Words(heard).hear(GrowingAnswer("final_answer", lambda _: FACTS))
+    hear = Telling(heard).hear(GrowingAnswer("final_answer", lambda _: FACTS).deliverable)
     assert hear
     growing = GrowingCompletion(hear)
     longest = work = 0.0

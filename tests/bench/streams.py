@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 from pydantic_core import from_json
 
-from drift.answer.growing import GrowingAnswer
+from drift.answer.streaming import GrowingAnswer
 from drift.evidence.statements import proven
 from drift.local.event_stream import ACCEPT, read_events
 from drift.model.tree import Citation, Fact

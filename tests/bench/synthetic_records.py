@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
@@ -17,7 +17,7 @@ from drift.model.records import (
     KnowledgeBatch,
     RelationRecord,
 )
-from drift.ports import GraphWriter
+from drift.local.ingest.writers import GraphWriter
 from tests.bench.synthetic import (
     COMMON_WORDS,
     ENTITIES_A_LEAF,

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from drift.local.evals.lines import Line, read_lines
+from drift.local.ingest.graph_records import ChunkRecord, DocumentRecord
 from drift.local.ingest.knowledge import derive
 from drift.local.ingest.prose import singular
 from drift.local.ingest.records import chunk_records
 from drift.local.ingest.sources import Source, read_source
-from drift.model.records import ChunkRecord, DocumentRecord
 from tests.bench.command import Options, read_options, run, show
 
 _WORD = re.compile(r"\w+")

@@ -22,7 +22,17 @@ from drift.graph.connection import READS, Connection
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.graph.reader import Neo4jReader
+from drift.local.ingest.graph_records import (
+    ChunkRecord,
+    CommunityRecord,
+    DocumentBatch,
+    DocumentRecord,
+    EntityRecord,
+    KnowledgeBatch,
+    RelationRecord,
+)
 from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.ingest.writers import GraphWriter
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import (
     CommunityId,
@@ -32,16 +42,7 @@ from drift.model.graph import (
     PrimerQuery,
     Vector,
 )
-from drift.model.records import (
-    ChunkRecord,
-    CommunityRecord,
-    DocumentBatch,
-    DocumentRecord,
-    EntityRecord,
-    KnowledgeBatch,
-    RelationRecord,
-)
-from drift.ports import GraphReader, GraphStore, GraphWriter, NodeFinder, PassageReader
+from drift.ports import GraphReader, GraphStore, NodeFinder, PassageReader
 from drift.search.ranking import ranked
 from tests.fakes_graph import FakeGraph, Project
 from tests.fakes_nodes import FakeNodeFinder

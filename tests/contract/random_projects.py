@@ -14,8 +14,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from drift.model.graph import CommunityId
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
@@ -24,6 +23,7 @@ from drift.model.records import (
     KnowledgeBatch,
     RelationRecord,
 )
+from drift.model.graph import CommunityId
 from tests.contract.graph_backends import vector
 
 MARK = "A twin's "

@@ -12,9 +12,9 @@ import pytest
 
 from drift.core.errors import GraphUnavailableError
 from drift.graph.connection import Connection
+from drift.local.ingest.graph_records import DocumentBatch, DocumentRecord, KnowledgeBatch
 from drift.local.ingest.neo4j import project as neo4j_project
 from drift.local.ingest.neo4j.writer import Neo4jWriter
-from drift.model.records import DocumentBatch, DocumentRecord, KnowledgeBatch
 from tests.contract.graph_backends import (
     Backend,
     Neo4jBackend,

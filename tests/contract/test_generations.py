@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from drift.model.records import KnowledgeBatch
+from drift.local.ingest.graph_records import KnowledgeBatch
 from tests.contract.graph_backends import (
     Backend,
     Neo4jBackend,

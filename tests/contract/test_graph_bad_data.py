@@ -11,8 +11,8 @@ from itertools import permutations
 import pytest
 
 from drift.core.errors import GraphMisconfiguredError
+from drift.local.ingest.graph_records import KnowledgeBatch, RelationRecord
 from drift.model.graph import CommunityId, Vector
-from drift.model.records import KnowledgeBatch, RelationRecord
 from tests.contract.damage import alter, bare_relations, nest
 from tests.contract.graph_backends import (
     CHUNKS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from drift.model.records import RelationRecord
+from drift.local.ingest.graph_records import RelationRecord
 from tests.contract.damage import alter
 from tests.contract.graph_backends import (
     CHUNKS,

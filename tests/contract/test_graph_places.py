@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from drift.local.ingest.graph_records import ChunkRecord
 from drift.model.graph import Chunk
-from drift.model.records import ChunkRecord
 from tests.contract.damage import alter
 from tests.contract.graph_backends import (
     INDEXED,

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from drift.core.deadline import Deadline
+from drift.local.ingest.graph_records import ChunkRecord
 from drift.model.graph import Beside, Candidates, FollowupQuery, Position
-from drift.model.records import ChunkRecord
 from drift.search.ranking import ranked
 from tests.contract.damage import alter
 from tests.contract.graph_backends import Backend, axis, chunk, community, fill, ids, twin

@@ -11,14 +11,14 @@ import pytest
 from drift.auth.caller import EVERYBODY, Caller, Grant, Project
 from drift.contracts.reading import DocumentName
 from drift.core.deadline import Deadline
-from drift.model.reading import Page, PageQuery
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
     EntityRecord,
     KnowledgeBatch,
 )
+from drift.model.reading import Page, PageQuery
 from drift.ports import GraphReader
 from tests.contract.graph_backends import (
     TWIN,

@@ -10,8 +10,8 @@ from drift.core.deadline import Deadline
 from drift.graph.connection import Connection
 from drift.graph.cypher.schema import V1
 from drift.graph.reader import Neo4jReader
+from drift.local.ingest.graph_records import RelationRecord
 from drift.model.reading import Page, PageQuery
-from drift.model.records import RelationRecord
 from tests.contract import v1_graphs
 from tests.contract.graph_backends import axis, chunk, community
 from tests.contract.v1_graphs import ENTITIES, PROJECT

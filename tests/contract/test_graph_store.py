@@ -11,8 +11,8 @@ import pytest
 
 from drift.core.deadline import Deadline
 from drift.core.errors import DeadlineError, GraphMisconfiguredError
+from drift.local.ingest.graph_records import RelationRecord
 from drift.model.graph import FollowupQuery, PrimerQuery
-from drift.model.records import RelationRecord
 from tests.contract.graph_backends import (
     CHUNKS,
     DIMENSIONS,

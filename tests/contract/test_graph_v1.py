@@ -11,8 +11,8 @@ from drift.core.deadline import Deadline
 from drift.graph.connection import Connection
 from drift.graph.cypher.schema import V1
 from drift.graph.graph import Neo4jGraph
+from drift.local.ingest.graph_records import RelationRecord
 from drift.model.found_nodes import NodesQuery
-from drift.model.records import RelationRecord
 from drift.nodes.threshold import pairs
 from tests.contract import graph_backends
 from tests.contract.graph_backends import (

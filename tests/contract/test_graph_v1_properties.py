@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from drift.graph.connection import Connection
-from drift.model.records import ChunkRecord, RelationRecord
+from drift.local.ingest.graph_records import ChunkRecord, RelationRecord
 from tests.contract.graph_backends import CHUNKS, axis, community, ids
 from tests.contract.v1_graphs import ENTITIES, ask_followup, ask_primer, fill, searched
 

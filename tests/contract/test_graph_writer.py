@@ -8,14 +8,14 @@ import pytest
 
 from drift.core.errors import GraphMisconfiguredError, IngestError
 from drift.graph.indexes import IndexNames
-from drift.local.ingest.neo4j.writer import Neo4jWriter
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     DocumentBatch,
     DocumentRecord,
     KnowledgeBatch,
     ProjectState,
     RelationRecord,
 )
+from drift.local.ingest.neo4j.writer import Neo4jWriter
 from tests.contract.graph_backends import (
     DIMENSIONS,
     Backend,

@@ -12,10 +12,10 @@ from contextlib import suppress
 import pytest
 
 from drift.core.errors import LeaseLostError, ProjectBusyError
+from drift.local.ingest.graph_records import DocumentBatch, DocumentRecord, KnowledgeBatch
 from drift.local.ingest.neo4j.lease import Lease
 from drift.local.ingest.neo4j.project import Neo4jProject
 from drift.local.ingest.neo4j.writer import Neo4jWriter
-from drift.model.records import DocumentBatch, DocumentRecord, KnowledgeBatch
 from tests.contract.graph_backends import (
     CHUNKS,
     Backend,

@@ -11,13 +11,13 @@ import pytest
 from drift.core.deadline import Deadline
 from drift.graph.connection import Connection
 from drift.local.ingest.documents import SourceDocument
+from drift.local.ingest.graph_records import DocumentBatch
 from drift.local.ingest.neo4j import project as neo4j_project
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source, read_source
 from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import Vector
 from drift.model.passages import MOST_WITNESSES, Passage, Passages, PassagesQuery
-from drift.model.records import DocumentBatch
 from drift.ports import PassageReader
 from tests.contract.graph_backends import (
     CHUNKS,

@@ -14,10 +14,15 @@ from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError, NotFoundError, ProjectHeldError
 from drift.graph.cypher.legs import EARLIER, PERSONAL
 from drift.graph.node_store import Neo4jNodeStore
+from drift.local.ingest.graph_records import (
+    DocumentBatch,
+    DocumentRecord,
+    HeldProject,
+    KnowledgeBatch,
+)
 from drift.local.ingest.neo4j import project as neo4j_project
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.model.reading import PageQuery
-from drift.model.records import DocumentBatch, DocumentRecord, HeldProject, KnowledgeBatch
 from tests.contract.graph_backends import Backend, Neo4jBackend, axis, chunk, on_real_server, twin
 from tests.contract.small_project import COMMUNITIES, ENTITIES, FULL, fill_all, questions_see
 from tests.contract.test_broken_writes import BrokenConnection

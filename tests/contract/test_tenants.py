@@ -25,10 +25,10 @@ from neo4j import EagerResult
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
+from drift.local.ingest.graph_records import ChunkRecord, KnowledgeBatch
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import Chunk, CommunityId, Evidence, PrimerEvidence
-from drift.model.records import ChunkRecord, KnowledgeBatch
 from drift.ports import GraphStore
 from tests.contract.bulk_load import entangle, load, remove
 from tests.contract.graph_backends import (

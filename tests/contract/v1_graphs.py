@@ -17,10 +17,15 @@ from drift.graph.connection import Connection
 from drift.graph.cypher.schema import V1
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
+from drift.local.ingest.graph_records import (
+    ChunkRecord,
+    CommunityRecord,
+    EntityRecord,
+    RelationRecord,
+)
 from drift.local.prepare.preparer import Neo4jPreparer
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import CommunityId, Evidence, PrimerEvidence, Vector
-from drift.model.records import ChunkRecord, CommunityRecord, EntityRecord, RelationRecord
 from tests.contract import graph_backends
 from tests.contract.graph_backends import DIMENSIONS, entity
 

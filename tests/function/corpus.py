@@ -13,10 +13,10 @@ from drift.core.source_uri import below
 from drift.http import wiring
 from drift.http.settings import Settings
 from drift.local.ingest.documents import SourceDocument
+from drift.local.ingest.graph_records import ChunkRecord, DocumentBatch, DocumentRecord
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source
 from drift.local.wiring import build_writer
-from drift.model.records import ChunkRecord, DocumentBatch, DocumentRecord
 
 TEXTS = {
     "Harbour Office": """# Harbour Office

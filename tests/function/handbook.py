@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from drift.http.description import EXAMPLES
 from drift.http.settings import Settings
-from drift.local.wiring import build_writer
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
@@ -14,6 +13,7 @@ from drift.model.records import (
     KnowledgeBatch,
     RelationRecord,
 )
+from drift.local.wiring import build_writer
 
 PROJECT = EXAMPLES["readProject"]["parameters"]["id"]
 DOCUMENT = EXAMPLES["readDocument"]["parameters"]["id"]

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError
-from drift.model.calls import Embeddings
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
@@ -19,7 +18,8 @@ from drift.model.records import (
     KnowledgeBatch,
     ProjectState,
 )
-from drift.ports import MAX_WAIT_S, ProjectWriter
+from drift.local.ingest.writers import MAX_WAIT_S, ProjectWriter
+from drift.model.calls import Embeddings
 from tests.fakes_graph import Held
 
 DIMENSIONS = 8

@@ -11,13 +11,13 @@ from drift.core.names import normalised_title
 from drift.evidence.sentences import spans
 from drift.local.ingest.blocks import Format
 from drift.local.ingest.chunking import cut
+from drift.local.ingest.graph_records import ChunkRecord, ProjectState
 from drift.local.ingest.html_text import html_to_markdown
 from drift.local.ingest.identity import identify
 from drift.local.ingest.knowledge import derive
 from drift.local.ingest.page_text import line_key
 from drift.local.ingest.sources import Source
 from drift.local.ingest.terms import candidates
-from drift.model.records import ChunkRecord, ProjectState
 
 TIMES = 4
 MOST = 9.0

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from drift.local.ingest.blocks import Format, split_blocks
 from drift.local.ingest.chunking import MAX_CHARS, cut
 from drift.local.ingest.documents import FORMATS, Skipped, guarded, read_document
+from drift.local.ingest.graph_records import ChunkRecord
 from drift.local.ingest.knowledge import derive
 from drift.local.ingest.sources import read_source
-from drift.model.records import ChunkRecord
 
 PARTS = (
     *(

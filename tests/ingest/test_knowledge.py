@@ -14,12 +14,12 @@ from drift.local.ingest.entities import (
     FoundEntity,
     read_chunks,
 )
+from drift.local.ingest.graph_records import ChunkRecord, KnowledgeBatch
 from drift.local.ingest.knowledge import derive, fingerprint
 from drift.local.ingest.prose import sentences, singular
 from drift.local.ingest.relations import Relation, relate
 from drift.local.ingest.summaries import MAX_SUMMARY_CHARS, summarise
 from drift.local.ingest.terms import candidates, code_term
-from drift.model.records import ChunkRecord, KnowledgeBatch
 
 
 def _chunks(*texts: str, heading: str = "Notes") -> list[ChunkRecord]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from drift.local.ingest.entities import read_chunks
+from drift.local.ingest.graph_records import ChunkRecord
 from drift.local.ingest.page_text import all_readable, readable
-from drift.model.records import ChunkRecord
 
 
 def _pages(*texts: str) -> list[ChunkRecord]:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from drift.answer import conclusion, uncertainty
+from drift.answer import conclusion, reference_lookup, signals
 from drift.answer.response import caveats
-from drift.answer.signals import Signals
+from drift.contracts.answer import SignalsOut
 from drift.evidence import verdict
 from drift.model.tree import SKIPPED_DEADLINE, FollowupState, Node, Question
-from drift.search import drift, reference_lookup
+from drift.search import drift
 from tests.function.corpus import PROJECT, QUESTION
 from tests.page.browser import Visit
 from tests.page.conftest import Visits
@@ -28,15 +28,15 @@ GERMAN = {"locale": "de-DE"}
 
 def of_signals() -> list[str]:
     """Return every sentence about what limits an answer."""
-    low = Signals(similarity=0.4, freshness=0.2, citations=0.0, model=0.6)
-    some = Signals(similarity=None, freshness=None, citations=0.5, model=0.9)
-    sure = Signals(similarity=0.9, freshness=0.9, citations=0.9, model=0.9)
+    low = SignalsOut(similarity=0.4, freshness=0.2, citations=0.0, model=0.6)
+    some = SignalsOut(similarity=None, freshness=None, citations=0.5, model=0.9)
+    sure = SignalsOut(similarity=0.9, freshness=0.9, citations=0.9, model=0.9)
     cases = [
         ([low], 1, 35.0), ([low], 1, 400.0), ([low], 1, 1200.0),
         ([low, low], 2, 35.0), ([low, low], 2, 400.0), ([low, low], 2, 1200.0),
         ([some], 2, None), ([sure], 1, 1.0),
     ]  # fmt: skip
-    return [one for case in cases for one in uncertainty.limits_of(*case)]
+    return [one for case in cases for one in signals.limits_of(*case)]
 
 
 def of_the_server() -> list[str]:
@@ -49,8 +49,8 @@ def of_the_server() -> list[str]:
     states = (FollowupState("failed", "model_unavailable"), SKIPPED_DEADLINE)
     nodes = [Node(Question(at, "q", ()), state) for at, state in enumerate(states)]
     return [
-        *of_signals(), uncertainty.ONLY_IN_PART, uncertainty.NO_REFERENCE,
-        uncertainty.NOTHING_THERE, reference_lookup.NO_TIME, reference_lookup.NO_VECTOR,
+        *of_signals(), signals.ONLY_IN_PART, signals.NO_REFERENCE,
+        signals.NOTHING_THERE, reference_lookup.NO_TIME, reference_lookup.NO_VECTOR,
         reference_lookup.NO_GRAPH, conclusion.FINDINGS_STAND, conclusion.NOT_PUT_TOGETHER,
         drift.ONE_LOOK_STANDS, *reasons, *caveats(nodes, 2),
     ]  # fmt: skip
@@ -97,7 +97,7 @@ async def test_limits_are_german_on_the_german_page(visits: Visits) -> None:
     await visit.open()
     fact = "Marley was dead."
     document = answer(fact, [(fact, [citation(1)])], references={
-        "answer": f"{fact}[1]", "confidence": 0.4, "limits": [uncertainty.ONLY_IN_PART], "items": [
+        "answer": f"{fact}[1]", "confidence": 0.4, "limits": [signals.ONLY_IN_PART], "items": [
             {**citation(1), "number": 1, "label": "a", "confidence": 0.4, "signals": {}}
         ],
     })  # fmt: skip

@@ -24,7 +24,7 @@ from opentelemetry import trace
 
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
-from drift.model.calls import ChatReply, Embeddings, Hear, Prompt, Tokens
+from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback, Tokens
 from drift.model.graph import Candidates, FollowupQuery
 from drift.ports import GraphStore
 from tests.contract.random_projects import MARK, SHAPES, VECTORS, Contents, Shape, pair
@@ -80,7 +80,7 @@ class Parrot:
         self.heard: defaultdict[str, list[str]] = defaultdict(list)
 
     async def complete(
-        self, prompt: Prompt, deadline: Deadline, hear: Hear | None = None
+        self, prompt: Prompt, deadline: Deadline, hear: TextCallback | None = None
     ) -> ChatReply:
         del hear
         deadline.require()

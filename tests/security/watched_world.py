@@ -9,8 +9,7 @@ from typing import Any
 
 from drift.http.service import Service, WholeGraph
 from drift.http.settings import load
-from drift.model.health import Readiness
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
@@ -18,6 +17,7 @@ from drift.model.records import (
     EntityRecord,
     KnowledgeBatch,
 )
+from drift.model.health import Readiness
 from drift.ports import Ports
 from tests.contract.random_projects import VECTORS
 from tests.fake_service import LOCAL

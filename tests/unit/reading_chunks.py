@@ -7,22 +7,22 @@ from typing import Any
 
 from drift.answer import conclusion
 from drift.answer.conclusion import Conclusion
-from drift.answer.growing import GrowingAnswer
-from drift.answer.streaming import Telling
+from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.replies import AggregateReply
+from drift.core.deadline import Deadline
 from drift.model.graph import Chunk, Evidence
 from drift.model.limits import Limits
 from drift.model.tree import ANSWERED, Node, Question
 from drift.prompting import budget
 from drift.prompting.batching import Found
-from drift.prompting.elements import Handles, Memory
-from drift.search.calls import ChatCalls
-from drift.search.executor import Executor
-from drift.search.replies import ask
+from drift.prompting.elements import Memory
+from drift.search import executor
+from drift.search.scope import Scope
+from tests.fakes import ScriptedChat, ports, request
 
 
 async def read_chunks(
-    row: Mapping[str, Any], chat: ChatCalls, limits: Limits, telling: Telling | None = None
+    row: Mapping[str, Any], chat: ScriptedChat, telling: Telling | None = None
 ) -> Conclusion:
     """Return the conclusion on a recorded question, as a search of one follow-up would.
 
@@ -33,19 +33,20 @@ async def read_chunks(
     asked = Question(0, row["question"])
     group = (Found(asked, Evidence(chunks), chunks),)
     retrieved = {chunk.id: chunk for chunk in chunks}
-    handles = budget.RequestHandles(Handles.of("C", []), Handles.of("K", retrieved))
+    handles = budget.RequestHandles().including((), retrieved)
+    scope = Scope(ports(None, chat), Limits(), request(row["question"]), Deadline.after(30))
 
-    executor = Executor(chat, row["question"], limits)
-    answers = await executor.answer(group, Memory(is_last=True), handles, retrieved)
+    memory = Memory(is_last=True)
+    answers = await executor.answer(scope, group, memory, handles, retrieved)
     nodes = [Node(asked, ANSWERED, answers.by_question[0])]
-    prompt, facts = budget.aggregator(row["question"], nodes, retrieved, limits.max_prompt_tokens)
+    prompt, facts = budget.aggregator(row["question"], nodes, retrieved, 16_000)
     if not facts:
         return Conclusion()
 
-    hear = telling.hear(GrowingAnswer("final_answer", lambda _: facts))
-    reply = await ask(chat, prompt, AggregateReply, hear)
+    hear = telling.hear(GrowingAnswer("final_answer", lambda _: facts).deliverable)
+    reply = await scope.ask(prompt, AggregateReply, hear)
     shown = [f"{c.document_name} {c.heading} {c.text}" for c in chunks]
-    concluded = conclusion.concluded(row["question"], reply, facts, nodes, shown)
+    concluded = conclusion.conclude(row["question"], reply, facts, nodes, shown)
     telling.ended(concluded.text)
     return concluded
 

@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.contracts.answer import RetrieveResponse
-from drift.core.deadline import Deadline, Turns
+from drift.core.deadline import Deadline
 from drift.core.errors import DeadlineError, ModelUnavailableError
 from drift.model.calls import Prompt
 from drift.model.graph import Evidence, FollowupQuery
 from drift.model.limits import Limits
 from drift.model.tree import Proposal, Question
 from drift.prompting.batching import Found
-from drift.search.calls import Calls
-from drift.search.followups import WAITS_FOR_SIBLINGS_S, FollowupTree
+from drift.search.followups import WAITS_FOR_SIBLINGS_S, Followups, _Wave
 from drift.search.progress import Progress
-from tests.fakes import ScriptedChat, StubGraph, chunk, ports
+from drift.search.scope import Scope
+from tests.fakes import ScriptedChat, StubGraph, chunk, ports, request
 from tests.unit.searching import (
     FIRST,
     FOUND,
@@ -109,17 +109,6 @@ def test_none_waits_longer_than_a_second() -> None:
     assert timed.waves == [(FIRST, SECOND), (THIRD,), (FOURTH,)]
     assert timed.searched[THIRD] == 2 + WAITS_FOR_SIBLINGS_S
     assert timed.searched[FOURTH] == 9
-
-
-def test_each_second_begins_with_the_first_that_waits() -> None:
-    answers = {
-        FIRST: (2, local(more=[THIRD])),
-        SECOND: (2.75, local(more=[FOURTH])),
-        FIFTH: (9, local()),
-    }
-    timed = Timed(answers, primed=(FIRST, SECOND, FIFTH))
-    timed()
-    assert timed.searched[THIRD] == timed.searched[FOURTH] == 3
 
 
 def test_the_next_that_wait_get_a_second_of_their_own() -> None:
@@ -291,20 +280,19 @@ def test_what_finds_only_what_its_first_try_read_is_not_read_again() -> None:
 
 @pytest.mark.parametrize(
     ("depths", "budget", "is_last"),
-    [([1], 2, False), ([2], 2, True), ([1, 2], 2, False), ([2, 2], 2, True), ([1], 1, True)],
+    [([1, 2], 2, False), ([2, 2], 2, True), ([1], 1, True)],
 )
 async def test_a_group_is_the_last_when_none_of_its_answers_leads_on(
     depths: list[int], budget: int, is_last: bool
 ) -> None:
-    limits, deadline = Limits(max_passes=2, max_followups=budget), Deadline.after(30)
-    calls = Calls.within(
-        deadline, ports(StubGraph(FOUND, own_chunk), ScriptedChat(script())), Turns()
-    )
+    servers = ports(StubGraph(FOUND, own_chunk), ScriptedChat(script()))
+    limits = Limits(max_passes=2, max_followups=budget)
+    scope = Scope(servers, limits, request(), Deadline.after(30))
     async with Progress("p", "r") as progress:
-        tree = FollowupTree(calls, limits, "p", "What is asked?", (), progress, deadline)
-        await tree.run([Proposal(FIRST)])
+        followups = Followups(scope, progress)
+        await followups.run([Proposal(FIRST)])
         group = tuple(
             Found(Question(n, FIRST, depth=depth), Evidence(), ()) for n, depth in enumerate(depths)
         )
-        assert tree._is_last(group) is is_last
+        assert followups._remember(group, _Wave((), (), frozenset())).is_last is is_last
         progress.completed("Done")

@@ -73,11 +73,11 @@ async def test_the_model_is_asked_once_for_each_text_and_for_nothing_twice(
     embedder = cached(model)
     first = await embedder.embed(["a", "b", "a"], soon())
     assert first.vectors == tuple(map(vector_of, "aba"))
-    assert (first.tokens.prompt, first.is_cached) == (2, False)
+    assert first.tokens.prompt == 2
 
     second = await embedder.embed(["b", "c", "a", "c"], soon())
     assert second.vectors == tuple(map(vector_of, "bcac"))
-    assert (second.tokens.prompt, second.is_cached) == (1, False)
+    assert second.tokens.prompt == 1
     assert model.calls == [("a", "b"), ("c",)]
 
 
@@ -86,7 +86,7 @@ async def test_what_is_known_costs_nothing(model: HashingEmbedder) -> None:
     await embedder.embed(["a"], soon())
     known = await embedder.embed(["a", "a"], soon())
     assert known.vectors == (vector_of("a"),) * 2
-    assert (known.tokens.prompt, known.retries, known.is_cached) == (0, 0, True)
+    assert (known.tokens.prompt, known.retries) == (0, 0)
     assert len(model.calls) == 1
 
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.answer.growing import GrowingAnswer
-from drift.answer.streaming import Telling
+from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.answer import KeyFact, RetrieveResponse
 from drift.contracts.replies import MAX_ANSWER_CHARS
 from drift.evidence.statement_parts import StatementPart, StatementParts
@@ -52,7 +51,7 @@ def test_pieces_of_any_size_only_add_to_what_was_told(answer: str, data: st.Data
     ends = data.draw(st.lists(st.integers(0, len(reply)), max_size=8).map(sorted))
     heard = Heard()
     telling = Telling(heard)
-    hear = telling.hear(growing())
+    hear = telling.hear(growing().deliverable)
     assert hear
     for end in [*ends, len(reply)]:
         hear(reply[:end])
@@ -73,7 +72,7 @@ def test_a_reply_that_is_no_json_tells_nothing_and_breaks_nothing(reply: str) ->
 
 def test_a_sentence_is_told_when_the_next_one_begins_and_the_last_when_the_answer_ends() -> None:
     heard = Heard()
-    hear = Telling(heard).hear(growing())
+    hear = Telling(heard).hear(growing().deliverable)
     assert hear
     hear('{"final_answer": "Marley was dead [1]. ')
     assert heard.text == ""
@@ -88,7 +87,7 @@ def test_a_sentence_is_told_when_the_next_one_begins_and_the_last_when_the_answe
 
 def test_a_second_reply_that_says_the_same_adds_nothing() -> None:
     heard = Heard()
-    hear = Telling(heard).hear(growing())
+    hear = Telling(heard).hear(growing().deliverable)
     assert hear
     hear('{"final_answer": "Marley was dead [1]. Scr')
     for end in range(1, 60):
@@ -100,7 +99,7 @@ def test_a_second_reply_that_says_the_same_adds_nothing() -> None:
 
 def test_a_second_reply_that_says_something_else_takes_the_first_back() -> None:
     heard = Heard()
-    hear = Telling(heard).hear(growing())
+    hear = Telling(heard).hear(growing().deliverable)
     assert hear
     hear('{"final_answer": "Marley was dead [1]. Scr')
     hear('{"final_answer": "He lives [2]. Scr')
@@ -112,7 +111,7 @@ def test_a_second_reply_that_says_something_else_takes_the_first_back() -> None:
 def test_what_a_later_check_takes_back_is_told() -> None:
     heard = Heard()
     telling = Telling(heard)
-    hear = telling.hear(growing())
+    hear = telling.hear(growing().deliverable)
     assert hear
     hear('{"final_answer": "Marley was dead [1]. Scr')
     telling.whole(response("The documents do not answer this question."))
@@ -123,7 +122,7 @@ def test_what_a_later_check_takes_back_is_told() -> None:
 
 def test_without_a_listener_nobody_asks_for_a_stream() -> None:
     telling = Telling()
-    assert telling.hear(growing()) is None
+    assert telling.hear(growing().deliverable) is None
     telling.whole(response("Marley was dead."))
 
 
@@ -144,7 +143,7 @@ def test_what_has_settled_of_an_answer_is_not_read_again(
 
     monkeypatch.setattr(StatementParts, "read", counted)
     reply = reply_of((sentence * MAX_ANSWER_CHARS)[:MAX_ANSWER_CHARS])
-    growing_reply = GrowingCompletion(Telling(Heard()).hear(growing()) or str)
+    growing_reply = GrowingCompletion(Telling(Heard()).hear(growing().deliverable) or str)
     for at in range(0, len(reply), 4):
         growing_reply.take({"choices": [{"delta": {"content": reply[at : at + 4]}}]})
 

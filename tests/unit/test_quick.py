@@ -13,7 +13,7 @@ from drift.local.prompt_elements import elements
 from drift.model.calls import Prompt
 from drift.model.graph import Evidence, FollowupQuery, PrimerEvidence
 from drift.model.tree import Citation, CitationCounts, Fact
-from drift.search.depth import open_question
+from drift.search.quick import open_question
 from tests.fakes import StubGraph, chunk, request
 from tests.unit.searching import FIRST, FOUND, Run, aggregated, primer, run_of, told
 

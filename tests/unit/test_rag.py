@@ -90,7 +90,7 @@ class Failing:
 
 
 class Followed:
-    """SourceListener that puts together what it is told."""
+    """Listener that puts together what it is told."""
 
     def __init__(self) -> None:
         self.deltas: list[str] = []

@@ -10,25 +10,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.answer.conclusion import NOT_FOUND, Conclusion
-from drift.answer.labels import label_of, lines_of
 from drift.answer.references import (
     Known,
+    build_references,
+    label_of,
     line_of,
+    lines_of,
     numbered,
     numbers_of,
-    referred,
     with_numbers,
     without_references,
 )
 from drift.answer.signals import (
     AT_THRESHOLD,
     HALF_LIFE_DAYS,
-    Signals,
+    NO_REFERENCE,
+    NOTHING_THERE,
+    age,
     citations,
+    confidence,
     freshness,
+    limits_of,
     similarity,
 )
-from drift.answer.uncertainty import NO_REFERENCE, NOTHING_THERE, age, limits_of
+from drift.contracts.answer import SignalsOut
 from drift.evidence.statements import proven
 from drift.evidence.unmarked import from_answers, repaired
 from drift.model.found_nodes import ScoreThreshold
@@ -93,10 +98,10 @@ def test_each_other_document_halves_what_is_missing() -> None:
 
 
 def test_the_confidence_is_the_mean_of_what_is_known() -> None:
-    assert Signals(0.95, 0.7, 0.5, 0.9).confidence == 0.83
-    assert Signals(0.95, None, None, 0.9).confidence == 0.93
-    assert Signals(model=0.6).confidence == 0.6
-    assert Signals().confidence == 0.0
+    assert confidence(SignalsOut(similarity=0.95, freshness=0.7, citations=0.5, model=0.9)) == 0.83
+    assert confidence(SignalsOut(similarity=0.95, model=0.9)) == 0.93
+    assert confidence(SignalsOut(model=0.6)) == 0.6
+    assert confidence(SignalsOut()) == 0.0
 
 
 # ------------------------------------------------------------------------------------------- labels
@@ -221,7 +226,7 @@ def concluded(*facts: Fact, final: str = "It reads [1]. It is off [1][2].") -> C
 
 
 def test_an_answer_has_its_references_in_the_form_of_seed_004() -> None:
-    out = referred(concluded(), RETRIEVED, KNOWN)
+    out = build_references(concluded(), RETRIEVED, KNOWN)
 
     assert out.answer == (
         "It reads[1]. It is off[1,2].\n\nReferences:\n"
@@ -250,7 +255,9 @@ def test_an_answer_has_its_references_in_the_form_of_seed_004() -> None:
 
 
 def test_a_passage_of_which_nothing_is_known_has_the_models_word() -> None:
-    out = referred(concluded(Fact(1, CITED, 0.8), final="It reads [1]."), {}, Known(now=NOW))
+    out = build_references(
+        concluded(Fact(1, CITED, 0.8), final="It reads [1]."), {}, Known(now=NOW)
+    )
     (item,) = out.items
     assert item.model_dump(exclude={"span"}) == {
         "number": 1,
@@ -265,14 +272,14 @@ def test_a_passage_of_which_nothing_is_known_has_the_models_word() -> None:
 
 def test_one_citation_named_twice_is_one_reference_as_sure_as_its_surest_fact() -> None:
     twice = concluded(Fact(1, CITED, 0.4), Fact(2, CITED, 0.9), final="A [1]. B [2]. C [1][2].")
-    out = referred(twice, RETRIEVED, KNOWN)
+    out = build_references(twice, RETRIEVED, KNOWN)
     assert [item.signals.model for item in out.items] == [0.9]
     assert out.answer.startswith("A[1]. B[1]. C[1].\n\n")
 
 
 def test_under_seventy_per_cent_the_answer_says_what_limits_it() -> None:
     far = Known({"k1": Passage("k1", 0.2, NOW - 1100 * DAY_MS, ())}, THRESHOLD, NOW)
-    out = referred(concluded(Fact(1, CITED, 0.6), final="It reads [1]."), RETRIEVED, far)
+    out = build_references(concluded(Fact(1, CITED, 0.6), final="It reads [1]."), RETRIEVED, far)
     assert out.confidence < 0.7
     assert out.limits == [
         "The passage resembles the question little (18% match).",
@@ -284,7 +291,10 @@ def test_under_seventy_per_cent_the_answer_says_what_limits_it() -> None:
 
 
 def test_limits_name_what_is_low_and_nothing_else() -> None:
-    low, high = Signals(0.4, 0.3, 0.0, 0.5), Signals(0.4, 0.9, 0.75, 0.9)
+    low, high = (
+        SignalsOut(similarity=0.4, freshness=0.3, citations=0.0, model=0.5),
+        SignalsOut(similarity=0.4, freshness=0.9, citations=0.75, model=0.9),
+    )
     assert limits_of([low, low], 2, 400) == [
         "The passages resemble the question little (40% match).",
         "The newest of the documents is 13 months old.",
@@ -294,11 +304,13 @@ def test_limits_name_what_is_low_and_nothing_else() -> None:
     assert limits_of([low, high], 2, 10) == [
         "The passages resemble the question little (40% match).",
     ]
-    assert limits_of([Signals(0.8, None, 0.5, 0.6)], 1, None) == [
+    assert limits_of([SignalsOut(similarity=0.8, citations=0.5, model=0.6)], 1, None) == [
         "At most one other document bears out what it says.",
         "The model itself was not sure (60%).",
     ]
-    assert limits_of([Signals(0.8)], 1, None) == ["The passages together are weak evidence."]
+    assert limits_of([SignalsOut(similarity=0.8)], 1, None) == [
+        "The passages together are weak evidence."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -310,26 +322,26 @@ def test_an_age_is_said_in_words(days: float, words: str) -> None:
 
 
 def test_a_verdict_limits_the_confidence_and_is_said() -> None:
-    partly = referred(replace(concluded(), verdict="partly"), RETRIEVED, KNOWN)
+    partly = build_references(replace(concluded(), verdict="partly"), RETRIEVED, KNOWN)
     assert partly.confidence == 0.5
     assert partly.limits[0] == "The documents answer the question only in part."
 
 
 def test_an_answer_that_was_not_found_has_no_items_and_says_so() -> None:
-    out = referred(Conclusion(), {}, Known())
+    out = build_references(Conclusion(), {}, Known())
     assert (out.items, out.confidence, out.limits) == ([], 0.0, [NO_REFERENCE])
     assert out.answer == f"{NOT_FOUND}\n\nLimits:\n- {NO_REFERENCE}"
     assert without_references("").answer == f"Limits:\n- {NOTHING_THERE}"
 
 
 def test_what_could_not_be_read_is_a_limit_whatever_the_confidence() -> None:
-    out = referred(concluded(), RETRIEVED, replace(KNOWN, unread=("The graph was gone.",)))
+    out = build_references(concluded(), RETRIEVED, replace(KNOWN, unread=("The graph was gone.",)))
     assert out.confidence > 0.7
     assert out.limits == ["The graph was gone."]
     assert out.answer.endswith("Limits:\n- The graph was gone.")
 
 
 def test_a_line_without_a_match_is_the_label() -> None:
-    (item,) = referred(concluded(Fact(1, CITED, 0.8), final="A [1]."), {}, Known()).items
+    (item,) = build_references(concluded(Fact(1, CITED, 0.8), final="A [1]."), {}, Known()).items
     assert line_of(item) == "[1] Client"
     assert AT_THRESHOLD == 0.9

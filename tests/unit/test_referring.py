@@ -8,10 +8,17 @@ from typing import Any
 
 import pytest
 
-from drift.answer.uncertainty import NO_REFERENCE, NOTHING_THERE
+from drift.answer.reference_lookup import (
+    NO_GRAPH,
+    NO_TIME,
+    NO_VECTOR,
+    PATIENCE_S,
+    ReferenceLookup,
+)
+from drift.answer.signals import NO_REFERENCE, NOTHING_THERE
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.request import Depth
-from drift.core.deadline import Deadline, Turns
+from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError, ModelUnavailableError
 from drift.model.calls import Prompt
 from drift.model.found_nodes import ScoreThreshold
@@ -21,7 +28,7 @@ from drift.model.passages import Passage, Passages, PassagesQuery
 from drift.ports import Ports
 from drift.search.drift import DriftSearch
 from drift.search.progress import Progress
-from drift.search.reference_lookup import NO_GRAPH, NO_TIME, NO_VECTOR, PATIENCE_S, Referring
+from drift.telemetry import parts
 from tests.fakes import (
     HashingEmbedder,
     Heard,
@@ -56,8 +63,9 @@ class StubPassages:
     async def passages(self, query: PassagesQuery, deadline: Deadline) -> Passages:
         assert 0 < deadline.require() <= PATIENCE_S
         self.queries.append(query)
-        if self.failure:
-            raise self.failure
+        with parts.round_trip():
+            if self.failure:
+                raise self.failure
         near = 0.8 if query.vector else None
         found = tuple(Passage(k, near, 1_700_000_000_000, ("d2",)) for k in query.chunk_ids)
         return Passages(found, self.threshold)
@@ -205,7 +213,7 @@ async def test_a_request_without_time_is_not_held_up() -> None:
 
     deadline = Deadline(30, late, 0)
     ports = World().ports
-    known = await Referring(ports, Turns(), deadline).known("p", QUESTION, ("k",))
+    known = await ReferenceLookup(ports).known("p", QUESTION, ("k",), (), deadline)
     assert known.unread == (NO_TIME,)
 
 

@@ -9,9 +9,6 @@ import pytest
 
 from drift.answer.conclusion import Conclusion
 from drift.answer.streaming import Telling
-from drift.core.deadline import Deadline
-from drift.model.limits import Limits
-from drift.search.calls import ChatCalls
 from tests.fakes import Heard, ScriptedChat
 from tests.unit.reading_chunks import read_chunks
 
@@ -43,7 +40,7 @@ def test_the_evidence_stands_in_the_chunks_of_controls_alone() -> None:
 
 async def concluded(row: dict[str, Any], **changed: Any) -> Conclusion:
     chat = ScriptedChat({**REPLIES[row["id"]], **changed})
-    return await read_chunks(row, ChatCalls(chat, Deadline.after(30)), Limits())
+    return await read_chunks(row, chat)
 
 
 @pytest.mark.parametrize(
@@ -98,8 +95,7 @@ async def test_of_what_a_real_model_wrote_nothing_that_was_told_is_taken_back() 
     told = []
     for row in QUESTIONS:
         heard = Heard()
-        chat = ChatCalls(ScriptedChat(REPLIES[row["id"]]), Deadline.after(30))
-        found = await read_chunks(row, chat, Limits(), Telling(heard))
+        found = await read_chunks(row, ScriptedChat(REPLIES[row["id"]]), Telling(heard))
         if heard.text:
             told.append(heard)
             assert heard.text == found.text

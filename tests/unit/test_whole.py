@@ -12,10 +12,10 @@ from drift.contracts.answer import RetrieveResponse
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError
 from drift.evidence.sentences import sentences
+from drift.local.ingest.graph_records import DocumentRecord
 from drift.local.prompt_elements import elements
 from drift.model.calls import Prompt
 from drift.model.reading import ABOUT_PROJECT, AboutProject
-from drift.model.records import DocumentRecord
 from drift.search.drift import DriftSearch
 from drift.search.progress import Progress
 from tests.contract.graph_backends import chunk as record

@@ -18,10 +18,10 @@ from drift.local.ingest.places import is_gone, is_inside, known_as
 
 if TYPE_CHECKING:
     from drift.http.settings import Settings
+    from drift.local.ingest.graph_records import HeldProject
     from drift.local.ingest.neo4j.writer import Neo4jWriter
     from drift.local.ingest.report import IngestReport
     from drift.local.stack.stack import StackOptions
-    from drift.model.records import HeldProject
 
 MOST_NAMED = 10
 """Projects or sources that are named in an error."""

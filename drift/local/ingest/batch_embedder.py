@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from drift.local.ingest.graph_records import DocumentBatch, KnowledgeBatch
 from drift.model.graph import Vector
-from drift.model.records import DocumentBatch, KnowledgeBatch
 from drift.nodes.embedding_calls import EmbeddingCalls
 from drift.ports import Embedder
 

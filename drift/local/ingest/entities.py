@@ -11,6 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from drift.local.ingest.chunking import PATH_SEPARATOR
+from drift.local.ingest.graph_records import ChunkRecord
 from drift.local.ingest.noun_phrases import Usage
 from drift.local.ingest.page_text import all_readable, line_key, readable
 from drift.local.ingest.prose import Sentence, sentences
@@ -22,7 +23,6 @@ from drift.local.ingest.terms import (
     heading_term,
     known_phrases,
 )
-from drift.model.records import ChunkRecord
 
 MAX_ENTITIES_A_CHUNK = 12
 HUB_SHARE, HUB_CHUNKS = 0.2, 50

@@ -13,10 +13,10 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from drift.core.errors import IngestError
+from drift.local.ingest.graph_records import ProjectState
 from drift.local.ingest.places import are_same, below, is_gone, is_inside, known_as
 from drift.local.ingest.records import possible_ids
 from drift.local.ingest.sources import Source, is_passed_over
-from drift.model.records import ProjectState
 
 _LARGE_SHARE = 0.5
 

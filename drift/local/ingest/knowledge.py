@@ -9,15 +9,15 @@ from dataclasses import replace
 
 from drift.local.ingest.communities import Group, find_communities
 from drift.local.ingest.entities import FoundEntity, read_chunks
-from drift.local.ingest.relations import relate
-from drift.local.ingest.summaries import Summary, summarise
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     ChunkRecord,
     CommunityRecord,
     EntityRecord,
     KnowledgeBatch,
     RelationRecord,
 )
+from drift.local.ingest.relations import relate
+from drift.local.ingest.summaries import Summary, summarise
 
 KNOWLEDGE_VERSION = "6"
 """Part of the fingerprint: a change of the rules makes the next run derive everything anew."""

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from drift.model.records import ChunkRecord
+from drift.local.ingest.graph_records import ChunkRecord
 
 DOCUMENTS_OF_A_BANNER = 3
 """A line that so many different documents hold is the site's, not a document's."""

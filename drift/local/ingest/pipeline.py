@@ -21,14 +21,20 @@ from drift.core.errors import IngestError
 from drift.local.ingest.batch_embedder import BatchEmbedder
 from drift.local.ingest.documents import Guard, Skipped, SourceDocument, guarded
 from drift.local.ingest.entities import read_chunks
+from drift.local.ingest.graph_records import (
+    ChunkRecord,
+    DocumentBatch,
+    DocumentRecord,
+    ProjectState,
+)
 from drift.local.ingest.identity import Identity, identify
 from drift.local.ingest.knowledge import derive, fingerprint
 from drift.local.ingest.records import batches, chunk_records, content_hash
 from drift.local.ingest.report import STAGES, IngestReport, Report, say_nothing
 from drift.local.ingest.sources import Source
+from drift.local.ingest.writers import MAX_WAIT_S, GraphWriter, ProjectWriter
 from drift.local.say import Say
-from drift.model.records import ChunkRecord, DocumentBatch, DocumentRecord, ProjectState
-from drift.ports import MAX_WAIT_S, Embedder, GraphWriter, ProjectWriter
+from drift.ports import Embedder
 
 BATCHES_AHEAD = 3
 

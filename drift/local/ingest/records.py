@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 from drift.local.ingest.chunking import CHUNKING_VERSION, cut
 from drift.local.ingest.documents import SourceDocument
+from drift.local.ingest.graph_records import ChunkRecord, DocumentBatch, DocumentRecord
 from drift.local.ingest.knowledge import stable_id
-from drift.model.records import ChunkRecord, DocumentBatch, DocumentRecord
 
 CHUNKS_A_BATCH = 128
 

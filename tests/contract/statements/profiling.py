@@ -22,6 +22,7 @@ from drift.graph.cypher.schema import DEFAULT, V1, Schema
 from drift.graph.graph import Neo4jGraph
 from drift.graph.node_finder import LABELS
 from drift.graph.reader import Neo4jReader
+from drift.local.ingest.graph_records import RelationRecord
 from drift.local.ingest.neo4j import project as neo4j_project
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.server import Neo4jServer
@@ -29,7 +30,6 @@ from drift.model.found_nodes import NodesQuery, ScoreThreshold
 from drift.model.graph import Beside, FollowupQuery, Position, PrimerQuery
 from drift.model.passages import PassagesQuery
 from drift.model.reading import PageQuery
-from drift.model.records import RelationRecord
 from drift.nodes.threshold import pairs
 from tests.contract import v1_graphs
 from tests.contract.bulk_load import load, remove

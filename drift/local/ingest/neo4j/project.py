@@ -14,6 +14,7 @@ from typing import Any
 from drift.core.errors import GraphMisconfiguredError, IngestError
 from drift.graph.connection import WRITE_TIMEOUT_S, Connection, Statement
 from drift.graph.project_key import project_key
+from drift.local.ingest.graph_records import DocumentBatch, DocumentRecord, KnowledgeBatch
 from drift.local.ingest.neo4j import statements
 from drift.local.ingest.neo4j.lease import Lease
 from drift.local.ingest.neo4j.rows import (
@@ -29,7 +30,6 @@ from drift.local.ingest.neo4j.rows import (
     parts,
     require_one_length,
 )
-from drift.model.records import DocumentBatch, DocumentRecord, KnowledgeBatch
 
 CHUNKS_AT_ONCE = 2000
 """Chunks of one transaction; a document with more of them is staged in several and shown in a last

@@ -11,9 +11,7 @@ from typing import Any
 
 from drift.core.errors import IngestError
 from drift.core.names import name_words, normalised_title
-from drift.local.ingest.neo4j import statements
-from drift.model.graph import Vector
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
@@ -22,6 +20,8 @@ from drift.model.records import (
     KnowledgeBatch,
     RelationRecord,
 )
+from drift.local.ingest.neo4j import statements
+from drift.model.graph import Vector
 
 ROWS = 2000
 ROWS_WITH_VECTORS = 250

@@ -11,21 +11,21 @@ from neo4j import Record
 from drift.graph.connection import Connection
 from drift.graph.indexes import IndexNames
 from drift.graph.node_rows import score_threshold, threshold_properties
-from drift.local.ingest.neo4j import statements
-from drift.local.ingest.neo4j.ensure import ensure_schema
-from drift.local.ingest.neo4j.lease import LEASE_S, Lease, holding
-from drift.local.ingest.neo4j.project import Neo4jProject
-from drift.local.ingest.neo4j.schema import ONLINE_WAIT_S
-from drift.local.say import Say
-from drift.model.found_nodes import ScoreThreshold
-from drift.model.records import (
+from drift.local.ingest.graph_records import (
     ChunkRecord,
     DocumentBatch,
     HeldProject,
     KnowledgeBatch,
     ProjectState,
 )
-from drift.ports import MAX_WAIT_S, ProjectWriter
+from drift.local.ingest.neo4j import statements
+from drift.local.ingest.neo4j.ensure import ensure_schema
+from drift.local.ingest.neo4j.lease import LEASE_S, Lease, holding
+from drift.local.ingest.neo4j.project import Neo4jProject
+from drift.local.ingest.neo4j.schema import ONLINE_WAIT_S
+from drift.local.ingest.writers import MAX_WAIT_S, ProjectWriter
+from drift.local.say import Say
+from drift.model.found_nodes import ScoreThreshold
 
 
 class Neo4jWriter:

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from drift.answer.conclusion import Conclusion
-from drift.answer.references import Known, cited_chunks, referred
+from drift.answer.references import Known, build_references, cited_chunks
 from drift.contracts.answer import ReferencesOut
 from drift.contracts.request import ProjectRequest
-from drift.core.deadline import Deadline, Turns
+from drift.core.deadline import Deadline
 from drift.core.errors import UpstreamError
 from drift.core.logs import log
 from drift.model.graph import Chunk, Vector
 from drift.model.passages import Passages, PassagesQuery
 from drift.ports import Ports
-from drift.search.calls import Calls
 
 PATIENCE_S = 10.0
 """What an answer waits for its references at most."""
@@ -45,15 +44,13 @@ def utc_now() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Referring:
+class ReferenceLookup:
     """Reads what is known of cited passages, within what is left of a request's time.
 
     `model` is the name of the embedding model: a project's threshold holds for its own.
     """
 
     ports: Ports
-    turns: Turns
-    deadline: Deadline
     model: str = ""
     clock: Clock = utc_now
 
@@ -63,66 +60,67 @@ class Referring:
         concluded: Conclusion,
         retrieved: Mapping[str, Chunk],
         vector: Vector,
+        deadline: Deadline,
     ) -> ReferencesOut:
         """Return the references of an answer over these chunks, each as sure as can be known.
 
         `vector` is the question's own; an empty one is asked for.
         """
         chunk_ids = cited_chunks(concluded.statements)
-        known = await self.known(request.project_id, request.query, chunk_ids, vector)
-        return referred(concluded, retrieved, known)
+        known = await self.known(request.project_id, request.query, chunk_ids, vector, deadline)
+        return build_references(concluded, retrieved, known)
 
     async def known(
-        self, project_id: str, question: str, chunk_ids: tuple[str, ...], vector: Vector = ()
+        self,
+        project_id: str,
+        question: str,
+        chunk_ids: tuple[str, ...],
+        vector: Vector,
+        deadline: Deadline,
     ) -> Known:
-        """Return what is known of these chunks; never raises an error of a server.
-
-        `vector` is the question's own, where it is known already.
-        """
+        """Return what is known of these chunks; never raises an error of a server."""
         now = int(1000 * self.clock().timestamp())
         if not chunk_ids:
             return Known(now=now)
 
-        left = self.deadline.remaining() - KEPT_S
+        left = deadline.remaining() - KEPT_S
         if left <= 0:
             return Known(now=now, unread=(NO_TIME,))
 
-        patience = Deadline.after(min(PATIENCE_S, left), self.deadline.clock)
-        calls = Calls.within(patience, self.ports, self.turns)
-        unread = []
+        patience = Deadline.after(min(PATIENCE_S, left), deadline.clock)
+        unread: tuple[str, ...] = ()
         if not vector:
-            vector = await self._embedded(question, calls, patience)
-            unread += [] if vector else [NO_VECTOR]
+            vector = await self._embedded(question, patience)
+            unread = () if vector else (NO_VECTOR,)
 
-        found = await self._read(PassagesQuery(project_id, chunk_ids, vector), calls, patience)
+        found = await self._read(PassagesQuery(project_id, chunk_ids, vector), patience)
         if found is None:
             return Known(now=now, unread=(NO_GRAPH,))
 
         threshold = found.threshold
         fits = threshold is not None and threshold.fits(len(vector), self.model)
-        return Known(
-            {passage.chunk_id: passage for passage in found.passages},
-            threshold if fits else None,
-            now,
-            tuple(unread),
-        )
+        passages = {passage.chunk_id: passage for passage in found.passages}
+        return Known(passages, threshold if fits else None, now, unread)
 
-    async def _embedded(self, question: str, calls: Calls, patience: Deadline) -> Vector:
+    async def _embedded(self, question: str, patience: Deadline) -> Vector:
         """Return the question's vector; an empty one where the model gives none."""
         try:
             async with patience.enforced():
-                return (await calls.embedder.embed([question])).vectors[0]
+                return (await self.ports.embedder.embed([question], patience)).vectors[0]
         except UpstreamError as error:
             log.warning("references_unread", extra={"reason": error.detail})
             return ()
 
-    async def _read(
-        self, query: PassagesQuery, calls: Calls, patience: Deadline
-    ) -> Passages | None:
-        """Return what the graph knows; None where it does not answer."""
+    async def _read(self, query: PassagesQuery, patience: Deadline) -> Passages | None:
+        """Return what the graph knows; None where it does not answer.
+
+        A graph that only searches knows nothing of passages.
+        """
+        if self.ports.passages is None:
+            return Passages()
         try:
             async with patience.enforced():
-                return await calls.passages.passages(query)
+                return await self.ports.passages.passages(query, patience)
         except UpstreamError as error:
             log.warning("references_unread", extra={"reason": error.detail})
             return None

@@ -1,0 +1,134 @@
+"""One request's servers, bounds and time, and how its steps ask: for evidence, and for replies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+from drift.contracts.request import ProjectRequest
+from drift.core.deadline import Deadline
+from drift.core.errors import UnusableReplyError
+from drift.model.calls import Prompt, TextCallback
+from drift.model.graph import Beside, Chunk, CommunityId, Evidence, FollowupQuery, Position, Vector
+from drift.model.limits import Limits
+from drift.ports import Ports
+from drift.prompting.prompts import corrected
+from drift.search.ranking import ranked
+
+R = TypeVar("R", bound=BaseModel)
+
+WORTH_ASKING_AGAIN = frozenset({"length", "empty"})
+"""Reasons for which a second try may help; a refusal or a content filter would stay the same."""
+
+_FENCED = re.compile(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What every step of one request shares."""
+
+    ports: Ports
+    limits: Limits
+    request: ProjectRequest
+    deadline: Deadline
+
+    @property
+    def question(self) -> str:
+        """The user's own question."""
+        return self.request.query
+
+    @property
+    def located(self) -> bool:
+        """True for a caller who wants to see where each citation stands."""
+        return not {"locations", "references"}.isdisjoint(self.request.include)
+
+    async def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
+        """Return one vector a text; errors as for Embedder."""
+        return (await self.ports.embedder.embed(texts, self.deadline)).vectors
+
+    async def find(
+        self,
+        question: str,
+        vector: Vector,
+        communities: tuple[CommunityId, ...] = (),
+        beside: tuple[Beside, ...] = (),
+        position: Position | None = None,
+    ) -> Evidence:
+        """Return the evidence for a question, best first; errors as for GraphStore."""
+        query = FollowupQuery(
+            self.request.project_id, question, vector, communities, beside, self.located, position
+        )
+        return ranked(await self.ports.graph.followup(query, self.deadline))
+
+    async def about(self) -> Chunk | None:
+        """Return what the project knows of itself; None of a graph that only searches."""
+        passages = self.ports.passages
+        if passages is None:
+            return None
+        return (await passages.about(self.request.project_id, self.deadline)).chunk()
+
+    async def ask(self, prompt: Prompt, shape: type[R], hear: TextCallback | None = None) -> R:
+        """Return the model's reply as `shape`; one that does not fit is asked for again, with why.
+
+        `hear` is told of the first reply as it grows, and then of the second.
+
+        Raises:
+            UnusableReplyError: when the second reply does not fit either, or the model refuses.
+            ModelUnavailableError, ModelMisconfiguredError: from the model.
+        """
+        chat = self.ports.chat
+        try:
+            reply = await chat.complete(prompt, self.deadline, hear)
+            return parse(reply.text, shape)
+        except _MisfitError as misfit:
+            again = corrected(prompt, misfit.reply, misfit.problem)
+        except UnusableReplyError as unusable:
+            if unusable.detail not in WORTH_ASKING_AGAIN:
+                raise
+            again = corrected(prompt, "", f"it was unusable ({unusable.detail}); be shorter")
+
+        reply = await chat.complete(again, self.deadline, hear)
+        return parse(reply.text, shape)
+
+
+class _MisfitError(UnusableReplyError):
+    """A reply that is not JSON of the asked shape."""
+
+    def __init__(self, reply: str, problem: str) -> None:
+        super().__init__("not of the asked shape")
+        self.reply = reply
+        self.problem = problem
+
+
+def parse(text: str, shape: type[R]) -> R:
+    """Return a reply's text as `shape`; the JSON may stand in a fence or between other words.
+
+    Raises:
+        UnusableReplyError: when it holds no JSON of that shape; nothing is patched into it.
+    """
+    problem = "it holds no JSON"
+    for candidate in _candidates(text):
+        try:
+            return shape.model_validate(from_json(candidate))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(str(part) for part in first["loc"]) or "the whole"
+            problem = f"{place}: {first['msg']}"
+        except ValueError as error:
+            problem = f"it is not valid JSON: {error}"
+
+    raise _MisfitError(text, problem)
+
+
+def _candidates(text: str) -> Iterable[str]:
+    """Return the places where the JSON may stand, most literal first."""
+    found = [text.strip(), *(match.strip() for match in _FENCED.findall(text))]
+    start, end = text.find("{"), text.rfind("}")
+    if 0 <= start < end:
+        found.append(text[start : end + 1])
+    return (candidate for candidate in dict.fromkeys(found) if candidate[:1] in {"{", "["})
