@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from drift.http import settings
-from drift.local.cli.work.env_file import read_env_file
+from drift.local.cli.app import read_env_file
 
 
 def test_settings_that_the_environment_lacks_are_read_and_named(

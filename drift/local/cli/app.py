@@ -80,11 +80,30 @@ def version_option(
     if version:
         typer.echo(__version__)
         raise typer.Exit
-    if Path(".env").is_file():
-        # imported here, so that `--help` is there at once
-        from drift.local.cli.work.env_file import read_env_file
+    read_env_file(Path(), say)
 
-        read_env_file(Path(), say)
+
+def read_env_file(folder: Path, say: Callable[[str], None]) -> None:
+    """Add what a folder's `.env` sets and the environment does not; say which settings that are.
+
+    It is for the commands alone: the function never reads one. Other names in it are left alone,
+    and so are empty values.
+    """
+    path = folder / ".env"
+    if not path.is_file():
+        return
+
+    # imported here, so that `--help` is there at once
+    from dotenv import dotenv_values
+
+    from drift.http import settings
+
+    known, given = settings.names(), settings.environment()
+    read = dotenv_values(path, interpolate=False, encoding="utf-8")
+    added = {n: value for n, value in read.items() if value and n in known and n not in given}
+    if added:
+        settings.export(added)
+        say(f"Read from .env: {', '.join(sorted(added))}.")
 
 
 def main() -> None:

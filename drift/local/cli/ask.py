@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from drift.local.cli import options
-from drift.local.cli.run import run
+from drift.local.cli.console import print_json, say, show_answer
+from drift.local.cli.run import command
+
+if TYPE_CHECKING:
+    from drift.local.stack.stack import StackOptions
 
 
-def ask(
-    question: options.Question,
+@command()
+async def ask(
+    stack_options: StackOptions,
+    question: Annotated[str, typer.Argument(help="The question.", callback=options.checked_text)],
     project: options.Project = options.DEMO_PROJECT,
     top_k: Annotated[int, typer.Option(help="Communities the primer looks at.", min=1, max=50)] = 5,
-    depth: options.Depth = "drift",
+    depth: Annotated[
+        str,
+        typer.Option(help="How far to go: `drift`, `quick` (one look), or `auto` (more if open)."),
+    ] = "drift",
     include: Annotated[
         list[str] | None,
         typer.Option(
@@ -27,33 +36,40 @@ def ask(
             "--references", help="Show the answer with numbered references and how sure they are."
         ),
     ] = False,
-    version: options.Neo4jVersion = options.DEFAULT_VERSION,
-    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
-    cache_dir: options.CacheDir = None,
     as_json: options.Json = False,
 ) -> None:
     """Ask a project a question, through the function's own POST /retrieve.
 
     Succeeds only with a cited answer; exit code 1 says that there is none.
     """
-    shown = ["references"] if references else []
-    wanted = dict.fromkeys(
-        [*(include or []), *shown, *([] if as_json else ["locations", "verdict"])]
-    )
+    shown = [
+        *(["references"] if references else []),
+        *([] if as_json else ["locations", "verdict"]),
+    ]
     body = {
         "query": question,
         "project_id": project,
         "top_k": top_k,
         "depth": depth,
-        "include": list(wanted),
+        "include": list(dict.fromkeys([*(include or []), *shown])),
     }
     _check(body)
 
-    from drift.local.cli.work import asking as work
+    from drift.local.cli.work.asking import advice_on, ask_function
+    from drift.local.cli.work.servers import recommend_up, running
+    from drift.local.hosts.local_host import serving
 
-    stack_options = options.stack_options(version, data_dir, cache_dir)
-    cited = run(work.ask(stack_options, body, as_json=as_json))
-    if not cited:
+    async with running(stack_options, reads=True) as (stack, values), serving() as url:
+        answered = await ask_function(url, values, body)
+        if as_json:
+            print_json(answered.response)
+        else:
+            show_answer(question, answered.response)
+        if said := advice_on(values.oai_model, answered.response):
+            say(said)
+        recommend_up(stack)
+
+    if not answered.is_cited:
         raise typer.Exit(1)
 
 

@@ -17,7 +17,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, LocalStackError
 from drift.local.cli import options
 from drift.local.cli.console import references, say, stderr
-from drift.local.cli.run import run
+from drift.local.cli.run import command
 from drift.model.calls import Prompt
 from drift.prompting.markup import element, plain
 
@@ -50,7 +50,9 @@ COMMAND = re.compile(r"/[\w?]*")
 Write = Callable[[str], object]
 
 
-def chat(
+@command()
+async def chat(
+    stack_options: StackOptions,
     project: options.Project = options.DEMO_PROJECT,
     rag: Annotated[
         bool,
@@ -59,9 +61,6 @@ def chat(
     depth: Annotated[
         str, typer.Option(help="How far to go with --rag: `quick`, `auto` or `drift`.")
     ] = "auto",
-    version: options.Neo4jVersion = options.DEFAULT_VERSION,
-    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
-    cache_dir: options.CacheDir = None,
 ) -> None:
     """Talk in the terminal; the answer is shown while it is written.
 
@@ -73,8 +72,28 @@ def chat(
         message = f"quick, auto or drift is expected, not {depth!r}"
         raise typer.BadParameter(message, param_hint="--depth")
 
-    stack_options = options.stack_options(version, data_dir, cache_dir)
-    run(_chat(stack_options, project if rag else None, depth))
+    import httpx2
+
+    from drift.http import wiring
+    from drift.http.page import STAND_IN
+    from drift.local.cli.work.servers import recommend_up, running
+    from drift.local.hosts.local_host import serving
+
+    async with running(stack_options, reads=rag) as (stack, values), serving() as url:
+        if values.oai_model == STAND_IN and not rag:
+            say("The stand-in repeats questions, for it has no language model: try --rag.")
+
+        model, _ = await asyncio.to_thread(wiring.build_models, values)
+        async with httpx2.AsyncClient(base_url=url, timeout=TIMEOUT_S, trust_env=False) as client:
+            documents = Documents(client, model, project, depth)
+            conversation = Conversation(documents if rag else Model(model), _write)
+            if sys.stdin.isatty():
+                say(HELP)
+            async for line in _lines():
+                if not await conversation.said(line):
+                    break
+
+        recommend_up(stack)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,32 +254,6 @@ class Conversation:
             return
 
         self.turns.append(Turn(question, answer))
-
-
-async def _chat(stack_options: StackOptions, project_id: str | None, depth: str) -> None:
-    """Talk until the user ends it; None for a project asks the model alone."""
-    import httpx2
-
-    from drift.http import wiring
-    from drift.http.page import STAND_IN
-    from drift.local.cli.work.servers import recommend_up, running
-    from drift.local.hosts.local_host import serving
-
-    async with running(stack_options, reads=bool(project_id)) as (stack, values), serving() as url:
-        if values.oai_model == STAND_IN and project_id is None:
-            say("The stand-in repeats questions, for it has no language model: try --rag.")
-
-        model, _ = await asyncio.to_thread(wiring.build_models, values)
-        async with httpx2.AsyncClient(base_url=url, timeout=TIMEOUT_S, trust_env=False) as client:
-            documents = Documents(client, model, project_id, depth) if project_id else None
-            conversation = Conversation(documents or Model(model), _write)
-            if sys.stdin.isatty():
-                say(HELP)
-            async for line in _lines():
-                if not await conversation.said(line):
-                    break
-
-        recommend_up(stack)
 
 
 def _refused(problem: dict[str, Any]) -> LocalStackError:

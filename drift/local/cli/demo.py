@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from drift.local.cli import options
 from drift.local.cli.console import print_json, show_answer, stderr
-from drift.local.cli.run import run
+from drift.local.cli.run import command
 
 if TYPE_CHECKING:
     from drift.http.settings import Settings
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 REDIS_INFO_S = 2.0
 
 
-def demo(
-    question: options.DemoQuestion = options.DEMO_QUESTION,
-    version: options.Neo4jVersion = options.DEFAULT_VERSION,
-    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
-    cache_dir: options.CacheDir = None,
+@command()
+async def demo(
+    stack_options: StackOptions,
+    question: Annotated[
+        str,
+        typer.Option(
+            "--question", "-q", help="What to ask about Python.", callback=options.checked_text
+        ),
+    ] = options.DEMO_QUESTION,
     as_json: options.Json = False,
 ) -> None:
     """Ingest the Python reference manual and answer a question about it, end to end on real
@@ -31,13 +35,6 @@ def demo(
 
     Succeeds only with a cited answer.
     """
-    stack_options = options.stack_options(version, data_dir, cache_dir)
-    if not run(_demo(stack_options, question, as_json=as_json)):
-        raise typer.Exit(1)
-
-
-async def _demo(stack_options: StackOptions, question: str, *, as_json: bool) -> bool:
-    """Ingest, ask and print the answer; tell whether it is cited."""
     from drift.local.cli.work.asking import ask_function
     from drift.local.cli.work.ingestion import ingest_sample
     from drift.local.cli.work.servers import running, warm_up
@@ -75,8 +72,7 @@ async def _demo(stack_options: StackOptions, question: str, *, as_json: bool) ->
         stderr.print(
             "[yellow]No answer with evidence was found; the local model only copies sentences.[/]"
         )
-
-    return answered.is_cited
+        raise typer.Exit(1)
 
 
 def _say_what_next(laps: dict[str, float], servers: dict[str, str]) -> None:
@@ -95,20 +91,16 @@ async def _servers(values: Settings, stack: Stack) -> dict[str, str]:
     finally:
         await graph.close()
 
+    info = await _redis_info(values)
+    version = info.get("valkey_version") or info.get("redis_version")
+    redis = "Valkey" if "valkey_version" in info else "Redis"
     return {
         "neo4j": neo4j,
-        "valkey": _redis_name(await _redis_info(values)),
+        "valkey": f"{redis}/{version}" if version else "none",
         "model": values.oai_model,
         "embedding_model": values.oai_embed_model_name,
         "started_here": ", ".join(name for name, pid in stack.pids.items() if pid) or "none",
     }
-
-
-def _redis_name(info: dict[str, Any]) -> str:
-    version = info.get("valkey_version") or info.get("redis_version")
-    if not version:
-        return "none"
-    return f"{'Valkey' if 'valkey_version' in info else 'Redis'}/{version}"
 
 
 async def _redis_info(values: Settings) -> dict[str, Any]:

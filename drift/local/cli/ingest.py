@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from drift.local.cli import options
-from drift.local.cli.run import run, stoppable
+from drift.local.cli.console import print_json, say
+from drift.local.cli.run import command, stoppable
+
+if TYPE_CHECKING:
+    from drift.local.ingest.sources import Source
+    from drift.local.stack.stack import StackOptions
 
 
-def ingest(
-    source: options.DocumentSource = None,
-    project: options.ProjectToWrite = None,
+@command(stoppable)
+async def ingest(
+    stack_options: StackOptions,
+    source: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A folder or a file: Markdown, reStructuredText, text, HTML.",
+            metavar="SOURCE",
+            parser=options.checked_path,
+            show_default=False,
+        ),
+    ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option(
+            "--project",
+            "-p",
+            help="The project's id; wanted with a folder or file.",
+            callback=options.checked_text,
+        ),
+    ] = None,
     sample: Annotated[
         bool, typer.Option("--sample", help="Ingest the Python reference manual instead.")
     ] = False,
@@ -43,9 +68,6 @@ def ingest(
             help="Seconds to wait for another run over the project; 0 refuses at once.", min=0
         ),
     ] = 600,
-    version: options.Neo4jVersion = options.DEFAULT_VERSION,
-    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
-    cache_dir: options.CacheDir = None,
     as_json: options.Json = False,
 ) -> None:
     """Ingest documents into a project's graph.
@@ -63,26 +85,48 @@ def ingest(
     if sample and source_uri:
         raise typer.BadParameter("goes with a folder or file of yours", param_hint="--source-uri")
 
-    project = _checked(options.DEMO_PROJECT if project is None else project)
-    _check_address(source_uri)
+    project = options.DEMO_PROJECT if project is None else project
+    _check(project, source_uri)
 
-    from drift.local.cli.work import ingestion as work
+    from drift.local.cli.work.ingestion import as_document, ingest_documents, left_out
+    from drift.local.cli.work.sample import sample_sources
+    from drift.local.cli.work.servers import recommend_up, running
+    from drift.local.ingest.reading_process import ReadingProcess
+    from drift.local.ingest.sources import read_source
 
-    how = work.HowToIngest(force, wait, source_uri, yes=yes)
-    stack_options = options.stack_options(version, data_dir, cache_dir)
-    run(stoppable(work.ingest(stack_options, source, project, how, as_json=as_json)))
+    with ReadingProcess() as process:
+
+        def read() -> Source:
+            if source is None:
+                return sample_sources()
+            return read_source(source, source_uri, may_be_empty=yes, guard=process.guarded)
+
+        documents = await asyncio.to_thread(read)
+        for line in left_out(documents):
+            say(line)
+
+        async with running(stack_options) as (stack, values):
+            report = await ingest_documents(
+                values,
+                documents,
+                project,
+                force=force,
+                wait_s=wait,
+                again=read,
+                guard=process.guarded,
+            )
+            recommend_up(stack)
+
+    if as_json:
+        print_json(as_document(report))
 
 
-def _checked(project: str) -> str:
+def _check(project: str, prefix: str) -> None:
     from drift.contracts.request import project_id_problem
+    from drift.core.source_uri import WANTED, is_shown
 
     if problem := project_id_problem(project):
         raise typer.BadParameter(f"{problem}, as in every request", param_hint="--project")
-    return project
-
-
-def _check_address(prefix: str) -> None:
-    from drift.core.source_uri import WANTED, is_shown
 
     if prefix and (not is_shown(prefix) or {"?", "#"} & set(prefix)):
         raise typer.BadParameter(

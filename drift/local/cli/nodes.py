@@ -13,7 +13,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import FieldProblem, InvalidRequestError
 from drift.local.cli import options
 from drift.local.cli.console import print_json, say
-from drift.local.cli.run import run
+from drift.local.cli.run import command
 
 if TYPE_CHECKING:
     from drift.http.settings import Settings
@@ -27,7 +27,9 @@ RUN_S = 24 * 3600.0
 SAID_EVERY = 1000
 
 
-def index(
+@command()
+async def index(
+    stack_options: StackOptions,
     project: options.Project,
     label: Annotated[
         str,
@@ -40,27 +42,31 @@ def index(
         bool,
         typer.Option("--adopt", help="Take nodes that belong to no project into this one."),
     ] = False,
-    version: options.Neo4jVersion = options.DEFAULT_VERSION,
-    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
-    cache_dir: options.CacheDir = None,
     as_json: options.Json = False,
 ) -> None:
     """Make nodes that stand in the graph searchable: embed their title and description.
 
     A second run does only what is left.
     """
-    stack_options = options.stack_options(version, data_dir, cache_dir)
-    run(_index(stack_options, project, label, adopts=adopt, as_json=as_json))
+    from drift.local.cli.work.servers import recommend_up, running
+
+    async with running(stack_options, reads=True) as (stack, values), _tools(values) as tools:
+        if label not in tools.labels:
+            known = ", ".join(tools.labels) or "none, until RAG_LABELS names one"
+            message = f"must be a label of people's own that is searched: {known}"
+            raise InvalidRequestError((FieldProblem("--label", message),))
+        report = await tools.run(project, label, "unowned" if adopt else "unmarked")
+        _tell([report], as_json=as_json)
+        recommend_up(stack)
 
 
-def reconcile(
+@command()
+async def reconcile(
+    stack_options: StackOptions,
     project: Annotated[
         str | None,
         typer.Option("--project", "-p", help="One project alone.", callback=options.checked_text),
     ] = None,
-    version: options.Neo4jVersion = options.DEFAULT_VERSION,
-    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
-    cache_dir: options.CacheDir = None,
     as_json: options.Json = False,
 ) -> None:
     """Say which nodes have no vector or one of another text or model, and embed them.
@@ -68,8 +74,16 @@ def reconcile(
     It looks at the labels of RAG_LABELS that people's own nodes have, in every project that has
     such nodes.
     """
-    stack_options = options.stack_options(version, data_dir, cache_dir)
-    run(_reconcile(stack_options, project, as_json=as_json))
+    from drift.local.cli.work.servers import recommend_up, running
+
+    async with running(stack_options, reads=True) as (stack, values), _tools(values) as tools:
+        reports = [
+            await tools.run(one, label)
+            for label in tools.labels
+            for one in ([project] if project else await tools.nodes.projects(label))
+        ]
+        _tell(reports, as_json=as_json)
+        recommend_up(stack)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,34 +95,6 @@ class _Tools:
     async def run(self, project: str, label: str, taking: Taking = "marked") -> NodesReport:
         deadline = Deadline.after(RUN_S)
         return await self.reconciling.run(project, label, deadline, taking=taking, tell=_telling())
-
-
-async def _index(
-    stack_options: StackOptions, project: str, label: str, *, adopts: bool, as_json: bool
-) -> None:
-    from drift.local.cli.work.servers import recommend_up, running
-
-    async with running(stack_options, reads=True) as (stack, values), _tools(values) as tools:
-        if label not in tools.labels:
-            known = ", ".join(tools.labels) or "none, until RAG_LABELS names one"
-            message = f"must be a label of people's own that is searched: {known}"
-            raise InvalidRequestError((FieldProblem("--label", message),))
-        report = await tools.run(project, label, "unowned" if adopts else "unmarked")
-        _tell([report], as_json=as_json)
-        recommend_up(stack)
-
-
-async def _reconcile(stack_options: StackOptions, project: str | None, *, as_json: bool) -> None:
-    from drift.local.cli.work.servers import recommend_up, running
-
-    async with running(stack_options, reads=True) as (stack, values), _tools(values) as tools:
-        reports = [
-            await tools.run(one, label)
-            for label in tools.labels
-            for one in ([project] if project else await tools.nodes.projects(label))
-        ]
-        _tell(reports, as_json=as_json)
-        recommend_up(stack)
 
 
 @asynccontextmanager

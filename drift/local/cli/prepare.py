@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,7 +10,7 @@ import typer
 from drift.core.errors import LocalStackError
 from drift.local.cli import options
 from drift.local.cli.console import print_json, stderr, stdout
-from drift.local.cli.run import run
+from drift.local.cli.run import command
 
 if TYPE_CHECKING:
     from drift.http.settings import Settings
@@ -22,24 +22,18 @@ _NOT_SPOKEN_TO = {"OAI_MODEL": "unused", "REDIS_URL": "redis://127.0.0.1:1"}
 """Stand for settings that preparing does not need, so that no server is started for them."""
 
 
-@dataclass(frozen=True, slots=True)
-class HowToPrepare:
-    """What to do: a `project` to look at and perhaps to `embed`; a dry run changes nothing.
-
-    `wait_s` says how long to wait for indexes.
-    """
-
-    project: str | None = None
-    embed: bool = False
-    dry_run: bool = False
-    wait_s: float = 600.0
-
-
-def prepare(
+@command()
+async def prepare(
+    stack_options: StackOptions,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the Cypher instead of running it.")
     ] = False,
-    project: options.MaybeProject = None,
+    project: Annotated[
+        str | None,
+        typer.Option(
+            "--project", "-p", help="Look at this project as well.", callback=options.checked_text
+        ),
+    ] = None,
     embed: Annotated[
         bool,
         typer.Option(
@@ -49,9 +43,6 @@ def prepare(
     wait: Annotated[
         float, typer.Option(help="Seconds to wait until the indexes are online.", min=0)
     ] = 600,
-    version: options.Neo4jVersion = options.DEFAULT_VERSION,
-    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
-    cache_dir: options.CacheDir = None,
     as_json: options.Json = False,
 ) -> None:
     """Make a graph searchable: project ids on its nodes, constraints, indexes.
@@ -68,38 +59,27 @@ def prepare(
     if embed and project is None:
         raise typer.BadParameter("wants --project as well", param_hint="--embed")
 
-    stack_options = options.stack_options(version, data_dir, cache_dir)
-    how = HowToPrepare(project, embed=embed, dry_run=dry_run, wait_s=wait)
-    if not run(_prepare(stack_options, how, as_json=as_json)):
-        raise typer.Exit(1)
-
-
-async def _prepare(stack_options: StackOptions, how: HowToPrepare, *, as_json: bool) -> bool:
-    """Prepare the graph and print the report; tell whether it names no problem."""
     from drift.http import wiring
     from drift.local.cli.work.servers import running
     from drift.local.wiring import build_preparer
 
-    async with running(_graph_alone(stack_options, embeds=how.embed)) as (_, values):
+    async with running(_graph_alone(stack_options, embeds=embed)) as (_, values):
         preparer = build_preparer(values)
-        embedder = wiring.build_models(values)[1] if how.embed else None
+        embedder = wiring.build_models(values)[1] if embed else None
         try:
             report = await preparer.prepare(
-                values.vector_index_dimensions,
-                dry_run=how.dry_run,
-                wait_s=how.wait_s,
-                say=_remark,
+                values.vector_index_dimensions, dry_run=dry_run, wait_s=wait, say=_remark
             )
-            if how.project is not None:
+            if project is not None:
                 await preparer.tend(
-                    how.project,
+                    project,
                     values.vector_index_dimensions,
                     report,
                     embedder=embedder,
                     say=_remark,
                 )
-                if not how.dry_run:
-                    await _measure(values, how, embedder)
+                if not dry_run:
+                    await _measure(values, project, embedder)
         finally:
             await preparer.close()
 
@@ -109,10 +89,11 @@ async def _prepare(stack_options: StackOptions, how: HowToPrepare, *, as_json: b
     else:
         _show(document)
 
-    return not document["problems"]
+    if document["problems"]:
+        raise typer.Exit(1)
 
 
-async def _measure(values: Settings, how: HowToPrepare, embedder: Embedder | None) -> None:
+async def _measure(values: Settings, project: str, embedder: Embedder | None) -> None:
     """Measure how near the project's nodes have to be to a question.
 
     The model of vectors that others have made is not known.
@@ -127,7 +108,7 @@ async def _measure(values: Settings, how: HowToPrepare, embedder: Embedder | Non
             graph.finder(),
             embedder,
             writer,
-            str(how.project),
+            project,
             values.vector_index_dimensions,
             values.oai_embed_model_name if embedder else "",
             say=_remark,

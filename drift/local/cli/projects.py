@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,7 @@ import typer
 from drift.core.errors import IngestError
 from drift.local.cli import options
 from drift.local.cli.console import print_json, say, stderr, stdout
-from drift.local.cli.run import run, stoppable
+from drift.local.cli.run import command, stoppable
 from drift.local.cli.terminal import on_one_line
 from drift.local.ingest.places import is_gone, is_inside, known_as
 
@@ -27,60 +26,9 @@ MOST_NAMED = 10
 """Projects or sources that are named in an error."""
 
 
-@dataclass(frozen=True, slots=True)
-class HowToRemove:
-    """Which source, or None for all; whether to do it; and how long to wait for another run."""
-
-    source: str | None = None
-    yes: bool = False
-    wait_s: float = 600.0
-
-
-def projects(
-    version: options.Neo4jVersion = options.DEFAULT_VERSION,
-    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
-    cache_dir: options.CacheDir = None,
-    as_json: options.Json = False,
-) -> None:
+@command()
+async def projects(stack_options: StackOptions, as_json: options.Json = False) -> None:
     """List the projects, and the sources that their documents come from."""
-    run(_projects(options.stack_options(version, data_dir, cache_dir), as_json=as_json))
-
-
-def remove(
-    project: options.Project,
-    source: Annotated[
-        str | None,
-        typer.Option(
-            "--source",
-            help="A folder or file that was ingested; without it, all of them.",
-            callback=options.checked_text,
-        ),
-    ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Remove it; without it nothing is removed.")
-    ] = False,
-    wait: Annotated[
-        float,
-        typer.Option(
-            help="Seconds to wait for another run over the project; 0 refuses at once.", min=0
-        ),
-    ] = 600,
-    version: options.Neo4jVersion = options.DEFAULT_VERSION,
-    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
-    cache_dir: options.CacheDir = None,
-    as_json: options.Json = False,
-) -> None:
-    """Remove documents from a project, with all that was made of them.
-
-    It says what it will remove, and removes it with --yes. Files stay as they are, and so do nodes
-    of your own. Questions see the project as it was before until all of it is done.
-    """
-    how = HowToRemove(source, yes=yes, wait_s=wait)
-    stack_options = options.stack_options(version, data_dir, cache_dir)
-    run(stoppable(_remove(stack_options, project, how, as_json=as_json)))
-
-
-async def _projects(stack_options: StackOptions, *, as_json: bool) -> None:
     from drift.local.cli.work.ingestion import require_default_schema
     from drift.local.cli.work.servers import recommend_up, running
     from drift.local.wiring import build_writer
@@ -105,10 +53,34 @@ async def _projects(stack_options: StackOptions, *, as_json: bool) -> None:
         say("There is no project. `drift ingest FOLDER --project NAME` makes one.")
 
 
-async def _remove(
-    stack_options: StackOptions, project_id: str, how: HowToRemove, *, as_json: bool
+@command(stoppable)
+async def remove(
+    stack_options: StackOptions,
+    project: options.Project,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--source",
+            help="A folder or file that was ingested; without it, all of them.",
+            callback=options.checked_text,
+        ),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Remove it; without it nothing is removed.")
+    ] = False,
+    wait: Annotated[
+        float,
+        typer.Option(
+            help="Seconds to wait for another run over the project; 0 refuses at once.", min=0
+        ),
+    ] = 600,
+    as_json: options.Json = False,
 ) -> None:
-    """Say what is to be removed, and remove it when that was asked for."""
+    """Remove documents from a project, with all that was made of them.
+
+    It says what it will remove, and removes it with --yes. Files stay as they are, and so do nodes
+    of your own. Questions see the project as it was before until all of it is done.
+    """
     from drift.local.cli.work.ingestion import require_default_schema
     from drift.local.cli.work.servers import recommend_up, running
     from drift.local.wiring import build_writer
@@ -117,21 +89,22 @@ async def _remove(
         require_default_schema(values, "remove")
         writer = build_writer(values)
         try:
-            held = await _held(writer, project_id)
-            source = None if how.source is None else _known_source(held, how.source)
-            _announce(held, source)
+            held = await _held(writer, project)
+            known = None if source is None else _known_source(held, source)
+            sources = held.sources if known is None else {known: held.sources[known]}
+            _announce(held, sources)
             report = None
-            if how.yes:
-                report = await _remove_from(values, writer, project_id, source, how.wait_s)
-                after = next(iter(await writer.held_projects(project_id)), None)
-                _say_done(project_id, report, after)
+            if yes:
+                report = await _remove_from(values, writer, project, known, wait)
+                after = next(iter(await writer.held_projects(project)), None)
+                _say_done(project, report, after)
         finally:
             await writer.close()
 
         recommend_up(stack)
 
     if as_json:
-        print_json(_outcome(held, source, report))
+        print_json(_outcome(held, sources, report))
     if report is None:
         say("Nothing was removed. The same command with --yes removes it.")
         raise typer.Exit(1)
@@ -204,8 +177,7 @@ async def _remove_from(
     return report
 
 
-def _announce(held: HeldProject, source: str | None) -> None:
-    sources = held.sources if source is None else {source: held.sources[source]}
+def _announce(held: HeldProject, sources: Mapping[str, int]) -> None:
     for name, documents in sources.items():
         say(
             f"To remove from project {held.project_id}: {_documents(documents)} of {_called(name)}."
@@ -224,8 +196,9 @@ def _say_done(project_id: str, report: IngestReport, after: HeldProject | None) 
     say(f"It holds {_documents(after.documents)} and {after.chunks:,} chunks.{own}")
 
 
-def _outcome(held: HeldProject, source: str | None, report: IngestReport | None) -> dict[str, Any]:
-    sources = held.sources if source is None else {source: held.sources[source]}
+def _outcome(
+    held: HeldProject, sources: Mapping[str, int], report: IngestReport | None
+) -> dict[str, Any]:
     return {
         "project_id": held.project_id,
         "sources": _sources(sources),

@@ -1,32 +1,72 @@
-"""How a command runs: its event loop, its signals, and its errors as exit codes."""
+"""How a command runs: its options, its event loop, its signals, and its errors as exit codes."""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import signal
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, get_type_hints
 
 import typer
 
 from drift.core.errors import DriftError, InvalidRequestError
 from drift.local.cli.console import show_error, stderr
+from drift.local.cli.options import stack_options
 from drift.local.stack.data_folder import DataFolderError
-
-Result = TypeVar("Result")
 
 STOPPING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
+Work = Coroutine[Any, Any, None]
 
-def run(work: Coroutine[Any, Any, Result]) -> Result:
+
+def command(around: Callable[[Work], Work] | None = None) -> Callable[..., Callable[..., None]]:
+    """Make a command of a coroutine function, whose first argument is a StackOptions.
+
+    The options of the local servers stand behind its own, as `stack_options` declares them.
+    `around` is what a signal does to it: see `stoppable` and `until_stopped`.
+    """
+
+    def made(work: Callable[..., Work]) -> Callable[..., None]:
+        own, servers = _parameters(work)[1:], _parameters(stack_options)
+
+        @wraps(work)
+        def called(**given: Any) -> None:  # noqa: ANN401 - what the command line says
+            options = stack_options(**{one.name: given.pop(one.name) for one in servers})
+            begun = work(options, **given)
+            run(around(begun) if around else begun)
+
+        taken = sorted([*own, *servers], key=lambda one: one.name == "as_json")
+        called.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
+        called.__annotations__ = {one.name: one.annotation for one in taken}
+        return called
+
+    return made
+
+
+def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
+    # the type is not loaded before a command runs
+    hints = get_type_hints(function, localns={"StackOptions": object}, include_extras=True)
+    taken = inspect.signature(function).parameters.values()
+    return [
+        one.replace(annotation=hints[one.name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for one in taken
+    ]
+
+
+def run(work: Work) -> None:
     """Run a command's work.
 
     An error of ours is one line, with exit code 2 where nothing was begun and 1 otherwise.
     """
-    begin()
+    # While things were loaded, Ctrl-C ended the process at once; now it interrupts.
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
     try:
-        return asyncio.run(work)
+        asyncio.run(work)
     except InvalidRequestError as error:
         problems = "; ".join(f"{problem.field}: {problem.message}" for problem in error.problems)
         show_error(f"{error.detail} {problems}")
@@ -44,25 +84,19 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
         raise typer.Exit(130) from None
 
 
-def begin() -> None:
-    """Let Ctrl-C interrupt what follows: while things were loaded, it ended the process at once."""
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-async def stoppable(work: Coroutine[Any, Any, Result]) -> Result:
+async def stoppable(work: Work) -> None:
     """Run work that has something to give back: SIGTERM and SIGHUP end it as Ctrl-C does."""
     task = asyncio.ensure_future(work)
     for number in STOPPING_SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
 
     try:
-        return await task
+        await task
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
 
 
-async def until_stopped(work: Coroutine[Any, Any, None]) -> None:
+async def until_stopped(work: Work) -> None:
     """Run until the work ends or somebody stops it; Ctrl-C and SIGTERM are how it is meant to end.
 
     The second signal ends this process at once: the servers notice by themselves when nobody uses

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from drift.local.cli import options
 from drift.local.cli.console import print_json, stderr
-from drift.local.cli.run import run, until_stopped
+from drift.local.cli.run import command, until_stopped
 
 if TYPE_CHECKING:
     from drift.local.cli.work.trial import TrialKey
@@ -23,18 +22,6 @@ _CREDENTIAL = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class HowToServe:
-    """The port, or None for SERVE_PORT or another when that is taken; the names of proxies.
-
-    `auth` says who may ask; None leaves that to AUTH_MODE.
-    """
-
-    port: int | None
-    allowed: Sequence[str]
-    auth: options.Auth | None
-
-
 def _host(value: str) -> str:
     from drift.local.hosts.same_machine import host_name
 
@@ -44,7 +31,9 @@ def _host(value: str) -> str:
         raise typer.BadParameter(str(error)) from None
 
 
-def serve(
+@command(until_stopped)
+async def serve(
+    stack_options: StackOptions,
     port: Annotated[
         int | None,
         typer.Option(
@@ -63,16 +52,13 @@ def serve(
         ),
     ] = None,
     auth: Annotated[
-        options.Auth | None,
+        Literal["none", "keys"] | None,
         typer.Option(
             help="Who may ask: `none` lets everybody on this machine, `keys` makes two keys of two "
             "projects and prints them.",
             show_default="what AUTH_MODE says, and without that `none`",
         ),
     ] = None,
-    version: options.Neo4jVersion = options.DEFAULT_VERSION,
-    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
-    cache_dir: options.CacheDir = None,
     as_json: options.Json = False,
 ) -> None:
     """Start the local servers and serve the function's own routes on 127.0.0.1.
@@ -84,31 +70,24 @@ def serve(
     The platform's function keys are off. For the Functions host itself use `func start` beside
     `python -m drift up`.
     """
-    stack_options = options.stack_options(version, data_dir, cache_dir)
-    how = HowToServe(port, allow_host or (), auth)
-    run(until_stopped(_serve(stack_options, how, as_json=as_json)))
-
-
-async def _serve(stack_options: StackOptions, how: HowToServe, *, as_json: bool) -> None:
-    """Serve until cancelled."""
     from drift.http import settings
     from drift.local.cli.work.servers import WITHOUT_KEYS, projects_of, running, warm_up
     from drift.local.cli.work.trial import settings_with, trial_keys
     from drift.local.hosts.local_host import serving
     from drift.local.stack.loopback import check_port
 
-    if how.port:
-        check_port(how.port)
+    if port:
+        check_port(port)
 
-    access = {} if how.auth is None else WITHOUT_KEYS
+    access = {} if auth is None else WITHOUT_KEYS
     async with running(stack_options, access) as (stack, values):
         keys: Sequence[TrialKey] = ()
-        if how.auth == "keys":
+        if auth == "keys":
             keys = await trial_keys(values)
             settings.export(settings_with(keys))
 
-        async with serving(how.port, options.SERVE_PORT, how.allowed) as url:
-            if how.port is None and not url.endswith(f":{options.SERVE_PORT}"):
+        async with serving(port, options.SERVE_PORT, allow_host or ()) as url:
+            if port is None and not url.endswith(f":{options.SERVE_PORT}"):
                 stderr.print(f"Port {options.SERVE_PORT} is taken: another one is used.")
             if as_json:
                 shown = {"keys": {one.project: one.key for one in keys}} if keys else {}

@@ -6,27 +6,18 @@ from typing import TYPE_CHECKING
 
 from drift.local.cli import options
 from drift.local.cli.console import print_json, stderr
-from drift.local.cli.run import run, until_stopped
+from drift.local.cli.run import command, until_stopped
 
 if TYPE_CHECKING:
     from drift.local.stack.stack import StackOptions
 
 
-def up(
-    version: options.Neo4jVersion = options.DEFAULT_VERSION,
-    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
-    cache_dir: options.CacheDir = None,
-    as_json: options.Json = False,
-) -> None:
+@command(until_stopped)
+async def up(stack_options: StackOptions, as_json: options.Json = False) -> None:
     """Start the local servers and print the environment they provide; Ctrl-C ends them.
 
     Neo4j, Valkey and the model server run on loopback, for all commands on the same data folder.
     """
-    run(until_stopped(_up(options.stack_options(version, data_dir, cache_dir), as_json=as_json)))
-
-
-async def _up(stack_options: StackOptions, *, as_json: bool) -> None:
-    """Print the environment, and wait to be cancelled."""
     from drift.local.cli.work.servers import running
 
     async with running(stack_options) as (stack, _):

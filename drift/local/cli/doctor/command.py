@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from drift.local.cli import options
-from drift.local.cli.run import run
+from drift.local.cli.run import command
+
+if TYPE_CHECKING:
+    from drift.local.stack.stack import StackOptions
 
 
-def doctor(
+@command()
+async def doctor(
+    stack_options: StackOptions,
     infra: Annotated[
         bool,
         typer.Option(
@@ -19,8 +24,6 @@ def doctor(
             help="Check the parameters of the deployment to Azure instead, without Azure.",
         ),
     ] = False,
-    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
-    cache_dir: options.CacheDir = None,
     as_json: options.Json = False,
 ) -> None:
     """Say what is there and what is missing.
@@ -30,14 +33,14 @@ def doctor(
     With --infra: what is wrong with infra/main.bicepparam and the environment that it reads, azd's
     (.azure) or this shell's.
     """
-    from drift.local.cli.doctor.infra import examine_infra
-    from drift.local.cli.doctor.machine import examine
-
-    stack_options = options.stack_options(options.DEFAULT_VERSION, data_dir, cache_dir)
     if infra:
+        from drift.local.cli.doctor.infra import examine_infra
+
         fine = examine_infra(Path(), stack_options.given, as_json=as_json)
     else:
-        fine = run(examine(stack_options, as_json=as_json))
+        from drift.local.cli.doctor.machine import examine
+
+        fine = await examine(stack_options, as_json=as_json)
 
     if not fine:
         raise typer.Exit(1)

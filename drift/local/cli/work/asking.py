@@ -18,12 +18,9 @@ from drift.core.errors import LocalStackError
 from drift.http import wiring
 from drift.http.page import STAND_IN
 from drift.http.settings import Settings
-from drift.local.cli.console import print_json, say, show_answer, show_progress
-from drift.local.cli.work.servers import recommend_up, running
+from drift.local.cli.console import say, show_progress
 from drift.local.cli.work.watching import Server, Watch
-from drift.local.hosts.local_host import serving
 from drift.local.say import Say
-from drift.local.stack.stack import StackOptions
 
 _SAID_HERE = {"progress_publish_failed", "progress_publish_restored", "entra_token_failed"}
 """Events of the function's own log that a command says in words."""
@@ -58,24 +55,6 @@ class Answered:
         facts = self.response["key_facts"]
         citations = [citation for fact in facts for citation in fact["citations"]]
         return bool(facts) and all(isinstance(citation, dict) for citation in citations)
-
-
-async def ask(options: StackOptions, body: dict[str, Any], *, as_json: bool) -> bool:
-    """Ask, and print the answer; tell whether it is cited.
-
-    Raises:
-        LocalStackError: the function answers with an error, in its words.
-    """
-    async with running(options, reads=True) as (stack, values), serving() as url:
-        answered = await ask_function(url, values, body)
-        if as_json:
-            print_json(answered.response)
-        else:
-            show_answer(body["query"], answered.response)
-        if said := advice_on(values.oai_model, answered.response):
-            say(said)
-        recommend_up(stack)
-    return answered.is_cited
 
 
 async def ask_function(url: str, values: Settings, body: dict[str, Any]) -> Answered:

@@ -4,70 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
 from drift.core.errors import IngestError
 from drift.http import wiring
 from drift.http.settings import Settings
-from drift.local.cli.console import print_json, say, stderr
+from drift.local.cli.console import say, stderr
 from drift.local.cli.options import DEMO_PROJECT
 from drift.local.cli.work.sample import sample_sources
-from drift.local.cli.work.servers import recommend_up, running
 from drift.local.ingest import pipeline
 from drift.local.ingest.documents import Guard, Skipped, guarded
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.progress_bar import progress_bar
-from drift.local.ingest.reading_process import ReadingProcess
 from drift.local.ingest.report import STAGES, IngestReport, Report
-from drift.local.ingest.sources import Source, read_source
+from drift.local.ingest.sources import Source
 from drift.local.ingest.thresholds import measure_and_keep
-from drift.local.stack.stack import StackOptions
 from drift.local.wiring import build_writer
 from drift.ports import Embedder
 
 CHUNKS = STAGES[1]
 MAX_KINDS = 8
 """Kinds of ignored files that are named; the rest is counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class HowToIngest:
-    """Whether to write all of it anew, and how long to wait for another run over the project.
-
-    `source_uri` is the address of the source, or empty. With `yes` the source may be empty.
-    """
-
-    force: bool = False
-    wait_s: float = 600.0
-    source_uri: str = ""
-    yes: bool = False
-
-
-async def ingest(
-    options: StackOptions, source: Path | None, project: str, how: HowToIngest, *, as_json: bool
-) -> None:
-    """Ingest a folder or a file; without either, the sample corpus."""
-    with ReadingProcess() as process:
-
-        def read() -> Source:
-            if source is None:
-                return sample_sources()
-            return read_source(source, how.source_uri, may_be_empty=how.yes, guard=process.guarded)
-
-        documents = await asyncio.to_thread(read)
-        for line in left_out(documents):
-            say(line)
-
-        async with running(options) as (stack, values):
-            report = await ingest_documents(
-                values, documents, project, how, again=read, guard=process.guarded
-            )
-            recommend_up(stack)
-
-    if as_json:
-        print_json(as_document(report))
 
 
 async def ingest_sample(values: Settings) -> None:
@@ -79,7 +37,9 @@ async def ingest_documents(
     values: Settings,
     documents: Source,
     project: str,
-    how: HowToIngest = HowToIngest(),
+    *,
+    force: bool = False,
+    wait_s: float = 600.0,
     again: Callable[[], Source] | None = None,
     guard: Guard = guarded,
 ) -> IngestReport:
@@ -105,8 +65,8 @@ async def ingest_documents(
                 values.vector_index_dimensions,
                 report=last.then(show),
                 embedding_model=values.oai_embed_model_name,
-                force=how.force,
-                wait_s=how.wait_s,
+                force=force,
+                wait_s=wait_s,
                 say=say,
                 again=again,
                 guard=guard,
