@@ -6,10 +6,12 @@ import platform
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
+from contextlib import AsyncExitStack
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from drift.core.errors import LocalStackError, NotConfiguredError
+from drift.graph.graph import Neo4jGraph
 from drift.http import settings, wiring
 from drift.local.cli.console import print_json, stdout
 from drift.local.infra.finding import Finding, State
@@ -127,14 +129,13 @@ def _local_stack(options: StackOptions, record: Record | None) -> Finding:
 
 _SEEN = {"neo4j": ("graph", "indexes"), "valkey": ("redis",), "model": ("model", "chat")}
 """What is looked at of each part."""
-_UNKNOWN = "none"
 _NOWHERE = {
     "neo4j": {"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "none"},
     "valkey": {},
     "model": {
         "OAI_BASE_URL": "http://127.0.0.1:1",
         "OAI_MODEL": "none",
-        "OAI_EMBED_MODEL_NAME": _UNKNOWN,
+        "OAI_EMBED_MODEL_NAME": "none",
     },
 }
 """Settings of a part that nobody names and that does not run: it is not looked at."""
@@ -157,20 +158,30 @@ async def _servers(options: StackOptions, record: Record | None) -> list[Finding
 
     try:
         loaded = settings.load(values)
-        if values.get("OAI_EMBED_MODEL_NAME") == _UNKNOWN:  # nothing is compared with it
-            loaded = loaded.model_copy(update={"oai_embed_model_name": ""})
         service = wiring.build_service(loaded)
     except NotConfiguredError as error:
         return [Finding("settings", "problem", problem) for problem in error.problems]
 
-    readiness = await service.health.readiness()
-    await service.close()
+    async with AsyncExitStack() as closing:
+        closing.push_async_callback(service.close)
+        health = service.health
+        if "OAI_EMBED_MODEL_NAME" in values and "model" not in there:
+            graph = _graph_of_any_model(loaded)
+            closing.push_async_callback(graph.close)
+            health = replace(health, graph=graph)
+        readiness = await health.readiness()
+
     unseen = {name for part in VARIABLES if part not in there for name in _SEEN[part]}
-    return [
-        Finding("settings", "ok", "complete"),
-        *(
-            Finding(name, _STATES[one.level], str(one))
-            for name, one in readiness.items()
-            if name not in unseen
-        ),
+    looks = [
+        Finding(name, _STATES[one.level], str(one))
+        for name, one in readiness.items()
+        if name not in unseen
     ]
+    return [Finding("settings", "ok", "complete"), *looks]
+
+
+def _graph_of_any_model(values: settings.Settings) -> Neo4jGraph:
+    """Return the graph without the name of a model that its projects would be compared with."""
+    return Neo4jGraph.connect(
+        *wiring.database(values), names=wiring.index_names(values), schema=values.graph_schema
+    )
