@@ -107,10 +107,7 @@ def read_env_file(folder: Path, say: Callable[[str], None]) -> None:
 
 
 def main() -> None:
-    """Run the command line.
-
-    Output that nobody can take ends it with one line, and with none where the reader has left.
-    """
+    """Run the command line; output that nobody can take ends it, with one line or silently."""
     try:
         open_streams()
         log_to_stderr()

@@ -127,11 +127,7 @@ class Partner(Protocol):
     """Who answers in a conversation."""
 
     async def answer(self, question: str, turns: Sequence[Turn], write: Write) -> str:
-        """Write an answer as it comes, with all that belongs to it, and return its words.
-
-        Raises:
-            DriftError: there is no answer.
-        """
+        """Write an answer as it comes, and return its words; a DriftError where there is none."""
         ...
 
 
@@ -273,10 +269,7 @@ def _write(text: str) -> None:
 
 
 async def _lines() -> AsyncIterator[str]:
-    """Yield what the user types, line by line, until the end of the input.
-
-    A thread of its own reads, which nobody waits for: Ctrl-C ends the command while it reads.
-    """
+    """Yield what the user types, by lines; nobody waits for the thread that reads them."""
     loop, lines = asyncio.get_running_loop(), asyncio.Queue[str | None]()
     asked = threading.Semaphore(0)
 

@@ -1,7 +1,4 @@
-"""What people see: progress and answers with rich.
-
-Colours and bars appear on a terminal only; data never goes to standard error.
-"""
+"""What people see: progress and answers, in colour on a terminal only."""
 
 from __future__ import annotations
 
@@ -36,10 +33,7 @@ class LogLine(logging.Formatter):
     }
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write the service's records for people.
-
-        What is not a plain word is quoted, so that no text forges a line.
-        """
+        """Write a record for people; what is no plain word is quoted, so that it forges no line."""
         fields = {name: value for name, value in vars(record).items() if name not in self._HIDDEN}
         words = [
             f"{name}={value if _PLAIN.fullmatch(str(value)) else json.dumps(value)}"
@@ -59,10 +53,7 @@ def log_to_stderr() -> None:
 
 
 def say(line: str) -> None:
-    """Write one line to standard error, for whoever waits.
-
-    A line feed inside it, as a name may hold one, does not begin another line.
-    """
+    """Write one line to standard error; a line feed in a name begins no other line."""
     stderr.print(on_one_line(line), markup=False)
 
 
@@ -147,10 +138,7 @@ def _show_what_is_left(response: dict[str, Any]) -> None:
 
 
 def references(response: dict[str, Any]) -> str:
-    """Return what the sentences of an answer stand on: a line for each reference, by number.
-
-    Where there is no answer, it is what stands near one, named so.
-    """
+    """Return a line for each reference of an answer, or what stands near where there is none."""
     sentences: dict[int, list[int]] = {}
     for place, fact in enumerate(response["key_facts"], start=1):
         for number in fact["references"]:

@@ -94,10 +94,7 @@ async def prepare(
 
 
 async def _measure(values: Settings, project: str, embedder: Embedder | None) -> None:
-    """Measure how near the project's nodes have to be to a question.
-
-    The model of vectors that others have made is not known.
-    """
+    """Measure how near nodes have to be to a question; None means vectors of an unknown model."""
     from drift.http import wiring
     from drift.local.ingest.thresholds import measure_and_keep
     from drift.local.wiring import build_writer
@@ -119,10 +116,7 @@ async def _measure(values: Settings, project: str, embedder: Embedder | None) ->
 
 
 def _graph_alone(stack_options: StackOptions, *, embeds: bool) -> StackOptions:
-    """Return options that start nothing beside a given graph.
-
-    What the local stack's model would imply is not assumed of it.
-    """
+    """Return options that start nothing beside a given graph, and assume no model of it."""
     if not stack_options.given.get("NEO4J_URI"):
         return stack_options
 

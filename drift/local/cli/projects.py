@@ -119,11 +119,7 @@ async def _held(writer: Neo4jWriter, project_id: str) -> HeldProject:
 
 
 def _known_source(held: HeldProject, given: str) -> str:
-    """Return the name of a source as the project has it.
-
-    Raises:
-        IngestError: the project has no such source.
-    """
+    """Return the name of a source as the project has it."""
     from drift.local.ingest.sources import source_name
 
     if given in held.sources:

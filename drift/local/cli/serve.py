@@ -105,10 +105,7 @@ async def serve(
 
 
 def where_to_look(url: str, keys: Sequence[TrialKey]) -> str:
-    """Return the page's address.
-
-    A key stands behind the #, which no browser sends: the page takes it out of the address.
-    """
+    """Return the page's address; a key stands behind the #, which no browser sends."""
     return f"The page to ask in: {url}/rag{f'#key={keys[0].key}' if keys else ''}"
 
 

@@ -34,12 +34,7 @@ draws nothing for."""
 
 
 def clean(text: str) -> str:
-    """Return the text as a terminal may have it.
-
-    What would steer it or cannot be seen is shown as a sign, or left out.
-
-    Line feeds and tabs stay.
-    """
+    """Return the text with signs for what would steer a terminal or cannot be seen."""
     return _INVISIBLE.sub(_sign, text.translate(_SHOWN))
 
 
@@ -69,10 +64,7 @@ def _as_reference(found: re.Match[str]) -> str:
 
 
 class OutputError(Exception):
-    """Standard output takes no more.
-
-    `broken_pipe` is true when its reader has left, which is no failure.
-    """
+    """Standard output takes no more; a `broken_pipe` is a reader that has left, no failure."""
 
     def __init__(self, error: OSError) -> None:
         """Take the reason from the system's error."""
@@ -81,10 +73,7 @@ class OutputError(Exception):
 
 
 class _Stream(io.TextIOBase):
-    """A standard stream whose errors are ours.
-
-    Its text is cleaned, or left as it is for the console, which has cleaned it.
-    """
+    """A standard stream whose errors are ours, and whose text is cleaned where it `cleans`."""
 
     def __init__(self, inner: TextIO, *, cleans: bool) -> None:
         self.inner = inner
@@ -134,10 +123,7 @@ class _Stream(io.TextIOBase):
 
 
 class CleanConsole(Console):
-    """A console of rich that cleans every text before it is styled.
-
-    Its own colours and bars stay.
-    """
+    """A console of rich that cleans every text before it is styled."""
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None

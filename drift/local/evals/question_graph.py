@@ -1,7 +1,4 @@
-"""A question set as a project's graph.
-
-Each passage is a chunk. The set states entities and relations; the ingestion finds communities.
-"""
+"""A question set as a project's graph: each passage is a chunk."""
 
 from __future__ import annotations
 

@@ -40,10 +40,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
-    """A question with the ids of the passages that answer it.
-
-    `steps` are its sub-questions, earlier answers filled in.
-    """
+    """A question, the ids of what answers it, and its sub-questions with earlier answers in."""
 
     id: str
     text: str

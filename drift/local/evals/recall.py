@@ -139,10 +139,7 @@ class _Methods:
 
 # --------------------------------------------------------------------------------------------- pure
 def recall_at_cuts(found: Sequence[str], question: LabelledQuestion) -> Recalls:
-    """Return the share of the supporting passages among the first 2, 5 and 10 found.
-
-    It is 1 when none are needed.
-    """
+    """Return the share of the supporting passages at each cut, 1 when none are needed."""
     wanted = question.supporting
     if not wanted:
         return (1.0,) * len(CUTS)

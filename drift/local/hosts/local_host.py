@@ -67,10 +67,7 @@ def _word(value: Any) -> str:  # noqa: ANN401 - an enum of azure.functions, or a
 
 
 class LocalHost:
-    """Carries requests to the handlers of a function app.
-
-    Told to stop, it lets none wait for its client.
-    """
+    """Carries requests to the handlers of a function app, until it is told to stop."""
 
     def __init__(self, module: str = FUNCTION_APP) -> None:
         """Import the module."""
@@ -132,10 +129,7 @@ class LocalHost:
         )
 
     def _until_stopping(self, request: Request) -> Any:  # noqa: ANN401 - starlette's Receive
-        """Return what receives the request's body.
-
-        Told to stop, it raises StoppingError instead of waiting for the rest.
-        """
+        """Return what receives a body; told to stop, it raises StoppingError instead of waiting."""
         whole = False
 
         async def receive() -> Message:

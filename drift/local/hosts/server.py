@@ -86,10 +86,7 @@ class _Server(uvicorn.Server):
 
 
 class _Protocol(H11Protocol):
-    """Reads on while it answers, and waits for a request no longer than `ARRIVAL_S`.
-
-    A client that has sent its next request already could otherwise not be seen to leave.
-    """
+    """Reads on while it answers, to see a client leave; waits `ARRIVAL_S` for a request."""
 
     _given_up: asyncio.TimerHandle | None = None
 

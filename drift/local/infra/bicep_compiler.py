@@ -20,10 +20,7 @@ HOW_TO_GET_ONE = (
 
 
 def find_compiler() -> str | None:
-    """Return the path of the compiler.
-
-    BICEP names it; else it is on the PATH, or where `az bicep install` put it.
-    """
+    """Return the compiler: that of BICEP, on the PATH, or of `az bicep install`."""
     given = environment()
     if named := given.get("BICEP"):
         return shutil.which(named)
@@ -45,10 +42,7 @@ class Built:
 
 
 def build_parameters(compiler: str, file: Path, variables: Mapping[str, str]) -> Built:
-    """Let the compiler work out a parameter file.
-
-    It sees these variables and, of this process's, only what a program needs.
-    """
+    """Let the compiler work out a file, with these variables and what a program needs."""
     command = [compiler, "build-params", str(file), "--stdout"]
     needed = {
         name: value

@@ -37,10 +37,7 @@ _DECLARED = re.compile(r"param\s+(\w+)\s+([\w\[\]]+)(\??)\s*(?:=\s*(.*))?")
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A parameter of a template.
-
-    `default` is UNREAD where it is computed; `rules` are its decorators with their argument.
-    """
+    """A parameter of a template; `rules` are its decorators, a computed `default` is UNREAD."""
 
     name: str
     type: str

@@ -112,10 +112,7 @@ def setting(values: Values, name: str) -> int:
 
 
 def tokens_a_request(followups: int, chunks: int) -> int:
-    """Return how many tokens a request takes at most.
-
-    It asks all its follow-ups, with that many chunks in each prompt.
-    """
+    """Return the most tokens of a request with so many follow-ups, and chunks in each."""
     shown = min(chunks * TOKENS_A_CHUNK, TOKENS_OF_CHUNKS)
     return followups * (shown + TOKENS_A_FOLLOWUP) + TOKENS_BESIDES
 

@@ -28,13 +28,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def build(folder: Path, uv: Path, root: Path = PROJECT) -> Path:
-    """Write the package of a clone into a folder and into FOLDER.zip.
-
-    Return the path of the latter.
-
-    Raises:
-        subprocess.CalledProcessError: when git or uv fail; they have said why.
-    """
+    """Write the package of a clone into a folder and into FOLDER.zip, whose path is returned."""
     shutil.rmtree(folder, ignore_errors=True)
     for name in deployed_files(root):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -62,10 +56,7 @@ def _git(root: Path, *options: str) -> set[str]:
 
 
 def _install(lock: Path, folder: Path, uv: Path) -> None:
-    """Install the lock for the platform, whatever this machine is.
-
-    A file with another hash is refused.
-    """
+    """Install the lock for the platform; a file with another hash is refused."""
     exactly = ("--require-hashes", "--no-deps", "--only-binary", ":all:", "--no-config")
     where = ("--python", sys.executable, "--target", str(folder), "--link-mode", "copy")
     command = [str(uv), "pip", "install", "--quiet", *exactly, *PLATFORM, *where]

@@ -8,10 +8,7 @@ _ID = re.compile(r"/subscriptions/[^/]+/resourceGroups/[^/]+/providers/([^/]+)/(
 
 
 def type_of(resource_id: str) -> str:
-    """Return the type in a resource id, `Microsoft.Cache/redisEnterprise`.
-
-    Empty for anything that is none.
-    """
+    """Return the type in a resource id, `Microsoft.Cache/redisEnterprise`; empty of no id."""
     match = _ID.fullmatch(resource_id.strip().rstrip("/"))
     segments = match[2].split("/") if match else []
     if not match or len(segments) % 2:

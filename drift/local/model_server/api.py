@@ -75,11 +75,7 @@ class ModelApi:
             return refusal(error)
 
     def write(self, body: Json) -> str:
-        """Return the text of the reply that a chat request asks for.
-
-        Raises:
-            RefusedError: the request asks for no reply of a search.
-        """
+        """Return the text of the reply that a request asks for; a RefusedError where it is none."""
         _, user = messages(body)
         name = reply_name(body)
         if name == READY:

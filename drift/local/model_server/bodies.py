@@ -1,7 +1,4 @@
-"""The JSON of the API: what requests say, and what answers hold.
-
-Tokens in `usage` are estimated as a quarter of the characters.
-"""
+"""The JSON of the API; tokens in `usage` are estimated as a quarter of the characters."""
 
 from __future__ import annotations
 
@@ -44,11 +41,7 @@ def error_body(message: str, code: str | None = None, param: str | None = None) 
 
 
 def parsed(raw: bytes) -> Json:
-    """Return a JSON object.
-
-    Raises:
-        RefusedError: it is none.
-    """
+    """Return a JSON object; a RefusedError where it is none."""
     try:
         body = json.loads(raw)
     except ValueError:
@@ -60,10 +53,7 @@ def parsed(raw: bytes) -> Json:
 
 
 def reply_name(body: Json) -> str:
-    """Return the name of the asked JSON schema, which may stand in the prompt.
-
-    Plain text is asked for hypotheses, and for answers from nodes.
-    """
+    """Return the name of the asked schema, of the request or the prompt, or else of plain text."""
     given = body.get("response_format")
     schema = given.get("json_schema") if isinstance(given, dict) else None
     if isinstance(schema, dict):

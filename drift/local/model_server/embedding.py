@@ -1,7 +1,4 @@
-"""Static embeddings without a network: the mean of a text's token vectors.
-
-The weights are inside the wordllama wheel.
-"""
+"""Static embeddings without a network, with the weights inside the wordllama wheel."""
 
 from __future__ import annotations
 
@@ -22,11 +19,7 @@ Matrix = NDArray[np.float32]
 
 
 def embed(texts: Sequence[str]) -> Matrix:
-    """Return one unit vector a text, as rows of DIMENSIONS floats.
-
-    A text without any known token gets the constant unit vector, because no database indexes a zero
-    vector.
-    """
+    """Return unit vectors as rows; a text without known tokens has the constant one."""
     tokenizer, weights = load()
     # Each text is pooled by itself: the library would pad all of them to the longest.
     encoded = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)

@@ -84,11 +84,7 @@ class ScoredLine:
 
 
 def reply(name: str, user: str) -> str:
-    """Return the reply called `name` to a user message.
-
-    Raises:
-        KeyError: when there is no reply of that name.
-    """
+    """Return the reply called `name` to a user message; a KeyError where there is none."""
     made = REPLIES[name](user)
     return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
 
@@ -152,10 +148,7 @@ def _answered(user: str, followup: str) -> Json:
 
 
 def _has_to_do(question: str, texts: Sequence[str]) -> bool:
-    """Tell whether one of these lines has to do with the user's own question.
-
-    A follow-up's lines may be about the community that it names, and about nothing else.
-    """
+    """Tell whether a line has to do with the user's own question, not its follow-up alone."""
     chosen = choose(question, texts, [""] * len(texts), 1)
     return bool(chosen) and chosen[0][1] >= ABOUT_IT
 
@@ -253,10 +246,7 @@ def _question(user: str) -> str:
 def _answering(
     question: str, texts: Sequence[tuple[Mapping[int, str], Element]], most: int
 ) -> list[ScoredLine]:
-    """Return the lines that answer a question, the best one first.
-
-    Each text comes as numbered sentences, with the element of a prompt that it stands in.
-    """
+    """Return the lines of numbered sentences that answer a question, the best one first."""
     places = [
         (source, line, number, sentence)
         for sentences, source in texts

@@ -87,11 +87,7 @@ def serve(app: Starlette, port: int, *, with_parent: bool) -> int:
 
 
 def _listen(port: int) -> socket.socket:
-    """Bind the port.
-
-    Raises:
-        LocalStackError: when it is taken.
-    """
+    """Bind the port; a LocalStackError where it is taken."""
     try:
         return listen(port)
     except (OSError, OverflowError) as error:

@@ -1,7 +1,4 @@
-"""What preparing a graph does to it.
-
-Each change is run and counted, or in a dry run written down.
-"""
+"""What preparing a graph does to it: each change is run and counted, or written down."""
 
 from __future__ import annotations
 
@@ -72,10 +69,7 @@ class Changes:
         return changed
 
     def write_down(self, text: str, parameters: Mapping[str, object], note: str = "") -> None:
-        """Add a statement to the dry run's script, as a shell takes it.
-
-        A note and the parameters stand before it.
-        """
+        """Add a statement to the dry run's script, behind a note and its parameters."""
         lines = [f"// {note}"] if note else []
         if parameters:
             lines.append(f":param {_literal(parameters)}")

@@ -220,10 +220,7 @@ async def _write_down_derivations(
 
 
 async def _derive(changes: Changes, bare: Sequence[str], surveyor: Surveyor) -> None:
-    """Hand projects on from node to node until nothing changes.
-
-    Then look whether two nodes of one project have one key by it.
-    """
+    """Hand projects on until nothing changes, then look for two nodes with one key by it."""
     changes.say(
         "Deriving the project of nodes without an IN_PROJECT edge from their neighbours ..."
     )

@@ -1,7 +1,4 @@
-"""What a graph holds and lacks, found by reading alone.
-
-Some of it keeps the graph from being prepared; the rest is what its searches will miss.
-"""
+"""What a graph holds and lacks, found by reading alone."""
 
 from __future__ import annotations
 

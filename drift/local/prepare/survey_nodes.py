@@ -46,10 +46,7 @@ class NodeSurvey:
         self._survey = survey
 
     async def count(self, kind: NodeKind) -> dict[str, int]:
-        """Return, and keep, the number of `nodes` of a kind.
-
-        Beside it stands how many of them have each of the required properties.
-        """
+        """Return, and keep, the number of `nodes`, beside those with each required property."""
         text = statements.count_properties(kind.source, kind.required)
         counts = (await self._connection.rows(text))[0]
         self._survey.nodes[kind.label] = counts["nodes"]

@@ -1,7 +1,4 @@
-"""Statements that find what lacks an embedding in one project, and write embeddings.
-
-A node whose embedding is there is never written, so that whatever broke can be run again.
-"""
+"""Statements that find what lacks an embedding in a project, and write what is not there."""
 
 from __future__ import annotations
 
@@ -42,10 +39,7 @@ RETURN elementId(n) AS id"""
 
 
 def read_texts(schema: SchemaName, label: str) -> str:
-    """Return the statement that reads the text and the heading of some of these.
-
-    A chunk without a heading has its document's title.
-    """
+    """Return the statement that reads texts with their heading, or their document's title."""
     heading = _heading(schema) if label == "__Chunk__" else "''"
     return f"""UNWIND $keys AS key
 MATCH (ch) WHERE elementId(ch) = key AND ch.embedding IS NULL

@@ -1,7 +1,4 @@
-"""Embeddings for a project of a graph from elsewhere, where they are missing.
-
-And a look whether those that are there belong to their texts.
-"""
+"""Embeddings for a project of a graph from elsewhere, where they are missing or do not fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,1 @@
-"""The local servers that all commands on a data folder share.
-
-Nothing here reads the environment.
-"""
+"""The local servers that commands on a data folder share; none reads the environment."""

@@ -72,10 +72,7 @@ class Child:
         self.pid = int(pid)
 
     def exit_status(self) -> int | None:
-        """Return None while the server runs, then its status.
-
-        A signal that ended it is a negative number.
-        """
+        """Return None while the server runs, then its status, negative for a signal."""
         if self._exit_status is None and (status := self._guard.poll()) is not None:
             self.ask_to_end()
             if status < 0:  # the guard itself was killed

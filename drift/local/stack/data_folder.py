@@ -1,7 +1,4 @@
-"""Which folder holds the local servers' data, and whether it can be used.
-
-Both is known before anything starts in it.
-"""
+"""Which folder holds the local servers' data, and whether it can be used, before any starts."""
 
 from __future__ import annotations
 
@@ -118,10 +115,7 @@ def check_data_folder(folder: Path) -> int:
 
 
 def _write_something(folder: Path) -> None:
-    """Write and remove a small file.
-
-    Rights, read-only disks, quotas and full disks all show in that.
-    """
+    """Write a small file: rights, read-only disks, quotas and full disks all show in that."""
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".try-") as file:
         file.write(_SOME_BYTES)
         file.flush()

@@ -56,10 +56,7 @@ class FileLock:
             os.close(descriptor)
 
     def acquire(self, timeout_s: float, cancelled: threading.Event | None = None) -> bool:
-        """Wait for the lock, at most `timeout_s` seconds.
-
-        Return False when it is still held, or the wait was cancelled.
-        """
+        """Wait for the lock; return False when it is still held, or that was cancelled."""
         deadline = time.monotonic() + timeout_s
         while not self.try_acquire():
             if time.monotonic() >= deadline or (cancelled and cancelled.is_set()):

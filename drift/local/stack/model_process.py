@@ -29,10 +29,7 @@ class ModelProcess(Server):
         module: str = "drift.local.model_server.server",
         options: Sequence[str] = (),
     ) -> None:
-        """Name the folder for its log and the port; None is a temporary folder and a free port.
-
-        `module` is run with `options` beside the port.
-        """
+        """Name folder and port, temporary and free when None, and the module that is run."""
         super().__init__(folder, port, preferred_port)
         self._command = ["-m", module, *options]
 

@@ -16,10 +16,7 @@ _NAME = "stack.json"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The servers' ports, by part, and while they run their settings and pids.
-
-    Ports stay when the servers have ended: they answer there again next time.
-    """
+    """The servers' ports, which stay when they have ended, and their settings and pids."""
 
     ports: dict[str, int] = field(default_factory=dict)
     env: dict[str, str] = field(default_factory=dict)

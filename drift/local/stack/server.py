@@ -114,10 +114,7 @@ class Server(ABC):
         self._ending = threading.Event()
 
     def _ports(self) -> Iterator[int]:
-        """Yield the ports to try.
-
-        Somebody else may take one just before the server does; then the next one is tried.
-        """
+        """Yield the ports to try: another process may take one just before the server does."""
         return candidates(self._asked_port, self._preferred_port)
 
     def _prepare(self) -> None:  # noqa: B027 - most servers need nothing
@@ -129,10 +126,7 @@ class Server(ABC):
 
     @abstractmethod
     def _not_ready(self, child: Child, port: int) -> str:
-        """Return "" when the server is ready, otherwise why it is not yet.
-
-        Raise LocalStackError when it never will be.
-        """
+        """Return "" when it is ready, else why not yet; a LocalStackError when it never will be."""
 
     def _start_on_a_port(self) -> None:
         reason, log = "it was told to end", ""

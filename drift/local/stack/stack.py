@@ -146,11 +146,7 @@ class Stack:
             self._supervisor.ask_to_end()
 
     async def wait(self) -> None:
-        """Return never.
-
-        Raises:
-            LocalStackError: the servers are given up.
-        """
+        """Return never; a LocalStackError says that the servers are given up."""
         while not self._failure:  # noqa: ASYNC110 - a thread sets it
             await asyncio.sleep(_LOOK_EVERY_S)
         raise self._failure
@@ -309,11 +305,7 @@ class Stack:
                 self._say(line)
 
     def _take_over(self) -> None:
-        """Own the data folder if nobody does any more.
-
-        Raises:
-            LocalStackError: the servers cannot be started where they were.
-        """
+        """Own the data folder if nobody does any more, and start the servers where they were."""
         if not self._lock.try_acquire():
             return
 
@@ -353,10 +345,7 @@ class Stack:
 
 
 async def _in_thread(work: Callable[[], object], break_off: Callable[[], None]) -> None:
-    """Run blocking work beside the loop.
-
-    When this is cancelled, break the work off and wait for its end.
-    """
+    """Run blocking work beside the loop; when cancelled, break it off and wait for its end."""
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         await asyncio.shield(task)

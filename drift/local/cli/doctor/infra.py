@@ -1,7 +1,4 @@
-"""`drift doctor --infra`: what is wrong with the parameters of a deployment.
-
-It is said before Azure is asked.
-"""
+"""`drift doctor --infra`: what is wrong with a deployment's parameters, before Azure is asked."""
 
 from __future__ import annotations
 
@@ -27,10 +24,7 @@ _LOGIN_IN_URL = re.compile(r"://[^/@\s]*:[^/@\s]+@")
 
 
 def examine_infra(root: Path, variables: Mapping[str, str], *, as_json: bool) -> bool:
-    """Print what was found in `root`'s infra folder with these variables.
-
-    Tell whether there is no problem.
-    """
+    """Print what was found in `root`'s infra folder; tell whether there is no problem."""
     return show(infra_findings(root, variables, find_compiler()), as_json=as_json)
 
 

@@ -34,10 +34,7 @@ STAND_IN_ADVICE = (
 
 
 def advice_on(model: str, response: dict[str, Any]) -> str:
-    """Return what to say beside an answer without evidence that the local stand-in gave.
-
-    Beside any other answer there is nothing to say.
-    """
+    """Return what to say beside an answer without evidence that the local stand-in gave."""
     return STAND_IN_ADVICE if model == STAND_IN and not response.get("key_facts") else ""
 
 

@@ -228,10 +228,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
 
 
 def _replace(place: Path, value: str) -> None:
-    """Write a draft beside the file, and put it in its place; the file's mode stays.
-
-    Without a file the mode is 0600, as drafts have it.
-    """
+    """Put a draft in the file's place with the file's mode, 0600 where there is none."""
     handle, draft = tempfile.mkstemp(prefix=f".{place.name[:100]}-", dir=place.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as opened:

@@ -58,10 +58,7 @@ async def running(
 
 
 async def projects_of(values: settings.Settings) -> Sequence[str] | None:
-    """Return the projects of the graph, 100 at most.
-
-    None where its schema knows none, or where it cannot be read: whoever asks it next says why.
-    """
+    """Return 100 projects at most; None where the schema knows none, or they cannot be read."""
     if values.graph_schema != "default":
         return None
 
@@ -96,10 +93,7 @@ def recommend_up(stack: Stack) -> None:
 
 
 async def warm_up(values: settings.Settings) -> None:
-    """Run the search's statements once.
-
-    A fresh server takes seconds to plan them, and the first question would wait.
-    """
+    """Run the search's statements once: a fresh server takes seconds to plan them."""
     graph = wiring.build_graph(values)
     try:
         # an empty database has no indexes yet, and a question to it is told so

@@ -75,10 +75,7 @@ def settings_with(keys: Sequence[TrialKey]) -> Mapping[str, str]:
 
 
 def instructions(url: str, mine: TrialKey, other: TrialKey, folder: Path | None = None) -> str:
-    """Return what to type to see a key work, another one refused, and none.
-
-    `folder` is the data folder of a graph of ours.
-    """
+    """Return what to type to see a key work, another one refused, and none."""
     return f"""
 Two keys, valid until Ctrl-C:
 

@@ -38,10 +38,7 @@ class Server(Protocol):
 
 @dataclass(slots=True)
 class Watch:
-    """Follows one retrieval on its channel.
-
-    `show` gets each of its messages. `say` gets one line at most: why nothing more is shown.
-    """
+    """Follows one retrieval on its channel: `show` gets messages, `say` why none come."""
 
     retrieval_id: str
     show: Callable[[dict[str, Any]], None]
@@ -52,10 +49,7 @@ class Watch:
 
     @asynccontextmanager
     async def following(self, make: Callable[[], Server | None]) -> AsyncIterator[None]:
-        """Follow while the block runs, and after it until the last message is there, for a moment.
-
-        `make` may read files, and gives None where there is no Redis.
-        """
+        """Follow while the block runs, and a moment longer; `make` gives None without a Redis."""
         reading = asyncio.create_task(self._follow(make))
         try:
             await self._subscribed.wait()
@@ -94,10 +88,7 @@ class Watch:
             self._unseen(server.in_words(error))
 
     def _is_last(self, data: bytes) -> bool:
-        """Show a message of ours, and tell whether it is the last one.
-
-        Others may publish what they like.
-        """
+        """Show a message of ours, and tell whether it is the last; others publish as they like."""
         if self.retrieval_id.encode() not in data:
             return False
 

@@ -26,10 +26,7 @@ class Memory:
 
 
 class Neo4jHome:
-    """One such folder.
-
-    The password of its database and the version that wrote it stand in `server.json`, mode 0600.
-    """
+    """One such folder; its password and version stand in `server.json`, mode 0600."""
 
     def __init__(self, folder: Path) -> None:
         """Name the folder; nothing is read or made yet."""
@@ -62,10 +59,7 @@ class Neo4jHome:
             ) from error
 
     def configure(self, port: int, memory: Memory, settings: Mapping[str, str]) -> None:
-        """Write `neo4j.conf`: Bolt on loopback alone, no HTTP, nothing reported, small logs.
-
-        `settings` follow these, and win.
-        """
+        """Write `neo4j.conf`: Bolt on loopback alone, nothing reported; `settings` win."""
         written = {
             "server.default_listen_address": HOST,
             "server.bolt.listen_address": f"{HOST}:{port}",
@@ -148,10 +142,7 @@ def _order(version: str) -> tuple[int, ...]:
 
 
 def _credentials(password: str) -> str:
-    """Return the line that `neo4j-admin dbms set-initial-password` leaves for the first start.
-
-    It holds a salted, iterated SHA-256.
-    """
+    """Return the line that `neo4j-admin dbms set-initial-password` leaves: salted SHA-256."""
     salt = secrets.token_bytes(32)
     digest = hashlib.sha256(salt + password.encode()).digest()
     for _ in range(_ROUNDS - 1):

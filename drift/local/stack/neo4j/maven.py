@@ -94,10 +94,7 @@ def _resolve(
 
 
 class _CarefulResolver(PythonResolver):
-    """jgo's resolver with our own downloads.
-
-    They keep connections and never leave half a file: jgo's own takes one for good the next time.
-    """
+    """jgo's resolver with downloads that never leave half a file, which it would take for good."""
 
     def __init__(self, progress: Progress, cancelled: threading.Event) -> None:
         super().__init__()

@@ -21,10 +21,7 @@ _ENTRY_POINT = "META-INF/services/org.neo4j.server.startup.EntryPoint"
 
 
 class Neo4jServer(Server):
-    """One Neo4j server, ready when a login and a query work.
-
-    Its user and its database are both called neo4j.
-    """
+    """One Neo4j server, ready when a login and a query work; user and database are `neo4j`."""
 
     name = "neo4j"
     ready_s = 180.0
@@ -126,13 +123,7 @@ class Neo4jServer(Server):
         return self._login_fails(port)
 
     def _login_fails(self, port: int) -> str:
-        """Log in and ask one query, with the official driver.
-
-        Return "" when that works, else why it does not yet.
-
-        Raises:
-            LocalStackError: the password is wrong.
-        """
+        """Log in and ask one query; return "" when that works, else why it does not yet."""
         import neo4j  # noqa: PLC0415 - takes a third of a second, which passes here while Java starts
         from neo4j.exceptions import AuthError, DriverError, Neo4jError  # noqa: PLC0415
 
@@ -156,10 +147,7 @@ class Neo4jServer(Server):
 
 
 def _entry_point(jars: tuple[Path, ...], version: str) -> str:
-    """Return the main class, which the server's own jar names.
-
-    5.26 and the calendar versions differ.
-    """
+    """Return the main class, which the server's own jar names: versions differ."""
     own = next(jar for jar in jars if jar.name == f"neo4j-{version}.jar")
     with zipfile.ZipFile(own) as archive:
         return archive.read(_ENTRY_POINT).decode().split()[0]
