@@ -16,7 +16,6 @@ from drift.local.cli.chat import (
     Conversation,
     Documents,
     Model,
-    Partner,
     Turn,
     alone,
     standalone,
@@ -60,7 +59,7 @@ def events(*named: tuple[str, Any]) -> Callable[[httpx2.Request], httpx2.Respons
     return lambda _: httpx2.Response(200, content=body)
 
 
-async def talk(partner: Partner, *lines: str) -> tuple[Conversation, str]:
+async def talk(partner: Documents | Model, *lines: str) -> tuple[Conversation, str]:
     """Return the conversation after these lines, and what was written."""
     terminal = Terminal()
     conversation = Conversation(partner, terminal.write)

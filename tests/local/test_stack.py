@@ -219,7 +219,7 @@ def test_one_failed_start_ends_the_others_and_is_the_one_that_is_reported(
     options: StackOptions, valkey: ValkeyServer
 ) -> None:
     both = {name: value for name, value in GIVEN.items() if not name.startswith("OAI")}
-    stack = Stack(replace(options, given=both, valkey_port=valkey.port))
+    stack = Stack(replace(options, given=both, ports={"valkey": valkey.port}))
     with pytest.raises(LocalStackError, match=f"Port {valkey.port} .* is taken"):
         stack.start()
     assert stack.pids == dict.fromkeys(VARIABLES)

@@ -9,14 +9,15 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, LocalStackError
 from drift.local.cli import options
-from drift.local.cli.console import references, say, stderr
+from drift.local.cli.console import NOTHING_FOUND, problem_in_words, references, say, stderr
 from drift.local.cli.run import command
 from drift.model.calls import Prompt
 from drift.prompting.markup import element, plain
@@ -86,7 +87,9 @@ async def chat(
         model, _ = await asyncio.to_thread(wiring.build_models, values)
         async with httpx2.AsyncClient(base_url=url, timeout=TIMEOUT_S, trust_env=False) as client:
             documents = Documents(client, model, project, depth)
-            conversation = Conversation(documents if rag else Model(model), _write)
+            conversation = Conversation(
+                documents if rag else Model(model), partial(print, end="", flush=True)
+            )
             if sys.stdin.isatty():
                 say(HELP)
             async for line in _lines():
@@ -123,14 +126,6 @@ def _said(question: str, turns: Sequence[Turn]) -> str:
     return "\n\n".join(filter(None, (before, element("question", plain(question)))))
 
 
-class Partner(Protocol):
-    """Who answers in a conversation."""
-
-    async def answer(self, question: str, turns: Sequence[Turn], write: Write) -> str:
-        """Write an answer as it comes, and return its words; a DriftError where there is none."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Documents:
     """The function, asked about a project; the model only writes questions out in full."""
@@ -141,7 +136,7 @@ class Documents:
     depth: str
 
     async def answer(self, question: str, turns: Sequence[Turn], write: Write) -> str:
-        """Answer from the documents; see Partner."""
+        """Write an answer of the documents, with references; return its words, or a DriftError."""
         from drift.contracts.progress import Event
         from drift.local.event_stream import ACCEPT, read_events
 
@@ -156,7 +151,7 @@ class Documents:
         async with self.client.stream("POST", "/retrieve", json=body, headers=ACCEPT) as reply:
             if reply.is_error:
                 await reply.aread()
-                raise _refused(reply.json())
+                raise LocalStackError(problem_in_words(reply.json()))
             async for name, data in read_events(reply):
                 if name == Event.ANSWER_DELTA:
                     told += data["text"]
@@ -165,9 +160,10 @@ class Documents:
                     told = data["text"]
                     write(f"\n\n(That is taken back. The answer is:)\n{told}")
                 elif name == Event.RESULT:
-                    write(f"{'' if told else _without_answer(data)}\n\n{references(data)}")
+                    empty = NOTHING_FOUND if data.get("no_data_found") else data["final_answer"]
+                    write(f"{'' if told else empty}\n\n{references(data)}")
                 elif name == Event.ERROR:
-                    raise _refused(data)
+                    raise LocalStackError(problem_in_words(data))
 
         return told
 
@@ -193,7 +189,7 @@ class Model:
     model: ChatModel
 
     async def answer(self, question: str, turns: Sequence[Turn], write: Write) -> str:
-        """Answer from what the model knows; see Partner."""
+        """Write what the model knows as it comes, and return it, or a DriftError."""
         told = ""
 
         def hear(text: str) -> None:
@@ -211,9 +207,9 @@ class Model:
 
 @dataclass(slots=True)
 class Conversation:
-    """What was said so far, with one partner."""
+    """What was said so far, with who answers."""
 
-    partner: Partner
+    partner: Documents | Model
     write: Write
     turns: list[Turn] = field(default_factory=list)
 
@@ -250,22 +246,6 @@ class Conversation:
             return
 
         self.turns.append(Turn(question, answer))
-
-
-def _refused(problem: dict[str, Any]) -> LocalStackError:
-    fields = "".join(f" {e['field']}: {e['message']}." for e in problem.get("errors") or ())
-    return LocalStackError(f"{problem['code']}: {problem['detail']}{fields}")
-
-
-def _without_answer(response: dict[str, Any]) -> str:
-    if response.get("no_data_found"):
-        return "Nothing was found in this project. Is the name right, and was it ingested?"
-    return str(response["final_answer"])
-
-
-def _write(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
 
 
 async def _lines() -> AsyncIterator[str]:

@@ -18,6 +18,7 @@ stdout = CleanConsole(highlight=False, soft_wrap=True)
 """Answers: what a program may read."""
 
 NEAR = "What stands near, but does not answer:"
+NOTHING_FOUND = "Nothing was found in this project. Is the name right, and was it ingested?"
 _PLAIN = re.compile(r"[\w.:/-]+")
 
 
@@ -70,13 +71,10 @@ def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
     sys.stdout.flush()
 
 
-def print_result(result: dict[str, Any], *, as_json: bool) -> None:
-    """Write the figures of a measurement to standard output, one a line or as one document."""
-    if as_json:
-        print_json(result)
-        return
-    for name, value in result.items():
-        stdout.print(f"{name:<18} {value}")
+def problem_in_words(problem: dict[str, Any], status: str = "") -> str:
+    """Return an error of the function on one line."""
+    fields = "".join(f" {e['field']}: {e['message']}." for e in problem.get("errors") or ())
+    return f"{problem['code']}{status}: {problem['detail']}{fields}"
 
 
 def show_progress(message: dict[str, Any]) -> None:
@@ -94,7 +92,7 @@ def show_answer(question: str, response: dict[str, Any]) -> None:
     """Show an answer with its facts and the evidence of each."""
     stdout.print(f"\n[bold]{escape(question)}[/]\n")
     if response.get("no_data_found"):
-        stdout.print("Nothing was found in this project. Is the name right, and was it ingested?")
+        stdout.print(NOTHING_FOUND)
         return
     if "references" in response:
         _show_references(response)

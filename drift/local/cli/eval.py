@@ -121,7 +121,8 @@ def _show_recall(document: dict[str, Any]) -> None:
     cuts = "/".join(map(str, CUTS))
     table = Table("method", "what it is", *(f"{name} R@{cuts}" for name in columns))
     for method, meaning in METHODS.items():
-        cells = [_in_one_cell(methods.get(method, {})) for methods in columns.values()]
+        found = [methods.get(method, {}).values() for methods in columns.values()]
+        cells = [" / ".join(f"{value:.1f}" for value in recalls) for recalls in found]
         if any(cells):
             table.add_row(method, meaning, *cells)
 
@@ -158,10 +159,6 @@ def _show_evidence(document: dict[str, Any]) -> None:
     for name, lead in document["types_ours_minus_rrf"].items():
         size = document["questions_of_type"][name]
         stdout.print(f"ours minus rrf, {name} ({size} questions): {_lead(lead)}")
-
-
-def _in_one_cell(recalls: Mapping[str, float]) -> str:
-    return " / ".join(f"{value:.1f}" for value in recalls.values())
 
 
 def _lead(lead: Mapping[str, Any]) -> str:

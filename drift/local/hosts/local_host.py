@@ -80,18 +80,13 @@ class LocalHost:
 
     def app(self) -> Starlette:
         """Return the routes as a Starlette app; wrong methods get 404, as on the platform."""
-        routes = [
-            Route("/", _to_the_page, methods=["GET"]),
-            *(self._route(path, by_method) for path, by_method in self._by_path().items()),
-        ]
-        return Starlette(routes=routes, middleware=[Middleware(AsWritten)])
-
-    def _by_path(self) -> dict[str, dict[str, RegisteredRoute]]:
-        """Return what answers each method of each path."""
-        found: dict[str, dict[str, RegisteredRoute]] = {}
+        by_path: dict[str, dict[str, RegisteredRoute]] = {}
         for route in self._routes:
-            found.setdefault(route.path, {}).update(dict.fromkeys(route.methods, route))
-        return found
+            by_path.setdefault(route.path, {}).update(dict.fromkeys(route.methods, route))
+
+        routes = [Route("/", lambda _: RedirectResponse(PAGE), methods=["GET"])]
+        routes += [self._route(path, by_method) for path, by_method in by_path.items()]
+        return Starlette(routes=routes, middleware=[Middleware(AsWritten)])
 
     def stop_reading(self) -> None:
         """Refuse requests whose body has not arrived yet."""
@@ -164,10 +159,6 @@ class AsWritten:
         if scope["type"] == "http":
             scope = {**scope, "path": scope["raw_path"].decode("latin-1")}
         await self._app(scope, receive, send)
-
-
-async def _to_the_page(_request: Request) -> Response:
-    return RedirectResponse(PAGE)
 
 
 @asynccontextmanager

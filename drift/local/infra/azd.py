@@ -29,11 +29,8 @@ def azd_environment(root: Path, given: Mapping[str, str]) -> AzdEnvironment:
     if not name or not file.is_file():
         return AzdEnvironment(name, None, {})
 
-    values = {
-        variable: _unquoted(value)
-        for variable, value in _LINE.findall(file.read_text(encoding="utf-8"))
-    }
-
+    lines = _LINE.findall(file.read_text(encoding="utf-8"))
+    values = {variable: _unquoted(value) for variable, value in lines}
     return AzdEnvironment(name, file, {"AZURE_ENV_NAME": name, **values})
 
 

@@ -74,7 +74,7 @@ def declared_in(template: str) -> dict[str, Declared]:
     for line in lines:
         if line.startswith("@"):
             whole = line
-            while _open_brackets(whole):
+            while (bare := _STRING.sub("", whole)).count("(") > bare.count(")"):
                 whole += "\n" + next(lines, ")")
             name, _, argument = whole[1:].partition("(")
             rules[name] = _plain(argument.rstrip().removesuffix(")"), {}).value
@@ -100,11 +100,6 @@ def given_in(file: str, environment: Mapping[str, str]) -> dict[str, Given]:
         found[given.name] = given
 
     return found
-
-
-def _open_brackets(text: str) -> bool:
-    bare = _STRING.sub("", text)
-    return bare.count("(") > bare.count(")")
 
 
 def _plain(expression: str, environment: Mapping[str, str]) -> Given:
@@ -139,21 +134,15 @@ def _from_variable(match: re.Match[str], environment: Mapping[str, str]) -> Give
     value = environment.get(name, default[1:-1] if default else "")
     try:
         given.value = _CONVERSIONS[conversion or "any"](value)
-    except ValueError:
+    except (ValueError, KeyError):
         given.problem = f"{value!r} is not a value for {conversion}()"
 
     return given
-
-
-def _bool(text: str) -> bool:
-    if text.lower() not in {"true", "false"}:
-        raise ValueError(text)
-    return text.lower() == "true"
 
 
 _CONVERSIONS: dict[str, Callable[[str], Any]] = {
     "any": str,
     "string": str,
     "int": int,
-    "bool": _bool,
+    "bool": lambda text: {"true": True, "false": False}[text.lower()],
 }

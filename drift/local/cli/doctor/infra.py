@@ -37,15 +37,10 @@ def infra_findings(
     looked at.
     """
     template, file = root / "infra" / "main.bicep", root / "infra" / "main.bicepparam"
-    missing = [path for path in (template, file) if not path.is_file()]
-    if missing:
-        return [
-            Finding(
-                "infra",
-                "problem",
-                f"{missing[0]} is not there: run this in the root of the repository",
-            )
-        ]
+    for path in (template, file):
+        if not path.is_file():
+            text = f"{path} is not there: run this in the root of the repository"
+            return [Finding("infra", "problem", text)]
 
     azd = azd_environment(root, variables)
     declared = declared_in(template.read_text(encoding="utf-8"))
@@ -54,7 +49,8 @@ def infra_findings(
     _add_password(given, environment)
     _add_keys(given, environment)
     built = build_parameters(compiler, file, environment) if compiler else Built()
-    _add_built(given, built)
+    for name, value in built.values.items():
+        given.setdefault(name, Given(name, literal=False)).value = value
     values = {
         name: given[name].value if name in given else one.default for name, one in declared.items()
     }
@@ -66,12 +62,11 @@ def infra_findings(
     if not any(finding.state == "problem" for finding in findings):
         findings += [Finding("compiler", "problem", error) for error in built.errors]
 
-    fine = not any(finding.state == "problem" for finding in findings)
-    return findings + (
-        [Finding("parameters", "ok", f"{len(given)} given, {len(declared)} declared")]
-        if fine
-        else []
-    )
+    if not any(finding.state == "problem" for finding in findings):
+        counts = f"{len(given)} given, {len(declared)} declared"
+        findings.append(Finding("parameters", "ok", counts))
+
+    return findings
 
 
 def _add_password(given: dict[str, Given], environment: Mapping[str, str]) -> None:
@@ -90,12 +85,6 @@ def _add_keys(given: dict[str, Given], environment: Mapping[str, str]) -> None:
     if keys and not keys.variable and not keys.literal:
         keys.variable = _KEYS
         keys.value = environment.get(_KEYS) or None
-
-
-def _add_built(given: dict[str, Given], built: Built) -> None:
-    """Take the value of each parameter from the compiler."""
-    for name, value in built.values.items():
-        given.setdefault(name, Given(name, literal=False)).value = value
 
 
 def _sources(root: Path, azd: AzdEnvironment) -> Iterator[Finding]:
@@ -122,8 +111,9 @@ def _parameters(declared: Mapping[str, Declared], given: Mapping[str, Given]) ->
     for name, parameter in declared.items():
         text = _missing(parameter, given.get(name)) or _secret(parameter, given.get(name))
         if not text and name in given:
-            text = given[name].problem and f"{_source(given[name])}: {given[name].problem}"
-            text = text or _out_of_bounds(parameter, given[name])
+            one = given[name]
+            source = f"{one.variable} is wrong" if one.variable else "cannot be read"
+            text = f"{source}: {one.problem}" if one.problem else _out_of_bounds(parameter, one)
         if text:
             yield Finding(name, "problem", text)
 
@@ -178,10 +168,6 @@ def _secret(parameter: Declared, given: Given | None) -> str:
     return ""
 
 
-def _source(given: Given) -> str:
-    return f"{given.variable} is wrong" if given.variable else "cannot be read"
-
-
 def _out_of_bounds(parameter: Declared, given: Given) -> str:
     """Compare a value with the decorators of its parameter."""
     value, rules = given.value, parameter.rules
@@ -208,15 +194,15 @@ def _out_of_bounds(parameter: Declared, given: Given) -> str:
 
 
 def _wrong_type(declared: str, value: object) -> str:
-    expected = {"int": int, "bool": bool, "string": str, "array": list}.get(declared)
-    if expected is None or (
-        isinstance(value, expected) and not (expected is int and isinstance(value, bool))
-    ):
-        return ""
-
-    return {"int": "whole number", "bool": "true or false", "string": "text", "array": "list"}[
-        declared
-    ]
+    kinds: dict[str, tuple[type, str]] = {
+        "int": (int, "whole number"),
+        "bool": (bool, "true or false"),
+        "string": (str, "text"),
+        "array": (list, "list"),
+    }
+    expected, name = kinds.get(declared, (object, ""))
+    is_right = isinstance(value, expected) and (expected is not int or not isinstance(value, bool))
+    return "" if is_right else name
 
 
 def _wrong_length(parameter: Declared, given: Given, length: int) -> str:

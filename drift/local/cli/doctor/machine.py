@@ -22,8 +22,6 @@ from drift.local.stack.record import Record, running_record
 from drift.local.stack.stack import VARIABLES, StackOptions
 from drift.model.health import Level
 
-FIRST_PYTHON = (3, 11)
-
 _STATES: Mapping[Level, State] = {
     Level.OK: "ok",
     Level.DEGRADED: "note",
@@ -36,7 +34,8 @@ _SIGNS = {"ok": "[green]✓[/]", "note": "[yellow]·[/]", "problem": "[red]✗[/
 
 async def examine(options: StackOptions, *, as_json: bool) -> bool:
     """Print the findings; tell whether there is no problem."""
-    findings = [_python(), _disk(options), _data_folder(options), _java(options), _jars(options)]
+    python = Finding("python", "ok", f"{platform.python_version()} at {sys.executable}")
+    findings = [python, _disk(options), _data_folder(options), _java(options), _jars(options)]
     try:
         record = running_record(options.data_dir)
     except LocalStackError as error:
@@ -64,18 +63,8 @@ def show(findings: list[Finding], *, as_json: bool) -> bool:
     return fine
 
 
-def _python() -> Finding:
-    version = f"{platform.python_version()} at {sys.executable}"
-    good = sys.version_info[:2] >= FIRST_PYTHON
-    return Finding(
-        "python",
-        "ok" if good else "problem",
-        version if good else f"{version}: 3.11 or newer is needed",
-    )
-
-
 def _disk(options: StackOptions) -> Finding:
-    folder = _cache(options)
+    folder = options.cache_dir or default_cache()
     while not folder.exists():
         folder = folder.parent
     free = shutil.disk_usage(folder).free
@@ -106,17 +95,12 @@ def _java(options: StackOptions) -> Finding:
 
 def _jars(options: StackOptions) -> Finding:
     version = exact_version(options.neo4j_version)
-    if find_jars(version, _cache(options)):
-        return Finding("neo4j jars", "ok", f"Neo4j {version} is in {_cache(options)}")
-    return Finding(
-        "neo4j jars",
-        "note",
-        f"Neo4j {version} is not fetched yet: the first start downloads about 180 MB",
-    )
+    cache = options.cache_dir or default_cache()
+    if find_jars(version, cache):
+        return Finding("neo4j jars", "ok", f"Neo4j {version} is in {cache}")
 
-
-def _cache(options: StackOptions) -> Path:
-    return options.cache_dir or default_cache()
+    text = f"Neo4j {version} is not fetched yet: the first start downloads about 180 MB"
+    return Finding("neo4j jars", "note", text)
 
 
 def _local_stack(options: StackOptions, record: Record | None) -> Finding:

@@ -18,9 +18,10 @@ from drift.core.errors import LocalStackError
 from drift.http import wiring
 from drift.http.page import STAND_IN
 from drift.http.settings import Settings
-from drift.local.cli.console import say, show_progress
-from drift.local.cli.work.watching import Server, Watch
+from drift.local.cli.console import problem_in_words, say, show_progress
+from drift.local.cli.work.watching import Watch
 from drift.local.say import Say
+from drift.redis.server import RedisServer
 
 _SAID_HERE = {"progress_publish_failed", "progress_publish_restored", "entra_token_failed"}
 """Events of the function's own log that a command says in words."""
@@ -65,18 +66,15 @@ async def ask_function(url: str, values: Settings, body: dict[str, Any]) -> Answ
         url, redis, body, show_progress, say, channel=values.channel_template
     )
     if answered.status != HTTPStatus.OK:
-        problem = answered.response
-        fields = "".join(f" {e['field']}: {e['message']}." for e in problem.get("errors") or ())
-        raise LocalStackError(
-            f"{problem['code']} (HTTP {answered.status}): {problem['detail']}{fields}"
-        )
+        status = f" (HTTP {answered.status})"
+        raise LocalStackError(problem_in_words(answered.response, status))
 
     return answered
 
 
 async def ask_over_http(
     url: str,
-    redis: Callable[[], Server | None],
+    redis: Callable[[], RedisServer | None],
     body: dict[str, Any],
     show: Callable[[dict[str, Any]], None],
     say: Say,

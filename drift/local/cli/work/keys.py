@@ -18,27 +18,12 @@ from pydantic_core import from_json
 
 from drift.auth.project_keys import MAX_BYTES, KeyEntry, KeysError, hash_of, parse
 from drift.core.errors import LocalStackError
-from drift.local.cli.console import print_json, print_result, say
+from drift.local.cli.console import print_json, say, stdout
 
 PREFIX = "drift_"
 """What every key begins with, so that people and scanners for secrets know it when they see it."""
-RANDOM_BYTES = 32
 
 Entry = Mapping[str, Any]
-
-_NEXT = (
-    "Put the entry into the list of PROJECT_KEYS, or into that of the secret which "
-    "PROJECT_KEYS_SECRET names."
-)
-_NEXT_OF_A_FILE = (
-    "Its content is the value of PROJECT_KEYS, or of the secret which PROJECT_KEYS_SECRET names: "
-    "put it there."
-)
-_DIFFERS = "An older key of this name has other projects, rights or quotas than this one."
-_ROTATION = (
-    "To change a key without a gap, add a new one of the same name, move its callers, and take the "
-    "old entry out."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +51,7 @@ class Wanted:
 
 def new_key() -> str:
     """Return a key of 256 random bits."""
-    return PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
+    return PREFIX + secrets.token_urlsafe(32)
 
 
 def value_of(entries: Sequence[Entry]) -> str:
@@ -99,11 +84,24 @@ async def new(wanted: Wanted, file: Path | None, *, as_json: bool) -> None:
         print_json(entry)
 
     say("This key is shown once: give it to its callers now. The entry holds its hash alone.")
-    say(f"{file} holds {_counted(len(held), 'key')}. {_NEXT_OF_A_FILE}" if held else _NEXT)
-    if _differs(held):
-        say(_DIFFERS)
+    if held:
+        say(
+            f"{file} holds {len(held)} key{'' if len(held) == 1 else 's'}. Its content is the "
+            "value of PROJECT_KEYS, or of the secret which PROJECT_KEYS_SECRET names: put it there."
+        )
+    else:
+        say(
+            "Put the entry into the list of PROJECT_KEYS, or into that of the secret which "
+            "PROJECT_KEYS_SECRET names."
+        )
 
-    say(_ROTATION)
+    if _differs(held):
+        say("An older key of this name has other projects, rights or quotas than this one.")
+
+    say(
+        "To change a key without a gap, add a new one of the same name, move its callers, and take "
+        "the old entry out."
+    )
 
 
 async def check(file: Path, *, as_json: bool) -> None:
@@ -123,7 +121,11 @@ async def check(file: Path, *, as_json: bool) -> None:
         "names": len({entry.name for entry in entries}),
         "projects": len({pattern for entry in entries for pattern in entry.projects}),
     }
-    print_result(counts, as_json=as_json)
+    if as_json:
+        print_json(counts)
+        return
+    for name, value in counts.items():
+        stdout.print(f"{name:<18} {value}")
 
 
 def add(entry: Entry, file: Path) -> tuple[KeyEntry, ...]:
@@ -163,10 +165,6 @@ def _differs(held: Sequence[KeyEntry]) -> bool:
 
 def _parts(text: str) -> list[str]:
     return list(dict.fromkeys(part.strip() for part in text.split(",")))
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _entries(file: Path) -> list[Entry]:

@@ -6,34 +6,18 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import ValidationError
-from redis.asyncio import Redis
 
 from drift.contracts.progress import CHANNEL, LAST_PHASES, ProgressMessage, channel_of
 from drift.local.say import Say
+from drift.redis.server import RedisServer
 
 SUBSCRIBE_S = 3.0
 """How long a question waits until its progress can be followed."""
 LAST_MESSAGE_S = 2.0
 """How long the last progress message may come after the answer."""
-
-
-class Server(Protocol):
-    """What is used of the Redis of the settings: see `RedisServer`."""
-
-    async def signed_in(self) -> None:
-        """Wait for a token, where one is needed."""
-        ...
-
-    def client(self) -> Redis:
-        """Return a client."""
-        ...
-
-    def in_words(self, error: BaseException) -> str:
-        """Return what keeps it from answering."""
-        ...
 
 
 @dataclass(slots=True)
@@ -48,7 +32,7 @@ class Watch:
     _subscribed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @asynccontextmanager
-    async def following(self, make: Callable[[], Server | None]) -> AsyncIterator[None]:
+    async def following(self, make: Callable[[], RedisServer | None]) -> AsyncIterator[None]:
         """Follow while the block runs, and a moment longer; `make` gives None without a Redis."""
         reading = asyncio.create_task(self._follow(make))
         try:
@@ -61,7 +45,7 @@ class Watch:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
 
-    async def _follow(self, make: Callable[[], Server | None]) -> None:
+    async def _follow(self, make: Callable[[], RedisServer | None]) -> None:
         try:
             server = await asyncio.to_thread(make)
         except Exception:  # noqa: BLE001 - the function says what is wrong with its settings
@@ -72,7 +56,7 @@ class Watch:
         finally:
             self._subscribed.set()
 
-    async def _follow_on(self, server: Server) -> None:
+    async def _follow_on(self, server: RedisServer) -> None:
         try:
             async with asyncio.timeout(SUBSCRIBE_S) as limit:
                 await server.signed_in()

@@ -48,11 +48,8 @@ class Neo4jHome:
         try:
             for name in ("conf", "data/dbms", "logs", "import", "plugins", "run"):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
-            return (
-                self._resume(version, password)
-                if self._has_data()
-                else self._begin(version, password)
-            )
+            has_data = (self.folder / "data" / "databases").exists()
+            return (self._resume if has_data else self._begin)(version, password)
         except OSError as error:
             raise LocalStackError(
                 f"The data folder {self.folder} cannot be used: {error}. Name another one."
@@ -82,9 +79,6 @@ class Neo4jHome:
         lines = "".join(f"{name}={value}\n" for name, value in written.items())
         (self.folder / "conf" / "neo4j.conf").write_text(lines)
 
-    def _has_data(self) -> bool:
-        return (self.folder / "data" / "databases").exists()
-
     def _begin(self, version: str, password: str | None) -> str:
         password = password or secrets.token_urlsafe(18)
         if len(password) < _SHORTEST_PASSWORD:
@@ -106,10 +100,8 @@ class Neo4jHome:
             )
 
         written_by = known.get("version", version)
-        if (
-            _order(version) < _order(written_by)
-            or _order(version)[0] != _order(written_by)[0] == _LTS
-        ):
+        old, new = _order(written_by), _order(version)
+        if new < old or new[0] != old[0] == _LTS:
             raise LocalStackError(
                 f"{self.folder} was written by Neo4j {written_by}, which {version} does not open: "
                 "start that version, name another folder, or delete this one."

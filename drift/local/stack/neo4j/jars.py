@@ -18,15 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich import progress as bars
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.progress import Progress as Bar
 
 from drift.core.errors import LocalStackError
 from drift.local.say import Say, say_on_stderr
@@ -187,15 +180,16 @@ def _drop_damaged(version: str, cache: Path) -> None:
 def _shown(version: str, say: Say) -> Iterator[Progress]:
     """Show a bar on a terminal, a plain line now and then elsewhere."""
     console = Console(file=sys.__stderr__)  # past what cleans others' texts, which has no bars
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (
+        bars.SpinnerColumn(),
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TextColumn("{task.fields[megabytes]:.0f} MB"),
+        bars.TimeElapsedColumn(),
+    )
     next_line = time.monotonic() + _PLAIN_LINE_EVERY_S
-    with Bar(
-        *columns,
-        TextColumn("{task.fields[megabytes]:.0f} MB"),
-        TimeElapsedColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    ) as bar:
+    with bars.Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task(f"Neo4j {version}", total=None, megabytes=0.0)
 
         def show(done: int, expected: int, size: int) -> None:

