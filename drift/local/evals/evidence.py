@@ -19,7 +19,7 @@ from drift.local.evals.comparison import half_and_half, reciprocal_ranks
 from drift.local.evals.document_questions import DocumentQuestion, read_document_questions
 from drift.local.evals.embedders import TextEmbedder
 from drift.local.evals.evidence_figures import QuestionResult, RankedChunk, ceilings, figures
-from drift.local.evals.gold_passages import GoldPassage, RawDocuments, words_of
+from drift.local.evals.gold_passages import RawDocuments, words_of
 from drift.local.evals.measured_search import MeasuredSearch
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source, read_source
@@ -86,17 +86,13 @@ async def measure_topic(
 
     results = []
     for question, vector in zip(topic.questions, vectors, strict=True):
-        gold = _located(question, raw)
+        located = (raw.locate(s, question.text, question.documents) for s in question.statements)
+        gold = [passage for passage in located if passage]
         ranked = await rankings.rank(question.text, vector)
         shown = {method: figures(chunks, question, gold) for method, chunks in ranked.items()}
         results.append(QuestionResult(question.type, shown, ceilings(ranked, question, gold)))
 
     return results
-
-
-def _located(question: DocumentQuestion, raw: RawDocuments) -> list[GoldPassage]:
-    found = (raw.locate(s, question.text, question.documents) for s in question.statements)
-    return [passage for passage in found if passage is not None]
 
 
 class PassageEmbedder:
@@ -136,6 +132,8 @@ class Rankings:
         """Return the chunks of each method, best first, at most MAX_RANKED."""
         cosines = await asyncio.to_thread(self._cosines, vector)
         worded = await self._search.baselines.worded(self._project_id, question, MAX_RANKED)
+        query = FollowupQuery(self._project_id, question, vector, ())
+        found = await self._search.soft.followup(query, Deadline.after(QUESTION_TIMEOUT_S))
         nearest = sorted(cosines, key=lambda id_: -cosines[id_])[:MAX_RANKED]
 
         rankings = {
@@ -143,7 +141,7 @@ class Rankings:
             "bm25": list(worded),
             "rrf": reciprocal_ranks(nearest, list(worded)),
             "mix": half_and_half({id_: cosines[id_] for id_ in {*nearest, *worded}}, worded),
-            "ours": await self._ask(question, vector),
+            "ours": [chunk.id for chunk in fuse(found.chunks, MAX_RANKED)],
         }
 
         return {
@@ -154,8 +152,3 @@ class Rankings:
         asked = np.array(vector, dtype=np.float32)
         cosines = self._vectors @ (asked / np.linalg.norm(asked))
         return dict(zip(self._chunks, cosines.tolist(), strict=True))
-
-    async def _ask(self, question: str, vector: Vector) -> list[str]:
-        query = FollowupQuery(self._project_id, question, vector, ())
-        found = await self._search.soft.followup(query, Deadline.after(QUESTION_TIMEOUT_S))
-        return [chunk.id for chunk in fuse(found.chunks, MAX_RANKED)]

@@ -37,7 +37,7 @@ DOCUMENT_CUTS = (5, 10, 20)
 SHOWN_CHUNKS = 10
 SHOWN_CHARS = 10_000
 
-AT_TEN_CHUNKS = ("docs5", "docs10", "docs20", "top10", "passages10")
+AT_TEN_CHUNKS = {name: name for name in ("docs5", "docs10", "docs20", "top10", "passages10")}
 AT_CHARS = {"top10": "top10_by_chars", "passages10": "passages10_by_chars"}
 
 Figures = Mapping[str, float]
@@ -149,6 +149,8 @@ def report(results: Sequence[QuestionResult]) -> dict[str, Any]:
     types = {name: [result for result in results if result.type == name] for name in names}
     rivals = [method for method in METHODS if method != OURS]
     leading = {name: name for name in ("docs10", *AT_CHARS)}
+    oracles = [QuestionResult(result.type, result.ceilings) for result in results]
+    oracle_names = dict.fromkeys(name for result in results for name in result.ceilings)
 
     return {
         "questions": len(results),
@@ -156,7 +158,7 @@ def report(results: Sequence[QuestionResult]) -> dict[str, Any]:
         "methods": _methods(results),
         "types": {name: _methods(own) for name, own in types.items()},
         "questions_of_type": {name: len(own) for name, own in types.items()},
-        "ceilings": _ceilings(results),
+        "ceilings": {name: _means(oracles, name, AT_TEN_CHUNKS) for name in oracle_names},
         "ours_minus_rrf": _leads(results, BASELINE, leading),
         "types_ours_minus_rrf": {
             name: _leads(own, BASELINE, leading) for name, own in types.items()
@@ -170,15 +172,7 @@ def report(results: Sequence[QuestionResult]) -> dict[str, Any]:
 
 
 def _methods(results: Sequence[QuestionResult]) -> dict[str, dict[str, float]]:
-    named = {name: name for name in AT_TEN_CHUNKS}
-    return {method: _means(results, method, named) for method in METHODS}
-
-
-def _ceilings(results: Sequence[QuestionResult]) -> dict[str, dict[str, float]]:
-    names = dict.fromkeys(name for result in results for name in result.ceilings)
-    oracles = [QuestionResult(result.type, result.ceilings) for result in results]
-    named = {name: name for name in AT_TEN_CHUNKS}
-    return {name: _means(oracles, name, named) for name in names}
+    return {method: _means(results, method, AT_TEN_CHUNKS) for method in METHODS}
 
 
 def _means(

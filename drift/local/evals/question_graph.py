@@ -111,7 +111,15 @@ def derive(own: QuestionSet, stamp: str) -> KnowledgeBatch:
     ids = {key: stable_id(project_of(own), "entity", key) for key in entities}
     passage_ids = [passage.id for passage in own.passages]
     return KnowledgeBatch(
-        tuple(_entity(ids[entity.key], entity, own.passages) for entity in found),
+        tuple(
+            EntityRecord(
+                ids[entity.key],
+                entity.title,
+                entity.description,
+                tuple(passage_ids[place] for place in sorted(entity.chunks)),
+            )
+            for entity in found
+        ),
         tuple(
             RelationRecord(ids[edge.source], ids[edge.target], edge.description, edge.weight)
             for edge in edges
@@ -176,12 +184,3 @@ def _undirected(edges: Iterable[Relation]) -> list[Relation]:
     return [
         Relation(source, target, weight, "") for (source, target), weight in sorted(weights.items())
     ]
-
-
-def _entity(id_: str, entity: FoundEntity, passages: Sequence[Passage]) -> EntityRecord:
-    return EntityRecord(
-        id_,
-        entity.title,
-        entity.description,
-        tuple(passages[place].id for place in sorted(entity.chunks)),
-    )

@@ -44,7 +44,7 @@ class ModelApi:
 
     def app(self) -> Starlette:
         """Return the routes, the API at the paths of OpenAI, Azure's v1 and Azure's deployments."""
-        routes = [Route("/health", _health, methods=["GET"])]
+        routes = [Route("/health", lambda _: JSONResponse({"status": "ok"}), methods=["GET"])]
         for prefix in ("/v1", "/openai/v1", "/openai/deployments/{deployment}"):
             routes += [
                 Route(f"{prefix}/chat/completions", self.chat, methods=["POST"]),
@@ -104,10 +104,6 @@ async def embed(body: Json, size: int) -> Json:
 def refusal(error: RefusedError) -> Response:
     """Return what is wrong with a request, as OpenAI words it."""
     return JSONResponse(error_body(str(error), param=error.param), 400)
-
-
-async def _health(_: Request) -> Response:
-    return JSONResponse({"status": "ok"})
 
 
 async def _models(_: Request) -> Response:

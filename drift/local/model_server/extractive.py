@@ -45,8 +45,6 @@ ANSWER_LINES = 4
 ANSWER_LENGTH = 700
 ABOUT = 80
 """Characters of a community's first line that a question about it names."""
-FIRST_WORDS = 4
-"""Words that a citation repeats of its sentence."""
 
 _FACT = re.compile(r"\[(\d+)\] (?!as above$)(.*?)(?: \((?:[^()]|\([^()]*\))*\))?$")
 """A numbered fact, and behind it where it stands; names of documents may have brackets too."""
@@ -157,13 +155,9 @@ def _citations(best: Sequence[ScoredLine]) -> list[Json]:
     """Return where lines stand; two lines of one sentence are one citation."""
     named = {(found.chunk_id, str(found.number)): found.sentence for found in best}
     return [
-        {"chunk_id": chunk_id, "sentences": number, "words": _first_words(sentence)}
+        {"chunk_id": chunk_id, "sentences": number, "words": " ".join(sentence.split()[:4])}
         for (chunk_id, number), sentence in named.items()
     ]
-
-
-def _first_words(sentence: str) -> str:
-    return " ".join(sentence.split()[:FIRST_WORDS])
 
 
 def _verdict(confidence: float) -> str:
@@ -200,7 +194,8 @@ def aggregate(user: str) -> Json:
     quoted = _quoted(_question(user), findings)
 
     used = {number for _, numbers in quoted for number in numbers}
-    sure = [_number(f["confidence"]) for f in findings if used.intersection(dict(_facts(f)))]
+    told = [f["confidence"] for f in findings if used.intersection(dict(_facts(f)))]
+    sure = [float(one) for one in told if one.replace(".", "", 1).isdecimal()]
     rows = element(user, "unanswered").content.split("\n")
     still_open = " ".join(dict.fromkeys(_SAID_BY.sub("", row) for row in rows))
 
@@ -361,13 +356,15 @@ def _facts(finding: Element, behind: str = "") -> list[tuple[int, str]]:
     """
     _, _, *rows = (*finding.lines(), "", "")
     told = filter(None, (_FACT.match(row) for row in rows if row.endswith(behind)))
-    facts = [(int(fact[1]), _closed(_OWN_NUMBERS.sub("", fact[2]))) for fact in told]
-    return [(number, text) for number, text in facts if text.count(")") <= text.count("(")]
+    facts = []
+    for fact in told:
+        text = _OWN_NUMBERS.sub("", fact[2])
+        if text.count("**") % 2:  # the next sentence would close it
+            text = text.replace("**", "")
+        if text.count(")") <= text.count("("):
+            facts.append((int(fact[1]), text))
 
-
-def _closed(text: str) -> str:
-    """Return a sentence without stars that only the next one closes."""
-    return text.replace("**", "") if text.count("**") % 2 else text
+    return facts
 
 
 def _quoted(question: str, findings: Sequence[Element]) -> list[tuple[str, list[int]]]:
@@ -401,7 +398,12 @@ def _quoted(question: str, findings: Sequence[Element]) -> list[tuple[str, list[
         return []
 
     best = [texts[at] for at, score in chosen if score >= chosen[0][1] * NEAR_THE_BEST]
-    return [(text, said_by[text]) for text in _brief(list(dict.fromkeys((*best, *straight))))]
+    kept: list[str] = []
+    for text in list(dict.fromkeys((*best, *straight)))[:ANSWER_LINES]:
+        if not kept or sum(map(len, kept)) + len(text) <= ANSWER_LENGTH:
+            kept.append(text)
+
+    return [(text, said_by[text]) for text in kept]
 
 
 def _numbered(text: str, numbers: Sequence[int]) -> str:
@@ -419,17 +421,3 @@ def _numbered(text: str, numbers: Sequence[int]) -> str:
 def _joined(said: Sequence[str]) -> str:
     """Return lines as one text; one that begins in small letters would go on the one before it."""
     return "".join(f"\n{one}" if one[:1].islower() else f" {one}" for one in said).strip()
-
-
-def _brief(texts: Sequence[str]) -> list[str]:
-    """Return the first texts, together about ANSWER_LENGTH characters of them."""
-    kept = list(texts[:1])
-    for text in texts[1:ANSWER_LINES]:
-        if sum(map(len, kept)) + len(text) <= ANSWER_LENGTH:
-            kept.append(text)
-    return kept
-
-
-def _number(written: str) -> float:
-    """Return a confidence as a prompt writes it; none counts as no confidence at all."""
-    return float(written) if written.replace(".", "", 1).isdecimal() else 0.0

@@ -46,14 +46,13 @@ class Line:
 @lru_cache(maxsize=20_000)
 def lines(text: str) -> tuple[Line, ...]:
     """Return what can be quoted from a text, in order: no headings, code or notes on versions."""
-    return tuple(
-        Line(span, plain(span), under) for span, under in _spans(text) if _is_quotable(span)
-    )
+    found = []
+    for span, under in _spans(text):
+        is_noise = _CODE.search(span) or _VERSION_NOTE.match(span)
+        if len(span) <= LONGEST and any(map(str.isalnum, span)) and not is_noise:
+            found.append(Line(span, plain(span), under))
 
-
-def _is_quotable(span: str) -> bool:
-    noise = _CODE.search(span) or _VERSION_NOTE.match(span)
-    return len(span) <= LONGEST and any(map(str.isalnum, span)) and not noise
+    return tuple(found)
 
 
 def plain(span: str) -> str:

@@ -10,7 +10,7 @@ a second one changes nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Self
 
 from drift.core.errors import GraphMisconfiguredError
@@ -20,7 +20,7 @@ from drift.graph.cypher.schema import SchemaName
 from drift.graph.indexes import IndexNames, read_indexes, unyielding
 from drift.graph.project_key import project_key
 from drift.local.ingest.batch_embedder import BatchEmbedder
-from drift.local.ingest.neo4j.ddl import SchemaObject, schema_objects
+from drift.local.ingest.neo4j.ddl import schema_objects
 from drift.local.ingest.neo4j.schema import ONLINE_WAIT_S, obstacles
 from drift.local.prepare import statements
 from drift.local.prepare.changes import Changes, PrepareReport
@@ -77,15 +77,9 @@ class Neo4jPreparer:
         wait_s: float = ONLINE_WAIT_S,
         say: Say = lambda _: None,
     ) -> PrepareReport:
-        """Prepare the graph for vectors of `dimensions` floats.
+        """Prepare the graph for vectors of `dimensions` floats; a dry run only reads.
 
-        A dry run only reads, and says what it would run.
-
-        Args:
-            dimensions: floats of an embedding.
-            dry_run: collect the Cypher instead of running it.
-            wait_s: how long to wait for indexes to be online.
-            say: is given a sentence about what goes on, before everything that may take long.
+        It waits up to `wait_s` seconds for indexes to be online, and tells `say` what takes long.
 
         Raises:
             GraphMisconfiguredError: with every reason, before anything is changed; or when an index
@@ -104,7 +98,11 @@ class Neo4jPreparer:
         report = PrepareReport(dry_run)
         changes = Changes(self._connection, report, say)
         if self._schema == "v1":
-            wanted = tuple(one for one in wanted if not _is_over_long_ids(one, survey.too_long))
+            wanted = tuple(
+                one
+                for one in wanted
+                if one.properties != ("id",) or not survey.too_long.get(one.label)
+            )
 
         schema = SchemaSteps(changes, wanted, dimensions, wait_s)
         if self._schema == "default":
@@ -128,12 +126,8 @@ class Neo4jPreparer:
     ) -> None:
         """Look at one project of the prepared graph, and embed what it lacks.
 
-        Args:
-            project_id: the project; where the graph is one, its name does not matter.
-            dimensions: floats of an embedding.
-            report: of preparing, in which this is told as well; a dry one changes nothing.
-            embedder: the model of the questions; None embeds nothing.
-            say: is given a sentence about what goes on.
+        It is told in the report of preparing as well, of which a dry one changes nothing. The
+        embedder is the model of the questions; None embeds nothing.
 
         Raises:
             IngestError: when the model's vectors are of another length.
@@ -150,10 +144,6 @@ class Neo4jPreparer:
             surveyor = Surveyor(self._connection, self._schema, dimensions, say)
             await surveyor.look_at_vectors()
             report.vectors = surveyor.survey.vectors
-
-
-def _is_over_long_ids(wanted: SchemaObject, too_long: Mapping[str, Sequence[str]]) -> bool:
-    return wanted.properties == ("id",) and bool(too_long.get(wanted.label))
 
 
 async def _leave_out(changes: Changes, survey: Survey) -> None:
@@ -210,6 +200,7 @@ async def _write_down_derivations(
 ) -> None:
     for label in bare:
         changes.say(await surveyor.projects.what_waits(label))
+
     for label, pattern in statements.DERIVATIONS:
         if label in bare:
             changes.write_down(

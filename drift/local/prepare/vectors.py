@@ -43,7 +43,11 @@ class ProjectVectors:
 
     async def look(self) -> None:
         """Report it when the project holds nothing that could be searched."""
-        counts = [await self._count(label) for label in statements.TEXTS]
+        counts = []
+        for label in statements.TEXTS:
+            rows = await self._rows(statements.count_nodes(self.schema, label))
+            counts.append(int(rows[0]["nodes"]))
+
         if any(counts):
             chunks, communities = counts
             self.say(f"Project {self.project_id}: {chunks:,} chunks, {communities:,} communities.")
@@ -67,10 +71,6 @@ class ProjectVectors:
         await self._compare(embedder)
         for label in statements.TEXTS:
             await self._embed_bare(label, embedder)
-
-    async def _count(self, label: str) -> int:
-        rows = await self._rows(statements.count_nodes(self.schema, label))
-        return int(rows[0]["nodes"])
 
     async def _rows(self, text: str, **values: object) -> list[dict[str, Any]]:
         asked = {"project_id": self.project_id}
