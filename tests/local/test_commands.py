@@ -360,7 +360,7 @@ def test_the_doctor_sees_the_servers_that_the_environment_names(
     assert {states[name] for name in ("settings", "graph", "indexes", "model", "redis")} == {"ok"}
 
 
-@pytest.mark.parametrize("names", ["", "OAI_"])
+@pytest.mark.parametrize("names", ["", "OAI_", "NEO4J_"])
 def test_the_doctor_looks_at_what_runs_and_at_what_is_named_alone(
     serving: dict[str, Any], demo: dict[str, Any], names: str, tmp_path: Path
 ) -> None:
@@ -375,12 +375,14 @@ def test_the_doctor_looks_at_what_runs_and_at_what_is_named_alone(
     states = {finding["name"]: finding["state"] for finding in report["findings"]}
     seen = {name for name in ("graph", "indexes", "model", "chat", "redis") if name in states}
     assert report["ok"] is True
+    assert states.get("indexes", "ok") == "ok"  # of no other model than the one that is named
     assert states["local stack"] == ("note" if names else "ok")
     assert (
         seen
         == {
             "": {"graph", "indexes", "model", "chat", "redis"},
             "OAI_": {"model", "chat"},
+            "NEO4J_": {"graph", "indexes"},
         }[names]
     )
 

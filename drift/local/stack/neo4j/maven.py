@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import requests
+import httpx2
 from jgo.maven import Artifact, MavenContext, PythonResolver
 
 from drift.core.errors import LocalStackError
@@ -78,29 +78,29 @@ def resolve(
 def _resolve(
     version: str, repository: Path, progress: Progress, cancelled: threading.Event, central: str
 ) -> list[Path]:
-    resolver = _CarefulResolver(progress, cancelled)
-    context = MavenContext(
-        resolver=resolver,
-        repo_cache=repository,
-        remote_repos={"central": central},
-        timeout=_TIMEOUT_S,
-    )
-    server = context.create_dependency(f"{_GROUP}:{_ARTIFACT}:{version}")
-    inputs, transitive = resolver.resolve([server])
-    artifacts = [dependency.artifact for dependency in (*inputs, *transitive)]
-    resolver.expect(len(artifacts))
-    with ThreadPoolExecutor(_CONNECTIONS) as pool:
-        return list(pool.map(resolver.jar, artifacts))
+    with httpx2.Client(timeout=_TIMEOUT_S, follow_redirects=True) as client:
+        resolver = _CarefulResolver(client, progress, cancelled)
+        context = MavenContext(
+            resolver=resolver, repo_cache=repository, remote_repos={"central": central}
+        )
+        server = context.create_dependency(f"{_GROUP}:{_ARTIFACT}:{version}")
+        inputs, transitive = resolver.resolve([server])
+        artifacts = [dependency.artifact for dependency in (*inputs, *transitive)]
+        resolver.expect(len(artifacts))
+        with ThreadPoolExecutor(_CONNECTIONS) as pool:
+            return list(pool.map(resolver.jar, artifacts))
 
 
 class _CarefulResolver(PythonResolver):
     """jgo's resolver with downloads that never leave half a file, which it would take for good."""
 
-    def __init__(self, progress: Progress, cancelled: threading.Event) -> None:
+    def __init__(
+        self, client: httpx2.Client, progress: Progress, cancelled: threading.Event
+    ) -> None:
         super().__init__()
+        self._client = client
         self._progress = progress
         self._cancelled = cancelled
-        self._local = threading.local()
         self._counting = threading.Lock()
         self._done = self._expected = self._bytes = 0
 
@@ -129,10 +129,9 @@ class _CarefulResolver(PythonResolver):
                 self._verify(url, self._copy(url, file.write))
             draft.chmod(0o644)
             draft.replace(target)
-        except requests.HTTPError as error:
+        except httpx2.HTTPStatusError as error:
             is_server = (artifact.groupId, artifact.artifactId) == (_GROUP, _ARTIFACT)
-            status = error.response.status_code if error.response is not None else None
-            if is_server and status == requests.codes.not_found:
+            if is_server and error.response.status_code == httpx2.codes.NOT_FOUND:
                 raise UnknownVersionError(
                     f"Maven Central has no Neo4j {artifact.version}: ask for 2026, 5.26 or a "
                     f"version listed at {CENTRAL}/org/neo4j/neo4j/."
@@ -145,9 +144,9 @@ class _CarefulResolver(PythonResolver):
 
     def _copy(self, url: str, write: Callable[[bytes], object]) -> str:
         digest = hashlib.sha1(usedforsecurity=False)
-        with self._session().get(url, stream=True, timeout=_TIMEOUT_S) as response:
+        with self._client.stream("GET", url) as response:
             response.raise_for_status()
-            for chunk in response.iter_content(_CHUNK):
+            for chunk in response.iter_bytes(_CHUNK):
                 if self._cancelled.is_set():
                     raise BrokenOffError
                 write(chunk)
@@ -157,8 +156,8 @@ class _CarefulResolver(PythonResolver):
         return digest.hexdigest()
 
     def _verify(self, url: str, digest: str) -> None:
-        response = self._session().get(f"{url}.sha1", timeout=_TIMEOUT_S)
-        if response.status_code == requests.codes.not_found:
+        response = self._client.get(f"{url}.sha1")
+        if response.status_code == httpx2.codes.NOT_FOUND:
             return  # a few old files have none
 
         response.raise_for_status()
@@ -166,13 +165,6 @@ class _CarefulResolver(PythonResolver):
             raise RuntimeError(
                 f"{url} arrived damaged: its checksum is {digest}, not {response.text.split()[0]}"
             )
-
-    def _session(self) -> requests.Session:
-        """One session a thread: requests does not promise that sharing one is safe."""
-        if not hasattr(self._local, "session"):
-            self._local.session = requests.Session()
-        session: requests.Session = self._local.session
-        return session
 
     def _count(self, *, jars: int = 0, size: int = 0) -> None:
         with self._counting:
@@ -191,7 +183,7 @@ def _explained(failures: list[Exception], version: str, repository: Path) -> Loc
             f"The disk of {repository} is full: make room, or name a cache folder on another disk."
         )
 
-    if isinstance(failures[0], requests.ConnectionError | requests.Timeout):
+    if isinstance(failures[0], httpx2.NetworkError | httpx2.TimeoutException):
         return LocalStackError(
             f"The jars of Neo4j {version} are not in the cache and {CENTRAL} cannot be reached: "
             "connect to the network (HTTPS_PROXY is honoured) and start again, or set NEO4J_URI to "
