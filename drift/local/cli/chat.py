@@ -56,8 +56,7 @@ async def chat(
     stack_options: StackOptions,
     project: options.Project = options.DEMO_PROJECT,
     rag: Annotated[
-        bool,
-        typer.Option("--rag", help="Answer from the project's documents, with references."),
+        bool, typer.Option("--rag", help="Answer from the project's documents, with references.")
     ] = False,
     depth: Annotated[
         str, typer.Option(help="How far to go with --rag: `quick`, `auto` or `drift`.")

@@ -64,8 +64,7 @@ async def evidence(
         typer.Option(metavar="DIR", help="A folder of documents; once for each --questions."),
     ],
     questions: Annotated[
-        list[Path],
-        typer.Option(metavar="FILE", help="Its questions, one JSON object a line."),
+        list[Path], typer.Option(metavar="FILE", help="Its questions, one JSON object a line.")
     ],
     embedder: Embedder = "wordllama",
     half: Annotated[
@@ -73,8 +72,7 @@ async def evidence(
         typer.Option(help="Which questions: every second one, the others, or all of them."),
     ] = "all",
     ingested: Annotated[
-        bool,
-        typer.Option("--ingested", help="Take the projects as they are, without ingesting."),
+        bool, typer.Option("--ingested", help="Take the projects as they are, without ingesting.")
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -58,16 +58,10 @@ async def ingest(
     yes: Annotated[
         bool,
         typer.Option(
-            "--yes",
-            help="Take out of the project what an emptied or removed folder or file held.",
+            "--yes", help="Take out of the project what an emptied or removed folder or file held."
         ),
     ] = False,
-    wait: Annotated[
-        float,
-        typer.Option(
-            help="Seconds to wait for another run over the project; 0 refuses at once.", min=0
-        ),
-    ] = 600,
+    wait: options.Wait = 600,
     as_json: options.Json = False,
 ) -> None:
     """Ingest documents into a project's graph.

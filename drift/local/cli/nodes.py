@@ -39,8 +39,7 @@ async def index(
         ),
     ],
     adopt: Annotated[
-        bool,
-        typer.Option("--adopt", help="Take nodes that belong to no project into this one."),
+        bool, typer.Option("--adopt", help="Take nodes that belong to no project into this one.")
     ] = False,
     as_json: options.Json = False,
 ) -> None:

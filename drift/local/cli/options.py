@@ -66,6 +66,12 @@ CacheDir = Annotated[
 Project = Annotated[
     str, typer.Option("--project", "-p", help="The project's id.", callback=checked_text)
 ]
+Wait = Annotated[
+    float,
+    typer.Option(
+        help="Seconds to wait for another run over the project; 0 refuses at once.", min=0
+    ),
+]
 
 
 def stack_options(

@@ -72,11 +72,7 @@ async def prepare(
             )
             if project is not None:
                 await preparer.tend(
-                    project,
-                    values.vector_index_dimensions,
-                    report,
-                    embedder=embedder,
-                    say=_remark,
+                    project, values.vector_index_dimensions, report, embedder=embedder, say=_remark
                 )
                 if not dry_run:
                     await _measure(values, project, embedder)

@@ -78,12 +78,7 @@ async def remove(
     yes: Annotated[
         bool, typer.Option("--yes", help="Remove it; without it nothing is removed.")
     ] = False,
-    wait: Annotated[
-        float,
-        typer.Option(
-            help="Seconds to wait for another run over the project; 0 refuses at once.", min=0
-        ),
-    ] = 600,
+    wait: options.Wait = 600,
     as_json: options.Json = False,
 ) -> None:
     """Remove documents from a project, with all that was made of them.

@@ -172,10 +172,7 @@ def report(results: Sequence[SetResult]) -> dict[str, Any]:
             {"name": one.name, "questions": one.questions, "methods": _means(one.recalls)}
             for one in results
         ],
-        "pooled": {
-            "methods": _means(pooled),
-            "ours_minus_hybrid": {"r5": gain, "ci95": interval},
-        },
+        "pooled": {"methods": _means(pooled), "ours_minus_hybrid": {"r5": gain, "ci95": interval}},
     }
 
 

@@ -21,13 +21,7 @@ from drift.local.stack.model_process import ModelProcess
 from drift.local.stack.neo4j.home import Memory
 from drift.local.stack.neo4j.jars import DEFAULT_VERSION, default_cache, ensure_jars, exact_version
 from drift.local.stack.neo4j.server import Neo4jServer
-from drift.local.stack.record import (
-    Record,
-    owner_lock,
-    read_record,
-    running_record,
-    write_record,
-)
+from drift.local.stack.record import Record, owner_lock, read_record, running_record, write_record
 from drift.local.stack.server import Server
 from drift.local.stack.supervisor import Supervisor
 from drift.local.stack.valkey_server import ValkeyServer
@@ -226,7 +220,9 @@ class Stack:
 
         servers = [one for one in self._servers(version, ports, last) if one.name in parts]
         self._supervisor = supervisor = Supervisor(servers, self._say)
-        supervisor.start(self._ending)
+        if self._ending.is_set():  # by who saw no supervisor yet
+            supervisor.ask_to_end()
+        supervisor.start()
         self._publish(supervisor, version)
 
     def _servers(

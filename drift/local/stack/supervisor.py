@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 from drift.core.errors import LocalStackError
 from drift.local.say import Say
@@ -16,8 +15,6 @@ from drift.local.stack.server import Server
 MAX_RESTARTS = 3
 WINDOW_S = 60.0
 """A server that ends more than MAX_RESTARTS times in this time is given up."""
-
-_LOOK_EVERY_S = 0.05
 
 
 class Supervisor:
@@ -29,17 +26,17 @@ class Supervisor:
         self._say = say
         self._restarts = {server.name: deque[float](maxlen=MAX_RESTARTS) for server in servers}
 
-    def start(self, broken_off: threading.Event) -> None:
+    def start(self) -> None:
         """Start the servers; returns when all answer.
 
         Raises:
-            LocalStackError: the first that cannot be started, in its words, or the start was broken
-                off; none runs then.
+            LocalStackError: the first that cannot be started, in its words; none runs then.
         """
         with ThreadPoolExecutor(len(self.servers)) as pool:
             starts = [pool.submit(self._start_one, server) for server in self.servers]
             try:
-                self._wait(starts, broken_off)
+                for start in wait(starts, return_when=FIRST_EXCEPTION).done:
+                    start.result()
             except BaseException:
                 self.ask_to_end()  # nobody waits for those that are not ready yet
                 wait(starts)
@@ -74,16 +71,6 @@ class Supervisor:
         began = time.monotonic()
         server.start()
         self._say(f"The {server.name} server answers, after {time.monotonic() - began:.1f} s.")
-
-    @staticmethod
-    def _wait(starts: Sequence[Future[None]], broken_off: threading.Event) -> None:
-        pending = set(starts)
-        while pending:
-            done, pending = wait(pending, _LOOK_EVERY_S, FIRST_EXCEPTION)
-            for start in done:
-                start.result()
-            if broken_off.is_set():
-                raise LocalStackError("The start was broken off.")
 
     def _restart(self, server: Server, how: str) -> str:
         now = time.monotonic()

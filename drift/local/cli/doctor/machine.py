@@ -22,11 +22,7 @@ from drift.local.stack.record import Record, running_record
 from drift.local.stack.stack import VARIABLES, StackOptions
 from drift.model.health import Level
 
-_STATES: Mapping[Level, State] = {
-    Level.OK: "ok",
-    Level.DEGRADED: "note",
-    Level.FAILING: "problem",
-}
+_STATES: Mapping[Level, State] = {Level.OK: "ok", Level.DEGRADED: "note", Level.FAILING: "problem"}
 """What a finding makes of how a server stands."""
 
 _SIGNS = {"ok": "[green]✓[/]", "note": "[yellow]·[/]", "problem": "[red]✗[/]"}

@@ -97,10 +97,7 @@ Without a key it is 401:
 
 
 def asking(
-    url: str,
-    key: str | None = None,
-    project: str = DEMO_PROJECT,
-    question: str = DEMO_QUESTION,
+    url: str, key: str | None = None, project: str = DEMO_PROJECT, question: str = DEMO_QUESTION
 ) -> str:
     """Return a command that asks a question, the demo's, and shows the answer and its status."""
     body = json.dumps({"query": question, "project_id": project})
