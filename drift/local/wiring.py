@@ -3,11 +3,29 @@
 Building opens no connection, and whoever asks closes it.
 """
 
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from drift.graph.graph import Neo4jGraph
 from drift.graph.labelled_nodes import Neo4jLabelledNodes
 from drift.http.settings import Settings
 from drift.http.wiring import database, index_names
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.prepare.preparer import Neo4jPreparer
+
+Built = TypeVar("Built", Neo4jGraph, Neo4jWriter, Neo4jPreparer)
+
+
+@asynccontextmanager
+async def closing(built: Built) -> AsyncIterator[Built]:
+    """Close what was built, at the end of the block."""
+    try:
+        yield built
+    finally:
+        await built.close()
 
 
 def build_writer(settings: Settings) -> Neo4jWriter:

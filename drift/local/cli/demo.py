@@ -84,12 +84,10 @@ def _say_what_next(laps: dict[str, float], servers: dict[str, str]) -> None:
 async def _servers(values: Settings, stack: Stack) -> dict[str, str]:
     """Ask the servers what they are."""
     from drift.http import wiring
+    from drift.local.wiring import closing
 
-    graph = wiring.build_graph(values)
-    try:
+    async with closing(wiring.build_graph(values)) as graph:
         neo4j = (await graph.health()).server
-    finally:
-        await graph.close()
 
     info = await _redis_info(values)
     version = info.get("valkey_version") or info.get("redis_version")

@@ -61,12 +61,11 @@ async def prepare(
 
     from drift.http import wiring
     from drift.local.cli.work.servers import running
-    from drift.local.wiring import build_preparer
+    from drift.local.wiring import build_preparer, closing
 
     async with running(_graph_alone(stack_options, embeds=embed)) as (_, values):
-        preparer = build_preparer(values)
         embedder = wiring.build_models(values)[1] if embed else None
-        try:
+        async with closing(build_preparer(values)) as preparer:
             report = await preparer.prepare(
                 values.vector_index_dimensions, dry_run=dry_run, wait_s=wait, say=_remark
             )
@@ -76,8 +75,6 @@ async def prepare(
                 )
                 if not dry_run:
                     await _measure(values, project, embedder)
-        finally:
-            await preparer.close()
 
     document = report.document()
     if as_json:
@@ -93,10 +90,12 @@ async def _measure(values: Settings, project: str, embedder: Embedder | None) ->
     """Measure how near nodes have to be to a question; None means vectors of an unknown model."""
     from drift.http import wiring
     from drift.local.ingest.thresholds import measure_and_keep
-    from drift.local.wiring import build_writer
+    from drift.local.wiring import build_writer, closing
 
-    writer, graph = build_writer(values), wiring.build_graph(values)
-    try:
+    async with (
+        closing(build_writer(values)) as writer,
+        closing(wiring.build_graph(values)) as graph,
+    ):
         await measure_and_keep(
             graph.finder(),
             embedder,
@@ -106,9 +105,6 @@ async def _measure(values: Settings, project: str, embedder: Embedder | None) ->
             values.oai_embed_model_name if embedder else "",
             say=_remark,
         )
-    finally:
-        await writer.close()
-        await graph.close()
 
 
 def _graph_alone(stack_options: StackOptions, *, embeds: bool) -> StackOptions:

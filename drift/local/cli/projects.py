@@ -31,15 +31,12 @@ async def projects(stack_options: StackOptions, as_json: options.Json = False) -
     """List the projects, and the sources that their documents come from."""
     from drift.local.cli.work.ingestion import require_default_schema
     from drift.local.cli.work.servers import recommend_up, running
-    from drift.local.wiring import build_writer
+    from drift.local.wiring import build_writer, closing
 
     async with running(stack_options) as (stack, values):
         require_default_schema(values, "list")
-        writer = build_writer(values)
-        try:
+        async with closing(build_writer(values)) as writer:
             held = await writer.held_projects()
-        finally:
-            await writer.close()
         recommend_up(stack)
 
     if as_json:
@@ -88,12 +85,11 @@ async def remove(
     """
     from drift.local.cli.work.ingestion import require_default_schema
     from drift.local.cli.work.servers import recommend_up, running
-    from drift.local.wiring import build_writer
+    from drift.local.wiring import build_writer, closing
 
     async with running(stack_options) as (stack, values):
         require_default_schema(values, "remove")
-        writer = build_writer(values)
-        try:
+        async with closing(build_writer(values)) as writer:
             held = next(iter(await writer.held_projects(project)), None)
             if held is None:
                 names = [one.project_id for one in await writer.held_projects()]
@@ -108,8 +104,6 @@ async def remove(
                 report = await _remove_from(values, writer, project, known, wait)
                 after = next(iter(await writer.held_projects(project)), None)
                 _say_done(project, report, after)
-        finally:
-            await writer.close()
 
         recommend_up(stack)
 

@@ -48,9 +48,10 @@ def read_document_questions(path: Path) -> tuple[DocumentQuestion, ...]:
     read = read_lines(path, _Line)
     if not read:
         raise IngestError(f"The file {path} holds no question: one JSON object a line is expected.")
-    return tuple(_question(line) for line in read)
 
+    found = []
+    for line in read:
+        said = (*(line.statements or ()), *([line.answer] if line.answer else ()))
+        found.append(DocumentQuestion(line.id, line.question, line.type, said, line.documents))
 
-def _question(line: _Line) -> DocumentQuestion:
-    statements = (*(line.statements or ()), *([line.answer] if line.answer else ()))
-    return DocumentQuestion(line.id, line.question, line.type, statements, line.documents)
+    return tuple(found)

@@ -54,7 +54,12 @@ class RawDocuments:
 
     def locate(self, statement: str, question: str, documents: Iterable[str]) -> GoldPassage | None:
         """Return the passage of the documents that says the statement; None where none does."""
-        weights = {word: self._idf(word) for word in words_of(statement) - words_of(question)}
+        weights = {}
+        for word in words_of(statement) - words_of(question):
+            # the inverse document frequency as BM25 has it; windows are the documents
+            count = self._counts[word]
+            weights[word] = math.log(1 + (self._total - count + 0.5) / (count + 0.5))
+
         held = [
             sum(weights[word] for word in weights.keys() & window)
             for name in documents
@@ -65,11 +70,6 @@ class RawDocuments:
             return None
 
         return GoldPassage(weights, frozenset(documents), SAME_PASSAGE * best)
-
-    def _idf(self, word: str) -> float:
-        """Return the inverse document frequency as BM25 has it; windows are the documents."""
-        count = self._counts[word]
-        return math.log(1 + (self._total - count + 0.5) / (count + 0.5))
 
 
 def _parts(text: str) -> Iterable[str]:

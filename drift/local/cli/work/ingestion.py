@@ -20,7 +20,7 @@ from drift.local.ingest.progress_bar import progress_bar
 from drift.local.ingest.report import STAGES, IngestReport, Report
 from drift.local.ingest.sources import Source
 from drift.local.ingest.thresholds import measure_and_keep
-from drift.local.wiring import build_writer
+from drift.local.wiring import build_writer, closing
 from drift.ports import Embedder
 
 CHUNKS = STAGES[1]
@@ -109,8 +109,7 @@ async def measure_threshold(
     values: Settings, writer: Neo4jWriter, embedder: Embedder, report: IngestReport
 ) -> None:
     """Measure how near texts of the project have to be to a question, where they have changed."""
-    graph = wiring.build_graph(values)
-    try:
+    async with closing(wiring.build_graph(values)) as graph:
         await measure_and_keep(
             graph.finder(),
             embedder,
@@ -121,8 +120,6 @@ async def measure_threshold(
             has_changed=report.wrote,
             say=say,
         )
-    finally:
-        await graph.close()
 
 
 class _LastStage:

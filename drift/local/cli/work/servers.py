@@ -12,6 +12,7 @@ from drift.http import settings, wiring
 from drift.local.cli.console import say, stderr
 from drift.local.stack.data_folder import check_data_folder, check_holds_graph
 from drift.local.stack.stack import VARIABLES, Stack, StackOptions
+from drift.local.wiring import closing
 from drift.model.reading import PageQuery
 
 WITHOUT_KEYS = {"AUTH_MODE": "function", "PROJECT_KEYS": "", "PROJECT_KEYS_SECRET": ""}
@@ -62,14 +63,12 @@ async def projects_of(values: settings.Settings) -> Sequence[str] | None:
     if values.graph_schema != "default":
         return None
 
-    graph = wiring.build_graph(values)
-    try:
-        page = PageQuery(_MOST_LISTED)
-        found = await graph.reader().projects(EVERYBODY, page, Deadline.after(_PATIENCE_S))
-    except DriftError:
-        return None
-    finally:
-        await graph.close()
+    async with closing(wiring.build_graph(values)) as graph:
+        try:
+            page = PageQuery(_MOST_LISTED)
+            found = await graph.reader().projects(EVERYBODY, page, Deadline.after(_PATIENCE_S))
+        except DriftError:
+            return None
 
     return found.rows
 
@@ -94,10 +93,7 @@ def recommend_up(stack: Stack) -> None:
 
 async def warm_up(values: settings.Settings) -> None:
     """Run the search's statements once: a fresh server takes seconds to plan them."""
-    graph = wiring.build_graph(values)
-    try:
+    async with closing(wiring.build_graph(values)) as graph:
         # an empty database has no indexes yet, and a question to it is told so
         with suppress(DriftError):
             await graph.warm_up(values.vector_index_dimensions)
-    finally:
-        await graph.close()

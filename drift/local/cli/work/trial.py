@@ -15,6 +15,7 @@ from drift.http import wiring
 from drift.http.settings import Settings
 from drift.local.cli.options import DEMO_PROJECT, DEMO_QUESTION
 from drift.local.cli.work.keys import Wanted, new_key, value_of
+from drift.local.wiring import closing
 from drift.model.reading import PageQuery
 from drift.ports import GraphReader
 
@@ -39,11 +40,8 @@ async def trial_keys(values: Settings) -> tuple[TrialKey, TrialKey]:
     Raises:
         DriftError: the graph cannot be read.
     """
-    graph = wiring.build_graph(values)
-    try:
+    async with closing(wiring.build_graph(values)) as graph:
         return await choose(graph.reader())
-    finally:
-        await graph.close()
 
 
 async def choose(reader: GraphReader) -> tuple[TrialKey, TrialKey]:
