@@ -15,7 +15,6 @@ from drift.graph.cypher import statements
 from drift.graph.cypher.schema import DEFAULT, SCHEMAS, Schema, SchemaName
 from drift.graph.indexes import IndexNames
 from drift.graph.inventory import Inventory, Probe
-from drift.graph.labelled_nodes import Neo4jLabelledNodes
 from drift.graph.node_finder import Neo4jNodeFinder
 from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.parameters import StatementParameters, wished
@@ -192,12 +191,8 @@ class Neo4jGraph:
         return Neo4jPassages(self._connection, self._parameters.schema)
 
     def node_store(self) -> Neo4jNodeStore:
-        """Return what writes people's own nodes into the same graph over the same connection."""
+        """Return what looks at people's own nodes and writes them, over the same connection."""
         return Neo4jNodeStore(self._connection)
-
-    def labelled_nodes(self) -> Neo4jLabelledNodes:
-        """Return what looks at people's own nodes in the same graph over the same connection."""
-        return Neo4jLabelledNodes(self._connection)
 
     async def close(self) -> None:
         """Close the connection."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,11 +64,8 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     if graph is None:
         graph = neo4j = build_graph(settings)
         closers, passages = (neo4j.close, *closers), neo4j.passages()
-        whole = WholeGraph(neo4j.reader(), neo4j.finder())
-        if settings.graph_schema == "default":
-            store, labelled = neo4j.node_store(), neo4j.labelled_nodes()
-            whole = replace(whole, store=store, labelled=labelled)
-
+        own = neo4j.node_store() if settings.graph_schema == "default" else None
+        whole = WholeGraph(neo4j.reader(), neo4j.finder(), own, own)
         if settings.cache == "on" and settings.cache_answers:
             shared = RedisEntries(redis, secret, "answer") if redis and secret else None
             kept = CacheEntries(shared, LOCAL_BYTES)

@@ -3,7 +3,6 @@
 Building opens no connection, and whoever asks closes it.
 """
 
-from drift.graph.labelled_nodes import Neo4jLabelledNodes
 from drift.http.settings import Settings
 from drift.http.wiring import database, index_names
 from drift.local.ingest.neo4j.writer import Neo4jWriter
@@ -13,11 +12,6 @@ from drift.local.prepare.preparer import Neo4jPreparer
 def build_writer(settings: Settings) -> Neo4jWriter:
     """Return the graph writer."""
     return Neo4jWriter.connect(*database(settings), names=index_names(settings))
-
-
-def build_nodes(settings: Settings) -> Neo4jLabelledNodes:
-    """Return what reads and indexes people's own nodes."""
-    return Neo4jLabelledNodes.connect(*database(settings))
 
 
 def build_preparer(settings: Settings) -> Neo4jPreparer:

@@ -94,29 +94,24 @@ CALL () {{
 """
 
 
-def index_hits(s: Schema) -> str:
-    """Return the body that asks the index procedure for `hits`, best first.
+def hits(s: Schema, index: str | None) -> str:
+    """Return the body that asks an index for `hits` of the project, best first.
 
-    What is of another project is dropped.
+    Without the name of one that searches inside a project (Cypher 25), the procedure is asked, and
+    what is of another project dropped.
     """
-    return f"""
-    CALL db.index.vector.queryNodes($chunk_index, $fetch, $vector) YIELD node
-    WITH node WHERE {s.project_chunk("node")}
-    RETURN collect(node) AS hits
-"""
-
-
-def search_hits(index: str) -> str:
-    """Return the body that searches an index inside one project for `hits`, best first.
-
-    Cypher 25.
-    """
-    return f"""
+    if index:
+        return f"""
     MATCH (node:__Chunk__)
       SEARCH node IN (
         VECTOR INDEX `{index}` FOR $vector WHERE node.project_id = $asked.project_id LIMIT $fetch
       ) SCORE AS score
     WITH node, score ORDER BY score DESC
+    RETURN collect(node) AS hits
+"""
+    return f"""
+    CALL db.index.vector.queryNodes($chunk_index, $fetch, $vector) YIELD node
+    WITH node WHERE {s.project_chunk("node")}
     RETURN collect(node) AS hits
 """
 
