@@ -17,6 +17,8 @@ from drift import __version__
 from drift.auth.claims import Claims
 from drift.auth.entra import TokenSource, identity
 from drift.auth.quotas import Quotas
+from drift.graph.connection import Connection
+from drift.graph.cypher.schema import SCHEMAS
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.http import per_step
@@ -176,11 +178,11 @@ def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
 
 def build_graph(settings: Settings) -> Neo4jGraph:
     """Return the graph store; opens no connection."""
-    return Neo4jGraph.connect(
-        *database(settings),
-        names=index_names(settings),
-        followup_scope=settings.followup_scope,
-        schema=settings.graph_schema,
+    return Neo4jGraph(
+        Connection(*database(settings)),
+        index_names(settings),
+        settings.followup_scope,
+        schema=SCHEMAS[settings.graph_schema],
         embedding_model=settings.oai_embed_model_name,
     )
 
