@@ -12,7 +12,7 @@ from drift.core.errors import GraphMisconfiguredError
 from drift.graph.careful import COLD_TIMEOUT_S, CarefulReads
 from drift.graph.connection import Connection
 from drift.graph.cypher import statements
-from drift.graph.cypher.schema import DEFAULT, Schema
+from drift.graph.cypher.schema import DEFAULT, SCHEMAS, Schema, SchemaName
 from drift.graph.indexes import IndexNames
 from drift.graph.inventory import Inventory, Probe
 from drift.graph.node_finder import Neo4jNodeFinder
@@ -50,7 +50,7 @@ class Neo4jGraph:
         names: IndexNames | None = None,
         followup_scope: Literal["soft", "hard"] = "soft",
         exact_limit: int | None = None,
-        schema: Schema = DEFAULT,
+        schema: Schema | SchemaName = DEFAULT,
         *,
         embedding_model: str = "",
     ) -> None:
@@ -62,6 +62,7 @@ class Neo4jGraph:
         """
         self._connection = connection
         names = names or IndexNames()
+        schema = SCHEMAS[schema] if isinstance(schema, str) else schema
         self._parameters = StatementParameters(names, schema, followup_scope == "hard", exact_limit)
         self._probe = Probe(connection, names, schema)
         self._reads = CarefulReads(connection)

@@ -43,6 +43,9 @@ from drift.search.drift import DriftSearch
 from drift.search.prices import PriceTable
 from drift.search.progress import Progress
 
+_ONLY_SEARCHED = ("This service has a graph that is only searched.",)
+_NO_PROJECTS = ("GRAPH_SCHEMA must be default: v1 has no projects.",)
+
 
 @dataclass(frozen=True, slots=True)
 class WholeGraph:
@@ -112,10 +115,7 @@ class Service:
         retrieval_id: str,
         listener: Listener | None = None,
     ) -> asyncio.Task[RetrieveResponse]:
-        """Start answering a request to a project that its caller may use.
-
-        Errors as for `Admission.begin`; ConflictError when another caller uses the retrieval's id.
-        """
+        """Start answering; errors as for `Admission.begin`, whose claim is the retrieval's id."""
         is_chosen = request.retrieval_id is not None
 
         async def answer() -> RetrieveResponse:
@@ -186,7 +186,7 @@ class Service:
         if not self.settings.enable_rag_search:
             raise NotFoundError("There is nothing under this path.")
         if self._rag is None:
-            raise _only_searched()
+            raise NotConfiguredError(_ONLY_SEARCHED)
         return self._rag
 
     def rag_project(self, caller: Caller, named: str | None) -> Project:
@@ -208,7 +208,7 @@ class Service:
         if not self.settings.enable_indexing:
             raise NotFoundError("There is nothing under this path.")
         if self.graph is None or self.graph.store is None:
-            raise _without_projects()
+            raise NotConfiguredError(_NO_PROJECTS)
         return NodeWriting(self.graph.store, self.ports.embedder, node_rules(self.settings))
 
     def reconciling(self) -> NodeReconciling:
@@ -218,7 +218,7 @@ class Service:
             NotConfiguredError: the graph has no projects to write into.
         """
         if self.graph is None or self.graph.labelled is None:
-            raise _without_projects()
+            raise NotConfiguredError(_NO_PROJECTS)
         rules = node_rules(self.settings)
         calls = EmbeddingCalls(self.embedding_model or self.ports.embedder, rules.dimensions)
         return NodeReconciling(self.graph.labelled, calls, rules)
@@ -230,21 +230,13 @@ class Service:
             NotConfiguredError: the graph is only searched.
         """
         if self.graph is None:
-            raise _only_searched()
+            raise NotConfiguredError(_ONLY_SEARCHED)
         return self.graph.reader
 
     async def close(self) -> None:
         """Close the clients. The platform never asks for it, so nothing depends on it."""
         for close in self.closers:
             await close()
-
-
-def _only_searched() -> NotConfiguredError:
-    return NotConfiguredError(("This service has a graph that is only searched.",))
-
-
-def _without_projects() -> NotConfiguredError:
-    return NotConfiguredError(("GRAPH_SCHEMA must be default: v1 has no projects.",))
 
 
 def node_rules(settings: Settings) -> NodeRules:

@@ -14,7 +14,7 @@ from pydantic import (
     field_validator,
 )
 
-from drift.http.settings_types import Addresses, AnyCase, Required, checked_url
+from drift.http.settings_access import Addresses, AnyCase, Required, checked_url
 
 KNOWN_EMBEDDING_DIMENSIONS = {
     "text-embedding-3-small": 1536,

@@ -18,7 +18,6 @@ from drift.auth.claims import Claims
 from drift.auth.entra import TokenSource, identity
 from drift.auth.quotas import Quotas
 from drift.graph.connection import Connection
-from drift.graph.cypher.schema import SCHEMAS
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.http import per_step
@@ -182,7 +181,7 @@ def build_graph(settings: Settings) -> Neo4jGraph:
         Connection(*database(settings)),
         index_names(settings),
         settings.followup_scope,
-        schema=SCHEMAS[settings.graph_schema],
+        schema=settings.graph_schema,
         embedding_model=settings.oai_embed_model_name,
     )
 
