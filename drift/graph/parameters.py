@@ -103,7 +103,7 @@ class StatementParameters:
                 "project_id": query.project_id,
                 "located": query.located,
                 "communities": list(query.communities),
-                "lucene": lucene(words, project_id) if inventory.covers_text else "",
+                "lucene": lucene(words, project_id) if not inventory.text_problem else "",
                 "title_keys": [key for key in title_keys(query.question) if _can_be_sent(key)],
                 "name_parts": _asked_names(query.question, project_id)
                 if inventory.covers_names

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from drift.core.deadline import Deadline
 from drift.core.errors import DeadlineError, GraphTimeoutError, UpstreamError
 from drift.core.logs import log
-from drift.model.found_nodes import NodesQuery, ScoreThreshold
-from drift.nodes.threshold import LEAST_TEXTS, UNRELATED, floor, measured, pairs, unrelated
+from drift.model.found_nodes import NodesQuery
+from drift.nodes.threshold import LEAST_TEXTS, UNRELATED, pairs, unrelated
 from drift.ports import Embedder, NodeFinder
 from drift.telemetry import parts
 
@@ -22,32 +22,10 @@ PATIENCE_S = 10.0
 """What a question waits for it at most; without it no threshold is kept to."""
 
 
-async def measure(  # noqa: PLR0913, PLR0917 - what is measured, of what, and until when
-    finder: NodeFinder,
-    embedder: Embedder | None,
-    project_id: str,
-    dimensions: int,
-    deadline: Deadline,
-    model: str = "",
-) -> ScoreThreshold:
-    """Return the threshold of a project as its texts are now; errors as for finder and embedder.
-
-    Without an embedder it is not known how near unrelated questions come.
-    """
-    sampled = await finder.sample(project_id, dimensions, pairs(), LEAST_TEXTS, deadline)
-    score = measured(sampled.cosines, sampled.texts)
-    lowest = floor(sampled.cosines, sampled.texts)
-    reached = None
-    if embedder is not None and sampled.texts >= LEAST_TEXTS:
-        reached = await _reached(finder, embedder, project_id, deadline)
-
-    return ScoreThreshold(score, sampled.texts, dimensions, model, lowest, reached)
-
-
-async def _reached(
+async def nearness_of_unrelated(
     finder: NodeFinder, embedder: Embedder, project_id: str, deadline: Deadline
 ) -> float | None:
-    """Return how near unrelated questions come to a project's nodes."""
+    """Return how near unrelated questions come to a project's nodes; None where none was found."""
     vectors = (await embedder.embed(UNRELATED, deadline)).vectors
     queries = [NodesQuery(project_id, vector, limit=1) for vector in vectors]
     found = [await finder.nearest_nodes(query, deadline) for query in queries]
@@ -97,7 +75,7 @@ class Measuring:
             # One pair: a question needs the number of texts, and no cosines of theirs.
             found = await finder.sample(project_id, dimensions, pairs(1), LEAST_TEXTS, patience)
             if found.texts >= LEAST_TEXTS:
-                score = await _reached(finder, self._embedder, project_id, patience)
+                score = await nearness_of_unrelated(finder, self._embedder, project_id, patience)
         except UpstreamError as error:
             deadline.require()
             log.warning("rag_threshold_unmeasured", extra={"reason": error.detail})
