@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
+
+from cachetools import TLRUCache
 
 from drift.core.deadline import Deadline
 from drift.core.errors import DeadlineError, GraphTimeoutError, UpstreamError
@@ -41,8 +42,9 @@ class Measuring:
         """Begin with nothing measured; `clock` gives seconds."""
         self._finder = finder
         self._embedder = embedder
-        self._clock = clock
-        self._known: OrderedDict[tuple[str, int], tuple[float, float | None]] = OrderedDict()
+        self._known = TLRUCache[tuple[str, int], tuple[float | None, float]](
+            MAX_PROJECTS, lambda _key, measured, now: now + measured[1], clock
+        )
 
     async def score(self, project_id: str, dimensions: int, deadline: Deadline) -> float | None:
         """Return the project's threshold; None where it has too few texts for one.
@@ -54,16 +56,12 @@ class Measuring:
             DeadlineError: the question's own time is used up.
         """
         key = (project_id, dimensions)
-        ends, score = self._known.get(key, (0.0, None))
-        if ends <= self._clock():
+        known = self._known.get(key)
+        if known is None:
             with parts.measured():  # no caller's quota pays for what serves all of them
-                score, kept_s = await self._measured(project_id, dimensions, deadline)
-            self._known.pop(key, None)
-            self._known[key] = (self._clock() + kept_s, score)
-            if len(self._known) > MAX_PROJECTS:
-                self._known.popitem(last=False)
-
-        return score
+                known = await self._measured(project_id, dimensions, deadline)
+            self._known[key] = known
+        return known[0]
 
     async def _measured(
         self, project_id: str, dimensions: int, deadline: Deadline
