@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from drift.graph.cypher.nearest import THRESHOLD
 from drift.graph.rows import community_id, document_name, is_key, text_of
 from drift.model.found_nodes import (
     CHUNK,
@@ -85,25 +86,17 @@ def score_threshold(stored: Row | None) -> ScoreThreshold | None:
     if type(texts) is not int or type(dimensions) is not int:
         return None
 
-    is_score = isinstance(score, float) and math.isfinite(score)
-    if score is not None and not is_score:
-        return None
-
-    floor, unrelated = (
+    names = ("score_threshold", "score_floor", "score_unrelated")
+    known, floor, unrelated = (
         value if isinstance(value, float) and math.isfinite(value) else None
-        for value in (stored["score_floor"], stored["score_unrelated"])
+        for value in map(stored.__getitem__, names)
     )
+    if score != known:
+        return None
 
     return ScoreThreshold(score, texts, dimensions, text_of(model), floor, unrelated)
 
 
 def threshold_properties(threshold: ScoreThreshold) -> dict[str, Any]:
     """Return what stands at a project's node for it."""
-    return {
-        "score_threshold": threshold.score,
-        "score_threshold_texts": threshold.texts,
-        "score_threshold_model": threshold.model,
-        "score_threshold_dimensions": threshold.dimensions,
-        "score_floor": threshold.floor,
-        "score_unrelated": threshold.unrelated,
-    }
+    return {stored: getattr(threshold, name) for stored, name in THRESHOLD.items()}

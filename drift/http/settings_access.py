@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Callable, Collection
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     SecretStr,
     StringConstraints,
@@ -59,8 +61,23 @@ class Addresses(SettingsGroup):
     """allow unencrypted connections beyond loopback"""
 
 
-def checked_url(value: str, schemes: set[str], info: ValidationInfo) -> str:
-    """Return an address of one of these schemes, without which it would be spoken to in the open.
+def checked_by(check: Callable[[str], object]) -> AfterValidator:
+    """Refuse a text for which `check` raises ValueError."""
+
+    def checked(value: str) -> str:
+        check(value)
+        return value
+
+    return AfterValidator(checked)
+
+
+def address(*schemes: str) -> AfterValidator:
+    """Refuse what is no address of one of these schemes, or would be spoken to in the open."""
+    return AfterValidator(lambda value, info: checked_url(value, schemes, info))
+
+
+def checked_url(value: str, schemes: Collection[str], info: ValidationInfo) -> str:
+    """Return an address of one of these schemes.
 
     Raises:
         ValueError: it is none, or would be spoken to without encryption.

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, StringConstraints, ValidationInfo, field_validator
+from pydantic import Field, SecretStr, StringConstraints, field_validator
 
 from drift.contracts.request import project_id_problem
 from drift.http import per_step
-from drift.http.settings_access import Addresses, Required, SettingsGroup, checked_url
-from drift.search import prices
+from drift.http.settings_access import Addresses, Required, SettingsGroup, address, checked_by
+from drift.search.prices import read as read_prices
 
 
 class ModelSettings(Addresses):
     """The model server, and what is asked of it."""
 
-    oai_base_url: Required
+    oai_base_url: Annotated[Required, address("http", "https")]
     """`https://NAME.openai.azure.com/`, `https://api.openai.com`, or a server like them"""
     oai_model: Required
     """chat model; on Azure the deployment's name"""
@@ -35,45 +35,26 @@ class ModelSettings(Addresses):
     oai_model_small: str | None = None
     """another chat model or deployment for hypotheses and primers, whose words prove nothing;
     unset: `OAI_MODEL`"""
-    oai_reasoning_effort: str | None = None
+    oai_reasoning_effort: Annotated[str, checked_by(per_step.efforts)] | None = None
     """for all steps, such as `low`, or `hypothesis=none,primer=low,followup=low,aggregation=low`,
     which is the default of each; `unsent` leaves it to the provider"""
-    max_completion_tokens: str | None = None
+    max_completion_tokens: Annotated[str, checked_by(per_step.lengths)] | None = None
     """longest reply, reasoning included, for all steps or as above; the defaults are
     `hypothesis=1000,primer=2000,followup=4000,aggregation=4000`, and four times that after a reply
     was cut by one; `unsent` for no bound"""
     oai_prompt_cache: Literal["auto", "explicit", "unsent"] = "auto"
     """`explicit`: no prompt is written into the provider's cache, which newer models bill 1.25
     times; `auto`: so on OpenAI and Azure's v1 API; `unsent`: as the provider has it"""
-    prices: str | None = None
+    prices: Annotated[str, checked_by(read_prices)] | None = None
     """prices for `include: ["usage"]`, as JSON; unset: those of [prices.md](prices.md)"""
-
-    @field_validator("oai_base_url")
-    @classmethod
-    def _http(cls, value: str, info: ValidationInfo) -> str:
-        return checked_url(value, {"http", "https"}, info)
-
-    @field_validator("oai_reasoning_effort")
-    @classmethod
-    def _efforts(cls, value: str | None) -> str | None:
-        per_step.efforts(value)
-        return value
-
-    @field_validator("max_completion_tokens")
-    @classmethod
-    def _lengths(cls, value: str | None) -> str | None:
-        per_step.lengths(value)
-        return value
-
-    @field_validator("prices")
-    @classmethod
-    def _prices(cls, value: str | None) -> str | None:
-        if value is not None:
-            prices.read(value)
-        return value
 
 
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
+
+
+def _project(value: str) -> None:
+    if problem := project_id_problem(value):
+        raise ValueError(problem)
 
 
 class NodeSettings(SettingsGroup):
@@ -87,7 +68,7 @@ class NodeSettings(SettingsGroup):
     enable_indexing: bool = False
     """`true` opens the routes that write nodes, `POST /api/nodes` and `PUT`, `DELETE
     /api/nodes/{id}`; they answer 404 otherwise"""
-    rag_project: str | None = None
+    rag_project: Annotated[str, checked_by(_project)] | None = None
     """the project of a question to the nodes that names none, of a caller who has not exactly
     one"""
     rag_score_threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
@@ -108,13 +89,6 @@ class NodeSettings(SettingsGroup):
             )
 
         return ",".join(dict.fromkeys(labels))
-
-    @field_validator("rag_project")
-    @classmethod
-    def _project(cls, value: str | None) -> str | None:
-        if value is not None and (problem := project_id_problem(value)):
-            raise ValueError(problem)
-        return value
 
 
 class SearchSettings(SettingsGroup):

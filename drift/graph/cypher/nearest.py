@@ -37,15 +37,15 @@ def comparable(vector: str = "embedding") -> str:
   ELSE false END"""
 
 
-THRESHOLD = (
-    "score_threshold",
-    "score_threshold_texts",
-    "score_threshold_model",
-    "score_threshold_dimensions",
-    "score_floor",
-    "score_unrelated",
-)
-"""The properties of a project's node that say how near is near enough."""
+THRESHOLD = {
+    "score_threshold": "score",
+    "score_threshold_texts": "texts",
+    "score_threshold_model": "model",
+    "score_threshold_dimensions": "dimensions",
+    "score_floor": "floor",
+    "score_unrelated": "unrelated",
+}
+"""The properties of a project's node that say how near is near enough, with ScoreThreshold's."""
 
 
 def readable(node: str = "ch", name: str = "text") -> str:
