@@ -76,11 +76,7 @@ def path_id(path: bytes, route: str) -> str:
 
 
 def project_of_path(path: bytes, route: str) -> str:
-    """Return the project's id in a path.
-
-    Raises:
-        NotFoundError, InvalidRequestError: as for any id, and by the rule for projects.
-    """
+    """Return the project's id in a path; errors as for any id, and by the rule for projects."""
     given = path_id(path, route)
     if problem := project_id_problem(given):
         raise InvalidRequestError((FieldProblem("project_id", problem),))

@@ -163,26 +163,15 @@ class Service:
     @contextmanager
     def _on_behalf_of(self, project: Project, retrieval_id: str) -> Iterator[Deadline]:
         """Name the request in the log lines of a block, and count its tokens for its caller."""
-        deadline = Deadline.after(self.settings.deadline_sec)
-        with (
-            bound(
-                retrieval_id=retrieval_id,
-                project_id=project.id,
-                caller=project.caller.name,
-                words=self.settings.log_questions,
-            ),
-            self.admission.counted(project.caller),
-        ):
+        about = {"retrieval_id": retrieval_id, "project_id": project.id}
+        deadline, words = Deadline.after(self.settings.deadline_sec), self.settings.log_questions
+        named = bound(**about, caller=project.caller.name, words=words)
+        with named, self.admission.counted(project.caller):
             yield deadline
 
     # ----------------------------------------------------------------------------------- nodes
     def rag(self) -> RagSearch:
-        """Return what answers questions from nodes.
-
-        Raises:
-            NotFoundError: the settings hide it.
-            NotConfiguredError: the graph is only searched.
-        """
+        """Return what answers from nodes; NotFoundError where the settings hide it."""
         if not self.settings.enable_rag_search:
             raise NotFoundError("There is nothing under this path.")
         if self._rag is None:
@@ -192,19 +181,12 @@ class Service:
     def rag_project(self, caller: Caller, named: str | None) -> Project:
         """Return the project of a question to the nodes: as named, the caller's only, the default.
 
-        Raises:
-            InvalidRequestError: there is none of them.
-            ForbiddenError: the caller may not read it.
+        Errors as for `Caller.project`.
         """
         return caller.project(named or caller.only_project or self.settings.rag_project)
 
     def nodes(self) -> NodeWriting:
-        """Return what writes people's own nodes.
-
-        Raises:
-            NotFoundError: the settings close it, as they do unless they say otherwise.
-            NotConfiguredError: the graph has no projects to write into.
-        """
+        """Return what writes people's own nodes; NotFoundError unless the settings open it."""
         if not self.settings.enable_indexing:
             raise NotFoundError("There is nothing under this path.")
         if self.graph is None or self.graph.store is None:
@@ -212,11 +194,7 @@ class Service:
         return NodeWriting(self.graph.store, self.ports.embedder, node_rules(self.settings))
 
     def reconciling(self) -> NodeReconciling:
-        """Return what mends the vectors of people's nodes; no cache stands before the model.
-
-        Raises:
-            NotConfiguredError: the graph has no projects to write into.
-        """
+        """Return what mends the vectors of people's nodes; no cache stands before the model."""
         if self.graph is None or self.graph.labelled is None:
             raise NotConfiguredError(_NO_PROJECTS)
         rules = node_rules(self.settings)
@@ -224,11 +202,7 @@ class Service:
         return NodeReconciling(self.graph.labelled, calls, rules)
 
     def reads(self) -> GraphReader:
-        """Return what reads the graph without searching it.
-
-        Raises:
-            NotConfiguredError: the graph is only searched.
-        """
+        """Return what reads the graph without searching it."""
         if self.graph is None:
             raise NotConfiguredError(_ONLY_SEARCHED)
         return self.graph.reader

@@ -165,25 +165,21 @@ class RagSearch:
         hear = telling.hear(lambda reply: cleaned(reply, shown))
         try:
             try:
-                return _usable(
-                    (await self._ports.chat.complete(prompt, deadline, hear)).text, shown
-                )
+                reply = await self._ports.chat.complete(prompt, deadline, hear)
+                return _usable(reply.text, shown)
             except UnusableReplyError as error:
                 if error.detail not in WORTH_ASKING_AGAIN:
                     raise
 
             again = replace(prompt, user=prompt.user + _SHORTER)
-            return _usable((await self._ports.chat.complete(again, deadline, hear)).text, shown)
+            reply = await self._ports.chat.complete(again, deadline, hear)
+            return _usable(reply.text, shown)
         except UnusableReplyError as error:
             raise ModelUnavailableError("The model did not give a usable answer.") from error
 
 
 def _usable(text: str, shown: int) -> str:
-    """Return an answer whose citations name nodes that are there.
-
-    Raises:
-        UnusableReplyError: when nothing is left of it.
-    """
+    """Return an answer whose citations name nodes that are there; UnusableReplyError for none."""
     if answer := cleaned(text, shown):
         return answer
     raise UnusableReplyError("empty")

@@ -64,10 +64,7 @@ _OF_LEVEL = "($asked.level IS NULL OR toIntegerOrNull(c.level) = $asked.level)"
 
 
 def _counted(n: str, label: str, name: str) -> str:
-    """Return the count of what has generations.
-
-    While only one is there, the index has the answer, and no node is read.
-    """
+    """Return the count of what has generations; of a single one it reads the index alone."""
     nodes = f"MATCH ({n}:{label}){DEFAULT.seek(n, label)}"
     of_project = f"{n}.project_id = $asked.project_id"
     return f"""CALL (generation, building) {{

@@ -1,7 +1,4 @@
-"""What the primer and a follow-up share.
-
-How many chunks there are, which are nearest to a vector, where they stand.
-"""
+"""What statements share: how many chunks there are, which are nearest, where they stand."""
 
 from __future__ import annotations
 
@@ -21,9 +18,7 @@ URIS = ("source_uri", "url", "uri", "source", "path")
 
 
 def comparable(vector: str = "embedding") -> str:
-    """Return the condition that a vector can be compared.
-
-    A list of the right length, with a direction.
+    """Return the condition that a vector is a list of the right length, with a direction.
 
     Whatever else stands there would make the whole statement fail. CASE keeps the server from
     looking into what is no list; nearly always the first number decides, so this costs nothing.
@@ -74,10 +69,7 @@ def scored() -> str:
 
 
 def visible(s: Schema) -> str:
-    """Return the subquery that gives the `generation` to read.
-
-    It also tells whether another one is `building` beside it.
-    """
+    """Return the subquery that gives the `generation` to read, and whether one is `building`."""
     return f"""
 CALL () {{
   {s.visible}
@@ -117,10 +109,7 @@ def hits(s: Schema, index: str | None) -> str:
 
 
 def nearest(s: Schema, hits: str) -> str:
-    """Return the subquery that gives `near`.
-
-    The project's chunks nearest to the vector, best first and scored, when `whole` is true.
-    """
+    """Return the subquery that gives `near`: where `whole`, the nearest chunks, best first."""
     return f"""
 CALL (chunk_count, whole) {{
   CALL (chunk_count, whole) {{
