@@ -61,10 +61,7 @@ CLIENT_GONE = 499
 
 
 class Call:
-    """One HTTP call: the request, who sends it, its retrieval id, and what to do when it has ended.
-
-    Nobody sends it until authentication has said who does.
-    """
+    """One HTTP call: the request, its caller once that is known, its id, and what ends it."""
 
     def __init__(self, request: Request) -> None:
         """Give the call an id of its own until the body names one."""

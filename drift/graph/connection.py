@@ -73,12 +73,7 @@ class Connection:
     async def read(
         self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S
     ) -> EagerResult:
-        """Run a statement that may only read; the server ends it after `timeout_s` seconds.
-
-        Raises:
-            GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: as the error table
-            says.
-        """
+        """Run a statement that may only read, for `timeout_s` seconds; errors as in the table."""
         return await self._run(text, parameters, RoutingControl.READ, timeout_s)
 
     async def write(self, text: str, parameters: Mapping[str, Any]) -> EagerResult:

@@ -1,8 +1,4 @@
-"""The indexes that are wanted, those that the database lists, and which of these serve.
-
-A search, a health check, the ingestion and the preparation of a graph judge an index by these
-rules alone.
-"""
+"""The indexes that are wanted, those that the database lists, and which of these serve."""
 
 from __future__ import annotations
 
@@ -102,11 +98,7 @@ class WantedIndex:
 
 @dataclass(frozen=True, slots=True)
 class FoundIndex:
-    """What is there of a wanted index.
-
-    `serving` does what is wanted. Where nothing does, `namesake` has the wanted name all the same,
-    and `rival` the wanted place.
-    """
+    """What is there of a wanted index: what is `serving`, or else has its name or its place."""
 
     serving: Index | None
     namesake: Index | None

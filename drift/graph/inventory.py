@@ -159,10 +159,7 @@ class Inventory:
 
 
 class Probe:
-    """Looks at the indexes with the first search, and again while some that matter are missing.
-
-    Belongs to one graph store; errors as for any read.
-    """
+    """Looks at the indexes with the first search, and again while some that matter are missing."""
 
     def __init__(self, connection: Connection, names: IndexNames, schema: Schema) -> None:
         """Remember what to ask; nothing is asked yet."""

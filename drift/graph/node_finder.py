@@ -160,11 +160,7 @@ class Neo4jNodeFinder:
         )
 
     def _fitting(self, leg: Leg, inventory: Inventory, dimensions: int) -> Leg:
-        """Return a leg for vectors of this length; somebody else's index of another is not asked.
-
-        Raises:
-            GraphMisconfiguredError: our index holds vectors of another length.
-        """
+        """Return a leg for vectors of this length; only our own index of another is an error."""
         index = self._index(leg.label, inventory)
         if index is None or not index.has_other_dimensions(dimensions):
             return leg

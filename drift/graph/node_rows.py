@@ -1,7 +1,4 @@
-"""What the rows of a search of nodes say, as values of drift.model.found_nodes.
-
-As for other searches, what is of a wrong type counts as missing.
-"""
+"""What the rows of a search of nodes say; what is of a wrong type counts as missing."""
 
 from __future__ import annotations
 
@@ -28,10 +25,7 @@ _UNTITLED = "untitled"
 
 
 def found_nodes(records: Sequence[Row], labels: Sequence[str]) -> FoundNodes:
-    """Return the nodes in their order; one that was removed meanwhile, or has no key, is left out.
-
-    `labels` are those asked for, by which a node of several is called.
-    """
+    """Return the nodes that are there and have a key; one of several labels is called as asked."""
     shown = [
         record["row"] for record in records if record["is_there"] and is_key(record["row"]["id"])
     ]

@@ -189,11 +189,7 @@ class Neo4jNodeStore:
         work: Callable[[Statement, _Standing], Awaitable[_T]],
         deadline: Deadline,
     ) -> _T:
-        """Do the work in one transaction that has the project to itself.
-
-        Raises:
-            ProjectHeldError: an ingest holds the project.
-        """
+        """Do the work in one transaction that has the project to itself, which no ingest holds."""
         about = {"project_id": project.id, "id": node_id}
 
         async def unit(run: Statement) -> _T:

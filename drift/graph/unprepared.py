@@ -113,10 +113,7 @@ async def require_empty(
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """What of a whole graph cannot be asked.
-
-    `lacking` is what searches do without; `nothing` says why none finds anything, if so.
-    """
+    """What searches do without in a whole graph, and why none finds `nothing` else, if so."""
 
     lacking: tuple[Lack, ...] = ()
     nothing: str = ""
@@ -141,10 +138,7 @@ class Unseen:
         self._again_at = float("-inf")
 
     async def look(self, dimensions: int | None, timeout_s: float) -> Hidden:
-        """Return what cannot be asked; what was known if looking fails.
-
-        Embeddings are looked at where it is known how many floats they should have.
-        """
+        """Return what cannot be asked; what was known if looking fails, or it was just looked."""
         if self._clock() < self._again_at:
             return self._hidden
 

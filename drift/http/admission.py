@@ -68,11 +68,7 @@ class Admission:
 
     @contextmanager
     def counted(self, caller: Caller) -> Iterator[None]:
-        """Count the tokens of a block for its caller, however the block ends.
-
-        Raises:
-            StoppingError: the block was cancelled because the process is being stopped.
-        """
+        """Count the tokens of a block for its caller; StoppingError where stopping cancelled it."""
         try:
             with parts.measured() as cost:
                 try:

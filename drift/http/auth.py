@@ -39,12 +39,7 @@ class Authentication:
         self._resolver = SharedBuild(lambda: asyncio.to_thread(self._build))
 
     async def caller(self, headers: RequestHeaders) -> Caller:
-        """Return who sends a request with these headers.
-
-        Raises:
-            UnauthenticatedError, ForbiddenError: it is nobody who may ask anything.
-            NotConfiguredError: the settings do not say who may ask.
-        """
+        """Return who sends a request; UnauthenticatedError, ForbiddenError for nobody who may."""
         return await (await self._resolver.get()).caller(headers)
 
     async def readiness(self) -> Readiness:

@@ -80,11 +80,7 @@ def parse_request(body: bytes, *, names_project: bool = True) -> RetrieveRequest
 
 
 def parse(body: bytes, kind: type[_Body]) -> _Body:
-    """Return a body as `kind`.
-
-    Raises:
-        InvalidRequestError: naming the broken fields, the first MAX_PROBLEMS of them.
-    """
+    """Return a body as `kind`; InvalidRequestError names the first MAX_PROBLEMS broken fields."""
     repeated: list[str] = []
 
     def held(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -143,10 +139,7 @@ def _shown(name: str) -> str:
 
 
 def wants_stream(accept: str) -> bool:
-    """Tell whether a caller named a stream of events, and prefers it to JSON.
-
-    `accept` is the header, or all of them with commas between (RFC 9110, section 12.5.1).
-    """
+    """Tell whether a caller prefers a stream of events, which it named (RFC 9110, 12.5.1)."""
     weights = _weights(accept)
     stream = _weight(weights, EVENT_STREAM)
     named = EVENT_STREAM in weights or "text/*" in weights

@@ -63,13 +63,9 @@ class _File:
 
 
 def reply(path: bytes, headers: Mapping[str, str]) -> Reply:
-    """Return what stands under a path, as it was sent: the page itself, or a file of it.
+    """Return the page itself or a file of it; NotFoundError where a setting hides it.
 
     It reads files and settings, so it is called in a thread.
-
-    Raises:
-        NotFoundError: there is no such file, or ENABLE_RAG_SEARCH hides the page.
-        NotConfiguredError: a setting that it needs is wrong.
     """
     from drift.http import settings  # noqa: PLC0415 - they load with the first request
 

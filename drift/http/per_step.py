@@ -14,16 +14,12 @@ _KNOWN: Mapping[str, Effort | None] = {**dict(zip(EFFORTS, EFFORTS, strict=True)
 
 
 def efforts(text: str | None) -> Mapping[Step, Effort | None]:
-    """Return the effort of each step that the text names; None for `unsent`.
-
-    Raises:
-        ValueError: saying what was expected, without the text.
-    """
+    """Return the effort of each step that the text names, None for `unsent`; or ValueError."""
     return _per_step(text, _KNOWN.__getitem__, f"one of {', '.join(_KNOWN)}")
 
 
 def lengths(text: str | None) -> Mapping[Step, int | None]:
-    """Return the longest reply of each step that the text names, in tokens; errors as above."""
+    """Return the longest reply of each step that the text names, in tokens; None for `unsent`."""
     bounds = f"a number from {LEAST_TOKENS} to {MOST_TOKENS}, or {UNSENT},"
     return _per_step(text, _length, bounds)
 

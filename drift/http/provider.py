@@ -37,11 +37,7 @@ class ServiceProvider:
         self._failure: tuple[float, tuple[str, ...]] | None = None
 
     async def get(self) -> Service:
-        """Return the service of the running loop.
-
-        Raises:
-            NotConfiguredError: when settings are missing or wrong, or the clients cannot be built.
-        """
+        """Return the service of the running loop; NotConfiguredError where it cannot be built."""
         if self._service.here() is None:
             self._failure = None
         if self._failure and time.monotonic() - self._failure[0] < self._rebuild_pause_s:

@@ -26,11 +26,7 @@ _Parameters = TypeVar("_Parameters", bound=Parameters)
 
 
 def parse_query(query: bytes, kind: type[_Parameters]) -> _Parameters:
-    """Return the parameters of a query string.
-
-    Raises:
-        InvalidRequestError: naming those that are unknown, wrong, given twice, or no text.
-    """
+    """Return the parameters of a query; InvalidRequestError names those that are wrong."""
     # Bytes that are no text become lone surrogates, which no parameter takes.
     text = query.decode(errors="surrogateescape")
     pairs = parse_qsl(text, keep_blank_values=True, errors="surrogateescape")

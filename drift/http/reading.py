@@ -72,10 +72,7 @@ Answer = Callable[[Asked, GraphReader, Deadline], Awaitable[BaseModel]]
 
 @dataclass(frozen=True, slots=True)
 class ReadRoute:
-    """A read route: its path, what it may be asked, and how it is answered.
-
-    `kinds` are the types of a position in its list.
-    """
+    """A read route: how it is answered, and the types (`kinds`) of a position in its list."""
 
     path: str
     parameters: type[out.Parameters]
@@ -91,13 +88,7 @@ class ReadRoute:
         return self.path.startswith("projects/")
 
     def check(self, sent: Sent) -> Asked:
-        """Return what is asked.
-
-        Raises:
-            InvalidRequestError: naming each parameter that is wrong.
-            NotFoundError: the path is of another route.
-            ForbiddenError: the caller may not read the project.
-        """
+        """Return what is asked, where it is right and its caller may read the project."""
         query = parse_query(sent.query, self.parameters)
         project, id_ = None, ""
         if self.is_of_project:

@@ -82,11 +82,9 @@ def export(values: Mapping[str, str]) -> None:
 
 
 def load(values: Mapping[str, Any] | None = None) -> Settings:
-    """Return the settings from the environment, or from `values` over it.
+    """Return the settings of the environment, or of `values` over it.
 
-    Raises:
-        NotConfiguredError: naming every missing or wrong setting at once; no problem contains a
-            value's text.
+    NotConfiguredError names every missing or wrong setting at once, and no value's text.
     """
     return _load(Settings, values or {})
 

@@ -1,7 +1,4 @@
-"""One request as server-sent events: progress, the answer as it grows, one last event.
-
-A beat tells that a silent stream is alive.
-"""
+"""One request as server-sent events: progress, the answer as it grows, one last event."""
 
 from __future__ import annotations
 

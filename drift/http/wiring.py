@@ -47,11 +47,7 @@ LIST_PRICES = Path(__file__).with_name("list_prices.json")
 
 
 def build_service(settings: Settings, graph: GraphStore | None = None) -> Service:
-    """Return a service; opens no connection, and belongs to the loop that first uses it.
-
-    `graph` stands in for the one that the settings name, and is not closed with the service; it is
-    only searched.
-    """
+    """Return a service that opens nothing yet; a `graph` given instead is only searched."""
     chat, model = build_models(settings)
     redis = build_redis(settings)
     secret = _secret_of_entries(settings) if redis and settings.cache == "on" else None

@@ -47,13 +47,10 @@ class Measuring:
         )
 
     async def score(self, project_id: str, dimensions: int, deadline: Deadline) -> float | None:
-        """Return the project's threshold; None where it has too few texts for one.
+        """Return the project's threshold; None of too few texts, or where it cannot be measured.
 
-        None too where it cannot be measured, in time or because a server fails: that costs the
-        threshold, and never the question.
-
-        Raises:
-            DeadlineError: the question's own time is used up.
+        That costs the threshold, and never the question; DeadlineError when its own time is used
+        up.
         """
         key = (project_id, dimensions)
         known = self._known.get(key)

@@ -90,13 +90,11 @@ class NodeReconciling:
         self._rules = rules
 
     async def everything(self, deadline: Deadline) -> Summary:
-        """Look at every label of people's own in every project that has such nodes.
+        """Look at every label of people's own in every project that has such nodes; log failures.
 
-        A project that an ingest holds, or whose nodes cannot be mended, is left for the next run;
-        the others follow. Without the graph or the model the run ends. Each failure is logged.
-
-        Raises:
-            UpstreamError: not even the projects can be listed.
+        A project that an ingest holds, or whose nodes cannot be mended, is left for the next run.
+        Without the graph or the model the run ends. UpstreamError: not even the projects can be
+        listed.
         """
         summary = Summary()
         for label in self._rules.own_labels:
@@ -152,11 +150,8 @@ class NodeReconciling:
         """Look at every node of a label in a project, and embed what is missing or stale.
 
         What is taken beside the marked nodes becomes the project's, and marked. `tell` hears of
-        each batch. At the deadline the run ends by itself, and says so.
-
-        Raises:
-            ProjectHeldError: an ingest holds the project; what was done stays done.
-            UpstreamError: from the graph or the model.
+        each batch. At the deadline the run ends by itself, and says so. What was done stays, also
+        after an error.
         """
         report = NodesReport(project_id, label)
         await self._measured(report, deadline, taking, tell)

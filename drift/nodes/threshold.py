@@ -40,10 +40,7 @@ LEAST_TEXTS = 100
 
 
 def pairs(number: int = PAIRS) -> list[list[float]]:
-    """Return pairs of two places among the texts, as shares of their number from 0 to below 1.
-
-    They are the same each time.
-    """
+    """Return the same pairs of two places among texts each time, as shares of their number."""
     return [list(_two_shares(at)) for at in range(number)]
 
 
@@ -54,11 +51,7 @@ def _two_shares(at: int) -> tuple[float, float]:
 
 
 def unrelated(nearest: Iterable[float]) -> float | None:
-    """Return the cosine that 17 of 20 unrelated questions do not exceed; None of none.
-
-    Args:
-        nearest: the cosine of each of UNRELATED to the node nearest to it.
-    """
+    """Return the cosine that 17 of 20 of UNRELATED do not exceed to their nearest node."""
     return reached(nearest, SHARE_OF_UNRELATED)
 
 
