@@ -27,10 +27,7 @@ from drift.model.health import GraphHealth, Index, Lack
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """All indexes of the database, beside the names that are configured.
-
-    `can_search` says that the server takes a SEARCH with a filter; only a probe asks for that.
-    """
+    """All indexes of the database, and whether its server takes a SEARCH with a filter."""
 
     server: str
     names: IndexNames

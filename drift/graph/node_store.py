@@ -158,10 +158,7 @@ class Neo4jNodeStore:
         return await self._connection.transaction(work, seconds)
 
     async def _require_index(self, dimensions: int) -> None:
-        """Create the key and the index of people's nodes with the first of them.
-
-        A login that may not do so leaves them to `drift prepare`; nodes are written all the same.
-        """
+        """Create key and index of people's nodes with the first one, if the login may do so."""
         if self._is_indexed:
             return
 

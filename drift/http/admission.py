@@ -16,11 +16,7 @@ _T = TypeVar("_T")
 
 
 class Admission:
-    """Lets in as many requests at a time as fit, each counted for its caller.
-
-    A request gives its slot back however it ends. Once the process is being stopped, nobody is let
-    in, and who is inside is told so.
-    """
+    """Lets in as many requests at a time as fit, each counted for its caller until it stops."""
 
     def __init__(self, most: int, quotas: Quotas) -> None:
         """Let in up to `most` requests at a time."""

@@ -179,10 +179,7 @@ class Service:
         return self._rag
 
     def rag_project(self, caller: Caller, named: str | None) -> Project:
-        """Return the project of a question to the nodes: as named, the caller's only, the default.
-
-        Errors as for `Caller.project`.
-        """
+        """Return the project of a question to the nodes: as named, the only one, or the default."""
         return caller.project(named or caller.only_project or self.settings.rag_project)
 
     def nodes(self) -> NodeWriting:

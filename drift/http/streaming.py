@@ -18,8 +18,7 @@ from drift.http import http
 class EventStream:
     """Listener that relays a running request; a reader who leaves cancels the request.
 
-    The handler starts the request's task, not the generator, so that the task inherits the
-    handler's context variables.
+    The handler starts the request's task, which so inherits the handler's context variables.
     """
 
     def __init__(self, retrieval_id: str, beat_s: float = http.BEAT_SECONDS) -> None:

@@ -1,7 +1,4 @@
-"""Writing people's own nodes, top to bottom: check, embed the text, write node and vector at once.
-
-Where nodes are not searched (`ENABLE_RAG_SEARCH=false`) nothing is embedded.
-"""
+"""Writing people's own nodes, top to bottom: check, embed, write node and vector at once."""
 
 from __future__ import annotations
 

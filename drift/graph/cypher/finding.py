@@ -47,10 +47,7 @@ def _by_id(n: str, label: str, condition: str) -> str:
 
 
 def _behind(n: str, label: str, key: str, condition: str) -> str:
-    """Return the seeks behind a text and behind a number, of which one has no row most often.
-
-    In the order of all of the index's properties, its rows come sorted and end with the page.
-    """
+    """Return the seeks behind a text and a number; in the index's own order a page ends them."""
     parts = (
         f"""MATCH ({n}:{label}){DEFAULT.seek(n, label, key)}
   WHERE {n}.project_id = $asked.project_id AND {n}.{key} > $asked.{kind} AND {condition}

@@ -155,19 +155,13 @@ def still_there() -> str:
 
 
 def rarity(mentions: str, seen: str) -> str:
-    """Return how rare an entity with so many mentions is among the project's chunks.
-
-    Its mentions may be removed while the statement runs; it was `seen` in so many chunks.
-    """
+    """Return how rare an entity is that was `seen` in so many chunks; mentions may be gone."""
     known = f"CASE WHEN {mentions} < {seen} THEN {seen} ELSE {mentions} END"
     return f"log(1.0 + toFloat(chunk_count) / {known})"
 
 
 def told(s: Schema) -> str:
-    """Return the entries of a map that say what `ch` is and where it stands.
-
-    A chunk of two documents stands in one of them, and makes one row.
-    """
+    """Return the entries of a map that say what `ch` is, and where, in one of its documents."""
     return f"""
     id: {s.chunk_id("ch")}, text: ch.text,
     heading: CASE WHEN ch.heading IS :: STRING THEN ch.heading END,

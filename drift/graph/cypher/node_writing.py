@@ -1,7 +1,4 @@
-"""The statements that look at people's own nodes and write them, each behind `LOCK`.
-
-The lock on the project's node keeps every other writer out until the commit, an ingest too.
-"""
+"""The statements of people's own nodes; each write stands behind `LOCK`, which an ingest takes."""
 
 from __future__ import annotations
 
