@@ -16,12 +16,13 @@ from pydantic import BaseModel
 from drift.auth.caller import Caller, Project
 from drift.auth.quotas import DAY_S, WINDOW_S, Quotas
 from drift.contracts import reading as out
+from drift.contracts.request import project_id_problem
 from drift.core.deadline import Deadline
-from drift.core.errors import NotFoundError
+from drift.core.errors import FieldProblem, InvalidRequestError, NotFoundError
 from drift.http import http
 from drift.http.cursors import KEY, NUMBER, TEXT, Kinds, ListName, cursor, position
 from drift.http.http import Reply
-from drift.http.query import parse_query, path_id, project_of_path
+from drift.http.query import parse_query, path_id
 from drift.model.reading import Page, PageQuery
 from drift.ports import GraphReader
 
@@ -92,7 +93,10 @@ class ReadRoute:
         query = parse_query(sent.query, self.parameters)
         project, id_ = None, ""
         if self.is_of_project:
-            project = sent.caller.project(project_of_path(sent.path, self.path))
+            named = path_id(sent.path, self.path)
+            if problem := project_id_problem(named):
+                raise InvalidRequestError((FieldProblem("project_id", problem),))
+            project = sent.caller.project(named)
         elif "{" in self.path:
             id_ = path_id(sent.path, self.path)
             project = sent.caller.project(getattr(query, "project_id", None))

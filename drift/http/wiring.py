@@ -66,7 +66,9 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         if settings.cache == "on" and settings.cache_answers:
             shared = RedisEntries(redis, secret, "answer") if redis and secret else None
             kept = CacheEntries(shared, LOCAL_BYTES)
-            answers = AnswerCache(whole.reader, _answered_by(settings), kept).slot
+            # Another release has other prompts.
+            answered_by = json.dumps([__version__, settings.of_answers], sort_keys=True)
+            answers = AnswerCache(whole.reader, answered_by, kept).slot
             closers = (*closers, shared.close) if shared else closers
 
     return Service(
@@ -108,18 +110,10 @@ def _secret_of_entries(settings: Settings) -> bytes:
     return hashlib.scrypt(password, salt=b"drift cache entries", n=2**14, r=8, p=1, dklen=32)
 
 
-def _answered_by(settings: Settings) -> str:
-    """Return what names the service that answers: another release has other prompts."""
-    return json.dumps([__version__, settings.of_answers], sort_keys=True)
-
-
 def build_prices(settings: Settings) -> PriceTable:
     """Return what the models cost: the prices of the settings, or else those that are packaged."""
-    called = {
-        settings.oai_embed_deployment_name or settings.oai_embed_model_name: (
-            settings.oai_embed_model_name
-        )
-    }
+    model = settings.oai_embed_model_name
+    called = {settings.oai_embed_deployment_name or model: model}
     if settings.prices is None:
         return PriceTable(prices.read(LIST_PRICES.read_text("utf-8")), called, is_own=False)
 
