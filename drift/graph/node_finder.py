@@ -52,6 +52,10 @@ BOUNDS: Mapping[str, int] = {
 }
 
 
+_nearest = lru_cache(maxsize=64)(node_search.nearest_nodes)
+_cosines = lru_cache(maxsize=8)(node_search.cosines)
+
+
 class Neo4jNodeFinder:
     """Finds nodes over the connection of whoever made it; building it opens nothing."""
 
@@ -173,9 +177,8 @@ class Neo4jNodeFinder:
         there = find_index(self._wanted(label), inventory.indexes)
         other = there.rival if label == LABELS[ENTITY] else None
         # Its name stands in the statement, and Cypher takes no parameter there.
-        if other is not None and not (other.name.isascii() and other.name.isidentifier()):
-            other = None
-        return there.serving or other
+        is_plain = other is not None and other.name.isascii() and other.name.isidentifier()
+        return there.serving or (other if is_plain else None)
 
     def _wanted(self, label: str) -> WantedIndex:
         names = {
@@ -207,13 +210,3 @@ class Neo4jNodeFinder:
                 legs[label] = Leg(label)
 
         return legs
-
-
-@lru_cache(maxsize=64)
-def _nearest(legs: tuple[Leg, ...], schema: Schema) -> str:
-    return node_search.nearest_nodes(legs, schema)
-
-
-@lru_cache(maxsize=8)
-def _cosines(legs: tuple[Leg, ...], schema: Schema) -> str:
-    return node_search.cosines(legs, schema)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from drift.core.deadline import Deadline
@@ -27,6 +27,9 @@ BOUNDS: Mapping[str, int] = {
     "most_witnesses": MOST_WITNESSES,
     "longest_time": 40,
 }
+
+
+_text = cache(statement.passages)
 
 
 class Neo4jPassages:
@@ -65,11 +68,6 @@ class Neo4jPassages:
         threshold = score_threshold(records[0]["threshold"]) if records else None
         found = (_passage(record) for record in records if record["is_there"])
         return Passages(tuple(found), threshold)
-
-
-@lru_cache(maxsize=2)
-def _text(schema: Schema) -> str:
-    return statement.passages(schema)
 
 
 def _passage(row: Mapping[str, Any]) -> Passage:
