@@ -11,6 +11,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -60,10 +61,7 @@ CLIENT_GONE = 499
 
 
 class Call:
-    """One HTTP call: the request, who sends it, its retrieval id, and what to do when it has ended.
-
-    Nobody sends it until authentication has said who does.
-    """
+    """One HTTP call: the request, its caller once that is known, its id, and what ends it."""
 
     def __init__(self, request: Request) -> None:
         """Give the call an id of its own until the body names one."""
@@ -81,33 +79,23 @@ Start = Callable[[EventStream | None], Awaitable[asyncio.Task[Any]]]
 Endpoint = Callable[[Request, func.Context], Awaitable[Response]]
 
 
-def endpoint(handler: Handler) -> Endpoint:
-    """Guard a handler, and let it run only for a caller who is known."""
-
-    async def for_a_caller(call: Call) -> Response:
-        call.caller = await authentication.caller(call.request.headers)
-        return await handler(call)
-
-    return _guarded(handler, for_a_caller)
-
-
-def open_endpoint(handler: Handler) -> Endpoint:
-    """Guard a handler that answers everybody, because it holds nothing."""
-    return _guarded(handler, handler)
-
-
-def _guarded(named: Handler, handler: Handler) -> Endpoint:
+def endpoint(handler: Handler, *, is_open: bool = False) -> Endpoint:
     """Return what the platform calls: an error becomes JSON, and nothing of the call stays.
 
-    It has the name of the route's handler, by which the platform knows the function.
-
-    `functools.wraps` cannot be used: the runtime reads the parameters and annotations of `run`.
+    The handler runs only for a caller who is known, unless it `is_open`, because it holds nothing.
+    The endpoint has its name, by which the platform knows the function. `functools.wraps` cannot be
+    used: the runtime reads the parameters and annotations of `run`.
     """
+
+    async def answer(call: Call) -> Response:
+        if not is_open:
+            call.caller = await authentication.caller(call.request.headers)
+        return await handler(call)
 
     async def run(req: Request, context: func.Context) -> Response:
         call = Call(req)
         with otel.invocation(context, req.headers):
-            response = await _answer(call, handler)
+            response = await _answer(call, answer)
 
         response.headers.setdefault("x-retrieval-id", call.retrieval_id)
 
@@ -119,8 +107,11 @@ def _guarded(named: Handler, handler: Handler) -> Endpoint:
         response.background = finish
         return response
 
-    run.__name__, run.__doc__ = named.__name__, named.__doc__
+    run.__name__, run.__doc__ = handler.__name__, handler.__doc__
     return run
+
+
+open_endpoint = partial(endpoint, is_open=True)
 
 
 async def _answer(call: Call, handler: Handler) -> Response:
@@ -130,7 +121,13 @@ async def _answer(call: Call, handler: Handler) -> Response:
     except ClientDisconnect:  # in the middle of its own request
         return Response(status_code=CLIENT_GONE)
     except (UnauthenticatedError, ForbiddenError) as error:
-        _log_denial(call, error)
+        # Who was refused what; a key is never part of it.
+        about = {"path": call.request.url.path, "code": error.code}
+        if isinstance(error, ForbiddenError):
+            about |= {"caller": error.caller, "right": error.right, "project_id": error.project_id}
+        else:
+            about |= {"reason": error.reason}
+        log.warning("access_denied", extra={**about, "retrieval_id": call.retrieval_id})
         return to_response(http.problem(error, call.retrieval_id))
     except DriftError as error:
         # A process that is being stopped is no failure, and a quota has a line of its own.
@@ -140,16 +137,6 @@ async def _answer(call: Call, handler: Handler) -> Response:
     except Exception:
         log.exception("request_crashed", extra={"retrieval_id": call.retrieval_id})
         return to_response(http.problem(http.internal_error(), call.retrieval_id))
-
-
-def _log_denial(call: Call, error: UnauthenticatedError | ForbiddenError) -> None:
-    """Log who was refused what; a key is never part of it."""
-    about = {"path": call.request.url.path, "code": error.code, "retrieval_id": call.retrieval_id}
-    if isinstance(error, ForbiddenError):
-        about |= {"caller": error.caller, "right": error.right, "project_id": error.project_id}
-    else:
-        about |= {"reason": error.reason}
-    log.warning("access_denied", extra=about)
 
 
 def to_response(reply: http.Reply) -> Response:
@@ -285,17 +272,14 @@ async def read_usage(call: Call) -> Response:
 @open_endpoint
 async def show_page(call: Call) -> Response:
     """Show the page to ask in, which holds no data."""
-    return await _of_the_page(call)
+    path, headers = call.request.scope["raw_path"], call.request.headers
+    return to_response(await asyncio.to_thread(page.reply, path, headers))
 
 
 @app.route(route=page.FILE, methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
 @open_endpoint
 async def show_page_file(call: Call) -> Response:
     """Give a file of the page."""
-    return await _of_the_page(call)
-
-
-async def _of_the_page(call: Call) -> Response:
     path, headers = call.request.scope["raw_path"], call.request.headers
     return to_response(await asyncio.to_thread(page.reply, path, headers))
 
@@ -335,14 +319,13 @@ async def health_neo4j(_call: Call) -> Response:
 @endpoint
 async def openapi(_call: Call) -> Response:
     """Describe this API; JSON is YAML too."""
-    text = await asyncio.to_thread(_described)
-    return Response(text, media_type="application/yaml")
 
+    def described() -> str:
+        from drift.http.description import document  # noqa: PLC0415 - only this route needs it
 
-def _described() -> str:
-    from drift.http.description import document  # noqa: PLC0415 - only this route needs it
+        return json.dumps(document(), indent=2)
 
-    return json.dumps(document(), indent=2)
+    return Response(await asyncio.to_thread(described), media_type="application/yaml")
 
 
 def _json(status: int, body: dict[str, str]) -> Response:

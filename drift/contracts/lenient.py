@@ -10,7 +10,6 @@ import re
 from pydantic import AfterValidator, BeforeValidator
 
 _MOST_NUMBERS = 50
-_LARGEST_NUMBER = 999_999
 _WORDS_AS_SCORE = {
     "very high": 0.95,
     "high": 0.9,
@@ -92,21 +91,19 @@ def judgement(value: object) -> object:
 def numbers(value: object) -> str:
     """Read 4, [4, 5] and {"from": 4, "to": 5} as the text of the numbers; none is empty."""
     if isinstance(value, dict):
-        ends = [value[name] for name in _ENDS if name in value]
+        known = ("from", "start", "first", "to", "end", "last")
+        ends = [value[name] for name in known if name in value]
         return "-".join(_number(end) for end in ends or list(value.values())[:_MOST_NUMBERS])
     if isinstance(value, list):
         return ",".join(numbers(item) for item in value[:_MOST_NUMBERS])
     return _number(value)
 
 
-_ENDS = ("from", "start", "first", "to", "end", "last")
-
-
 def _number(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool):
-        return str(min(max(value, 0), _LARGEST_NUMBER))
+        return str(min(max(value, 0), 999_999))
     return str(value) if isinstance(value, str | float) else ""
 
 
@@ -143,22 +140,18 @@ def listed(value: object) -> object:
 def without_nulls(value: object) -> object:
     """Read a list as `listed` does, without the items that are null."""
     items = listed(value)
-    if not isinstance(items, list):
-        return items
-    return [item for item in items if item is not None]
+    return [item for item in items if item is not None] if isinstance(items, list) else items
 
 
 def questions(value: object) -> object:
     """Read a list as `listed` does, without the items that hold no question."""
     items = listed(value)
-    if not isinstance(items, list):
-        return items
-    asked = (item.get("question") if isinstance(item, dict) else item for item in items)
-    return [item for item, question in zip(items, asked, strict=True) if not _is_blank(question)]
+    return list(filter(_holds_a_question, items)) if isinstance(items, list) else items
 
 
-def _is_blank(value: object) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
+def _holds_a_question(item: object) -> bool:
+    question = item.get("question") if isinstance(item, dict) else item
+    return bool(question.strip()) if isinstance(question, str) else question is not None
 
 
 def at_most(characters: int) -> AfterValidator:

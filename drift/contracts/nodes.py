@@ -5,24 +5,14 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
-from drift.contracts.request import ProjectId, plain_text
+from drift.contracts.request import Body, ProjectId, plain_text
 
 MAX_PROPERTIES = 100
-RESERVED = frozenset(
-    {
-        "id",
-        "project_id",
-        "embedding",
-        "embedding_hash",
-        "embedding_model",
-        "updated_at",
-        "generation",
-    }
-)
+_OF_VECTORS = ("embedding", "embedding_hash", "embedding_model")
+RESERVED = frozenset({"id", "project_id", "updated_at", "generation", *_OF_VECTORS})
 """Properties that are ours."""
-_LARGEST = 2**63
 
 
 def _properties(value: dict[str, Any]) -> dict[str, Any]:
@@ -44,10 +34,8 @@ def _properties(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _can_be_held(value: object) -> bool:
-    if isinstance(value, list):
-        kinds = {type(item) for item in value}
-        return len(kinds) <= 1 and all(_is_scalar(item) for item in value)
-    return _is_scalar(value)
+    items = value if isinstance(value, list) else [value]
+    return len(set(map(type, items))) <= 1 and all(map(_is_scalar, items))
 
 
 def _is_scalar(value: object) -> bool:
@@ -57,7 +45,7 @@ def _is_scalar(value: object) -> bool:
         case str():
             return bool(plain_text(value)) or not value
         case int():
-            return -_LARGEST <= value < _LARGEST
+            return -(2**63) <= value < 2**63
         case float():
             return math.isfinite(value)
         case _:
@@ -72,14 +60,12 @@ NodeProperties = Annotated[
 ]
 
 
-class NewNode(BaseModel):
+class NewNode(Body):
     """A node to be made; unknown fields are refused.
 
     Its text is a `title` or a `name`, and a `description`, among the properties. Without an `id` it
     gets one. The project may be left out by a caller who has exactly one.
     """
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     label: Annotated[str, StringConstraints(min_length=1, max_length=63)]
     properties: NodeProperties
@@ -87,10 +73,8 @@ class NewNode(BaseModel):
     project_id: ProjectId | None = None
 
 
-class NodeChange(BaseModel):
+class NodeChange(Body):
     """All properties that a node shall have from now on; unknown fields are refused."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     properties: NodeProperties
 

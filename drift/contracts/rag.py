@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
-from drift.contracts.request import ProjectId, Query
+from drift.contracts.request import Body, ProjectId, Query
 
 
-class RagRequest(BaseModel):
+class RagRequest(Body):
     """A question to the nodes of one project; unknown fields are refused.
 
     The project may be left out by a caller who has exactly one, or where `RAG_PROJECT` names it.
     """
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     question: Query
     project_id: ProjectId | None = None

@@ -5,6 +5,7 @@ The graph's rows become these shapes at once, and nothing between copies them.
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -13,24 +14,16 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from drift.contracts.request import ProjectId, plain_text
 from drift.model.reading import AboutProject
 
+
 # ------------------------------------------------------------------------------------- parameters
-_MOST_DIGITS = 6
-
-
 def _digits(least: int, most: int) -> BeforeValidator:
     """Read a number that is written in digits alone, in one sentence for all that is wrong."""
 
     def read(text: object) -> int:
-        is_number = (
-            isinstance(text, str)
-            and text.isascii()
-            and text.isdigit()
-            and len(text) <= _MOST_DIGITS
-        )
+        is_number = isinstance(text, str) and re.fullmatch("[0-9]{1,6}", text)
         number = int(str(text)) if is_number else -1
         if not least <= number <= most:
             raise ValueError(f"must be a whole number from {least} to {most}")
-
         return number
 
     return BeforeValidator(read)
@@ -129,11 +122,16 @@ class ProjectOut(BaseModel):
     written_at: str | None
 
 
-class DocumentOut(BaseModel):
-    """A document; `name` is how citations call it."""
+class DocumentName(BaseModel):
+    """The document that a chunk stands in."""
 
     id: str
     name: str
+
+
+class DocumentOut(DocumentName):
+    """A document; `name` is how citations call it."""
+
     source_uri: str | None
     chunk_count: int
 
@@ -145,13 +143,18 @@ class DocumentsPage(BaseModel):
     next: Next
 
 
-class CommunityOut(BaseModel):
-    """A community; `members` counts entities, chunks and communities directly in it."""
+class CommunityTold(BaseModel):
+    """A community beside what is in it."""
 
     id: int | str
     level: int | None
     title: str
     summary: str
+
+
+class CommunityOut(CommunityTold):
+    """A community; `members` counts entities, chunks and communities directly in it."""
+
     members: int
     parents: tuple[int | str, ...]
 
@@ -178,26 +181,10 @@ class DocumentRead(DocumentOut):
     next: Next
 
 
-class DocumentName(BaseModel):
-    """The document that a chunk stands in."""
-
-    id: str
-    name: str
-
-
 class ChunkText(ChunkItem):
     """A chunk with its whole text."""
 
     text: str
-
-
-class CommunityTold(BaseModel):
-    """A community beside what is in it."""
-
-    id: int | str
-    level: int | None
-    title: str
-    summary: str
 
 
 class EntityMentioned(BaseModel):

@@ -42,12 +42,10 @@ from drift.model.tree import Verdict
 MAX_ANSWER_CHARS = 16_000
 ANSWER_CUT = f"The answer was cut after {MAX_ANSWER_CHARS:,} characters."
 MAX_STATEMENT_CHARS = 4_000
-MAX_QUESTION_CHARS = 1_000
 MAX_ID_CHARS = 500
 MAX_FOLLOWUPS_READ = 20
 MAX_COMMUNITIES = 50
 MAX_CITATIONS = 50
-MAX_ANSWERS = 10
 
 # Constraints stand next to their type. Behind a validator, pydantic would check them in a step of
 # their own and would not write them into the schema of the type.
@@ -81,9 +79,7 @@ PositionAsked = Annotated[
 class _Proposed(_ModelReply):
     """A follow-up question and the communities to look in; a bare string is a question."""
 
-    question: Annotated[
-        str, StringConstraints(strip_whitespace=True, min_length=1), at_most(MAX_QUESTION_CHARS)
-    ]
+    question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), at_most(1_000)]
     target_communities: Identifiers = Field(default_factory=list)
 
     @model_validator(mode="before")
@@ -221,16 +217,13 @@ def _usable(value: object) -> object:
     for item in items:
         with suppress(ValidationError):
             read.append(JointAnswer.model_validate(item))
-
     return read
 
 
 class JointReply(_ModelReply):
     """Reply to several follow-ups: an answer to each; a bare list is the answers."""
 
-    answers: Annotated[
-        list[JointAnswer], Field(min_length=1), first(MAX_ANSWERS), BeforeValidator(_usable)
-    ]
+    answers: Annotated[list[JointAnswer], Field(min_length=1), first(10), BeforeValidator(_usable)]
 
     @model_validator(mode="before")
     @classmethod

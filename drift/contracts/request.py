@@ -69,13 +69,17 @@ def project_id_problem(value: str) -> str | None:
 TopK = Annotated[int, Field(ge=1, le=50), BeforeValidator(_whole_number)]
 
 
-class RetrieveRequest(BaseModel):
+class Body(BaseModel):
+    """What a caller sends, read strictly."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class RetrieveRequest(Body):
     """A question to one project; unknown fields are refused.
 
     The project may be left out by a caller who has exactly one.
     """
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     query: Query
     project_id: ProjectId | None = None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from cachetools import TTLCache
 from neo4j import EagerResult
 
 from drift.core.deadline import Deadline
@@ -29,48 +29,35 @@ MAX_PROJECTS = 1000
 
 
 class OddNodes:
-    """Remembers projects with nodes that a search cannot use; of too many the oldest is forgotten.
-
-    Belongs to one graph store, and is shared by all its requests.
-    """
+    """Remembers projects with nodes that a search cannot use, for all requests of a graph store."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin without any project; `clock` gives seconds."""
-        self._clock = clock
-        self._named: OrderedDict[str, float] = OrderedDict()
-        self._careful: OrderedDict[str, float] = OrderedDict()
+        self._named = TTLCache[str, bool](MAX_PROJECTS, REPEATED_S, clock)
+        self._careful = TTLCache[str, bool](MAX_PROJECTS, CAREFUL_S, clock)
 
     def need_care(self, project_id: str) -> bool:
         """Tell whether every number of the project's vectors has to be looked at."""
-        return self._careful.get(project_id, 0.0) > self._clock()
+        return project_id in self._careful
 
     def take_care(self, project_id: str) -> None:
         """Have that done for a while: a vector of the project cannot be compared."""
-        self._keep(self._careful, project_id, CAREFUL_S)
+        self._careful[project_id] = True
 
     def left_out(self, project_id: str, nodes: Mapping[str, Sequence[object]]) -> None:
         """Say in one line how many nodes of each label are left out, and the ids of some."""
         left = {label: list(dict.fromkeys(map(str, ids))) for label, ids in nodes.items() if ids}
-        if not left or self._named.get(project_id, 0.0) > self._clock():
+        if not left or project_id in self._named:
             return
 
-        self._keep(self._named, project_id, REPEATED_S)
+        self._named[project_id] = True
         counts = ", ".join(f"{len(ids)} {label}" for label, ids in left.items())
         examples = ", ".join(id_ for ids in left.values() for id_ in ids[:3])
         log.warning("graph_nodes_left_out", extra={"nodes": counts, "examples": examples})
 
-    def _keep(self, ends: OrderedDict[str, float], project_id: str, seconds: float) -> None:
-        ends.pop(project_id, None)
-        ends[project_id] = self._clock() + seconds
-        if len(ends) > MAX_PROJECTS:
-            ends.popitem(last=False)
-
 
 class CarefulReads:
-    """Runs statements with a parameter `careful`: whether every number of a vector is looked at.
-
-    Belongs to one graph store, and is shared by all its requests.
-    """
+    """Runs statements with a parameter `careful`: whether every number of a vector is looked at."""
 
     def __init__(self, connection: Connection) -> None:
         """Read over this connection; no statement is known to the server yet."""
@@ -81,11 +68,7 @@ class CarefulReads:
     async def read(
         self, text: str, parameters: Mapping[str, Any], deadline: Deadline
     ) -> EagerResult:
-        """Run a statement.
-
-        Where a vector of the project cannot be compared, it is run again with a look at every
-        number.
-        """
+        """Run a statement, and again with care where a vector of the project is not comparable."""
         try:
             result = await self._read(text, parameters, deadline)
         except (GraphTimeoutError, GraphMisconfiguredError):

@@ -1,7 +1,4 @@
-"""One long-lived Neo4j driver.
-
-Opened on first use, in the loop that uses it, with limits that suit a function.
-"""
+"""One long-lived Neo4j driver, opened on first use, with limits that suit a function."""
 
 from __future__ import annotations
 
@@ -64,10 +61,7 @@ _T = TypeVar("_T")
 
 
 class Connection:
-    """Runs statements against one database and translates every error.
-
-    Safe to share between tasks of one loop.
-    """
+    """Runs statements against one database, for all tasks of a loop, and translates every error."""
 
     def __init__(self, uri: str, username: str, password: str, database: str) -> None:
         """Name the server, the login and the database; nothing is opened."""
@@ -79,12 +73,7 @@ class Connection:
     async def read(
         self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S
     ) -> EagerResult:
-        """Run a statement that may only read; the server ends it after `timeout_s` seconds.
-
-        Raises:
-            GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: as the error table
-            says.
-        """
+        """Run a statement that may only read, for `timeout_s` seconds; errors as in the table."""
         return await self._run(text, parameters, RoutingControl.READ, timeout_s)
 
     async def write(self, text: str, parameters: Mapping[str, Any]) -> EagerResult:
@@ -106,9 +95,7 @@ class Connection:
     async def transaction(
         self, work: Callable[[Statement], Awaitable[_T]], timeout_s: float = WRITE_TIMEOUT_S
     ) -> _T:
-        """Run the statements of `work` in one transaction.
-
-        It commits when `work` returns, and otherwise changes nothing.
+        """Run the statements of `work` in one transaction; it commits when `work` returns.
 
         `work` may be run again from its beginning: the driver repeats what a server refused for the
         moment. Errors as for `read`, and those of `work`.
@@ -116,9 +103,10 @@ class Connection:
 
         @unit_of_work(metadata=dict(_WRITES), timeout=timeout_s)
         async def unit(transaction: AsyncManagedTransaction) -> _T:
-            return await work(
-                lambda text, parameters: self._statement(transaction, text, parameters)
-            )
+            async def run(text: str, parameters: Mapping[str, Any]) -> EagerResult:
+                return await (await transaction.run(text, dict(parameters))).to_eager_result()
+
+            return await work(run)
 
         with translated(), servers.graph_call("write", self._database):
             async with (
@@ -127,19 +115,11 @@ class Connection:
             ):
                 return await session.execute_write(unit)
 
-    async def _statement(
-        self, transaction: AsyncManagedTransaction, text: str, parameters: Mapping[str, Any]
-    ) -> EagerResult:
-        return await (await transaction.run(text, dict(parameters))).to_eager_result()
-
     def _session(self, access: str) -> AsyncSession:
         return self._opened().session(database=self._database, default_access_mode=access)
 
     async def stream(self, text: str, parameters: Mapping[str, Any]) -> AsyncGenerator[Record]:
-        """Yield the records of a statement that looks at a whole graph, as they come.
-
-        Errors as for `read`.
-        """
+        """Yield the records of a statement that looks at a whole graph; errors as for `read`."""
         with translated():
             async with self._session(READ_ACCESS) as session:
                 async for record in await session.run(_whole_graph(text), dict(parameters)):
@@ -152,10 +132,7 @@ class Connection:
         return [dict(record) async for record in self.stream(text, parameters or {})]
 
     async def write_in_batches(self, text: str, parameters: Mapping[str, Any]) -> SummaryCounters:
-        """Run a statement that commits by itself, and return what it changed.
-
-        Such a statement says CALL ... IN TRANSACTIONS. Errors as for `read`.
-        """
+        """Run a statement that commits by itself (CALL ... IN TRANSACTIONS); return its changes."""
         with translated():
             async with self._session(WRITE_ACCESS) as session:
                 result = await session.run(_whole_graph(text), dict(parameters))

@@ -1,9 +1,7 @@
 """The closed table from the Neo4j driver's errors to ours.
 
-No sentence holds an address, a statement or the server's words.
-
-Matched by `code`, because Neo4j 5 gives most errors one and the same GQL status. Where one code
-stands for causes of many kinds, the server's words tell which.
+No sentence holds an address, a statement or the server's words. Matched by `code`, because Neo4j 5
+gives most errors one and the same GQL status; where a code stands for many causes, by words too.
 """
 
 from __future__ import annotations
@@ -146,11 +144,7 @@ CAUSES: tuple[tuple[str, str, type[UpstreamError], str], ...] = (
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn every error of the driver, and of the sockets below it, into one of ours.
-
-    Raises:
-        GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: by the table above.
-    """
+    """Turn every error of the driver, and of the sockets below it, into one of the table's."""
     try:
         yield
     except (DriverError, Neo4jError, OSError) as error:

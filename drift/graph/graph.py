@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from drift.core.deadline import Deadline, Turns
 from drift.core.errors import GraphMisconfiguredError
@@ -15,7 +15,6 @@ from drift.graph.cypher import statements
 from drift.graph.cypher.schema import DEFAULT, SCHEMAS, Schema, SchemaName
 from drift.graph.indexes import IndexNames
 from drift.graph.inventory import Inventory, Probe
-from drift.graph.labelled_nodes import Neo4jLabelledNodes
 from drift.graph.node_finder import Neo4jNodeFinder
 from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.parameters import StatementParameters, wished
@@ -43,10 +42,7 @@ _positions = cache(statements.positions)
 
 
 class Neo4jGraph:
-    """Reads of one project at a time.
-
-    Building it opens nothing, and every method raises only errors of drift.core.errors.
-    """
+    """Reads of one project at a time, with the errors that drift.ports names."""
 
     def __init__(  # noqa: PLR0913 - what to search, and how
         self,
@@ -54,24 +50,19 @@ class Neo4jGraph:
         names: IndexNames | None = None,
         followup_scope: Literal["soft", "hard"] = "soft",
         exact_limit: int | None = None,
-        schema: Schema = DEFAULT,
+        schema: Schema | SchemaName = DEFAULT,
         *,
         embedding_model: str = "",
     ) -> None:
-        """Begin with nothing asked.
+        """Open nothing; `close`, or whoever made the connection, closes it.
 
-        Args:
-            connection: the open or unopened connection; whoever made it closes it, or `close` does.
-            names: the configured index names; None for the defaults.
-            followup_scope: hard keeps a follow-up inside its target communities; soft prefers them
-                a little.
-            exact_limit: chunks of a project up to which all are scored; None derives it from the
-                vector's length.
-            schema: how the graph is built; in V1 the whole database is one project.
-            embedding_model: of the questions; empty compares it with no project's.
+        Scope `hard` keeps a follow-up inside its target communities, `soft` prefers them a little.
+        Of up to `exact_limit` chunks all are scored; None derives it from the vector's length. An
+        empty `embedding_model` of the questions is compared with no project's.
         """
         self._connection = connection
         names = names or IndexNames()
+        schema = SCHEMAS[schema] if isinstance(schema, str) else schema
         self._parameters = StatementParameters(names, schema, followup_scope == "hard", exact_limit)
         self._probe = Probe(connection, names, schema)
         self._reads = CarefulReads(connection)
@@ -79,35 +70,11 @@ class Neo4jGraph:
         self._unseen = Unseen(connection, schema, embedding_model)
         self._turns = Turns()
 
-    @classmethod
-    def connect(  # noqa: PLR0913 - what a connection takes, and how to search
-        cls,
-        uri: str,
-        username: str,
-        password: str,
-        database: str,
-        *,
-        names: IndexNames | None = None,
-        followup_scope: Literal["soft", "hard"] = "soft",
-        schema: SchemaName = "default",
-        embedding_model: str = "",
-    ) -> Self:
-        """Return a graph with a connection of its own, not opened yet."""
-        return cls(
-            Connection(uri, username, password, database),
-            names,
-            followup_scope,
-            schema=SCHEMAS[schema],
-            embedding_model=embedding_model,
-        )
-
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
-        """Return the best communities, highest level first, with samples.
-
-        The project's best chunks if it has none.
+        """Return the best communities, highest level first, with samples, or else the best chunks.
 
         Raises:
-            GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: as in drift.ports.
+            GraphMisconfiguredError: also when the project was not prepared or embedded.
             DeadlineError: when the request's time is used up.
         """
         with parts.round_trip():
@@ -120,22 +87,14 @@ class Neo4jGraph:
                 evidence = primer_evidence(row)
                 self._reads.odd.left_out(query.project_id, odd_nodes(row))
                 if evidence.is_empty:
-                    await self._require_empty(query, row["chunk_count"], deadline)
+                    about = (self._connection, self._parameters.schema, query.project_id)
+                    if row["chunk_count"]:
+                        await refuse_unusable(*about, len(query.vector), deadline.require())
+                    else:
+                        await require_empty(*about, deadline.require())
 
         await self._turns.mine()  # what is made of it takes milliseconds
         return evidence
-
-    async def _require_empty(self, query: PrimerQuery, chunks: int, deadline: Deadline) -> None:
-        """Check that a project holds nothing, where nothing was found.
-
-        Raises:
-            GraphMisconfiguredError: when it does, and was not prepared or embedded.
-        """
-        about = (self._connection, self._parameters.schema, query.project_id)
-        if chunks:
-            await refuse_unusable(*about, len(query.vector), deadline.require())
-        else:
-            await require_empty(*about, deadline.require())
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         """Return the best chunks by vector, full text and walk, and their neighbourhood.
@@ -161,10 +120,7 @@ class Neo4jGraph:
         return found
 
     async def health(self) -> GraphHealth:
-        """Return how the server calls itself, the indexes, and what searches have to do without.
-
-        Nodes that no search sees are counted now and then.
-        """
+        """Return how the server calls itself, the indexes, and what searches have to do without."""
         health = (await self._probe.look(HEALTH_TIMEOUT_S)).health()
         vectors = (index.dimensions for index in health.indexes if index.dimensions)
         hidden = await self._unseen.look(next(vectors, None), HEALTH_TIMEOUT_S)
@@ -192,12 +148,8 @@ class Neo4jGraph:
         return Neo4jPassages(self._connection, self._parameters.schema)
 
     def node_store(self) -> Neo4jNodeStore:
-        """Return what writes people's own nodes into the same graph over the same connection."""
+        """Return what looks at people's own nodes and writes them, over the same connection."""
         return Neo4jNodeStore(self._connection)
-
-    def labelled_nodes(self) -> Neo4jLabelledNodes:
-        """Return what looks at people's own nodes in the same graph over the same connection."""
-        return Neo4jLabelledNodes(self._connection)
 
     async def close(self) -> None:
         """Close the connection."""
@@ -217,18 +169,11 @@ class Neo4jGraph:
         try:
             result = await self._reads.read(text, parameters, deadline)
         except GraphMisconfiguredError:
-            await self._name_the_index(parameters["dimensions"])
+            # Which index is wrong, where one is; the next search looks at all of them.
+            self._probe.forget()
+            inventory = await self._probe.look()
+            inventory.require_vector_indexes()
+            inventory.require_dimensions(parameters["dimensions"])
             raise
         # `data()` would look for nodes in all of the row, and there are none.
         return dict(result.records[0])
-
-    async def _name_the_index(self, dimensions: int) -> None:
-        """Say which index is wrong, where one is, and look at all of them with the next search.
-
-        Raises:
-            GraphMisconfiguredError: naming it.
-        """
-        self._probe.forget()
-        inventory = await self._probe.look()
-        inventory.require_vector_indexes()
-        inventory.require_dimensions(dimensions)

@@ -1,14 +1,10 @@
-"""The indexes that are wanted, those that the database lists, and which of these serve.
-
-A search, a health check, the ingestion and the preparation of a graph judge an index by these
-rules alone.
-"""
+"""The indexes that are wanted, those that the database lists, and which of these serve."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.cypher import statements
@@ -29,10 +25,7 @@ Kind = Literal["constraint", "range", "vector", "fulltext"]
 
 @dataclass(frozen=True, slots=True)
 class IndexNames:
-    """The names of the three indexes.
-
-    Plain identifiers, since Cypher takes no parameter where they stand.
-    """
+    """The names of the three indexes, plain identifiers: they are no parameters in Cypher."""
 
     community: str = "graphrag_comm_index"
     chunk: str = "graphrag_chunk_index"
@@ -47,11 +40,11 @@ class IndexNames:
 
 @dataclass(frozen=True, slots=True)
 class WantedIndex:
-    """A constraint or index that should be there.
+    """A constraint or index that should be there, named by a `setting` where one does.
 
-    A vector index is about the first of its properties; the others are its filters. `setting`
-    names it, where a setting does. It is created over the `optional` properties too, and an index
-    without them serves as well. One that `yields` is not wanted where another index has its place.
+    A vector index is about the first of its properties; the others are its filters. It is created
+    over the `optional` properties too, and an index without them serves as well. One that `yields`
+    is not wanted where another index has its place.
     """
 
     name: str
@@ -75,17 +68,16 @@ class WantedIndex:
         """
         if self.label not in index.labels:
             return False
+
+        is_named = (index.kind, index.name) == (self.kind, self.name)
         match self.kind:
             case "vector":
-                is_named = (index.kind, index.name) == ("vector", self.name)
                 return is_named and index.properties[:1] == self.properties[:1]
             case "fulltext":
-                is_named = (index.kind, index.name) == ("fulltext", self.name)
                 return is_named and set(self.properties) <= set(index.properties)
-            case "range":
-                return self._is_over_the_same(index)
-            case "constraint":
-                return self._is_over_the_same(index) and index.is_unique
+            case "range" | "constraint":
+                is_key = index.is_unique or self.kind == "range"
+                return is_key and self._is_over_the_same(index)
 
     def is_displaced_by(self, index: Index) -> bool:
         """Tell whether the index keeps the wanted one from being created, as far as places go."""
@@ -106,11 +98,7 @@ class WantedIndex:
 
 @dataclass(frozen=True, slots=True)
 class FoundIndex:
-    """What is there of a wanted index.
-
-    `serving` does what is wanted. Where nothing does, `namesake` has the wanted name all the same,
-    and `rival` the wanted place.
-    """
+    """What is there of a wanted index: what is `serving`, or else has its name or its place."""
 
     serving: Index | None
     namesake: Index | None
@@ -170,8 +158,7 @@ def displaced(wanted: WantedIndex, rival: Index) -> str:
 
 async def read_indexes(connection: Connection) -> tuple[Index, ...]:
     """Return every index on nodes, by name; errors as for any read."""
-    _, indexes = await read_server_and_indexes(connection)
-    return indexes
+    return (await read_server_and_indexes(connection))[1]
 
 
 async def read_server_and_indexes(
@@ -179,23 +166,19 @@ async def read_server_and_indexes(
 ) -> tuple[str, tuple[Index, ...]]:
     """Return how the server calls itself, and every index on nodes, in one round trip."""
     result = await connection.read(statements.SHOW_INDEXES, {}, timeout_s)
-    indexes = tuple(_index(record) for record in result.records)
-    return result.summary.server.agent, indexes
-
-
-def _index(row: Mapping[str, Any]) -> Index:
-    return Index(
-        name=row["name"],
-        kind=row["type"].lower(),
-        labels=_strings(row["labels"]),
-        properties=_strings(row["properties"]),
-        state=row["state"],
-        percent=row["percent"] or 0.0,
-        is_unique=row["unique"],
-        dimensions=row["dimensions"],
-        similarity=row["similarity"],
+    indexes = tuple(
+        Index(
+            name=row["name"],
+            kind=row["type"].lower(),
+            labels=tuple(row["labels"] or ()),
+            properties=tuple(row["properties"] or ()),
+            state=row["state"],
+            percent=row["percent"] or 0.0,
+            is_unique=row["unique"],
+            dimensions=row["dimensions"],
+            similarity=row["similarity"],
+        )
+        for row in result.records
     )
 
-
-def _strings(listed: Iterable[str] | None) -> tuple[str, ...]:
-    return tuple(listed or ())
+    return result.summary.server.agent, indexes

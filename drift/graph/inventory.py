@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from drift.core.errors import GraphMisconfiguredError
@@ -26,10 +27,7 @@ from drift.model.health import GraphHealth, Index, Lack
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """All indexes of the database, beside the names that are configured.
-
-    `can_search` says that the server takes a SEARCH with a filter; only a probe asks for that.
-    """
+    """All indexes of the database, and whether its server takes a SEARCH with a filter."""
 
     server: str
     names: IndexNames
@@ -40,20 +38,14 @@ class Inventory:
     @property
     def wanted(self) -> tuple[WantedIndex, WantedIndex, WantedIndex]:
         """What a search asks: communities by vector, chunks by vector, chunks by their words."""
-        names = self.names
+        of_communities, of_chunks = ("__Community__", ("embedding",)), ("__Chunk__", ("embedding",))
         return (
             WantedIndex(
-                names.community,
-                "vector",
-                "__Community__",
-                ("embedding",),
-                "COMMUNITY_VECTOR_INDEX_NAME",
+                self.names.community, "vector", *of_communities, "COMMUNITY_VECTOR_INDEX_NAME"
             ),
+            WantedIndex(self.names.chunk, "vector", *of_chunks, "CHUNK_VECTOR_INDEX_NAME"),
             WantedIndex(
-                names.chunk, "vector", "__Chunk__", ("embedding",), "CHUNK_VECTOR_INDEX_NAME"
-            ),
-            WantedIndex(
-                names.fulltext, "fulltext", "__Chunk__", ("text",), "CHUNK_FULLTEXT_INDEX_NAME"
+                self.names.fulltext, "fulltext", "__Chunk__", ("text",), "CHUNK_FULLTEXT_INDEX_NAME"
             ),
         )
 
@@ -67,12 +59,18 @@ class Inventory:
         return find_index(wanted, self.indexes).serving
 
     @property
-    def covers_text(self) -> bool:
-        """True when the full-text index answers and holds what the schema searches."""
-        *_, fulltext = self.serving
-        if fulltext is None or not fulltext.online:
-            return False
-        return self.schema.text_properties <= set(fulltext.properties)
+    def text_problem(self) -> str:
+        """Why the full-text index is not asked; empty where it is."""
+        name, index = self.names.fulltext, self.serving[-1]
+        if index is None:
+            return f"{name} is missing"
+        if index.has_failed:
+            return f"{name} is in state FAILED, and has to be dropped first (`DROP INDEX {name}`)"
+        if not index.online:
+            return f"{name} is not online"
+
+        absent = ", ".join(sorted(self.schema.text_properties - set(index.properties)))
+        return f"{name} does not hold `{absent}`" if absent else ""
 
     @property
     def covers_names(self) -> bool:
@@ -106,8 +104,14 @@ class Inventory:
         """Return the same for a health check, as far as searches of the schema ask for it."""
         present = tuple(index for index in self.serving if index is not None)
         broken = tuple(failed(index) for index in self.indexes if self._is_broken(index))
-        lacks = tuple(self._lacks())
-        return GraphHealth(self.server, present, self.missing, lacks, broken=broken)
+        lacks = []
+        if problem := self.text_problem:
+            lacks.append(Lack(self.names.fulltext, problem, "no chunk is found by its words alone"))
+        if not self.covers_names:
+            cost = "names are found only whole"
+            lacks.append(Lack(NAMES_INDEX, f"{NAMES_INDEX} is missing", cost))
+
+        return GraphHealth(self.server, present, self.missing, tuple(lacks), broken=broken)
 
     def _is_broken(self, index: Index) -> bool:
         """Tell whether an index that searches may be planned over can never answer."""
@@ -115,33 +119,14 @@ class Inventory:
         is_needed = index.kind == "range" or index in self.serving[:2]
         return index.has_failed and is_ours and is_needed
 
-    def _lacks(self) -> Iterator[Lack]:
-        if not self.covers_text:
-            *_, fulltext = self.serving
-            name = self.names.fulltext
-            problem = _shortcoming(name, fulltext, self.schema.text_properties)
-            yield Lack(name, problem, "no chunk is found by its words alone")
-        if not self.covers_names:
-            yield Lack(NAMES_INDEX, f"{NAMES_INDEX} is missing", "names are found only whole")
-
     def require_dimensions(self, wanted: int) -> None:
-        """Check that the vector indexes there are hold vectors of `wanted` floats.
-
-        Raises:
-            GraphMisconfiguredError: naming the index, its dimensions, the wanted ones and what to
-                do.
-        """
+        """Raise GraphMisconfiguredError for a vector index of another length, with what to do."""
         for index in self.serving:
             if index is not None and index.has_other_dimensions(wanted):
                 raise GraphMisconfiguredError(wrong_dimensions(index, wanted))
 
     def require_vector_indexes(self) -> None:
-        """Check that both vector indexes exist on the right label and are online.
-
-        Raises:
-            GraphMisconfiguredError: naming the index that is missing, or stands elsewhere, and what
-                to do.
-        """
+        """Raise GraphMisconfiguredError for one that is not there or not online."""
         for wanted in self.wanted:
             if wanted.kind == "vector" and (sentence := self._lack(wanted)):
                 raise GraphMisconfiguredError(sentence)
@@ -170,24 +155,8 @@ class Inventory:
         return f"The vector index {wanted.name} does not exist: {PREPARE}."
 
 
-def _shortcoming(name: str, index: Index | None, properties: Iterable[str]) -> str:
-    """Return why a full-text index that should hold these properties is not asked."""
-    if index is None:
-        return f"{name} is missing"
-    if index.has_failed:
-        return f"{name} is in state FAILED, and has to be dropped first (`DROP INDEX {name}`)"
-    if not index.online:
-        return f"{name} is not online"
-
-    absent = ", ".join(sorted(set(properties) - set(index.properties)))
-    return f"{name} does not hold `{absent}`"
-
-
 class Probe:
-    """Looks at the indexes with the first search, and again while some that matter are missing.
-
-    Belongs to one graph store; errors as for any read.
-    """
+    """Looks at the indexes with the first search, and again while some that matter are missing."""
 
     def __init__(self, connection: Connection, names: IndexNames, schema: Schema) -> None:
         """Remember what to ask; nothing is asked yet."""
@@ -218,8 +187,7 @@ class Probe:
         self._known = None
 
     async def _speaks_cypher_25(self) -> bool:
-        try:
+        with suppress(GraphMisconfiguredError):
             await self._connection.read(CYPHER_25, {})
-        except GraphMisconfiguredError:
-            return False
-        return True
+            return True
+        return False

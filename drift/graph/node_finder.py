@@ -50,10 +50,10 @@ BOUNDS: Mapping[str, int] = {
     "looked_at": 1000,
     "rescored": 60,
 }
-SEARCHED_ROWS, PROCEDURE_ROWS = 60, 500
-"""Rows asked of an index: of one that filters by project, and of one that others share."""
-MOST_SAMPLED = 200_000
-"""Nodes of a label that are drawn from."""
+
+
+_nearest = lru_cache(maxsize=64)(node_search.nearest_nodes)
+_cosines = lru_cache(maxsize=8)(node_search.cosines)
 
 
 class Neo4jNodeFinder:
@@ -77,7 +77,7 @@ class Neo4jNodeFinder:
         """Return the nodes nearest to a vector, each with the three most important around it.
 
         Raises:
-            GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: as in drift.ports.
+            GraphMisconfiguredError: also when the project was not prepared or embedded.
             DeadlineError: when the request's time is used up.
         """
         with parts.round_trip():
@@ -88,24 +88,15 @@ class Neo4jNodeFinder:
                     return FoundNodes()
 
                 text = _nearest(legs, self._schema)
-                records = (
-                    await self._reads.read(text, self._values(query, legs), deadline)
-                ).records
+                found = await self._reads.read(text, self._values(query, legs), deadline)
+                records = found.records
                 if not records and set(LABELS) <= set(query.labels):
-                    await self._require_empty(query, deadline)
+                    about = (self._connection, self._schema, query.project_id)
+                    await require_empty(*about, deadline.require())
+                    await refuse_unusable(*about, len(query.vector), deadline.require())
 
                 require_model_of_nodes(records, self._model)
                 return found_nodes(records, query.labels)
-
-    async def _require_empty(self, query: NodesQuery, deadline: Deadline) -> None:
-        """Check that a project holds nothing, where nothing was found.
-
-        Raises:
-            GraphMisconfiguredError: when it does, and was not prepared or embedded.
-        """
-        about = (self._connection, self._schema, query.project_id)
-        await require_empty(*about, deadline.require())
-        await refuse_unusable(*about, len(query.vector), deadline.require())
 
     async def sample(
         self,
@@ -124,7 +115,7 @@ class Neo4jNodeFinder:
                 "dimensions": dimensions,
                 "pairs": [list(pair) for pair in pairs],
                 "least": least,
-                "most": MOST_SAMPLED,
+                "most": 200_000,  # nodes of a label that are drawn from
             }
             result = await self._reads.read(_cosines(legs, self._schema), values, deadline)
 
@@ -156,15 +147,11 @@ class Neo4jNodeFinder:
             "top_k": query.limit,
             "exact_limit": exact_limit,
             "count_limit": exact_limit + 1,
-            "fetch": SEARCHED_ROWS if searches else PROCEDURE_ROWS,
+            "fetch": 60 if searches else 500,  # of an index that projects share, rows of others too
         }
 
     async def _legs(self, labels: Sequence[str], dimensions: int) -> tuple[Leg, ...]:
-        """Return how each of the labels is searched, in a fixed order.
-
-        Raises:
-            GraphMisconfiguredError: an index holds vectors of another length.
-        """
+        """Return how each of the labels is searched, in a fixed order; errors as for `_fitting`."""
         inventory = await self._inventory()
         wanted = {LABELS.get(label, PERSONAL) for label in labels}
         if PERSONAL in wanted:
@@ -177,11 +164,7 @@ class Neo4jNodeFinder:
         )
 
     def _fitting(self, leg: Leg, inventory: Inventory, dimensions: int) -> Leg:
-        """Return a leg for vectors of this length; somebody else's index of another is not asked.
-
-        Raises:
-            GraphMisconfiguredError: our index holds vectors of another length.
-        """
+        """Return a leg for vectors of this length; only our own index of another is an error."""
         index = self._index(leg.label, inventory)
         if index is None or not index.has_other_dimensions(dimensions):
             return leg
@@ -194,9 +177,8 @@ class Neo4jNodeFinder:
         there = find_index(self._wanted(label), inventory.indexes)
         other = there.rival if label == LABELS[ENTITY] else None
         # Its name stands in the statement, and Cypher takes no parameter there.
-        if other is not None and not (other.name.isascii() and other.name.isidentifier()):
-            other = None
-        return there.serving or other
+        is_plain = other is not None and other.name.isascii() and other.name.isidentifier()
+        return there.serving or (other if is_plain else None)
 
     def _wanted(self, label: str) -> WantedIndex:
         names = {
@@ -228,13 +210,3 @@ class Neo4jNodeFinder:
                 legs[label] = Leg(label)
 
         return legs
-
-
-@lru_cache(maxsize=64)
-def _nearest(legs: tuple[Leg, ...], schema: Schema) -> str:
-    return node_search.nearest_nodes(legs, schema)
-
-
-@lru_cache(maxsize=8)
-def _cosines(legs: tuple[Leg, ...], schema: Schema) -> str:
-    return node_search.cosines(legs, schema)

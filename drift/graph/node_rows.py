@@ -1,7 +1,4 @@
-"""What the rows of a search of nodes say, as values of drift.model.found_nodes.
-
-As for other searches, what is of a wrong type counts as missing.
-"""
+"""What the rows of a search of nodes say; what is of a wrong type counts as missing."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from drift.graph.cypher.nearest import THRESHOLD
 from drift.graph.rows import community_id, document_name, is_key, text_of
 from drift.model.found_nodes import (
     CHUNK,
@@ -27,10 +25,7 @@ _UNTITLED = "untitled"
 
 
 def found_nodes(records: Sequence[Row], labels: Sequence[str]) -> FoundNodes:
-    """Return the nodes in their order; one that was removed meanwhile, or has no key, is left out.
-
-    `labels` are those asked for, by which a node of several is called.
-    """
+    """Return the nodes that are there and have a key; one of several labels is called as asked."""
     shown = [
         record["row"] for record in records if record["is_there"] and is_key(record["row"]["id"])
     ]
@@ -85,25 +80,17 @@ def score_threshold(stored: Row | None) -> ScoreThreshold | None:
     if type(texts) is not int or type(dimensions) is not int:
         return None
 
-    is_score = isinstance(score, float) and math.isfinite(score)
-    if score is not None and not is_score:
-        return None
-
-    floor, unrelated = (
+    names = ("score_threshold", "score_floor", "score_unrelated")
+    known, floor, unrelated = (
         value if isinstance(value, float) and math.isfinite(value) else None
-        for value in (stored["score_floor"], stored["score_unrelated"])
+        for value in map(stored.__getitem__, names)
     )
+    if score != known:
+        return None
 
     return ScoreThreshold(score, texts, dimensions, text_of(model), floor, unrelated)
 
 
 def threshold_properties(threshold: ScoreThreshold) -> dict[str, Any]:
     """Return what stands at a project's node for it."""
-    return {
-        "score_threshold": threshold.score,
-        "score_threshold_texts": threshold.texts,
-        "score_threshold_model": threshold.model,
-        "score_threshold_dimensions": threshold.dimensions,
-        "score_floor": threshold.floor,
-        "score_unrelated": threshold.unrelated,
-    }
+    return {stored: getattr(threshold, name) for stored, name in THRESHOLD.items()}

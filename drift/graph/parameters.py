@@ -1,7 +1,4 @@
-"""The values beside the text of a search.
-
-What the question brings, and the bounds of every list.
-"""
+"""The values beside the text of a search: what the question brings, and bounds of every list."""
 
 from __future__ import annotations
 
@@ -21,54 +18,14 @@ from drift.model.graph import Candidates, FollowupQuery, PrimerQuery, Vector
 from drift.model.reading import Key
 from drift.search.ranking import MIN_MASS, fuse
 
-EXACT_FLOATS = 650_000
-"""A project with more floats in its chunks is searched by its index; below, all of them are
-scored."""
-
-EXACT_FLOATS_BESIDE_SEARCH = 300_000
-"""The same where the index filters by project: it then finds as much for a small project, and is as
-fast from here on."""
-
-FLOATS_A_ROW = 100
-"""What a chunk costs beside its floats, in floats."""
-
-COUNTED_CHUNKS = 2000
-"""Chunks of a project that are counted; the count says how rare an entity is."""
-
-PRIMER_ROWS = 500
-"""Rows asked of an index from which the communities' samples are taken."""
-
-SEARCHED_ROWS = 100
-"""Rows asked of an index that filters by project, and scored exactly; more than are kept, since an
-index looks further the more it is asked for."""
-
-PROCEDURE_ROWS = 500
-"""Rows asked of an index that other projects share."""
-
 EDITION_MARKS = {"beginning": ["*** START OF TH"], "end": ["*** END OF TH"]}
 """What parts the text of an electronic edition from the words around it."""
-
-MOST_EVENTS = 3
-"""Best chunks that may tell the event whose sides are asked for."""
-
-MAX_NAME_TOKENS = 200
-"""Of a question, as names of documents are asked for it: Lucene takes 1,024 clauses in all."""
-
-LIKE_A_NAME = 0.3
-"""Similarity (0..1, see drift.evidence.text) from which a document may be the one named."""
-
-LONGEST_PAGE = 32
-"""Characters of a page's label."""
-
-_LONG_DIGITS = 19
-_LAST_NUMBER = 2**63
-
 
 BOUNDS: Mapping[str, int | float] = {
     # The legs: the nearest chunks by vector, by words and by the walk; of all of them, what is
     # sent.
     "pool": 60,
-    "rescored": SEARCHED_ROWS,
+    "rescored": 100,
     "text_pool": 40,
     "graph_pool": 40,
     "keep": 48,
@@ -99,7 +56,7 @@ BOUNDS: Mapping[str, int | float] = {
     "outermost": 60,
     # Characters of a document's metadata that are worth sending for its file's name.
     "longest_metadata": 10_000,
-    "longest_page": LONGEST_PAGE,
+    "longest_page": 32,
     "longest_uri": source_uri.MOST_CHARACTERS,
     # The neighbourhood of so many chunks. What is in more than this share of the project's chunks,
     # as far as they were counted, is a hub, unless they are few.
@@ -118,11 +75,7 @@ BOUNDS: Mapping[str, int | float] = {
 
 @dataclass(frozen=True, slots=True)
 class StatementParameters:
-    """Makes the values of both statements, for one graph store.
-
-    `hard` keeps a follow-up inside its target communities. `exact_limit` is the number of chunks up
-    to which a project is scored without an index; None derives it from the vector's length.
-    """
+    """Makes the values of a search's statements, for one graph store, of which they are bounds."""
 
     names: IndexNames
     schema: Schema
@@ -136,7 +89,7 @@ class StatementParameters:
             "asked": {"project_id": query.project_id, "located": query.located},
             "top_k": query.top_k,
             "enough": (query.top_k + 1) // 2,
-            "fetch": PRIMER_ROWS,
+            "fetch": 500,  # the communities' samples are taken from these rows
             "count_limit": values["exact_limit"] + 1,  # the answer needed is "few or many"
         }
 
@@ -150,15 +103,18 @@ class StatementParameters:
                 "project_id": query.project_id,
                 "located": query.located,
                 "communities": list(query.communities),
-                "lucene": lucene(words, project_id) if inventory.covers_text else "",
+                "lucene": lucene(words, project_id) if not inventory.text_problem else "",
                 "title_keys": [key for key in title_keys(query.question) if _can_be_sent(key)],
                 "name_parts": _asked_names(query.question, project_id)
                 if inventory.covers_names
                 else [],
             },
-            "fetch": SEARCHED_ROWS if inventory.search_index else PROCEDURE_ROWS,
+            # An index that filters by project is asked for more than are kept, since it looks
+            # further then; of one that others share, some rows are theirs.
+            "fetch": 100 if inventory.search_index else 500,
             "hard": self.hard and bool(query.communities),
-            "count_limit": max(COUNTED_CHUNKS, values["exact_limit"] + 1),
+            # The count says how rare an entity is.
+            "count_limit": max(2000, values["exact_limit"] + 1),
         }
 
     def positions(
@@ -178,11 +134,14 @@ class StatementParameters:
         }
 
     def exact(self, dimensions: int, *, searches: bool) -> int:
-        """Return the nodes of one label up to which all are scored."""
+        """Return the nodes of one label up to which all are scored.
+
+        An index that filters by project finds as much for a small one, and is as fast from there
+        on. Beside its floats a node costs as much as a hundred more.
+        """
         if self.exact_limit is not None:
             return self.exact_limit
-        floats = EXACT_FLOATS_BESIDE_SEARCH if searches else EXACT_FLOATS
-        return floats // (dimensions + FLOATS_A_ROW)
+        return (300_000 if searches else 650_000) // (dimensions + 100)
 
     def _shared(self, vector: Vector, inventory: Inventory) -> dict[str, Any]:
         return {
@@ -197,10 +156,7 @@ class StatementParameters:
 
 
 def lucene(question: str, project_id: str | None) -> str:
-    """Return the full-text query, empty for a question without any word.
-
-    It holds the words of the question and, if there are projects, the project's key without weight.
-    """
+    """Return the full-text query, with the project's key without weight; empty for no word."""
     wanted = wanted_words(question, has_headings=project_id is not None)
     if not wanted or project_id is None:
         return wanted
@@ -219,7 +175,8 @@ def wanted_words(question: str, *, has_headings: bool = True) -> str:
     if not has_headings:
         return f"text:({words})"
 
-    named = " ".join(_within_tokens(terms, MAX_NAME_TOKENS))
+    # Lucene takes 1,024 clauses in all.
+    named = " ".join(_within_tokens(terms, 200))
     return f"text:({words}) heading:({words})^0.5" + (f" name_words:({named})^0.5" if named else "")
 
 
@@ -251,8 +208,8 @@ def _all_of(part: str) -> str:
 def wished(query: FollowupQuery, found: Candidates) -> list[dict[str, Any]]:
     """Return up to eleven wishes of a query for the statement of positions; mostly none.
 
-    A document is told by a chunk of it that was found: by the best one where none has a name that
-    is a little like the one wished for.
+    A document is told by a chunk of it that was found: the best one, unless another's document has
+    a name that is a little like the one wished for (0.3 of drift.evidence.text).
     """
     beside = [wish for wish in query.beside if _can_be_sent(wish.chunk_id)][:8]
     wishes: list[dict[str, Any]] = [
@@ -263,11 +220,11 @@ def wished(query: FollowupQuery, found: Candidates) -> list[dict[str, Any]]:
     position = query.position
     if position and found.chunks:
         best_first = fuse(found.chunks, len(found.chunks))
-        anchors = best_first[:MOST_EVENTS]
+        anchors = best_first[:3]  # any of them may tell the event whose sides are asked for
         if position.at in EDITION_MARKS:
             name = pairs(position.document)
             likeness = [similarity(name, pairs(chunk.document_name)) for chunk in best_first]
-            closest = likeness.index(max(likeness)) if max(likeness) >= LIKE_A_NAME else 0
+            closest = likeness.index(max(likeness)) if max(likeness) >= 0.3 else 0  # noqa: PLR2004
             anchors = best_first[closest : closest + 1]
 
         marks = EDITION_MARKS.get(position.at, [])
@@ -281,7 +238,7 @@ def wished(query: FollowupQuery, found: Candidates) -> list[dict[str, Any]]:
 
 def stored_ids(chunk_id: str) -> list[str | int]:
     """Return the ids that a chunk may be stored under: some graphs number them."""
-    is_number = chunk_id.isascii() and chunk_id.isdigit() and len(chunk_id) < _LONG_DIGITS
+    is_number = chunk_id.isascii() and chunk_id.isdigit() and len(chunk_id) < 19  # noqa: PLR2004
     return [chunk_id, int(chunk_id)] if is_number else [chunk_id]
 
 
@@ -290,7 +247,7 @@ def stored_keys(id_: str) -> list[Key]:
     keys: list[Key] = [id_]
     for number in (int, float):
         with suppress(ValueError, OverflowError):
-            keys += [key for key in (number(id_),) if str(key) == id_ and abs(key) < _LAST_NUMBER]
+            keys += [key for key in (number(id_),) if str(key) == id_ and abs(key) < 2**63]
     return keys
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from drift.core.deadline import Deadline
@@ -27,10 +27,9 @@ BOUNDS: Mapping[str, int] = {
     "most_witnesses": MOST_WITNESSES,
     "longest_time": 40,
 }
-_FROM_HERE_MILLISECONDS = 1e11
-"""A smaller number counts seconds: as milliseconds it would be before 1974."""
-_MOST_MILLISECONDS = 253_402_300_800_000
-"""The year 10000."""
+
+
+_text = cache(statement.passages)
 
 
 class Neo4jPassages:
@@ -43,17 +42,12 @@ class Neo4jPassages:
         self._schema = schema
 
     async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
-        """Return what the project knows of itself; errors as for `passages`."""
+        """Return what the project knows of itself."""
         with parts.round_trip():
             return await self._reader.about(project_id, deadline)
 
     async def passages(self, query: PassagesQuery, deadline: Deadline) -> Passages:
-        """Return what is known of these chunks; one that is not there is left out.
-
-        Raises:
-            GraphUnavailableError, GraphTimeoutError, GraphMisconfiguredError: as in drift.ports.
-            DeadlineError: when the time is used up.
-        """
+        """Return what is known of these chunks; DeadlineError when the time is used up."""
         ids = list(dict.fromkeys(query.chunk_ids))[:MOST_PASSAGES]
         if not ids:
             return Passages()
@@ -76,11 +70,6 @@ class Neo4jPassages:
         return Passages(tuple(found), threshold)
 
 
-@lru_cache(maxsize=2)
-def _text(schema: Schema) -> str:
-    return statement.passages(schema)
-
-
 def _passage(row: Mapping[str, Any]) -> Passage:
     score = row["similarity"]
     # Of a chunk without a document, or with fewer than two names, nobody can say the same.
@@ -101,30 +90,24 @@ def milliseconds(stored: object) -> int | None:
     if isinstance(stored, bool) or stored is None:
         return None
     if isinstance(stored, int | float):
-        return _of_number(float(stored))
+        # A smaller number counts seconds: as milliseconds it would be before 1974.
+        return _in_range(stored if stored >= 1e11 else 1000 * stored)  # noqa: PLR2004
 
     native = stored.to_native() if hasattr(stored, "to_native") else stored
     if isinstance(native, str):
-        native = _read(native.strip())
+        try:
+            native = datetime.fromisoformat(native.strip())
+        except ValueError:
+            return None
     if isinstance(native, date) and not isinstance(native, datetime):
         native = datetime.combine(native, time(), UTC)
     if not isinstance(native, datetime):
         return None
 
     aware = native if native.tzinfo else native.replace(tzinfo=UTC)
-    return _of_number(1000 * aware.timestamp(), are_milliseconds=True)
+    return _in_range(1000 * aware.timestamp())
 
 
-def _of_number(number: float, *, are_milliseconds: bool = False) -> int | None:
-    if not math.isfinite(number):
-        return None
-    if not are_milliseconds and number < _FROM_HERE_MILLISECONDS:
-        number *= 1000
-    return int(number) if 0 < number < _MOST_MILLISECONDS else None
-
-
-def _read(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None
+def _in_range(number: float) -> int | None:
+    """Return a number of milliseconds after 1970 and before the year 10000."""
+    return int(number) if 0 < number < 253_402_300_800_000 else None  # noqa: PLR2004

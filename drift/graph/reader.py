@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from neo4j import Record
 
 from drift.auth.caller import Caller, Project
-from drift.auth.ranges import IdRange, next_id, readable_ranges
+from drift.auth.ranges import next_id, readable_ranges
 from drift.contracts.reading import (
     ChunkItem,
     ChunkRead,
@@ -30,7 +30,6 @@ from drift.model.reading import (
     AboutProject,
     Page,
     PageQuery,
-    Position,
     about_id,
 )
 
@@ -38,16 +37,12 @@ TIMEOUT_S = 30.0
 """For a statement that the server has not seen: planning and compiling it takes seconds."""
 MAX_RANGES = 200
 """Of ids, that one statement looks at."""
-MOST_LOOKED_AT = 10_000
-"""Communities of which the largest are told."""
 LOOKED_AT = 1000
 """Edges of an entity, of either kind, that are looked at."""
 MENTIONED = 50
 """Entities that are told of a chunk."""
 BEGINNING = 200
 """Characters that are told of a chunk that mentions an entity."""
-_NO_PLACE = 2**62
-"""Where chunks without a place stand."""
 
 _BOUNDS: Mapping[str, Any] = {
     "longest_metadata": 10_000,
@@ -55,7 +50,7 @@ _BOUNDS: Mapping[str, Any] = {
     "most_parents": 10,
     "looked_at": LOOKED_AT,
     "beginning": BEGINNING,
-    "no_place": _NO_PLACE,
+    "no_place": 2**62,  # where chunks without a place stand
     "most_named": MOST_NAMED,
     "most_told": MOST_TOLD,
 }
@@ -81,8 +76,9 @@ class Neo4jReader:
             return _page_of_ids(named, page.limit)
 
         looked_at, left = ranges[:MAX_RANGES], ranges[MAX_RANGES:]
+        spans = [{"first": one.first, "end": one.end, "only": one.only} for one in looked_at]
         records = await self._read(
-            reading.PROJECTS, {"ranges": [_asked(one) for one in looked_at]}, deadline, page.limit
+            lambda _: reading.PROJECTS, {"ranges": spans}, deadline, page.limit
         )
         found = _page_of_ids([record["id"] for record in records], page.limit)
 
@@ -90,32 +86,28 @@ class Neo4jReader:
 
     async def overview(self, project: Project, deadline: Deadline) -> ProjectOut:
         """Return what the project holds, counted."""
-        records = await self._read(
-            reading.overview(self._schema), {"project_id": project.id}, deadline
-        )
+        records = await self._read(reading.overview, {"project_id": project.id}, deadline)
         return rows.project(project.id, records[0])
 
     async def version(self, project: Project, deadline: Deadline) -> str | None:
         """Return what changes with every write of the project; None where that cannot be told."""
-        records = await self._read(
-            reading.version(self._schema), {"project_id": project.id}, deadline
-        )
+        records = await self._read(reading.version, {"project_id": project.id}, deadline)
         return ":".join(str(value) for value in records[0].values()) if records else None
 
     async def documents(
         self, project: Project, page: PageQuery, deadline: Deadline
     ) -> Page[DocumentOut]:
         """Return a page of the project's documents, by id."""
-        asked = {"project_id": project.id, **_behind(page.after)}
-        records = await self._read(reading.documents(self._schema), asked, deadline, page.limit)
+        asked = _listed(project.id, page)
+        records = await self._read(reading.documents, asked, deadline, page.limit)
         return rows.page(records, page.limit, lambda row: rows.document(row["document"]))
 
     async def communities(
         self, project: Project, level: int | None, page: PageQuery, deadline: Deadline
     ) -> Page[CommunityOut]:
         """Return a page of the project's communities, by id; of one level, or of all."""
-        asked = {"project_id": project.id, "level": level, **_behind(page.after)}
-        records = await self._read(reading.communities(self._schema), asked, deadline, page.limit)
+        asked = _listed(project.id, page, level)
+        records = await self._read(reading.communities, asked, deadline, page.limit)
         return rows.page(records, page.limit, lambda row: rows.community(row["community"]))
 
     async def document(
@@ -123,69 +115,55 @@ class Neo4jReader:
     ) -> tuple[DocumentOut, Page[ChunkItem]] | None:
         """Return a document with a page of its chunks, in their order."""
         at, key = page.after or (-1, "")
-        found = await self._one(
-            reading.document(self._schema),
-            {**_named(project, document_id), "at": at, "key": key},
-            deadline,
-            page.limit,
-        )
-
-        return rows.document_read(found, page.limit) if found else None
+        asked = {**_named(project, document_id), "at": at, "key": key}
+        found = await self._read(reading.document, asked, deadline, page.limit)
+        return rows.document_read(found[0], page.limit) if found else None
 
     async def chunk(self, project: Project, chunk_id: str, deadline: Deadline) -> ChunkRead | None:
         """Return a chunk with its text, its document, and what it mentions and stands beside."""
-        found = await self._one(
-            reading.chunk(self._schema), _named(project, chunk_id), deadline, MENTIONED
-        )
-        if found is None and chunk_id == about_id(project.id):
+        asked = _named(project, chunk_id)
+        found = await self._read(reading.chunk, asked, deadline, MENTIONED)
+        if not found and chunk_id == about_id(project.id):
             return ChunkRead.of_project(await self.about(project.id, deadline))
-        return rows.chunk_read(found, MENTIONED) if found else None
+        return rows.chunk_read(found[0], MENTIONED) if found else None
 
     async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
-        """Return what the project knows of itself."""
-        asked = {"project_id": project_id, "level": None, **_behind(None)}
-        records = await self._read(reading.about(self._schema), asked, deadline, MOST_LOOKED_AT)
+        """Return what the project knows of itself, its largest communities of 10,000."""
+        asked = _listed(project_id, PageQuery(10_000))
+        records = await self._read(reading.about, asked, deadline, 10_000)
         return rows.about(project_id, records[0])
 
     async def entity(
         self, project: Project, entity_id: str, limit: int, deadline: Deadline
     ) -> EntityRead | None:
         """Return an entity with its weightiest relations, and chunks that mention it."""
-        found = await self._one(
-            reading.entity(self._schema), _named(project, entity_id), deadline, limit
-        )
-        return rows.entity_read(found, limit) if found else None
-
-    async def _one(
-        self, text: str, asked: Mapping[str, Any], deadline: Deadline, limit: int = 0
-    ) -> Record | None:
-        records = await self._read(text, asked, deadline, limit)
-        return records[0] if records else None
+        found = await self._read(reading.entity, _named(project, entity_id), deadline, limit)
+        return rows.entity_read(found[0], limit) if found else None
 
     async def _read(
-        self, text: str, asked: Mapping[str, Any], deadline: Deadline, limit: int = 0
+        self,
+        text: Callable[[Schema], str],
+        asked: Mapping[str, Any],
+        deadline: Deadline,
+        limit: int = 0,
     ) -> Sequence[Record]:
         """Run a statement; it is asked for a row more than `limit`, which tells of a next page."""
         values = {**_BOUNDS, "asked": asked, "limit": limit + 1}
         async with deadline.enforced():
             timeout_s = min(TIMEOUT_S, deadline.require())
-            return (await self._connection.read(text, values, timeout_s)).records
+            return (await self._connection.read(text(self._schema), values, timeout_s)).records
 
 
 def _named(project: Project, id_: str) -> dict[str, Any]:
     return {"project_id": project.id, "id": id_, "ids": stored_keys(id_)}
 
 
-def _behind(after: Position | None) -> dict[str, Any]:
-    """Return behind which text and which number rows are wanted; texts come before numbers."""
-    key = after[0] if after else ""
-    if isinstance(key, str):
-        return {"text": key, "number": float("-inf")}
-    return {"text": None, "number": key}
-
-
-def _asked(one: IdRange) -> dict[str, str | None]:
-    return {"first": one.first, "end": one.end, "only": one.only}
+def _listed(project_id: str, page: PageQuery, level: int | None = None) -> dict[str, Any]:
+    """Return what a list is asked: behind which text and which number; texts come first."""
+    key = page.after[0] if page.after else ""
+    is_text = isinstance(key, str)
+    text, number = (key, float("-inf")) if is_text else (None, key)
+    return {"project_id": project_id, "level": level, "text": text, "number": number}
 
 
 def _page_of_ids(ids: Sequence[str], limit: int) -> Page[str]:

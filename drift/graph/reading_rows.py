@@ -1,7 +1,4 @@
-"""What the rows of the reading statements say, in the shapes of drift.contracts.reading.
-
-As for searches, what is of a wrong type counts as missing.
-"""
+"""What the rows of the reading statements say; what is of a wrong type counts as missing."""
 
 from __future__ import annotations
 

@@ -110,10 +110,7 @@ def _file_name(metadata: str) -> str:
 
 
 def place_of(ordinal: object, chunks: object) -> tuple[int | None, int | None]:
-    """Return the place, from 1, and how many there are; an ordinal of something else is no place.
-
-    Some graphs number all chunks of all documents.
-    """
+    """Return the place, from 1, and how many there are; some graphs number across documents."""
     if type(ordinal) is int and type(chunks) is int and 0 <= ordinal < chunks:
         return ordinal + 1, chunks
     return None, None
@@ -134,10 +131,7 @@ def _community(row: Mapping[str, Any]) -> Community:
 
 
 def community_id(stored: CommunityId | float) -> CommunityId:
-    """Return the key in its type.
-
-    Tables with gaps make floats of integers, which Cypher finds by the integer as well.
-    """
+    """Return the key in its type: tables with gaps make floats of integers."""
     if isinstance(stored, float):
         return int(stored) if stored.is_integer() else str(stored)
     return stored

@@ -23,15 +23,11 @@ from drift.model.health import Lack
 
 LOOKED_AT = 10_000
 """Edges of a project, and communities, that are looked at when a search found nothing."""
-
 USABLE_AMONG = 1_000
 """Chunks and communities whose embeddings are looked at to see whether anything can be asked."""
-
 COUNTED_NODES = 1_000_000
 """Labels with more nodes are not counted: that would take longer than a health check may."""
-
-COUNTED_AGAIN_S = 600.0
-LOOKED_AGAIN_S = 60.0
+COUNTED_AGAIN_S, LOOKED_AGAIN_S = 600.0, 60.0
 """After how long it is counted again: sooner where there was something to mend."""
 
 
@@ -44,12 +40,7 @@ def prepare_project(project_id: str, *, embed: bool = False) -> str:
 async def refuse_unusable(
     connection: Connection, schema: Schema, project_id: str, dimensions: int, timeout_s: float
 ) -> None:
-    """Say why nothing was found in a project that has chunks.
-
-    Raises:
-        GraphMisconfiguredError: none of the first of them can be searched.
-        GraphUnavailableError, GraphTimeoutError: as for any read.
-    """
+    """Raise GraphMisconfiguredError where none of the first chunks of a project can be searched."""
     asked = {"asked": {"project_id": project_id}, "most": LOOKED_AT}
     values = {**asked, "dimensions": dimensions, "careful": True}
     text = statements.why_nothing(schema)
@@ -75,12 +66,7 @@ async def refuse_unusable(
 async def require_empty(
     connection: Connection, schema: Schema, project_id: str, timeout_s: float
 ) -> None:
-    """Check that a project in which nothing was found holds nothing.
-
-    Raises:
-        GraphMisconfiguredError: when it does, and no search can see it.
-        GraphUnavailableError, GraphTimeoutError: as for any read.
-    """
+    """Raise GraphMisconfiguredError where a project holds what no search can see."""
     text = statements.HIDDEN if schema.has_projects else statements.HIDDEN_V1
     asked = {"project_id": project_id, "project_ids": stored_ids(project_id)}
     found = await connection.read(
@@ -127,10 +113,7 @@ async def require_empty(
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """What of a whole graph cannot be asked.
-
-    `lacking` is what searches do without; `nothing` says why none finds anything, if so.
-    """
+    """What searches do without in a whole graph, and why none finds `nothing` else, if so."""
 
     lacking: tuple[Lack, ...] = ()
     nothing: str = ""
@@ -155,10 +138,7 @@ class Unseen:
         self._again_at = float("-inf")
 
     async def look(self, dimensions: int | None, timeout_s: float) -> Hidden:
-        """Return what cannot be asked; what was known if looking fails.
-
-        Embeddings are looked at where it is known how many floats they should have.
-        """
+        """Return what cannot be asked; what was known if looking fails, or it was just looked."""
         if self._clock() < self._again_at:
             return self._hidden
 
@@ -174,8 +154,11 @@ class Unseen:
             if dimensions:
                 values = {"dimensions": dimensions, "careful": True, "looked_at": USABLE_AMONG}
                 found = await self._connection.read(statements.USABLE, values, timeout_s)
-                nothing = _why_nothing(found.records[0], dimensions)
-                lacking += _without_chunks(found.records[0])
+                row = found.records[0]
+                nothing = _why_nothing(row, dimensions)
+                if row["others"] and not row["chunks"]:  # an empty graph lacks nothing yet
+                    problem = f"there is no __Chunk__ node beside {row['others']:,} others"
+                    lacking.append(Lack("__Chunk__", problem, "nothing can be asked of this graph"))
 
             self._hidden = Hidden(tuple(lacking), nothing)
             is_well = self._hidden == Hidden()
@@ -224,14 +207,6 @@ def _why_nothing(row: Record, dimensions: int) -> str:
         f"nothing can be asked, since none of {first} chunks has an embedding of {dimensions} "
         f"floats and a text: run `python -m drift prepare{embed}`"
     )
-
-
-def _without_chunks(row: Record) -> list[Lack]:
-    """Return that a graph of others has no chunk; an empty one lacks nothing yet."""
-    if row["chunks"] or not row["others"]:
-        return []
-    problem = f"there is no __Chunk__ node beside {row['others']:,} others"
-    return [Lack("__Chunk__", problem, "nothing can be asked of this graph")]
 
 
 def _named(row: Record) -> str:

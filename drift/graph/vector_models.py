@@ -10,19 +10,12 @@ from drift.core.errors import GraphMisconfiguredError, ModelMisconfiguredError
 from drift.model.graph import Vector
 
 _OF_INGESTION = {"__Chunk__", "__Entity__", "__Community__"}
-_MIN_LENGTH = 1e-30
-_MAX_FLOAT = 3.4e38
-"""A vector between these has a direction in numbers of 32 bits."""
 
 
 def require_direction(vector: Vector) -> None:
-    """Check that something can be near a vector.
-
-    Raises:
-        ModelMisconfiguredError: when it is zero or not finite.
-    """
-    is_long_enough = math.hypot(*vector) > _MIN_LENGTH
-    if is_long_enough and all(abs(number) < _MAX_FLOAT for number in vector):
+    """Raise ModelMisconfiguredError for a vector without a direction in numbers of 32 bits."""
+    is_long_enough = math.hypot(*vector) > 1e-30  # noqa: PLR2004
+    if is_long_enough and all(abs(number) < 3.4e38 for number in vector):  # noqa: PLR2004
         return
 
     raise ModelMisconfiguredError(
@@ -32,22 +25,14 @@ def require_direction(vector: Vector) -> None:
 
 
 def require_model_of_primer(row: Mapping[str, Any], asked: str) -> None:
-    """Check that what a primer's row shows has vectors of the model `asked`, as far as is known.
-
-    Raises:
-        GraphMisconfiguredError: naming both models, and what to do.
-    """
+    """Raise GraphMisconfiguredError where a primer's row has vectors of another model."""
     shown = [*row["communities"], *row["chunks"]]
     shown += [sample for community in row["communities"] for sample in community["samples"]]
     _require([*_listed(row["made_by"]), *(one["model"] for one in shown)], asked)
 
 
 def require_model_of_nodes(records: Iterable[Mapping[str, Any]], asked: str) -> None:
-    """Check the same of the nodes that were found.
-
-    Raises:
-        GraphMisconfiguredError: naming both models, and what to do.
-    """
+    """Raise GraphMisconfiguredError where nodes that were found have vectors of another model."""
     of_project: list[object] = []
     personal: list[object] = []
     for record in records:

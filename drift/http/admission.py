@@ -16,11 +16,7 @@ _T = TypeVar("_T")
 
 
 class Admission:
-    """Lets in as many requests at a time as fit, each counted for its caller.
-
-    A request gives its slot back however it ends. Once the process is being stopped, nobody is let
-    in, and who is inside is told so.
-    """
+    """Lets in as many requests at a time as fit, each counted for its caller until it stops."""
 
     def __init__(self, most: int, quotas: Quotas) -> None:
         """Let in up to `most` requests at a time."""
@@ -68,11 +64,7 @@ class Admission:
 
     @contextmanager
     def counted(self, caller: Caller) -> Iterator[None]:
-        """Count the tokens of a block for its caller, however the block ends.
-
-        Raises:
-            StoppingError: the block was cancelled because the process is being stopped.
-        """
+        """Count the tokens of a block for its caller; StoppingError where stopping cancelled it."""
         try:
             with parts.measured() as cost:
                 try:

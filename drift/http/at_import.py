@@ -9,21 +9,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 
-OWN_AUTHENTICATION = frozenset({"keys", "easyauth"})
-"""Values of AUTH_MODE under which the function itself tells who asks."""
 SCHEDULE = "RECONCILE_SCHEDULE"
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _FIELDS = (
-    ("second", range(60), ()),
-    ("minute", range(60), ()),
-    ("hour", range(24), ()),
-    ("day", range(1, 32), ()),
-    ("month", range(1, 13), _MONTHS),
-    ("day of the week", range(7), _DAYS),
+    ("second", range(60), ""),
+    ("minute", range(60), ""),
+    ("hour", range(24), ""),
+    ("day", range(1, 32), ""),
+    ("month", range(1, 13), "jan feb mar apr may jun jul aug sep oct nov dec"),
+    ("day of the week", range(7), "sun mon tue wed thu fri sat"),
 )
 _LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _PART = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/([0-9]{1,2}))?")
@@ -52,10 +47,10 @@ def schedule_problem(text: str) -> str | None:
     return None
 
 
-def _values(text: str, span: range, names: Sequence[str]) -> set[int]:
+def _values(text: str, span: range, names: str) -> set[int]:
     """Return the values that a field stands for; none for a text that is no field."""
     known = {written: n for n in span for written in (str(n), f"{n:02}")}
-    known |= dict(zip(names, span, strict=False))
+    known |= dict(zip(names.split(), span, strict=False))
     found: set[int] = set()
     for part in text.split(","):
         read = _PART.fullmatch(part)
@@ -82,5 +77,5 @@ def schedule() -> str | None:
 
 
 def platform_asks_for_keys() -> bool:
-    """Tell whether the routes want one of the platform's function keys."""
-    return os.environ.get("AUTH_MODE", "").strip().lower() not in OWN_AUTHENTICATION
+    """Tell whether the function itself does not tell who asks, so that the platform has to."""
+    return os.environ.get("AUTH_MODE", "").strip().lower() not in {"keys", "easyauth"}

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from drift.auth.resolvers import RequestHeaders, Resolver
     from drift.http.settings_access import AccessSettings
 
-_NOBODY_AUTHENTICATES = (
-    "AUTH_MODE=easyauth, but the platform's authentication is off: turn it on. The platform then "
-    "sets WEBSITE_AUTH_ENABLED to true."
-)
-
 
 class Authentication:
     """Tells who sends a request, in the way that AUTH_MODE names; nobody is let in by default.
@@ -36,10 +31,7 @@ class Authentication:
         read_settings: Callable[[], AccessSettings] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Remember whether a request arrives only with a function key; nothing is read yet.
-
-        Keys age by the `clock`.
-        """
+        """Remember whether a request arrives only with a function key; keys age by the `clock`."""
         self._clock = clock
         self._platform_asks_for_keys = platform_asks_for_keys
         self._read_settings = read_settings
@@ -47,12 +39,7 @@ class Authentication:
         self._resolver = SharedBuild(lambda: asyncio.to_thread(self._build))
 
     async def caller(self, headers: RequestHeaders) -> Caller:
-        """Return who sends a request with these headers.
-
-        Raises:
-            UnauthenticatedError, ForbiddenError: it is nobody who may ask anything.
-            NotConfiguredError: the settings do not say who may ask.
-        """
+        """Return who sends a request; UnauthenticatedError, ForbiddenError for nobody who may."""
         return await (await self._resolver.get()).caller(headers)
 
     async def readiness(self) -> Readiness:
@@ -77,7 +64,11 @@ class Authentication:
         if values.auth_mode == "easyauth":
             # Without it, what the platform says of callers could be written by anybody.
             if (values.website_auth_enabled or "").strip().lower() != "true":
-                raise NotConfiguredError((_NOBODY_AUTHENTICATES,))
+                problem = (
+                    "AUTH_MODE=easyauth, but the platform's authentication is off: turn it on. The "
+                    "platform then sets WEBSITE_AUTH_ENABLED to true."
+                )
+                raise NotConfiguredError((problem,))
             return EasyAuth(values.auth_tenant_id or "", values.project_claim)
 
         if values.auth_mode == "keys":

@@ -28,10 +28,7 @@ Kinds = tuple[type, ...]
 
 @dataclass(frozen=True, slots=True)
 class ListName:
-    """A list: its route, whose it is (a project, or a caller), and what else chose its rows.
-
-    `kinds` are the types that each part of a position in it may have.
-    """
+    """A list: its route, whose it is, what chose its rows, and the types in its positions."""
 
     route: str
     owner: str
@@ -50,11 +47,7 @@ def cursor(of: ListName, position: Position | None) -> str | None:
 
 
 def position(of: ListName, given: str) -> Position:
-    """Return the position that a cursor of this list holds.
-
-    Raises:
-        InvalidRequestError: naming `cursor`: it is damaged, made up, or of another list.
-    """
+    """Return what a cursor of this list holds; InvalidRequestError for one that is damaged."""
     found = _read(given) if len(given) <= MAX_CHARACTERS else None
     if found is None:
         raise _refused("is damaged: take `next` of the page before, as it is")

@@ -208,7 +208,7 @@ _OPERATIONS = (
             route.summary,
             "What was asked for.",
             route.shape,
-            _ASKING if route.is_of_project or route is reading.PROJECTS else (*_ASKING, 404),
+            _ASKING if route.is_of_project or route is reading.read_projects else (*_ASKING, 404),
             query=route.parameters,
             longest_id=128 if route.is_of_project else MAX_ID_CHARACTERS,
         )

@@ -33,11 +33,7 @@ class Health:
     quotas: Quotas
 
     async def readiness(self) -> dict[str, Readiness]:
-        """Return how the graph, its indexes, the models and Redis stand, by these names.
-
-        `model` is that of the embeddings. With keys of our own there is `quota` too, with a
-        schedule `reconcile`.
-        """
+        """Return how graph, indexes, embedding `model`, chat and Redis stand, quota and timer."""
         graph, model, chat, redis = await asyncio.gather(
             self.graph_readiness(), self._model(), self.chat.health(), self._redis()
         )

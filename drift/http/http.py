@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from drift.contracts.answer import FieldErrorOut, Problem
+from drift.contracts.answer import FieldErrorOut, Problem, RetrieveResponse
+from drift.contracts.rag import RagResponse
 from drift.contracts.request import MAX_BODY_BYTES, ProjectRequest, RetrieveRequest
 from drift.core.errors import (
     BusyError,
@@ -45,14 +46,6 @@ _WEIGHT = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?")
 _Body = TypeVar("_Body", bound=BaseModel)
 
 
-class Answered(Protocol):
-    """What answers a question, as JSON."""
-
-    def to_json(self) -> str:
-        """Return it in the contract's exact shape."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Reply:
     """An HTTP answer: status, body, and headers besides the content type."""
@@ -64,11 +57,7 @@ class Reply:
 
 
 def check_size(length: int) -> None:
-    """Refuse a body of `length` bytes that is over the limit.
-
-    Raises:
-        TooLargeError: over 64 KiB.
-    """
+    """Raise TooLargeError for a body of more than 64 KiB."""
     if length > MAX_BODY_BYTES:
         raise TooLargeError(f"The body may have at most {MAX_BODY_BYTES} bytes.")
 
@@ -80,29 +69,18 @@ def declared_length(headers: Mapping[str, str]) -> int:
 
 
 def check_media_type(content_type: str) -> None:
-    """Refuse a body that is not declared as JSON.
-
-    Raises:
-        UnsupportedMediaTypeError: for anything but application/json, parameters apart.
-    """
+    """Raise UnsupportedMediaTypeError for anything but application/json, parameters apart."""
     if content_type.partition(";")[0].strip().lower() != JSON:
         raise UnsupportedMediaTypeError(f"The content type must be {JSON}.")
 
 
 def parse_request(body: bytes, *, names_project: bool = True) -> RetrieveRequest:
-    """Return the request in a body; `names_project` says whether it has to name its project.
-
-    Errors as for `parse`.
-    """
+    """Return the request in a body, which may have to name its project; errors as for `parse`."""
     return parse(body, ProjectRequest if names_project else RetrieveRequest)
 
 
 def parse(body: bytes, kind: type[_Body]) -> _Body:
-    """Return a body as `kind`.
-
-    Raises:
-        InvalidRequestError: naming the broken fields, the first MAX_PROBLEMS of them.
-    """
+    """Return a body as `kind`; InvalidRequestError names the first MAX_PROBLEMS broken fields."""
     repeated: list[str] = []
 
     def held(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -145,14 +123,13 @@ def _number(digits: str) -> int | float:
 def field_problems(error: ValidationError, unknown: str) -> list[FieldProblem]:
     """Return what is wrong with each field, the first MAX_PROBLEMS; `unknown` is said of others."""
     said = {"extra_forbidden": unknown, "missing": "is required"}
+    problems = []
     found = error.errors(include_url=False, include_context=False, include_input=False)
-    return [
-        FieldProblem(
-            _shown(".".join(map(str, one["loc"]))),
-            said.get(one["type"]) or one["msg"].removeprefix("Value error, "),
-        )
-        for one in found[:MAX_PROBLEMS]
-    ]
+    for one in found[:MAX_PROBLEMS]:
+        message = said.get(one["type"]) or one["msg"].removeprefix("Value error, ")
+        problems.append(FieldProblem(_shown(".".join(map(str, one["loc"]))), message))
+
+    return problems
 
 
 def _shown(name: str) -> str:
@@ -162,13 +139,7 @@ def _shown(name: str) -> str:
 
 
 def wants_stream(accept: str) -> bool:
-    """Tell whether a caller prefers a stream of events to JSON.
-
-    `accept` is the header, or all of them with commas between. A caller who did not name the
-    stream never gets it.
-
-    Source: RFC 9110, section 12.5.1.
-    """
+    """Tell whether a caller prefers a stream of events, which it named (RFC 9110, 12.5.1)."""
     weights = _weights(accept)
     stream = _weight(weights, EVENT_STREAM)
     named = EVENT_STREAM in weights or "text/*" in weights
@@ -196,7 +167,7 @@ def _weight(weights: Mapping[str, float], media_type: str) -> float:
     return next((weights[name] for name in (media_type, family, "*/*") if name in weights), 0.0)
 
 
-def result(response: Answered, retrieval_id: str) -> Reply:
+def result(response: RetrieveResponse | RagResponse, retrieval_id: str) -> Reply:
     """Return an answer as HTTP."""
     return Reply(
         HTTPStatus.OK, response.to_json().encode(), headers={"x-retrieval-id": retrieval_id}

@@ -1,7 +1,4 @@
-"""The routes that write people's own nodes: what each may be asked, for whom, and what it answers.
-
-A request is checked whole, and its caller's right to write with it, before anything is read.
-"""
+"""The routes that write people's own nodes; the right to write is known before all else."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from drift.core.errors import NotFoundError
 from drift.http.http import Reply
@@ -50,15 +50,6 @@ _GUARDS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
 _ASK_AGAIN = "no-cache"
-_FOR_GOOD = "public, max-age=31536000, immutable"
-
-
-class Headers(Protocol):
-    """The headers of a request."""
-
-    def get(self, key: str, default: str = "") -> str:
-        """Return a header's value, whatever the case of its name."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +62,10 @@ class _File:
     tag: str
 
 
-def reply(path: bytes, headers: Headers) -> Reply:
-    """Return what stands under a path, as it was sent: the page itself, or a file of it.
+def reply(path: bytes, headers: Mapping[str, str]) -> Reply:
+    """Return the page itself or a file of it; NotFoundError where a setting hides it.
 
     It reads files and settings, so it is called in a thread.
-
-    Raises:
-        NotFoundError: there is no such file, or ENABLE_RAG_SEARCH hides the page.
-        NotConfiguredError: a setting that it needs is wrong.
     """
     from drift.http import settings  # noqa: PLC0415 - they load with the first request
 
@@ -98,10 +85,11 @@ def reply(path: bytes, headers: Headers) -> Reply:
         raise NotFoundError("The page has no such file.")
 
     # A page that is open since before a deployment gets the newest file, and does not keep it.
-    return _sent(file, headers, _FOR_GOOD if version == _version() else _ASK_AGAIN)
+    is_newest = version == _version()
+    return _sent(file, headers, "public, max-age=31536000, immutable" if is_newest else _ASK_AGAIN)
 
 
-def _sent(file: _File, headers: Headers, kept: str) -> Reply:
+def _sent(file: _File, headers: Mapping[str, str], kept: str) -> Reply:
     about = {**_GUARDS, "cache-control": kept, "etag": file.tag, "vary": "accept-encoding"}
     if file.tag in (tag.strip() for tag in headers.get("if-none-match", "").split(",")):
         return Reply(HTTPStatus.NOT_MODIFIED, media_type=file.media_type, headers=about)
@@ -141,11 +129,7 @@ def _version() -> str:
 
 @cache
 def _index(auth_mode: AuthMode, is_stand_in: bool) -> _File:
-    """Return the page itself.
-
-    It names the version of its files, how callers are told apart, and whether no language model
-    answers.
-    """
+    """Return the page itself, which names its files, the mode, and whether a model answers."""
     text = (_FOLDER / _INDEX).read_text(encoding="utf-8")
     text = text.replace("{version}", _version()).replace("{auth_mode}", auth_mode)
     text = text.replace("{stand_in}", str(is_stand_in).lower())

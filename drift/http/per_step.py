@@ -9,36 +9,19 @@ from drift.llm.options import EFFORTS, STEPS, UNSENT, Effort, Step
 
 T = TypeVar("T")
 
-LEAST_TOKENS = 16
-MOST_TOKENS = 1_000_000
-
-_FORM = f"for all steps, or step=value with commas between, the steps being {', '.join(STEPS)}"
-_EFFORTS = f"must be one of {', '.join((*EFFORTS, UNSENT))} {_FORM}"
-_LENGTHS = f"must be a number from {LEAST_TOKENS} to {MOST_TOKENS}, or {UNSENT}, {_FORM}"
+LEAST_TOKENS, MOST_TOKENS = 16, 1_000_000
+_KNOWN: Mapping[str, Effort | None] = {**dict(zip(EFFORTS, EFFORTS, strict=True)), UNSENT: None}
 
 
 def efforts(text: str | None) -> Mapping[Step, Effort | None]:
-    """Return the effort of each step that the text names; None for `unsent`.
-
-    Raises:
-        ValueError: saying what was expected, without the text.
-    """
-    return _per_step(text, _effort, _EFFORTS)
+    """Return the effort of each step that the text names, None for `unsent`; or ValueError."""
+    return _per_step(text, _KNOWN.__getitem__, f"one of {', '.join(_KNOWN)}")
 
 
 def lengths(text: str | None) -> Mapping[Step, int | None]:
-    """Return the longest reply of each step that the text names, in tokens; None for `unsent`.
-
-    Raises:
-        ValueError: saying what was expected, without the text.
-    """
-    return _per_step(text, _length, _LENGTHS)
-
-
-def _effort(text: str) -> Effort | None:
-    if text == UNSENT:
-        return None
-    return next(effort for effort in EFFORTS if effort == text)
+    """Return the longest reply of each step that the text names, in tokens; None for `unsent`."""
+    bounds = f"a number from {LEAST_TOKENS} to {MOST_TOKENS}, or {UNSENT},"
+    return _per_step(text, _length, bounds)
 
 
 def _length(text: str) -> int | None:
@@ -61,9 +44,11 @@ def _per_step(text: str | None, read: Callable[[str], T], expected: str) -> Mapp
             return dict.fromkeys(STEPS, read(text.strip().lower()))
         for part in text.split(","):
             name, value = (piece.strip().lower() for piece in part.split("="))
-            step = steps.pop(name)  # so that none is named twice
-            given[step] = read(value)
-    except (ValueError, KeyError, StopIteration):
-        raise ValueError(expected) from None
+            given[steps.pop(name)] = read(value)  # so that none is named twice
+    except (ValueError, KeyError):
+        raise ValueError(
+            f"must be {expected} for all steps, or step=value with commas between, the steps being "
+            f"{', '.join(STEPS)}"
+        ) from None
 
     return given

@@ -21,11 +21,7 @@ REBUILD_PAUSE_S = 5.0
 
 
 class ServiceProvider:
-    """Hands out the service of the running loop, building it on first use.
-
-    Concurrent first calls share one build; a failed build is answered with the same error for five
-    seconds.
-    """
+    """Hands out the service of the running loop; concurrent first calls share one build."""
 
     def __init__(
         self,
@@ -33,11 +29,7 @@ class ServiceProvider:
         rebuild_pause_s: float = REBUILD_PAUSE_S,
         build: Callable[[Settings], Service] | None = None,
     ) -> None:
-        """Remember how to read the settings, and how to build the service from them.
-
-        With None, the settings are those of the environment, and `build_service` builds. Nothing is
-        read yet.
-        """
+        """Remember how to read settings (None: the environment) and to build (None: wiring)."""
         self._read_settings = read_settings
         self._build_service = build
         self._rebuild_pause_s = rebuild_pause_s
@@ -45,11 +37,7 @@ class ServiceProvider:
         self._failure: tuple[float, tuple[str, ...]] | None = None
 
     async def get(self) -> Service:
-        """Return the service of the running loop.
-
-        Raises:
-            NotConfiguredError: when settings are missing or wrong, or the clients cannot be built.
-        """
+        """Return the service of the running loop; NotConfiguredError where it cannot be built."""
         if self._service.here() is None:
             self._failure = None
         if self._failure and time.monotonic() - self._failure[0] < self._rebuild_pause_s:

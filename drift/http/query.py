@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 from pydantic import ValidationError
 
 from drift.contracts.reading import Parameters
-from drift.contracts.request import plain_text, project_id_problem
+from drift.contracts.request import plain_text
 from drift.core.errors import FieldProblem, InvalidRequestError, NotFoundError
 from drift.http.http import MAX_PROBLEMS, field_problems
 
@@ -26,11 +26,7 @@ _Parameters = TypeVar("_Parameters", bound=Parameters)
 
 
 def parse_query(query: bytes, kind: type[_Parameters]) -> _Parameters:
-    """Return the parameters of a query string.
-
-    Raises:
-        InvalidRequestError: naming those that are unknown, wrong, given twice, or no text.
-    """
+    """Return the parameters of a query; InvalidRequestError names those that are wrong."""
     # Bytes that are no text become lone surrogates, which no parameter takes.
     text = query.decode(errors="surrogateescape")
     pairs = parse_qsl(text, keep_blank_values=True, errors="surrogateescape")
@@ -72,18 +68,6 @@ def path_id(path: bytes, route: str) -> str:
     if not 1 <= len(given) <= MAX_ID_CHARACTERS:
         raise _wrong_id(f"must have 1 to {MAX_ID_CHARACTERS} characters")
 
-    return given
-
-
-def project_of_path(path: bytes, route: str) -> str:
-    """Return the project's id in a path.
-
-    Raises:
-        NotFoundError, InvalidRequestError: as for any id, and by the rule for projects.
-    """
-    given = path_id(path, route)
-    if problem := project_id_problem(given):
-        raise InvalidRequestError((FieldProblem("project_id", problem),))
     return given
 
 

@@ -16,12 +16,13 @@ from pydantic import BaseModel
 from drift.auth.caller import Caller, Project
 from drift.auth.quotas import DAY_S, WINDOW_S, Quotas
 from drift.contracts import reading as out
+from drift.contracts.request import project_id_problem
 from drift.core.deadline import Deadline
-from drift.core.errors import NotFoundError
+from drift.core.errors import FieldProblem, InvalidRequestError, NotFoundError
 from drift.http import http
 from drift.http.cursors import KEY, NUMBER, TEXT, Kinds, ListName, cursor, position
 from drift.http.http import Reply
-from drift.http.query import parse_query, path_id, project_of_path
+from drift.http.query import parse_query, path_id
 from drift.model.reading import Page, PageQuery
 from drift.ports import GraphReader
 
@@ -72,18 +73,15 @@ Answer = Callable[[Asked, GraphReader, Deadline], Awaitable[BaseModel]]
 
 @dataclass(frozen=True, slots=True)
 class ReadRoute:
-    """A read route: its path, what it may be asked, and how it is answered.
-
-    `kinds` are the types of a position in its list.
-    """
+    """A read route: how it is answered, and the types (`kinds`) of a position in its list."""
 
     path: str
-    name: str
-    summary: str
     parameters: type[out.Parameters]
     shape: type[BaseModel]
+    kinds: tuple[Kinds, ...]
+    name: str
+    summary: str
     answer: Answer
-    kinds: tuple[Kinds, ...] = ()
 
     @property
     def is_of_project(self) -> bool:
@@ -91,17 +89,14 @@ class ReadRoute:
         return self.path.startswith("projects/")
 
     def check(self, sent: Sent) -> Asked:
-        """Return what is asked.
-
-        Raises:
-            InvalidRequestError: naming each parameter that is wrong.
-            NotFoundError: the path is of another route.
-            ForbiddenError: the caller may not read the project.
-        """
+        """Return what is asked, where it is right and its caller may read the project."""
         query = parse_query(sent.query, self.parameters)
         project, id_ = None, ""
         if self.is_of_project:
-            project = sent.caller.project(project_of_path(sent.path, self.path))
+            named = path_id(sent.path, self.path)
+            if problem := project_id_problem(named):
+                raise InvalidRequestError((FieldProblem("project_id", problem),))
+            project = sent.caller.project(named)
         elif "{" in self.path:
             id_ = path_id(sent.path, self.path)
             project = sent.caller.project(getattr(query, "project_id", None))
@@ -121,39 +116,64 @@ async def reply(route: ReadRoute, asked: Asked, reader: GraphReader) -> Reply:
     return http.read(await route.answer(asked, reader, Deadline.after(DEADLINE_S)))
 
 
-async def _projects(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.ProjectsPage:
+def _route(
+    path: str, parameters: type[out.Parameters], shape: type[BaseModel], *kinds: Kinds
+) -> Callable[[Answer], ReadRoute]:
+    """Make a route of the function that answers it, with its name, and its text as a summary."""
+    return lambda answer: ReadRoute(
+        path, parameters, shape, kinds, answer.__name__, str(answer.__doc__).rstrip("."), answer
+    )
+
+
+@_route("projects", out.PageParameters, out.ProjectsPage, TEXT)
+async def read_projects(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.ProjectsPage:
+    """The projects that the caller may read."""
     found = await reader.projects(asked.caller, asked.page, deadline)
     items = tuple(out.ProjectItem(id=id_) for id_ in found.rows)
     return out.ProjectsPage(projects=items, next=asked.following(found))
 
 
-async def _project(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.ProjectOut:
+@_route("projects/{id}", out.Parameters, out.ProjectOut)
+async def read_project(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.ProjectOut:
+    """What a project holds, counted."""
     return await reader.overview(asked.project, deadline)
 
 
-async def _documents(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.DocumentsPage:
+@_route("projects/{id}/documents", out.PageParameters, out.DocumentsPage, KEY)
+async def read_documents(
+    asked: Asked, reader: GraphReader, deadline: Deadline
+) -> out.DocumentsPage:
+    """A project's documents."""
     found = await reader.documents(asked.project, asked.page, deadline)
     return out.DocumentsPage(documents=found.rows, next=asked.following(found))
 
 
-async def _communities(
+@_route("projects/{id}/communities", out.CommunityParameters, out.CommunitiesPage, KEY)
+async def read_communities(
     asked: Asked, reader: GraphReader, deadline: Deadline
 ) -> out.CommunitiesPage:
+    """A project's communities, with levels, sizes and summaries."""
     level = getattr(asked.query, "level", None)
     found = await reader.communities(asked.project, level, asked.page, deadline)
     return out.CommunitiesPage(communities=found.rows, next=asked.following(found))
 
 
-async def _document(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.DocumentRead:
+@_route("documents/{*id}", out.DocumentParameters, out.DocumentRead, NUMBER, TEXT)
+async def read_document(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.DocumentRead:
+    """A document, with its chunks in their order."""
     document, chunks = _held(await reader.document(asked.project, asked.id, asked.page, deadline))
     return out.DocumentRead(**dict(document), chunks=chunks.rows, next=asked.following(chunks))
 
 
-async def _chunk(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.ChunkRead:
+@_route("chunks/{*id}", out.ProjectParameters, out.ChunkRead)
+async def read_chunk(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.ChunkRead:
+    """A chunk, with its text, its document and what stands before and after it."""
     return _held(await reader.chunk(asked.project, asked.id, deadline))
 
 
-async def _entity(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.EntityRead:
+@_route("entities/{*id}", out.EntityParameters, out.EntityRead)
+async def read_entity(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.EntityRead:
+    """An entity, with its relations and the chunks that mention it."""
     return _held(await reader.entity(asked.project, asked.id, asked.page.limit, deadline))
 
 
@@ -163,67 +183,15 @@ def _held(found: _Found | None) -> _Found:
     return found
 
 
-PROJECTS = ReadRoute(
-    "projects",
-    "read_projects",
-    "The projects that the caller may read",
-    out.PageParameters,
-    out.ProjectsPage,
-    _projects,
-    (TEXT,),
+ROUTES = (
+    read_projects,
+    read_project,
+    read_documents,
+    read_communities,
+    read_document,
+    read_chunk,
+    read_entity,
 )
-PROJECT = ReadRoute(
-    "projects/{id}",
-    "read_project",
-    "What a project holds, counted",
-    out.Parameters,
-    out.ProjectOut,
-    _project,
-)
-DOCUMENTS = ReadRoute(
-    "projects/{id}/documents",
-    "read_documents",
-    "A project's documents",
-    out.PageParameters,
-    out.DocumentsPage,
-    _documents,
-    (KEY,),
-)
-COMMUNITIES = ReadRoute(
-    "projects/{id}/communities",
-    "read_communities",
-    "A project's communities, with levels, sizes and summaries",
-    out.CommunityParameters,
-    out.CommunitiesPage,
-    _communities,
-    (KEY,),
-)
-DOCUMENT = ReadRoute(
-    "documents/{*id}",
-    "read_document",
-    "A document, with its chunks in their order",
-    out.DocumentParameters,
-    out.DocumentRead,
-    _document,
-    (NUMBER, TEXT),
-)
-CHUNK = ReadRoute(
-    "chunks/{*id}",
-    "read_chunk",
-    "A chunk, with its text, its document and what stands before and after it",
-    out.ProjectParameters,
-    out.ChunkRead,
-    _chunk,
-)
-ENTITY = ReadRoute(
-    "entities/{*id}",
-    "read_entity",
-    "An entity, with its relations and the chunks that mention it",
-    out.EntityParameters,
-    out.EntityRead,
-    _entity,
-)
-ROUTES = (PROJECTS, PROJECT, DOCUMENTS, COMMUNITIES, DOCUMENT, CHUNK, ENTITY)
 
 
 # ------------------------------------------------------------------------------------------ quota

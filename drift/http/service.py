@@ -43,6 +43,9 @@ from drift.search.drift import DriftSearch
 from drift.search.prices import PriceTable
 from drift.search.progress import Progress
 
+_ONLY_SEARCHED = ("This service has a graph that is only searched.",)
+_NO_PROJECTS = ("GRAPH_SCHEMA must be default: v1 has no projects.",)
+
 
 @dataclass(frozen=True, slots=True)
 class WholeGraph:
@@ -112,10 +115,7 @@ class Service:
         retrieval_id: str,
         listener: Listener | None = None,
     ) -> asyncio.Task[RetrieveResponse]:
-        """Start answering a request to a project that its caller may use.
-
-        Errors as for `Admission.begin`; ConflictError when another caller uses the retrieval's id.
-        """
+        """Start answering; errors as for `Admission.begin`, whose claim is the retrieval's id."""
         is_chosen = request.retrieval_id is not None
 
         async def answer() -> RetrieveResponse:
@@ -163,88 +163,51 @@ class Service:
     @contextmanager
     def _on_behalf_of(self, project: Project, retrieval_id: str) -> Iterator[Deadline]:
         """Name the request in the log lines of a block, and count its tokens for its caller."""
-        deadline = Deadline.after(self.settings.deadline_sec)
-        with (
-            bound(
-                retrieval_id=retrieval_id,
-                project_id=project.id,
-                caller=project.caller.name,
-                words=self.settings.log_questions,
-            ),
-            self.admission.counted(project.caller),
-        ):
+        about = {"retrieval_id": retrieval_id, "project_id": project.id}
+        deadline, words = Deadline.after(self.settings.deadline_sec), self.settings.log_questions
+        named = bound(**about, caller=project.caller.name, words=words)
+        with named, self.admission.counted(project.caller):
             yield deadline
 
     # ----------------------------------------------------------------------------------- nodes
     def rag(self) -> RagSearch:
-        """Return what answers questions from nodes.
-
-        Raises:
-            NotFoundError: the settings hide it.
-            NotConfiguredError: the graph is only searched.
-        """
+        """Return what answers from nodes; NotFoundError where the settings hide it."""
         if not self.settings.enable_rag_search:
             raise NotFoundError("There is nothing under this path.")
         if self._rag is None:
-            raise _only_searched()
+            raise NotConfiguredError(_ONLY_SEARCHED)
         return self._rag
 
     def rag_project(self, caller: Caller, named: str | None) -> Project:
-        """Return the project of a question to the nodes: as named, the caller's only, the default.
-
-        Raises:
-            InvalidRequestError: there is none of them.
-            ForbiddenError: the caller may not read it.
-        """
+        """Return the project of a question to the nodes: as named, the only one, or the default."""
         return caller.project(named or caller.only_project or self.settings.rag_project)
 
     def nodes(self) -> NodeWriting:
-        """Return what writes people's own nodes.
-
-        Raises:
-            NotFoundError: the settings close it, as they do unless they say otherwise.
-            NotConfiguredError: the graph has no projects to write into.
-        """
+        """Return what writes people's own nodes; NotFoundError unless the settings open it."""
         if not self.settings.enable_indexing:
             raise NotFoundError("There is nothing under this path.")
         if self.graph is None or self.graph.store is None:
-            raise _without_projects()
+            raise NotConfiguredError(_NO_PROJECTS)
         return NodeWriting(self.graph.store, self.ports.embedder, node_rules(self.settings))
 
     def reconciling(self) -> NodeReconciling:
-        """Return what mends the vectors of people's nodes; no cache stands before the model.
-
-        Raises:
-            NotConfiguredError: the graph has no projects to write into.
-        """
+        """Return what mends the vectors of people's nodes; no cache stands before the model."""
         if self.graph is None or self.graph.labelled is None:
-            raise _without_projects()
+            raise NotConfiguredError(_NO_PROJECTS)
         rules = node_rules(self.settings)
         calls = EmbeddingCalls(self.embedding_model or self.ports.embedder, rules.dimensions)
         return NodeReconciling(self.graph.labelled, calls, rules)
 
     def reads(self) -> GraphReader:
-        """Return what reads the graph without searching it.
-
-        Raises:
-            NotConfiguredError: the graph is only searched.
-        """
+        """Return what reads the graph without searching it."""
         if self.graph is None:
-            raise _only_searched()
+            raise NotConfiguredError(_ONLY_SEARCHED)
         return self.graph.reader
 
     async def close(self) -> None:
         """Close the clients. The platform never asks for it, so nothing depends on it."""
         for close in self.closers:
             await close()
-
-
-def _only_searched() -> NotConfiguredError:
-    return NotConfiguredError(("This service has a graph that is only searched.",))
-
-
-def _without_projects() -> NotConfiguredError:
-    return NotConfiguredError(("GRAPH_SCHEMA must be default: v1 has no projects.",))
 
 
 def node_rules(settings: Settings) -> NodeRules:

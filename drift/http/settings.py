@@ -11,11 +11,9 @@ from pydantic import AliasChoices, ValidationError
 from drift.contracts.progress import CHANNEL, OWN_CHANNEL
 from drift.core.errors import NotConfiguredError
 from drift.http import at_import
-from drift.http.settings_access import AccessSettings, PageSettings
+from drift.http.settings_access import AccessSettings, PageSettings, SettingsGroup
 from drift.http.settings_graph import GraphSettings, RedisSettings
-from drift.http.settings_model import ModelSettings
-from drift.http.settings_search import NodeSettings, SearchSettings
-from drift.http.settings_types import SettingsGroup
+from drift.http.settings_search import ModelSettings, NodeSettings, SearchSettings
 from drift.model.found_nodes import OF_INGESTION
 
 _S = TypeVar("_S", bound=SettingsGroup)
@@ -84,11 +82,9 @@ def export(values: Mapping[str, str]) -> None:
 
 
 def load(values: Mapping[str, Any] | None = None) -> Settings:
-    """Return the settings from the environment, or from `values` over it.
+    """Return the settings of the environment, or of `values` over it.
 
-    Raises:
-        NotConfiguredError: naming every missing or wrong setting at once; no problem contains a
-            value's text.
+    NotConfiguredError names every missing or wrong setting at once, and no value's text.
     """
     return _load(Settings, values or {})
 

@@ -14,7 +14,14 @@ from pydantic import (
     field_validator,
 )
 
-from drift.http.settings_types import Addresses, AnyCase, Required, checked_url
+from drift.http.settings_access import (
+    Addresses,
+    AnyCase,
+    Required,
+    address,
+    checked_by,
+    checked_url,
+)
 
 KNOWN_EMBEDDING_DIMENSIONS = {
     "text-embedding-3-small": 1536,
@@ -23,16 +30,23 @@ KNOWN_EMBEDDING_DIMENSIONS = {
 }
 """The most floats that these models give."""
 
-_CHANNEL = re.compile(r"[A-Za-z0-9:._/-]{1,200}")
-
 IndexName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]
 """A plain identifier: index names stand in statements where Cypher takes no parameter."""
+
+
+def _one_channel(value: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9:._/-]{1,200}", value.replace("{retrieval_id}", "id")):
+        raise ValueError(
+            "must be 1 to 200 letters, digits or :._/- with {retrieval_id} as the only placeholder"
+        )
 
 
 class GraphSettings(Addresses):
     """The database, and how it is searched."""
 
-    neo4j_uri: Required
+    neo4j_uri: Annotated[
+        Required, address("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+    ]
     """`neo4j+s://…` (AuraDB) or another Bolt URI"""
     neo4j_username: Required = Field(
         "neo4j", validation_alias=AliasChoices("NEO4J_USERNAME", "NEO4J_USER")
@@ -57,13 +71,6 @@ class GraphSettings(Addresses):
     followup_scope: Literal["soft", "hard"] = "soft"
     """`hard` keeps follow-ups inside their target communities"""
 
-    @field_validator("neo4j_uri")
-    @classmethod
-    def _bolt(cls, value: str, info: ValidationInfo) -> str:
-        return checked_url(
-            value, {"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"}, info
-        )
-
     @field_validator("vector_index_dimensions")
     @classmethod
     def _fits_the_model(cls, value: int, info: ValidationInfo) -> int:
@@ -83,7 +90,7 @@ class RedisSettings(Addresses):
     progress"""
     redis_auth: Literal["url", "entra"] = "url"
     """`entra`: sign in with Entra ID (Azure Managed Redis)"""
-    progress_channel: str | None = None
+    progress_channel: Annotated[str, checked_by(_one_channel)] | None = None
     """the Redis channel of progress messages, `{retrieval_id}` stands for that of the request;
     unset: `ui:retrieval_progress` in mode `function`, else
     `ui:retrieval_progress:{retrieval_id}`"""
@@ -92,16 +99,6 @@ class RedisSettings(Addresses):
     cache_answers: bool = False
     """`true`: the same question to the same state of a project gets the same answer for a day,
     without a call of a model"""
-
-    @field_validator("progress_channel")
-    @classmethod
-    def _one_channel(cls, value: str | None) -> str | None:
-        if value is not None and not _CHANNEL.fullmatch(value.replace("{retrieval_id}", "id")):
-            raise ValueError(
-                "must be 1 to 200 letters, digits or :._/- with {retrieval_id} as the only "
-                "placeholder"
-            )
-        return value
 
     @field_validator("redis_url")
     @classmethod

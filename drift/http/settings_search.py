@@ -1,16 +1,60 @@
-"""Settings of questions to the nodes, of a search, and of its limits."""
+"""Settings of the models, of questions to the nodes, of a search, and of its limits."""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, field_validator
+from pydantic import Field, SecretStr, StringConstraints, field_validator
 
 from drift.contracts.request import project_id_problem
-from drift.http.settings_types import SettingsGroup
+from drift.http import per_step
+from drift.http.settings_access import Addresses, Required, SettingsGroup, address, checked_by
+from drift.search.prices import read as read_prices
+
+
+class ModelSettings(Addresses):
+    """The model server, and what is asked of it."""
+
+    oai_base_url: Annotated[Required, address("http", "https")]
+    """`https://NAME.openai.azure.com/`, `https://api.openai.com`, or a server like them"""
+    oai_model: Required
+    """chat model; on Azure the deployment's name"""
+    oai_key: SecretStr | None = None
+    """API key; unset on Azure: Entra ID (managed identity, or your own login)"""
+    oai_api_version: str | None = None
+    """set: the classic Azure paths with this version; unset: the v1 API"""
+    oai_embed_model_name: Required
+    """embedding model; compared with the name that a project's vectors were stored with"""
+    oai_embed_deployment_name: str | None = None
+    """its deployment on Azure; unset: the model's name"""
+    oai_timeout_sec: Annotated[float, Field(gt=0, le=600)] = 60.0
+    """longest wait for one reply"""
+    llm_temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    """sent only when set; reasoning models refuse it, and it is left out then"""
+    oai_model_small: str | None = None
+    """another chat model or deployment for hypotheses and primers, whose words prove nothing;
+    unset: `OAI_MODEL`"""
+    oai_reasoning_effort: Annotated[str, checked_by(per_step.efforts)] | None = None
+    """for all steps, such as `low`, or `hypothesis=none,primer=low,followup=low,aggregation=low`,
+    which is the default of each; `unsent` leaves it to the provider"""
+    max_completion_tokens: Annotated[str, checked_by(per_step.lengths)] | None = None
+    """longest reply, reasoning included, for all steps or as above; the defaults are
+    `hypothesis=1000,primer=2000,followup=4000,aggregation=4000`, and four times that after a reply
+    was cut by one; `unsent` for no bound"""
+    oai_prompt_cache: Literal["auto", "explicit", "unsent"] = "auto"
+    """`explicit`: no prompt is written into the provider's cache, which newer models bill 1.25
+    times; `auto`: so on OpenAI and Azure's v1 API; `unsent`: as the provider has it"""
+    prices: Annotated[str, checked_by(read_prices)] | None = None
+    """prices for `include: ["usage"]`, as JSON; unset: those of [prices.md](prices.md)"""
+
 
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
+
+
+def _project(value: str) -> None:
+    if problem := project_id_problem(value):
+        raise ValueError(problem)
 
 
 class NodeSettings(SettingsGroup):
@@ -24,7 +68,7 @@ class NodeSettings(SettingsGroup):
     enable_indexing: bool = False
     """`true` opens the routes that write nodes, `POST /api/nodes` and `PUT`, `DELETE
     /api/nodes/{id}`; they answer 404 otherwise"""
-    rag_project: str | None = None
+    rag_project: Annotated[str, checked_by(_project)] | None = None
     """the project of a question to the nodes that names none, of a caller who has not exactly
     one"""
     rag_score_threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
@@ -45,13 +89,6 @@ class NodeSettings(SettingsGroup):
             )
 
         return ",".join(dict.fromkeys(labels))
-
-    @field_validator("rag_project")
-    @classmethod
-    def _project(cls, value: str | None) -> str | None:
-        if value is not None and (problem := project_id_problem(value)):
-            raise ValueError(problem)
-        return value
 
 
 class SearchSettings(SettingsGroup):

@@ -1,7 +1,4 @@
-"""One request as server-sent events: progress, the answer as it grows, one last event.
-
-A beat tells that a silent stream is alive.
-"""
+"""One request as server-sent events: progress, the answer as it grows, one last event."""
 
 from __future__ import annotations
 
@@ -21,8 +18,7 @@ from drift.http import http
 class EventStream:
     """Listener that relays a running request; a reader who leaves cancels the request.
 
-    The handler starts the request's task, not the generator, so that the task inherits the
-    handler's context variables.
+    The handler starts the request's task, which so inherits the handler's context variables.
     """
 
     def __init__(self, retrieval_id: str, beat_s: float = http.BEAT_SECONDS) -> None:
@@ -34,29 +30,29 @@ class EventStream:
 
     def progress(self, message: str) -> None:
         """Relay one progress message."""
-        self._events.put_nowait(http.event(Event.PROGRESS, message))
+        self._tell(Event.PROGRESS, message)
 
     def answer_delta(self, text: str) -> None:
         """Relay what comes next of the final answer."""
-        self._events.put_nowait(http.event(Event.ANSWER_DELTA, json.dumps({"text": text})))
+        self._tell(Event.ANSWER_DELTA, json.dumps({"text": text}))
 
     def answer_replaced(self, text: str) -> None:
         """Relay the answer in place of all that was relayed of it."""
-        self._events.put_nowait(http.event(Event.ANSWER_REPLACED, json.dumps({"text": text})))
+        self._tell(Event.ANSWER_REPLACED, json.dumps({"text": text}))
 
     def citations(self, key_facts: Sequence[KeyFact]) -> None:
         """Relay the sentences of the answer with their citations, as the result has them."""
         facts = [fact.model_dump(mode="json") for fact in key_facts]
-        self._events.put_nowait(http.event(Event.CITATIONS, json.dumps({"key_facts": facts})))
+        self._tell(Event.CITATIONS, json.dumps({"key_facts": facts}))
 
     def followup(self, node: TraceNode) -> None:
         """Relay a follow-up as the trace has it; one that begins is in the state `asked`."""
-        self._events.put_nowait(http.event(Event.FOLLOWUP, node.model_dump_json(by_alias=True)))
+        self._tell(Event.FOLLOWUP, node.model_dump_json(by_alias=True))
 
     def sources(self, sources: Sequence[SourceOut]) -> None:
         """Relay the nodes that the answer was written from, as the result has them."""
         listed = [source.model_dump(mode="json") for source in sources]
-        self._events.put_nowait(http.event(Event.SOURCES, json.dumps({"sources": listed})))
+        self._tell(Event.SOURCES, json.dumps({"sources": listed}))
 
     def follow(self, task: asyncio.Task[Any]) -> None:
         """Relay how this task ends."""
@@ -69,27 +65,26 @@ class EventStream:
             self._task.cancel()
 
     def _end(self, task: asyncio.Task[Any]) -> None:
-        self._events.put_nowait(self._last_event(task))
-        self._events.put_nowait(None)
-
-    def _last_event(self, task: asyncio.Task[Any]) -> bytes:
+        about = {"retrieval_id": self._retrieval_id}
         if task.cancelled():  # its reader has gone
-            return self._error_event(http.internal_error())
-
-        error, about = task.exception(), {"retrieval_id": self._retrieval_id}
-        if error is None:
-            return http.event(Event.RESULT, task.result().to_json())
-
-        if isinstance(error, DriftError):
+            self._fail(http.internal_error())
+        elif (error := task.exception()) is None:
+            self._tell(Event.RESULT, task.result().to_json())
+        elif isinstance(error, DriftError):
             if not isinstance(error, StoppingError):
                 log.warning("request_failed", exc_info=error, extra=about)
-            return self._error_event(error)
+            self._fail(error)
+        else:
+            log.error("request_crashed", exc_info=error, extra=about)
+            self._fail(http.internal_error())
 
-        log.error("request_crashed", exc_info=error, extra=about)
-        return self._error_event(http.internal_error())
+        self._events.put_nowait(None)
 
-    def _error_event(self, error: DriftError) -> bytes:
-        return http.event(Event.ERROR, http.problem_body(error, self._retrieval_id))
+    def _fail(self, error: DriftError) -> None:
+        self._tell(Event.ERROR, http.problem_body(error, self._retrieval_id))
+
+    def _tell(self, event: Event, data: str | bytes) -> None:
+        self._events.put_nowait(http.event(event, data))
 
     async def events(self) -> AsyncIterator[bytes]:
         """Yield the stream's bytes; leaving early cancels the request."""

@@ -31,10 +31,7 @@ class NodeTimer:
         self._is_running = False
 
     async def fire(self, *, is_late: bool = False) -> None:
-        """Look at every node and mend what differs; never raises, the log says what became of it.
-
-        `is_late` tells that the platform makes up for a time that it missed.
-        """
+        """Look at every node and mend what differs; never raises, the log tells how it ended."""
         if self._is_running:
             log.warning("reconcile_skipped", extra={"reason": "the run before has not ended"})
             return

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from drift import __version__
 from drift.auth.claims import Claims
 from drift.auth.entra import TokenSource, identity
 from drift.auth.quotas import Quotas
+from drift.graph.connection import Connection
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.http import per_step
@@ -47,11 +47,7 @@ LIST_PRICES = Path(__file__).with_name("list_prices.json")
 
 
 def build_service(settings: Settings, graph: GraphStore | None = None) -> Service:
-    """Return a service; opens no connection, and belongs to the loop that first uses it.
-
-    `graph` stands in for the one that the settings name, and is not closed with the service; it is
-    only searched.
-    """
+    """Return a service that opens nothing yet; a `graph` given instead is only searched."""
     chat, model = build_models(settings)
     redis = build_redis(settings)
     secret = _secret_of_entries(settings) if redis and settings.cache == "on" else None
@@ -65,15 +61,14 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     if graph is None:
         graph = neo4j = build_graph(settings)
         closers, passages = (neo4j.close, *closers), neo4j.passages()
-        whole = WholeGraph(neo4j.reader(), neo4j.finder())
-        if settings.graph_schema == "default":
-            store, labelled = neo4j.node_store(), neo4j.labelled_nodes()
-            whole = replace(whole, store=store, labelled=labelled)
-
+        own = neo4j.node_store() if settings.graph_schema == "default" else None
+        whole = WholeGraph(neo4j.reader(), neo4j.finder(), own, own)
         if settings.cache == "on" and settings.cache_answers:
             shared = RedisEntries(redis, secret, "answer") if redis and secret else None
             kept = CacheEntries(shared, LOCAL_BYTES)
-            answers = AnswerCache(whole.reader, _answered_by(settings), kept).slot
+            # Another release has other prompts.
+            answered_by = json.dumps([__version__, settings.of_answers], sort_keys=True)
+            answers = AnswerCache(whole.reader, answered_by, kept).slot
             closers = (*closers, shared.close) if shared else closers
 
     return Service(
@@ -115,18 +110,10 @@ def _secret_of_entries(settings: Settings) -> bytes:
     return hashlib.scrypt(password, salt=b"drift cache entries", n=2**14, r=8, p=1, dklen=32)
 
 
-def _answered_by(settings: Settings) -> str:
-    """Return what names the service that answers: another release has other prompts."""
-    return json.dumps([__version__, settings.of_answers], sort_keys=True)
-
-
 def build_prices(settings: Settings) -> PriceTable:
     """Return what the models cost: the prices of the settings, or else those that are packaged."""
-    called = {
-        settings.oai_embed_deployment_name or settings.oai_embed_model_name: (
-            settings.oai_embed_model_name
-        )
-    }
+    model = settings.oai_embed_model_name
+    called = {settings.oai_embed_deployment_name or model: model}
     if settings.prices is None:
         return PriceTable(prices.read(LIST_PRICES.read_text("utf-8")), called, is_own=False)
 
@@ -180,10 +167,10 @@ def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
 
 def build_graph(settings: Settings) -> Neo4jGraph:
     """Return the graph store; opens no connection."""
-    return Neo4jGraph.connect(
-        *database(settings),
-        names=index_names(settings),
-        followup_scope=settings.followup_scope,
+    return Neo4jGraph(
+        Connection(*database(settings)),
+        index_names(settings),
+        settings.followup_scope,
         schema=settings.graph_schema,
         embedding_model=settings.oai_embed_model_name,
     )

@@ -6,7 +6,7 @@ import ast
 import inspect
 
 from drift.http.settings import Settings
-from drift.http.settings_types import SettingsGroup
+from drift.http.settings_access import SettingsGroup
 
 HEAD = """# Settings
 

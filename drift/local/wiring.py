@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from drift.graph.graph import Neo4jGraph
-from drift.graph.labelled_nodes import Neo4jLabelledNodes
 from drift.http.settings import Settings
 from drift.http.wiring import database, index_names
 from drift.local.ingest.neo4j.writer import Neo4jWriter
@@ -31,11 +30,6 @@ async def closing(built: Built) -> AsyncIterator[Built]:
 def build_writer(settings: Settings) -> Neo4jWriter:
     """Return the graph writer."""
     return Neo4jWriter.connect(*database(settings), names=index_names(settings))
-
-
-def build_nodes(settings: Settings) -> Neo4jLabelledNodes:
-    """Return what reads and indexes people's own nodes."""
-    return Neo4jLabelledNodes.connect(*database(settings))
 
 
 def build_preparer(settings: Settings) -> Neo4jPreparer:

@@ -11,11 +11,7 @@ from drift.model.graph import Vector
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One chat call.
-
-    `name` says which reply is asked for, `schema` is that reply's strict JSON schema. Without a
-    schema, plain text is asked for.
-    """
+    """One chat call: the reply's `name`, and its strict JSON `schema`; without one, plain text."""
 
     name: str
     system: str
@@ -65,10 +61,7 @@ class ModelUse:
 
 
 class ModelName(NamedTuple):
-    """A model as the provider reports it with an answer, and as requests have it.
-
-    On Azure requests have the name of a deployment; what is not reported is empty.
-    """
+    """A model as reported with an answer (or empty), and as asked: on Azure the deployment."""
 
     reported: str
     asked: str
@@ -76,10 +69,7 @@ class ModelName(NamedTuple):
 
 @dataclass(slots=True)
 class Spending:
-    """What the answers of models took, by model.
-
-    `uncounted` are requests that may have been billed and whose tokens nobody reported.
-    """
+    """What answers took, by model, and requests whose tokens nobody reported (`uncounted`)."""
 
     models: dict[ModelName, ModelUse] = field(default_factory=dict)
     uncounted: int = 0
@@ -124,8 +114,7 @@ class Embeddings:
 class Cost:
     """What a part of a request cost; tokens as the provider reported them.
 
-    `waited_s` are the seconds that the part waited for its calls, repetitions included; of calls at
-    the same time it is the sum.
+    `waited_s` sums the seconds waited for its calls, repetitions included.
     """
 
     chat_calls: int = 0

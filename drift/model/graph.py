@@ -38,10 +38,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """A community with its summary.
-
-    The primer's have a score and up to three sample chunks from anywhere below them.
-    """
+    """A community with its summary; the primer's have a score and up to three sample chunks."""
 
     id: CommunityId
     level: int | None
@@ -66,10 +63,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """A RELATED edge between two entities, by their titles, in its stored direction.
-
-    `chunk_ids` are the candidates that mention both.
-    """
+    """A RELATED edge between two entities, by their titles, and candidates that mention both."""
 
     source: str
     target: str
@@ -80,10 +74,7 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class PrimerQuery:
-    """What the primer asks the graph: the `top_k` best communities, highest level first.
-
-    Chunks say their page, start, line and address only where `located` asks for that.
-    """
+    """What the primer asks the graph; pages, starts, lines and addresses only if `located`."""
 
     project_id: str
     question: str
@@ -94,10 +85,7 @@ class PrimerQuery:
 
 @dataclass(frozen=True, slots=True)
 class PrimerEvidence:
-    """What the primer found: communities with samples.
-
-    A project without communities has `chunks` instead: its best ones.
-    """
+    """What the primer found: communities with samples, or in their place the best chunks."""
 
     communities: tuple[Community, ...] = ()
     chunks: tuple[Chunk, ...] = ()
@@ -121,10 +109,7 @@ Direction = Literal["before", "after"]
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A wish for what stands before or after a chunk in its document.
-
-    An id that the project does not hold, and a chunk without a place, bring nothing.
-    """
+    """A wish for what stands before or after a chunk in its document, if the project holds it."""
 
     chunk_id: str
     direction: Direction
@@ -132,10 +117,9 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A wish for the first or last chunks of a document, or for what precedes or follows the best.
+    """A wish for a document's first or last chunks, or for what precedes or follows the best.
 
-    Of the documents found, it is the one with a name like this; where none has, that of the best
-    chunk.
+    Of the documents found, it is the one with a name like this, or else that of the best chunk.
     """
 
     at: Literal["beginning", "end", "before", "after"]
@@ -144,11 +128,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class FollowupQuery:
-    """What one follow-up asks the graph; `communities` empty means the whole project.
-
-    `beside` and `position` ask for chunks by where they stand. Chunks say their page, start, line
-    and address only where `located` asks for that.
-    """
+    """What one follow-up asks the graph; `communities` empty means the whole project."""
 
     project_id: str
     question: str

@@ -20,10 +20,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """How one server stands, and why it is not well.
-
-    Where it is well, `reason` may tell what more is known of it.
-    """
+    """How one server stands, and why it is not well, or what more is known of it."""
 
     level: Level
     reason: str = ""
@@ -114,11 +111,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """Something without which requests are answered from less.
-
-    `name` is that of an index or a label, `problem` says what is wrong with it, `cost` what is not
-    found for it, and `mend` what to do.
-    """
+    """Something without which requests find less: its `cost`, and what to do (`mend`)."""
 
     name: str
     problem: str
@@ -134,10 +127,9 @@ class Lack:
 class GraphHealth:
     """What a health check found out about the graph.
 
-    `indexes` are the configured ones that exist, `missing` names those that do not, and `broken`
-    says which have failed, of others that searches need too. `lacking` is
-    what searches can do without, an index of these or something else; `nothing` says why none of
-    them finds anything, if so.
+    `indexes` are the configured ones that exist, `missing` names the others, `broken` says which
+    have failed. `lacking` is what searches can do without; `nothing` says why none finds anything,
+    if so.
     """
 
     server: str

@@ -15,10 +15,7 @@ MOST_WITNESSES = 5
 
 @dataclass(frozen=True, slots=True)
 class PassagesQuery:
-    """Which chunks are asked about, and the question's own vector; an empty one compares nothing.
-
-    At most MOST_PASSAGES of the chunks are looked at, in their order.
-    """
+    """Which chunks are asked about, up to MOST_PASSAGES; an empty vector compares nothing."""
 
     project_id: str
     chunk_ids: tuple[str, ...]

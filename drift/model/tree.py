@@ -13,10 +13,7 @@ Verdict = Literal["answered", "partly", "not_found"]
 
 
 class Proposal(NamedTuple):
-    """A question as a model proposes it, the communities to look in, and what it wishes to see.
-
-    `hint` are words that it is searched with beside its own.
-    """
+    """A question as a model proposes it; `hint` are words to search with beside its own."""
 
     question: str
     communities: tuple[CommunityId, ...] = ()
@@ -27,11 +24,7 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A follow-up question, the communities to look in, and chunks whose neighbours it wants.
-
-    `parent` is the follow-up that proposed it; None means the primer. `hint` are words that it is
-    searched with beside its own.
-    """
+    """A follow-up question; `parent` is the follow-up that proposed it, None the primer."""
 
     id: int
     text: str
@@ -61,10 +54,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A checked citation as the aggregator gets it: its number, and how sure the answer was.
-
-    `place` says where in its document the chunk stands, "12 of 42", or nothing.
-    """
+    """A checked citation with its number, how sure the answer was, and its place (`12 of 42`)."""
 
     number: int
     citation: Citation
@@ -96,10 +86,7 @@ class CitationCounts:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One follow-up's answer, with the citations that were checked.
-
-    `confidence` (0..1), `should_continue` and `verdict` are the model's own judgement.
-    """
+    """A follow-up's answer with checked citations; the rest is the model's own judgement."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -111,10 +98,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class FollowupState:
-    """How a follow-up ended, or that it is asked.
-
-    `reason` says why it was skipped; for one that failed it is the error's code.
-    """
+    """How a follow-up ended, or that it is asked; `reason` says why it was skipped or failed."""
 
     kind: Literal["asked", "answered", "no_evidence", "merged", "skipped", "failed"]
     reason: str = ""
@@ -141,10 +125,7 @@ SKIPPED_DEADLINE = FollowupState("skipped", "deadline")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One follow-up of the tree as it ended.
-
-    `seconds` pass from when it could be asked until it was answered.
-    """
+    """One follow-up of the tree as it ended, `seconds` after it could be asked."""
 
     question: Question
     state: FollowupState

@@ -25,12 +25,7 @@ class EmbeddingCalls:
         self._in_flight = asyncio.Semaphore(CALLS_IN_FLIGHT)
 
     async def embed(self, texts: Sequence[str], deadline: Deadline | None = None) -> Embeddings:
-        """Return one vector a text, in order; a call takes 120 seconds at most.
-
-        Raises:
-            ModelMisconfiguredError: there are not as many vectors, or of another length.
-            ModelUnavailableError: as of Embedder.
-        """
+        """Return one vector a text, in order; ModelMisconfiguredError for others than asked."""
         parts = [texts[at : at + TEXTS_A_CALL] for at in range(0, len(texts), TEXTS_A_CALL)]
         async with task_group() as group:
             calls = [group.create_task(self._call(part, deadline)) for part in parts]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
+
+from cachetools import TLRUCache
 
 from drift.core.deadline import Deadline
 from drift.core.errors import DeadlineError, GraphTimeoutError, UpstreamError
 from drift.core.logs import log
-from drift.model.found_nodes import NodesQuery, ScoreThreshold
-from drift.nodes.threshold import LEAST_TEXTS, UNRELATED, floor, measured, pairs, unrelated
+from drift.model.found_nodes import NodesQuery
+from drift.nodes.threshold import LEAST_TEXTS, UNRELATED, pairs, unrelated
 from drift.ports import Embedder, NodeFinder
 from drift.telemetry import parts
 
@@ -22,32 +23,10 @@ PATIENCE_S = 10.0
 """What a question waits for it at most; without it no threshold is kept to."""
 
 
-async def measure(  # noqa: PLR0913, PLR0917 - what is measured, of what, and until when
-    finder: NodeFinder,
-    embedder: Embedder | None,
-    project_id: str,
-    dimensions: int,
-    deadline: Deadline,
-    model: str = "",
-) -> ScoreThreshold:
-    """Return the threshold of a project as its texts are now; errors as for finder and embedder.
-
-    Without an embedder it is not known how near unrelated questions come.
-    """
-    sampled = await finder.sample(project_id, dimensions, pairs(), LEAST_TEXTS, deadline)
-    score = measured(sampled.cosines, sampled.texts)
-    lowest = floor(sampled.cosines, sampled.texts)
-    reached = None
-    if embedder is not None and sampled.texts >= LEAST_TEXTS:
-        reached = await _reached(finder, embedder, project_id, deadline)
-
-    return ScoreThreshold(score, sampled.texts, dimensions, model, lowest, reached)
-
-
-async def _reached(
+async def nearness_of_unrelated(
     finder: NodeFinder, embedder: Embedder, project_id: str, deadline: Deadline
 ) -> float | None:
-    """Return how near unrelated questions come to a project's nodes."""
+    """Return how near unrelated questions come to a project's nodes; None where none was found."""
     vectors = (await embedder.embed(UNRELATED, deadline)).vectors
     queries = [NodesQuery(project_id, vector, limit=1) for vector in vectors]
     found = [await finder.nearest_nodes(query, deadline) for query in queries]
@@ -63,29 +42,23 @@ class Measuring:
         """Begin with nothing measured; `clock` gives seconds."""
         self._finder = finder
         self._embedder = embedder
-        self._clock = clock
-        self._known: OrderedDict[tuple[str, int], tuple[float, float | None]] = OrderedDict()
+        self._known = TLRUCache[tuple[str, int], tuple[float | None, float]](
+            MAX_PROJECTS, lambda _key, measured, now: now + measured[1], clock
+        )
 
     async def score(self, project_id: str, dimensions: int, deadline: Deadline) -> float | None:
-        """Return the project's threshold; None where it has too few texts for one.
+        """Return the project's threshold; None of too few texts, or where it cannot be measured.
 
-        None too where it cannot be measured, in time or because a server fails: that costs the
-        threshold, and never the question.
-
-        Raises:
-            DeadlineError: the question's own time is used up.
+        That costs the threshold, and never the question; DeadlineError when its own time is used
+        up.
         """
         key = (project_id, dimensions)
-        ends, score = self._known.get(key, (0.0, None))
-        if ends <= self._clock():
+        known = self._known.get(key)
+        if known is None:
             with parts.measured():  # no caller's quota pays for what serves all of them
-                score, kept_s = await self._measured(project_id, dimensions, deadline)
-            self._known.pop(key, None)
-            self._known[key] = (self._clock() + kept_s, score)
-            if len(self._known) > MAX_PROJECTS:
-                self._known.popitem(last=False)
-
-        return score
+                known = await self._measured(project_id, dimensions, deadline)
+            self._known[key] = known
+        return known[0]
 
     async def _measured(
         self, project_id: str, dimensions: int, deadline: Deadline
@@ -97,7 +70,7 @@ class Measuring:
             # One pair: a question needs the number of texts, and no cosines of theirs.
             found = await finder.sample(project_id, dimensions, pairs(1), LEAST_TEXTS, patience)
             if found.texts >= LEAST_TEXTS:
-                score = await _reached(finder, self._embedder, project_id, patience)
+                score = await nearness_of_unrelated(finder, self._embedder, project_id, patience)
         except UpstreamError as error:
             deadline.require()
             log.warning("rag_threshold_unmeasured", extra={"reason": error.detail})

@@ -29,10 +29,7 @@ _LONGEST_RANGE = 20
 
 
 def cleaned(text: str, shown: int) -> str:
-    """Return an answer in which every citation names one of the nodes 1 to `shown`.
-
-    White space at its ends is left out, and a citation that its end cuts.
-    """
+    """Return an answer in which every citation is whole and names a node of 1 to `shown`."""
     whole = _without_a_begun_one(text)
     pieces: list[str] = []
     at = 0

@@ -1,7 +1,4 @@
-"""One question to the nodes, top to bottom: embed, find the nearest, ask the model of them.
-
-Where no node is near enough, the model is not asked.
-"""
+"""One question to the nodes, top to bottom: embed, find the nearest, ask the model of them."""
 
 from __future__ import annotations
 
@@ -28,11 +25,7 @@ _SHORTER = "\n\nReply in a few sentences."
 
 @dataclass(frozen=True, slots=True)
 class RagRules:
-    """What is searched, and how near it has to be.
-
-    `threshold` is that of the settings, in the place of each project's own; `model` is the name of
-    the embedding model.
-    """
+    """What is searched by which embedding model; a `threshold` replaces each project's own."""
 
     labels: tuple[str, ...] = (CHUNK, ENTITY, COMMUNITY)
     threshold: float | None = None
@@ -87,10 +80,8 @@ class RagSearch:
     ) -> RagResponse:
         """Answer a question, telling a listener of the answer while the model writes it.
 
-        An answer that stands in the slot is told again, another one is kept there.
-
-        Raises:
-            UpstreamError: when the graph or the model failed after its retries, or time ran out.
+        An answer that stands in the slot is told again, another one is kept there. UpstreamError
+        when graph or model failed after their retries, or time ran out.
         """
         telling = Telling(listener)
         with parts.rag(retrieval_id, project_id) as whole:
@@ -157,33 +148,25 @@ class RagSearch:
         return RagResponse(answer=answer, sources=sources)
 
     async def _asked(self, prompt: Prompt, shown: int, deadline: Deadline, telling: Telling) -> str:
-        """Return the model's answer; one that is empty or cut is asked for once more.
-
-        Raises:
-            ModelUnavailableError: when the second one cannot be used either, or the model refuses.
-        """
+        """Return the model's answer; one that is empty or cut is asked for once more."""
         hear = telling.hear(lambda reply: cleaned(reply, shown))
         try:
             try:
-                return _usable(
-                    (await self._ports.chat.complete(prompt, deadline, hear)).text, shown
-                )
+                reply = await self._ports.chat.complete(prompt, deadline, hear)
+                return _usable(reply.text, shown)
             except UnusableReplyError as error:
                 if error.detail not in WORTH_ASKING_AGAIN:
                     raise
 
             again = replace(prompt, user=prompt.user + _SHORTER)
-            return _usable((await self._ports.chat.complete(again, deadline, hear)).text, shown)
+            reply = await self._ports.chat.complete(again, deadline, hear)
+            return _usable(reply.text, shown)
         except UnusableReplyError as error:
             raise ModelUnavailableError("The model did not give a usable answer.") from error
 
 
 def _usable(text: str, shown: int) -> str:
-    """Return an answer whose citations name nodes that are there.
-
-    Raises:
-        UnusableReplyError: when nothing is left of it.
-    """
+    """Return an answer whose citations name nodes that are there; UnusableReplyError for none."""
     if answer := cleaned(text, shown):
         return answer
     raise UnusableReplyError("empty")

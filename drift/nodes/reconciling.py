@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Literal
 
 from drift.core.deadline import Deadline
 from drift.core.errors import (
@@ -34,8 +33,6 @@ NAMED = 10
 UNFINISHED = "unfinished"
 """The outcome of a run that stopped at its deadline."""
 
-Difference = Literal["missing", "stale", "without text"]
-
 
 @dataclass(slots=True)
 class NodesReport:
@@ -43,8 +40,7 @@ class NodesReport:
 
     `missing` had no vector, `stale` one of another text or model, `without_text` lack a title or a
     description and are not searched, and `foreign` are another program's, which nothing was done
-    to. `examples` are ids of the first nodes that were mended or were
-    to be.
+    to. `examples` are ids of the first nodes that were mended or were to be.
     """
 
     project: str
@@ -66,15 +62,8 @@ class NodesReport:
 
     def counts(self) -> dict[str, object]:
         """Return what the log says of it."""
-        return {
-            "seen": self.seen,
-            "missing": self.missing,
-            "stale": self.stale,
-            "without_text": self.without_text,
-            "mended": self.mended,
-            "prompt_tokens": self.prompt_tokens,
-            "examples": self.examples,
-        }
+        said = ("seen", "missing", "stale", "without_text", "mended", "prompt_tokens", "examples")
+        return {name: getattr(self, name) for name in said}
 
 
 @dataclass(slots=True)
@@ -101,13 +90,11 @@ class NodeReconciling:
         self._rules = rules
 
     async def everything(self, deadline: Deadline) -> Summary:
-        """Look at every label of people's own in every project that has such nodes.
+        """Look at every label of people's own in every project that has such nodes; log failures.
 
-        A project that an ingest holds, or whose nodes cannot be mended, is left for the next run;
-        the others follow. Without the graph or the model the run ends. Each failure is logged.
-
-        Raises:
-            UpstreamError: not even the projects can be listed.
+        A project that an ingest holds, or whose nodes cannot be mended, is left for the next run.
+        Without the graph or the model the run ends. UpstreamError: not even the projects can be
+        listed.
         """
         summary = Summary()
         for label in self._rules.own_labels:
@@ -163,21 +150,17 @@ class NodeReconciling:
         """Look at every node of a label in a project, and embed what is missing or stale.
 
         What is taken beside the marked nodes becomes the project's, and marked. `tell` hears of
-        each batch. At the deadline the run ends by itself, and says so.
-
-        Raises:
-            ProjectHeldError: an ingest holds the project; what was done stays done.
-            UpstreamError: from the graph or the model.
+        each batch. At the deadline the run ends by itself, and says so. What was done stays, also
+        after an error.
         """
         report = NodesReport(project_id, label)
-        await self._measured(report, deadline, taking=taking, tell=tell)
+        await self._measured(report, deadline, taking, tell)
         return report
 
     async def _measured(
         self,
         report: NodesReport,
         deadline: Deadline,
-        *,
         taking: Taking = "marked",
         tell: Tell = lambda _: None,
     ) -> None:
@@ -219,22 +202,17 @@ class NodeReconciling:
             report.foreign += 1
             return False
 
-        difference = self._difference(node, text)
+        is_complete = node.has_vector and node.is_known
+        is_missing = bool(text) and not is_complete
+        is_stale = bool(text) and is_complete and node.text_hash != self._hash(text)
         report.without_text += not text
-        report.missing += difference == "missing"
-        report.stale += difference == "stale"
-        if difference and len(report.examples) < NAMED:
+        report.missing += is_missing
+        report.stale += is_stale
+
+        differs = is_missing or is_stale or (not text and node.has_vector)
+        if differs and len(report.examples) < NAMED:
             report.examples.append(node.id)
-
-        return difference is not None
-
-    def _difference(self, node: LabelledNode, text: str) -> Difference | None:
-        """Return what is wrong with a node; None where nothing is to be done."""
-        if not text:
-            return "without text" if node.has_vector else None
-        if not (node.has_vector and node.is_known):
-            return "missing"
-        return None if node.text_hash == self._hash(text) else "stale"
+        return differs
 
     async def _mend(
         self, report: NodesReport, waiting: list[tuple[LabelledNode, str]], deadline: Deadline

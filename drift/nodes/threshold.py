@@ -7,13 +7,10 @@ nearer than the project's nodes come to questions about something else.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from hashlib import sha256
 
 PAIRS = 2000
-SHARE = 0.99
-COPIES = 0.98
-"""Texts this near to each other are copies of one; what they share says nothing of the others."""
 UNRELATED = (
     "How long should bread dough rest before it is baked?",
     "Who won the football world championship of 1998?",
@@ -43,10 +40,7 @@ LEAST_TEXTS = 100
 
 
 def pairs(number: int = PAIRS) -> list[list[float]]:
-    """Return pairs of two places among the texts, as shares of their number from 0 to below 1.
-
-    They are the same each time.
-    """
+    """Return the same pairs of two places among texts each time, as shares of their number."""
     return [list(_two_shares(at)) for at in range(number)]
 
 
@@ -56,34 +50,12 @@ def _two_shares(at: int) -> tuple[float, float]:
     return first, second
 
 
-def measured(cosines: Sequence[float], texts: int) -> float | None:
-    """Return the 99th percentile of the cosines of random pairs; None for too few texts.
-
-    It is the smallest of them that at least 99 of 100 do not exceed. Pairs of copies do not count.
-    """
-    different = (cosine for cosine in cosines if cosine < COPIES)
-    return _reached(different, SHARE) if texts >= LEAST_TEXTS else None
-
-
-def floor(cosines: Sequence[float], texts: int) -> float | None:
-    """Return the 1st percentile of the cosines of random pairs; None for too few texts.
-
-    It is the largest of them that at least 99 of 100 reach.
-    """
-    highest = _reached((-cosine for cosine in cosines), SHARE) if texts >= LEAST_TEXTS else None
-    return None if highest is None else -highest
-
-
 def unrelated(nearest: Iterable[float]) -> float | None:
-    """Return the cosine that 17 of 20 unrelated questions do not exceed; None of none.
-
-    Args:
-        nearest: the cosine of each of UNRELATED to the node nearest to it.
-    """
-    return _reached(nearest, SHARE_OF_UNRELATED)
+    """Return the cosine that 17 of 20 of UNRELATED do not exceed to their nearest node."""
+    return reached(nearest, SHARE_OF_UNRELATED)
 
 
-def _reached(cosines: Iterable[float], share: float) -> float | None:
+def reached(cosines: Iterable[float], share: float) -> float | None:
     """Return the smallest of the numbers that this share of them does not exceed."""
     usable = sorted(cosine for cosine in cosines if math.isfinite(cosine))
     return usable[math.ceil(share * len(usable)) - 1] if usable else None

@@ -1,7 +1,4 @@
-"""Writing people's own nodes, top to bottom: check, embed the text, write node and vector at once.
-
-Where nodes are not searched (`ENABLE_RAG_SEARCH=false`) nothing is embedded.
-"""
+"""Writing people's own nodes, top to bottom: check, embed, write node and vector at once."""
 
 from __future__ import annotations
 
@@ -104,12 +101,7 @@ class NodeWriting:
         raise ConflictError(f"The node {node_id!r} is being changed by others; ask again.")
 
     async def remove(self, project: Project, node_id: str, deadline: Deadline) -> None:
-        """Remove a node, and with it its vector and its edges.
-
-        Raises:
-            NotFoundError: the project has no such node.
-            ConflictError, ProjectHeldError, UpstreamError: as for `create`.
-        """
+        """Remove a node with its vector and its edges; errors as for `replace`."""
         await self._store.remove_node(project, node_id, deadline)
 
     async def _embed(self, text: str, deadline: Deadline, spend: Spend) -> Embedded | None:
@@ -126,7 +118,7 @@ def _required_text(properties: Properties) -> str:
     text = searchable_text(properties)
     if text:
         return text
-    wanted = f"{' or '.join(TITLES)}" if not title_of(properties) else DESCRIPTION
+    wanted = DESCRIPTION if title_of(properties) else " or ".join(TITLES)
     message = f"must hold a text under {wanted}: a node is searched by title and description"
     raise InvalidRequestError((FieldProblem("properties", message),))
 

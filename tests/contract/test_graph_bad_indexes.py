@@ -112,7 +112,8 @@ def test_indexes_on_another_label_count_as_missing_and_are_not_searched() -> Non
         **{which: {"labels": ("Elsewhere",)} for which in ("community", "chunk", "fulltext")}
     )
     assert found.missing == (NAMES.community, NAMES.chunk, NAMES.fulltext)
-    assert not any((found.covers_text, found.search_index, found.is_complete))
+    assert found.text_problem
+    assert not any((found.search_index, found.is_complete))
     found.require_dimensions(DIMENSIONS + 1)
 
 
@@ -122,7 +123,8 @@ def test_indexes_over_another_property_count_as_missing_and_are_not_searched() -
     )
     assert found.missing == (NAMES.community, NAMES.chunk, NAMES.fulltext)
     assert found.health().indexes == ()
-    assert not any((found.covers_text, found.search_index, found.is_complete))
+    assert found.text_problem
+    assert not any((found.search_index, found.is_complete))
 
 
 @pytest.mark.parametrize(

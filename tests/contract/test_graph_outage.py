@@ -150,8 +150,8 @@ def test_each_error_of_the_driver_has_one_of_ours(
 async def test_nothing_listening_is_unavailable_within_seconds_and_says_no_address() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        graph = Neo4jGraph.connect(
-            f"bolt://127.0.0.1:{taken.getsockname()[1]}", "neo4j", "password", "neo4j"
+        graph = Neo4jGraph(
+            Connection(f"bolt://127.0.0.1:{taken.getsockname()[1]}", "neo4j", "password", "neo4j")
         )
         async with asyncio.timeout(60):
             for call in (lambda: ask(graph), graph.health):
@@ -202,7 +202,7 @@ async def test_a_wrong_login_is_misconfigured_and_a_killed_server_unavailable_un
         ("wrong", "neo4j", "NEO4J_PASSWORD"),
         (password, "nowhere", "NEO4J_DATABASE"),
     ):
-        stranger = Neo4jGraph.connect(uri, user, login, database)
+        stranger = Neo4jGraph(Connection(uri, user, login, database))
         with pytest.raises(GraphMisconfiguredError, match=says) as caught:
             await ask(stranger)
         assert uri not in caught.value.detail
@@ -229,7 +229,7 @@ async def test_after_wrong_logins_the_right_one_is_not_called_wrong(
     uri, user, password = own_server.uri, own_server.user, own_server.password
     said = []
     for login in ("wrong", "wrong", "wrong", "wrong", password):
-        graph = Neo4jGraph.connect(uri, user, login, "neo4j")
+        graph = Neo4jGraph(Connection(uri, user, login, "neo4j"))
         with pytest.raises(UpstreamError) as caught:
             await ask(graph)
         said.append((type(caught.value), "NEO4J_PASSWORD" in caught.value.detail))

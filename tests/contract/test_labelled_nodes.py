@@ -9,7 +9,7 @@ import pytest
 from drift.auth.caller import EVERYBODY
 from drift.core.deadline import Deadline
 from drift.core.errors import DeadlineError, ProjectHeldError
-from drift.graph.labelled_nodes import Neo4jLabelledNodes
+from drift.graph.node_store import Neo4jNodeStore
 from drift.model.nodes import Embedded, LabelledNode, Taking
 from tests.contract.graph_backends import Neo4jBackend, on_real_server, twin
 
@@ -20,7 +20,7 @@ MADE = Embedded((0.5,) * 256, "a-model", "of-the-text")
 
 
 async def found(
-    nodes: Neo4jLabelledNodes, project: str, taking: Taking = "unmarked"
+    nodes: Neo4jNodeStore, project: str, taking: Taking = "unmarked"
 ) -> dict[str, LabelledNode]:
     return {one.id: one async for one in nodes.labelled(project, LABEL, taking)}
 
@@ -30,7 +30,7 @@ async def test_nodes_are_read_and_given_vectors_by_project(
     backend: Neo4jBackend, project: str
 ) -> None:
     connection = backend.connection
-    nodes, deadline = Neo4jLabelledNodes(connection), Deadline.after(120)
+    nodes, deadline = Neo4jNodeStore(connection), Deadline.after(120)
     made: dict[str, Any] = {"p": project, "other": twin(project)}
     await connection.write(
         f"CREATE (:{LABEL} {{project_id: $p, id: 'ada', name: 'Ada', description: 'Rows'}}), "
@@ -68,7 +68,7 @@ async def test_of_two_nodes_of_one_id_the_first_gets_a_vector_and_the_other_is_l
     backend: Neo4jBackend, project: str
 ) -> None:
     connection, deadline = backend.connection, Deadline.after(120)
-    nodes = Neo4jLabelledNodes(connection)
+    nodes = Neo4jNodeStore(connection)
     await connection.write(
         f"UNWIND ['Ada', 'Eve', 'Bo'] AS name CREATE (:{LABEL} {{project_id: $p, name: name, "
         "id: CASE name WHEN 'Bo' THEN 'bo' ELSE 'same' END, description: 'Rows'})",
@@ -89,7 +89,7 @@ async def test_of_two_nodes_of_one_id_the_first_gets_a_vector_and_the_other_is_l
 
 @on_real_server
 async def test_a_held_project_is_told_and_not_written(backend: Neo4jBackend, project: str) -> None:
-    nodes, deadline = Neo4jLabelledNodes(backend.connection), Deadline.after(120)
+    nodes, deadline = Neo4jNodeStore(backend.connection), Deadline.after(120)
     await nodes.require_free(project)
     async with backend.writer.writing(project):
         with pytest.raises(ProjectHeldError):
@@ -107,7 +107,7 @@ async def test_nodes_of_an_earlier_release_become_ours_and_another_program_s_nev
     backend: Neo4jBackend, project: str
 ) -> None:
     connection = backend.connection
-    nodes = Neo4jLabelledNodes(connection)
+    nodes = Neo4jNodeStore(connection)
     await connection.write(
         f"""UNWIND [
           {{id: 'theirs', embedding: [0.5, 0.5, 0.5], file_name: 'a.md'}},

@@ -49,11 +49,11 @@ ABOUT_NO_PROJECT = {
     "/usage",
 }
 SINGLE = {
-    "documents": reading.DOCUMENT.path,
-    "chunks": reading.CHUNK.path,
-    "entities": reading.ENTITY.path,
+    "documents": reading.read_document.path,
+    "chunks": reading.read_chunk.path,
+    "entities": reading.read_entity.path,
 }
-LISTS = {"documents": reading.DOCUMENTS.path, "communities": reading.COMMUNITIES.path}
+LISTS = {"documents": reading.read_documents.path, "communities": reading.read_communities.path}
 NO_RIGHT = "This credential has no read right on {} project."
 FORBIDDEN = {
     "type": "about:blank",
@@ -196,7 +196,7 @@ class Pair:
         """List the projects that the caller may read, from the beginning and by a cursor."""
         has_none = self.who.mode != "function" and not self.who.granted
         wanted = 401 if self.who.is_stranger else 403 if has_none else 200
-        others = self.cursors[reading.PROJECTS.path, ""]
+        others = self.cursors[reading.read_projects.path, ""]
         for target in ("/projects", f"/projects?limit=1&cursor={others}"):
             self.tried.add("/projects")
             self.world.forget()
@@ -215,7 +215,7 @@ class Pair:
         if self.project is None:
             return
         path = f"/projects/{written(self.project)}"
-        overview = await self.ask(reading.PROJECT.path, path)
+        overview = await self.ask(reading.read_project.path, path)
         if self.status == 200:
             found = overview.json()
             counts = (found["id"], found["documents"], found["communities"])
@@ -236,7 +236,7 @@ class Pair:
         own = self.cursors.get((route, self.meant or ""))
         if own:
             assert (await self.ask(route, f"{path}cursor={own}")).status == self.status, self
-        if route == reading.DOCUMENTS.path and self.meant:
+        if route == reading.read_documents.path and self.meant:
             # Anybody may make one. It moves within the list that it names.
             made = cursor(ListName(route, self.meant, (KEY,)), ("",))
             assert (await self.ask(route, f"{path}cursor={made}")).status == self.status, self
@@ -244,8 +244,8 @@ class Pair:
     def _foreign(self, route: str) -> list[str]:
         """Return cursors that this list has not made."""
         others = [one for one in EXISTING if one != self.meant]
-        another_list = {reading.DOCUMENTS.path: reading.COMMUNITIES.path}.get(
-            route, reading.DOCUMENTS.path
+        another_list = {reading.read_documents.path: reading.read_communities.path}.get(
+            route, reading.read_documents.path
         )
         swapped = self.cursors[route, self.chance.choice(others)]
         place = self.chance.randrange(len(swapped))
@@ -260,11 +260,11 @@ class Pair:
         """Read what looks like a project of the caller's, and a thing without naming any."""
         for project in look_alikes(self.chance, self.who):
             pair = replace(self, project=project)
-            answer = await pair.ask(reading.PROJECT.path, f"/projects/{written(project)}")
+            answer = await pair.ask(reading.read_project.path, f"/projects/{written(project)}")
             if pair.status == 200:
                 assert answer.json()["id"] == project, pair
         pair = replace(self, project=None)
-        answer = await pair.ask(reading.ENTITY.path, f"/entities/{SHARED['entities']}")
+        answer = await pair.ask(reading.read_entity.path, f"/entities/{SHARED['entities']}")
         if pair.status == 200:
             assert answer.status == (200 if pair.exists else 404), pair
 
@@ -284,7 +284,9 @@ class Pair:
                 answer = await self.ask(route, f"/{kind}/{written(id_)}?{named}")
                 if self.status == 200:
                     assert without_id(answer.body) == NOT_FOUND, (self, id_)
-        await self._cursors(reading.DOCUMENT.path, f"/documents/{SHARED['documents']}?{named}&")
+        await self._cursors(
+            reading.read_document.path, f"/documents/{SHARED['documents']}?{named}&"
+        )
 
     def _held(self, kind: str) -> list[str]:
         return [SHARED[kind], own_id(self.meant, kind)] if self.exists and self.meant else []
@@ -292,13 +294,13 @@ class Pair:
 
 async def collected(url: str) -> Cursors:
     """Return a cursor of every list, as somebody gets them who may read all projects."""
-    paths = {(reading.PROJECTS.path, ""): "/projects?limit=1"}
+    paths = {(reading.read_projects.path, ""): "/projects?limit=1"}
     for one in EXISTING:
         project = written(one)
         paths |= {
             (route, one): f"/projects/{project}/{name}?limit=1" for name, route in LISTS.items()
         }
-        paths[reading.DOCUMENT.path, one] = (
+        paths[reading.read_document.path, one] = (
             f"/documents/{SHARED['documents']}?project_id={project}&limit=1"
         )
     return {list_: (await call(url, "GET", path)).json()["next"] for list_, path in paths.items()}

@@ -24,9 +24,9 @@ from tests.fakes_reading import FakeReader
 
 READ = frozenset({"read"})
 ROUTES: dict[str, reading.ReadRoute] = {
-    "documents": reading.DOCUMENT,
-    "chunks": reading.CHUNK,
-    "entities": reading.ENTITY,
+    "documents": reading.read_document,
+    "chunks": reading.read_chunk,
+    "entities": reading.read_entity,
 }
 HELD = {"documents": "d1", "chunks": "k1", "entities": "e1"}
 
@@ -72,20 +72,20 @@ async def fields(
 
 
 async def test_each_route_answers_what_the_project_holds(reader: FakeReader) -> None:
-    assert await get(reader, reading.PROJECTS, "/projects") == {
+    assert await get(reader, reading.read_projects, "/projects") == {
         "projects": [{"id": "mine"}, {"id": "mine-b"}],
         "next": None,
     }
-    project = await get(reader, reading.PROJECT, "/projects/mine")
+    project = await get(reader, reading.read_project, "/projects/mine")
     assert (project["id"], project["documents"], project["chunks"]) == ("mine", 2, 3)
-    documents = await get(reader, reading.DOCUMENTS, "/projects/mine/documents")
+    documents = await get(reader, reading.read_documents, "/projects/mine/documents")
     assert documents["documents"][0] == {
         "id": "d1",
         "name": "Title of d1",
         "source_uri": None,
         "chunk_count": 2,
     }
-    communities = await get(reader, reading.COMMUNITIES, "/projects/mine/communities?level=1")
+    communities = await get(reader, reading.read_communities, "/projects/mine/communities?level=1")
     assert communities["communities"] == [
         {
             "id": 1,
@@ -96,12 +96,12 @@ async def test_each_route_answers_what_the_project_holds(reader: FakeReader) -> 
             "parents": [],
         }
     ]
-    document = await get(reader, reading.DOCUMENT, "/documents/d1?project_id=mine")
+    document = await get(reader, reading.read_document, "/documents/d1?project_id=mine")
     assert [chunk["id"] for chunk in document["chunks"]] == ["k1", "k2"]
-    chunk = await get(reader, reading.CHUNK, "/chunks/k3?project_id=mine")
+    chunk = await get(reader, reading.read_chunk, "/chunks/k3?project_id=mine")
     assert (chunk["text"], chunk["place"], chunk["before"]) == ("gamma", "1 of 1", None)
     assert chunk["document"] == {"id": "d2", "name": "Title of d2"}
-    entity = await get(reader, reading.ENTITY, "/entities/e2?project_id=mine")
+    entity = await get(reader, reading.read_entity, "/entities/e2?project_id=mine")
     assert [(r["direction"], r["title"]) for r in entity["relations"]] == [
         ("in", "Alpha"),
         ("in", "Alpha"),
@@ -114,7 +114,7 @@ async def test_pages_lead_through_a_list_by_their_cursors(reader: FakeReader) ->
     following: str | None = ""
     while following is not None:
         page = await get(
-            reader, reading.COMMUNITIES, path + (f"&cursor={following}" if following else "")
+            reader, reading.read_communities, path + (f"&cursor={following}" if following else "")
         )
         found += [community["id"] for community in page["communities"]]
         following = page["next"]
@@ -137,9 +137,9 @@ async def test_another_project_is_forbidden_whether_it_exists_or_not(reader: Fak
     for project in ("mine-b", "nothing", "mine*", "Mine", "mine "):
         id_ = quote(project)
         for route, path in (
-            (reading.PROJECT, f"/projects/{id_}"),
-            (reading.DOCUMENTS, f"/projects/{id_}/documents"),
-            (reading.COMMUNITIES, f"/projects/{id_}/communities"),
+            (reading.read_project, f"/projects/{id_}"),
+            (reading.read_documents, f"/projects/{id_}/documents"),
+            (reading.read_communities, f"/projects/{id_}/communities"),
             *((route, f"/{name}/x?project_id={id_}") for name, route in ROUTES.items()),
         ):
             error = await refused(reader, route, path, caller("mine"))
@@ -165,8 +165,11 @@ async def test_an_allowed_project_that_is_absent_is_answered_without_data(
     reader: FakeReader,
 ) -> None:
     who = caller("empty")
-    assert await get(reader, reading.PROJECTS, "/projects", who) == {"projects": [], "next": None}
-    assert await get(reader, reading.PROJECT, "/projects/empty", who) == {
+    assert await get(reader, reading.read_projects, "/projects", who) == {
+        "projects": [],
+        "next": None,
+    }
+    assert await get(reader, reading.read_project, "/projects/empty", who) == {
         "id": "empty",
         "documents": 0,
         "chunks": 0,
@@ -175,7 +178,10 @@ async def test_an_allowed_project_that_is_absent_is_answered_without_data(
         "embedding_models": [],
         "written_at": None,
     }
-    for route, name in ((reading.DOCUMENTS, "documents"), (reading.COMMUNITIES, "communities")):
+    for route, name in (
+        (reading.read_documents, "documents"),
+        (reading.read_communities, "communities"),
+    ):
         assert await get(reader, route, f"/projects/empty/{name}", who) == {
             name: [],
             "next": None,
@@ -186,38 +192,40 @@ async def test_a_cursor_is_of_its_own_list_and_caller(reader: FakeReader) -> Non
     async def following(route: reading.ReadRoute, path: str) -> str:
         return str((await get(reader, route, path))["next"])
 
-    projects = await following(reading.PROJECTS, "/projects?limit=1")
-    documents = await following(reading.DOCUMENTS, "/projects/mine/documents?limit=1")
-    leaves = await following(reading.COMMUNITIES, "/projects/mine/communities?limit=1&level=0")
-    chunks = await following(reading.DOCUMENT, "/documents/d1?project_id=mine&limit=1")
+    projects = await following(reading.read_projects, "/projects?limit=1")
+    documents = await following(reading.read_documents, "/projects/mine/documents?limit=1")
+    leaves = await following(reading.read_communities, "/projects/mine/communities?limit=1&level=0")
+    chunks = await following(reading.read_document, "/documents/d1?project_id=mine&limit=1")
     for cursor, route, path in (
-        (projects, reading.DOCUMENTS, "/projects/mine/documents?"),
-        (documents, reading.DOCUMENTS, "/projects/mine-b/documents?"),
-        (documents, reading.COMMUNITIES, "/projects/mine/communities?"),
-        (documents, reading.PROJECTS, "/projects?"),
-        (leaves, reading.COMMUNITIES, "/projects/mine/communities?"),
-        (leaves, reading.COMMUNITIES, "/projects/mine/communities?level=1&"),
-        (chunks, reading.DOCUMENT, "/documents/d2?project_id=mine&"),
-        (chunks, reading.DOCUMENT, "/documents/d1?project_id=mine-b&"),
-        (documents[:-1], reading.DOCUMENTS, "/projects/mine/documents?"),
-        ("", reading.DOCUMENTS, "/projects/mine/documents?"),
+        (projects, reading.read_documents, "/projects/mine/documents?"),
+        (documents, reading.read_documents, "/projects/mine-b/documents?"),
+        (documents, reading.read_communities, "/projects/mine/communities?"),
+        (documents, reading.read_projects, "/projects?"),
+        (leaves, reading.read_communities, "/projects/mine/communities?"),
+        (leaves, reading.read_communities, "/projects/mine/communities?level=1&"),
+        (chunks, reading.read_document, "/documents/d2?project_id=mine&"),
+        (chunks, reading.read_document, "/documents/d1?project_id=mine-b&"),
+        (documents[:-1], reading.read_documents, "/projects/mine/documents?"),
+        ("", reading.read_documents, "/projects/mine/documents?"),
     ):
         assert await fields(reader, route, f"{path}cursor={cursor}") == ["cursor"]
     who = Caller("another", EVERYBODY.grants)
-    assert await fields(reader, reading.PROJECTS, f"/projects?cursor={projects}", who) == ["cursor"]
-    assert await get(reader, reading.DOCUMENTS, f"/projects/mine/documents?cursor={documents}")
+    assert await fields(reader, reading.read_projects, f"/projects?cursor={projects}", who) == [
+        "cursor"
+    ]
+    assert await get(reader, reading.read_documents, f"/projects/mine/documents?cursor={documents}")
 
 
 @pytest.mark.parametrize(
     ("route", "path"),
     [
-        (reading.PROJECTS, "/projects?"),
-        (reading.PROJECT, "/projects/mine?"),
-        (reading.DOCUMENTS, "/projects/mine/documents?"),
-        (reading.COMMUNITIES, "/projects/mine/communities?"),
-        (reading.DOCUMENT, "/documents/d1?project_id=mine&"),
-        (reading.CHUNK, "/chunks/k1?project_id=mine&"),
-        (reading.ENTITY, "/entities/e1?project_id=mine&"),
+        (reading.read_projects, "/projects?"),
+        (reading.read_project, "/projects/mine?"),
+        (reading.read_documents, "/projects/mine/documents?"),
+        (reading.read_communities, "/projects/mine/communities?"),
+        (reading.read_document, "/documents/d1?project_id=mine&"),
+        (reading.read_chunk, "/chunks/k1?project_id=mine&"),
+        (reading.read_entity, "/entities/e1?project_id=mine&"),
     ],
 )
 async def test_a_parameter_that_the_route_does_not_know_is_named(
@@ -229,6 +237,6 @@ async def test_a_parameter_that_the_route_does_not_know_is_named(
 
 async def test_all_that_is_wrong_with_a_page_is_named(reader: FakeReader) -> None:
     wrong = "/projects/mine/communities?level=x&limit=101"
-    assert await fields(reader, reading.COMMUNITIES, wrong) == ["level", "limit"]
-    assert await fields(reader, reading.PROJECT, f"/projects/{'x' * 129}") == ["project_id"]
-    assert await fields(reader, reading.CHUNK, "/chunks/%00?project_id=mine") == ["id"]
+    assert await fields(reader, reading.read_communities, wrong) == ["level", "limit"]
+    assert await fields(reader, reading.read_project, f"/projects/{'x' * 129}") == ["project_id"]
+    assert await fields(reader, reading.read_chunk, "/chunks/%00?project_id=mine") == ["id"]

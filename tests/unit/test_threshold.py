@@ -5,8 +5,9 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.local.ingest.thresholds import measured
 from drift.model.found_nodes import ScoreThreshold
-from drift.nodes.threshold import LEAST_TEXTS, PAIRS, UNRELATED, measured, pairs, unrelated
+from drift.nodes.threshold import LEAST_TEXTS, PAIRS, UNRELATED, pairs, unrelated
 
 
 def test_the_pairs_are_the_same_each_time_and_lie_everywhere() -> None:

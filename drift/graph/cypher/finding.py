@@ -47,10 +47,7 @@ def _by_id(n: str, label: str, condition: str) -> str:
 
 
 def _behind(n: str, label: str, key: str, condition: str) -> str:
-    """Return the seeks behind a text and behind a number, of which one has no row most often.
-
-    In the order of all of the index's properties, its rows come sorted and end with the page.
-    """
+    """Return the seeks behind a text and a number; in the index's own order a page ends them."""
     parts = (
         f"""MATCH ({n}:{label}){DEFAULT.seek(n, label, key)}
   WHERE {n}.project_id = $asked.project_id AND {n}.{key} > $asked.{kind} AND {condition}
@@ -64,10 +61,7 @@ _OF_LEVEL = "($asked.level IS NULL OR toIntegerOrNull(c.level) = $asked.level)"
 
 
 def _counted(n: str, label: str, name: str) -> str:
-    """Return the count of what has generations.
-
-    While only one is there, the index has the answer, and no node is read.
-    """
+    """Return the count of what has generations; of a single one it reads the index alone."""
     nodes = f"MATCH ({n}:{label}){DEFAULT.seek(n, label)}"
     of_project = f"{n}.project_id = $asked.project_id"
     return f"""CALL (generation, building) {{

@@ -1,8 +1,4 @@
-"""A follow-up's statement.
-
-It finds chunks by vector, by full text and by a walk from the named entities, and the neighbourhood
-of the best.
-"""
+"""A follow-up's statement: chunks by vector, full text and a walk, and what is around the best."""
 
 from __future__ import annotations
 

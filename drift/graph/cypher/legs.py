@@ -32,10 +32,9 @@ def is_personal(n: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One label that is searched, with its vector index: None where there is none to ask.
+    """One label that is searched; without an index all nodes of the project are scored.
 
-    `searches` says that the server searches it inside a project by itself. Without an index all
-    nodes of the project are scored, however many they are.
+    `searches` says that the server searches it inside a project by itself.
     """
 
     label: str

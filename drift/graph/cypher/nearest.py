@@ -1,7 +1,4 @@
-"""What the primer and a follow-up share.
-
-How many chunks there are, which are nearest to a vector, where they stand.
-"""
+"""What statements share: how many chunks there are, which are nearest, where they stand."""
 
 from __future__ import annotations
 
@@ -21,9 +18,7 @@ URIS = ("source_uri", "url", "uri", "source", "path")
 
 
 def comparable(vector: str = "embedding") -> str:
-    """Return the condition that a vector can be compared.
-
-    A list of the right length, with a direction.
+    """Return the condition that a vector is a list of the right length, with a direction.
 
     Whatever else stands there would make the whole statement fail. CASE keeps the server from
     looking into what is no list; nearly always the first number decides, so this costs nothing.
@@ -37,15 +32,15 @@ def comparable(vector: str = "embedding") -> str:
   ELSE false END"""
 
 
-THRESHOLD = (
-    "score_threshold",
-    "score_threshold_texts",
-    "score_threshold_model",
-    "score_threshold_dimensions",
-    "score_floor",
-    "score_unrelated",
-)
-"""The properties of a project's node that say how near is near enough."""
+THRESHOLD = {
+    "score_threshold": "score",
+    "score_threshold_texts": "texts",
+    "score_threshold_model": "model",
+    "score_threshold_dimensions": "dimensions",
+    "score_floor": "floor",
+    "score_unrelated": "unrelated",
+}
+"""The properties of a project's node that say how near is near enough, with ScoreThreshold's."""
 
 
 def readable(node: str = "ch", name: str = "text") -> str:
@@ -74,10 +69,7 @@ def scored() -> str:
 
 
 def visible(s: Schema) -> str:
-    """Return the subquery that gives the `generation` to read.
-
-    It also tells whether another one is `building` beside it.
-    """
+    """Return the subquery that gives the `generation` to read, and whether one is `building`."""
     return f"""
 CALL () {{
   {s.visible}
@@ -94,24 +86,14 @@ CALL () {{
 """
 
 
-def index_hits(s: Schema) -> str:
-    """Return the body that asks the index procedure for `hits`, best first.
+def hits(s: Schema, index: str | None) -> str:
+    """Return the body that asks an index for `hits` of the project, best first.
 
-    What is of another project is dropped.
+    Without the name of one that searches inside a project (Cypher 25), the procedure is asked, and
+    what is of another project dropped.
     """
-    return f"""
-    CALL db.index.vector.queryNodes($chunk_index, $fetch, $vector) YIELD node
-    WITH node WHERE {s.project_chunk("node")}
-    RETURN collect(node) AS hits
-"""
-
-
-def search_hits(index: str) -> str:
-    """Return the body that searches an index inside one project for `hits`, best first.
-
-    Cypher 25.
-    """
-    return f"""
+    if index:
+        return f"""
     MATCH (node:__Chunk__)
       SEARCH node IN (
         VECTOR INDEX `{index}` FOR $vector WHERE node.project_id = $asked.project_id LIMIT $fetch
@@ -119,13 +101,15 @@ def search_hits(index: str) -> str:
     WITH node, score ORDER BY score DESC
     RETURN collect(node) AS hits
 """
+    return f"""
+    CALL db.index.vector.queryNodes($chunk_index, $fetch, $vector) YIELD node
+    WITH node WHERE {s.project_chunk("node")}
+    RETURN collect(node) AS hits
+"""
 
 
 def nearest(s: Schema, hits: str) -> str:
-    """Return the subquery that gives `near`.
-
-    The project's chunks nearest to the vector, best first and scored, when `whole` is true.
-    """
+    """Return the subquery that gives `near`: where `whole`, the nearest chunks, best first."""
     return f"""
 CALL (chunk_count, whole) {{
   CALL (chunk_count, whole) {{
@@ -171,19 +155,13 @@ def still_there() -> str:
 
 
 def rarity(mentions: str, seen: str) -> str:
-    """Return how rare an entity with so many mentions is among the project's chunks.
-
-    Its mentions may be removed while the statement runs; it was `seen` in so many chunks.
-    """
+    """Return how rare an entity is that was `seen` in so many chunks; mentions may be gone."""
     known = f"CASE WHEN {mentions} < {seen} THEN {seen} ELSE {mentions} END"
     return f"log(1.0 + toFloat(chunk_count) / {known})"
 
 
 def told(s: Schema) -> str:
-    """Return the entries of a map that say what `ch` is and where it stands.
-
-    A chunk of two documents stands in one of them, and makes one row.
-    """
+    """Return the entries of a map that say what `ch` is, and where, in one of its documents."""
     return f"""
     id: {s.chunk_id("ch")}, text: ch.text,
     heading: CASE WHEN ch.heading IS :: STRING THEN ch.heading END,

@@ -1,8 +1,4 @@
-"""The statements of a search of nodes: the nearest of several labels, with what is around each.
-
-They hold to what `statements` says. For each label a project of few nodes is scored exactly, a
-larger one by the label's index, whose best rows are scored again.
-"""
+"""The statements of a search of nodes: the nearest of several labels, with what is around each."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The statement of what is read of cited chunks: how near they are, how old, who else says it.
-
-It holds to what `statements` says: one round trip for all chunks of an answer, each bounded.
-"""
+"""The statement of what is read of cited chunks: how near they are, how old, who else says it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The primer's statement: the best communities, highest levels first, with samples.
-
-The best chunks where there are none.
-"""
+"""The primer's statement: the best communities, highest first, with samples; else chunks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The statements of what is read outside of a search, each one round trip and bounded.
 
-They hold to what `statements` says. A list begins behind the keys of the last row of the page
-before, so that a page costs the same wherever it stands.
+A list begins behind the keys of the last row of the page before, so that every page costs the same.
 """
 
 from __future__ import annotations
@@ -232,10 +231,7 @@ def _neighbour(s: Schema, name: str, side: str, order: str) -> str:
 
 
 def entity(s: Schema = DEFAULT) -> str:
-    """Return the statement of an entity, its weightiest relations, and chunks that mention it.
-
-    Of a hub, the first `$looked_at` edges are looked at.
-    """
+    """Return the statement of an entity, its weightiest relations, and chunks that mention it."""
     return f"""
 {visible(s)}
 CALL (generation) {{

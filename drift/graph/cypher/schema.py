@@ -30,10 +30,7 @@ Of = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """How statements say what they need.
-
-    Arrows stand between two nodes, expressions are about a named one.
-    """
+    """How statements say what they need: arrows between nodes, and expressions about one."""
 
     # Conditions: what belongs to the project.
     project_chunk: Of

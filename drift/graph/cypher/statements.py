@@ -24,10 +24,10 @@ What the statements hold to, each because a real server does otherwise:
 from __future__ import annotations
 
 from drift.graph.cypher import followup as followup_text
-from drift.graph.cypher import positions as positions_text
 from drift.graph.cypher import primer as primer_text
-from drift.graph.cypher.nearest import index_hits, search_hits
+from drift.graph.cypher.nearest import hits, readable, still_there, told, visible
 from drift.graph.cypher.schema import DEFAULT, Schema
+from drift.graph.cypher.walk import in_scope
 
 SHOW_INDEXES = """
 SHOW INDEXES YIELD name, type, state, populationPercent, entityType, labelsOrTypes, properties,
@@ -45,22 +45,74 @@ CYPHER_25 = "CYPHER 25 EXPLAIN RETURN 1"
 
 
 def primer(search_index: str | None, schema: Schema = DEFAULT) -> str:
-    """Return the primer's statement.
-
-    With the name of a searchable index, that index filters by project itself.
-    """
-    if search_index is None:
-        return primer_text.primer(schema, index_hits(schema))
-    return "CYPHER 25\n" + primer_text.primer(schema, search_hits(search_index))
+    """Return the primer's statement; a searchable index of that name filters by project itself."""
+    return f"{_language(search_index)}{primer_text.primer(schema, hits(schema, search_index))}"
 
 
 def followup(search_index: str | None, schema: Schema = DEFAULT) -> str:
     """Return the follow-up's statement, in the same two forms."""
-    if search_index is None:
-        return followup_text.followup(schema, index_hits(schema))
-    return "CYPHER 25\n" + followup_text.followup(schema, search_hits(search_index))
+    return f"{_language(search_index)}{followup_text.followup(schema, hits(schema, search_index))}"
 
 
-def positions(schema: Schema = DEFAULT) -> str:
-    """Return the statement that looks for what stands where a follow-up wished."""
-    return positions_text.positions(schema)
+def _language(search_index: str | None) -> str:
+    return "CYPHER 25\n" if search_index else ""
+
+
+# What stands outside a mark, a licence most often, is not the text's beginning or end.
+def positions(s: Schema = DEFAULT) -> str:
+    """Return the statement that gives `pinned`: the chunks of each wish, the nearest first.
+
+    A wish has the `ids` of a chunk, a `direction` seen from it or the edge of its document, and the
+    `marks` that part the text of an electronic edition from the words around it.
+    """
+    ordinal = s.ordinal("ch")
+    return f"""
+{visible(s)}{followup_text.picked(s)}
+CALL () {{
+  UNWIND range(0, size($asked.wishes) - 1) AS number
+  WITH number, $asked.wishes[number] AS wish
+  MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__", "id")}
+  WHERE {s.project_chunk("ch")} AND {s.chunk_id("ch")} IN wish.ids
+  RETURN collect({{number: number, wish: wish, ch: ch}}) AS anchors
+}}
+CALL (anchors) {{
+  UNWIND anchors AS anchor
+  WITH anchor.number AS number, anchor.wish AS wish, anchor.ch AS ch
+  CALL (ch) {{
+    {s.document}
+    RETURN d AS home ORDER BY coalesce(title, id) LIMIT 1
+  }}
+  WITH number, wish, home, {ordinal} AS here
+  CALL (wish, home, here) {{
+    MATCH (home){s.holds}(ch)
+    WITH DISTINCT ch, wish, here
+    WHERE {s.project_chunk("ch")} AND {readable()}
+    WITH ch, wish.direction IN ['before', 'after'] AS is_beside, CASE wish.direction
+      WHEN 'before' THEN here - {ordinal}
+      WHEN 'after' THEN {ordinal} - here
+      WHEN 'end' THEN -{ordinal}
+      ELSE {ordinal}
+    END AS distance
+    WHERE distance > 0 OR NOT is_beside AND distance IS NOT NULL
+    WITH ch ORDER BY distance LIMIT $outermost
+    RETURN collect(ch) AS outer
+  }}
+  WITH number, outer, coalesce(last([
+    place IN range(0, size(outer) - 1)
+    WHERE any(mark IN wish.marks WHERE outer[place].text CONTAINS mark)
+  ]), 0) AS first
+  UNWIND range(first, first + $most_pinned - 1) AS place
+  WITH number, outer[place] AS ch, place
+  WHERE ch IS NOT NULL
+  RETURN collect({{ch: ch, number: number, place: place}}) AS found
+}}
+CALL (found, generation, hard) {{
+  UNWIND found AS row
+  WITH row, row.ch AS ch, generation, hard
+  WHERE NOT hard OR {in_scope(s)}
+  WITH ch, row.number AS number, row.place AS place, {{{told(s)}}} AS pin
+  ORDER BY number, place
+  RETURN collect(CASE WHEN {still_there()} THEN pin END) AS pinned
+}}
+RETURN pinned
+"""

@@ -1,7 +1,4 @@
-"""What a graph holds that no search sees: nodes that `prepare` has not met yet.
-
-No request waits for these statements but one that found nothing.
-"""
+"""What a graph holds that no search sees; only a request that found nothing waits for these."""
 
 from __future__ import annotations
 
@@ -70,10 +67,7 @@ Without these, what there is instead of chunks.
 
 
 def _unseen(label: str) -> str:
-    """Return the subquery that counts the nodes of a label without `project_id`.
-
-    The server keeps the count of all, the index has those with the property; so no node is read.
-    """
+    """Return the subquery that counts a label's nodes without `project_id`, and reads none."""
     return f"""CALL () {{
   MATCH (n:{label})
   RETURN count(n) AS all_{label}

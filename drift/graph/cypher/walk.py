@@ -71,9 +71,7 @@ def _named_in_part(s: Schema) -> str:
 
 
 def _step(s: Schema, before: int) -> str:
-    """Return one step of the walk.
-
-    What stands on a node goes to its neighbours in equal parts, less of it to common entities.
+    """Return one step of the walk, to neighbours in equal parts, less of it to common entities.
 
     A node whose parts would be smaller than `$least_mass` keeps them, so that a step never costs
     more than 1 / $least_mass rows, hubs or not (Andersen, Chung, Lang, "Local graph partitioning

@@ -98,22 +98,20 @@ class _Tools:
 
 @asynccontextmanager
 async def _tools(values: Settings) -> AsyncIterator[_Tools]:
+    from drift.graph.connection import Connection
+    from drift.graph.node_store import Neo4jNodeStore
     from drift.http import wiring
     from drift.http.service import node_rules
-    from drift.local.wiring import build_nodes
     from drift.nodes.embedding_calls import EmbeddingCalls
     from drift.nodes.reconciling import NodeReconciling
 
     rules = node_rules(values)
     chat, model = wiring.build_models(values)
-    nodes = build_nodes(values)
-    async with chat.client:
-        try:
-            await nodes.prepare(rules.dimensions)
-            embedder = EmbeddingCalls(model, rules.dimensions)
-            yield _Tools(nodes, NodeReconciling(nodes, embedder, rules), rules.own_labels)
-        finally:
-            await nodes.close()
+    async with chat.client, Connection(*wiring.database(values)) as connection:
+        nodes = Neo4jNodeStore(connection)
+        await nodes.prepare(rules.dimensions)
+        embedder = EmbeddingCalls(model, rules.dimensions)
+        yield _Tools(nodes, NodeReconciling(nodes, embedder, rules), rules.own_labels)
 
 
 def _telling() -> Tell:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from drift.core.deadline import Deadline
 from drift.core.errors import UpstreamError
 from drift.local.say import Say
 from drift.model.found_nodes import ScoreThreshold
-from drift.nodes.measuring import measure
+from drift.nodes.measuring import nearness_of_unrelated
+from drift.nodes.threshold import LEAST_TEXTS, pairs, reached
 from drift.ports import Embedder, NodeFinder
 
 PATIENCE_S = 120.0
+SHARE = 0.99
+COPIES = 0.98
+"""Texts this near to each other are copies of one; what they share says nothing of the others."""
 
 
 class ThresholdKeeper(Protocol):
@@ -57,9 +62,49 @@ async def measure_and_keep(  # noqa: PLR0913, PLR0917 - what is measured, of wha
         if kept and kept.is_whole and not has_changed and kept.fits(dimensions, model):
             return kept
         deadline = Deadline.after(PATIENCE_S)
-        found = await measure(finder, embedder, project_id, dimensions, deadline, model)
+        found = await _measure(finder, embedder, project_id, dimensions, deadline, model)
         await keeper.keep_threshold(project_id, found)
     except UpstreamError as error:
         say(f"The score threshold of project {project_id} was not measured: {error.detail}")
         return None
     return found
+
+
+async def _measure(  # noqa: PLR0913, PLR0917 - what is measured, of what, and until when
+    finder: NodeFinder,
+    embedder: Embedder | None,
+    project_id: str,
+    dimensions: int,
+    deadline: Deadline,
+    model: str = "",
+) -> ScoreThreshold:
+    """Return the threshold of a project as its texts are now; errors as for finder and embedder.
+
+    Without an embedder it is not known how near unrelated questions come.
+    """
+    sampled = await finder.sample(project_id, dimensions, pairs(), LEAST_TEXTS, deadline)
+    score = measured(sampled.cosines, sampled.texts)
+    lowest = floor(sampled.cosines, sampled.texts)
+    nearest = None
+    if embedder is not None and sampled.texts >= LEAST_TEXTS:
+        nearest = await nearness_of_unrelated(finder, embedder, project_id, deadline)
+
+    return ScoreThreshold(score, sampled.texts, dimensions, model, lowest, nearest)
+
+
+def measured(cosines: Sequence[float], texts: int) -> float | None:
+    """Return the 99th percentile of the cosines of random pairs; None for too few texts.
+
+    It is the smallest of them that at least 99 of 100 do not exceed. Pairs of copies do not count.
+    """
+    different = (cosine for cosine in cosines if cosine < COPIES)
+    return reached(different, SHARE) if texts >= LEAST_TEXTS else None
+
+
+def floor(cosines: Sequence[float], texts: int) -> float | None:
+    """Return the 1st percentile of the cosines of random pairs; None for too few texts.
+
+    It is the largest of them that at least 99 of 100 reach.
+    """
+    highest = reached((-cosine for cosine in cosines), SHARE) if texts >= LEAST_TEXTS else None
+    return None if highest is None else -highest

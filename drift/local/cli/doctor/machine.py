@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from drift.core.errors import LocalStackError, NotConfiguredError
+from drift.graph.connection import Connection
 from drift.graph.graph import Neo4jGraph
 from drift.http import settings, wiring
 from drift.local.cli.console import print_json, stdout
@@ -162,6 +163,5 @@ async def _servers(options: StackOptions, record: Record | None) -> list[Finding
 
 def _graph_of_any_model(values: settings.Settings) -> Neo4jGraph:
     """Return the graph without the name of a model that its projects would be compared with."""
-    return Neo4jGraph.connect(
-        *wiring.database(values), names=wiring.index_names(values), schema=values.graph_schema
-    )
+    connection = Connection(*wiring.database(values))
+    return Neo4jGraph(connection, wiring.index_names(values), schema=values.graph_schema)
