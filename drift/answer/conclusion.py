@@ -77,10 +77,7 @@ def conclude(
 
 
 def without_last_call(question: str, nodes: Sequence[Node], shown: Iterable[str]) -> Conclusion:
-    """Return what stands where the last reply cannot be used: the follow-ups' own answers, in part.
-
-    Nobody has judged whether they settle the question.
-    """
+    """Return what stands where the last reply cannot be used: what was found, in part at most."""
     found = _found(nodes)
     standing = joined_answers(found, numbered_facts(found, {}))
     said: Verdict = "partly" if found else "not_found"
@@ -95,7 +92,6 @@ def _judged(
     shown: Iterable[str],
     *uncertain: str,
 ) -> Conclusion:
-    """Return the conclusion that code draws; one that does not answer shows no answer."""
     verdict = judged(question, said, made.statements, shown)
     uncertainty = tuple(filter(None, (*uncertain, verdict.overruled)))
     if verdict.verdict == "not_found":

@@ -1,8 +1,4 @@
-"""Pure: the passages that an answer stands on, numbered, each with how sure it is.
-
-The numbers stand behind the sentences that they belong to. Without them and what follows the
-answer, its text is the final answer, letter for letter.
-"""
+"""Pure: the passages that an answer stands on, numbered, each with how sure it is."""
 
 from __future__ import annotations
 
@@ -33,8 +29,7 @@ from drift.model.tree import Citation
 from drift.prompting.elements import place_of
 from drift.prompting.tokens import cut
 
-Key = tuple[str, str]
-"""A chunk and a span of it: what is one reference."""
+Key = tuple[str, str]  # a chunk and a span of it: what is one reference
 
 _BEHIND_THE_NUMBER = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f\uff1a]+$|[ \t]*\|[ \t]*$")
 """Stops of a sentence, or what closes a row of a table."""
@@ -42,10 +37,10 @@ _BEHIND_THE_NUMBER = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f\uff1a]+$|[ \t]*\
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What was read of the cited passages.
+    """What was read of the cited passages, at `now`, in milliseconds since 1970.
 
-    `threshold` is the project's, where it holds for the vectors that were compared; `now` is in
-    milliseconds since 1970. `unread` says in sentences what could not be read.
+    `threshold` is the project's, where it holds for the vectors that were compared; `unread` says
+    in sentences what could not be read.
     """
 
     passages: Mapping[str, Passage] = field(default_factory=dict)
@@ -144,7 +139,6 @@ def _key(citation: Citation) -> Key:
 
 
 def _document(citation: Citation, retrieved: Mapping[str, Chunk]) -> str:
-    """Return what tells a citation's document from others: its id, else its name."""
     chunk = retrieved.get(citation.chunk_id)
     return (chunk.document_id if chunk else "") or citation.document_name
 
@@ -193,7 +187,6 @@ def _confidence(concluded: Conclusion, signals: Mapping[Key, SignalsOut]) -> flo
 
 
 def _newest(found: Mapping[Key, Reference], known: Known) -> float | None:
-    """Return the age in days of the newest document that the answer cites."""
     passages = (known.passages.get(chunk_id) for chunk_id, _ in found)
     ages = [
         age_days(one.updated_at, known.now)
@@ -235,8 +228,7 @@ MAX_NAME_CHARACTERS = 200
 MAX_HEADING_CHARACTERS = 120
 _BETWEEN = " > "
 
-Lines = tuple[int, int]
-"""First and last, from 1."""
+Lines = tuple[int, int]  # first and last, from 1
 
 
 def lines_of(citation: Citation, chunk: Chunk) -> Lines | None:
@@ -248,10 +240,7 @@ def lines_of(citation: Citation, chunk: Chunk) -> Lines | None:
 
 
 def label_of(citation: Citation, chunk: Chunk | None) -> str:
-    """Return `path:first-last`, else `document, page 7`, else heading or place, else the document.
-
-    Whatever names hold, it is one line.
-    """
+    """Return `path:first-last`, else `document, page 7`, else heading or place, else its name."""
     name = _on_line(citation.document_name, MAX_NAME_CHARACTERS)
     if chunk is None:
         return name
@@ -269,7 +258,6 @@ def label_of(citation: Citation, chunk: Chunk | None) -> str:
 
 
 def _below(heading: str, name: str) -> str:
-    """Return a path of headings without the document's own name in front of it."""
     return "" if heading == name else heading.removeprefix(f"{name}{_BETWEEN}")
 
 

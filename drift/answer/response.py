@@ -28,10 +28,7 @@ from drift.prompting.elements import place_of
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search did, as far as an answer may tell it.
-
-    `first` and `found` are the primer's; a search of one look has none.
-    """
+    """What a search did; `first` and `found` are the primer's, which one look has not."""
 
     depth: DepthOut
     tree: Tree = field(default_factory=Tree)
@@ -98,10 +95,7 @@ def _verdict(
 def key_facts(
     statements: Sequence[Statement], located: Mapping[str, Chunk] | None = None
 ) -> list[KeyFact]:
-    """Return each sentence of the answer with the facts that bear it out.
-
-    With the chunks by their ids, each citation says where its span stands.
-    """
+    """Return each sentence with the facts that bear it out, located where the chunks are given."""
     return [
         KeyFact(
             fact=statement.text,
@@ -123,7 +117,6 @@ def _cited(citation: Citation, located: Mapping[str, Chunk]) -> CitationOut:
 
 
 def _location(citation: Citation, chunk: Chunk) -> dict[str, object]:
-    """Return where a span stands, as far as that is known."""
     begins = None if chunk.start is None else chunk.start + citation.at
     return {
         "page": chunk.page,
@@ -136,10 +129,7 @@ def _location(citation: Citation, chunk: Chunk) -> dict[str, object]:
 
 
 def caveats(nodes: Sequence[Node], left_out: int) -> list[str]:
-    """Say what a reader of the answer must know: what was cut short, what failed, what is unproved.
-
-    `left_out` is the number of sentences that were taken out because no fact bears them out.
-    """
+    """Say what a reader must know: what was cut short, what failed, what was left out."""
     states = [node.state for node in nodes]
     late = states.count(SKIPPED_DEADLINE)
     failed = sum(state.kind == "failed" for state in states)

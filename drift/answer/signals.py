@@ -1,7 +1,4 @@
-"""Pure: how sure a reference is, of signals that are each known or not (docs/references.md).
-
-What limits an answer whose references are not sure enough is said in plain sentences.
-"""
+"""Pure: how sure a reference is, of signals that are each known or not (docs/references.md)."""
 
 from __future__ import annotations
 
@@ -11,10 +8,8 @@ from drift.contracts.answer import SignalsOut
 from drift.model.found_nodes import ScoreThreshold
 
 WEIGHTS = {"similarity": 0.4, "freshness": 0.15, "citations": 0.15, "model": 0.3}
-ENOUGH = 0.7
-"""Under it a signal is low, and an answer says what limits it."""
-AT_THRESHOLD = 0.9
-"""The similarity of what is as near as one random pair in a hundred."""
+ENOUGH = 0.7  # under it a signal is low, and an answer says what limits it
+AT_THRESHOLD = 0.9  # the similarity of what is as near as one random pair in a hundred
 HALF_LIFE_DAYS = 730
 """What is a year old stands just over ENOUGH: documents are commonly reviewed once a year."""
 _DAY_MS = 24 * 60 * 60 * 1000
@@ -51,10 +46,7 @@ def similarity(cosine: float | None, threshold: ScoreThreshold | None) -> float 
 
 
 def freshness(updated_at: int | None, now: int) -> float | None:
-    """Return how new a document is: 1 for one of now, half of it after each HALF_LIFE_DAYS.
-
-    Both times are in milliseconds since 1970.
-    """
+    """Return 1 for a document of now, half of it after each HALF_LIFE_DAYS; times in ms."""
     if updated_at is None or updated_at > now + _AHEAD_MS:
         return None
     return _share(0.5 ** (age_days(updated_at, now) / HALF_LIFE_DAYS))
@@ -86,10 +78,7 @@ NOTHING_THERE = "Nothing was found in this project."
 def limits_of(
     references: Sequence[SignalsOut], documents: int, newest_days: float | None
 ) -> list[str]:
-    """Return a sentence for each signal that is low over all references.
-
-    `documents` is how many they are from, and `newest_days` the age of the newest of these.
-    """
+    """Return a sentence for each signal that is low over references to so many documents."""
     said = [*_similarity(references), *_age(references, documents, newest_days)]
     said += [*_witnesses(references, documents), *_model(references)]
     return said or ["The passages together are weak evidence."]

@@ -12,18 +12,14 @@ from cachetools import TLRUCache
 from drift.auth.caller import Caller
 from drift.core.errors import ConflictError
 
-MOST_CLAIMS = 100_000
-"""More than a process has in an hour; beyond them the oldest go."""
+MOST_CLAIMS = 100_000  # more than a process has in an hour; beyond them the oldest go
 
 
 class SharedClaims(Protocol):
     """Claims that all processes share."""
 
     async def holds(self, retrieval_id: str, name: str, seconds: float) -> bool:
-        """Claim an id for a caller; tell whether it is not another one's, as far as is known soon.
-
-        Whatever happens to the claims, it never raises.
-        """
+        """Claim an id; tell whether it is not another caller's, as far as known; never raises."""
         ...
 
 
@@ -44,9 +40,7 @@ class Claims:
     async def take(
         self, retrieval_id: str, caller: Caller, seconds: float, *, is_chosen: bool
     ) -> None:
-        """Claim an id for a caller, anew when it is its own.
-
-        Nobody waits for the claim of an id that the caller has not chosen: it is random.
+        """Claim an id for a caller, anew when it is its own; nobody waits for one that is random.
 
         Raises:
             ConflictError: another caller uses it.

@@ -1,7 +1,4 @@
-"""Tokens of Entra ID for servers that take them instead of a key.
-
-Fetched beside the event loop, renewed before they end.
-"""
+"""Tokens of Entra ID in place of keys, fetched beside the event loop, renewed before they end."""
 
 from __future__ import annotations
 
@@ -44,10 +41,7 @@ class Token(Protocol):
 
 
 class TokenCredential(Protocol):
-    """What is used of the synchronous credentials of azure-identity.
-
-    The asynchronous ones would need aiohttp.
-    """
+    """What is used of azure-identity's synchronous credentials; others would need aiohttp."""
 
     def get_token(self, *scopes: str) -> Token:
         """Return a token; blocks."""
@@ -58,8 +52,7 @@ class TokenSource:
     """The token of one identity for one scope, for everybody on one event loop.
 
     Those who ask at the same time share one fetch, and while a token is valid nobody waits for its
-    renewal. An identity that fails occupies one thread at most, and is logged once, until it works
-    again.
+    renewal. An identity that fails occupies one thread at most, and is logged once.
     """
 
     def __init__(
@@ -85,10 +78,7 @@ class TokenSource:
         self._failing = False
 
     async def get(self) -> Token:
-        """Return a token that is valid now; what the credential raises is raised here.
-
-        The fetch goes on when the caller stops waiting, so that the next one finds its token.
-        """
+        """Return a token that is valid now; what the credential raises is raised here."""
         now = self._clock()
         if self.held is None or self.held.expires_on - now < TOO_LATE_S:
             return await asyncio.shield(self._fetch.start())
@@ -125,10 +115,7 @@ class TokenSource:
 
 
 def identity(client_id: str | None) -> TokenCredential:
-    """Return the managed identity `client_id`, or whoever is signed in on this machine.
-
-    Imports the SDK, so call it in a thread.
-    """
+    """Return the managed identity `client_id`, or whoever is signed in here; call in a thread."""
     from azure.identity import DefaultAzureCredential, ManagedIdentityCredential  # noqa: PLC0415 - only with Entra ID
 
     for name in ("azure.core", "azure.identity"):
@@ -141,10 +128,7 @@ def identity(client_id: str | None) -> TokenCredential:
 
 
 def sdk_errors() -> tuple[type[Exception], type[Exception]]:
-    """Return what the SDK raises: when no credential works, and on any other failure.
-
-    Imports the SDK, so call it in a thread.
-    """
+    """Return what the SDK raises: when no credential works, and on any other failure."""
     from azure.core.exceptions import (  # noqa: PLC0415 - only with Entra ID
         AzureError,
         ClientAuthenticationError,

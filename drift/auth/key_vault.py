@@ -19,10 +19,7 @@ _GONE = {(404, "SecretNotFound"), (403, "SecretDisabled")}
 
 
 class VaultSecret:
-    """The newest version of a secret, by its address `https://VAULT/secrets/NAME`.
-
-    The SDK's synchronous client in a thread: its asynchronous one needs aiohttp.
-    """
+    """The newest version of a secret, by its address `https://VAULT/secrets/NAME`."""
 
     def __init__(
         self,
@@ -71,10 +68,6 @@ class VaultSecret:
 
 
 def _is_gone(error: HttpResponseError) -> bool:
-    """Tell whether the vault says that there is no such secret, or that it is switched off.
-
-    Whatever else it refuses says nothing about the secret.
-    """
     told = error.error
     inner = getattr(told, "innererror", None) or {}
     codes = {(error.status_code, getattr(told, "code", "")), (error.status_code, inner.get("code"))}

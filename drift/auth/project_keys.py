@@ -1,6 +1,6 @@
 """Pure: the value of PROJECT_KEYS, and the caller that a key belongs to.
 
-The value holds hashes, not keys. A key has 256 random bits, so that its SHA-256 needs no salt.
+It holds hashes. A key has 256 random bits, so that its SHA-256 needs no salt.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from pydantic_core import from_json
 from drift.auth.caller import Caller, Grant, Quota, Right, pattern_problem
 from drift.core.errors import UnauthenticatedError
 
-MAX_BYTES = 25_000
-"""What a secret of Azure Key Vault holds."""
+MAX_BYTES = 25_000  # what a secret of Azure Key Vault holds
 MAX_PROBLEMS = 10
 MOST_REQUESTS = 10_000
 MOST_TOKENS = 10**12
@@ -36,10 +35,7 @@ NO_ENTRY = "must be a list with at least one key, and holds none"
 
 
 class KeysError(ValueError):
-    """The value cannot be used; `problems` name places of it and repeat nothing that stands there.
-
-    Somebody may have written a key where its hash belongs.
-    """
+    """The value cannot be used; `problems` name places of it, and repeat nothing of it."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         """Keep every problem."""
@@ -97,13 +93,9 @@ class ProjectKeys:
     entries: tuple[KeyEntry, ...]
 
     def caller(self, key: bytes) -> Caller:
-        """Return who comes with a key.
+        """Return who comes with a key, or raise UnauthenticatedError.
 
-        A wrong key takes as long as a right one: it is compared with every entry, and no comparison
-        ends early.
-
-        Raises:
-            UnauthenticatedError: no entry has its hash.
+        It is compared with every entry, so that a wrong key takes as long as a right one.
         """
         shown = hash_of(key).encode()
         found = None
@@ -154,10 +146,7 @@ def parse(value: str) -> ProjectKeys:
 
 
 def _repeated_fields(value: str) -> Iterator[str]:
-    """Name the fields that stand twice: who reads the list may have seen the other value.
-
-    Names of no field are left to the rules of an entry, which repeat nothing.
-    """
+    """Name the fields that stand twice: who reads the list may have seen the other value."""
 
     def repeated(pairs: list[tuple[str, object]]) -> list[str]:
         counts = Counter(name for name, _ in pairs)
@@ -191,7 +180,6 @@ def _wanted(problem: Any) -> str:  # noqa: ANN401 - pydantic's error dictionary
 
 
 def _twice(entries: Sequence[KeyEntry]) -> str:
-    """Return the numbers of the entries whose hash is not theirs alone."""
     counts = Counter(entry.sha256 for entry in entries)
     repeated = [n for n, entry in enumerate(entries, 1) if counts[entry.sha256] > 1]
     return ", ".join(map(str, repeated))

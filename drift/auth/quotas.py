@@ -17,14 +17,10 @@ from drift.core.logs import log
 from drift.model.health import Readiness
 
 Limit = Literal["requests_per_minute", "tokens_per_day"]
-WINDOW_S = 60.0
-"""The minute of `requests_per_minute` is the one that ends now."""
-DAY_S = 86_400
-"""The day of `tokens_per_day` is that of UTC."""
-MAX_NAMES = 1000
-"""So many names are kept before those that count nothing any more are forgotten."""
-WAIT_S = 0.5
-"""How long a request waits for the shared counter."""
+WINDOW_S = 60.0  # the minute of `requests_per_minute` is the one that ends now
+DAY_S = 86_400  # the day of `tokens_per_day` is that of UTC
+MAX_NAMES = 1000  # so many names are kept before those that count nothing any more are forgotten
+WAIT_S = 0.5  # how long a request waits for the shared counter
 ALONE = "each process counts for itself"
 NO_REDIS = "REDIS_URL is not set"
 _SLOW = "it does not answer in time"
@@ -54,16 +50,10 @@ class CountingError(Exception):
 
 
 class QuotaCounter(Protocol):
-    """Counts callers by their names; each method is one step that nobody else comes between.
-
-    Every method raises CountingError.
-    """
+    """Counts callers by their names, each call in one step; every method raises CountingError."""
 
     async def admit(self, name: str, quota: Quota) -> Refusal | None:
-        """Count a request, unless the caller has reached a limit; one that is refused counts not.
-
-        What has no limit is not counted.
-        """
+        """Count a request of a caller with limits, unless one is reached."""
         ...
 
     async def spend(self, name: str, tokens: int) -> None:
@@ -117,7 +107,6 @@ class LocalCounter:
         return Used(len(count.requests), count.tokens)
 
     def _now(self, name: str, now: float) -> _Count:
-        """Return what counts of a caller at this time."""
         if len(self._counts) > MAX_NAMES:
             self._forget(now)
         count = self._counts[name]
@@ -157,11 +146,7 @@ class Quotas:
         self._spending: set[asyncio.Task[None]] = set()
 
     async def admit(self, caller: Caller) -> None:
-        """Count a request of the caller.
-
-        Raises:
-            QuotaError: the caller has reached a limit; this request is not counted.
-        """
+        """Count a request of the caller, or raise QuotaError where a limit is reached."""
         if caller.quota == Quota():
             return
 
@@ -214,11 +199,7 @@ class Quotas:
         return Readiness.ok()
 
     async def _ask(self, question: Callable[[QuotaCounter], Awaitable[_T]]) -> _T:
-        """Return the shared counter's answer.
-
-        Raises:
-            CountingError: there is none, or it has just failed.
-        """
+        """Return the shared counter's answer; CountingError where there is none now."""
         if self._shared is None:
             raise CountingError(NO_REDIS)
         if not self._breaker.allow():

@@ -1,8 +1,4 @@
-"""Pure: the ids that a caller may read, as ranges in the order of ids.
-
-An index is asked for a range at a time, so a list of projects looks at no id that the caller may
-not read.
-"""
+"""Pure: the ids that a caller may read, as ranges in the order of ids, as an index is asked."""
 
 from __future__ import annotations
 
@@ -11,8 +7,7 @@ from dataclasses import dataclass
 
 from drift.auth.caller import EVERY, Caller, Grant
 
-_LAST = "\U0010ffff"
-"""No id begins with the last code point."""
+_LAST = "\U0010ffff"  # no id begins with the last code point
 _BEFORE_SURROGATES, _BEHIND_SURROGATES = "\ud7ff", "\ue000"
 
 
@@ -50,7 +45,6 @@ def _range(grant: Grant) -> IdRange:
 
 
 def _behind(beginning: str) -> str:
-    """Return what stands behind every text of this beginning."""
     kept = beginning.rstrip(_LAST)
     if not kept:
         return _LAST

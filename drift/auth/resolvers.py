@@ -100,8 +100,7 @@ def presented_key(headers: RequestHeaders) -> bytes:
     """Return the key of a request, without the spaces around it.
 
     Raises:
-        UnauthenticatedError: there is none, or there are two that differ: a gateway may have looked
-            at the other one.
+        UnauthenticatedError: there is none, or several, of which a gateway may have seen another.
     """
     keys = {value.strip() for value in headers.getlist(KEY_HEADER)}
     for value in headers.getlist("authorization"):
@@ -120,11 +119,7 @@ def presented_key(headers: RequestHeaders) -> bytes:
 
 
 def presented_principal(headers: RequestHeaders) -> str:
-    """Return what the platform's authentication says of the caller, as it came.
-
-    Raises:
-        UnauthenticatedError: it says nothing, or says it twice.
-    """
+    """Return what the platform's authentication says of the caller, or UnauthenticatedError."""
     values = headers.getlist(PRINCIPAL_HEADER)
     if len(values) != 1:
         reason = "several principals" if values else "no principal"

@@ -1,9 +1,9 @@
 """The log: every record of the logger `drift` becomes one line of JSON, for any handler.
 
-The platform's worker forwards nothing but a record's formatted message, so the message itself holds
-the fields: the event, what is bound to the running request, and what was given as `extra`. JSON
-escapes control characters, so that no text can forge a line. An exception becomes names and codes;
-its own words may hold addresses, keys or a prompt and are never written.
+The platform's worker forwards a record's formatted message alone, so the message holds the fields:
+the event, what is bound to the running request, and what was given as `extra`. JSON escapes control
+characters, so that no text can forge a line. An exception becomes names and codes; its own words
+may hold addresses, keys or a prompt.
 """
 
 from __future__ import annotations
@@ -48,10 +48,9 @@ _bound: ContextVar[_Bound] = ContextVar("drift_log_fields", default=_NOTHING)
 
 @contextmanager
 def bound(*, words: bool | None = None, **fields: object) -> Iterator[None]:
-    """Add fields to every line of the block and of the tasks started in it.
+    """Add fields that are not None to every line of the block and of the tasks started in it.
 
-    A field that is None is left out. Tasks copy what is bound, so that concurrent requests never
-    mix. `words` allows or forbids the words of text fields.
+    `words` allows or forbids the words of text fields.
     """
     before = _bound.get()
     merged = {
@@ -130,9 +129,7 @@ def _line(fields: Fields) -> str:
 def described(error: BaseException) -> dict[str, object]:
     """Return what may be said of an exception: classes, codes, our own sentence, where it arose.
 
-    `cause` is the chain below it. `at` are the innermost frames of an unforeseen error, without
-    their source. Our sentences about a request are left out, because they repeat names of the
-    caller.
+    Our sentences about a request are left out, because they repeat names of the caller.
     """
     fields: dict[str, object] = {"error": type(error).__name__}
     if isinstance(error, DriftError):

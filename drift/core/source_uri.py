@@ -1,7 +1,6 @@
 """Pure: the address that a citation may show of the document it is from.
 
-A graph may hold anything as a document's source, a path of the machine that ingested it most often.
-Only an address that another machine can follow is shown, and none that opens a door.
+A graph may hold anything as a document's source, most often a path of the machine that ingested it.
 """
 
 from __future__ import annotations

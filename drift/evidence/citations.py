@@ -1,8 +1,4 @@
-"""Pure: citations that hold. Ids must have been retrieved, spans are made verbatim or dropped.
-
-The prompt is layer 1 of these checks and the reply's shape (contracts/replies.py) layer 2. Here are
-layer 3 (ids), and layer 4 (sentences by number, with their first words as a check).
-"""
+"""Pure: citations that hold. Ids must have been retrieved, spans are made verbatim or dropped."""
 
 from __future__ import annotations
 
@@ -29,8 +25,7 @@ MOST_FIRST_WORDS = 6
 """Words that are taken for the beginning of a sentence, and not for a whole span."""
 ENOUGH_TO_MOVE = (2, 6)
 """Words, and letters where nothing stands between them, that tell another sentence of a chunk."""
-ENOUGH_TO_CHANGE_CHUNK = (4, 8)
-"""The same for a sentence of another chunk."""
+ENOUGH_TO_CHANGE_CHUNK = (4, 8)  # the same for a sentence of another chunk
 
 _COPIED_NUMBER = re.compile(r"\W*\d{1,4}[\])}.:]*\s+")
 """The number of a sentence, as a prompt shows it before its words."""
@@ -106,10 +101,7 @@ def standing(
     ids: Sequence[str | None],
     retrieved: Mapping[str, Chunk],
 ) -> list[tuple[Citation, ...]]:
-    """Return what `check_each` will, for a reply that is still written: nothing is counted.
-
-    A reply that names neither sentences nor words has no citation before the answer is there.
-    """
+    """Return what `check_each` will, for a reply that is still written: nothing is counted."""
     evidence = _CitedEvidence("", retrieved)
     chunks = [retrieved.get(at or reply.chunk_id) for reply, at in zip(replies, ids, strict=True)]
     return [
@@ -120,8 +112,6 @@ def standing(
 
 @dataclass(frozen=True, slots=True)
 class _FoundSpan:
-    """The evidence that a reply means; repaired when it is not what the reply says."""
-
     citations: tuple[Citation, ...] = ()
     is_repaired: bool = False
     is_unknown: bool = False

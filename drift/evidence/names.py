@@ -1,8 +1,7 @@
 """Pure: names that a question asks about and no text shows, and names that answers bring to light.
 
-Who asks about Ada Lovelace where every text is about Alex Mercer gets no answer about Alex. The
-rule is strict, because a false alarm refuses a question that can be answered: names are misspelt,
-inflected and transliterated, and a question may be in another language than the texts.
+The rule is strict, because a false alarm refuses a question that can be answered: names are
+misspelt, inflected and transliterated, and a question may be in another language than the texts.
 """
 
 # ruff: noqa: SIM905 - lists of words read best as text
@@ -26,8 +25,7 @@ SHARE_OF_WORDS = 0.5
 """Of the question's other words, that must stand in the texts: else it speaks another language."""
 _MIN_LETTERS = 4
 _ENDING_LETTERS = 3
-_MANY_CAPITALS = 0.6
-"""Of a question's words: with more, capitals are its style and tell no names."""
+_MANY_CAPITALS = 0.6  # of a question's words: with more, capitals are its style and tell no names
 _GERMAN_WORDS = 2
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.&-][^\W_]+)*")
@@ -68,8 +66,6 @@ _SOURCES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """Words in capitals that stand together in a question, and where."""
-
     words: tuple[str, ...]
     start: int
     end: int
@@ -93,14 +89,10 @@ def unseen_name(question: str, shown: Iterable[str]) -> str:
 
 
 def names_found(nodes: Sequence[Node], question: str) -> tuple[str, ...]:
-    """Return the proper names that answers have found, as they are written, best first.
+    """Return at most twelve names that answers have found, those of the surest answer first.
 
-    A name counts when it stands in an answer and in a span that the answer cites, and neither in
-    the user's `question` nor in the one that was asked: so it is new, and it is proven. The names
-    of the surest answer come first, and among these the ones that most answers found.
-
-    Returns:
-        At most twelve names.
+    A name counts when it stands in an answer and in a span that it cites, and neither in the user's
+    `question` nor in the one that was asked: so it is new, and it is proven.
     """
     sure: dict[str, float] = {}
     times: dict[str, int] = {}

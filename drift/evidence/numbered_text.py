@@ -1,8 +1,4 @@
-"""Pure: a chunk's text with its sentences by number: which ones a model means, by number and words.
-
-A model names sentences by their numbers, and by words of theirs, which it may copy in another case,
-with other quotes, or not quite.
-"""
+"""Pure: a chunk's text with its sentences by number: which ones a model means by what it says."""
 
 from __future__ import annotations
 
@@ -16,20 +12,16 @@ from typing import NamedTuple
 from drift.evidence.sentences import MAX_SPAN_CHARACTERS, spans
 from drift.evidence.text import form, pairs, similarity
 
-MAX_RUN = 3
-"""Sentences that one span may hold."""
-MAX_RUNS = 3
-"""Spans that one reply may name."""
+MAX_RUN = 3  # sentences that one span may hold
+MAX_RUNS = 3  # spans that one reply may name
 MAX_NUMBERS_READ = 50
-NOWHERE = 0
-"""Stands for the number of a sentence of another chunk; sentences are numbered from 1."""
+NOWHERE = 0  # stands for the number of a sentence of another chunk; sentences are numbered from 1
 CLOSE_BEGINNING = 0.6
 """Similarity (0..1) from which a few words are those that begin a sentence.
 
 Of four words with a wrong one 84 % reach it, of those of another sentence of the chunk 3 %.
 """
-CLOSE_ENOUGH = 0.75
-"""Similarity (0..1) from which words stand for others."""
+CLOSE_ENOUGH = 0.75  # similarity (0..1) from which words stand for others
 MAX_SENTENCES_COMPARED = 200
 
 _ENGLISH = """
@@ -64,10 +56,9 @@ class Run(NamedTuple):
 
 
 def runs(said: str, chunk: str = "") -> tuple[Run, ...]:
-    """Return the sentences that are named, as runs from a first to a last, in order.
+    """Return the sentences that are named, as at most three runs of at most three, in order.
 
-    A run has at most three sentences, of a longer range the first ones, and there are at most
-    three runs. `chunk` is the handle that they are numbered in: `K3.4` names no sentence of K5.
+    `chunk` is the handle that they are numbered in: `K3.4` names no sentence of K5.
     """
     numbers = sorted(set(islice(_numbers(said, chunk), MAX_NUMBERS_READ)))
     if len(numbers) > 1 and numbers[0] == NOWHERE:
@@ -136,10 +127,7 @@ class NumberedText:
         return self.text[start:end] if end - start <= MAX_SPAN_CHARACTERS else ""
 
     def numbers_of(self, span: str) -> str:
-        """Return the numbers of the sentences that a span is made of, "4" or "4-5".
-
-        A span that begins or ends within a sentence has none.
-        """
+        """Return the numbers of the sentences that a span is made of, "4" or "4-5", or ""."""
         start = self.text.find(span)
         first = next((n for n, place in enumerate(self.spans, 1) if place[0] == start), 0)
         end = start + len(span)
@@ -195,8 +183,7 @@ class NumberedText:
     def verbatim(self, words: str) -> str:
         """Return the text's own words for what a model wrote; empty when nothing is close enough.
 
-        Words that stand in the text are returned as they are. Else white space, case and quotes may
-        differ, and else the closest sentence is returned.
+        White space, case and quotes may differ, and else the closest sentence is returned.
         """
         if words.strip() and words in self.text:
             return words
@@ -228,15 +215,11 @@ def named(first: int, last: int) -> str:
 
 
 def _letters(text: str) -> str:
-    """Return the words of a text in their form, one space between them."""
     return " ".join(filter(None, map(form, text.split())))
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
-    """Return the text without case, quote styles and runs of white space.
-
-    Beside it, return where each of its characters stands in the text.
-    """
+    """Return a text without case, quote styles and runs of space, and where each letter stood."""
     characters: list[str] = []
     origin: list[int] = []
     for position, character in enumerate(text.translate(_QUOTES)):

@@ -17,16 +17,13 @@ import sentencex
 
 from drift.evidence.sentence_ends import Span, end_of_space
 
-MAX_SPAN_CHARACTERS = 600
-"""Characters of a unit at most; a longer sentence is cut between words."""
+MAX_SPAN_CHARACTERS = 600  # characters of a unit at most; a longer sentence is cut between words
 MAX_PACK_CHARACTERS = 200
 """Characters of the lines of code that make one unit, and of a list item that is not cut."""
 WINDOW_CHARACTERS = 1_500
 """Prose that is looked at at once: the splitter's time grows with the square of a long one."""
-MAX_WRAPPED_CHARACTERS = 120
-"""A longer line was not wrapped by hand, so it is a paragraph."""
-LANGUAGE_CHARACTERS = 1_000
-"""The beginning of a text, which tells its language."""
+MAX_WRAPPED_CHARACTERS = 120  # a longer line was not wrapped by hand, so it is a paragraph
+LANGUAGE_CHARACTERS = 1_000  # the beginning of a text, which tells its language
 
 _Kind = Literal["heading", "underline", "row", "item", "code", "prose"]
 
@@ -52,10 +49,7 @@ def sentences(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return where each unit of `sentences` stands: its start, and the end behind it.
-
-    It is kept, because a chunk is shown in several prompts, and cited from.
-    """
+    """Return where each unit of `sentences` stands; kept, because a chunk is in several prompts."""
     language = _language(text[:LANGUAGE_CHARACTERS])
     found: list[tuple[int, int]] = []
     for block in _blocks(text):
@@ -83,7 +77,6 @@ _ITEM = re.compile(r"(?:[-*+•‣◦]|(\d{1,3})[.)])\s+(?=\S)")
 
 
 def _lines(text: str) -> Iterator[_TextLine]:
-    """Yield the lines that are not blank, each with its kind."""
     fenced, breaks = False, 2
     before: _Kind = "prose"
     for found in _LINE.finditer(text):
@@ -152,7 +145,6 @@ _CLOSES = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f][\"'\u201d\u2019\u00bb)\]*_
 
 
 def _units(text: str, block: list[_TextLine], language: str) -> Iterator[Span]:
-    """Yield the units of a block, of any length."""
     whole = Span(block[0].start, block[-1].end)
     kinds = {line.kind for line in block}
     if kinds == {"code"}:

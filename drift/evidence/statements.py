@@ -19,8 +19,7 @@ from drift.evidence.statement_parts import Rank, StatementPart, StatementParts, 
 from drift.model.tree import Fact
 
 _WORD = re.compile(r"\w+")
-MOST_FACTS = 50
-"""Facts of one sentence; a range of numbers may name more."""
+MOST_FACTS = 50  # facts of one sentence; a range of numbers may name more
 _FEW_WORDS = 4
 _FEW_EMPHASISED_WORDS = 8
 _OPENING_QUOTES = frozenset("\"\u201c\u201e\u00ab\u2018'")
@@ -30,10 +29,7 @@ _SHORT_ANSWERS = frozenset("yes no ja nein oui non sí si".split())  # noqa: SIM
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of the final answer, without numbers, and the facts that it names, in order.
-
-    `ends` is the character of the answer behind its last one.
-    """
+    """A sentence of the final answer without numbers, its facts, and where it `ends` there."""
 
     text: str
     facts: tuple[Fact, ...]
@@ -42,11 +38,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Proven:
-    """What of a final answer is delivered.
-
-    `text` is Markdown as the model wrote it, without numbers and without the sentences of
-    `left_out`. `statements` are its sentences, items and rows.
-    """
+    """What of a final answer is delivered, as Markdown, its statements, and what was left out."""
 
     text: str = ""
     statements: tuple[Statement, ...] = ()
@@ -54,10 +46,7 @@ class Proven:
 
 
 def proven(final_answer: str, facts: Sequence[Fact]) -> Proven:
-    """Return what of a final answer names a fact of these.
-
-    A heading, or a line that introduces a list, is delivered with the first item under it.
-    """
+    """Return what of a final answer names a fact of these; headings with the first item below."""
     return GrowingStatements(facts).read(final_answer, complete=True)
 
 
@@ -98,8 +87,6 @@ class GrowingStatements:
 
 
 class _Placed(NamedTuple):
-    """A part, the number of its line, and the facts that it names."""
-
     part: StatementPart
     line: int
     facts: tuple[Fact, ...]

@@ -17,8 +17,8 @@ SHARED = 1 / 3
 class Found:
     """What a follow-up found.
 
-    `chunks` are those to read now, best first, and `further` those to read when they do not answer;
-    `seen` are the ids of those that were read already.
+    `chunks` are those to read now, best first, `further` those to read when they do not answer, and
+    `seen` the ids of those that were read already.
     """
 
     question: Question

@@ -1,7 +1,7 @@
-"""Pure: the three prompts that carry what was found, each within its bound of tokens.
+"""Pure: the prompts that carry what was found, each within its bound of tokens.
 
-Instructions and questions come first. What does not fit is left out from the end, and chunks last
-of all: one is always shown, cut at a sentence if it must be.
+What does not fit is left out from the end, and chunks last of all: one is always shown, cut at a
+sentence if it must be.
 """
 
 from __future__ import annotations
@@ -21,19 +21,15 @@ from drift.prompting.elements import Handles, Memory
 from drift.prompting.markup import plain
 from drift.prompting.tokens import cut_to, most_tokens
 
-_OF_A_QUESTION = 6
-"""A question takes at most this part of a prompt."""
-_OF_SUMMARIES = 2
-"""Summaries leave this part of the primer's room to its samples."""
+_OF_A_QUESTION = 6  # a question takes at most this part of a prompt
+_OF_SUMMARIES = 2  # summaries leave this part of the primer's room to its samples
 _OF_ANSWERS = 4
 """Of the only answer that fits, its words take at most this part of the room, and so on."""
 _SHORTEST_SUMMARY = 100
-_COST_OF_LABELS = 40
-"""Tokens of the tags around what a prompt carries."""
+_COST_OF_LABELS = 40  # tokens of the tags around what a prompt carries
 _OF_CHUNKS = 7 / 8
 """Chunks take at most this share of an executor's prompt, so that the rest of it has room."""
-_A_HANDLE = 12
-"""Tokens of a number, a place, or the tags of one item."""
+_A_HANDLE = 12  # tokens of a number, a place, or the tags of one item
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +90,7 @@ def leading(chunks: Sequence[Chunk], limits: Limits) -> tuple[Chunk, ...]:
 def executor(
     question: str, group: Group, handles: RequestHandles, memory: Memory, limits: Limits
 ) -> Reading:
-    """Return what the follow-ups of a group are read with: one prompt within its bound.
-
-    Chunks go before what is settled, and that before communities and the graph.
-    """
+    """Return what the follow-ups of a group are read with: one prompt within its bound."""
     part = limits.max_prompt_tokens // _OF_A_QUESTION
     question = _cut(question, part)
     followups = [_cut(found.question.text, part // len(group)) for found in group]
@@ -193,10 +186,7 @@ def _cost_of_finding(node: Node, retrieved: Mapping[str, Chunk]) -> int:
 def _summaries(
     communities: Sequence[Community], handles: Handles[CommunityId], room: int
 ) -> tuple[list[str], int]:
-    """Return all communities with summaries as long as they fit, and the room that they leave.
-
-    The last communities are left out when the shortest summaries do not fit either.
-    """
+    """Return all communities with summaries as long as they fit, and the room that they leave."""
     characters = elements.MAX_SUMMARY_CHARACTERS
     fitting, left = _fitting(elements.community_elements(communities, handles), room)
     while len(fitting) < len(communities) and characters > _SHORTEST_SUMMARY:
@@ -233,10 +223,7 @@ def _shortened(node: Node, room: int) -> Node:
 def _leading(
     chunks: Sequence[Chunk], room: int, handles: RequestHandles
 ) -> tuple[tuple[Chunk, ...], dict[str, str], int]:
-    """Return the leading chunks that fit, their elements by id, and the room that they leave.
-
-    The first is there in any case, with as many of its sentences as fit.
-    """
+    """Return the leading chunks that fit, the first in any case, their elements, the room left."""
     shown: list[Chunk] = []
     by_id: dict[str, str] = {}
     for chunk in chunks:
@@ -302,7 +289,6 @@ def _cost(prompt: Prompt) -> int:
 
 @lru_cache(maxsize=16)
 def _cost_of_system(text: str) -> int:
-    """Return what a system text costs, of which each prompt has one of a few."""
     return most_tokens(text)
 
 

@@ -64,10 +64,7 @@ def surest_first(nodes: Sequence[Node]) -> list[Node]:
 
 
 def numbered_facts(nodes: Sequence[Node], retrieved: Mapping[str, Chunk]) -> tuple[Fact, ...]:
-    """Return what was cited, each wording once, numbered from 1 in the order of the tree.
-
-    A fact is as sure as the surest answer that cites it.
-    """
+    """Return what was cited, each wording once, from 1, as sure as the surest that cites it."""
     found: dict[tuple[str, str], tuple[Citation, float]] = {}
     for node in parents_first(nodes):
         if node.answer is None:

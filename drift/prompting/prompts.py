@@ -1,4 +1,4 @@
-r"""Every word that is sent to a model, as functions of values.
+"""Every word that is sent to a model, as functions of values.
 
 Each prompt has a constant system text, so that providers can cache the prefix, and one user
 message. Data stands in tags (drift/prompting/markup.py), which retrieved text cannot close. The
@@ -275,10 +275,7 @@ class Context:
 
 
 def local(question: str, followups: Sequence[str], given: Context, *, last: bool = False) -> Prompt:
-    """Ask one follow-up, or several that are answered from the same chunks.
-
-    In the last pass (`last`), no new follow-ups are asked for.
-    """
+    """Ask one follow-up, or several at once; in the `last` pass no new ones are asked for."""
     names = on_line("; ".join(given.names))
     asking = [
         element("followup", plain(text), id=f"Q{number}" if len(followups) > 1 else None)
@@ -330,10 +327,7 @@ def _prompt(name: str, system: str, user: str, reply: type[BaseModel]) -> Prompt
 
 
 def corrected(prompt: Prompt, reply: str, problem: str) -> Prompt:
-    """Ask again, with the reply that could not be used and what was wrong with it.
-
-    2,000 characters of that reply are shown.
-    """
+    """Ask again, with 2,000 characters of the reply that could not be used, and the problem."""
     user = _message(
         prompt.user,
         element("previous_reply", plain(reply[:2000])),

@@ -11,8 +11,7 @@ from cachetools import TLRUCache
 
 KEPT_S = 86_400
 """An entry counts for a day, in Redis and in the process: a model behind a name may be changed."""
-LOCAL_BYTES = 32 * 1024 * 1024
-"""About 2,600 vectors of 3,072 floats."""
+LOCAL_BYTES = 32 * 1024 * 1024  # about 2,600 vectors of 3,072 floats
 _OVERHEAD_BYTES = 300
 """What an entry of the process takes beside its own bytes: the key, and its place in the layer."""
 
@@ -32,8 +31,7 @@ class SharedEntries(Protocol):
 class CacheEntries:
     """Entries by keys, for a day; when the process holds too many, those go that were not used.
 
-    An entry begins with the second until which it counts, so that a process which takes one from
-    Redis holds it no longer than the others.
+    An entry begins with the second until which it counts, in Redis and in the process.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""SharedClaims in Redis: a key for each id, which says whose it is and ends by itself."""
+"""Claims in Redis: a key for each id, which says whose it is and ends by itself."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from drift.redis.pipeline import Pipeline
 from drift.redis.server import RedisServer, in_words
 
 PREFIX = "drift:retrieval:"
-WAIT_S = 0.5
-"""How long a request waits for Redis."""
+WAIT_S = 0.5  # how long a request waits for Redis
 _FORBIDDEN = "its user may not claim ids of retrievals (docs/access.md)"
 
 
@@ -25,15 +24,12 @@ class RedisClaims:
     """Claims for all processes of a Redis; without its answer each claims for itself."""
 
     def __init__(self, server: RedisServer, clock: Callable[[], float] = time.monotonic) -> None:
-        """Prepare; nothing is opened yet. It belongs to the event loop that first asks."""
+        """Prepare for the event loop that first asks; nothing is opened yet."""
         self._pipeline = Pipeline(server)
         self._breaker = CircuitBreaker("retrieval_claims", clock)
 
     async def holds(self, retrieval_id: str, name: str, seconds: float) -> bool:
-        """Claim an id, and tell whether it is not another caller's, in one round trip.
-
-        A claim that stood already costs another one, which makes it last.
-        """
+        """Claim an id, and tell whether it is not another caller's; a failure claims for nobody."""
         if not self._breaker.allow():
             return True
 

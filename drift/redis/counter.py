@@ -1,8 +1,7 @@
-"""QuotaCounter in Redis, shared by all processes: each method is one script, which runs alone.
+"""QuotaCounter in Redis, shared by all processes: each method is one script, by the time of Redis.
 
-The time is that of Redis, so that clocks of processes do not matter. Of a caller there are two
-keys: a sorted set with the requests of the last minute, and a hash with the tokens of a day. Both
-have the same hash tag, so that a cluster keeps them together, and both end by themselves.
+Of a caller there are a sorted set with the requests of the last minute, and a hash with the tokens
+of a day. Both have the same hash tag, so that a cluster keeps them together, and end by themselves.
 """
 
 from __future__ import annotations
@@ -69,10 +68,7 @@ return {{redis.call('ZCOUNT', KEYS[1], '(' .. begin, '+inf'), tokens_of_today()}
 
 
 class RedisCounter:
-    """Counts for all processes that use the same Redis.
-
-    A reply that no script of ours gives counts nothing and lets nobody through.
-    """
+    """Counts for all processes that use the same Redis; a reply of no script of ours does not."""
 
     def __init__(self, server: RedisServer) -> None:
         """Prepare; nothing is opened yet. It belongs to the event loop that first asks."""
@@ -96,11 +92,7 @@ class RedisCounter:
         raise CountingError(_NONSENSE)
 
     async def spend(self, name: str, tokens: int) -> None:
-        """Add tokens to those of today.
-
-        They are added twice when a connection breaks after Redis has added them and before it has
-        said so.
-        """
+        """Add tokens to those of today; twice when a connection breaks before Redis has said so."""
         if await self._run(SPEND, name, tokens) != 0:
             raise CountingError(_NONSENSE)
 
@@ -127,7 +119,6 @@ class RedisCounter:
 
 
 def _is_forbidden(error: Exception) -> bool:
-    """Tell whether the user lacks a right, for the script or for a command in it."""
     return isinstance(error, NoPermissionError) or str(error).startswith("ACL failure")
 
 

@@ -1,9 +1,6 @@
-"""Signing in to Azure Managed Redis with Entra ID.
+"""Signing in to Azure Managed Redis with Entra ID: the user is the object id, its password a token.
 
-The user is the identity's object id, its password a token.
-
-redis-entraid, which does this too, asks for tokens with a blocking call in the event loop, so it is
-not used.
+redis-entraid, which does this too, asks for tokens with a blocking call in the event loop.
 """
 
 from __future__ import annotations
@@ -20,13 +17,10 @@ REDIS_SCOPE = "https://redis.azure.com/.default"
 
 
 class EntraLogin(CredentialProvider):
-    """Gives every new connection the token that is held.
-
-    Whoever sends something has waited for it before.
+    """Gives every new connection the token that is held; whoever sends has waited for it before.
 
     It never waits itself and raises errors of redis-py alone: after any other exception, or when a
-    caller stops waiting here, redis-py keeps the connection, open and not signed in, and the next
-    command on it is refused.
+    caller stops waiting here, redis-py keeps the connection open and not signed in.
     """
 
     def __init__(self, tokens: TokenSource) -> None:
@@ -34,11 +28,7 @@ class EntraLogin(CredentialProvider):
         self._tokens = tokens
 
     def get_credentials(self) -> tuple[str, str]:
-        """Return the object id and the token.
-
-        Raises:
-            AuthenticationError: when there is no token, or it names no identity.
-        """
+        """Return the object id and the token; AuthenticationError when there is none."""
         held: Token | None = self._tokens.held
         if held is None:
             raise AuthenticationError("There is no token yet.")
@@ -50,11 +40,7 @@ class EntraLogin(CredentialProvider):
 
 
 def object_id(token: str) -> str:
-    """Return the `oid` claim of a token; its signature is the server's business.
-
-    Raises:
-        AuthenticationError: when there is none.
-    """
+    """Return the `oid` claim of a token, or raise AuthenticationError; the server checks it."""
     try:
         payload = token.split(".")[1]
         return str(json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["oid"])

@@ -18,10 +18,8 @@ from drift.redis.server import RedisServer, in_words
 
 WAIT_S = 0.05
 """How long a look-up waits for Redis, also for one that is still opening its connection."""
-GIVE_UP_S = 2.0
-"""How long an answer may take that nobody waits for any more."""
-_PROBES = 8
-"""Keys of different slots, of which a cluster's nodes hold some each."""
+GIVE_UP_S = 2.0  # how long an answer may take that nobody waits for any more
+_PROBES = 8  # keys of different slots, of which a cluster's nodes hold some each
 _MARK_BYTES = 32
 _FORBIDDEN = "its user may not keep entries (docs/access.md)"
 _SLOW = "it does not answer in time"
@@ -31,10 +29,8 @@ class RedisEntries:
     """SharedEntries in Redis; each is gone after its time.
 
     A new connection may take longer than a look-up waits. So one late answer is no trouble, it is
-    waited for without the others; two in a row are.
-
-    Keys and entries are what only those can make who know the `secret`: whoever else writes into
-    Redis can take entries away, and put none in.
+    waited for without the others; two in a row are. Keys and entries are what only those can make
+    who know the `secret`: whoever else writes into Redis can take entries away, and put none in.
     """
 
     def __init__(
@@ -45,10 +41,7 @@ class RedisEntries:
         wait_s: float = WAIT_S,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Prepare; nothing is opened yet. It belongs to the event loop that first asks.
-
-        Log lines say `what` is kept.
-        """
+        """Prepare for the event loop that first asks; log lines say `what` is kept."""
         self._pipeline = Pipeline(server)
         self._wait_s = wait_s
         self._what = what
@@ -118,7 +111,6 @@ class RedisEntries:
             self._reading.fail(_SLOW)
 
     async def _read(self, keys: Sequence[str]) -> dict[str, bytes] | None:
-        """Return the entries; None after a failure, which is noted."""
         # One command a key: a cluster refuses one for keys of several slots. They go in one packet.
         commands = [("MGET", self._named(key)) for key in keys]
         try:
@@ -144,14 +136,12 @@ class RedisEntries:
             self._writing.succeed()
 
     def _named(self, key: str) -> str:
-        """Return the key in Redis: of the same kind, and without the secret no text leads to it."""
         return f"{key.partition(':')[0]}:{self._mark(b'key', key).hex()}"
 
     def _sealed(self, key: str, entry: bytes) -> bytes:
         return self._mark(b"entry", key, entry) + entry
 
     def _opened(self, key: str, stored: object) -> bytes | None:
-        """Return the entry that was sealed for this key; None for anything else."""
         if not isinstance(stored, bytes):
             return None
         mark, entry = stored[:_MARK_BYTES], stored[_MARK_BYTES:]
@@ -162,11 +152,6 @@ class RedisEntries:
 
 
 def _only(reply: object) -> object:
-    """Return the one value that MGET answers.
-
-    Raises:
-        InvalidResponse: it has answered something else.
-    """
     match reply:
         case [value]:
             return value

@@ -1,7 +1,4 @@
-"""The Redis of the settings.
-
-How a connection to it is opened and signed in, and in what words it fails.
-"""
+"""The Redis of the settings: how it is reached and signed in to, and in what words it fails."""
 
 from __future__ import annotations
 
@@ -44,18 +41,12 @@ IDLE_SECONDS = 200.0
 class RedisServer:
     """One Redis by its `redis://` or `rediss://` URL, with Entra ID when there are tokens.
 
-    Making it opens nothing.
-
-    All its connections share their certificates: redis-py reads them from disk for every new
-    connection, which holds the event loop up. They are read here, so make it in a thread.
+    Making it opens nothing, but reads certificates from disk, so make it in a thread: redis-py
+    would read them for every new connection, in the event loop.
     """
 
     def __init__(self, url: str, tokens: TokenSource | None = None) -> None:
-        """Take the address and the certificates.
-
-        RESP2 and no maintenance notifications: neither side of a channel needs them, and Azure
-        Managed Redis knows both.
-        """
+        """Take the address and the certificates."""
         self.tokens = tokens
         self._pool = ConnectionPool.from_url(
             url,
@@ -97,15 +88,13 @@ class RedisServer:
         return connection
 
     def _made(self) -> Connection:
-        """Return a connection that is not opened yet."""
         make: Callable[[], Connection] = self._pool.make_connection
         return make()
 
     def client(self, connections: int | None = None, retries: int = 0) -> Redis:
-        """Return a client with connections of its own; whoever asked for it closes it.
+        """Return a client of its own, to be closed, which sends again as often as `retries` says.
 
-        Wait for `signed_in` first. What was sent over a connection that breaks is sent again as
-        often as `retries` says.
+        Wait for `signed_in` first.
         """
         options = {
             **self._pool.connection_kwargs,
@@ -118,8 +107,7 @@ class RedisServer:
         """Return when there is a token to sign in with, where one is needed.
 
         Raises:
-            TimeoutError: the identity is slow; it is not asked twice at the same time.
-            Exception: the identity's own.
+            TimeoutError: the identity is slow; any other error is its own.
         """
         if self.tokens:
             async with asyncio.timeout(OPEN_SECONDS):
@@ -141,12 +129,6 @@ class RedisServer:
 
 
 async def _pong(connection: Connection) -> None:
-    """Read the answer to PING.
-
-    Raises:
-        InvalidResponse: it is another one.
-        Exception: redis-py's own.
-    """
     # A refusal is an answer too: a user may have the right to publish alone.
     with suppress(NoPermissionError):
         if await reply(connection) != b"PONG":
@@ -154,12 +136,7 @@ async def _pong(connection: Connection) -> None:
 
 
 async def reply(connection: Connection) -> Any:  # noqa: ANN401 - whatever the server says
-    """Return the next reply.
-
-    Raises:
-        InvalidResponse: what came is no reply of a Redis.
-        Exception: redis-py's own.
-    """
+    """Return the next reply, or raise InvalidResponse where none of a Redis came."""
     try:
         return await connection.read_response()
     except (ValueError, TypeError, RecursionError) as error:  # what redis-py's parser meets
@@ -167,7 +144,6 @@ async def reply(connection: Connection) -> Any:  # noqa: ANN401 - whatever the s
 
 
 def _sharing(sample: SSLConnection) -> type[SSLConnection]:
-    """Return a kind of connection that has the certificates of this one."""
     certificates = sample.ssl_context
     certificates.get()
 

@@ -1,8 +1,7 @@
 """One request, top to bottom: expand the query, prime from communities, follow up, aggregate.
 
-With another depth than `drift` one look comes before all that, and may be all (docs/depth.md).
-
-DRIFT search after Microsoft Research (2024), over a Neo4j graph with a community hierarchy.
+DRIFT search after Microsoft Research (2024), over a Neo4j graph with a community hierarchy. With
+another depth than `drift` one look comes before all that, and may be all (docs/depth.md).
 """
 
 from __future__ import annotations
@@ -59,10 +58,7 @@ class DriftSearch:
         embedding_model: str = "",
         clock: Clock = utc_now,
     ) -> None:
-        """Keep the servers, the bounds of each search, and what the models cost.
-
-        A project's threshold holds for its `embedding_model`; the clock says how old documents are.
-        """
+        """Keep the servers, the bounds of each search, and what the models cost."""
         self._ports = ports
         self._limits = limits
         self._prices = prices
@@ -82,8 +78,7 @@ class DriftSearch:
         slot is told again; one that is found without a failure is kept there.
 
         Raises:
-            UpstreamError: when the graph or the model failed after its retries, or nothing was
-                found in time.
+            UpstreamError: when the graph or the model failed, or nothing was found in time.
         """
         scope = Scope(self._ports, self._limits, request, deadline)
         retrieval = _Retrieval(scope, progress, Telling(listener), self._lookup)
@@ -114,11 +109,7 @@ class DriftSearch:
 
 @dataclass(slots=True)
 class _Retrieval:
-    """One request on its way.
-
-    `is_whole` tells whether its answer was found without a failure and in time, and `is_recalled`
-    that it was found for an earlier request.
-    """
+    """One request on its way; `is_whole` when it was answered without a failure and in time."""
 
     scope: Scope
     progress: Progress
@@ -220,11 +211,7 @@ class _Retrieval:
         return await self.respond(look.conclusion, searched, look)
 
     async def answer_in_spite_of(self, error: DriftError) -> RetrieveResponse:
-        """Answer with what one look has found, where the search behind it came to nothing.
-
-        Raises:
-            UpstreamError: the failure itself, where no look has found anything.
-        """
+        """Answer with what one look has found, or raise the failure of the search behind it."""
         look = self.look
         if look is None or not look.found:
             raise error
@@ -237,7 +224,6 @@ class _Retrieval:
         return await self.answer_by(replace(look, conclusion=uncertain))
 
     def depth(self, used: Literal["quick", "drift"], look: Look | None) -> DepthOut:
-        """Return how far the search was to go, how far it went, and why."""
         return DepthOut(asked=self.request.depth, used=used, reason=look.open if look else "")
 
     # -------------------------------------------------------------------------------------- primer
@@ -286,11 +272,7 @@ class _Retrieval:
     def proposals(
         self, first: PrimerReply, handles: RequestHandles, look: Look | None
     ) -> list[Proposal]:
-        """Return what is asked first.
-
-        The question itself is asked where nothing else is, and also beside a single other, unless
-        the search has begun with an answer to it.
-        """
+        """Return what is asked first, the question too where it has less than two."""
         names = handles.communities
         proposed = [
             Proposal(
@@ -309,11 +291,7 @@ class _Retrieval:
     def followups(
         self, found: PrimerEvidence, handles: RequestHandles, look: Look | None
     ) -> Followups:
-        """Return the follow-ups, with what was found before the first of them.
-
-        What a look has answered is not asked again. What it read is read again where another
-        question finds it.
-        """
+        """Return the follow-ups, with what was found before the first of them."""
         followups = Followups(self.scope, self.progress, handles=handles)
         if "trace" in self.request.include:
             followups.tell = self.telling.followup

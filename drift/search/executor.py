@@ -20,8 +20,7 @@ from drift.prompting.elements import Handles, Memory
 from drift.search.scope import Scope
 
 MAX_NEW_FOLLOWUPS = 3
-UNPROVEN = 0.1
-"""The most that an answer without evidence that holds can be trusted."""
+UNPROVEN = 0.1  # the most that an answer without evidence that holds can be trusted
 
 
 @dataclass(slots=True)
@@ -43,8 +42,7 @@ async def answer(
     """Return the checked answers of a group; what a joint reply leaves out has none.
 
     Raises:
-        UnusableReplyError: when the reply to a single follow-up cannot be used.
-        ModelUnavailableError, ModelMisconfiguredError: from the model.
+        UnusableReplyError: the reply to a single follow-up cannot be used; else the model's errors.
     """
     reading = budget.executor(scope.question, group, handles, memory, scope.limits)
     citable = _citable(group, memory.settled, retrieved)
@@ -76,10 +74,7 @@ async def _replies(
 def _checked(
     reply: LocalReply, handles: RequestHandles, citable: Mapping[str, Chunk]
 ) -> tuple[Answer, CitationCounts]:
-    """Return what a reply says, over the evidence that holds, and what became of its citations.
-
-    Code overrules the model: without any evidence that holds, nothing was found.
-    """
+    """Return what a reply says over the evidence that holds; without any, nothing was found."""
     meant = [one for citation in reply.citations for one in _meant(citation, handles.chunks)]
     ids = [chunk_id for _, chunk_id in meant]
     citations, counts = check([citation for citation, _ in meant], reply.answer, ids, citable)

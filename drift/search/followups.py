@@ -69,8 +69,7 @@ change, then what cannot be reached."""
 class _Wave:
     """Questions that became ready together, and what was settled and read before them.
 
-    What siblings answer or read meanwhile does not count, because the faster one of two must not
-    decide what is asked.
+    What siblings answer meanwhile does not count: the faster of two must not decide what is asked.
     """
 
     questions: tuple[Question, ...]
@@ -105,10 +104,7 @@ class Followups:
         self.queue = Queue(self.scope.question, self.scope.limits)
 
     async def run(self, proposals: Sequence[Proposal]) -> Tree:
-        """Ask the proposals and what follows from them, until aggregation has to begin.
-
-        A failure costs one follow-up. `require_answers` fails the request when none is left.
-        """
+        """Ask the proposals and what follows from them, until aggregation has to begin."""
         try:
             async with (
                 asyncio.timeout(self.scope.deadline.until_aggregation()) as cut,
@@ -125,11 +121,7 @@ class Followups:
         return self.tree
 
     def require_answers(self) -> None:
-        """Fail when no follow-up was answered and a failure or the deadline is the cause.
-
-        Raises:
-            UpstreamError: then there is nothing checked to answer from.
-        """
+        """Raise an UpstreamError when it has kept every follow-up from being answered."""
         states = [node.state for node in self.tree.nodes.values()]
         if ANSWERED in states:
             return
@@ -185,8 +177,7 @@ class Followups:
     async def _search(self, wave: _Wave) -> None:
         """Find what each question of a wave is answered from, and have it read.
 
-        Those whose evidence is there within a second of each other are read together where they
-        share chunks; none of them waits longer for a slow one.
+        Those whose evidence is there within a second of each other are read together.
         """
         try:
             vectors = await self.scope.embed([searched(q) for q in wave.questions])
@@ -249,10 +240,7 @@ class Followups:
             self._tasks.create_task(self._read(group, wave))
 
     async def _read(self, group: Group, wave: _Wave) -> None:
-        """Have a group answered in one call, and put what its answers propose into the queue.
-
-        Those that a joint reply leaves out are asked alone.
-        """
+        """Have a group answered in one call; what a joint reply leaves out is asked alone."""
         memory, handles = self._remember(group, wave), self._name(group, wave)
         reading = Counter(chunk.id for chunk in in_turns(group))
         self._reading += reading
@@ -278,10 +266,7 @@ class Followups:
             self._tasks.create_task(self._start_wave_soon())
 
     def _judge(self, group: Group, answers: executor.Answers, wave: _Wave) -> list[Node]:
-        """Return the follow-ups that have ended, and have the others read once more.
-
-        What cites nothing gets a second look, at the further chunks that it found.
-        """
+        """Return the follow-ups that have ended; what cites nothing is read again further on."""
         ended: list[Node] = []
         again: list[Found] = []
         for found in group:

@@ -54,13 +54,10 @@ def name_list(names: Iterable[str], *, bracketed: bool) -> str:
 
 
 class Progress:
-    """Reporter of one request: `async with` it.
+    """Reporter of one request: `async with` it. Reporting never waits.
 
-    Reporting never waits, publishing happens beside the search.
-
-    Messages go to the `listener` and to the sink as they are made. After `completed` or `failed`
-    every further report is ignored. Leaving the block sends the last message if none was sent, and
-    waits a second at most for the sink.
+    After `completed` or `failed` every further report is ignored. Leaving the block sends the last
+    message if none was sent, and waits a second at most for the sink.
     """
 
     def __init__(
@@ -90,10 +87,7 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Let the last messages arrive.
-
-        A request that ends without a last message was cancelled, or crashed.
-        """
+        """Let the last messages arrive; without one the request was cancelled, or crashed."""
         cancelled = kind is None or issubclass(kind, asyncio.CancelledError)
         self.failed(
             "The request was cancelled." if cancelled else "An internal error ended the retrieval."

@@ -1,7 +1,7 @@
 """OpenTelemetry: spans, metrics, and the W3C trace context.
 
-Nothing is configured here: who deploys sets up the SDK and its exporters, and without one every
-call returns at once. No exception text reaches a span: it may hold addresses, keys or a prompt.
+Who deploys sets up the SDK and its exporters; without one every call returns at once. No exception
+text reaches a span: it may hold addresses, keys or a prompt.
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ class Invocation(Protocol):
 def invocation(context: Invocation, headers: Mapping[str, str]) -> Iterator[None]:
     """Bind a call's ids to its log lines and continue its caller's trace, in tasks started too.
 
-    The trace is that of a span which is current already, because the platform or an instrumentation
-    opened it, else that of the platform's context, else that of the headers.
+    The trace is that of a span which is current already, else that of the platform's context, else
+    that of the headers.
     """
     current = otel_context.get_current()
     if trace_id(trace.get_current_span(current)) is None:

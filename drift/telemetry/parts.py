@@ -1,8 +1,7 @@
 """What an operator sees of a request: each part is timed, counted, logged, and becomes a span.
 
-A part is a `with` block in the story it measures. Calls inside it, however deep, add what they cost
-to it, and it adds that to the part around it. Usage, log lines, spans and metrics read the same
-counts.
+A part is a `with` block. Calls inside it add what they cost to it, and it adds that to the part
+around it, so that usage, log lines, spans and metrics read the same counts.
 """
 
 from __future__ import annotations
@@ -37,12 +36,10 @@ CANCELLED = "cancelled"
 
 @dataclass(slots=True)
 class Part:
-    """A part of a request while it runs.
+    """A part of a request while it runs: `fields` go into its log line and its span.
 
-    `fields` go into its log line and its span. `cost` sums what its calls cost, `spending` the
-    tokens of each model's answers, and `client_s` the seconds of requests to each kind of server.
-    `critical_path_s` are the seconds of its longest chain of calls that waited for each other; None
-    means that all of its calls did.
+    `client_s` are the seconds of requests to each kind of server, `critical_path_s` those of its
+    longest chain of calls that waited for each other; None means that all of its calls did.
     """
 
     fields: dict[str, object]
@@ -103,10 +100,7 @@ def current() -> Part | None:
 def _part(
     name: str, event: str | None, ended: Callable[[Part], Mapping[str, object]], **fields: object
 ) -> Iterator[Part]:
-    """Measure a block with a span, and with a log line at its end that holds what `ended` gives.
-
-    Without an event there is no line.
-    """
+    """Measure a block with a span, and an `event` at its end that holds what `ended` gives."""
     part, outer = Part(dict(fields)), _current.get()
     token = _current.set(part)
     start = time.monotonic()
