@@ -79,9 +79,7 @@ def nothing_found(searched: Searched, include: Sequence[Include]) -> RetrieveRes
 
 
 def _verdict(
-    concluded: Conclusion,
-    include: Sequence[Include],
-    located: Mapping[str, Chunk] | None = None,
+    concluded: Conclusion, include: Sequence[Include], located: Mapping[str, Chunk] | None = None
 ) -> VerdictOut | None:
     if "verdict" not in include:
         return None
@@ -107,9 +105,7 @@ def key_facts(
 
 def _cited(citation: Citation, located: Mapping[str, Chunk]) -> CitationOut:
     cited = CitationOut(
-        chunk_id=citation.chunk_id,
-        span=citation.span,
-        document_name=citation.document_name,
+        chunk_id=citation.chunk_id, span=citation.span, document_name=citation.document_name
     )
     chunk = located.get(citation.chunk_id)
 

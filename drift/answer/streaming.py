@@ -85,10 +85,7 @@ class GrowingAnswer:
     """
 
     def __init__(
-        self,
-        field: str,
-        facts: Callable[[Json], Sequence[Fact]],
-        write: Callable[[str], str] = str,
+        self, field: str, facts: Callable[[Json], Sequence[Fact]], write: Callable[[str], str] = str
     ) -> None:
         """Begin with nothing."""
         self._field = field

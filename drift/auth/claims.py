@@ -20,7 +20,6 @@ class SharedClaims(Protocol):
 
     async def holds(self, retrieval_id: str, name: str, seconds: float) -> bool:
         """Claim an id; tell whether it is not another caller's, as far as known; never raises."""
-        ...
 
 
 class Claims:

@@ -21,10 +21,6 @@ TOO_LATE_S = 10.0
 PAUSE_S = 30.0
 """How long after a renewal that failed the next one is tried, while the old token is valid."""
 
-_PATIENCE: dict[str, Any] = {"connection_timeout": 5, "read_timeout": 10, "retry_total": 1}
-"""How long to wait for the managed identity's endpoint, which is on the same machine. The SDK
-itself would wait 5 minutes at a time for one that hangs."""
-
 
 class Token(Protocol):
     """What is used of azure.core's AccessToken."""
@@ -32,12 +28,10 @@ class Token(Protocol):
     @property
     def token(self) -> str:
         """The token itself."""
-        ...
 
     @property
     def expires_on(self) -> int:
         """When it ends, in seconds since 1970."""
-        ...
 
 
 class TokenCredential(Protocol):
@@ -45,7 +39,6 @@ class TokenCredential(Protocol):
 
     def get_token(self, *scopes: str) -> Token:
         """Return a token; blocks."""
-        ...
 
 
 class TokenSource:
@@ -122,9 +115,12 @@ def identity(client_id: str | None) -> TokenCredential:
         # Below that they write addresses and answers for every attempt.
         logging.getLogger(name).setLevel(logging.ERROR)
 
-    if client_id:
-        return ManagedIdentityCredential(client_id=client_id, **_PATIENCE)
-    return DefaultAzureCredential()
+    if not client_id:
+        return DefaultAzureCredential()
+
+    # The endpoint is on this machine; the SDK would wait 5 minutes at a time for one that hangs.
+    patience: dict[str, Any] = {"connection_timeout": 5, "read_timeout": 10, "retry_total": 1}
+    return ManagedIdentityCredential(client_id=client_id, **patience)
 
 
 def sdk_errors() -> tuple[type[Exception], type[Exception]]:

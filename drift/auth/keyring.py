@@ -42,10 +42,13 @@ class KeyRing:
     async def keys(self) -> ProjectKeys:
         """Return the keys, or raise KeysError; when the source fails those of an hour before."""
         age = self._age()
+        pauses = self._failed_at is not None and self._clock() - self._failed_at < PAUSE_S
         if self._keys is None or age > KEPT_S:
             await asyncio.shield(self._reading.start())
-            self._let_go()
-        elif age > MAX_AGE_S - EARLY_S and not self._pauses():
+            if self._keys is not None and self._age() > KEPT_S:
+                self._keys = None
+                log.error("project_keys_expired", extra={"cause": self._problem})
+        elif age > MAX_AGE_S - EARLY_S and not pauses:
             reading = self._reading.start()
             if age > MAX_AGE_S and self._failed_at is None:
                 await asyncio.wait({reading}, timeout=WAIT_S)
@@ -67,14 +70,6 @@ class KeyRing:
 
     def _age(self) -> float:
         return self._clock() - self._read_at
-
-    def _let_go(self) -> None:
-        if self._keys is not None and self._age() > KEPT_S:
-            self._keys = None
-            log.error("project_keys_expired", extra={"cause": self._problem})
-
-    def _pauses(self) -> bool:
-        return self._failed_at is not None and self._clock() - self._failed_at < PAUSE_S
 
     async def _read_again(self) -> None:
         try:

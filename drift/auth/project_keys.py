@@ -140,8 +140,10 @@ def parse(value: str) -> ProjectKeys:
     except ValidationError as error:
         raise KeysError(tuple(dict.fromkeys(_problems(error)))[:MAX_PROBLEMS]) from None
 
-    if twice := _twice(entries):
-        raise KeysError([f"entries {twice} have the same sha256"])
+    counts = Counter(entry.sha256 for entry in entries)
+    twice = [str(number) for number, entry in enumerate(entries, 1) if counts[entry.sha256] > 1]
+    if twice:
+        raise KeysError([f"entries {', '.join(twice)} have the same sha256"])
     return ProjectKeys(tuple(entries))
 
 
@@ -177,9 +179,3 @@ def _wanted(problem: Any) -> str:  # noqa: ANN401 - pydantic's error dictionary
     if problem["loc"][1] == "sha256" and problem["type"] != "missing":
         return "must be the SHA-256 of the key, as 64 small hexadecimal digits"
     return str(problem["msg"]).removeprefix("Value error, ").lower()
-
-
-def _twice(entries: Sequence[KeyEntry]) -> str:
-    counts = Counter(entry.sha256 for entry in entries)
-    repeated = [n for n, entry in enumerate(entries, 1) if counts[entry.sha256] > 1]
-    return ", ".join(map(str, repeated))

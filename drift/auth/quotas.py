@@ -7,6 +7,7 @@ import math
 import time
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar
 
@@ -54,15 +55,12 @@ class QuotaCounter(Protocol):
 
     async def admit(self, name: str, quota: Quota) -> Refusal | None:
         """Count a request of a caller with limits, unless one is reached."""
-        ...
 
     async def spend(self, name: str, tokens: int) -> None:
         """Add tokens to those of today."""
-        ...
 
     async def used(self, name: str) -> Used:
         """Return what is counted of the caller."""
-        ...
 
 
 @dataclass(slots=True)
@@ -84,7 +82,6 @@ class LocalCounter:
         """Count a request, unless a limit is reached."""
         now = self._clock()
         count = self._now(name, now)
-
         most = quota.tokens_per_day
         if most is not None and count.tokens >= most:
             return Refusal("tokens_per_day", most, DAY_S - now % DAY_S)
@@ -108,16 +105,14 @@ class LocalCounter:
 
     def _now(self, name: str, now: float) -> _Count:
         if len(self._counts) > MAX_NAMES:
-            self._forget(now)
+            for known, count in list(self._counts.items()):
+                _expire(count, now)
+                if not count.requests and not count.tokens:
+                    del self._counts[known]
+
         count = self._counts[name]
         _expire(count, now)
         return count
-
-    def _forget(self, now: float) -> None:
-        for name, count in list(self._counts.items()):
-            _expire(count, now)
-            if not count.requests and not count.tokens:
-                del self._counts[name]
 
 
 def _expire(count: _Count, now: float) -> None:
@@ -178,10 +173,8 @@ class Quotas:
 
     async def _spend(self, name: str, tokens: int) -> None:
         await self._local.spend(name, tokens)
-        try:
+        with suppress(CountingError):
             await self._ask(lambda shared: shared.spend(name, tokens))
-        except CountingError:
-            return
 
     async def used(self, caller: Caller) -> tuple[Used, bool]:
         """Return what the caller has used, and whether that is of all processes."""

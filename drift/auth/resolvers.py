@@ -22,7 +22,6 @@ class RequestHeaders(Protocol):
 
     def getlist(self, key: str) -> list[str]:
         """Return every value of a header, whatever the case of its name."""
-        ...
 
 
 class Resolver(Protocol):
@@ -36,11 +35,9 @@ class Resolver(Protocol):
             ForbiddenError: they show somebody who may use no project.
             NotConfiguredError: there is nothing yet to compare them with.
         """
-        ...
 
     def readiness(self) -> Readiness:
         """Return how well callers can be told apart."""
-        ...
 
 
 class FunctionKeys:

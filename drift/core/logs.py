@@ -42,8 +42,7 @@ class _Bound:
     words: bool = False
 
 
-_NOTHING = _Bound({})
-_bound: ContextVar[_Bound] = ContextVar("drift_log_fields", default=_NOTHING)
+_bound: ContextVar[_Bound] = ContextVar("drift_log_fields", default=_Bound({}))  # noqa: B039 - frozen
 
 
 @contextmanager
@@ -53,11 +52,9 @@ def bound(*, words: bool | None = None, **fields: object) -> Iterator[None]:
     `words` allows or forbids the words of text fields.
     """
     before = _bound.get()
-    merged = {
-        **before.fields,
-        **{name: value for name, value in fields.items() if value is not None},
-    }
-    token = _bound.set(_Bound(merged, before.words if words is None else words))
+    known = {name: value for name, value in fields.items() if value is not None}
+    allowed = before.words if words is None else words
+    token = _bound.set(_Bound({**before.fields, **known}, allowed))
     try:
         yield
     finally:
@@ -83,7 +80,8 @@ class OneLine(logging.Filter):
         record.exc_info = record.exc_text = record.stack_info = None
         event = _shown(record.getMessage())
         fields = dict(_written({**context.fields, **given}, words=context.words))
-        record.msg, record.args = _line({"event": event, **fields}), ()
+        record.msg = json.dumps({"event": event, **fields}, separators=(",", ":"))
+        record.args = ()
         vars(record).update({**fields, "event": event})
 
         return True
@@ -98,10 +96,8 @@ def _written(fields: Fields, *, words: bool) -> Iterator[tuple[str, object]]:
         if name in TEXT_FIELDS and not words:
             text = str(value)
             yield f"{name}_characters", len(text)
-            yield (
-                f"{name}_sha256",
-                hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16],
-            )
+            sha256 = hashlib.sha256(text.encode(errors="backslashreplace"))
+            yield f"{name}_sha256", sha256.hexdigest()[:16]
         else:
             yield name, _shown(value)
 
@@ -120,10 +116,6 @@ def _shown(value: object) -> object:
         return [_shown(item) for item in value]
 
     return type(value).__name__
-
-
-def _line(fields: Fields) -> str:
-    return json.dumps(fields, separators=(",", ":"))
 
 
 def described(error: BaseException) -> dict[str, object]:

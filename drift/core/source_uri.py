@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import quote, urlsplit
 
 MOST_CHARACTERS = 2048
 SCHEMES = frozenset("https http s3 gs az abfs abfss wasbs hdfs dbfs ftp ftps sftp".split())  # noqa: SIM905
@@ -32,10 +32,13 @@ def is_shown(text: str) -> bool:
     if len(text) > MOST_CHARACTERS or _WHITE_OR_CONTROL.search(text):
         return False
 
-    parts = _split(text)
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # such as http://[
+        return False
+
     return (
-        parts is not None
-        and parts.scheme in SCHEMES
+        parts.scheme in SCHEMES
         and bool(parts.netloc)
         and ("@" not in parts.netloc or (parts.scheme in _BEFORE_AT and not parts.password))
         and not _SIGNED.search(parts.query)
@@ -45,10 +48,3 @@ def is_shown(text: str) -> bool:
 def below(prefix: str, path: str) -> str:
     """Return the address of a document at a relative path; empty without a prefix."""
     return f"{prefix.rstrip('/')}/{quote(path)}" if prefix else ""
-
-
-def _split(text: str) -> SplitResult | None:
-    try:
-        return urlsplit(text)
-    except ValueError:  # such as http://[
-        return None

@@ -11,12 +11,7 @@ from itertools import chain, islice
 from drift.contracts.answer import CitationOut
 from drift.contracts.replies import CitationReply
 from drift.core.logs import log
-from drift.evidence.numbered_text import (
-    NumberedText,
-    Run,
-    named,
-    runs,
-)
+from drift.evidence.numbered_text import NumberedText, Run, named, runs
 from drift.evidence.text import form
 from drift.model.graph import Chunk
 from drift.model.tree import Citation, CitationCounts
@@ -97,9 +92,7 @@ def check_each(
 
 
 def standing(
-    replies: Sequence[CitationReply],
-    ids: Sequence[str | None],
-    retrieved: Mapping[str, Chunk],
+    replies: Sequence[CitationReply], ids: Sequence[str | None], retrieved: Mapping[str, Chunk]
 ) -> list[tuple[Citation, ...]]:
     """Return what `check_each` will, for a reply that is still written: nothing is counted."""
     evidence = _CitedEvidence("", retrieved)

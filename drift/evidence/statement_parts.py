@@ -14,14 +14,7 @@ from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from drift.evidence.marks import (
-    LEADING_TO_A_MARK,
-    Mark,
-    Numbers,
-    items_open,
-    marks_in,
-    without,
-)
+from drift.evidence.marks import LEADING_TO_A_MARK, Mark, Numbers, items_open, marks_in, without
 from drift.evidence.sentence_ends import STOPS, Span, open_from, sentence_ends
 
 _MANY_WORDS = 20  # an introduction with more says something itself

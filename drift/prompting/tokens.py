@@ -27,7 +27,7 @@ _PIECE = re.compile(
     r"|(?P<kana>[\u3040-\u30ff]+)"
     r"|(?P<hangul>[\uac00-\ud7af]+)"
     r"|(?P<mark>[\u2000-\u206f\u3000-\u303f\uff00-\uff20]+)"
-    r"|(?P<other>.)",
+    r"|(?P<other>.)"
 )
 _COSTS: Final[dict[str, tuple[float, float]]] = {
     "sign": (0.85, 0.25),

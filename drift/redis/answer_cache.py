@@ -13,7 +13,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import DriftError
 from drift.core.logs import log
 from drift.ports import GraphReader, Kept
-from drift.redis.cache_entries import CacheEntries
+from drift.redis.entries import CacheEntries
 
 LOCAL_BYTES = 16 * 1024 * 1024
 MOST_BYTES = 256 * 1024  # a longer answer is not kept

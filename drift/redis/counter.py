@@ -7,7 +7,6 @@ of a day. Both have the same hash tag, so that a cluster keeps them together, an
 from __future__ import annotations
 
 import hashlib
-from functools import cache
 from typing import Any
 from uuid import uuid4
 
@@ -19,7 +18,6 @@ from drift.redis.pipeline import Pipeline
 from drift.redis.server import RedisServer, in_words
 
 PREFIX = "drift:quota:"
-_FORBIDDEN = "its user may not count quotas (docs/access.md)"
 _NONSENSE = "its answer is none of ours"
 _MICRO = 1_000_000
 
@@ -109,23 +107,18 @@ class RedisCounter:
 
     async def _run(self, script: str, name: str, *arguments: str | int) -> Any:  # noqa: ANN401 - what the script returns
         keys = keys_of(name)
+        sha = hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
         try:
             try:
-                return await self._pipeline.ask("EVALSHA", sha_of(script), 2, *keys, *arguments)
+                return await self._pipeline.ask("EVALSHA", sha, 2, *keys, *arguments)
             except NoScriptError:  # a Redis that has not seen it yet, or has started again
                 return await self._pipeline.ask("EVAL", script, 2, *keys, *arguments)
         except Exception as error:
-            raise CountingError(_FORBIDDEN if _is_forbidden(error) else in_words(error)) from error
-
-
-def _is_forbidden(error: Exception) -> bool:
-    return isinstance(error, NoPermissionError) or str(error).startswith("ACL failure")
-
-
-@cache
-def sha_of(script: str) -> str:
-    """Return the name by which Redis knows a script that it has run."""
-    return hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
+            # The user lacks a right for the script, or for a command in it.
+            if isinstance(error, NoPermissionError) or str(error).startswith("ACL failure"):
+                problem = "its user may not count quotas (docs/access.md)"
+                raise CountingError(problem) from error
+            raise CountingError(in_words(error)) from error
 
 
 def keys_of(name: str) -> tuple[str, str]:

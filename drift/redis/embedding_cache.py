@@ -14,7 +14,7 @@ from drift.core.deadline import Deadline
 from drift.model.calls import Embeddings
 from drift.model.graph import Vector
 from drift.ports import Embedder
-from drift.redis.cache_entries import CacheEntries
+from drift.redis.entries import CacheEntries
 
 _FORMAT = 2  # part of each key: another format of entries has other keys
 

@@ -40,7 +40,6 @@ KEPT_SECONDS = 60.0  # how long a message waits for a Redis in trouble
 KEPT_BYTES = 8 * 2**20  # what all messages that wait may take
 MAX_AT_ONCE, MAX_BYTES_AT_ONCE = 200, 256 * 2**10
 """What is sent before the first answer to it is read."""
-CLOSING_SECONDS = 1.0
 
 
 class RedisProgress:
@@ -90,7 +89,7 @@ class RedisProgress:
     async def close(self) -> None:
         """Give what waits a second to leave, and close the connection."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(CLOSING_SECONDS):
+            async with asyncio.timeout(1):
                 await self.delivered()
 
         if self._carrier:
@@ -104,21 +103,18 @@ class RedisProgress:
         """Carry messages until none waits."""
         try:
             while self._room:
-                await self._carry_some()
+                self._expect()
+                try:
+                    await self._publish(self._room.first(MAX_AT_ONCE, MAX_BYTES_AT_ONCE))
+                except Exception as error:  # noqa: BLE001 - whatever it is must not reach a request
+                    proven = self._proven
+                    await self._leave()
+                    if not proven:
+                        await self._pause(error)
         finally:
             self._carrier = None
             self._expected()
             self._release(self._room.newest)
-
-    async def _carry_some(self) -> None:
-        self._expect()
-        try:
-            await self._publish(self._room.first(MAX_AT_ONCE, MAX_BYTES_AT_ONCE))
-        except Exception as error:  # noqa: BLE001 - whatever happens here must not reach a request
-            proven = self._proven
-            await self._leave()
-            if not proven:
-                await self._pause(error)
 
     async def _publish(self, batch: list[WaitingMessages]) -> None:
         """Send messages and take out those that are acknowledged; an error leaves its own one."""

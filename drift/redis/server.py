@@ -62,7 +62,15 @@ class RedisServer:
         )
         sample: object = self._made()
         if isinstance(sample, SSLConnection):
-            self._pool.connection_class = _sharing(sample)
+            certificates = sample.ssl_context
+            certificates.get()
+
+            class SharedCertificates(SSLConnection):
+                def __init__(self, **options: Any) -> None:  # noqa: ANN401 - redis-py's own
+                    super().__init__(**options)
+                    self.ssl_context = certificates
+
+            self._pool.connection_class = SharedCertificates
 
     async def opened(self, seconds: float = OPEN_SECONDS) -> Connection:
         """Return a new connection, signed in, over which the server has answered.
@@ -129,30 +137,15 @@ class RedisServer:
 
 
 async def _pong(connection: Connection) -> None:
+    """Read the answer to PING, or raise InvalidResponse where it is another one."""
     # A refusal is an answer too: a user may have the right to publish alone.
     with suppress(NoPermissionError):
-        if await reply(connection) != b"PONG":
+        try:
+            reply = await connection.read_response()
+        except (ValueError, TypeError, RecursionError) as error:  # what redis-py's parser meets
+            raise InvalidResponse("No reply of a Redis.") from error
+        if reply != b"PONG":
             raise InvalidResponse("Another answer to PING.")
-
-
-async def reply(connection: Connection) -> Any:  # noqa: ANN401 - whatever the server says
-    """Return the next reply, or raise InvalidResponse where none of a Redis came."""
-    try:
-        return await connection.read_response()
-    except (ValueError, TypeError, RecursionError) as error:  # what redis-py's parser meets
-        raise InvalidResponse("No reply of a Redis.") from error
-
-
-def _sharing(sample: SSLConnection) -> type[SSLConnection]:
-    certificates = sample.ssl_context
-    certificates.get()
-
-    class SharedCertificates(SSLConnection):
-        def __init__(self, **options: Any) -> None:  # noqa: ANN401 - redis-py's own
-            super().__init__(**options)
-            self.ssl_context = certificates
-
-    return SharedCertificates
 
 
 # -------------------------------------------------------------------------------------------- words

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 
 from drift.contracts.answer import PhaseUsage, UsageOut
 from drift.contracts.progress import Phase
@@ -150,13 +151,7 @@ def measured() -> Iterator[Cost]:
 # ------------------------------------------------------------------------------- parts of a request
 def retrieval(retrieval_id: str, project_id: str) -> AbstractContextManager[Part]:
     """Measure a whole retrieval; its last line holds what its phases counted, and its cost."""
-
-    def ended(part: Part) -> Mapping[str, object]:
-        about = {"outcome": part.outcome}
-        otel.count("drift.retrievals", 1, about)
-        otel.record("drift.retrieval.duration", part.duration_s, about)
-        return {**part.cost.of_models(), "graph_round_trips": part.cost.graph_round_trips}
-
+    ended = partial(_request_ended, "drift.retrievals", "drift.retrieval.duration")
     return _part(
         "retrieve", "retrieval_ended", ended, retrieval_id=retrieval_id, project_id=project_id
     )
@@ -164,14 +159,15 @@ def retrieval(retrieval_id: str, project_id: str) -> AbstractContextManager[Part
 
 def rag(retrieval_id: str, project_id: str) -> AbstractContextManager[Part]:
     """Measure a whole question to the nodes; its last line holds what it counted, and its cost."""
-
-    def ended(part: Part) -> Mapping[str, object]:
-        about = {"outcome": part.outcome}
-        otel.count("drift.rag.queries", 1, about)
-        otel.record("drift.rag.duration", part.duration_s, about)
-        return {**part.cost.of_models(), "graph_round_trips": part.cost.graph_round_trips}
-
+    ended = partial(_request_ended, "drift.rag.queries", "drift.rag.duration")
     return _part("rag query", "rag_ended", ended, retrieval_id=retrieval_id, project_id=project_id)
+
+
+def _request_ended(counter: str, histogram: str, part: Part) -> Mapping[str, object]:
+    about = {"outcome": part.outcome}
+    otel.count(counter, 1, about)
+    otel.record(histogram, part.duration_s, about)
+    return {**part.cost.of_models(), "graph_round_trips": part.cost.graph_round_trips}
 
 
 def reconciling(project_id: str, label: str) -> AbstractContextManager[Part]:
